@@ -1,0 +1,210 @@
+"""What a tenant may configure: one JSON Schema per section, the defaults, and the checks that a schema cannot say.
+
+A key marked `x-secret` is shown only to those who may configure. Source of the policy keys: contract, organizations
+"Policy keys". Source of the dialect: JSON Schema draft 2020-12.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema.exceptions import ValidationError as SchemaError
+
+from core.errors import FieldError
+from core.ids import parse_uuid
+
+from .plans import FEATURES
+
+Sections = dict[str, dict[str, Any]]
+
+SCHEMA_VERSION = 1
+SECTIONS = ("policies", "modules", "branding")
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+MINIMUM_CONTRAST = 4.5
+
+_COLOR = {"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$"}
+_BASIS_POINTS = {"type": "integer", "minimum": 0, "maximum": 10_000}
+_FLAG: dict[str, Any] = {"type": "boolean"}
+
+
+def _object(properties: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": dict(properties), "additionalProperties": False, **more}
+
+
+def _days(default: int) -> dict[str, Any]:
+    return {"type": "integer", "minimum": 1, "maximum": 3_650, "default": default}
+
+
+def _one_of(*values: str, default: str) -> dict[str, Any]:
+    return {"type": "string", "enum": list(values), "default": default}
+
+
+def _amount(**more: Any) -> dict[str, Any]:
+    return {"type": "string", "format": "decimal", "pattern": r"^[0-9]{1,13}(\.[0-9]{1,6})?$", **more}
+
+
+_APPROVAL_STEP = _object(
+    {"over_amount": _amount(), "approvals": {"type": "integer", "minimum": 1, "maximum": 5}},
+    required=["over_amount", "approvals"],
+)
+
+_POLICIES = _object(
+    {
+        "prescription_validity_days": _days(365),
+        "controlled_validity_days": _days(30),
+        "early_refill_ratio": {"type": "string", "pattern": r"^(0(\.[0-9]{1,4})?|1(\.0{1,4})?)$", "default": "0.75"},
+        "max_days_supply": {"type": ["integer", "null"], "minimum": 1, "maximum": 3_650, "default": None},
+        "require_cancel_reason": _one_of("none", "controlled", "all", default="controlled"),
+        "covering_prescriber_may_cancel": _FLAG | {"default": False},
+        "allow_contraindicated_override": _FLAG | {"default": False},
+        "dispensing_prescriber_allowed": _FLAG | {"default": False},
+        "dispense_reversal_hours": {"type": "integer", "minimum": 0, "maximum": 8_760, "default": 24},
+        "lot_number_required_on_dispense": _FLAG | {"default": False},
+        "default_pharmacy_location_id": {"type": ["string", "null"], "format": "uuid", "default": None},
+        "fhir_write_scope": _one_of("healthcare.write", "healthcare.read", default="healthcare.write"),
+        "fhir_reference_integrity": _one_of("none", "check", default="check"),
+        "event_payload_mode": _one_of("thin", "full", default="thin"),
+        "reads_while_suspended": _FLAG | {"default": True},
+        "approval_steps": {"type": "array", "items": _APPROVAL_STEP, "maxItems": 5, "default": []},
+        "invoice_auto_approve_limit": _amount(default="0") | {"x-secret": True},
+        "over_receipt_tolerance_bp": _BASIS_POINTS | {"default": 0},
+    }
+)
+
+_MODULES = _object({name: _FLAG | {"default": True} for name in FEATURES})
+
+_BRANDING = _object(
+    {
+        "display_name": {"type": ["string", "null"], "minLength": 1, "maxLength": 120, "default": None},
+        "logo_file_id": {"type": ["string", "null"], "format": "uuid", "default": None},
+        "primary_color": _COLOR | {"default": "#0B5CAD"},
+        "on_primary_color": _COLOR | {"default": "#FFFFFF"},
+        "background_color": _COLOR | {"default": "#FFFFFF"},
+        "text_color": _COLOR | {"default": "#1B1F24"},
+        "support_email": {"type": ["string", "null"], "format": "email", "maxLength": 254, "default": None},
+    }
+)
+
+SCHEMAS: Mapping[str, dict[str, Any]] = {
+    "policies": {"$schema": DIALECT, "title": "Policies", **_POLICIES},
+    "modules": {"$schema": DIALECT, "title": "Modules", **_MODULES},
+    "branding": {"$schema": DIALECT, "title": "Branding", **_BRANDING},
+}
+
+_READABLE_TOGETHER = (("on_primary_color", "primary_color"), ("text_color", "background_color"))
+
+_CODES = {
+    "additionalProperties": "unknown_field",
+    "required": "required",
+    "type": "invalid_type",
+    "enum": "invalid_choice",
+    "minimum": "min_value",
+    "maximum": "max_value",
+    "minLength": "min_length",
+    "maxLength": "max_length",
+    "maxItems": "max_items",
+}
+
+_formats = FormatChecker(formats=())
+
+
+@_formats.checks("uuid")
+def _is_uuid(value: object) -> bool:
+    return not isinstance(value, str) or parse_uuid(value) is not None
+
+
+@_formats.checks("email")
+def _is_email(value: object) -> bool:
+    try:
+        validate_email(value) if isinstance(value, str) else None
+    except ValidationError:
+        return False
+    return True
+
+
+_validators = {name: Draft202012Validator(schema, format_checker=_formats) for name, schema in SCHEMAS.items()}
+
+
+def defaults() -> Sections:
+    """This function will return every key with the platform's default, section by section."""
+    return {
+        section: {key: rule["default"] for key, rule in schema["properties"].items()}
+        for section, schema in SCHEMAS.items()
+    }
+
+
+def is_secret(section: str, key: str) -> bool:
+    """This function will tell whether a key is hidden from those who may not configure."""
+    return bool(SCHEMAS[section]["properties"].get(key, {}).get("x-secret"))
+
+
+def faults(sections: Mapping[str, Any]) -> list[FieldError]:
+    """This function will list what is wrong with the given values; an empty list is a valid configuration."""
+    found = [FieldError(name, "unknown_field", "Unknown section.") for name in sections if name not in SCHEMAS]
+    for name, values in sections.items():
+        if name in SCHEMAS:
+            errors = sorted(_validators[name].iter_errors(values), key=lambda error: [str(x) for x in error.absolute_path])
+            found.extend(fault for error in errors for fault in _explain(name, error))
+    return found
+
+
+def contrast_faults(branding: Mapping[str, str]) -> list[FieldError]:
+    """This function will list pairs of colours, in effect together, that cannot be read on one another.
+
+    Source: WCAG 2.2, success criterion 1.4.3 (ratio 4.5 for text).
+    """
+    pairs = ((front, back, contrast(branding[front], branding[back])) for front, back in _READABLE_TOGETHER)
+    return [
+        FieldError(
+            f"branding.{back}", "contrast_too_low", f"Contrast with {front} is {ratio:.2f}, at least 4.5 is needed."
+        )
+        for front, back, ratio in pairs
+        if ratio < MINIMUM_CONTRAST
+    ]
+
+
+def contrast(one: str, other: str) -> float:
+    """This function will return the contrast ratio of two `#RRGGBB` colours, 1 to 21. Source: WCAG 2.2 glossary."""
+    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(color: str) -> float:
+    channels = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _explain(section: str, error: SchemaError) -> Iterator[FieldError]:
+    place = ".".join([section, *map(str, error.absolute_path)])
+    code = _CODES.get(str(error.validator), "invalid")
+    if code == "unknown_field":
+        known = error.schema["properties"]
+        for key in _strangers(error.instance, known):
+            yield FieldError(f"{place}.{key}", code, "Unknown setting.")
+    elif code == "required":
+        missing = re.findall(r"^'(.+)' is a required property$", error.message)
+        yield FieldError(".".join([place, *missing]), code, "This setting is required.")
+    else:
+        yield FieldError(place, code, _sentence(error))
+
+
+def _strangers(instance: Iterable[str], known: Mapping[str, Any]) -> list[str]:
+    return sorted(key for key in instance if key not in known)
+
+
+def _sentence(error: SchemaError) -> str:
+    """Say what is asked for, never what was sent: a value may be a secret or very long."""
+    asked = error.validator_value
+    rules = {
+        "type": lambda: f"Must be of type {' or '.join([asked] if isinstance(asked, str) else asked)}.",
+        "enum": lambda: f"Must be one of {', '.join(asked)}.",
+        "minimum": lambda: f"Must be at least {asked}.",
+        "maximum": lambda: f"Must be at most {asked}.",
+        "format": lambda: f"Must be a valid {asked}.",
+        "pattern": lambda: f"Must match {asked}.",
+    }
+    return rules.get(str(error.validator), lambda: f"Breaks the rule {error.validator} {asked}.")()

@@ -1,0 +1,45 @@
+"""Long work that a request only started: its state is asked for at `/v1/jobs/{id}`."""
+
+from django.db import models
+from django.db.models import F, Q
+
+from organizations.ownership import TenantOwned
+
+
+class JobState(models.TextChoices):
+    """Where a job stands; the last two are final."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+
+class Job(TenantOwned):
+    """One accepted piece of work, seen by the one who started it.
+
+    Personal data: none; `error` holds a code and a sentence of ours, never data of the work.
+    """
+
+    kind = models.CharField(max_length=60)
+    state = models.CharField(max_length=10, choices=JobState, default=JobState.QUEUED)
+    done = models.BigIntegerField(default=0)
+    total = models.BigIntegerField(null=True)
+    result_href = models.CharField(max_length=500, blank=True, default="")
+    error = models.JSONField(null=True)
+    started_by = models.UUIDField()
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(state__in=JobState.values), name="organizations_job_state_known"),
+            models.CheckConstraint(
+                condition=Q(done__gte=0) & (Q(total__isnull=True) | Q(done__lte=F("total"))),
+                name="organizations_job_progress",
+            ),
+        ]
+        indexes = [models.Index(fields=["tenant", "started_by", "created_at"], name="org_job_starter")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.state}"

@@ -1,0 +1,139 @@
+"""Places: where care is given, stock is kept, people work; and the public directory of pharmacies."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from core.clock import now
+from core.ids import uuid7
+from core.row_security import GLOBAL
+from organizations.ownership import TenantOwned, TenantQuerySet
+
+MAX_DEPTH = 8
+
+
+class LocationType(models.TextChoices):
+    """What kind of place it is; the physical ones of the supply side are in the same list."""
+
+    SITE = "site"
+    WARD = "ward"
+    ROOM = "room"
+    PHARMACY = "pharmacy"
+    WAREHOUSE = "warehouse"
+    ZONE = "zone"
+    COLD_ROOM = "cold_room"
+    FREEZER = "freezer"
+    QUARANTINE = "quarantine"
+    BIN = "bin"
+    OFFICE = "office"
+    VEHICLE = "vehicle"
+    VIRTUAL = "virtual"
+
+
+class LocationStatus(models.TextChoices):
+    """Whether a place is in use; `inactive` is for good, as the rows that name it stay."""
+
+    ACTIVE = "active"
+    SUSPENDED = "suspended"
+    INACTIVE = "inactive"
+
+
+class Location(TenantOwned):
+    """A place of a tenant, perhaps within another place of the same tenant.
+
+    Personal data: none; `contact` is a function's telephone number and e-mail address, not a person's.
+    """
+
+    organization = models.ForeignKey(
+        "organizations.Organization", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    parent = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, blank=True, related_name="children", db_constraint=False
+    )
+    name = models.CharField(max_length=200)
+    type = models.CharField(max_length=20, choices=LocationType)
+    status = models.CharField(max_length=10, choices=LocationStatus, default=LocationStatus.ACTIVE)
+    address = models.JSONField(null=True, blank=True)
+    geo = models.JSONField(null=True, blank=True)
+    opening_hours = models.JSONField(default=list, blank=True)
+    contact = models.JSONField(null=True, blank=True)
+    identifiers = models.JSONField(default=list, blank=True)
+    is_dispensing = models.BooleanField(default=False)
+    listed = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(type__in=LocationType.values), name="organizations_location_type_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=LocationStatus.values), name="organizations_location_status_known"
+            ),
+            models.CheckConstraint(condition=~Q(parent=F("id")), name="organizations_location_not_in_itself"),
+            models.CheckConstraint(
+                condition=Q(listed=False) | Q(is_dispensing=True), name="organizations_location_listed_dispenses"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["tenant", "created_at", "id"], name="org_location_created"),
+            models.Index(fields=["tenant", "updated_at", "id"], name="org_location_updated"),
+            models.Index(fields=["tenant", "name", "id"], name="org_location_name"),
+            models.Index(fields=["tenant", "parent"], name="org_location_parent"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.type})"
+
+
+class LocationWord(models.Model):
+    """One word under which a location is found. A posting table, as row security forbids LIKE and GIN their indexes.
+
+    Personal data: none; words of names and identifiers of places.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    tenant = models.ForeignKey("organizations.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False)
+    location = models.ForeignKey(Location, on_delete=models.CASCADE, related_name="words", db_constraint=False)
+    word = models.CharField(max_length=60, db_collation="C")
+
+    objects = TenantQuerySet.as_manager()
+
+    security: ClassVar = TenantOwned.security
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "word", "location"], name="organizations_location_word")
+        ]
+
+    def __str__(self) -> str:
+        return self.word
+
+
+class PharmacyListing(models.Model):
+    """A pharmacy that publishes itself in the directory which every tenant may search.
+
+    Outside row security on purpose; written by `organizations.directory` alone. Personal data: none.
+    """
+
+    id = models.UUIDField(primary_key=True, editable=False, help_text="The id of the location.")
+    tenant = models.ForeignKey("organizations.Tenant", on_delete=models.PROTECT, related_name="+")
+    name = models.CharField(max_length=200)
+    search_text = models.CharField(max_length=200, db_collation="C")
+    address = models.JSONField(null=True)
+    opening_hours = models.JSONField(default=list)
+    created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
+    updated_at = models.DateTimeField(default=now, db_default=Now())
+
+    security: ClassVar = GLOBAL
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["created_at", "id"], name="org_listing_created"),
+            models.Index(fields=["updated_at", "id"], name="org_listing_updated"),
+            models.Index(fields=["name", "id"], name="org_listing_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,153 @@
+"""The plans a tenant can hold, as data: features, quotas, and limits of the rate where a plan changes them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+
+from core.errors import NotFound
+
+
+class Period(StrEnum):
+    """When a quota's count starts again from nothing; days and months are UTC."""
+
+    NONE = "none"
+    MONTH = "month"
+    DAY = "day"
+
+
+class Enforcement(StrEnum):
+    """What happens at the limit: refuse, count on and report, or count on and only warn."""
+
+    HARD = "hard"
+    SOFT = "soft"
+    WARN = "warn"
+
+
+class UnknownPlan(NotFound):
+    """No plan has this name."""
+
+    code = "unknown_plan"
+    title = "There is no such plan."
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaTerms:
+    """One quota of a plan; `limit` None is unlimited but still counted."""
+
+    limit: int | None
+    period: Period = Period.NONE
+    enforcement: Enforcement = Enforcement.HARD
+    warn_at: Decimal = Decimal("0.80")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a tenant may use. `rate_limits` maps a family of `conventions.md` to requests per minute and credential."""
+
+    name: str
+    features: frozenset[str]
+    quotas: Mapping[str, QuotaTerms]
+    rate_limits: Mapping[str, int] = field(default_factory=dict)
+
+
+FEATURES = (
+    "analytics",
+    "appointments",
+    "bulk_export",
+    "fhir",
+    "marketplace",
+    "prescriptions",
+    "procurement",
+    "webhooks",
+)
+
+USERS = "users"
+LOCATIONS = "locations"
+API_KEYS = "api_keys"
+WEBHOOK_ENDPOINTS = "webhook_endpoints"
+PRESCRIPTIONS_PER_MONTH = "prescriptions_per_month"
+STORAGE_BYTES = "storage_bytes"
+EXPORTS_PER_DAY = "exports_per_day"
+
+QUOTA_KEYS = (
+    USERS,
+    LOCATIONS,
+    API_KEYS,
+    WEBHOOK_ENDPOINTS,
+    PRESCRIPTIONS_PER_MONTH,
+    STORAGE_BYTES,
+    EXPORTS_PER_DAY,
+)
+
+GIBIBYTE = 1024**3
+
+PLANS: Mapping[str, Plan] = {
+    "free": Plan(
+        name="free",
+        features=frozenset(FEATURES) - {"analytics", "bulk_export", "fhir"},
+        quotas={
+            USERS: QuotaTerms(10),
+            LOCATIONS: QuotaTerms(10),
+            API_KEYS: QuotaTerms(5),
+            WEBHOOK_ENDPOINTS: QuotaTerms(100),
+            PRESCRIPTIONS_PER_MONTH: QuotaTerms(100, Period.MONTH),
+            STORAGE_BYTES: QuotaTerms(GIBIBYTE),
+            EXPORTS_PER_DAY: QuotaTerms(1, Period.DAY),
+        },
+    ),
+    "standard": Plan(
+        name="standard",
+        features=frozenset(FEATURES),
+        quotas={
+            USERS: QuotaTerms(1_000),
+            LOCATIONS: QuotaTerms(1_000),
+            API_KEYS: QuotaTerms(100),
+            WEBHOOK_ENDPOINTS: QuotaTerms(100),
+            PRESCRIPTIONS_PER_MONTH: QuotaTerms(50_000, Period.MONTH, Enforcement.SOFT),
+            STORAGE_BYTES: QuotaTerms(100 * GIBIBYTE),
+            EXPORTS_PER_DAY: QuotaTerms(10, Period.DAY),
+        },
+    ),
+    "enterprise": Plan(
+        name="enterprise",
+        features=frozenset(FEATURES),
+        quotas={
+            USERS: QuotaTerms(None),
+            LOCATIONS: QuotaTerms(None),
+            API_KEYS: QuotaTerms(1_000),
+            WEBHOOK_ENDPOINTS: QuotaTerms(100),
+            PRESCRIPTIONS_PER_MONTH: QuotaTerms(None, Period.MONTH),
+            STORAGE_BYTES: QuotaTerms(None),
+            EXPORTS_PER_DAY: QuotaTerms(100, Period.DAY),
+        },
+    ),
+    "sandbox": Plan(
+        name="sandbox",
+        features=frozenset(FEATURES),
+        quotas={
+            USERS: QuotaTerms(50),
+            LOCATIONS: QuotaTerms(100),
+            API_KEYS: QuotaTerms(20),
+            WEBHOOK_ENDPOINTS: QuotaTerms(100),
+            PRESCRIPTIONS_PER_MONTH: QuotaTerms(1_000, Period.MONTH),
+            STORAGE_BYTES: QuotaTerms(GIBIBYTE),
+            EXPORTS_PER_DAY: QuotaTerms(5, Period.DAY),
+        },
+    ),
+}
+
+DEFAULT_PLAN = "standard"
+SANDBOX_PLAN = "sandbox"
+FALLBACK_PLAN = "free"
+
+
+def plan_named(name: str) -> Plan:
+    """This function will return the plan of that name.
+
+    :raises UnknownPlan: there is none.
+    """
+    try:
+        return PLANS[name]
+    except KeyError:
+        raise UnknownPlan(f"There is no plan {name!r}.", allowed=sorted(PLANS)) from None
