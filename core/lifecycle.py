@@ -1,0 +1,118 @@
+"""Rows with a lifecycle: django-fsm without its traps, refusals in our words, and the same law inside the database."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.apps import apps
+from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django_fsm import ConcurrentTransitionMixin, FSMFieldMixin, TransitionNotAllowed
+
+from core.errors import InvalidTransition
+
+_GUARD = """
+CREATE OR REPLACE FUNCTION hp_guard_transition() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE was text := to_jsonb(OLD) ->> TG_ARGV[0]; becomes text := to_jsonb(NEW) ->> TG_ARGV[0];
+BEGIN
+  IF was IS DISTINCT FROM becomes AND NOT (was || '>' || becomes) = ANY (TG_ARGV[1:]) THEN
+    RAISE EXCEPTION '% may not go from % to %', TG_TABLE_NAME, was, becomes USING ERRCODE = 'check_violation';
+  END IF;
+  RETURN NEW;
+END $$
+"""
+
+
+class LifecycleModel(ConcurrentTransitionMixin, models.Model):
+    """Base of tables with protected state fields.
+
+    Personal data: none of its own.
+    """
+
+    class Meta:
+        abstract = True
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._states_at_start = {field.attname: self.__dict__.get(field.attname) for field in _state_fields(type(self))}
+
+    def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
+        """Read the row again.
+
+        The library switches the protection off on the class meanwhile, so a second thread may leave it off for good;
+        here the old values are set aside instead, as the protection only guards values that are present.
+        """
+        held = {f.name: self.__dict__.pop(f.name) for f in _state_fields(type(self)) if f.name in self.__dict__}
+        try:
+            models.Model.refresh_from_db(self, *args, **kwargs)
+            self._update_initial_state()
+        finally:
+            for name, value in held.items():
+                self.__dict__.setdefault(name, value)
+
+    def clean_fields(self, exclude: Any = None) -> None:
+        """Validate all fields but the states: validation assigns what it cleaned, and states are not assigned."""
+        super().clean_fields(exclude=set(exclude or ()) | {field.name for field in _state_fields(type(self))})
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Save; a new row must have been built in its first state and moved from there by transitions.
+
+        :raises TransitionNotAllowed: it was built in a later state.
+        """
+        if self._state.adding:
+            for field in _state_fields(type(self)):
+                if self._states_at_start[field.attname] != field.get_default():
+                    raise TransitionNotAllowed(f"{field.name} must start as {field.get_default()}", object=self)
+        super().save(*args, **kwargs)
+
+
+def move(row: LifecycleModel, action: str, *args: Any, **kwargs: Any) -> None:
+    """Call the transition method `action` of a row, without saving.
+
+    :raises InvalidTransition: the row's state does not allow it; names the state and what it does allow.
+    """
+    method = getattr(row, action)
+    field = method._django_fsm.field
+    try:
+        method(*args, **kwargs)
+    except TransitionNotAllowed as error:
+        state = str(field.get_state(row))
+        raise InvalidTransition(state=state, action=action, allowed=allowed_actions(row, field.name)) from error
+
+
+def allowed_actions(row: LifecycleModel, field: str = "status") -> list[str]:
+    """Names of the transitions that the row's state allows, in alphabetical order."""
+    available = getattr(row, f"get_available_{field}_transitions")()
+    return sorted({transition.name for transition in available})
+
+
+def build_guards(connection: BaseDatabaseWrapper) -> None:
+    """Give every table with state fields a trigger that knows its transitions, so raw SQL obeys them too."""
+    present = set(connection.introspection.table_names())
+    with connection.cursor() as cursor:
+        cursor.execute(_GUARD)
+        for model in apps.get_models():
+            if issubclass(model, LifecycleModel) and not model._meta.proxy and model._meta.db_table in present:
+                for statement in _guard_statements(model):
+                    cursor.execute(statement)
+
+
+def _guard_statements(model: type[LifecycleModel]) -> Iterator[str]:
+    for field in _state_fields(model):
+        pairs = sorted(_pairs(model, field))
+        arguments = ", ".join(f"'{text}'" for text in [field.column, *pairs])
+        yield (
+            f'CREATE OR REPLACE TRIGGER hp_lifecycle_{field.column} BEFORE UPDATE OF "{field.column}" '
+            f'ON "{model._meta.db_table}" FOR EACH ROW EXECUTE FUNCTION hp_guard_transition({arguments})'
+        )
+
+
+def _pairs(model: type[LifecycleModel], field: Any) -> Iterator[str]:
+    for transition in field.get_all_transitions(model):
+        if transition.source in ("*", "+"):
+            raise ValueError(f"{model.__name__}.{transition.name}: name the source states, so that the database can know them")
+        if transition.target is not None:
+            yield f"{transition.source}>{transition.target}"
+
+
+def _state_fields(model: type[models.Model]) -> list[Any]:
+    return [field for field in model._meta.concrete_fields if isinstance(field, FSMFieldMixin)]

@@ -1,0 +1,1 @@
+"""Who may do what, where: organizations, tenants, locations, memberships, keys, tokens."""

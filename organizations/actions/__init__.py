@@ -1,0 +1,1 @@
+"""Writes of the app: each verb demands an open transaction and records one fact."""

@@ -1,0 +1,33 @@
+"""The app of organizations; seeds the platform's roles and builds the lifecycle guards after every migration."""
+
+from typing import Any
+
+from django.apps import AppConfig
+from django.db import connections
+from django.db.models.signals import post_migrate
+
+OWNER = "owner"
+
+
+class OrganizationsConfig(AppConfig):
+    """Who may do what, where."""
+
+    name = "organizations"
+    default_auto_field = "django.db.models.BigAutoField"
+    verbose_name = "Organizations"
+
+    def ready(self) -> None:
+        """Register the facts of this app, and what happens after a migration."""
+        from . import events  # noqa: F401  # registers the kinds of facts
+
+        post_migrate.connect(_after_migrate, sender=self, dispatch_uid="organizations")
+
+
+def _after_migrate(*, using: str, **_: Any) -> None:
+    from core.lifecycle import build_guards
+
+    from .roles import seed_roles
+
+    if using == OWNER:
+        build_guards(connections[using])
+    seed_roles(using)

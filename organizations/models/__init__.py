@@ -1,0 +1,57 @@
+"""Tables of the app, in rooms; this file only re-exports them."""
+
+from .clients import AuthorizationGrant, OAuthApplication
+from .credentials import (
+    DeniedToken,
+    Invitation,
+    OutgoingMail,
+    PasswordReset,
+    RefreshToken,
+    SignInFailure,
+    SignInSession,
+    SigningKey,
+    TotpDevice,
+)
+from .identity import ServiceAccount, StaffRole, User
+from .jobs import Job, JobState
+from .keys import ApiKey, SecurityLogEntry
+from .locations import Location, LocationStatus, LocationType, LocationWord, PharmacyListing
+from .settings import ConfigurationVersion, Entitlement, OrganizationConfiguration, Quota, TenantConfiguration
+from .tenancy import LIVE, Membership, Organization, ProvisioningStep, Role, Tenant
+
+__all__ = [
+    "LIVE",
+    "ApiKey",
+    "AuthorizationGrant",
+    "ConfigurationVersion",
+    "DeniedToken",
+    "Entitlement",
+    "Invitation",
+    "Job",
+    "JobState",
+    "Location",
+    "LocationStatus",
+    "LocationType",
+    "LocationWord",
+    "Membership",
+    "OAuthApplication",
+    "Organization",
+    "OrganizationConfiguration",
+    "OutgoingMail",
+    "PasswordReset",
+    "PharmacyListing",
+    "ProvisioningStep",
+    "Quota",
+    "RefreshToken",
+    "Role",
+    "SecurityLogEntry",
+    "ServiceAccount",
+    "SignInFailure",
+    "SignInSession",
+    "SigningKey",
+    "StaffRole",
+    "Tenant",
+    "TenantConfiguration",
+    "TotpDevice",
+    "User",
+]

@@ -1,0 +1,124 @@
+"""API keys, and the log of what was refused. Global tables: they are read and written before a tenant is known."""
+
+from datetime import datetime
+from typing import ClassVar
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django_fsm import FSMField, transition
+
+from core.clock import now
+from core.ids import uuid7
+from core.lifecycle import LifecycleModel
+from core.row_security import GLOBAL, TableSecurity
+
+from .tenancy import Membership, Tenant
+
+
+class ApiKey(LifecycleModel):
+    """A supplier's or partner's key. The secret is kept as a digest only and shown once.
+
+    Personal data: the network address of the last use.
+    """
+
+    class Status(models.TextChoices):
+        ACTIVE = "active"
+        ROTATING = "rotating"
+        EXPIRED = "expired"
+        REVOKED = "revoked"
+
+    class Environment(models.TextChoices):
+        LIVE = "live"
+        TEST = "test"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    key_id = models.CharField(max_length=8, unique=True)
+    digest = models.CharField(max_length=160)
+    last4 = models.CharField(max_length=4)
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="api_keys")
+    membership = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="api_keys")
+    name = models.CharField(max_length=200)
+    partner = models.CharField(max_length=200, blank=True, default="")
+    roles = ArrayField(models.CharField(max_length=60), default=list)
+    scopes = ArrayField(models.CharField(max_length=80), default=list)
+    allowed_cidrs = ArrayField(models.CharField(max_length=43), default=list, blank=True)
+    environment = models.CharField(max_length=4, choices=Environment, default=Environment.LIVE)
+    expires_at = models.DateTimeField()
+    status = FSMField(default=Status.ACTIVE.value, choices=Status, protected=True, max_length=20)
+    overlap_ends_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    last_used_ip = models.GenericIPAddressField(null=True, blank=True)
+    usage_count = models.BigIntegerField(default=0, db_default=0)
+    rotated_from = models.OneToOneField(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="replaced_by"
+    )
+    expiring_told_at = models.DateTimeField(null=True, blank=True)
+    created_by = models.UUIDField(null=True, blank=True)
+    created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
+    updated_at = models.DateTimeField(default=now, db_default=Now())
+    version = models.PositiveIntegerField(default=1, db_default=1)
+
+    security: ClassVar = GLOBAL
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(status__in=["active", "rotating", "expired", "revoked"]), name="organizations_apikey_status_known"
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="rotating") | Q(overlap_ends_at__isnull=False), name="organizations_apikey_overlap_known"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["tenant", "created_at", "id"], name="organizations_apikey_by_time"),
+            models.Index(
+                fields=["expires_at"], condition=Q(status__in=["active", "rotating"]), name="organizations_apikey_expiry"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"hpk_{self.environment}_{self.key_id}_…{self.last4}"
+
+    @transition(field=status, source="active", target="rotating")
+    def rotate(self, overlap_ends_at: datetime) -> None:
+        """Work on beside the successor until the overlap ends."""
+        self.overlap_ends_at = overlap_ends_at
+
+    @transition(field=status, source=["active", "rotating"], target="expired")
+    def expire(self) -> None:
+        """Stop because the time is over."""
+
+    @transition(field=status, source=["active", "rotating"], target="revoked")
+    def revoke(self) -> None:
+        """Stop at once."""
+
+
+class SecurityLogEntry(models.Model):
+    """One refused request. Written outside the request's transaction, never changed.
+
+    Personal data: the network address and, where known, the id of the subject.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    at = models.DateTimeField(default=now, db_default=Now())
+    code = models.CharField(max_length=60)
+    subject = models.CharField(max_length=80, blank=True, default="")
+    credential = models.CharField(max_length=120, blank=True, default="")
+    tenant_id = models.UUIDField(null=True, blank=True)
+    route = models.CharField(max_length=200, blank=True, default="")
+    address = models.GenericIPAddressField(null=True, blank=True)
+    request_id = models.CharField(max_length=128, blank=True, default="")
+
+    security: ClassVar = TableSecurity(tenant_column=None, append_only=True)
+
+    class Meta:
+        verbose_name_plural = "security log entries"
+        indexes = [
+            models.Index(fields=["at"], name="organizations_security_at"),
+            models.Index(fields=["tenant_id", "at"], name="organizations_security_tenant"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.at:%Y-%m-%dT%H:%M:%SZ}"

@@ -1,0 +1,297 @@
+"""Organizations, the tenants they run, and who is a member where. Global tables: they are read before a tenant is known."""
+
+from datetime import datetime
+from typing import ClassVar
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django_fsm import FSMField, transition
+
+from core.clock import now
+from core.ids import uuid7
+from core.lifecycle import LifecycleModel
+from core.row_security import GLOBAL
+
+from .identity import ServiceAccount, User
+
+LIVE = ("invited", "active", "suspended")
+
+
+class Organization(LifecycleModel):
+    """A node of the tree of health systems, hospitals, clinics, pharmacies and suppliers.
+
+    Personal data: names, e-mails and telephone numbers of contacts in `contact`.
+    """
+
+    class Type(models.TextChoices):
+        HEALTH_SYSTEM = "health_system"
+        HOSPITAL = "hospital"
+        CLINIC = "clinic"
+        PHARMACY = "pharmacy"
+        SUPPLIER = "supplier"
+        LABORATORY = "laboratory"
+        PAYER = "payer"
+        GROUP = "group"
+
+    class Status(models.TextChoices):
+        ACTIVE = "active"
+        SUSPENDED = "suspended"
+        CLOSED = "closed"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    name = models.CharField(max_length=200)
+    slug = models.SlugField(max_length=80, unique=True, null=True, blank=True, db_index=False)
+    type = models.CharField(max_length=20, choices=Type, default=Type.GROUP)
+    parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="children")
+    status = FSMField(default=Status.ACTIVE.value, choices=Status, protected=True, max_length=20)
+    identifiers = models.JSONField(default=list, blank=True)
+    contact = models.JSONField(default=dict, blank=True)
+    address = models.JSONField(default=dict, blank=True)
+    metadata = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
+    updated_at = models.DateTimeField(default=now, db_default=Now())
+    version = models.PositiveIntegerField(default=1, db_default=1)
+
+    security: ClassVar = GLOBAL
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~Q(parent=models.F("id")), name="organizations_organization_not_own_parent"),
+            models.CheckConstraint(
+                condition=Q(status__in=["active", "suspended", "closed"]), name="organizations_organization_status_known"
+            ),
+        ]
+        indexes = [models.Index(fields=["name", "id"], name="organizations_org_by_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @transition(field=status, source="active", target="suspended")
+    def suspend(self) -> None:
+        """Stop the organization for a while."""
+
+    @transition(field=status, source="suspended", target="active")
+    def resume(self) -> None:
+        """Let it work again."""
+
+    @transition(field=status, source=["active", "suspended"], target="closed")
+    def close(self) -> None:
+        """End it for good."""
+
+
+class Tenant(LifecycleModel):
+    """A walled part of the platform, run by one organization.
+
+    Personal data: none.
+    """
+
+    class Kind(models.TextChoices):
+        PROVIDER = "provider"
+        PHARMACY = "pharmacy"
+        SUPPLIER = "supplier"
+
+    class Status(models.TextChoices):
+        PROVISIONING = "provisioning"
+        ACTIVE = "active"
+        SUSPENDED = "suspended"
+        OFFBOARDING = "offboarding"
+        CLOSED = "closed"
+
+    class Environment(models.TextChoices):
+        PRODUCTION = "production"
+        SANDBOX = "sandbox"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    organization = models.ForeignKey(Organization, on_delete=models.PROTECT, related_name="tenants")
+    kinds = ArrayField(models.CharField(max_length=20, choices=Kind))
+    name = models.CharField(max_length=200)
+    slug = models.SlugField(max_length=80, unique=True, db_index=False)
+    status = FSMField(default=Status.PROVISIONING.value, choices=Status, protected=True, max_length=20)
+    region = models.CharField(max_length=40, blank=True, default="")
+    time_zone = models.CharField(max_length=64, default="UTC")
+    locale = models.CharField(max_length=35, default="en")
+    currency = models.CharField(max_length=3, default="EUR")
+    plan = models.CharField(max_length=40, default="standard")
+    environment = models.CharField(max_length=12, choices=Environment, default=Environment.PRODUCTION)
+    suspended_reason = models.CharField(max_length=500, blank=True, default="")
+    settings_version = models.PositiveIntegerField(default=1, db_default=1)
+    features = ArrayField(
+        models.CharField(max_length=40), default=list, blank=True, help_text="Entitled and not switched off; a copy."
+    )
+    rate_limits = models.JSONField(default=dict, blank=True, help_text="A copy of the entitlement's.")
+    provisioning_job_id = models.UUIDField(null=True, blank=True)
+    legal_hold = models.BooleanField(default=False, db_default=False)
+    offboarding_at = models.DateTimeField(null=True, blank=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
+    updated_at = models.DateTimeField(default=now, db_default=Now())
+    version = models.PositiveIntegerField(default=1, db_default=1)
+
+    security: ClassVar = GLOBAL
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~Q(kinds=[]), name="organizations_tenant_has_kind"),
+            models.CheckConstraint(
+                condition=Q(kinds__contained_by=["provider", "pharmacy", "supplier"]), name="organizations_tenant_kinds_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=["provisioning", "active", "suspended", "offboarding", "closed"]),
+                name="organizations_tenant_status_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @transition(field=status, source="provisioning", target="active")
+    def activate(self) -> None:
+        """Open the tenant when all steps of provisioning are done."""
+
+    @transition(field=status, source="active", target="suspended")
+    def suspend(self, reason: str) -> None:
+        """Refuse writes until resumed."""
+        self.suspended_reason = reason
+
+    @transition(field=status, source="suspended", target="active")
+    def resume(self) -> None:
+        """Let it work again."""
+        self.suspended_reason = ""
+
+    @transition(field=status, source=["active", "suspended"], target="offboarding")
+    def offboard(self) -> None:
+        """Begin the end: export, then the retention clock."""
+
+    @transition(field=status, source="offboarding", target="closed")
+    def close(self) -> None:
+        """End the tenant for good."""
+
+
+class Role(models.Model):
+    """A named set of scopes: of the platform (`tenant` empty, seeded from `roles.py`) or a tenant's own.
+
+    Personal data: none.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    code = models.SlugField(max_length=60, db_index=False)
+    tenant = models.ForeignKey(Tenant, null=True, blank=True, on_delete=models.CASCADE, related_name="roles")
+    name = models.CharField(max_length=120)
+    scopes = ArrayField(models.CharField(max_length=80), default=list)
+
+    security: ClassVar = GLOBAL
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["code", "tenant"], nulls_distinct=False, name="organizations_role_code_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class Membership(LifecycleModel):
+    """One subject, a person or a service, in one tenant, with roles. Every change bumps `version`.
+
+    Personal data: none; points at the person.
+    """
+
+    class Status(models.TextChoices):
+        INVITED = "invited"
+        ACTIVE = "active"
+        SUSPENDED = "suspended"
+        REVOKED = "revoked"
+        EXPIRED = "expired"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="memberships")
+    user = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="memberships")
+    service_account = models.ForeignKey(
+        ServiceAccount, null=True, blank=True, on_delete=models.PROTECT, related_name="memberships"
+    )
+    roles = ArrayField(models.CharField(max_length=60), default=list)
+    location_ids = ArrayField(models.UUIDField(), default=list, blank=True)
+    status = FSMField(default=Status.INVITED.value, choices=Status, protected=True, max_length=20)
+    valid_from = models.DateTimeField(null=True, blank=True)
+    valid_until = models.DateTimeField(null=True, blank=True)
+    practitioner_id = models.UUIDField(null=True, blank=True)
+    invited_by = models.UUIDField(null=True, blank=True)
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
+    updated_at = models.DateTimeField(default=now, db_default=Now())
+    version = models.PositiveIntegerField(default=1, db_default=1)
+
+    security: ClassVar = GLOBAL
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(user__isnull=False, service_account__isnull=True)
+                | Q(user__isnull=True, service_account__isnull=False),
+                name="organizations_membership_one_subject",
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=["invited", "active", "suspended", "revoked", "expired"]),
+                name="organizations_membership_status_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(valid_until__isnull=True) | Q(valid_from__isnull=True) | Q(valid_until__gt=models.F("valid_from")),
+                name="organizations_membership_valid_span",
+            ),
+            models.UniqueConstraint(
+                fields=["tenant", "user"], condition=Q(status__in=LIVE), name="organizations_membership_user_once"
+            ),
+            models.UniqueConstraint(
+                fields=["tenant", "service_account"], condition=Q(status__in=LIVE), name="organizations_membership_service_once"
+            ),
+        ]
+        indexes = [models.Index(fields=["tenant", "created_at", "id"], name="organizations_member_by_time")]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+    @transition(field=status, source="invited", target="active")
+    def accept(self, at: datetime) -> None:
+        """Begin to count."""
+        self.accepted_at = at
+
+    @transition(field=status, source="active", target="suspended")
+    def suspend(self) -> None:
+        """Stop the subject here for a while."""
+
+    @transition(field=status, source="suspended", target="active")
+    def resume(self) -> None:
+        """Let the subject work again."""
+
+    @transition(field=status, source=["invited", "active", "suspended"], target="revoked")
+    def revoke(self) -> None:
+        """End it; a new membership may follow."""
+
+    @transition(field=status, source=["invited", "active", "suspended"], target="expired")
+    def expire(self) -> None:
+        """End it because its time is over."""
+
+
+class ProvisioningStep(models.Model):
+    """One finished step of setting a tenant up, so that a rerun continues after it.
+
+    Personal data: none.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE, related_name="provisioning_steps")
+    name = models.CharField(max_length=60)
+    result = models.JSONField(default=dict)
+    finished_at = models.DateTimeField()
+
+    security: ClassVar = GLOBAL
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "name"], name="organizations_provisioning_step_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,39 @@
+"""What every tenant-owned row has, and the one way to reach such rows."""
+
+from typing import Any, ClassVar, Self
+
+from django.db import models
+from django.db.models.functions import Now
+
+from core.actor import Actor
+from core.clock import now
+from core.ids import uuid7
+from core.row_security import TableSecurity
+
+
+class TenantQuerySet(models.QuerySet[Any]):
+    """Queries over tenant-owned rows."""
+
+    def of(self, actor: Actor) -> Self:
+        """Keep the rows of the actor's tenant. Every read of the platform starts here."""
+        return self.filter(tenant_id=actor.tenant_id)
+
+
+class TenantOwned(models.Model):
+    """Base of every table whose rows belong to one tenant; row security is on by default.
+
+    Personal data: none of its own.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    tenant = models.ForeignKey("organizations.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False)
+    created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
+    updated_at = models.DateTimeField(default=now, db_default=Now())
+    version = models.PositiveIntegerField(default=1, db_default=1)
+
+    objects = TenantQuerySet.as_manager()
+
+    security: ClassVar = TableSecurity()
+
+    class Meta:
+        abstract = True

@@ -1,0 +1,165 @@
+"""The platform's roles and every scope there is; data that is seeded after each migration. Source: contract, access.md."""
+
+from typing import Any
+
+CLINICAL = {
+    "prescriptions.read": "Read prescriptions and dispensations.",
+    "prescriptions.write": "Write drafts, renew and cancel prescriptions.",
+    "prescriptions.sign": "Sign prescriptions; never held by a machine.",
+    "prescriptions.route": "Send prescriptions to a pharmacy.",
+    "prescriptions.templates": "Use and keep templates of prescriptions.",
+    "prescriptions.dispense": "Dispense, return and reverse.",
+    "prescriptions.audit.read": "Read the audit history of prescriptions.",
+    "appointments.read": "Read appointments.",
+    "appointments.write": "Book, change and cancel appointments.",
+    "healthcare.read": "Read the clinical record (FHIR).",
+    "healthcare.write": "Write the clinical record (FHIR).",
+}
+TRADE = {
+    "catalog.read": "Read products, categories and attributes.",
+    "catalog.write": "Write products, categories and attributes.",
+    "inventory.read": "Read stock, movements and reservations.",
+    "inventory.write": "Adjust and move stock.",
+    "orders.read": "Read the orders a supplier received.",
+    "orders.write": "Accept, ship and invoice orders.",
+    "pricing.read": "Read prices, rules and promotions; ask for quotes.",
+    "pricing.write": "Write prices, rules and promotions.",
+    "marketplace.read": "Read offers.",
+    "marketplace.write": "Write and publish offers.",
+    "files.read": "Read files.",
+    "files.write": "Upload and delete files.",
+    "suppliers.read": "Read the supplier's own profile.",
+    "suppliers.write": "Change the supplier's own profile.",
+    "suppliers.users": "Manage the supplier's users.",
+    "suppliers.keys": "Manage the supplier's API keys.",
+    "analytics.read": "Read metrics, insights and reports.",
+    "notifications.read": "Read notifications and preferences.",
+    "notifications.write": "Write notifications and preferences.",
+    "webhooks.read": "Read webhook endpoints, deliveries and events.",
+    "webhooks.write": "Manage webhook endpoints.",
+    "procurement.read": "Read what the tenant buys.",
+    "procurement.write": "Write orders, returns and agreements.",
+    "procurement.suppliers": "Manage relationships with suppliers.",
+    "procurement.approve": "Approve and reject orders and agreements.",
+    "procurement.receive": "Receive deliveries.",
+    "procurement.invoices": "Record, match and dispute invoices.",
+    "procurement.invoices.approve": "Approve invoices.",
+    "procurement.pay": "Pay invoices.",
+}
+ADMINISTRATIVE = {
+    "organizations.read": "Read organizations.",
+    "organizations.write": "Create, change and move organizations.",
+    "tenants.read": "Read tenants, their configuration and entitlements.",
+    "tenants.provision": "Create tenants.",
+    "tenants.configure": "Change tenants and their configuration.",
+    "locations.read": "Read locations.",
+    "locations.write": "Write locations.",
+    "memberships.read": "Read memberships.",
+    "memberships.write": "Invite, change and remove members.",
+    "apikeys.manage": "Create, rotate and revoke API keys.",
+    "audit.read": "Read the audit trail.",
+}
+SCOPES = CLINICAL | TRADE | ADMINISTRATIVE
+IDENTITY_SCOPES = {
+    "openid": "Sign in.",
+    "profile": "Read name and e-mail of the person signed in.",
+    "offline_access": "Stay signed in.",
+}
+NEVER_BY_MACHINES = frozenset({"prescriptions.sign"})
+
+TENANT_ADMIN = "tenant_admin"
+ORG_ADMIN = "org_admin"
+SUPPLIER_ADMIN = "supplier_admin"
+
+_ROLES: dict[str, tuple[str, str]] = {
+    "prescriber": (
+        "Prescriber",
+        "prescriptions.read prescriptions.write prescriptions.sign prescriptions.route prescriptions.templates "
+        "appointments.* healthcare.* locations.read",
+    ),
+    "nurse": (
+        "Nurse",
+        "prescriptions.read prescriptions.write prescriptions.templates appointments.* healthcare.* locations.read",
+    ),
+    "pharmacist": (
+        "Pharmacist",
+        "prescriptions.read prescriptions.dispense healthcare.read inventory.read notifications.* locations.read",
+    ),
+    "pharmacy_technician": ("Pharmacy technician", "prescriptions.read inventory.* locations.read"),
+    "clinic_receptionist": ("Clinic receptionist", "appointments.* healthcare.read locations.read"),
+    "clinical_lead": (
+        "Clinical lead",
+        "prescriptions.read prescriptions.write prescriptions.templates prescriptions.audit.read healthcare.read",
+    ),
+    "buyer": (
+        "Buyer",
+        "procurement.read procurement.write procurement.suppliers files.* locations.read notifications.*",
+    ),
+    "approver": ("Approver", "procurement.read procurement.approve locations.read"),
+    "receiving_clerk": (
+        "Receiving clerk",
+        "procurement.read procurement.receive files.* inventory.* locations.read",
+    ),
+    "finance": (
+        "Finance",
+        "procurement.read procurement.invoices procurement.invoices.approve procurement.pay files.*",
+    ),
+    SUPPLIER_ADMIN: (
+        "Supplier administrator",
+        "catalog.* inventory.* orders.* pricing.* marketplace.* files.* suppliers.* analytics.read notifications.* "
+        "webhooks.* locations.read",
+    ),
+    "supplier_user": (
+        "Supplier user",
+        "catalog.* inventory.* orders.* files.* pricing.read marketplace.read notifications.*",
+    ),
+    "supplier_integration": (
+        "Supplier integration",
+        "catalog.* inventory.* orders.* pricing.* marketplace.* files.* webhooks.* analytics.read suppliers.read "
+        "notifications.read",
+    ),
+    TENANT_ADMIN: (
+        "Tenant administrator",
+        "tenants.read tenants.configure organizations.read locations.* memberships.* webhooks.* apikeys.manage",
+    ),
+    ORG_ADMIN: (
+        "Organization administrator",
+        "organizations.* tenants.read tenants.provision tenants.configure locations.read",
+    ),
+    "auditor": ("Auditor", "prescriptions.audit.read audit.read prescriptions.read"),
+    "integration_service": (
+        "Integration service",
+        "prescriptions.read prescriptions.write prescriptions.route prescriptions.templates prescriptions.dispense "
+        "prescriptions.audit.read appointments.* healthcare.* catalog.* inventory.* orders.* pricing.* marketplace.* "
+        "files.* suppliers.read analytics.read notifications.* webhooks.* procurement.* organizations.read tenants.read "
+        "locations.* memberships.read",
+    ),
+    "platform_staff": ("Platform staff", "organizations.* tenants.*"),
+}
+
+
+def expand(words: str) -> list[str]:
+    """Write out `x.*` as every scope that begins with `x.`; the rest stays.
+
+    :raises ValueError: a word names no scope.
+    """
+    found: set[str] = set()
+    for word in words.split():
+        matching = {scope for scope in SCOPES if scope == word or word.endswith(".*") and scope.startswith(word[:-1])}
+        if not matching:
+            raise ValueError(f"no such scope: {word}")
+        found |= matching
+    return sorted(found)
+
+
+PLATFORM_ROLES: dict[str, list[str]] = {code: expand(words) for code, (_, words) in _ROLES.items()}
+
+
+def seed_roles(using: str, **_: Any) -> None:
+    """Bring the platform's roles in the database to what is written here."""
+    from .models import Role
+
+    roles = Role._default_manager.using(using)
+    for code, (name, _words) in _ROLES.items():
+        roles.update_or_create(code=code, tenant=None, defaults={"name": name, "scopes": PLATFORM_ROLES[code]})
+    roles.filter(tenant=None).exclude(code__in=_ROLES).delete()

@@ -1,0 +1,1 @@
+"""The HTTP faces of the app, one file for each group of endpoints."""
