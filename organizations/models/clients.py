@@ -1,0 +1,96 @@
+"""OAuth clients and the authorization codes they are given."""
+
+import hashlib
+from typing import Any, ClassVar
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from jwcrypto import jwk
+from oauth2_provider.models import AbstractApplication, AbstractGrant, ApplicationManager
+
+from core.ids import uuid7
+from core.row_security import GLOBAL
+
+
+class OAuthApplication(AbstractApplication):
+    """A client of the authorization server. It gets no token before staff approved it, and no scope beyond its list.
+
+    A machine client acts as its service account; `tenant` binds its tokens to one tenant. `family` is the session id
+    of all its machine tokens: denying it ends them together.
+
+    Personal data: who of the staff approved the client.
+    """
+
+    service_account = models.ForeignKey(
+        "organizations.ServiceAccount", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    tenant = models.ForeignKey("organizations.Tenant", null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    allowed_scopes = ArrayField(models.CharField(max_length=100), default=list, blank=True)
+    family = models.UUIDField(default=uuid7, editable=False)
+    approved_at = models.DateTimeField(null=True, blank=True)
+    approved_by = models.ForeignKey(
+        "organizations.User", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+
+    objects = ApplicationManager()
+
+    security: ClassVar = GLOBAL
+
+    class Meta(AbstractApplication.Meta):
+        constraints = [
+            models.CheckConstraint(
+                condition=~models.Q(authorization_grant_type="client-credentials")
+                | models.Q(client_type="confidential", service_account__isnull=False),
+                name="organizations_machine_client_has_account",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(authorization_grant_type__in=["authorization-code", "client-credentials"]),
+                name="organizations_client_grant_known",
+            ),
+            models.CheckConstraint(condition=models.Q(algorithm="RS256"), name="organizations_client_signs_rs256"),
+            models.CheckConstraint(
+                condition=models.Q(hash_client_secret=True), name="organizations_client_secret_hashed"
+            ),
+        ]
+
+    def natural_key(self) -> tuple[str]:
+        """Name the client as the library's manager looks it up."""
+        return (self.client_id,)
+
+    def is_usable(self, request: Any) -> bool:
+        """Tell whether this client may get tokens: staff approved it, and a machine's account is active."""
+        if self.approved_at is None:
+            return False
+        return self.service_account is None or self.service_account.is_active
+
+    @property
+    def jwk_key(self) -> jwk.JWK:
+        """The key that signs ID tokens: the platform's active one, whatever the library's settings hold."""
+        from organizations.signing_keys import active_key
+
+        return active_key().as_jwk()
+
+
+class _DigestField(models.CharField):
+    """Text of which only the SHA-256 is stored; look-ups by the text find it. Rows are never saved twice."""
+
+    def get_prep_value(self, value: Any) -> Any:
+        return None if value is None else hashlib.sha256(str(value).encode()).hexdigest()
+
+
+class AuthorizationGrant(AbstractGrant):
+    """An authorization code, by its digest. A used one stays for a while, so that its replay ends what it gave.
+
+    Personal data: that a person let a client act for her.
+    """
+
+    code = _DigestField(max_length=255, unique=True)
+    acr = models.CharField(max_length=20, default="password")
+    amr = ArrayField(models.CharField(max_length=20), default=list)
+    authenticated_at = models.DateTimeField(null=True)
+    session_id = models.UUIDField(null=True)
+
+    security: ClassVar = GLOBAL
+
+    class Meta(AbstractGrant.Meta):
+        indexes = [models.Index(fields=["expires"], name="organizations_grant_expiry")]

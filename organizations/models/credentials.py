@@ -1,0 +1,230 @@
+"""What people and machines prove themselves with: signing keys, sessions, refresh tokens, second factors, links by mail."""
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models.functions import Now
+
+from core.clock import now
+from core.ids import uuid7
+from core.row_security import GLOBAL
+
+
+class SigningKey(models.Model):
+    """A key that signs tokens. One is active; a retiring one still verifies; of a retired one only the name remains.
+
+    Personal data: none.
+    """
+
+    class Status(models.TextChoices):
+        ACTIVE = "active"
+        RETIRING = "retiring"
+        RETIRED = "retired"
+
+    kid = models.CharField(primary_key=True, max_length=64, editable=False)
+    algorithm = models.CharField(max_length=10, default="RS256")
+    status = models.CharField(max_length=10, choices=Status)
+    public_pem = models.TextField()
+    sealed_pem = models.BinaryField(null=True)
+    created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
+    verifies_until = models.DateTimeField(null=True)
+
+    security: ClassVar = GLOBAL
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["algorithm"], condition=models.Q(status="active"), name="organizations_one_active_signing_key"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(status__in=["active", "retiring", "retired"]),
+                name="organizations_signing_key_status_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.kid
+
+
+class SignInSession(models.Model):
+    """One sign-in of one person through one client; its id is the `sid` of every token that grew out of it.
+
+    `scopes` is null when the session is not narrowed (first-party sign-in).
+
+    Personal data: when and through which client a person signed in.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    client_id = models.CharField(max_length=255)
+    scopes = ArrayField(models.CharField(max_length=100), null=True)
+    acr = models.CharField(max_length=20)
+    amr = ArrayField(models.CharField(max_length=20), default=list)
+    authenticated_at = models.DateTimeField()
+    created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
+    last_used_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    end_reason = models.CharField(max_length=40, blank=True, default="")
+
+    security: ClassVar = GLOBAL
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["user"], condition=models.Q(ended_at__isnull=True), name="organizations_session_open"
+            ),
+            models.Index(fields=["expires_at"], name="organizations_session_expiry"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class RefreshToken(models.Model):
+    """One refresh token of a session, by its digest. The used one keeps its successor sealed for the seconds of grace.
+
+    Personal data: none.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    digest = models.CharField(max_length=64, unique=True)
+    session = models.ForeignKey(SignInSession, on_delete=models.CASCADE, related_name="refresh_tokens")
+    created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+    sealed_answer = models.BinaryField(null=True)
+
+    security: ClassVar = GLOBAL
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class DeniedToken(models.Model):
+    """A token id (`jti`) or session id (`sid`) that is refused until every token bearing it has expired by itself.
+
+    Personal data: none.
+    """
+
+    value = models.TextField(primary_key=True)
+    expires_at = models.DateTimeField()
+
+    security: ClassVar = GLOBAL
+
+    class Meta:
+        indexes = [models.Index(fields=["expires_at"], name="organizations_denied_expiry")]
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class TotpDevice(models.Model):
+    """The second factor of a person: a sealed TOTP secret. `last_step` keeps a code from being used twice.
+
+    Personal data: that a person has a second factor.
+    """
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, primary_key=True, on_delete=models.CASCADE, related_name="totp_device"
+    )
+    sealed_secret = models.BinaryField()
+    created_at = models.DateTimeField(default=now, db_default=Now())
+    confirmed_at = models.DateTimeField(null=True)
+    last_step = models.BigIntegerField(default=0)
+
+    security: ClassVar = GLOBAL
+
+    def __str__(self) -> str:
+        return str(self.user_id)
+
+
+class SignInFailure(models.Model):
+    """Consecutive failures against one account, known or not; `subject` is a keyed digest of what was tried.
+
+    Personal data: none readable; the digest stands for an e-mail address.
+    """
+
+    subject = models.CharField(primary_key=True, max_length=100)
+    failures = models.PositiveIntegerField(default=0)
+    last_at = models.DateTimeField()
+    locked_until = models.DateTimeField(null=True)
+
+    security: ClassVar = GLOBAL
+
+    class Meta:
+        indexes = [models.Index(fields=["last_at"], name="organizations_failure_last")]
+
+    def __str__(self) -> str:
+        return self.subject
+
+
+class Invitation(models.Model):
+    """A link by which an invited person takes up a membership, by its digest; good once.
+
+    Personal data: none; it points at a membership.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    digest = models.CharField(max_length=64, unique=True)
+    membership = models.ForeignKey("organizations.Membership", on_delete=models.CASCADE, related_name="+")
+    created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+
+    security: ClassVar = GLOBAL
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class PasswordReset(models.Model):
+    """A link by which a person sets a new password, by its digest; good once.
+
+    Personal data: that a person asked for a new password.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    digest = models.CharField(max_length=64, unique=True)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+
+    security: ClassVar = GLOBAL
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class OutgoingMail(models.Model):
+    """A mail that is still to be sent. Address and link are sealed, and wiped once it is sent.
+
+    Personal data: e-mail address, sealed, until the mail is sent.
+    """
+
+    class Kind(models.TextChoices):
+        INVITATION = "invitation"
+        PASSWORD_RESET = "password_reset"
+        PASSWORD_CHANGED = "password_changed"
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    kind = models.CharField(max_length=20, choices=Kind)
+    sealed_content = models.BinaryField(null=True)
+    created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
+    due_at = models.DateTimeField(db_default=Now())
+    attempts = models.PositiveSmallIntegerField(default=0)
+    sent_at = models.DateTimeField(null=True)
+    last_error = models.CharField(max_length=100, blank=True, default="")
+
+    security: ClassVar = GLOBAL
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["due_at"], condition=models.Q(sent_at__isnull=True), name="organizations_mail_due")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.id}"

@@ -1,0 +1,75 @@
+"""What the two token libraries are told; settings call these with the platform's public address. Imports nothing of ours."""
+
+from datetime import timedelta
+from typing import Any
+
+ACCESS_TOKEN_SECONDS = 600
+CODE_SECONDS = 60
+
+_PLATFORM_SCOPES = {
+    "openid": "Know who you are",
+    "profile": "See your name and e-mail address",
+    "offline_access": "Stay signed in",
+}
+
+
+def oauth2_provider(base_url: str) -> dict[str, Any]:
+    """Settings of django-oauth-toolkit. Scopes come from `SCOPES_BACKEND_CLASS`, keys from our own ring."""
+    return {
+        "OIDC_ENABLED": True,
+        "OIDC_ISS_ENDPOINT": f"{base_url.rstrip('/')}/oauth",
+        "OIDC_RESPONSE_TYPES_SUPPORTED": ["code"],
+        "OAUTH2_RESPONSE_TYPES_SUPPORTED": ["code"],
+        "OAUTH2_GRANT_TYPES_SUPPORTED": ["authorization_code", "client_credentials", "refresh_token"],
+        "SCOPES": _PLATFORM_SCOPES,
+        "DEFAULT_SCOPES": [],
+        "SCOPES_BACKEND_CLASS": "organizations.oauth.scopes.ClientScopes",
+        "OAUTH2_VALIDATOR_CLASS": "organizations.oauth.validators.PlatformValidator",
+        "GRANT_MODEL": "organizations.AuthorizationGrant",
+        "APPLICATION_MODEL": "organizations.OAuthApplication",
+        "CLIENT_SECRET_HASHER": "sha256_client_secret",
+        # Both, or the library makes refresh tokens with the access token's generator.
+        "ACCESS_TOKEN_GENERATOR": "organizations.oauth.generators.access_token",
+        "REFRESH_TOKEN_GENERATOR": "organizations.oauth.generators.refresh_token",
+        "ACCESS_TOKEN_EXPIRE_SECONDS": ACCESS_TOKEN_SECONDS,
+        "ID_TOKEN_EXPIRE_SECONDS": ACCESS_TOKEN_SECONDS,
+        "AUTHORIZATION_CODE_EXPIRE_SECONDS": CODE_SECONDS,
+        "REFRESH_TOKEN_EXPIRE_SECONDS": 14 * 86_400,
+        "ROTATE_REFRESH_TOKEN": True,
+        "REFRESH_TOKEN_REUSE_PROTECTION": True,
+        "PKCE_REQUIRED": True,
+        "ALLOW_URI_WILDCARDS": False,
+        "ALLOWED_REDIRECT_URI_SCHEMES": ["https"],
+        "REQUEST_APPROVAL_PROMPT": "force",
+        "DCR_ENABLED": False,
+        "CIMD_ENABLED": False,
+        "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
+        "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
+        "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
+        "COMPLIANT_BCP_RFC9700_ACCESS_TOKEN_TRANSPORT": True,
+        "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True,
+        "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
+        "COMPLIANT_BCP_RFC9700_REFRESH_TOKEN": True,
+        "COMPLIANT_BCP_RFC9700_REDIRECT_URI_SCHEME": True,
+        "COMPLIANT_BCP_RFC9700_REDIRECT_URI_MATCHING": True,
+        "COMPLIANT_BCP_RFC9700_PKCE_REQUIRED": True,
+    }
+
+
+def simple_jwt(base_url: str) -> dict[str, Any]:
+    """Settings of simplejwt. The keys are ours (`organizations.signing_keys`), so none stands here."""
+    return {
+        "ALGORITHM": "RS256",
+        "SIGNING_KEY": "",
+        "VERIFYING_KEY": "",
+        "AUDIENCE": base_url.rstrip("/"),
+        "ISSUER": f"{base_url.rstrip('/')}/oauth",
+        "ACCESS_TOKEN_LIFETIME": timedelta(seconds=ACCESS_TOKEN_SECONDS),
+        "LEEWAY": 5,
+        "USER_ID_FIELD": "id",
+        "USER_ID_CLAIM": "sub",
+        "TOKEN_TYPE_CLAIM": "token_use",
+        "AUTH_TOKEN_CLASSES": ("organizations.tokens.PlatformAccessToken",),
+        "CHECK_REVOKE_TOKEN": False,
+        "UPDATE_LAST_LOGIN": False,
+    }
