@@ -1,0 +1,203 @@
+"""Reading a JSON body strictly: what is ambiguous, unstorable or built to hurt is a clear refusal, never a guess.
+
+Python's parser takes duplicate keys, NaN, lone surrogates and any depth; PostgreSQL takes no U+0000.
+Source: RFC 8259, RFC 7493.
+"""
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from itertools import accumulate
+from typing import Any, NoReturn
+
+from core.errors import Malformed, TooLarge
+
+LIMIT_BYTES = 1_048_576
+MAX_DEPTH = 64
+MAX_INTEGER_DIGITS = 20
+MAX_DECIMAL_CHARACTERS = 64
+MAX_DECIMAL_EXPONENT = 64
+
+_BRACKETS = b"[]{}"
+_NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in _BRACKETS)
+_STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+
+
+class InvalidJson(Malformed):
+    """The body is not JSON in UTF-8."""
+
+    code = "invalid_json"
+    title = "The body is not valid JSON."
+
+
+class DuplicateKey(Malformed):
+    """One object names a key twice, so that two readers may see two values."""
+
+    code = "duplicate_key"
+    title = "A key occurs twice in one object."
+
+
+class NulCharacter(Malformed):
+    """U+0000 cannot be stored."""
+
+    code = "nul_character"
+    title = "Text must not contain the NUL character."
+
+
+class LoneSurrogate(Malformed):
+    """Half of a surrogate pair is not a character."""
+
+    code = "lone_surrogate"
+    title = "Text must not contain an unpaired surrogate."
+
+
+class NestingTooDeep(Malformed):
+    """The body is nested deeper than the platform reads."""
+
+    code = "nesting_too_deep"
+    title = "The body is nested too deeply."
+
+
+class NumberOutOfRange(Malformed):
+    """A number is longer or larger than the platform reads."""
+
+    code = "number_out_of_range"
+    title = "A number is out of range."
+
+
+class NotAnObject(Malformed):
+    """The body is JSON, but its outermost value is not an object."""
+
+    code = "not_an_object"
+    title = "The body must be a JSON object."
+
+
+class BodyTooLarge(TooLarge):
+    """The body has more bytes than this operation takes."""
+
+    code = "body_too_large"
+    title = "The body is too large."
+
+
+def parse_object(raw: bytes, *, limit_bytes: int = LIMIT_BYTES, max_depth: int = MAX_DEPTH) -> dict[str, Any]:
+    """Read a body whose outermost value is an object; fractions come as Decimal with their digits kept.
+
+    :raises BodyTooLarge: it has more than `limit_bytes`.
+    :raises Malformed: any other fault, each with a code of its own.
+    """
+    value = parse(raw, limit_bytes=limit_bytes, max_depth=max_depth)
+    if not isinstance(value, dict):
+        raise NotAnObject
+    return value
+
+
+def parse(raw: bytes, *, limit_bytes: int = LIMIT_BYTES, max_depth: int = MAX_DEPTH) -> Any:
+    """Read a body of any outermost type (JSON Patch is a list).
+
+    :raises BodyTooLarge: it has more than `limit_bytes`.
+    :raises Malformed: any other fault, each with a code of its own.
+    """
+    if len(raw) > limit_bytes:
+        raise BodyTooLarge(f"The body has {len(raw)} bytes; {limit_bytes} are allowed.", limit_bytes=limit_bytes)
+    _check_depth(raw, max_depth)
+    text = _decode(raw)
+    try:
+        value = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise InvalidJson(f"{error.msg} at line {error.lineno}, column {error.colno}.") from None
+    if "\\u" in text and ("\\u0000" in text or "\\ud" in text or "\\uD" in text):
+        _check_strings(value)
+    return value
+
+
+def check_text(value: str) -> str:
+    """Pass text of a query string or a path on, if it can be stored.
+
+    :raises NulCharacter: it holds U+0000.
+    :raises LoneSurrogate: it holds half of a surrogate pair.
+    """
+    if "\0" in value:
+        raise NulCharacter
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise LoneSurrogate from None
+    return value
+
+
+def _decode(raw: bytes) -> str:
+    if raw.startswith(b"\xef\xbb\xbf"):
+        raise InvalidJson("The body must not start with a byte order mark.")
+    try:
+        return str(raw, "utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidJson(f"The body is not UTF-8: byte {error.start}.") from None
+
+
+def _check_depth(raw: bytes, max_depth: int) -> None:
+    """Refuse before parsing, because a parser answers depth with its own recursion."""
+    if raw.count(b"[") + raw.count(b"{") <= max_depth:
+        return
+    outside = raw.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
+    brackets = b"".join(outside).translate(None, _NOT_BRACKETS)
+    if any(map(max_depth.__lt__, accumulate(map(_STEP.__getitem__, brackets)))):
+        raise NestingTooDeep(f"The body is nested deeper than {max_depth} levels.", max_depth=max_depth)
+
+
+def _check_strings(value: Any) -> None:
+    """Only bodies with a suspicious escape get here: raw NUL and raw surrogates never pass the decoder and parser."""
+    for text in _strings(value):
+        check_text(text)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, member in value.items():
+            yield key
+            yield from _strings(member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from _strings(member)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        _refuse_duplicate(pairs)
+    return found
+
+
+def _refuse_duplicate(pairs: list[tuple[str, Any]]) -> NoReturn:
+    seen: set[str] = set()
+    twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+    raise DuplicateKey(f"The key {ascii(twice[:80])} occurs twice in one object.")
+
+
+def _integer(text: str) -> int:
+    if len(text) > MAX_INTEGER_DIGITS and len(text.lstrip("-")) > MAX_INTEGER_DIGITS:
+        raise NumberOutOfRange(f"An integer has more than {MAX_INTEGER_DIGITS} digits.")
+    return int(text)
+
+
+def _decimal(text: str) -> Decimal:
+    if len(text) > MAX_DECIMAL_CHARACTERS:
+        raise NumberOutOfRange(f"A number has more than {MAX_DECIMAL_CHARACTERS} characters.")
+    try:
+        value = Decimal(text)
+    except InvalidOperation:  # the exponent itself is beyond what Decimal holds
+        raise NumberOutOfRange from None
+    if not -MAX_DECIMAL_EXPONENT <= value.adjusted() <= MAX_DECIMAL_EXPONENT:
+        raise NumberOutOfRange(f"A number's exponent is beyond {MAX_DECIMAL_EXPONENT}.")
+    return value
+
+
+def _constant(_text: str) -> NoReturn:
+    raise InvalidJson("NaN and Infinity are not JSON.")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_float=_decimal, parse_int=_integer, parse_constant=_constant
+)

@@ -1,0 +1,276 @@
+"""Rate limits: a sliding-window log in Valkey, so that exactly the limit passes in any window, however many ask.
+
+When Valkey is away each process keeps a window of its own with its share of the limit: never closed, never unlimited.
+"""
+
+import hashlib
+import logging
+import math
+import os
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import redis
+from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.exceptions import NoScriptError, RedisError
+from redis.retry import Retry
+
+log = logging.getLogger(__name__)
+
+SOCKET_SECONDS = 0.1
+CIRCUIT_SECONDS = 1.0
+MAX_LOCAL_BUCKETS = 10_000
+
+# The log is a list of the moments of the calls that passed, oldest first. A server clock that was set back must neither
+# lock a bucket for hours nor empty it for a jump of milliseconds.
+_SCRIPT = """
+local log, limit, window, cost = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local newest = tonumber(redis.call('LINDEX', log, -1) or 0)
+if newest > now then
+  if newest - now > window then redis.call('DEL', log) else now = newest end
+end
+local oldest = tonumber(redis.call('LINDEX', log, 0) or 0)
+while oldest > 0 and oldest <= now - window do
+  redis.call('LPOP', log)
+  oldest = tonumber(redis.call('LINDEX', log, 0) or 0)
+end
+local used, allowed = redis.call('LLEN', log), 1
+if used + math.max(cost, 1) > limit then
+  allowed = 0
+elseif cost > 0 then
+  redis.call('RPUSH', log, string.format('%.0f', now))
+  redis.call('PEXPIRE', log, math.ceil(window / 1000) + 1000)
+  used = used + 1
+  if oldest == 0 then oldest = now end
+end
+local reset = 0
+if oldest > 0 then reset = oldest + window - now elseif allowed == 0 then reset = window end
+return {allowed, used, reset}
+"""
+_SHA = hashlib.sha1(_SCRIPT.encode(), usedforsecurity=False).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How many calls of one kind pass in any window of `window_seconds`."""
+
+    name: str
+    limit: int
+    window_seconds: int = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a policy says of one bucket now; `reset_seconds` is the time until a unit returns, rounded up."""
+
+    allowed: bool
+    limit: int
+    remaining: int
+    reset_seconds: int
+    window_seconds: int
+    policy_name: str
+
+
+DEFAULTS = {
+    name: Policy(name, limit)
+    for name, limit in {
+        "supplier": 600,
+        "procurement": 100,
+        "availability": 300,
+        "organizations": 300,
+        "webhooks_key": 600,
+        "webhooks_bearer": 300,
+        "fhir": 600,
+        "bulk": 10,
+        "address": 120,
+        "sign_in": 20,
+    }.items()
+}
+
+
+class _Policies(Mapping[str, Policy]):
+    """The platform's policies by name, with the limits that `RATE_LIMIT_<NAME>_PER_MINUTE` set."""
+
+    def __getitem__(self, name: str) -> Policy:
+        default = DEFAULTS[name]
+        overrides: Mapping[str, int] = settings.RATE_LIMIT_OVERRIDES
+        limit = _lookup(overrides, name) if overrides else None
+        return default if limit is None else replace(default, limit=limit)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(DEFAULTS)
+
+    def __len__(self) -> int:
+        return len(DEFAULTS)
+
+
+POLICIES = _Policies()
+
+
+def policy(name: str, limits: Mapping[str, int] | None = None) -> Policy:
+    """The policy of that name, with a tenant's own limit where its entitlements hold one."""
+    found = POLICIES[name]
+    limit = _lookup(limits, name) if limits else None
+    return found if limit is None else replace(found, limit=limit)
+
+
+def _lookup(limits: Mapping[str, int], name: str) -> int | None:
+    """`webhooks` stands for the policies of both credentials unless one of them is named."""
+    return limits.get(name, limits.get("webhooks") if name.startswith("webhooks_") else None)
+
+
+def take(policy: Policy, bucket: str) -> Verdict:
+    """Spend one unit of a bucket, if one is left."""
+    return _ask(policy, bucket, cost=1)
+
+
+def peek(policy: Policy, bucket: str) -> Verdict:
+    """Look at a bucket without spending; `allowed` says whether the next call would pass."""
+    return _ask(policy, bucket, cost=0)
+
+
+def tightest(first: Verdict, *others: Verdict) -> Verdict:
+    """The verdict that binds: a refusal before all, then the fewest units left."""
+    return min((first, *others), key=lambda verdict: (verdict.allowed, verdict.remaining))
+
+
+def headers(verdict: Verdict) -> dict[str, str]:
+    """The answer's headers; Reset counts seconds from now. Source: draft-ietf-httpapi-ratelimit-headers-06."""
+    found = {
+        "RateLimit-Limit": str(verdict.limit),
+        "RateLimit-Remaining": str(verdict.remaining),
+        "RateLimit-Reset": str(verdict.reset_seconds),
+        "RateLimit-Policy": f"{verdict.limit};w={verdict.window_seconds}",
+    }
+    if not verdict.allowed:
+        found["Retry-After"] = found["RateLimit-Reset"]
+    return found
+
+
+def _ask(policy: Policy, bucket: str, *, cost: int) -> Verdict:
+    if not settings.RATE_LIMITS_ENABLED:
+        return Verdict(True, policy.limit, policy.limit, 0, policy.window_seconds, policy.name)
+    if _circuit.may_try():
+        try:
+            allowed, used, reset = _run(f"rl:{policy.name}:{bucket}", policy, cost)
+        except RedisError as error:
+            _circuit.failed(error)
+        else:
+            _circuit.succeeded()
+            return _verdict(policy, policy.limit, bool(allowed), used, reset / 1_000_000)
+    return _local.ask(policy, bucket, cost=cost)
+
+
+def _run(key: str, policy: Policy, cost: int) -> tuple[int, int, int]:
+    """Ask the server; a connection that died while idle is made anew once, since it says nothing of the server now."""
+    arguments = (1, key, policy.limit, policy.window_seconds * 1_000_000, cost)
+    connection = _connection()
+    try:
+        return _exchange(connection, arguments)
+    except redis.ConnectionError:
+        connection.disconnect()
+        return _exchange(connection, arguments)
+
+
+def _exchange(connection: Any, arguments: tuple[int | str, ...]) -> tuple[int, int, int]:
+    try:
+        connection.send_packed_command(connection.pack_command("EVALSHA", _SHA, *arguments), check_health=False)
+        allowed, used, reset = connection.read_response()
+    except NoScriptError:  # a restarted server has forgotten it
+        connection.send_packed_command(connection.pack_command("EVAL", _SCRIPT, *arguments), check_health=False)
+        allowed, used, reset = connection.read_response()
+    return allowed, used, reset
+
+
+def _connection() -> Any:
+    """This thread's own connection (the pool costs more than the whole exchange), never one inherited by a fork."""
+    held: tuple[int, Any] | None = getattr(_of_thread, "held", None)
+    if held is None or held[0] != os.getpid():
+        held = (os.getpid(), client().connection_pool.make_connection())
+        _of_thread.held = held
+    return held[1]
+
+
+def _verdict(policy: Policy, limit: int, allowed: bool, used: int, reset: float) -> Verdict:
+    return Verdict(allowed, policy.limit, max(0, limit - used), math.ceil(reset), policy.window_seconds, policy.name)
+
+
+@lru_cache(maxsize=1)
+def client() -> "redis.Redis[bytes]":
+    """The process's client of Valkey; it answers within a tenth of a second or fails, and never retries by itself."""
+    return redis.Redis.from_url(
+        settings.REDIS_URL,
+        socket_timeout=SOCKET_SECONDS,
+        socket_connect_timeout=SOCKET_SECONDS,
+        retry=Retry(NoBackoff(), 0),
+    )
+
+
+class _Circuit:
+    """After a failure one call a second may try; all others go on without asking."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open_until: float | None = None
+
+    def may_try(self) -> bool:
+        if self._open_until is None:
+            return True
+        with self._lock:
+            now = time.monotonic()
+            if self._open_until is None or now < self._open_until:
+                return self._open_until is None
+            self._open_until = now + CIRCUIT_SECONDS
+            return True
+
+    def failed(self, error: RedisError) -> None:
+        if self._open_until is None:
+            log.warning("rate limits fall back to this process", extra={"error": type(error).__name__})
+        with self._lock:
+            self._open_until = time.monotonic() + CIRCUIT_SECONDS
+
+    def succeeded(self) -> None:
+        if self._open_until is not None:
+            with self._lock:
+                self._open_until = None
+
+
+class _Local:
+    """The same log in this process's memory, with this process's share of each limit."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._logs: OrderedDict[str, deque[float]] = OrderedDict()
+
+    def ask(self, policy: Policy, bucket: str, *, cost: int) -> Verdict:
+        share = math.ceil(policy.limit / max(1, settings.WEB_WORKERS))
+        with self._lock:
+            now = time.monotonic()
+            log = self._log(f"{policy.name}:{bucket}")
+            while log and log[0] <= now - policy.window_seconds:
+                log.popleft()
+            allowed = len(log) < share
+            if allowed and cost:
+                log.append(now)
+            reset = log[0] + policy.window_seconds - now if log else float(policy.window_seconds * (not allowed))
+            return _verdict(policy, share, allowed, len(log), reset)
+
+    def _log(self, key: str) -> deque[float]:
+        log = self._logs.setdefault(key, deque())
+        self._logs.move_to_end(key)
+        if len(self._logs) > MAX_LOCAL_BUCKETS:
+            self._logs.popitem(last=False)
+        return log
+
+
+_of_thread = threading.local()
+_circuit = _Circuit()
+_local = _Local()
