@@ -1,0 +1,128 @@
+"""Start or join the PostgreSQL and Valkey of a data folder; the kernel notices when this process leaves."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from . import processes
+from .locks import FileLock
+from .places import ROOT, Places
+from .servers import ADMINISTRATOR
+from .trouble import Trouble
+
+_WAIT_SECONDS = 90
+
+
+@dataclass(frozen=True)
+class Servers:
+    """The running servers of one data folder, in use by this process until `release`."""
+
+    places: Places
+    keeper: int
+    postgres: Path
+    valkey: Path
+    lock: FileLock
+
+    def database_url(self, *, database: str, role: str = ADMINISTRATOR) -> str:
+        """Return the URL of a database for a role."""
+        return f"postgresql://{role}@/{database}?host={quote(str(self.postgres), safe='')}"
+
+    def redis_url(self, *, number: int = 0) -> str:
+        """Return the URL of one numbered Valkey database."""
+        return f"unix://{quote(str(self.valkey / 'v.sock'))}?db={number}"
+
+    def release(self, *, at_once: bool = False) -> None:
+        """Leave; with `at_once` wait until the servers are down, unless others use them."""
+        if at_once and processes.alive(self.keeper):
+            os.kill(self.keeper, signal.SIGUSR1)
+        self.lock.free()
+        if not at_once:
+            return
+        until = time.monotonic() + 30
+        while time.monotonic() < until and processes.alive(self.keeper):
+            if _others(self.lock.path):
+                return
+            time.sleep(0.05)
+
+
+def attach(places: Places) -> Servers:
+    """Return the servers of the data folder, started when they do not run.
+
+    :raises Trouble: they cannot be started.
+    """
+    lock = FileLock(places.data / "users.lock")
+    until = time.monotonic() + _WAIT_SECONDS
+    lock.take(shared=True)  # waits while a leaving keeper stops the servers
+    started: subprocess.Popen[bytes] | None = None
+    while time.monotonic() < until:
+        state = read_state(places)
+        if processes.alive(int(state.get("pid", 0) or 0)) and _kept(places):
+            if state["state"] == "ready":
+                sockets = state["sockets"]
+                return Servers(places, state["pid"], Path(sockets["postgres"]), Path(sockets["valkey"]), lock)
+        elif started is None:
+            started = _start_keeper(places)
+        if started and started.poll() not in (None, 0):
+            raise Trouble(read_state(places).get("error") or f"The servers do not start; see {places.logs / 'keeper.log'}.")
+        if started and started.poll() == 0:
+            started = None  # another keeper was faster
+        time.sleep(0.02)
+    raise Trouble(f"The servers did not start within {_WAIT_SECONDS} seconds; see {places.logs}.")
+
+
+def stop(places: Places) -> bool:
+    """End the keeper and both servers, whoever uses them; tell whether there was one."""
+    pid = int(read_state(places).get("pid", 0) or 0)
+    if not _kept(places) or not processes.alive(pid):
+        return False
+    processes.end(pid, grace_seconds=40)
+    return True
+
+
+def read_state(places: Places) -> dict[str, Any]:
+    """Return what the keeper last wrote."""
+    try:
+        found: dict[str, Any] = json.loads((places.data / "servers.json").read_text())
+    except (FileNotFoundError, ValueError):
+        return {}
+    return found
+
+
+def _kept(places: Places) -> bool:
+    probe = FileLock(places.data / "keeper.lock")
+    if probe.take(wait=False):
+        probe.free()
+        return False
+    return True
+
+
+def _others(path: Path) -> bool:
+    """Tell whether somebody else holds the users' lock; a keeper that is stopping the servers holds it alone."""
+    probe = FileLock(path)
+    if probe.take(shared=True, wait=False):
+        probe.free()
+        exclusive = FileLock(path)
+        if exclusive.take(wait=False):
+            exclusive.free()
+            return False
+        return True
+    return False
+
+
+def _start_keeper(places: Places) -> subprocess.Popen[bytes]:
+    with (places.logs / "keeper.log").open("ab") as output:
+        return subprocess.Popen(
+            [sys.executable, "-m", "devtools.keeper", "--data", str(places.data)],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd=ROOT,
+            start_new_session=True,
+        )

@@ -1,0 +1,117 @@
+"""The environment of every process `./dev` starts: URLs of the databases, secrets made once, modest defaults."""
+
+import base64
+import json
+import os
+import secrets
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from . import embedded, roles
+from .keeper import write_privately
+from .places import ROOT, Places
+from .trouble import Trouble
+
+DATABASE = "hp"
+
+
+@dataclass(frozen=True)
+class Backends:
+    """PostgreSQL and Valkey as this run uses them: embedded, given by URL, or one of each."""
+
+    places: Places
+    servers: embedded.Servers | None
+    cluster: roles.Cluster | None
+    given_urls: Mapping[str, str]
+    given_redis: str
+    database: str
+
+    def database_urls(self, database: str | None = None) -> dict[str, str]:
+        """Return the three database URLs, for the service's database or another one of the same server."""
+        name = database or self.database
+        if self.cluster:
+            return self.cluster.urls(name)
+        return {key: roles.with_parts(url, database=name) for key, url in self.given_urls.items()}
+
+    def administration(self) -> roles.Cluster:
+        """Return the way to create and drop databases: the administrator, else the owner where he may."""
+        return self.cluster or roles.Cluster(self.given_urls["DATABASE_OWNER_URL"], {})
+
+    def redis_url(self, number: int = 0) -> str:
+        """Return the URL of a numbered Valkey database."""
+        if self.servers and not self.given_redis:
+            return self.servers.redis_url(number=number)
+        given = urlsplit(self.given_redis)
+        if number == 0:
+            return given.geturl()
+        if given.scheme == "unix":
+            return given._replace(query=f"db={number}").geturl()
+        return given._replace(path=f"/{number}").geturl()
+
+    def release(self, *, at_once: bool = False) -> None:
+        """Leave the embedded servers."""
+        if self.servers:
+            self.servers.release(at_once=at_once)
+
+
+def open_backends(places: Places, *, database: str = DATABASE) -> Backends:
+    """Start or join what is not given by URL, and see to roles and the database.
+
+    :raises Trouble: a server does not start, cannot be reached, or its role may not do what is needed.
+    """
+    given, redis = os.environ.get("DATABASE_URL", ""), os.environ.get("REDIS_URL", "")
+    servers = None if given and redis else embedded.attach(places)
+    if not given and servers:
+        cluster = roles.Cluster(servers.database_url(database="postgres"), {})
+        roles.ensure_roles(cluster)
+        roles.ensure_database(cluster, database)
+        return Backends(places, servers, cluster, {}, redis, database)
+    name = roles.database_of(given)
+    owner = os.environ.get("DATABASE_OWNER_URL", "")
+    if owner:
+        urls = {"DATABASE_URL": given, "DATABASE_OWNER_URL": owner}
+        urls["DATABASE_PLATFORM_URL"] = os.environ.get("DATABASE_PLATFORM_URL") or owner
+        return Backends(places, servers, None, urls, redis, name)
+    if not roles.is_administrator(given):
+        raise Trouble("DATABASE_URL alone must belong to a role that may create roles; else set DATABASE_OWNER_URL and DATABASE_PLATFORM_URL too.")
+    cluster = roles.Cluster(given, roles.load_passwords(places.data))
+    roles.ensure_roles(cluster)
+    roles.ensure_database(cluster, name)
+    return Backends(places, servers, cluster, {}, redis, name)
+
+
+def environment(backends: Backends, *, base_url: str = "http://127.0.0.1:8000", database: str | None = None, redis_number: int = 0) -> dict[str, str]:
+    """Return the environment for a process of the service on this machine; what the caller has set wins."""
+    folder = backends.places.data
+    made = {
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "PRODUCTION": "false",
+        "BASE_URL": base_url,
+        "DATA_DIR": str(folder),
+        "STORAGE_URL": f"file://{folder}/files",
+        "WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS": "true",
+        "PYTHONUNBUFFERED": "1",
+        **_secrets(backends.places),
+    }
+    chosen = made | dict(os.environ)
+    chosen |= backends.database_urls(database)
+    chosen["REDIS_URL"] = backends.redis_url(redis_number)
+    chosen["PATH"] = f"{os.path.dirname(sys.executable)}{os.pathsep}{chosen.get('PATH', '')}"
+    chosen["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), chosen.get("PYTHONPATH", "")]))
+    return chosen
+
+
+def _secrets(places: Places) -> dict[str, str]:
+    """Return the secrets of this data folder, made at the first start and never shown."""
+    file = places.data / "secrets.json"
+    try:
+        found: dict[str, str] = json.loads(file.read_text())
+    except FileNotFoundError:
+        found = {
+            "SECRET_KEY": secrets.token_urlsafe(48),
+            "FIELD_ENCRYPTION_KEYS": f"local:{base64.b64encode(secrets.token_bytes(32)).decode()}",
+        }
+        write_privately(file, json.dumps(found))
+    return found

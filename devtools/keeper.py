@@ -1,0 +1,131 @@
+"""The keeper: one background process per data folder that runs PostgreSQL and Valkey for whoever uses them.
+
+Users (`./dev up`, `./dev test`, `pytest`, `manage.py`) hold a shared lock on `users.lock`. The keeper restarts a server
+that dies, and ends both servers and itself some seconds after the last lock is gone - which the kernel sees to, also
+after kill -9 of a user. If the keeper itself is killed, the servers end with it and the next user starts another.
+"""
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from .locks import FileLock
+from .places import Places, open_places
+from .servers import Postgres, Server, Valkey
+from .trouble import Trouble
+
+_LINGER_SECONDS = 8.0
+_RESTARTS_PER_MINUTE = 12
+
+
+class Keeper:
+    """Starts, watches and ends the wanted servers of one data folder."""
+
+    def __init__(self, places: Places) -> None:
+        self.users = FileLock(places.data / "users.lock")
+        self.state_file = places.data / "servers.json"
+        self.servers: list[Server] = [Postgres(places), Valkey(places)]
+        self.wanted = True
+        self.linger = _LINGER_SECONDS
+        self.restarts: list[float] = []
+
+    def run(self) -> None:
+        """Serve until nobody uses the servers."""
+        self.write_state("starting")
+        for server in self.servers:
+            server.prepare()
+            server.start()
+        self.write_state("ready")
+        idle_since: float | None = None
+        while self.wanted:
+            time.sleep(0.2)
+            for server in self.servers:
+                if server.ended():
+                    self.restart(server)
+            idle_since = self.notice_users(idle_since)
+        for server in reversed(self.servers):
+            server.stop()
+
+    def notice_users(self, idle_since: float | None) -> float | None:
+        """Find out whether anybody is left; when not for long enough, keep the lock so that newcomers wait for the end."""
+        if not self.users.take(wait=False):
+            return None
+        idle_since = idle_since or time.monotonic()
+        if time.monotonic() - idle_since >= self.linger:
+            self.wanted = False
+        else:
+            self.users.free()
+        return idle_since
+
+    def restart(self, server: Server) -> None:
+        """Start a dead server again, ever more slowly.
+
+        :raises Trouble: it dies again and again.
+        """
+        print(f"{time.strftime('%H:%M:%S')} {server.name} ended; starting it again", flush=True)
+        self.restarts = [moment for moment in self.restarts if moment > time.monotonic() - 60]
+        if len(self.restarts) >= _RESTARTS_PER_MINUTE:
+            raise Trouble(f"{server.name} keeps dying; see its log.")
+        self.restarts.append(time.monotonic())
+        time.sleep(min(2.0, 0.05 * 2 ** len(self.restarts)))
+        server.stop()  # alive without its socket
+        with suppress(Trouble):  # a child of the dead server may still hold its memory: the next round tries again
+            server.start()
+
+    def write_state(self, state: str, error: str = "") -> None:
+        """Tell the users what is the case."""
+        sockets = {server.name: str(server.socket_path.parent) for server in self.servers} if state == "ready" else {}
+        content = {"state": state, "pid": os.getpid(), "sockets": sockets, "error": error}
+        write_privately(self.state_file, json.dumps(content))
+
+    def hurry(self, *_signal: object) -> None:
+        """End at once when the last user leaves."""
+        self.linger = 0.0
+
+    def leave(self, *_signal: object) -> None:
+        """End now."""
+        self.wanted = False
+
+
+def write_privately(path: Path, content: str) -> None:
+    """Write a whole file at once that only this user may read."""
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as output:
+        output.write(content)
+    fresh.replace(path)
+
+
+def main() -> int:
+    """Run one keeper; a second one for the same folder ends at once."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data", required=True)
+    places = open_places(parser.parse_args().data)
+    only = FileLock(places.data / "keeper.lock")
+    if not only.take(wait=False):
+        return 0
+    keeper = Keeper(places)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGUSR1, keeper.hurry)
+    signal.signal(signal.SIGTERM, keeper.leave)
+    try:
+        keeper.run()
+        keeper.write_state("stopped")
+    except Exception as error:
+        for server in reversed(keeper.servers):
+            server.stop()
+        keeper.write_state("failed", str(error) if isinstance(error, Trouble) else f"{type(error).__name__}: {error}")
+        raise
+    finally:
+        only.free()
+        keeper.users.free()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

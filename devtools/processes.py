@@ -1,0 +1,65 @@
+"""Processes: dying with a parent, recognising and ending what an earlier run left."""
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+def die_with_parent(number: int = signal.SIGTERM) -> Callable[[], None]:
+    """Return a `preexec_fn` that makes the child receive a signal when its parent dies by any means (Linux only).
+
+    Elsewhere it does nothing: there the run file clears orphans at the next start.
+    """
+    parent = os.getpid()
+
+    def arrange() -> None:
+        if _libc is not None:
+            _libc.prctl(_PR_SET_PDEATHSIG, int(number))
+            if os.getppid() != parent:  # it died between fork and prctl
+                os.kill(os.getpid(), number)
+
+    return arrange
+
+
+def identity(pid: int) -> str | None:
+    """Return what tells this process from a later one with the same number, or None when there is no such process."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return "alive" if sys.platform != "linux" and alive(pid) else None
+    fields = stat.rpartition(")")[2].split()
+    return None if fields[0] in "ZX" else fields[19]
+
+
+def alive(pid: int) -> bool:
+    """Tell whether the process exists and is no zombie."""
+    if sys.platform == "linux":
+        return identity(pid) is not None
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def end(pid: int, *, grace_seconds: float = 5, first: int = signal.SIGTERM) -> None:
+    """Ask the process to end, then make it."""
+    for number, seconds in ((first, grace_seconds), (signal.SIGKILL, 2.0)):
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            return
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if not alive(pid):
+                return
+            time.sleep(0.02)

@@ -1,0 +1,146 @@
+"""Database roles of the service, a database with its rights, and the URLs that lead there. Idempotent.
+
+`hp_owner` owns the schema and migrates; `hp_runtime` is what web and workers log in as: it inherits nothing and takes on
+`hp_app`, `hp_counterparty` or `hp_dispatcher` inside a transaction; `hp_platform` serves named admin pages and commands.
+"""
+
+import json
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+
+import psycopg
+from psycopg import sql
+
+from .keeper import write_privately
+from .trouble import Trouble
+
+OWNER, RUNTIME, PLATFORM = "hp_owner", "hp_runtime", "hp_platform"
+TAKEN_ON = ("hp_app", "hp_counterparty", "hp_dispatcher")
+_BASE = "NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION CONNECTION LIMIT -1"
+_ATTRIBUTES = {
+    OWNER: f"LOGIN INHERIT BYPASSRLS {_BASE}",
+    RUNTIME: f"LOGIN NOINHERIT NOBYPASSRLS {_BASE}",
+    PLATFORM: f"LOGIN NOINHERIT BYPASSRLS {_BASE}",
+    **dict.fromkeys(TAKEN_ON, f"NOLOGIN NOINHERIT NOBYPASSRLS {_BASE}"),
+}
+_LOGINS = {"DATABASE_URL": RUNTIME, "DATABASE_OWNER_URL": OWNER, "DATABASE_PLATFORM_URL": PLATFORM}
+_LOCK = 7_206_001
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A PostgreSQL reached as an administrator, and the passwords of our logins (none on the embedded server)."""
+
+    administrator_url: str
+    passwords: dict[str, str]
+
+    def connect(self, database: str | None = None) -> psycopg.Connection[tuple[object, ...]]:
+        """Connect as the administrator, outside any transaction.
+
+        :raises Trouble: the server refuses or is away.
+        """
+        url = with_parts(self.administrator_url, database=database) if database else self.administrator_url
+        try:
+            return psycopg.connect(url, autocommit=True, connect_timeout=10)
+        except psycopg.Error as error:
+            raise Trouble(f"PostgreSQL cannot be reached with DATABASE_URL: {str(error).strip().splitlines()[0]}") from error
+
+    def urls(self, database: str) -> dict[str, str]:
+        """Return the three URLs of the service for a database."""
+        return {
+            name: with_parts(self.administrator_url, database=database, role=role, password=self.passwords.get(role, ""))
+            for name, role in _LOGINS.items()
+        }
+
+
+def is_administrator(url: str) -> bool:
+    """Tell whether the URL's role may create the roles of the service.
+
+    :raises Trouble: the server refuses or is away.
+    """
+    with Cluster(url, {}).connect() as connection:
+        found = connection.execute("SELECT rolsuper OR rolcreaterole FROM pg_roles WHERE rolname = current_user").fetchone()
+    return bool(found and found[0])
+
+
+def load_passwords(folder: Path) -> dict[str, str]:
+    """Return the passwords of the logins, generated once and kept in the private data folder."""
+    file = folder / "roles.json"
+    try:
+        found: dict[str, str] = json.loads(file.read_text())
+    except FileNotFoundError:
+        found = {}
+    missing = [role for role in _LOGINS.values() if role not in found]
+    if missing:
+        found |= {role: secrets.token_urlsafe(32) for role in missing}
+        write_privately(file, json.dumps(found))
+    return found
+
+
+def ensure_roles(cluster: Cluster) -> None:
+    """Make the roles or bring them to their attributes.
+
+    :raises Trouble: the administrator's role may not.
+    """
+    with cluster.connect() as connection:
+        connection.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
+        try:
+            _ensure_roles(connection, cluster.passwords)
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise Trouble(f"The role of DATABASE_URL may not make the roles of the service: {error.diag.message_primary}.") from error
+
+
+def _ensure_roles(connection: psycopg.Connection[tuple[object, ...]], passwords: dict[str, str]) -> None:
+    have = {row[0] for row in connection.execute("SELECT rolname FROM pg_roles").fetchall()}
+    for role, attributes in _ATTRIBUTES.items():
+        verb = "ALTER" if role in have else "CREATE"
+        connection.execute(sql.SQL("{} ROLE {} {}").format(sql.SQL(verb), sql.Identifier(role), sql.SQL(attributes)))  # type: ignore[arg-type]
+        if role in passwords:
+            connection.execute(sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(role), sql.Literal(passwords[role])))
+    for role in TAKEN_ON:
+        grant = sql.SQL("GRANT {} TO {} WITH INHERIT FALSE, SET TRUE")
+        connection.execute(grant.format(sql.Identifier(role), sql.Identifier(RUNTIME)))
+    administrator = connection.execute("SELECT current_user, rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()
+    if administrator and not administrator[1]:  # it must be able to give databases to the owner
+        grant = sql.SQL("GRANT {} TO {} WITH SET TRUE")
+        connection.execute(grant.format(sql.Identifier(OWNER), sql.Identifier(str(administrator[0]))))
+
+
+def ensure_database(cluster: Cluster, database: str, *, template: str | None = None) -> bool:
+    """Make a database owned by the owner role, with rights for the logins alone; tell whether it was made now."""
+    with cluster.connect() as connection:
+        found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database]).fetchone()
+        name, owner = sql.Identifier(database), sql.Identifier(OWNER)
+        if not found:
+            source = sql.SQL(" TEMPLATE {}").format(sql.Identifier(template)) if template else sql.SQL("")
+            connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}{}").format(name, owner, source))
+        connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(name))
+        logins = sql.SQL(", ").join(map(sql.Identifier, (RUNTIME, PLATFORM)))
+        connection.execute(sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(name, logins))
+    return not found
+
+
+def drop_database(cluster: Cluster, database: str) -> None:
+    """Drop a database and end its sessions."""
+    with cluster.connect() as connection:
+        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(database)))
+
+
+def with_parts(url: str, *, database: str | None = None, role: str | None = None, password: str = "") -> str:
+    """Return the URL with another database, role or password."""
+    parts = urlsplit(url)
+    place = parts.netloc.rpartition("@")[2]
+    credentials = parts.netloc.rpartition("@")[0]
+    if role is not None:
+        credentials = quote(role) + (f":{quote(password, safe='')}" if password else "")
+    query = [(key, value) for key, value in parse_qsl(parts.query) if role is None or key not in ("user", "password")]
+    path = f"/{database}" if database is not None else parts.path
+    netloc = f"{credentials}@{place}" if credentials else place
+    return urlunsplit((parts.scheme, netloc, path, urlencode(query, quote_via=quote), ""))
+
+
+def database_of(url: str) -> str:
+    """Return the name of the URL's database."""
+    return unquote(urlsplit(url).path.lstrip("/")) or "hp"

@@ -1,0 +1,259 @@
+"""PostgreSQL and Valkey as children of the keeper: how each is set up, started, asked for life and ended."""
+
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from . import binaries, processes
+from .places import Places, private_folder
+from .trouble import Trouble
+
+ADMINISTRATOR = "postgres"
+_START_SECONDS = 60
+
+
+class Server:
+    """One server process; subclasses say what to run and how to ask it for life."""
+
+    name: str
+    stop_signal: int = signal.SIGTERM
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def socket_path(self) -> Path:
+        """The unix socket it answers on."""
+        raise NotImplementedError
+
+    def command(self) -> list[str]:
+        """Return the program and its arguments."""
+        raise NotImplementedError
+
+    def prepare(self) -> None:
+        """Make what the first start needs."""
+        raise NotImplementedError
+
+    def answers(self) -> bool:
+        """Tell whether a client is served."""
+        raise NotImplementedError
+
+    def leftover(self) -> int | None:
+        """Return the process id of a server that an earlier keeper left, if it lives."""
+        raise NotImplementedError
+
+    def account(self) -> dict[str, Any]:
+        """Return the arguments of Popen that choose the account."""
+        return {}
+
+    def start(self, *, serving: Callable[[], None] = lambda: None) -> None:
+        """Start the server and wait until it answers.
+
+        :raises Trouble: it ended or stayed silent.
+        """
+        if (pid := self.leftover()) is not None:
+            processes.end(pid, grace_seconds=20, first=self.stop_signal)
+        log = self.places.logs / f"{self.name}.log"
+        with log.open("ab") as output:
+            self.process = subprocess.Popen(
+                self.command(),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                cwd="/",
+                start_new_session=True,
+                preexec_fn=processes.die_with_parent(self.stop_signal),  # noqa: PLW1509 - the keeper has one thread
+                **self.account(),
+            )
+        until = time.monotonic() + _START_SECONDS
+        while time.monotonic() < until:
+            if self.answers():
+                return
+            if self.process.poll() is not None:
+                raise Trouble(f"{self.name} does not start: {_last_line(log)}")
+            time.sleep(0.01)
+            serving()
+        raise Trouble(f"{self.name} did not answer within {_START_SECONDS} seconds; see {log}.")
+
+    def ended(self) -> bool:
+        """Tell whether the process is gone or its socket was removed."""
+        return self.process is None or self.process.poll() is not None or not self.socket_path.exists()
+
+    def stop(self) -> None:
+        """End the server cleanly."""
+        if self.process is None or self.process.poll() is not None:
+            return
+        self.process.send_signal(self.stop_signal)
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait(5)
+
+
+class Postgres(Server):
+    """PostgreSQL on a unix socket in a private folder: no TCP, and trust only there."""
+
+    name = "postgres"
+    stop_signal = signal.SIGINT  # "fast": ends sessions, writes a checkpoint
+
+    def __init__(self, places: Places) -> None:
+        super().__init__(places)
+        self.data = places.postgres
+        self.sockets = self.data
+        self.programs = binaries.find_postgres()
+
+    @property
+    def socket_path(self) -> Path:
+        """The unix socket it answers on."""
+        return self.sockets / ".s.PGSQL.5432"
+
+    def account(self) -> dict[str, Any]:
+        """Return the arguments of Popen that choose the account."""
+        user = self.places.server_user
+        return {"user": user.uid, "group": user.gid, "extra_groups": []} if user else {}
+
+    def prepare(self) -> None:
+        """Make the cluster at the first start."""
+        user = self.places.server_user
+        if user:
+            self.data.parent.mkdir(parents=True, exist_ok=True)
+            self.programs = binaries.for_user(self.programs, user)
+        if not self.data.exists():  # made aside and renamed, so that what bears the name is whole
+            fresh = self.data.with_name("postgres.new")
+            shutil.rmtree(fresh, ignore_errors=True)
+            private_folder(fresh, owner=user)
+            self._initdb(fresh)
+            fresh.rename(self.data)
+        self.sockets = self.places.socket_folder(self.data, owner=user)
+
+    def _initdb(self, folder: Path) -> None:
+        command: list[str | Path] = [self.programs / "initdb", "-D", folder, "-U", ADMINISTRATOR, "--encoding=UTF8"]
+        command += ["--locale=C.UTF-8" if sys.platform == "linux" else "--locale=C", "--auth-local=trust"]
+        command += ["--auth-host=scram-sha-256", "--no-instructions", "--data-checksums"]
+        made = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd="/", check=False, **self.account())
+        if made.returncode:
+            lines = [line for line in made.stderr.splitlines() if "error" in line or "fatal" in line.lower()] or ["initdb failed"]
+            raise Trouble("The disk is full." if "No space left" in made.stderr else f"PostgreSQL cannot be set up: {lines[0]}")
+
+    def command(self) -> list[str]:
+        """Return the program and its arguments."""
+        settings = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(self.sockets),
+            "unix_socket_permissions": "0700",
+            "shared_buffers": "128MB",
+            "max_connections": "300",
+            "max_wal_size": "1GB",
+            "jit": "off",
+            "log_min_messages": "warning",
+            "log_min_error_statement": "panic",  # statements may hold data of persons
+            "timezone": "UTC",
+        }
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        return [str(self.programs / "postgres"), "-D", str(self.data), *options]
+
+    def answers(self) -> bool:
+        """Tell whether a start-up message is answered with a request to authenticate."""
+        message = struct.pack("!i", 196608) + f"user\0{ADMINISTRATOR}\0database\0postgres\0\0".encode()
+        answer = _ask(self.socket_path, struct.pack("!i", len(message) + 4) + message, 1)
+        return answer == b"R"
+
+    def leftover(self) -> int | None:
+        """Return the process id in the lock file when that process lives and is a PostgreSQL."""
+        try:
+            pid = int((self.data / "postmaster.pid").read_text().split()[0])
+        except (OSError, ValueError, IndexError):
+            return None
+        return pid if pid != os.getpid() and _runs(pid, "postgres") else None
+
+
+class Valkey(Server):
+    """Valkey on a unix socket, each write in the append-only file, flushed every second."""
+
+    name = "valkey"
+
+    def __init__(self, places: Places) -> None:
+        super().__init__(places)
+        self.data = places.valkey
+        self.sockets = self.data
+        self.program = binaries.find_valkey()
+
+    @property
+    def socket_path(self) -> Path:
+        """The unix socket it answers on."""
+        return self.sockets / "v.sock"
+
+    def prepare(self) -> None:
+        """Make its folder."""
+        private_folder(self.data)
+        self.sockets = self.places.socket_folder(self.data)
+
+    def command(self) -> list[str]:
+        """Return the program and its arguments."""
+        settings = {
+            "port": "0",
+            "unixsocket": str(self.socket_path),
+            "unixsocketperm": "700",
+            "dir": str(self.data),
+            "databases": "256",
+            "appendonly": "yes",
+            "appendfsync": "everysec",
+            "aof-load-truncated": "yes",
+            "save": "",
+            "pidfile": str(self.data / "pid"),
+            "loglevel": "warning",
+            "maxmemory": "256mb",
+            "maxmemory-policy": "noeviction",
+        }
+        return [str(self.program), *(part for name, value in settings.items() for part in (f"--{name}", value))]
+
+    def answers(self) -> bool:
+        """Tell whether a ping is answered; while it loads its file it answers with an error."""
+        return _ask(self.socket_path, b"PING\r\n", 5) == b"+PONG"
+
+    def leftover(self) -> int | None:
+        """Return the process id in its pid file when that process lives and is a Valkey."""
+        try:
+            pid = int((self.data / "pid").read_text())
+        except (OSError, ValueError):
+            return None
+        return pid if _runs(pid, "valkey", "redis") else None
+
+
+def _ask(path: Path, message: bytes, answer_bytes: int) -> bytes:
+    try:
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(1)
+            line.connect(str(path))
+            line.sendall(message)
+            return line.recv(answer_bytes)
+    except OSError:
+        return b""
+
+
+def _runs(pid: int, *names: str) -> bool:
+    if not processes.alive(pid):
+        return False
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].decode(errors="replace")
+    except OSError:
+        return sys.platform != "linux"
+    return any(name in Path(command).name for name in names)
+
+
+def _last_line(log: Path) -> str:
+    lines = log.read_text(errors="replace").strip().splitlines()[-20:]
+    if any("No space left" in line for line in lines):
+        return "the disk is full."
+    telling = [line for line in lines if "FATAL" in line or "rror" in line] or lines[-1:] or ["no message"]
+    return f"{telling[-1]} (see {log})"

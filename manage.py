@@ -1,0 +1,21 @@
+#!/usr/bin/env python
+"""Django's command line; without DATABASE_URL it starts or joins the embedded servers of this checkout."""
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run one management command."""
+    if not os.environ.get("DATABASE_URL"):
+        from devtools.attachment import join_servers
+
+        join_servers()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(sys.argv)
+
+
+if __name__ == "__main__":
+    main()

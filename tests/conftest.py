@@ -1,0 +1,119 @@
+"""Real servers under every test: a database cloned from a migrated template, a numbered Valkey, and real commits.
+
+`pytest` alone starts or joins the embedded servers; DATABASE_URL and REDIS_URL lead elsewhere. Each run (and each worker
+of pytest-xdist) has its own database as the runtime role of production, dropped at the end or by the next run.
+Tests commit for real, so each makes its own tenants and never counts on an empty table.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from devtools import databases
+from devtools.environment import Backends, environment, open_backends
+from devtools.locks import FileLock
+from devtools.places import open_places
+from devtools.trouble import Trouble
+
+TEMPLATE_VARIABLE = "HP_TEST_TEMPLATE"
+
+
+@dataclass
+class Run:
+    """What this process of the test run holds on to."""
+
+    backends: Backends
+    database: str
+    redis_lock: FileLock
+    environment: dict[str, str]
+    cloned: bool = False
+
+
+def _open_run() -> Run:
+    try:
+        places = open_places()
+        backends = open_backends(places)
+        number, lock = databases.take_redis_number(places, highest=250 if not os.environ.get("REDIS_URL") else 15)
+    except Trouble as error:
+        pytest.exit(str(error), returncode=1)
+    database = databases.new_test_name()
+    chosen = environment(backends, base_url="http://testserver", database=database, redis_number=number)
+    return Run(backends=backends, database=database, redis_lock=lock, environment=chosen)
+
+
+# Django reads its settings while pytest-django configures itself, so the addresses must stand before that.
+_outside = dict(os.environ)
+_run = _open_run()
+os.environ.update(_run.environment)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="the full amounts of the test plan, and tests marked long")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    import django
+
+    django.setup()
+    import redis
+
+    redis.Redis.from_url(_run.environment["REDIS_URL"]).flushdb()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Make the database before anything is collected; the controller of pytest-xdist only makes the template."""
+    if session.config.option.collectonly:
+        return
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    try:
+        template = os.environ.get(TEMPLATE_VARIABLE) if worker else None
+        template = template or databases.ensure_template(_run.backends)
+        if not worker and session.config.getoption("numprocesses", None):
+            os.environ.clear()  # each worker opens a run of its own, from where this one started
+            os.environ.update(_outside | {TEMPLATE_VARIABLE: template})
+            return
+        databases.clone(_run.backends, template, _run.database)
+        _run.cloned = True
+    except Trouble as error:
+        pytest.exit(str(error), returncode=1)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Drop the database and leave the servers; a killed run's database is dropped by the next one."""
+    from django.db import connections
+
+    connections.close_all()
+    if _run.cloned:
+        databases.drop(_run.backends, _run.database)
+    _run.redis_lock.free()
+    _run.backends.release()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--long"):
+        return
+    for item in items:
+        if "long" in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="runs with --long"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def real_commits(django_db_blocker: object) -> Iterator[None]:
+    """Let every test use the database without pytest-django's wrapping transaction."""
+    with django_db_blocker.unblock():  # type: ignore[attr-defined]
+        yield
+
+
+@pytest.fixture(scope="session")
+def long(pytestconfig: pytest.Config) -> bool:
+    """Tell whether the full amounts are wanted; a test chooses its numbers by it."""
+    return bool(pytestconfig.getoption("--long"))
+
+
+@pytest.fixture(scope="session")
+def service_environment() -> dict[str, str]:
+    """Return the environment for child processes of the service that work on this run's database."""
+    return dict(_run.environment)
