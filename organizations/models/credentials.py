@@ -122,7 +122,7 @@ class DeniedToken(models.Model):
 
 
 class TotpDevice(models.Model):
-    """The second factor of a person: a sealed TOTP secret. `last_step` keeps a code from being used twice.
+    """The second factor of a person. A new secret is pending until a first code proves it; `last_step` spends codes.
 
     Personal data: that a person has a second factor.
     """
@@ -130,8 +130,9 @@ class TotpDevice(models.Model):
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, primary_key=True, on_delete=models.CASCADE, related_name="totp_device"
     )
-    sealed_secret = models.BinaryField()
-    created_at = models.DateTimeField(default=now, db_default=Now())
+    sealed_secret = models.BinaryField(null=True)
+    sealed_pending = models.BinaryField(null=True)
+    created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
     confirmed_at = models.DateTimeField(null=True)
     last_step = models.BigIntegerField(default=0)
 

@@ -1,0 +1,161 @@
+"""Signing in, staying in and signing out, for people with the platform's own applications."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from core.actor import Subject
+from core.errors import Forbidden, Unauthenticated
+
+from .. import tokens
+from ..models import SignInSession, User
+from . import attempts, factors, invitations, passwords, sessions
+from .sessions import MFA, PASSWORD, Proof
+
+# How lately the present second factor must have been proved by whoever replaces it.
+RECENT = timedelta(minutes=15)
+
+
+class InvalidRefreshToken(Unauthenticated):
+    """Unknown, expired, of another client, or used before; in the last case the whole session has ended."""
+
+    code = "invalid_refresh_token"
+    title = "The refresh token is not valid; sign in again."
+
+
+class FirstPartyOnly(Forbidden):
+    """Another company's application must not handle the person's second factor."""
+
+    code = "first_party_only"
+    title = "Only the platform's own applications may do this."
+
+
+class NoSession(Unauthenticated):
+    """The access token does not belong to a session that can be raised."""
+
+    code = "invalid_token"
+    title = "Sign in again."
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What a sign-in gives."""
+
+    access_token: str
+    refresh_token: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer on the wire. Source: RFC 6749 section 5.1."""
+        seconds = int(tokens.LIFETIME.total_seconds())
+        shown: dict[str, Any] = {"access_token": self.access_token}
+        if self.refresh_token:
+            shown["refresh_token"] = self.refresh_token
+        return shown | {"token_type": "Bearer", "expires_in": seconds}
+
+
+def sign_in(*, email: str, password: str, code: str, at: datetime) -> Tokens:
+    """This function will open a session for a person; a code of the second factor raises it at once.
+
+    :raises InvalidCredentials: wrong address or password.
+    :raises InvalidCode, NoSecondFactor: a code was given and is wrong.
+    :raises AccountLocked: too many failures before.
+    """
+    user = passwords.authenticate(email=email, password=password, at=at)
+    if code:
+        factors.prove(user.pk, code=code, at=at)
+    return open_session(user, with_code=bool(code), at=at)
+
+
+def open_session(user: User, *, with_code: bool, at: datetime) -> Tokens:
+    """This function will open a first-party session for a person who has just proved who she is."""
+    proof = Proof(MFA, ("pwd", "otp"), at) if with_code else Proof(PASSWORD, ("pwd",), at)
+    with transaction.atomic():
+        session = sessions.start(user=user, client_id=tokens.FIRST_PARTY_CLIENT, scopes=None, proof=proof, at=at)
+        refresh_token = sessions.new_refresh_token()
+        sessions.store_refresh_token(session, token=refresh_token, at=at)
+        User.objects.filter(pk=user.pk).update(last_sign_in_at=at)
+    return Tokens(sessions.access_token(session, at=at), refresh_token)
+
+
+def refresh(*, refresh_token: str, at: datetime) -> Tokens:
+    """This function will swap a refresh token for the next pair.
+
+    :raises InvalidRefreshToken: it is not good (any more).
+    """
+    with transaction.atomic():
+        found = sessions.redeem(refresh_token, client_id=tokens.FIRST_PARTY_CLIENT, at=at)
+        given = None if found is None else _next_pair(found, refresh_token, at)
+    if given is None:
+        raise InvalidRefreshToken
+    return given
+
+
+def _next_pair(found: sessions.Redemption, refresh_token: str, at: datetime) -> Tokens:
+    if found.answer is not None:
+        return Tokens(**found.answer)
+    given = Tokens(sessions.access_token(found.session, at=at), sessions.new_refresh_token())
+    sessions.store_refresh_token(found.session, token=given.refresh_token, at=at)
+    answer = {"access_token": given.access_token, "refresh_token": given.refresh_token}
+    sessions.mark_used(found, token=refresh_token, answer=answer, at=at)
+    return given
+
+
+def sign_out(*, refresh_token: str, at: datetime) -> None:
+    """This function will end the session of a refresh token; an unknown token is not told apart. Source: RFC 7009 2.2."""
+    with transaction.atomic():
+        session = sessions.find_by_refresh_token(refresh_token, client_id=tokens.FIRST_PARTY_CLIENT)
+        if session is not None:
+            sessions.end(session, reason="signed_out", at=at)
+
+
+def accept_invitation(*, token: str, password: str, name: str, at: datetime) -> Tokens:
+    """This function will take up an invited membership and sign the person in.
+
+    :raises InvalidLink, InvalidCredentials, WeakPassword: see `invitations.accept`.
+    :raises AccountLocked: too many tries with this link.
+    """
+    subject = attempts.count("invitation", token, at=at)
+    with transaction.atomic():
+        user = invitations.accept(token=token, password=password, name=name, at=at)
+    attempts.clear(subject)
+    return open_session(user, with_code=False, at=at)
+
+
+def enroll_factor(subject: Subject, *, at: datetime) -> tuple[str, str]:
+    """This function will draw a new TOTP secret for the signed-in person.
+
+    :raises AlreadyEnrolled: a factor is in force and this session was not raised with it.
+    """
+    with transaction.atomic():
+        session = _session_of(subject)
+        proved_lately = session.acr == MFA and at - session.authenticated_at <= RECENT
+        return factors.enroll(session.user, may_replace=proved_lately, at=at)
+
+
+def step_up(subject: Subject, *, code: str, at: datetime) -> Tokens:
+    """This function will raise the session by a code of the second factor; the first code brings the factor in force.
+
+    The refresh token stays as it is; what it gives from now on is raised too.
+
+    :raises InvalidCode, NoSecondFactor, AccountLocked: see `factors.prove`.
+    """
+    if subject.client_id != tokens.FIRST_PARTY_CLIENT:
+        raise FirstPartyOnly
+    factors.prove(subject.id, code=code, at=at, first_use=True)
+    with transaction.atomic():
+        session = _session_of(subject)
+        session.acr, session.amr, session.authenticated_at = MFA, ["pwd", "otp"], at
+        session.save(update_fields=["acr", "amr", "authenticated_at"])
+    return Tokens(sessions.access_token(session, at=at))
+
+
+def _session_of(subject: Subject) -> SignInSession:
+    if subject.client_id != tokens.FIRST_PARTY_CLIENT:
+        raise FirstPartyOnly
+    open_ones = SignInSession.objects.select_for_update(of=("self",)).select_related("user").filter(ended_at__isnull=True)
+    session = open_ones.filter(pk=subject.session_id, user_id=subject.id, user__is_active=True).first()
+    if session is None:
+        raise NoSession
+    return session

@@ -1,0 +1,73 @@
+"""Brakes on guessing: consecutive failures against one account lock it for a while, whether it exists or not.
+
+An attempt is counted before it is judged, in a transaction of its own, so that a burst of parallel guesses cannot slip
+through; a success clears the count.
+"""
+
+import math
+from datetime import datetime
+
+from django.db import connection, transaction
+
+from core.crypto import key_ring
+from core.errors import TooMany
+
+from ..models import SignInFailure
+
+ALLOWED = 8
+FIRST_LOCK_SECONDS = 60
+LONGEST_LOCK_SECONDS = 900
+FORGET_SECONDS = 3600
+
+_COUNT = """
+INSERT INTO organizations_signinfailure AS known (subject, failures, last_at) VALUES (%(subject)s, 1, %(at)s)
+ON CONFLICT (subject) DO UPDATE SET
+  failures = CASE WHEN known.last_at < %(at)s - make_interval(secs => %(forget)s) THEN 1 ELSE known.failures + 1 END,
+  locked_until = CASE
+    WHEN known.last_at < %(at)s - make_interval(secs => %(forget)s) OR known.failures + 1 < %(allowed)s THEN NULL
+    ELSE %(at)s + make_interval(secs => least(%(longest)s, %(first)s * 2 ^ least(known.failures + 1 - %(allowed)s, 16)))
+  END,
+  last_at = %(at)s
+WHERE known.locked_until IS NULL OR known.locked_until <= %(at)s
+RETURNING failures
+"""
+
+
+class AccountLocked(TooMany):
+    """Too many failures against this account; `retry_after` says when to try again."""
+
+    code = "account_locked"
+    title = "Too many failed attempts; try again later."
+
+
+def count(kind: str, name: str, *, at: datetime) -> str:
+    """This function will count one attempt against an account and return the key that `clear` takes.
+
+    :raises AccountLocked: there were too many; the attempt must not be judged at all.
+    """
+    subject = f"{kind}:{key_ring().digest(name, purpose='sign-in-failures')}"
+    values = {
+        "subject": subject,
+        "at": at,
+        "allowed": ALLOWED,
+        "first": FIRST_LOCK_SECONDS,
+        "longest": LONGEST_LOCK_SECONDS,
+        "forget": FORGET_SECONDS,
+    }
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(_COUNT, values)
+        if cursor.fetchone() is None:
+            raise _locked(subject, at)
+    return subject
+
+
+def clear(subject: str) -> None:
+    """This function will forget the failures after a success."""
+    SignInFailure.objects.filter(subject=subject).delete()
+
+
+def _locked(subject: str, at: datetime) -> AccountLocked:
+    row = SignInFailure.objects.filter(subject=subject).first()
+    until = row.locked_until if row else None
+    wait = max(1, math.ceil((until - at).total_seconds())) if until else 1
+    return AccountLocked(f"Try again in {wait} s.", headers={"Retry-After": str(wait)}, retry_after=wait)

@@ -1,0 +1,96 @@
+"""Invitations: a link, good once, by which a person takes up a membership and, if new, sets a password."""
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+
+from core.canonical import sha256_hex
+from core.crypto import random_text
+from core.db import needs_transaction
+from core.errors import FieldError, Malformed
+
+from ..models import Invitation, Membership, OutgoingMail, User
+from . import mails, passwords
+from .resets import InvalidLink
+
+LIFETIME = timedelta(days=7)
+
+
+class NobodyToInvite(Malformed):
+    """The membership is a machine's, or was taken up already."""
+
+    code = "nobody_to_invite"
+    title = "This membership cannot be invited."
+
+
+@needs_transaction
+def issue(*, membership: Membership, at: datetime) -> str:
+    """This function will make the link's token for an invited person, spoil earlier ones, and have it mailed.
+
+    :returns: the token; it is kept as a digest only, so this is the one time it is seen.
+    :raises NobodyToInvite: a machine's membership, or one that is not waiting for its person.
+    """
+    if membership.user is None or membership.status != Membership.Status.INVITED:
+        raise NobodyToInvite
+    Invitation.objects.filter(membership=membership, accepted_at__isnull=True).update(expires_at=at)
+    token = f"hpi_{random_text(43)}"
+    Invitation.objects.create(
+        digest=sha256_hex(token.encode()), membership=membership, created_at=at, expires_at=at + LIFETIME
+    )
+    content = {
+        "to": membership.user.email,
+        "tenant": membership.tenant.name,
+        "link": link(token),
+        "days": LIFETIME.days,
+    }
+    mails.put(OutgoingMail.Kind.INVITATION, content, at=at)
+    return token
+
+
+def link(token: str) -> str:
+    """The address in the mail: a page with a form that accepts the invitation."""
+    return f"{settings.BASE_URL.rstrip('/')}/oauth/invitation?token={token}"
+
+
+@needs_transaction
+def accept(*, token: str, password: str, name: str, at: datetime) -> User:
+    """This function will make the invited membership active and return its person.
+
+    Someone new sets the password. Someone who has one must give that one: whoever made the link (an administrator of
+    another tenant, perhaps) must not be able to take the account over.
+
+    :raises InvalidLink: unknown, used, too old, or the membership was withdrawn.
+    :raises InvalidCredentials: the person has another password.
+    :raises WeakPassword: the new password breaks a rule.
+    """
+    row = Invitation.objects.select_for_update().filter(digest=sha256_hex(token.encode())).first()
+    if row is None or row.accepted_at is not None or row.expires_at <= at:
+        raise _invalid()
+    membership = Membership.objects.select_for_update().get(pk=row.membership_id)
+    user = membership.user
+    if membership.status != Membership.Status.INVITED or user is None or not user.is_active:
+        raise _invalid()
+    _prove_or_set(user, password=password, name=name, at=at)
+    membership.accept(at)
+    membership.updated_at = at
+    membership.version += 1
+    membership.save(update_fields=["status", "accepted_at", "updated_at", "version"])
+    row.accepted_at = at
+    row.save(update_fields=["accepted_at"])
+    return user
+
+
+def _prove_or_set(user: User, *, password: str, name: str, at: datetime) -> None:
+    if user.has_usable_password():
+        if not user.check_password(password):
+            raise passwords.InvalidCredentials("You have an account already; give its password.")
+        return
+    passwords.check_strength(password, user=user)
+    user.set_password(password)
+    user.name = name or user.name
+    user.password_changed_at = at
+    user.save(update_fields=["password", "name", "password_changed_at"])
+
+
+def _invalid() -> InvalidLink:
+    return InvalidLink(errors=[FieldError("token", "invalid_link", "The invitation is not valid any more.")])

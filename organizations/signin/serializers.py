@@ -1,0 +1,47 @@
+"""Bodies of the sign-in operations."""
+
+from rest_framework import serializers
+
+from api.serializers import StrictSerializer
+
+from .passwords import MAX_CHARACTERS
+
+
+class SignInIn(StrictSerializer):
+    """Address and password; `code` of the second factor raises the session at once."""
+
+    email = serializers.EmailField(max_length=254)
+    password = serializers.CharField(max_length=MAX_CHARACTERS, trim_whitespace=False)
+    code = serializers.RegexField(r"^[0-9]{6}\Z", required=False, default="")
+
+
+class RefreshIn(StrictSerializer):
+    """A refresh token."""
+
+    refresh_token = serializers.CharField(max_length=200)
+
+
+class AcceptIn(StrictSerializer):
+    """The password: a new one, or the present one of somebody who has an account already."""
+
+    password = serializers.CharField(max_length=MAX_CHARACTERS, trim_whitespace=False)
+    name = serializers.CharField(max_length=200, required=False, default="")
+
+
+class ResetIn(StrictSerializer):
+    """Where to send the link."""
+
+    email = serializers.EmailField(max_length=254)
+
+
+class ConfirmIn(StrictSerializer):
+    """The link's token and the new password."""
+
+    token = serializers.CharField(max_length=200)
+    password = serializers.CharField(max_length=MAX_CHARACTERS, trim_whitespace=False)
+
+
+class CodeIn(StrictSerializer):
+    """Six digits of the authenticator."""
+
+    code = serializers.RegexField(r"^[0-9]{6}\Z")

@@ -1,0 +1,191 @@
+"""Sessions and their refresh tokens, the same for first-party sign-in and for OAuth clients.
+
+A session is a family of refresh tokens, each good once. Using one again within the grace gives the very answer that was
+lost on the way (two tabs, a dropped connection); using it later means it was stolen, and ends the family and its access
+tokens. Rows are locked token first, session second.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from core.actor import SubjectKind
+from core.canonical import sha256_hex
+from core.crypto import key_ring, random_text
+from core.db import needs_transaction
+
+from .. import tokens
+from ..models import DeniedToken, RefreshToken, SignInSession, User
+
+IDLE = timedelta(days=14)
+ABSOLUTE = timedelta(days=90)
+GRACE = timedelta(seconds=10)
+# An access token may outlive its session by its own lifetime, the leeway of its verification, and clocks that differ.
+DENIED_FOR = tokens.LIFETIME + timedelta(seconds=120)
+
+PASSWORD = "password"
+MFA = "mfa"
+REFRESH_PREFIX = "hrt_"
+
+_PURPOSE = "refresh-answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """How a person proved who she is, and when: what the tokens say as acr, amr and auth_time."""
+
+    acr: str
+    amr: tuple[str, ...]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Redemption:
+    """A refresh token that is good: its locked row and session, and the answer already given if it was just used."""
+
+    token: RefreshToken
+    session: SignInSession
+    answer: dict[str, Any] | None
+
+
+def new_refresh_token() -> str:
+    """Draw a refresh token: 256 bits and more, so that one SHA-256 is all its storage needs."""
+    return f"{REFRESH_PREFIX}{random_text(48)}"
+
+
+@needs_transaction
+def start(
+    *,
+    user: User,
+    client_id: str,
+    scopes: list[str] | None,
+    proof: Proof,
+    at: datetime,
+    session_id: UUID | None = None,
+) -> SignInSession:
+    """This function will open a session; `scopes` None is for the first party only."""
+    chosen = {"id": session_id} if session_id else {}
+    return SignInSession.objects.create(
+        **chosen,
+        user=user,
+        client_id=client_id,
+        scopes=scopes,
+        acr=proof.acr,
+        amr=list(proof.amr),
+        authenticated_at=proof.at,
+        created_at=at,
+        last_used_at=at,
+        expires_at=at + ABSOLUTE,
+    )
+
+
+@needs_transaction
+def store_refresh_token(session: SignInSession, *, token: str, at: datetime) -> None:
+    """This function will add a token to the session's family, by its digest."""
+    RefreshToken.objects.create(
+        digest=sha256_hex(token.encode()),
+        session=session,
+        created_at=at,
+        expires_at=min(at + IDLE, session.expires_at),
+    )
+
+
+def access_token(session: SignInSession, *, at: datetime, scopes: list[str] | None = None) -> str:
+    """Sign an access token of the session; `scopes` narrows it further."""
+    granted = session.scopes if scopes is None else scopes
+    return tokens.issue_access_token(
+        subject_id=session.user_id,
+        subject_kind=SubjectKind.USER,
+        client_id=session.client_id,
+        scopes=None if granted is None else " ".join(granted),
+        session_id=session.id,
+        acr=session.acr,
+        amr=tuple(session.amr),
+        authenticated_at=session.authenticated_at,
+        at=at,
+    )
+
+
+@needs_transaction
+def redeem(token: str, *, client_id: str, at: datetime) -> Redemption | None:
+    """This function will lock a refresh token and say whether it may be used now, by this client.
+
+    None means no; if that is because it was used before, its whole family has been ended meanwhile, so the caller must
+    let the transaction commit before it refuses.
+    """
+    row = RefreshToken.objects.select_for_update().filter(digest=sha256_hex(token.encode())).first()
+    if row is None:
+        return None
+    session = SignInSession.objects.select_for_update(of=("self",)).select_related("user").get(pk=row.session_id)
+    if session.client_id != client_id or session.ended_at is not None:
+        return None
+    if not session.user.is_active:
+        end(session, reason="user_inactive", at=at)
+        return None
+    if row.used_at is not None:
+        return _again(row, session, token, at)
+    if row.expires_at <= at or session.expires_at <= at:
+        return None
+    return Redemption(row, session, None)
+
+
+def _again(row: RefreshToken, session: SignInSession, token: str, at: datetime) -> Redemption | None:
+    if row.sealed_answer is None or row.used_at is None or at - row.used_at > GRACE:
+        end(session, reason="refresh_token_replayed", at=at)
+        return None
+    plain = key_ring().open(bytes(row.sealed_answer), purpose=_PURPOSE, place=token.encode())
+    return Redemption(row, session, json.loads(plain))
+
+
+@needs_transaction
+def mark_used(redeemed: Redemption, *, token: str, answer: dict[str, Any], at: datetime) -> None:
+    """This function will use a token up and keep the answer, sealed to that very token, for the seconds of grace."""
+    row, session = redeemed.token, redeemed.session
+    row.used_at = at
+    row.sealed_answer = key_ring().seal(json.dumps(answer).encode(), purpose=_PURPOSE, place=token.encode())
+    row.save(update_fields=["used_at", "sealed_answer"])
+    session.last_used_at = at
+    session.save(update_fields=["last_used_at"])
+
+
+@needs_transaction
+def end(session: SignInSession, *, reason: str, at: datetime) -> None:
+    """This function will end a session: no more refreshing, and its access tokens are refused at once."""
+    SignInSession.objects.filter(pk=session.pk, ended_at__isnull=True).update(ended_at=at, end_reason=reason)
+    deny([str(session.pk)], at=at)
+
+
+@needs_transaction
+def end_all(user_id: UUID, *, reason: str, at: datetime, client_id: str | None = None) -> int:
+    """This function will end all sessions of a person (through one client, if named) and tell how many there were."""
+    of_client = Q() if client_id is None else Q(client_id=client_id)
+    still_open = SignInSession.objects.select_for_update().filter(of_client, user_id=user_id, ended_at__isnull=True)
+    found = list(still_open.order_by("id").values_list("id", flat=True))
+    SignInSession.objects.filter(id__in=found).update(ended_at=at, end_reason=reason)
+    deny([str(session_id) for session_id in found], at=at)
+    return len(found)
+
+
+@needs_transaction
+def deny(values: list[str], *, at: datetime) -> None:
+    """This function will have tokens refused by their `jti` or `sid` until they expire by themselves."""
+    rows = [DeniedToken(value=value, expires_at=at + DENIED_FOR) for value in sorted(values)]
+    DeniedToken.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["value"], update_fields=["expires_at"]
+    )
+
+
+def is_denied(*values: str) -> bool:
+    """Tell whether one of these token or session ids is on the list."""
+    return DeniedToken.objects.filter(value__in=values).exists()
+
+
+def find_by_refresh_token(token: str, *, client_id: str) -> SignInSession | None:
+    """Return the session of a refresh token, used or not, if it belongs to this client."""
+    found = RefreshToken.objects.filter(digest=sha256_hex(token.encode()), session__client_id=client_id)
+    row = found.select_related("session").first()
+    return row.session if row else None

@@ -1,0 +1,38 @@
+"""Background work of sign-in: mails go out, and what has expired is forgotten."""
+
+from datetime import timedelta
+
+from celery import shared_task
+
+from core import clock
+
+from .. import signing_keys
+from ..models import AuthorizationGrant, DeniedToken, Invitation, PasswordReset, RefreshToken, SignInFailure, SignInSession
+from . import attempts, mails, sessions
+
+SWEEP_TASK = "organizations.sweep_credentials"
+KEEP_ENDED = timedelta(days=30)
+
+
+@shared_task(name=mails.SEND_TASK, ignore_result=True, acks_late=False)
+def send_mails() -> None:
+    """Send what is due until nothing is left, ten batches at most."""
+    for _ in range(10):
+        if mails.send_due() == 0:
+            return
+
+
+@shared_task(name=SWEEP_TASK, ignore_result=True, acks_late=False)
+def sweep_credentials() -> None:
+    """Delete rows that no longer decide anything; run hourly."""
+    at = clock.now()
+    DeniedToken.objects.filter(expires_at__lt=at).delete()
+    AuthorizationGrant.objects.filter(expires__lt=at - sessions.DENIED_FOR).delete()
+    SignInFailure.objects.filter(last_at__lt=at - timedelta(seconds=attempts.FORGET_SECONDS)).delete()
+    RefreshToken.objects.filter(used_at__lt=at - sessions.GRACE, sealed_answer__isnull=False).update(sealed_answer=None)
+    SignInSession.objects.filter(expires_at__lt=at - KEEP_ENDED).delete()
+    SignInSession.objects.filter(ended_at__lt=at - KEEP_ENDED).delete()
+    Invitation.objects.filter(expires_at__lt=at - KEEP_ENDED, accepted_at__isnull=True).delete()
+    PasswordReset.objects.filter(expires_at__lt=at - KEEP_ENDED).delete()
+    mails.forget_sent(at=at)
+    signing_keys.retire_expired(at=at)
