@@ -109,7 +109,9 @@ def _guard_statements(model: type[LifecycleModel]) -> Iterator[str]:
 def _pairs(model: type[LifecycleModel], field: Any) -> Iterator[str]:
     for transition in field.get_all_transitions(model):
         if transition.source in ("*", "+"):
-            raise ValueError(f"{model.__name__}.{transition.name}: name the source states, so that the database can know them")
+            raise ValueError(
+                f"{model.__name__}.{transition.name}: name the source states, so that the database can know them"
+            )
         if transition.target is not None:
             yield f"{transition.source}>{transition.target}"
 

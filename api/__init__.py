@@ -1,0 +1,1 @@
+"""What every endpoint shares; knows no tenant table."""

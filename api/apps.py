@@ -1,0 +1,8 @@
+"""What every endpoint shares, as a Django app."""
+
+from django.apps import AppConfig
+
+
+class ApiConfig(AppConfig):
+    name = "api"
+    verbose_name = "API"

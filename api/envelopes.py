@@ -1,0 +1,52 @@
+"""Answers: envelopes of the two families, Link headers, and the bytes around what PostgreSQL wrote."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+
+JSON = "application/json"
+
+
+def supplier_style(family: str, credential: str) -> bool:
+    """Tell which envelope an answer has; in `webhooks` the credential decides."""
+    return family == "supplier" or (family == "webhooks" and credential.startswith("key:"))
+
+
+def one(content: bytes, *, supplier: bool) -> bytes:
+    """A single object in its envelope."""
+    return b'{"success":true,"data":' + content + b"}" if supplier else b'{"data":' + content + b"}"
+
+
+def page(items: list[bytes], *, page: int, limit: int, total: int) -> bytes:
+    """A page list."""
+    return b'{"success":true,"data":{"items":[%b],"page":%d,"limit":%d,"total":%d}}' % (
+        b",".join(items), page, limit, total,
+    )  # fmt: skip
+
+
+def cursor(items: list[bytes], *, next_cursor: str | None, limit: int) -> bytes:
+    """A cursor list."""
+    shown = orjson.dumps(next_cursor)
+    more = b"true" if next_cursor else b"false"
+    return b'{"data":[%b],"next_cursor":%b,"has_more":%b,"limit":%d}' % (b",".join(items), shown, more, limit)
+
+
+def respond(content: bytes, *, status: int = 200, headers: dict[str, str] | None = None) -> HttpResponse:
+    """An answer of JSON bytes; 204 has none."""
+    response = HttpResponse(content if status != 204 else b"", status=status, content_type=JSON)
+    if status == 204:
+        del response.headers["Content-Type"]
+    for name, value in (headers or {}).items():
+        response.headers[name] = value
+    return response
+
+
+def link(request: HttpRequest, **relations: dict[str, Any]) -> str:
+    """A Link header: the request's own query with some parameters changed. Source: RFC 8288."""
+    parts = []
+    for relation, changes in relations.items():
+        query = {**{name: request.GET[name] for name in request.GET}, **{k: str(v) for k, v in changes.items()}}
+        parts.append(f'<{request.path}?{urlencode(query)}>; rel="{relation}"')
+    return ", ".join(parts)

@@ -1,0 +1,155 @@
+"""One place turns errors into answers: the status table, and problem documents. Source: RFC 9457."""
+
+import logging
+from typing import Any
+
+import orjson
+import psycopg
+from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOperation
+from django.db import Error, IntegrityError
+from django.http import Http404, HttpRequest, HttpResponse
+
+from core import errors
+
+log = logging.getLogger(__name__)
+
+STATUS: tuple[tuple[type[errors.PlatformError], int], ...] = (
+    (errors.Malformed, 400),
+    (errors.Unauthenticated, 401),
+    (errors.Forbidden, 403),
+    (errors.NotFound, 404),
+    (errors.Conflict, 409),
+    (errors.PreconditionFailed, 412),
+    (errors.TooLarge, 413),
+    (errors.Unprocessable, 422),
+    (errors.TooMany, 429),
+    (errors.Unavailable, 503),
+)
+
+
+class RouteNotFound(errors.NotFound):
+    """No such address."""
+
+    code = "route_not_found"
+    title = "There is no such address."
+
+
+class MethodNotAllowed(errors.PlatformError):
+    """The address exists, the method does not (405)."""
+
+    code = "method_not_allowed"
+    title = "The method is not allowed here."
+
+
+class UnsupportedMediaType(errors.PlatformError):
+    """The body is not of a type the operation reads (415)."""
+
+    code = "unsupported_media_type"
+    title = "The body's media type is not supported."
+
+
+class NotAcceptable(errors.PlatformError):
+    """The caller accepts no type the operation writes (406)."""
+
+    code = "not_acceptable"
+    title = "The accepted media types cannot be served."
+
+
+class InternalError(errors.PlatformError):
+    """A fault of ours (500)."""
+
+    code = "internal_error"
+    title = "An unexpected error occurred; it has been recorded."
+
+
+class Busy(errors.Conflict):
+    """Another request holds the rows; trying again helps."""
+
+    code = "concurrent_update"
+    title = "Another request is changing the same data; try again."
+
+
+_HTTP: dict[type[errors.PlatformError], int] = {
+    MethodNotAllowed: 405,
+    NotAcceptable: 406,
+    UnsupportedMediaType: 415,
+    InternalError: 500,
+}
+
+
+def status_of(error: errors.PlatformError | type[errors.PlatformError]) -> int:
+    """The HTTP status of a refusal or of its class."""
+    kind = error if isinstance(error, type) else type(error)
+    found = next((status for base, status in _HTTP.items() if issubclass(kind, base)), None)
+    return found or next((status for base, status in STATUS if issubclass(kind, base)), 500)
+
+
+def refusal_of(error: BaseException) -> errors.PlatformError:
+    """The anticipated refusal an exception stands for; what nobody anticipated is logged and becomes a 500."""
+    if isinstance(error, errors.PlatformError):
+        return error
+    if isinstance(error, Http404):
+        return RouteNotFound()
+    if isinstance(error, RequestDataTooBig):
+        return errors.TooLarge()
+    if isinstance(error, SuspiciousOperation | BadRequest):
+        return errors.Malformed()
+    if isinstance(error, Error):
+        return _of_database(error)
+    log.error("unexpected error", exc_info=error)
+    return InternalError()
+
+
+def _of_database(error: Error) -> errors.PlatformError:
+    cause = error.__cause__
+    if isinstance(cause, psycopg.errors.InsufficientPrivilege):
+        log.critical("row security refused a statement", exc_info=error)
+        return errors.NotFound()
+    if isinstance(
+        cause, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected | psycopg.errors.SerializationFailure
+    ):
+        return Busy(headers={"Retry-After": "1"})
+    if isinstance(cause, psycopg.errors.UniqueViolation | psycopg.errors.ExclusionViolation):
+        return errors.Duplicate(constraint=cause.diag.constraint_name or "")
+    if isinstance(error, IntegrityError):
+        return errors.Conflict("The change would break a rule of the data.")
+    if isinstance(cause, psycopg.errors.DataError):
+        return errors.Malformed("A value is out of range.")
+    if isinstance(cause, psycopg.errors.QueryCanceled | psycopg.errors.ConnectionTimeout) or _is_away(cause):
+        return errors.Unavailable(headers={"Retry-After": "2"})
+    log.error("unexpected database error", exc_info=error)
+    return InternalError()
+
+
+def _is_away(cause: BaseException | None) -> bool:
+    return isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError)
+
+
+def problem(error: errors.PlatformError, *, instance: str, request_id: str) -> dict[str, Any]:
+    """The problem document of a refusal. Source: RFC 9457, contract "Error body"."""
+    return {
+        "type": error.extra.get("type") or f"/problems/{error.code}",
+        "title": error.title,
+        "status": status_of(error),
+        "detail": error.detail,
+        "instance": instance,
+        "code": error.code,
+        "success": False,
+        "request_id": request_id,
+        **{name: value for name, value in error.extra.items() if name != "type"},
+        "errors": [
+            {"field": one.field, "pointer": one.pointer, "code": one.code, "message": one.message}
+            for one in error.errors
+        ],
+    }
+
+
+def problem_response(error: BaseException, request: HttpRequest) -> HttpResponse:
+    """The answer to a request that was refused or failed."""
+    refusal = refusal_of(error)
+    document = problem(refusal, instance=request.path, request_id=getattr(request, "request_id", ""))
+    content = orjson.dumps(document, default=str)
+    response = HttpResponse(content, status=status_of(refusal), content_type="application/problem+json")
+    for name, value in refusal.headers.items():
+        response.headers[name] = value
+    return response

@@ -1,0 +1,146 @@
+"""Replay of a repeated write: the key, the change and the answer commit together or not at all.
+
+Source: draft-ietf-httpapi-idempotency-key-header-06; contract, conventions "Idempotency-Key".
+"""
+
+import base64
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import psycopg
+from django.db import DatabaseError
+from django.http import HttpRequest
+
+from core import pipeline
+from core.actor import Actor
+from core.crypto import key_ring
+from core.errors import Conflict, Malformed, Unprocessable
+from core.ids import uuid7
+
+KEEP_DAYS = 7
+PURPOSE = "idempotency"
+
+_CLAIM = pipeline.Statement.of(
+    "INSERT INTO api_idempotencyrecord (id, tenant_id, subject_id, key, fingerprint) VALUES ($1,$2,$3,$4,$5)"
+    " ON CONFLICT DO NOTHING RETURNING id"
+)
+_SEEN = pipeline.Statement.of(
+    "SELECT fingerprint, status, encode(answer, 'base64') FROM api_idempotencyrecord"
+    " WHERE tenant_id = $1 AND subject_id = $2 AND key = $3"
+)
+_KEEP = pipeline.Statement.of(
+    "UPDATE api_idempotencyrecord SET status = $4, answer = decode($5, 'hex')"
+    " WHERE tenant_id = $1 AND subject_id = $2 AND key = $3"
+)
+
+
+class InvalidKey(Malformed):
+    """The key is not 1 to 255 printable ASCII characters."""
+
+    code = "invalid_idempotency_key"
+    title = "The Idempotency-Key is malformed."
+
+
+class KeyReused(Unprocessable):
+    """The key was used for another request."""
+
+    code = "idempotency_key_reused"
+    title = "This Idempotency-Key belongs to another request."
+
+
+class InProgress(Conflict):
+    """A twin of this request is still being worked on."""
+
+    code = "idempotency_in_progress"
+    title = "A request with this Idempotency-Key is in progress."
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The answer that was given to the first request."""
+
+    status: int
+    headers: dict[str, str]
+    content: bytes
+
+
+def key_of(request: HttpRequest) -> str | None:
+    """The Idempotency-Key, bare or as a quoted string, or None.
+
+    :raises InvalidKey: empty, too long, or not printable ASCII.
+    """
+    raw = request.headers.get("Idempotency-Key")
+    if raw is None:
+        return None
+    key = raw[1:-1] if len(raw) >= 2 and raw[0] == raw[-1] == '"' else raw
+    if not 1 <= len(key) <= 255 or not (key.isascii() and key.isprintable()):
+        raise InvalidKey("A key has 1 to 255 printable ASCII characters.")
+    return key
+
+
+def fingerprint(request: HttpRequest) -> str:
+    """SHA-256 (hex) of method, path with query, content type and raw body."""
+    parts = (request.method or "", request.get_full_path(), request.content_type or "")
+    return hashlib.sha256("\n".join(parts).encode() + b"\n" + request.body).hexdigest()
+
+
+def claim(request: HttpRequest, actor: Actor, key: str) -> Replay | None:
+    """Take the key for this request inside the business transaction, or find the answer of the first.
+
+    A twin waits for the first to commit, no longer than `lock_timeout`.
+
+    :raises InProgress: the first is still at work.
+    :raises KeyReused: the key belongs to another request.
+    """
+    print_ = fingerprint(request)
+    owner = [str(actor.tenant_id), str(actor.subject_id), key]
+    try:
+        (rows,) = pipeline.run([pipeline.Call(_CLAIM, [str(uuid7()), *owner, print_])])
+    except DatabaseError as error:
+        if isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
+            raise InProgress(headers={"Retry-After": "1"}) from None
+        raise
+    if len(rows):
+        return None
+    (seen,) = pipeline.run([pipeline.Call(_SEEN, owner)])
+    if not len(seen):
+        raise InProgress(headers={"Retry-After": "1"})
+    known, status, sealed = seen.row()
+    if known != print_.encode():
+        raise KeyReused
+    if status is None or sealed is None:
+        raise InProgress(headers={"Retry-After": "1"})
+    return _opened(actor, key, int(status), sealed)
+
+
+def _place(actor: Actor, key: str) -> bytes:
+    return f"{actor.tenant_id}/{actor.subject_id}/{key}".encode()
+
+
+def _opened(actor: Actor, key: str, status: int, sealed: bytes) -> Replay:
+    plain = key_ring().open(base64.b64decode(sealed), purpose=PURPOSE, place=_place(actor, key))
+    head, _, content = plain.partition(b"\n")
+    return Replay(status, orjson.loads(head), content)
+
+
+def keep(
+    actor: Actor, key: str, *, status: int, headers: dict[str, str], content: bytes, secrets: tuple[str, ...]
+) -> None:
+    """Store the answer with the key before the commit; secret members are kept as null."""
+    sealed = key_ring().seal(
+        orjson.dumps(headers) + b"\n" + _without(content, secrets), purpose=PURPOSE, place=_place(actor, key)
+    )
+    owner = [str(actor.tenant_id), str(actor.subject_id), key]
+    pipeline.run([pipeline.Call(_KEEP, [*owner, str(status), sealed.hex()])])
+
+
+def _without(content: bytes, secrets: tuple[str, ...]) -> bytes:
+    if not secrets or not content:
+        return content
+    document: dict[str, Any] = orjson.loads(content)
+    for name in secrets:
+        if name in document.get("data", {}):
+            document["data"][name] = None
+    return orjson.dumps(document)

@@ -1,0 +1,249 @@
+"""Lists: filters, sort, fields, include and paging of one resource, compiled to one statement (and one for the total)."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+from uuid import UUID
+
+from django.http import QueryDict
+
+from core.errors import Malformed
+from core.pipeline import Call, Statement
+
+from .filters import Condition, Filters, check_names, conditions
+from .shapes import Selection, Shape, select
+
+CONTROL = ("fields", "include", "sort", "limit")
+
+
+class UnknownSort(Malformed):
+    """`sort` names something the list cannot be sorted by."""
+
+    code = "unknown_sort"
+    title = "The list cannot be sorted by this."
+
+
+class InvalidPage(Malformed):
+    """`page` or `limit` is not a positive integer."""
+
+    code = "invalid_page"
+    title = "page and limit are integers from 1."
+
+
+class Sort(NamedTuple):
+    """A column to sort by (never null) and the PostgreSQL type its cursor values are cast to."""
+
+    column: str
+    cast: str
+
+
+CREATED = {"created_at": Sort("created_at", "timestamptz"), "updated_at": Sort("updated_at", "timestamptz")}
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a list of one shape offers.
+
+    `fixed` are conditions of every query; `count` may name a cheaper exact total for the unfiltered list (SQL, tenant is $1).
+    """
+
+    shape: Shape
+    filters: type[Filters] | None = None
+    sorts: Mapping[str, Sort] = field(default_factory=lambda: CREATED)
+    default_sort: str = "-created_at"
+    count: str = ""
+    default_where: str = ""
+    default_unless: str = ""
+
+    def parameter_names(self, *paging: str) -> set[str]:
+        """Every query parameter the list knows."""
+        return {*CONTROL, *paging, *(self.filters.base_filters if self.filters else ())}
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A sort as the caller wrote it, resolved: columns with direction, the id last as tie-break."""
+
+    text: str
+    keys: tuple[tuple[Sort, bool], ...]
+
+    @property
+    def sql(self) -> str:
+        """The ORDER BY list."""
+        return ", ".join(f't."{key.column}" {"DESC" if down else "ASC"}' for key, down in self.keys)
+
+    @property
+    def uniform(self) -> bool:
+        """Tell whether all keys run in one direction, so that a row comparison uses the index."""
+        return len({down for _, down in self.keys}) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One request for a list, read and checked."""
+
+    listing: Listing
+    selection: Selection
+    order: Order
+    conditions: tuple[tuple[str, Condition], ...]
+    extra: tuple[Condition, ...] = ()
+
+    @property
+    def filters_hash(self) -> str:
+        """Digest of the filters, so that a cursor of other filters is refused."""
+        parts = [
+            f"{name}={condition.parameters}" for name, condition in sorted(self.conditions, key=lambda pair: pair[0])
+        ]
+        return hashlib.sha256("&".join(parts).encode()).hexdigest()
+
+
+@lru_cache(maxsize=2048)
+def _statement(sql: str) -> Statement:
+    return Statement.of(sql)
+
+
+def read_query(listing: Listing, query: QueryDict, *paging: str) -> Query:
+    """Read the query string of a list.
+
+    :raises UnknownParameter, DuplicateParameter, InvalidFields, UnknownField, UnknownInclude, UnknownSort: as named.
+    """
+    check_names(query, listing.parameter_names(*paging))
+    return Query(
+        listing=listing,
+        selection=select(listing.shape, query.get("fields"), query.get("include")),
+        order=order(listing, query.get("sort") or listing.default_sort),
+        conditions=tuple(conditions(listing.filters, query)),
+    )
+
+
+def order(listing: Listing, text: str) -> Order:
+    """Read `sort`: a comma list of names, `-` for descending.
+
+    :raises UnknownSort: with the allowed names.
+    """
+    keys: list[tuple[Sort, bool]] = []
+    for part in (piece.strip() for piece in text.split(",") if piece.strip()):
+        found = listing.sorts.get(part.removeprefix("-"))
+        if found is None or len(keys) >= 3:
+            raise UnknownSort(f"Cannot sort by {part[:64]!r}.", allowed=sorted(listing.sorts))
+        keys.append((found, part.startswith("-")))
+    if not keys:
+        raise UnknownSort("sort is empty.", allowed=sorted(listing.sorts))
+    keys.append((Sort(listing.shape.key, "uuid"), keys[-1][1]))
+    return Order(text, tuple(keys))
+
+
+def positive(text: str | None, default: int, *, most: int | None = None) -> int:
+    """Read `page` or `limit`; above `most` the effective value is `most`.
+
+    :raises InvalidPage: zero, negative or not an integer.
+    """
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) <= 9) or int(text) < 1:
+        raise InvalidPage(f"{text[:32]!r} is not a positive integer.")
+    return min(int(text), most) if most else int(text)
+
+
+class _Builder:
+    """Collects conditions and parameters; parameters are numbered in the order they come."""
+
+    def __init__(self, query: Query, tenant_id: UUID | None) -> None:
+        self.query = query
+        self.shape = query.listing.shape
+        self.parameters: list[str] = []
+        self.where: list[str] = []
+        if self.shape.tenant_column:
+            self.add(Condition(f't."{self.shape.tenant_column}" = {{0}}', (str(tenant_id),)))
+        if self.shape.where:
+            self.where.append(self.shape.where)
+        if query.listing.default_where and query.listing.default_unless not in dict(query.conditions):
+            self.where.append(query.listing.default_where)
+        for condition in (*(pair[1] for pair in query.conditions), *query.extra):
+            self.add(condition)
+
+    def add(self, condition: Condition) -> None:
+        """Add a condition, numbering its parameters."""
+        first = len(self.parameters) + 1
+        self.where.append(condition.sql.format(*(f"${first + n}" for n in range(len(condition.parameters)))))
+        self.parameters += condition.parameters
+
+    def after(self, values: tuple[str | None, ...]) -> None:
+        """Add the keyset condition: only rows that come after the position."""
+        keys = self.query.order.keys
+        names = []
+        for (key, _), value in zip(keys, values, strict=True):
+            self.parameters.append(str(value))
+            names.append(f"${len(self.parameters)}::{key.cast}")
+        if self.query.order.uniform:
+            columns = ", ".join(f't."{key.column}"' for key, _ in keys)
+            self.where.append(f"({columns}) {'<' if keys[0][1] else '>'} ({', '.join(names)})")
+            return
+        sql = ""
+        for (key, down), name in reversed(list(zip(keys, names, strict=True))):
+            here = f't."{key.column}" {"<" if down else ">"} {name}'
+            sql = f'({here} OR (t."{key.column}" = {name} AND {sql}))' if sql else here
+        self.where.append(sql)
+
+    def rows(self, tail: str) -> Call:
+        """The statement for the page's rows: JSON text, then the sort keys as text."""
+        query, keys = self.query, ", ".join(f't."{key.column}"::text' for key, _ in self.query.order.keys)
+        page = f"SELECT t.* FROM {self.shape.table} t {self.clause()} ORDER BY {query.order.sql} {tail}"
+        sql = (
+            f"WITH page AS ({page}) SELECT row_to_json(r)::text, {keys} FROM page t CROSS JOIN LATERAL "
+            f"(SELECT {self.shape.select(query.selection)}) r ORDER BY {query.order.sql}"
+        )
+        return Call(_statement(sql), self.parameters)
+
+    def clause(self) -> str:
+        """The WHERE clause."""
+        return "WHERE " + " AND ".join(self.where) if self.where else ""
+
+
+def page_calls(query: Query, tenant_id: UUID | None, *, page: int, limit: int) -> list[Call]:
+    """The statements of a page list: its rows and the exact total."""
+    builder = _Builder(query, tenant_id)
+    counting = query.listing.count if query.listing.count and not query.conditions and not query.extra else ""
+    if counting:
+        total = Call(_statement(counting), builder.parameters[:1])
+    else:
+        total = Call(
+            _statement(f"SELECT count(*) FROM {builder.shape.table} t {builder.clause()}"), list(builder.parameters)
+        )
+    first = len(builder.parameters)
+    builder.parameters += [str(limit), str((page - 1) * limit)]
+    return [builder.rows(f"LIMIT ${first + 1}::bigint OFFSET ${first + 2}::bigint"), total]
+
+
+def cursor_call(query: Query, tenant_id: UUID | None, *, after: tuple[str | None, ...] | None, limit: int) -> Call:
+    """The statement of a cursor list: one row more than asked, to know whether there is more."""
+    builder = _Builder(query, tenant_id)
+    if after is not None:
+        builder.after(after)
+    builder.parameters.append(str(limit + 1))
+    return builder.rows(f"LIMIT ${len(builder.parameters)}::bigint")
+
+
+def one_call(
+    shape: Shape, selection: Selection, tenant_id: UUID | None, key: str, extra: Condition | None = None
+) -> Call:
+    """The statement of a single object: JSON text and version."""
+    parameters = [key]
+    where = [f't."{shape.key}" = $1']
+    if shape.tenant_column:
+        parameters.append(str(tenant_id))
+        where.append(f't."{shape.tenant_column}" = $2')
+    if shape.where:
+        where.append(shape.where)
+    if extra is not None:
+        first = len(parameters) + 1
+        where.append(extra.sql.format(*(f"${first + n}" for n in range(len(extra.parameters)))))
+        parameters += extra.parameters
+    version = f't."{shape.version}"::text' if shape.version else "''"
+    sql = (
+        f"SELECT row_to_json(r)::text, {version} FROM {shape.table} t CROSS JOIN LATERAL "
+        f"(SELECT {shape.select(selection)}) r WHERE {' AND '.join(where)}"
+    )
+    return Call(_statement(sql), parameters)

@@ -1,0 +1,93 @@
+"""Counting requests: one call to Valkey for each, by credential within a tenant once that pair was proven."""
+
+import time
+from dataclasses import replace
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from core.actor import Actor, Subject
+from core.errors import PlatformError, TooMany
+
+from . import ratelimits
+from .gate import tenant_header
+
+_REMEMBER_SECONDS = 60
+_proven: dict[tuple[str, UUID], tuple[float, dict[str, int]]] = {}
+
+
+class RateLimited(TooMany):
+    """The window's requests are used up."""
+
+    code = "rate_limited"
+
+
+def policy_name(family: str, subject: Subject) -> str:
+    """The policy a family counts by; `webhooks` depends on the credential."""
+    if family == "webhooks":
+        return "webhooks_key" if subject.credential.startswith("key:") else "webhooks_bearer"
+    return family
+
+
+class Meter:
+    """The limits of one request, and the headers they put on its answer."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self.request = request
+        self.verdict: ratelimits.Verdict | None = None
+        self.name = ""
+        self.counted: UUID | None = None
+        self.costs = True
+
+    def enter(self, subject: Subject, family: str, *, costs: bool = True) -> None:
+        """Count against the tenant's bucket if the pair is known, else against the credential's own.
+
+        :raises RateLimited: with Retry-After.
+        """
+        self.name, self.costs = policy_name(family, subject), costs
+        tenant_id = _header(self.request)
+        known = _proven.get((subject.credential, tenant_id)) if tenant_id else None
+        if known is None or known[0] < time.monotonic():
+            self._take(f"unproven:{subject.credential}", {})
+        else:
+            self.counted = tenant_id
+            self._take(f"{tenant_id}:{subject.credential}", known[1])
+
+    def enter_tenant(self, actor: Actor) -> None:
+        """Count against the tenant's bucket, once, and remember the proven pair with the tenant's own limits."""
+        if len(_proven) > 50_000:
+            _proven.clear()
+        until = time.monotonic() + _REMEMBER_SECONDS
+        _proven[(actor.subject.credential, actor.tenant_id)] = (until, actor.limits)
+        if self.counted != actor.tenant_id:
+            self.counted = actor.tenant_id
+            self._take(f"{actor.tenant_id}:{actor.subject.credential}", actor.limits)
+
+    def _take(self, bucket: str, limits: dict[str, int]) -> None:
+        policy = ratelimits.POLICIES[self.name]
+        if self.name in limits:
+            policy = replace(policy, limit=limits[self.name])
+        self.verdict = (ratelimits.take if self.costs else ratelimits.peek)(policy, bucket)
+        if self.costs and not self.verdict.allowed:
+            wait = self.verdict.reset_seconds
+            raise RateLimited(
+                f"The limit of {policy.limit} requests per {policy.window_seconds} s is used up.",
+                headers={"Retry-After": str(wait)},
+                type="https://iana.org/assignments/http-problem-types#quota-exceeded",
+                retry_after=wait,
+                **{"violated-policies": [f"{policy.name}-minute"]},
+            )
+
+    def write(self, response: HttpResponseBase) -> None:
+        """Put the RateLimit fields on the answer, whatever it is."""
+        if self.verdict is not None:
+            for name, value in ratelimits.headers(self.verdict).items():
+                response.headers[name] = value
+
+
+def _header(request: HttpRequest) -> UUID | None:
+    try:
+        return tenant_header(request)
+    except PlatformError:
+        return None

@@ -1,0 +1,54 @@
+"""Input bodies: DRF serializers that refuse what they do not know, and hand errors over in the platform's form."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail
+
+from core.errors import FieldError, InvalidFields
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """Base of every `…In`: an unknown member is `unknown_field`, so that a misspelt field is never lost silently."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            unknown = [name for name in data if name not in self.fields or self.fields[name].read_only]
+            if unknown:
+                raise serializers.ValidationError(
+                    {name: ErrorDetail("This field is not known here.", code="unknown_field") for name in unknown[:20]}
+                )
+        return super().to_internal_value(data)
+
+
+def read(kind: type[serializers.Serializer[Any]], data: Mapping[str, Any], *, partial: bool = False) -> dict[str, Any]:
+    """Check a body against its serializer.
+
+    :raises InvalidFields: with one error a fault, nested ones in dotted form.
+    """
+    found = kind(data=data, partial=partial)
+    if not found.is_valid():
+        faults = list(_faults(found.errors, ""))
+        only_unknown = all(fault.code == "unknown_field" for fault in faults)
+        raise (UnknownBodyField if only_unknown else InvalidFields)(errors=faults)
+    return dict(found.validated_data)
+
+
+class UnknownBodyField(InvalidFields):
+    """The body holds members the operation does not know."""
+
+    code = "unknown_field"
+    title = "The body has a field that is not known here."
+
+
+def _faults(node: Any, path: str) -> Iterator[FieldError]:
+    if isinstance(node, Mapping):
+        for name, child in node.items():
+            inner = "" if name == "non_field_errors" else str(name)
+            yield from _faults(child, f"{path}.{inner}".strip("."))
+    elif isinstance(node, list):
+        for position, child in enumerate(node):
+            yield from _faults(child, path if isinstance(child, str) else f"{path}.{position}".strip("."))
+    else:
+        yield FieldError(path, str(getattr(node, "code", "") or "invalid"), str(node))

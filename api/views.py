@@ -1,0 +1,267 @@
+"""The base every viewset stands on: who, how often, in which tenant, with which scope, in one transaction.
+
+A viewset names its `family` and its `operations`; an action that is not among them answers 403. Reads are one round trip
+to PostgreSQL (membership proved and tenant bound by the same statement), writes one transaction:
+
+    class ProductViewSet(ApiViewSet):
+        family = "supplier"
+        operations = {
+            "list": Operation(scope="catalog:read", summary="List products", listing=PRODUCTS),
+            "update": Operation(scope="catalog:write", summary="Replace a product", body=ProductIn, shape=PRODUCT),
+        }
+
+        def list(self, request):
+            return self.page()
+
+        def update(self, request, pk):
+            return self.write(replace, find=lambda actor: queries.locked_product(actor, pk))
+
+where `replace(command)` calls one action with `command.actor`, `.data`, `.target`, `.at` and returns the changed object.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.db import ProgrammingError, transaction
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from rest_framework.viewsets import GenericViewSet
+
+from core import clock, pipeline
+from core.actor import Actor, Subject
+from core.errors import Forbidden, NotFound, PlatformError, Unauthenticated
+from core.pipeline import Call, Rows
+
+from . import envelopes, idempotency, metering, preconditions
+from .errors import MethodNotAllowed, problem_response, refusal_of
+from .filters import Condition, check_names
+from .gate import gate, tenant_header
+from .listing import Listing, Query, cursor_call, one_call, page_calls, positive, read_query
+from .pages import cursor_answer, open_cursor, page_answer
+from .permissions import Operation, authorize
+from .shapes import Selection, Shape, select
+from .writing import Answer, Command, read_body
+
+Work = Callable[[Command], Any]
+
+
+class ApiViewSet(GenericViewSet[Any]):
+    """Base of all REST viewsets; see the module."""
+
+    family: ClassVar[str] = "organizations"
+    operations: ClassVar[dict[str, Operation]] = {}
+    lookup_value_converter = "uuid"
+    lookup_url_kwarg = "pk"
+    subject: Subject
+    operation: Operation
+
+    # -- the request's way in and out -------------------------------------------------------------------------------
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
+        """Prove the credential, count the request, run the action; turn every refusal into its answer."""
+        self.request = request  # type: ignore[assignment]
+        self.meter = metering.Meter(request)
+        subject: Subject | None = None
+        try:
+            handler = self._handler(request)
+            if not self.operation.public:
+                subject = self.subject = gate().subject(request)
+                request.credential = subject.credential  # type: ignore[attr-defined]
+                self.meter.enter(subject, self.operation.policy or self.family, costs=self.operation.costs)
+            response = handler(request, *args, **kwargs)
+        except Exception as error:  # every way out is an answer; what nobody anticipated is logged as a 500
+            response = self._refuse(error, request, subject)
+        self.meter.write(response)
+        return response
+
+    def _handler(self, request: HttpRequest) -> Callable[..., HttpResponseBase]:
+        method = (request.method or "").lower()
+        self.action = self.action_map.get("get" if method == "head" else method)
+        if self.action is None:
+            raise MethodNotAllowed(headers={"Allow": ", ".join(sorted(name.upper() for name in self.action_map))})
+        operation = self.operations.get(self.action)
+        if operation is None:
+            raise Forbidden("The operation declares no scope.")
+        self.operation = operation
+        handler: Callable[..., HttpResponseBase] = getattr(self, self.action)
+        return handler
+
+    def _refuse(self, error: Exception, request: HttpRequest, subject: Subject | None) -> HttpResponse:
+        refusal = refusal_of(error)
+        if isinstance(refusal, Unauthenticated | Forbidden | NotFound):
+            gate().report(refusal, request, subject)
+        return problem_response(refusal, request)
+
+    # -- reading: one round trip --------------------------------------------------------------------------------------
+
+    def ask(self, calls: Callable[[UUID], Sequence[Call]]) -> tuple[Actor, list[Rows]]:
+        """Run statements as the bound tenant in one round trip; their answers count only if the caller may have them."""
+        tenant_id = self._tenant_id()
+        proof = gate().proof(self.subject, tenant_id)
+        try:
+            rows = pipeline.run([proof, *calls(tenant_id)])
+        except (PlatformError, ProgrammingError):
+            # A malformed question, or tenant tables shut because nothing was bound: first say who may not ask at all.
+            self._enter(tenant_id, pipeline.run([proof])[0], writing=False)
+            raise
+        return self._enter(tenant_id, rows[0], writing=False), rows[1:]
+
+    def _tenant_id(self) -> UUID:
+        return tenant_header(self.request) or gate().only_tenant(self.subject)  # type: ignore[arg-type]
+
+    def _enter(self, tenant_id: UUID, proof: Rows, *, writing: bool) -> Actor:
+        request: HttpRequest = self.request  # type: ignore[assignment]
+        actor = gate().actor(self.subject, tenant_id, proof, request, writing=writing)
+        self.meter.enter_tenant(actor)
+        authorize(self.operation, actor)
+        return actor
+
+    def reach(self) -> list[Actor]:
+        """The subject in each tenant where it may run this operation: the header's one, or all of them.
+
+        :raises Forbidden: nowhere.
+        """
+        if tenant_header(self.request):  # type: ignore[arg-type]
+            return [self.ask(lambda _: ())[0]]
+        allowed, refusal = [], None
+        for actor in gate().reach(self.subject, self.request):  # type: ignore[arg-type]
+            try:
+                authorize(self.operation, actor)
+                allowed.append(actor)
+            except Forbidden as error:
+                refusal = error
+        if not allowed:
+            raise refusal or Forbidden("The subject is not an active member of any tenant.")
+        return allowed
+
+    def page(self, *extra: Condition, listing: Listing | None = None, bound: bool = True) -> HttpResponse:
+        """Answer a list, in the family's envelope; `extra` conditions narrow it, `bound=False` is for global tables."""
+        found = listing or self.operation.listing
+        assert found is not None
+        supplier = envelopes.supplier_style(self.family, self.subject.credential)
+        return (self._page if supplier else self._cursor)(found, extra, bound=bound)
+
+    def _query(self, listing: Listing, extra: Sequence[Condition], *paging: str) -> Query:
+        query = read_query(listing, self.request.GET, *paging)
+        return Query(query.listing, query.selection, query.order, query.conditions, tuple(extra))
+
+    def _run(self, calls: Callable[[UUID | None], Sequence[Call]], *, bound: bool) -> list[Rows]:
+        return self.ask(calls)[1] if bound else pipeline.run(calls(None))
+
+    def _page(self, listing: Listing, extra: Sequence[Condition], *, bound: bool) -> HttpResponse:
+        asked: dict[str, int] = {}
+
+        def calls(tenant_id: UUID | None) -> list[Call]:
+            query = self._query(listing, extra, "page")
+            asked["page"] = positive(self.request.GET.get("page"), 1)
+            asked["limit"] = positive(self.request.GET.get("limit"), 20, most=100)
+            return page_calls(query, tenant_id, **asked)
+
+        rows, total = self._run(calls, bound=bound)
+        return page_answer(self.request, rows, total, **asked)  # type: ignore[arg-type]
+
+    def _cursor(self, listing: Listing, extra: Sequence[Condition], *, bound: bool) -> HttpResponse:
+        asked: dict[str, Any] = {}
+
+        def calls(tenant_id: UUID | None) -> list[Call]:
+            query = asked["query"] = self._query(listing, extra, "cursor")
+            limit = asked["limit"] = positive(self.request.GET.get("limit"), 50, most=200)
+            asked["tenant_id"] = tenant_id
+            after = open_cursor(self.request, query, tenant_id)  # type: ignore[arg-type]
+            return [cursor_call(query, tenant_id, after=after, limit=limit)]
+
+        (rows,) = self._run(calls, bound=bound)
+        return cursor_answer(self.request, rows, **asked)  # type: ignore[arg-type]
+
+    def one(
+        self, key: object, *, shape: Shape | None = None, extra: Condition | None = None, bound: bool = True
+    ) -> HttpResponse:
+        """Answer one object with its ETag, or 304.
+
+        :raises NotFound: absent, or not the caller's.
+        """
+        found = shape or self.operation.shape
+        assert found is not None
+        asked: dict[str, Selection] = {}
+
+        def calls(tenant_id: UUID | None) -> list[Call]:
+            check_names(self.request.GET, ("fields", "include"))
+            chosen = asked["selection"] = select(found, self.request.GET.get("fields"), self.request.GET.get("include"))
+            return [one_call(found, chosen, tenant_id, str(key), extra)]
+
+        (rows,) = self._run(calls, bound=bound)
+        if not len(rows):
+            raise NotFound(f"No such {found.name}.")
+        content, version = rows.row()
+        tag = preconditions.etag((version or b"").decode(), asked["selection"]) if found.version else ""
+        return self.answer(content or b"null", tag=tag)
+
+    def answer(
+        self, content: bytes, *, tag: str = "", status: int = 200, headers: dict[str, str] | None = None
+    ) -> HttpResponse:
+        """Answer JSON bytes in the family's single-object envelope."""
+        if (
+            tag
+            and status == 200
+            and self.request.method in ("GET", "HEAD")
+            and preconditions.matches_none(self.request, tag)
+        ):  # type: ignore[arg-type]
+            response = HttpResponse(status=304)
+            response.headers["ETag"] = tag
+            return response
+        supplier = envelopes.supplier_style(self.family, self.subject.credential if not self.operation.public else "")
+        extra = {**(headers or {}), **({"ETag": tag} if tag else {})}
+        return envelopes.respond(envelopes.one(content, supplier=supplier), status=status, headers=extra)
+
+    # -- writing: one transaction ------------------------------------------------------------------------------------
+
+    def write(self, work: Work, *, find: Callable[[Actor], Any] | None = None) -> HttpResponse:
+        """Run one action in one transaction with the key, the change, the facts and the answer, and answer.
+
+        The order is the contract's: membership, scope, replay, object (404), version (409), body (400), action.
+        """
+        request: HttpRequest = self.request  # type: ignore[assignment]
+        key = idempotency.key_of(request)
+        with transaction.atomic():
+            tenant_id = self._tenant_id()
+            actor = self._enter(tenant_id, pipeline.run([gate().proof(self.subject, tenant_id)])[0], writing=True)
+            replay = idempotency.claim(request, actor, key) if key else None
+            if replay is not None:
+                headers = {**replay.headers, "Idempotency-Replayed": "true"}
+                return envelopes.respond(replay.content, status=replay.status, headers=headers)
+            target = find(actor) if find else None
+            if target is not None:
+                preconditions.check_version(request, target)
+            check_names(request.GET, ("fields", "include") if self.operation.shape else ())
+            data, version = read_body(request, self.operation)
+            preconditions.check_version(request, target, version)
+            result = work(Command(actor=actor, data=data, target=target, at=clock.now()))
+            response = self._answer_write(result, actor)
+            if key:
+                kept = {name: value for name, value in response.headers.items() if name in ("ETag", "Location")}
+                idempotency.keep(
+                    actor,
+                    key,
+                    status=response.status_code,
+                    headers=kept,
+                    content=response.content,
+                    secrets=self.operation.secrets,
+                )
+        return response
+
+    def _answer_write(self, result: Any, actor: Actor) -> HttpResponse:
+        operation = self.operation
+        if isinstance(result, Answer):
+            return self.answer(
+                result.content, status=result.status or operation.status, headers=result.headers, tag=result.tag
+            )
+        if operation.status == 204 or operation.shape is None:
+            return envelopes.respond(b"", status=204)
+        chosen = select(operation.shape, self.request.GET.get("fields"), self.request.GET.get("include"))
+        tenant_id = actor.tenant_id if operation.shape.tenant_column else None
+        (rows,) = pipeline.run([one_call(operation.shape, chosen, tenant_id, str(result.pk))])
+        content, version = rows.row()
+        headers = {"Location": f"{self.request.path.rstrip('/')}/{result.pk}"} if operation.status == 201 else {}
+        tag = preconditions.etag((version or b"").decode(), chosen) if operation.shape.version else ""
+        return self.answer(content or b"null", status=operation.status, tag=tag, headers=headers)

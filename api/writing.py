@@ -1,0 +1,59 @@
+"""What a write hands to its action, and how its body is read."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import orjson
+from django.http import HttpRequest
+
+from core.actor import Actor
+
+from . import body, serializers
+from .errors import UnsupportedMediaType
+from .permissions import Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One write: who, the checked body, the locked target (if the path names one), and the instant."""
+
+    actor: Actor
+    data: dict[str, Any]
+    target: Any
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer that is not a plain representation: secrets shown once, jobs, results of bulk calls."""
+
+    content: bytes
+    status: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
+    tag: str = ""
+
+    @classmethod
+    def of(cls, data: Any, **more: Any) -> "Answer":
+        """Write any JSON value."""
+        return cls(orjson.dumps(data, default=str), **more)
+
+
+def read_body(request: HttpRequest, operation: Operation) -> tuple[dict[str, Any], int | None]:
+    """The checked body and the `version` it names (an alternative to If-Match), which is not the serializer's business.
+
+    :raises Malformed: not JSON of the platform's form.
+    :raises InvalidFields: fields are not of theirs.
+    """
+    if operation.body is None:
+        if request.body.strip():
+            body.parse_object(request.body)
+        return {}, None
+    media = (request.content_type or "").lower()
+    if media not in ("application/json", "application/merge-patch+json", ""):
+        raise UnsupportedMediaType(f"Send application/json, not {media[:80]!r}.")
+    parsed = body.parse_object(request.body)
+    version = None
+    if "version" not in operation.body().fields and isinstance(parsed.get("version"), int):
+        version = parsed.pop("version")
+    return serializers.read(operation.body, parsed, partial=operation.partial), version

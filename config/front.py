@@ -1,0 +1,235 @@
+"""The HTTP front: Granian's RSGI before Django's WSGI, `granian --interface rsgi config.front:app`.
+
+Before a thread is taken the header rules hold and the body is read whole, within its bounds of size and time: a slow
+client costs a coroutine, never a thread. What breaks a rule still goes through Django's outermost middleware, as a
+refusal in the environ, so that it bears the same problem document, headers and log line as every other answer.
+"""
+
+import asyncio
+import ctypes
+import gc
+import io
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterable
+from queue import SimpleQueue
+from typing import Any
+
+from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
+
+from api.transport import REFUSAL, DuplicateHeader, HeadersTooLarge, Overloaded, RequestTimedOut
+from core.errors import Malformed, PlatformError, TooLarge
+
+from .bounds import body_limit
+from .wsgi import application
+
+THREADS = int(os.environ.get("WEB_THREADS") or 8)
+BODY_SECONDS = float(os.environ.get("WEB_BODY_SECONDS") or 10)
+QUEUE_SECONDS = 10.0
+STREAM_SECONDS = 30.0
+HEADER_BYTES = 32_768
+DRAIN_BYTES = 64 * 1_048_576
+
+SINGLE = frozenset(
+    "authorization content-length content-type host idempotency-key if-match if-modified-since if-none-exist "
+    "if-none-match if-unmodified-since origin range traceparent x-api-key x-http-method-override x-membership-id "
+    "x-request-id x-tenant-id".split()
+)
+DROPPED = frozenset({"connection", "keep-alive", "proxy", "te", "upgrade"})
+_PR_SET_PDEATHSIG = 1
+
+log = logging.getLogger(__name__)
+_Environ = dict[str, Any]
+
+
+class HeaderNames(dict[str, str | None]):
+    """CGI names by header name; None for what never reaches Django. Bounded, since clients choose the keys."""
+
+    def __missing__(self, name: str) -> str | None:
+        cgi = None if "_" in name or name in DROPPED else "HTTP_" + name.upper().replace("-", "_")
+        if name in ("content-type", "content-length"):
+            cgi = name.upper().replace("-", "_")
+        if len(self) < 512:
+            self[name] = cgi
+        return cgi
+
+
+class Front:
+    """The RSGI application."""
+
+    def __init__(self, *, threads: int = THREADS) -> None:
+        self.names = HeaderNames()
+        self.jobs: SimpleQueue[tuple[asyncio.AbstractEventLoop, asyncio.Future[None], HTTPProtocol, _Environ, float]] = SimpleQueue()
+        self.streams = threading.BoundedSemaphore(max(1, threads // 2))
+        self.base: _Environ = {
+            "SCRIPT_NAME": "",
+            "SERVER_NAME": "localhost",
+            "SERVER_PORT": "80",
+            "SERVER_PROTOCOL": "HTTP/1.1",
+            "wsgi.version": (1, 0),
+            "wsgi.errors": sys.stderr,
+            "wsgi.multithread": True,
+            "wsgi.multiprocess": True,
+            "wsgi.run_once": False,
+        }
+        self.threads = threads
+
+    def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Start the threads in the process that serves, once everything is imported."""
+        _end_with_the_server()
+        for number in range(self.threads):
+            threading.Thread(target=self._work, name=f"django-{number}", daemon=True).start()
+        gc.collect()
+        gc.freeze()
+
+    async def __rsgi__(self, scope: Scope, protocol: HTTPProtocol) -> None:
+        """Answer one request."""
+        environ = self.base.copy()
+        refusal = self._read_head(scope, environ)
+        body = b""
+        length = environ.get("CONTENT_LENGTH")
+        if refusal is None and (length or "HTTP_TRANSFER_ENCODING" in environ or scope.http_version[0] != "1"):
+            try:
+                body = await _read_body(protocol, announced=length, limit=body_limit(scope.path))
+            except PlatformError as error:
+                refusal = error
+            except ProtocolClosed:
+                return  # the client left before its body was whole
+        if refusal is not None:
+            environ[REFUSAL] = refusal
+        environ.pop("HTTP_TRANSFER_ENCODING", None)
+        environ["wsgi.input"] = io.BytesIO(body)
+        environ["CONTENT_LENGTH"] = str(len(body)) if body else ""
+        loop = asyncio.get_running_loop()
+        done = loop.create_future()
+        self.jobs.put((loop, done, protocol, environ, time.monotonic()))
+        await done
+
+    def _read_head(self, scope: Scope, environ: _Environ) -> PlatformError | None:
+        path = scope.path
+        environ["REQUEST_METHOD"] = scope.method
+        environ["PATH_INFO"] = path if path.isascii() else path.encode("utf-8", "replace").decode("latin-1")
+        environ["QUERY_STRING"] = scope.query_string
+        environ["REMOTE_ADDR"] = scope.client.rpartition(":")[0].strip("[]")
+        environ["wsgi.url_scheme"] = scope.scheme
+        refusal: PlatformError | None = None
+        total = 0
+        names = self.names
+        for name, value in scope.headers.items():
+            total += len(name) + len(value)
+            cgi = names[name]
+            if cgi is None:
+                continue
+            if cgi not in environ:
+                environ[cgi] = value
+            elif name in SINGLE:
+                refusal = DuplicateHeader(f"The header {name} occurs more than once.")
+            else:
+                environ[cgi] += ("; " if name == "cookie" else ",") + value
+        if total > HEADER_BYTES:
+            refusal = HeadersTooLarge(f"The header fields exceed {HEADER_BYTES} bytes.")
+        return refusal
+
+    def _work(self) -> None:
+        while True:
+            loop, done, protocol, environ, queued_at = self.jobs.get()
+            try:
+                if time.monotonic() - queued_at > QUEUE_SECONDS:
+                    environ[REFUSAL] = Overloaded(headers={"Retry-After": "2"})
+                self._call(protocol, environ, loop)
+            except ProtocolClosed:
+                pass  # the client left
+            except Exception:  # Django answers its own faults; this is one of the front
+                log.exception("the front failed")
+            loop.call_soon_threadsafe(_finish, done)
+
+    def _call(self, protocol: HTTPProtocol, environ: _Environ, loop: asyncio.AbstractEventLoop) -> None:
+        head: list[Any] = []
+
+        def start_response(status: str, headers: list[tuple[str, str]], _error: object = None) -> None:
+            head.append(int(status[:3]))
+            head.append(headers)
+
+        answer = application(environ, start_response)
+        status, headers = head
+        if REFUSAL in environ:
+            headers.append(("Connection", "close"))
+        try:
+            if getattr(answer, "streaming", True):
+                self._stream(protocol, status, headers, answer, loop)
+            else:
+                protocol.response_bytes(status, headers, b"".join(answer))
+        finally:
+            if close := getattr(answer, "close", None):
+                close()
+
+    def _stream(
+        self, protocol: HTTPProtocol, status: int, headers: list[tuple[str, str]], parts: Iterable[bytes], loop: asyncio.AbstractEventLoop
+    ) -> None:
+        """Send a streaming answer from this thread, whose database connection its generator uses."""
+        if not self.streams.acquire(timeout=QUEUE_SECONDS):  # slow readers may never hold all threads
+            protocol.response_empty(503, [("Retry-After", "5"), ("Connection", "close")])
+            return
+        try:
+            transport = protocol.response_stream(status, headers)
+            for part in parts:
+                if part:
+                    asyncio.run_coroutine_threadsafe(_send(transport, part), loop).result(STREAM_SECONDS)
+        except TimeoutError:
+            log.warning("a client read its answer too slowly; the answer was cut off")
+        finally:
+            self.streams.release()
+
+
+async def _read_body(protocol: HTTPProtocol, *, announced: str | None, limit: int) -> bytes:
+    """Return the whole body.
+
+    :raises Malformed: its announced length is no number.
+    :raises TooLarge: it has more bytes than the path takes.
+    :raises RequestTimedOut: it did not arrive in time.
+    :raises ProtocolClosed: the client went away.
+    """
+    if announced and not (announced.isascii() and announced.isdigit()):
+        raise Malformed("Content-Length is not a number.")
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            if announced and int(announced) <= limit:
+                whole: bytes = await protocol()
+                return whole
+            async for part in protocol:
+                size += len(part)
+                if size > DRAIN_BYTES:
+                    break
+                if size <= limit:
+                    parts.append(bytes(part))
+                else:
+                    parts.clear()
+    except TimeoutError:
+        raise RequestTimedOut(f"The body did not arrive within {BODY_SECONDS:g} seconds.") from None
+    if announced or size > limit:  # drained first, since a client that is still sending would not read the answer
+        raise TooLarge(f"The body may have {limit} bytes here.")
+    return b"".join(parts)
+
+
+async def _send(transport: Any, part: bytes) -> None:
+    await transport.send_bytes(part)
+
+
+def _finish(done: asyncio.Future[None]) -> None:
+    if not done.done():
+        done.set_result(None)
+
+
+def _end_with_the_server() -> None:
+    """End this serving process when the process that started it is killed (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+app = Front()

@@ -1,0 +1,57 @@
+"""Sessions, sign-in and CSRF for the pages a browser shows; API requests pass them by."""
+
+from typing import Any
+
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.http import HttpRequest
+from django.middleware.clickjacking import XFrameOptionsMiddleware
+from django.middleware.csrf import CsrfViewMiddleware
+from whitenoise.middleware import WhiteNoiseMiddleware
+
+PREFIXES = ("/admin", "/oauth/authorize", "/oauth/login", "/oauth/logout")
+
+
+def is_page(request: HttpRequest) -> bool:
+    """Tell whether an address belongs to a page with a session."""
+    return request.path_info.startswith(PREFIXES)
+
+
+class _PagesOnly:
+    """Mixin: the middleware runs for pages and hands every other request on."""
+
+    get_response: Any
+
+    def __call__(self, request: HttpRequest) -> Any:
+        return super().__call__(request) if is_page(request) else self.get_response(request)  # type: ignore[misc]
+
+
+class PageSessions(_PagesOnly, SessionMiddleware):
+    """Django's sessions, on pages."""
+
+
+class PageCsrf(_PagesOnly, CsrfViewMiddleware):
+    """Django's CSRF check, on pages; API requests carry their credential in a header."""
+
+    def process_view(self, request: HttpRequest, *arguments: Any) -> Any:
+        return super().process_view(request, *arguments) if is_page(request) else None
+
+
+class PageSignIn(_PagesOnly, AuthenticationMiddleware):
+    """Django's `request.user`, on pages."""
+
+
+class PageMessages(_PagesOnly, MessageMiddleware):
+    """Django's one-time messages, on pages."""
+
+
+class PageFrames(_PagesOnly, XFrameOptionsMiddleware):
+    """X-Frame-Options, on pages."""
+
+
+class StaticFiles(WhiteNoiseMiddleware):
+    """Stylesheets and scripts, under /static/ only."""
+
+    def __call__(self, request: HttpRequest) -> Any:
+        return super().__call__(request) if request.path_info.startswith("/static/") else self.get_response(request)

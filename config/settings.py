@@ -1,0 +1,203 @@
+"""Settings of every environment; values come from the environment (12-factor). `.env.example` lists them all."""
+
+from pathlib import Path
+
+import environ
+
+from api import logs
+from organizations.oauth import configuration as oauth
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+
+PRODUCTION = env.bool("PRODUCTION", default=True)
+DEBUG = False
+SECRET_KEY = env.str("SECRET_KEY")
+FIELD_ENCRYPTION_KEYS = env.str("FIELD_ENCRYPTION_KEYS")
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000")
+FHIR_BASE_URL = env.str("FHIR_BASE_URL", default=f"{BASE_URL}/fhir/R4")
+DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / ".local")))
+TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXY_COUNT", default=0)
+WEB_WORKERS = env.int("WEB_WORKERS", default=2)
+METRICS_PORT = env.int("METRICS_PORT", default=0)
+DEMO_DATA = env.bool("DEMO_DATA", default=False)
+
+USE_TZ = True
+TIME_ZONE = "UTC"
+USE_I18N = False
+LANGUAGE_CODE = "en-us"
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+AUTH_USER_MODEL = "organizations.User"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+APPEND_SLASH = False
+DATA_UPLOAD_MAX_MEMORY_SIZE = None  # the front and api.body bound bodies, by path
+
+INSTALLED_APPS = [
+    "unfold",
+    "unfold.contrib.filters",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "oauth2_provider",
+    "corsheaders",
+    "ledger",
+    "api",
+    "organizations",
+    "fhir_api",
+    "suppliers",
+    "prescriptions",
+    "webhooks",
+    "procurement",
+    "config",
+]
+MIDDLEWARE = [
+    "api.middleware.Edge",
+    "corsheaders.middleware.CorsMiddleware",
+    "config.pages.StaticFiles",
+    "config.pages.PageSessions",
+    "config.pages.PageCsrf",
+    "config.pages.PageSignIn",
+    "config.pages.PageMessages",
+    "config.pages.PageFrames",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "config" / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+_POOL = {"min_size": 1, "max_size": env.int("DATABASE_POOL_SIZE", default=12), "timeout": 5}
+_GUARDS = "-c statement_timeout=15000 -c lock_timeout=4000 -c idle_in_transaction_session_timeout=30000"
+
+
+def _database(name: str, default: str, *, pool: bool) -> dict[str, object]:
+    found = env.db_url(name, default=env.str(default))
+    found["ENGINE"] = "django.db.backends.postgresql"
+    found["CONN_HEALTH_CHECKS"] = False
+    options = found.setdefault("OPTIONS", {})
+    if pool:
+        options |= {"pool": dict(_POOL), "options": _GUARDS}
+    found["TEST"] = {"MIGRATE": False}
+    return found
+
+
+DATABASES = {
+    "default": _database("DATABASE_URL", "DATABASE_URL", pool=True),
+    "owner": _database("DATABASE_OWNER_URL", "DATABASE_URL", pool=False),
+    "platform": _database("DATABASE_PLATFORM_URL", "DATABASE_URL", pool=False),
+}
+
+REDIS_URL = env.str("REDIS_URL")
+CELERY = {
+    "broker_url": env.str(
+        "CELERY_BROKER_URL", default=REDIS_URL.replace("unix://", "redis+socket://").replace("?db=", "?virtual_host=")
+    ),
+    "task_ignore_result": True,
+    "task_acks_late": False,
+    "worker_prefetch_multiplier": 1,
+    "broker_connection_retry_on_startup": True,
+    "broker_transport_options": {"visibility_timeout": 3600, "socket_timeout": 5, "socket_connect_timeout": 2},
+    "worker_hijack_root_logger": False,
+    "timezone": "UTC",
+    "task_routes": {"webhooks.*": {"queue": "webhooks"}},
+}
+
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://")
+vars().update(EMAIL_CONFIG)
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="no-reply@localhost")
+SERVER_EMAIL = DEFAULT_FROM_EMAIL
+
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+    "organizations.oauth.hashers.ClientSecretHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "/oauth/login"
+
+# Sessions serve the admin and the consent page only.
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 8 * 3600
+SESSION_EXPIRE_AT_BROWSER_CLOSE = True
+CSRF_TRUSTED_ORIGINS = [BASE_URL]
+SECURE_SSL_REDIRECT = False  # an API request over plain HTTP is refused, never redirected: api.middleware.Edge
+SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXY_COUNT else None
+X_FRAME_OPTIONS = "DENY"
+CORS_ALLOWED_ORIGINS = env.list("CORS_ALLOWED_ORIGINS", default=[])
+CORS_URLS_REGEX = r"^/(v1|fhir|oauth)/.*$"
+
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": ["api.permissions.Denied"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "api.openapi.Inspector",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Healthcare Platform API",
+    "VERSION": "1.0.0",
+    "OAS_VERSION": "3.1.1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "PREPROCESSING_HOOKS": ["api.openapi.only_the_api"],
+    "POSTPROCESSING_HOOKS": ["api.openapi.complete"],
+}
+
+# Named by string, so that `api` never imports the floor above it.
+API_GATE = "organizations.gate.Gate"
+
+OAUTH2_PROVIDER = oauth.oauth2_provider(BASE_URL)
+OAUTH2_PROVIDER_APPLICATION_MODEL = "organizations.OAuthApplication"
+OAUTH2_PROVIDER_GRANT_MODEL = "organizations.AuthorizationGrant"
+SIMPLE_JWT = oauth.simple_jwt(BASE_URL)
+
+RATE_LIMITS_ENABLED = env.bool("RATE_LIMITS_ENABLED", default=True)
+RATE_LIMIT_OVERRIDES = {
+    name.removeprefix("RATE_LIMIT_").removesuffix("_PER_MINUTE").lower(): int(value)
+    for name, value in env.ENVIRON.items()
+    if name.startswith("RATE_LIMIT_") and name.endswith("_PER_MINUTE")
+}
+WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS = env.bool("WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS", default=False)
+WEBHOOKS_RETRY_SCHEDULE_SECONDS = env.list("WEBHOOKS_RETRY_SCHEDULE_SECONDS", cast=int, default=[])
+
+UNFOLD = {"SITE_TITLE": "Healthcare Platform", "SITE_HEADER": "Healthcare Platform", "SHOW_HISTORY": True}
+
+LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
+LOGGING_CONFIG = None
+logs.configure(LOG_LEVEL)

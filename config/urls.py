@@ -1,0 +1,12 @@
+"""The whole address book of the platform: one include per app, nothing else."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("api.urls")),
+    path("", include("organizations.urls")),
+    path("v1/", include("suppliers.urls")),
+    path("v1/", include("webhooks.urls")),
+    path("admin/", admin.site.urls),
+]

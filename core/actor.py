@@ -1,0 +1,69 @@
+"""Who acts, in which tenant, with which rights. HTTP-neutral: commands and tasks build one too."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+
+class SubjectKind(StrEnum):
+    USER = "user"
+    SERVICE = "service"
+    SYSTEM = "system"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Someone whose credential was proven. Says nothing about any tenant.
+
+    `credential` names what was shown ("key:<id>", "session:<sid>", "client:<client_id>"); it is the unit of
+    rate limits and never a secret. `scopes` is None for a credential that is not narrowed by scopes.
+    """
+
+    id: UUID
+    kind: SubjectKind
+    credential: str
+    scopes: frozenset[str] | None = None
+    bound_tenant_id: UUID | None = None
+    token_id: str = ""
+    session_id: str = ""
+    client_id: str = ""
+    acr: str = ""
+    authenticated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """A subject inside one tenant, after an active membership was proven there.
+
+    `scopes` are the effective ones (credential and roles), written with dots. `location_ids` empty means all.
+    """
+
+    subject: Subject
+    tenant_id: UUID
+    membership_id: UUID | None
+    roles: frozenset[str] = frozenset()
+    scopes: frozenset[str] = frozenset()
+    location_ids: frozenset[UUID] = frozenset()
+    tenant_kinds: frozenset[str] = frozenset()
+    features: frozenset[str] = frozenset()
+    request_id: str = ""
+    organization_id: UUID | None = None
+    limits: dict[str, int] = field(default_factory=dict, compare=False)
+
+    @property
+    def subject_id(self) -> UUID:
+        """The id of the person or service behind the credential."""
+        return self.subject.id
+
+    def may(self, scope: str) -> bool:
+        """Tell whether the effective scopes hold `scope`; `x:y` and `x.y` are one permission."""
+        return scope.replace(":", ".") in self.scopes
+
+
+SYSTEM = Subject(id=UUID(int=0), kind=SubjectKind.SYSTEM, credential="system")
+
+
+def system_actor(tenant_id: UUID, *, request_id: str = "") -> Actor:
+    """The platform itself acting in a tenant: commands, workers, migrations of data."""
+    return Actor(subject=SYSTEM, tenant_id=tenant_id, membership_id=None, request_id=request_id)

@@ -1,0 +1,14 @@
+"""Time. Faces read the clock once and hand it down as `at`; everything below takes it as a value."""
+
+from datetime import UTC, datetime
+
+
+def now() -> datetime:
+    """This instant, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+def rfc3339(at: datetime) -> str:
+    """Write an instant as the platform does: UTC, `Z`, three decimals. Source: contract, conventions "Dates"."""
+    text = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")
+    return text[:-3] + "Z"

@@ -1,0 +1,107 @@
+"""Secrets: compared ones are digested, resent ones are sealed, both under keys that can be rotated.
+
+Keys come from `FIELD_ENCRYPTION_KEYS`, a comma list of `id:base64(32 bytes)`; the first seals, all open.
+"""
+
+import base64
+import hashlib
+import hmac
+import os
+import secrets
+import zlib
+from functools import lru_cache
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+class SealBroken(ValueError):
+    """A sealed value was altered, is of another place, or its key is gone."""
+
+
+class KeyRing:
+    """Named 32-byte keys; the first is the one in use."""
+
+    def __init__(self, keys: dict[str, bytes]) -> None:
+        if not keys or any(len(key) != 32 for key in keys.values()):
+            raise ValueError("FIELD_ENCRYPTION_KEYS needs id:base64 of 32 bytes each")
+        self._keys = keys
+        self.current = next(iter(keys))
+        self._derived = lru_cache(maxsize=256)(self._derive)
+
+    @classmethod
+    def parse(cls, text: str) -> "KeyRing":
+        """Read `id:base64,id:base64`.
+
+        :raises ValueError: a part is not of that form.
+        """
+        pairs = (part.strip().split(":", 1) for part in text.split(",") if part.strip())
+        return cls({name: base64.b64decode(key) for name, key in pairs})
+
+    def _derive(self, key_id: str, purpose: str) -> bytes:
+        kdf = HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose.encode())
+        return kdf.derive(self._keys[key_id])
+
+    def key(self, purpose: str, key_id: str | None = None) -> bytes:
+        """A 32-byte key for one purpose, derived by HKDF. Source: RFC 5869."""
+        return self._derived(key_id or self.current, purpose)
+
+    def seal(self, plain: bytes, *, purpose: str, place: bytes = b"") -> bytes:
+        """Encrypt and bind to `place`: key id, 0x00, nonce, ChaCha20-Poly1305. Source: RFC 8439."""
+        nonce = os.urandom(12)
+        head = self.current.encode() + b"\0"
+        return head + nonce + ChaCha20Poly1305(self.key(purpose)).encrypt(nonce, plain, head + place)
+
+    def open(self, sealed: bytes, *, purpose: str, place: bytes = b"") -> bytes:
+        """Decrypt what `seal` made for the same purpose and place.
+
+        :raises SealBroken: altered, of another place, or its key is not in the ring.
+        """
+        name, _, rest = bytes(sealed).partition(b"\0")
+        try:
+            key = self.key(purpose, name.decode())
+            return ChaCha20Poly1305(key).decrypt(rest[:12], rest[12:], name + b"\0" + place)
+        except (InvalidTag, KeyError, UnicodeDecodeError, ValueError) as error:
+            raise SealBroken("The sealed value cannot be opened.") from error
+
+    def is_current(self, sealed: bytes) -> bool:
+        """Tell whether the value was sealed under the key now in use; if not, seal it anew."""
+        return bytes(sealed).partition(b"\0")[0].decode(errors="replace") == self.current
+
+    def digest(self, secret: str, *, purpose: str, key_id: str | None = None) -> str:
+        """HMAC-SHA256 of a high-entropy secret as `keyid:hex`; a stolen table alone proves nothing."""
+        name = key_id or self.current
+        return f"{name}:{hmac.new(self.key(purpose, name), secret.encode(), hashlib.sha256).hexdigest()}"
+
+    def matches(self, secret: str, digest: str, *, purpose: str) -> bool:
+        """Compare in constant time against a digest made under any key of the ring."""
+        name = digest.partition(":")[0]
+        if name not in self._keys:
+            return False
+        return hmac.compare_digest(self.digest(secret, purpose=purpose, key_id=name), digest)
+
+
+@lru_cache(maxsize=1)
+def key_ring() -> KeyRing:
+    """The process's key ring, from settings."""
+    from django.conf import settings
+
+    return KeyRing.parse(settings.FIELD_ENCRYPTION_KEYS)
+
+
+def random_text(length: int) -> str:
+    """`length` characters of base62, from the system's random source."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(length))
+
+
+def checksum(text: str) -> str:
+    """CRC-32 as six base62 characters: lets a scanner tell a real key from noise without a look-up."""
+    value, out = zlib.crc32(text.encode()), ""
+    for _ in range(6):
+        value, rest = divmod(value, 62)
+        out = _ALPHABET[rest] + out
+    return out

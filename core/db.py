@@ -1,0 +1,70 @@
+"""Transactions and the tenant that is bound in them.
+
+The runtime login (`hp_runtime`) may not touch tenant tables at all. Inside a transaction it takes on `hp_app` (rows the
+tenant owns) or `hp_counterparty` (rows whose other party it is), with `app.tenant_id` set; both end with the transaction.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import ParamSpec, TypeVar
+from uuid import UUID
+
+from django.db import connection, transaction
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+OWN = "hp_app"
+COUNTERPARTY = "hp_counterparty"
+
+_BIND = "SELECT set_config('app.tenant_id', %s, true), set_config('role', %s, true)"
+_BOUND = "SELECT current_setting('app.tenant_id', true), current_setting('role')"
+
+
+def needs_transaction(function: Callable[P, R]) -> Callable[P, R]:
+    """Refuse to run outside an open transaction.
+
+    :raises RuntimeError: a programming error, never shown to a client.
+    """
+
+    @wraps(function)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+        if not connection.in_atomic_block:
+            raise RuntimeError(f"{function.__qualname__} must run inside a transaction")
+        return function(*args, **kwargs)
+
+    return guarded
+
+
+@needs_transaction
+def bind_tenant(tenant_id: UUID | None, role: str = OWN) -> None:
+    """Bind the open transaction to one tenant and role; both are gone after COMMIT or ROLLBACK."""
+    with connection.cursor() as cursor:
+        cursor.execute(_BIND, [str(tenant_id or ""), role])
+
+
+@contextmanager
+def tenant_context(tenant_id: UUID, role: str = OWN) -> Iterator[None]:
+    """Work as one tenant in a transaction; nested inside another binding, restore that one by hand at the end."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(_BOUND)
+            before = cursor.fetchone()
+            cursor.execute(_BIND, [str(tenant_id), role])
+        yield
+        with connection.cursor() as cursor:
+            cursor.execute(_BIND, [before[0] or "", before[1]])
+
+
+@contextmanager
+def role_context(role: str) -> Iterator[None]:
+    """Work under one of the narrow database roles (no tenant) in a transaction of its own, e.g. the webhook dispatcher."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(_BOUND)
+            before = cursor.fetchone()
+            cursor.execute(_BIND, ["", role])
+        yield
+        with connection.cursor() as cursor:
+            cursor.execute(_BIND, [before[0] or "", before[1]])

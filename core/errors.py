@@ -1,0 +1,156 @@
+"""Roots of every anticipated refusal. An app subclasses them beside the function that raises.
+
+`code` is the stable machine name clients may switch on; `api/errors.py` maps the class to a status.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One fault of one field; `field` in dotted form ("items.0.qty"), "" for the body as a whole."""
+
+    field: str
+    code: str
+    message: str
+
+    @property
+    def pointer(self) -> str:
+        """The field as JSON Pointer. Source: RFC 6901."""
+        if not self.field:
+            return ""
+        return "/" + "/".join(part.replace("~", "~0").replace("/", "~1") for part in self.field.split("."))
+
+
+class PlatformError(Exception):
+    """An anticipated refusal: the caller can act on it and no code needs a change.
+
+    `extra` holds members of the problem document ("allowed", "current_version"), `headers` those of the answer.
+    """
+
+    code: ClassVar[str] = "error"
+    title: ClassVar[str] = "The request was refused."
+
+    def __init__(
+        self,
+        detail: str = "",
+        *,
+        errors: Sequence[FieldError] = (),
+        headers: dict[str, str] | None = None,
+        **extra: Any,
+    ) -> None:
+        super().__init__(detail or self.title)
+        self.detail = detail or self.title
+        self.errors = tuple(errors)
+        self.headers = headers or {}
+        self.extra = extra
+
+
+class Malformed(PlatformError):
+    """The request cannot be read, or a field is not of its form (400)."""
+
+    code = "invalid_request"
+    title = "The request is malformed."
+
+
+class Unauthenticated(PlatformError):
+    """No valid credential (401)."""
+
+    code = "not_authenticated"
+    title = "A valid credential is required."
+
+
+class Forbidden(PlatformError):
+    """Known, but not allowed here (403)."""
+
+    code = "forbidden"
+    title = "This is not permitted."
+
+
+class NotFound(PlatformError):
+    """Absent, or of somebody else: the two look alike on purpose (404)."""
+
+    code = "not_found"
+    title = "No such resource."
+
+
+class Conflict(PlatformError):
+    """Lifecycle, uniqueness or version (409)."""
+
+    code = "conflict"
+    title = "The request conflicts with the current state."
+
+
+class PreconditionFailed(PlatformError):
+    """FHIR's If-Match (412)."""
+
+    code = "precondition_failed"
+    title = "The precondition does not hold."
+
+
+class Unprocessable(PlatformError):
+    """Well formed, but impossible in the domain (422)."""
+
+    code = "unprocessable"
+    title = "The request cannot be processed."
+
+
+class TooLarge(PlatformError):
+    """A bound of the platform is exceeded (413)."""
+
+    code = "body_too_large"
+    title = "The request is too large."
+
+
+class TooMany(PlatformError):
+    """Rate limit (429)."""
+
+    code = "rate_limited"
+    title = "Too many requests."
+
+
+class Unavailable(PlatformError):
+    """A dependency is away; trying again helps (503)."""
+
+    code = "unavailable"
+    title = "A dependency is unavailable; try again."
+
+
+class InvalidFields(Malformed):
+    """One or more fields are not of their form; `errors` names each."""
+
+    code = "validation_error"
+    title = "Some fields are invalid."
+
+
+class VersionConflict(Conflict):
+    """The row changed since the caller read it. `current_version` says where it stands."""
+
+    code = "version_conflict"
+    title = "The resource was changed since it was read."
+
+
+class InvalidTransition(Conflict):
+    """The lifecycle does not allow this action now: `from`, `action`, `allowed`."""
+
+    code = "invalid_transition"
+    title = "The current state does not allow this action."
+
+    def __init__(self, detail: str = "", *, state: str, action: str, allowed: Sequence[str] = ()) -> None:
+        super().__init__(detail, **{"from": state, "action": action, "allowed": list(allowed)})
+
+
+class Duplicate(Conflict):
+    """A unique value is taken."""
+
+    code = "duplicate"
+    title = "A resource with this value exists."
+
+
+class QuotaExceeded(Forbidden):
+    """An entitlement is used up; waiting does not help unless the period ends."""
+
+    code = "quota_exceeded"
+    title = "The tenant's quota is used up."

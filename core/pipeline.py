@@ -1,0 +1,143 @@
+"""One round trip: several prepared statements in one implicit transaction, over libpq's pipeline mode.
+
+A read sends the statement that proves the membership and binds the tenant together with the query that depends on it;
+PostgreSQL runs them in order and commits once. Source: PostgreSQL manual, "Pipeline Mode".
+"""
+
+import itertools
+import select
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from django.db import connection
+from psycopg import errors, pq
+
+_numbers = itertools.count()
+NAMED_AT_MOST = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """SQL with `$1 …` parameters, prepared once on each connection."""
+
+    sql: bytes
+    name: bytes
+
+    @classmethod
+    def of(cls, sql: str) -> "Statement":
+        """Register a statement; keep the object, its name is its identity.
+
+        Past a bound (callers choose among many selections) statements stay unnamed, so no session fills with plans.
+        """
+        number = next(_numbers)
+        return cls(sql.encode(), b"hp_%d" % number if number < NAMED_AT_MOST else b"")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A statement with its parameters in text form (None is NULL)."""
+
+    statement: Statement
+    parameters: Sequence[str | bytes | None] = ()
+
+    def encoded(self) -> list[bytes | None]:
+        """The parameters as libpq takes them."""
+        return [value.encode() if isinstance(value, str) else value for value in self.parameters]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What one statement answered; values are bytes in PostgreSQL's text form."""
+
+    result: Any
+
+    def __len__(self) -> int:
+        return int(self.result.ntuples)
+
+    def value(self, row: int = 0, column: int = 0) -> bytes | None:
+        """One value, or None for NULL."""
+        found: bytes | None = self.result.get_value(row, column)
+        return found
+
+    def row(self, row: int = 0) -> list[bytes | None]:
+        """All values of one row."""
+        return [self.result.get_value(row, column) for column in range(self.result.nfields)]
+
+
+def run(calls: Sequence[Call]) -> list[Rows]:
+    """Run the calls in order in one round trip and one transaction.
+
+    Inside an open transaction they are part of it. Nothing is kept of any of them when one fails.
+
+    :raises django.db.DatabaseError: as the ORM would raise it.
+    """
+    connection.ensure_connection()
+    with connection.wrap_database_errors:
+        return _exchange(connection.connection, calls)
+
+
+def _exchange(connected: psycopg.Connection[Any], calls: Sequence[Call]) -> list[Rows]:
+    low = connected.pgconn
+    known: set[bytes] | None = getattr(connected, "_hp_prepared", None)
+    if known is None:
+        known = set()
+        connected._hp_prepared = known  # type: ignore[attr-defined]  # lives and dies with the server's session
+    low.enter_pipeline_mode()
+    try:
+        expected = _send(low, calls, known)
+        outcomes, fault = _receive(low, expected, known)
+        if fault is not None:
+            raise errors.error_from_result(fault)
+        return outcomes
+    finally:
+        if low.status == pq.ConnStatus.OK:
+            low.exit_pipeline_mode()
+
+
+def _send(low: Any, calls: Sequence[Call], known: set[bytes]) -> list[bytes | None]:
+    """Queue everything; tell for each expected result whether it answers a PREPARE (its name) or a call (None)."""
+    expected: list[bytes | None] = []
+    for call in calls:
+        statement = call.statement
+        if not statement.name:
+            low.send_query_params(statement.sql, call.encoded())
+            expected.append(None)
+            continue
+        if statement.name not in known:
+            low.send_prepare(statement.name, statement.sql)
+            known.add(statement.name)
+            expected.append(statement.name)
+        low.send_query_prepared(statement.name, call.encoded())
+        expected.append(None)
+    low.pipeline_sync()
+    while low.flush():
+        select.select([], [low.socket], [])
+    return expected
+
+
+def _receive(low: Any, expected: list[bytes | None], known: set[bytes]) -> tuple[list[Rows], Any]:
+    """Collect the answers; a PREPARE that failed or was skipped is forgotten, so that it is sent again."""
+    outcomes: list[Rows] = []
+    fault = None
+    position = 0
+    poll = select.poll()
+    poll.register(low.socket, select.POLLIN)
+    while True:
+        while low.is_busy():
+            poll.poll()
+            low.consume_input()
+        result = low.get_result()
+        if result is None:
+            continue
+        if result.status == pq.ExecStatus.PIPELINE_SYNC:
+            return outcomes, fault
+        if result.status == pq.ExecStatus.FATAL_ERROR and fault is None:
+            fault = result
+        name = expected[position]
+        if name is not None and result.status != pq.ExecStatus.COMMAND_OK:
+            known.discard(name)
+        elif name is None and result.status in (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK):
+            outcomes.append(Rows(result))
+        position += 1

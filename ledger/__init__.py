@@ -1,0 +1,1 @@
+"""Append-only facts: the one outbox, and who did what."""

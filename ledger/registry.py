@@ -1,0 +1,87 @@
+"""Every kind of fact the platform can record, and who wants to hear of it."""
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+if TYPE_CHECKING:
+    from ledger.models import Event
+
+Handler = Callable[["Event"], None]
+Kind = TypeVar("Kind", bound="type[EventType]")
+
+_NAME = re.compile(r"[a-z][a-z_]*\.[a-z][a-z_]*|fhir\.[A-Za-z]+\.[a-z]+")
+
+
+@dataclasses.dataclass(frozen=True)
+class EventType:
+    """Base of the frozen dataclasses in every app's `events.py`; the fields are the thin payload (no personal data)."""
+
+    type: ClassVar[str]
+    version: ClassVar[int] = 1
+    resource: ClassVar[str]
+    href: ClassVar[str] = ""
+
+    def payload(self) -> dict[str, Any]:
+        """The fields as JSON values."""
+        return dataclasses.asdict(self)
+
+
+_kinds: dict[str, type[EventType]] = {}
+_inside: list[tuple[frozenset[str] | None, Handler]] = []
+_after: dict[str, tuple[frozenset[str] | None, Handler]] = {}
+
+
+def register(kind: Kind) -> Kind:
+    """Add a kind of fact to the catalogue.
+
+    :raises ValueError: the name is not `resource.past_tense`, or is taken.
+    """
+    if not _NAME.fullmatch(kind.type):
+        raise ValueError(f"not an event name: {kind.type}")
+    if _kinds.get(kind.type, kind).__qualname__ != kind.__qualname__:
+        raise ValueError(f"two kinds are called {kind.type}")
+    _kinds[kind.type] = kind
+    return kind
+
+
+def catalogue() -> dict[str, type[EventType]]:
+    """All registered kinds by name."""
+    return dict(sorted(_kinds.items()))
+
+
+def is_registered(kind: str) -> bool:
+    """Tell whether a name stands in the catalogue."""
+    return kind in _kinds
+
+
+def subscribe(handler: Handler, types: Iterable[str] | None = None) -> None:
+    """Call `handler(event)` inside the transaction that records a fact of these types (None: all)."""
+    _inside.append((frozenset(types) if types is not None else None, handler))
+
+
+def after_commit(name: str, types: Iterable[str] | None = None) -> Callable[[Handler], Handler]:
+    """Register a handler that the relay runs after the commit, at least once, bound to the fact's tenant."""
+
+    def add(handler: Handler) -> Handler:
+        _after[name] = (frozenset(types) if types is not None else None, handler)
+        return handler
+
+    return add
+
+
+def inside_handlers(kind: str) -> list[Handler]:
+    """Handlers that take part in the recording transaction."""
+    return [handler for types, handler in _inside if types is None or kind in types]
+
+
+def after_names(kind: str) -> list[str]:
+    """Names of the subscribers to be told after the commit."""
+    return [name for name, (types, _) in _after.items() if types is None or kind in types]
+
+
+def after_handler(name: str) -> Handler | None:
+    """The handler behind a subscriber's name; None where a release dropped it."""
+    found = _after.get(name)
+    return found[1] if found else None

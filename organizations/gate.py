@@ -1,0 +1,311 @@
+"""The gate of the API: three checks, never mixed: who (credential), where (membership), what (scopes).
+
+The statement that proves the membership is also the one that binds the tenant: `set_config` stands in its select list, so
+it runs only for the row that proves it. Credentials are cached for seconds to be counted before the database is asked;
+whether a key, session, user or membership still stands is asked by the proof itself, on every request.
+"""
+
+import hashlib
+import ipaddress
+import logging
+import time
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import TypeVar
+from uuid import UUID
+
+import orjson
+from django.db import Error, connection
+from django.http import HttpRequest
+
+from core import pipeline
+from core.actor import Actor, Subject, SubjectKind
+from core.db import OWN
+from core.errors import Forbidden, Malformed, PlatformError, Unauthenticated
+from core.ids import parse_uuid, uuid7
+from core.pipeline import Call, Rows
+
+from . import keys, proofs, tokens, usage
+
+log = logging.getLogger(__name__)
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+KEY_SECONDS = 30
+CHALLENGE = 'Bearer realm="api", ApiKey realm="api"'
+INVALID = 'Bearer realm="api", error="invalid_token", ApiKey realm="api"'
+
+
+class CredentialRequired(Unauthenticated):
+    """Neither X-API-Key nor a bearer token."""
+
+    code = "not_authenticated"
+
+
+class InvalidCredential(Unauthenticated):
+    """Unknown, altered, expired, revoked, or of an inactive holder; the reason is not told."""
+
+    code = "invalid_token"
+    title = "The credential is invalid or expired."
+
+
+class TwoCredentials(Malformed):
+    """X-API-Key and Authorization together: which one counts would be a guess."""
+
+    code = "invalid_request"
+    title = "Send exactly one credential."
+
+
+class TenantForbidden(Forbidden):
+    """No such tenant, or no active membership in it; one answer for both."""
+
+    code = "tenant_forbidden"
+    title = "There is no active membership in this tenant."
+
+
+class MembershipForbidden(Forbidden):
+    """X-Membership-Id is not the subject's active membership in this tenant."""
+
+    code = "membership_forbidden"
+    title = "This is not your active membership in the tenant."
+
+
+class TenantSuspended(Forbidden):
+    """The tenant may not do this now."""
+
+    code = "tenant_suspended"
+    title = "The tenant is suspended."
+
+
+class TenantRequired(Malformed):
+    """X-Tenant-Id is absent and the subject has several tenants."""
+
+    code = "tenant_required"
+    title = "X-Tenant-Id is required."
+
+
+class AddressForbidden(Forbidden):
+    """The key may not be used from this network address."""
+
+    code = "address_forbidden"
+    title = "The key may not be used from this address."
+
+
+class Gate:
+    """The implementation named by `API_GATE`; see `api.gate.Gate`."""
+
+    def __init__(self) -> None:
+        self._keys: dict[bytes, tuple[float, Subject, tuple[str, ...]]] = {}
+        self._tokens: dict[bytes, tuple[float, Subject]] = {}
+
+    # -- who ---------------------------------------------------------------------------------------------------------
+
+    def subject(self, request: HttpRequest) -> Subject:
+        """Prove the one credential of the request.
+
+        :raises Unauthenticated: none, or an invalid one.
+        :raises TwoCredentials: both kinds.
+        """
+        key, bearer = request.headers.get("X-API-Key"), request.headers.get("Authorization")
+        if key is not None and bearer is not None:
+            raise TwoCredentials
+        if key is not None:
+            return self._by_key(key, request)
+        if bearer is None:
+            raise CredentialRequired(headers={"WWW-Authenticate": CHALLENGE})
+        scheme, _, token = bearer.partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise InvalidCredential(headers={"WWW-Authenticate": INVALID})
+        return self._by_token(token.strip())
+
+    def _by_key(self, text: str, request: HttpRequest) -> Subject:
+        digest = hashlib.sha256(text.encode(errors="replace")).digest()
+        cached = self._keys.get(digest)
+        if cached is None or cached[0] < time.monotonic():
+            cached = (time.monotonic() + KEY_SECONDS, *self._read_key(text))
+            _bounded(self._keys)[digest] = cached
+        address = str(request.META.get("REMOTE_ADDR", ""))
+        if cached[2] and not _within(address, cached[2]):
+            raise AddressForbidden
+        usage.note(cached[1].credential, address)
+        return cached[1]
+
+    def _read_key(self, text: str) -> tuple[Subject, tuple[str, ...]]:
+        plain = keys.parse(text)
+        rows = pipeline.run([Call(proofs.KEY, [plain.key_id])])[0] if plain else None
+        if plain is None or rows is None or not len(rows):
+            raise InvalidCredential(headers={"WWW-Authenticate": INVALID})
+        key_id, digest, account_id, tenant_id, scopes, cidrs = (value or b"" for value in rows.row())
+        if not plain.matches(digest.decode()):
+            raise InvalidCredential(headers={"WWW-Authenticate": INVALID})
+        subject = Subject(
+            id=UUID(account_id.decode()),
+            kind=SubjectKind.SERVICE,
+            credential=f"key:{key_id.decode()}",
+            scopes=_dotted(scopes),
+            bound_tenant_id=UUID(tenant_id.decode()),
+        )
+        return subject, tuple(orjson.loads(cidrs))
+
+    def _by_token(self, token: str) -> Subject:
+        digest = hashlib.sha256(token.encode(errors="replace")).digest()
+        cached = self._tokens.get(digest)
+        if cached is not None and cached[0] > time.time():
+            return cached[1]
+        try:
+            claims = tokens.verify(token)
+        except Unauthenticated as error:
+            error.headers.setdefault("WWW-Authenticate", INVALID)
+            raise
+        session = f"session:{claims.sid}" if claims.sub_type is SubjectKind.USER else f"client:{claims.client_id}"
+        subject = Subject(
+            id=claims.sub,
+            kind=claims.sub_type,
+            credential=session,
+            scopes=claims.scope,
+            bound_tenant_id=claims.tid,
+            token_id=claims.jti,
+            session_id=claims.sid,
+            client_id=claims.client_id,
+            acr=claims.acr,
+            authenticated_at=datetime.fromtimestamp(claims.auth_time, UTC) if claims.auth_time else None,
+        )
+        _bounded(self._tokens)[digest] = (float(claims.exp), subject)
+        return subject
+
+    # -- where -------------------------------------------------------------------------------------------------------
+
+    def proof(self, subject: Subject, tenant_id: UUID) -> Call:
+        """The statement that proves and binds; see `proofs`."""
+        if subject.bound_tenant_id not in (None, tenant_id):
+            raise TenantForbidden
+        return proofs.one_tenant(subject, tenant_id, OWN)
+
+    def actor(self, subject: Subject, tenant_id: UUID, proof: Rows, request: HttpRequest, *, writing: bool) -> Actor:
+        """Read the proof.
+
+        :raises InvalidCredential: the key, session or holder ended since it was cached.
+        :raises TenantForbidden, MembershipForbidden, TenantSuspended: as named.
+        """
+        if not len(proof):
+            self._still_alive(subject)
+            raise TenantForbidden
+        actor, status, reads_suspended = _actor(subject, proof, 0, getattr(request, "request_id", ""))
+        wanted = request.headers.get("X-Membership-Id")
+        if wanted is not None and parse_uuid(wanted) != actor.membership_id:
+            raise MembershipForbidden
+        if status == "closed":
+            raise TenantForbidden
+        if status != "active" and (writing or status == "provisioning" or not reads_suspended):
+            raise TenantSuspended(f"The tenant is {status}.", tenant_status=status)
+        request.tenant_id = actor.tenant_id  # type: ignore[attr-defined]
+        return actor
+
+    def only_tenant(self, subject: Subject) -> UUID:
+        """The credential's only tenant.
+
+        :raises TenantRequired: there are several.
+        :raises TenantForbidden: there is none.
+        """
+        if subject.bound_tenant_id is not None:
+            return subject.bound_tenant_id
+        found = self._memberships(subject, "")
+        if not found:
+            raise TenantForbidden
+        if len(found) > 1:
+            raise TenantRequired("The subject has several tenants: name one in X-Tenant-Id.")
+        return found[0].tenant_id
+
+    def reach(self, subject: Subject, request: HttpRequest) -> list[Actor]:
+        """The subject in each tenant where it is an active member and the tenant is open."""
+        return self._memberships(subject, getattr(request, "request_id", ""))
+
+    def _memberships(self, subject: Subject, request_id: str) -> list[Actor]:
+        (rows,) = pipeline.run([proofs.all_tenants(subject)])
+        if not len(rows):
+            self._still_alive(subject)
+        return [_actor(subject, rows, n, request_id)[0] for n in range(len(rows))]
+
+    def _still_alive(self, subject: Subject) -> None:
+        (rows,) = pipeline.run([proofs.alive(subject)])
+        if not len(rows):
+            self._keys.clear()
+            raise InvalidCredential(headers={"WWW-Authenticate": INVALID})
+
+    # -- what was refused --------------------------------------------------------------------------------------------
+
+    def report(self, refusal: PlatformError, request: HttpRequest, subject: Subject | None) -> None:
+        """Write one line of the security log in a transaction of its own; it never hinders the answer."""
+        claimed = parse_uuid(request.headers.get("X-Tenant-Id", ""))
+        match = request.resolver_match
+        row = [
+            str(uuid7()),
+            refusal.code,
+            str(subject.id) if subject else "",
+            subject.credential if subject else "",
+            str(claimed) if claimed else None,
+            f"{request.method} {match.route if match else ''}"[:200],
+            _address(request),
+            str(getattr(request, "request_id", ""))[:128],
+        ]
+        try:
+            if not connection.in_atomic_block:
+                pipeline.run([Call(proofs.REPORT, row)])
+        except Error:
+            log.warning("security log unavailable", extra={"code": refusal.code})
+
+
+@lru_cache(maxsize=4096)
+def _dotted(text: bytes) -> frozenset[str]:
+    """A JSON list of scopes, with dots."""
+    return frozenset(scope.replace(":", ".") for scope in orjson.loads(text))
+
+
+@lru_cache(maxsize=4096)
+def _uuids(text: bytes) -> frozenset[UUID]:
+    return frozenset(UUID(value) for value in orjson.loads(text))
+
+
+def _actor(subject: Subject, rows: Rows, number: int, request_id: str) -> tuple[Actor, str, bool]:
+    """One row of a proof as an actor, the tenant's status, and whether it may be read while suspended."""
+    member, tenant, roles, places, status, kinds, features, limits, organization, scopes, reads = (
+        value or b"" for value in rows.row(number)[:11]
+    )
+    held = _dotted(scopes)
+    actor = Actor(
+        subject=subject,
+        tenant_id=UUID(tenant.decode()),
+        membership_id=UUID(member.decode()),
+        roles=_dotted(roles),
+        scopes=held if subject.scopes is None else held & subject.scopes,
+        location_ids=_uuids(places),
+        tenant_kinds=_dotted(kinds),
+        features=_dotted(features),
+        request_id=request_id,
+        organization_id=UUID(organization.decode()),
+        limits=orjson.loads(limits) if limits != b"{}" else {},
+    )
+    return actor, status.decode(), reads == b"t"
+
+
+def _bounded(cache: dict[K, V]) -> dict[K, V]:
+    """The cache, emptied when it has grown too large."""
+    if len(cache) > 20_000:
+        cache.clear()
+    return cache
+
+
+def _within(address: str, networks: tuple[str, ...]) -> bool:
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return any(found in ipaddress.ip_network(network) for network in networks)
+
+
+def _address(request: HttpRequest) -> str | None:
+    try:
+        return str(ipaddress.ip_address(str(request.META.get("REMOTE_ADDR", ""))))
+    except ValueError:
+        return None

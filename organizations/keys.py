@@ -1,0 +1,53 @@
+"""The form of API keys: `hpk_live_` + 8 characters key id + `_` + 32 characters secret + 6 characters checksum.
+
+Prefix and checksum let secret scanners find a leaked key. Source: contract, access "API key".
+"""
+
+import re
+from dataclasses import dataclass
+
+from core.crypto import checksum, key_ring, random_text
+
+PURPOSE = "api-key"
+_FORM = re.compile(r"hpk_(live|test)_([0-9A-Za-z]{8})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})")
+
+
+@dataclass(frozen=True, slots=True)
+class PlainKey:
+    """A key in the clear; never stored."""
+
+    environment: str
+    key_id: str
+    secret: str
+
+    @property
+    def text(self) -> str:
+        """The key as its holder sends it."""
+        head = f"hpk_{self.environment}_{self.key_id}_{self.secret}"
+        return head + checksum(head)
+
+    @property
+    def last4(self) -> str:
+        """The last four characters, to tell keys apart by eye."""
+        return self.text[-4:]
+
+    def digest(self) -> str:
+        """What is stored: an HMAC under the server's pepper."""
+        return key_ring().digest(self.secret, purpose=PURPOSE)
+
+    def matches(self, digest: str) -> bool:
+        """Compare in constant time."""
+        return key_ring().matches(self.secret, digest, purpose=PURPOSE)
+
+
+def new_key(environment: str = "live") -> PlainKey:
+    """Make a key with a fresh id and 190 bits of secret."""
+    return PlainKey(environment, random_text(8), random_text(32))
+
+
+def parse(text: str) -> PlainKey | None:
+    """Read a key, or None where form or checksum are wrong."""
+    found = _FORM.fullmatch(text)
+    if found is None or checksum(text[:-6]) != found[4]:
+        return None
+    return PlainKey(found[1], found[2], found[3])

@@ -1,0 +1,109 @@
+"""The statements of the gate: who still stands, where a subject is an active member, and the binding of the tenant."""
+
+from uuid import UUID
+
+from core.actor import Subject, SubjectKind
+from core.pipeline import Call, Statement
+
+_COLUMNS = """
+SELECT m.id::text, m.tenant_id::text, array_to_json(m.roles)::text, array_to_json(m.location_ids)::text, t.status,
+       array_to_json(t.kinds)::text, array_to_json(t.features)::text, t.rate_limits::text, t.organization_id::text,
+       (SELECT coalesce(json_agg(DISTINCT s.scope), '[]')::text
+          FROM organizations_role r CROSS JOIN unnest(r.scopes) AS s(scope)
+         WHERE r.code = ANY(m.roles) AND (r.tenant_id IS NULL OR r.tenant_id = m.tenant_id)),
+       t.reads_while_suspended"""
+_BIND = ", set_config('app.tenant_id', m.tenant_id::text, true), set_config('role', $3, true)"
+_STANDING = """m.status = 'active' AND (m.valid_from IS NULL OR m.valid_from <= now())
+   AND (m.valid_until IS NULL OR m.valid_until > now())"""
+_NOT_DENIED = "NOT EXISTS (SELECT FROM organizations_deniedtoken d WHERE d.value IN ({jti}, {sid}))"
+_KEY_STANDS = (
+    """(k.status = 'active' OR (k.status = 'rotating' AND k.overlap_ends_at > now())) AND k.expires_at > now()"""
+)
+
+_FROM = "FROM organizations_membership m JOIN organizations_tenant t ON t.id = m.tenant_id"
+_USER = "JOIN organizations_user u ON u.id = m.user_id AND u.is_active"
+_SERVICE = "JOIN organizations_serviceaccount a ON a.id = m.service_account_id AND a.is_active"
+_OPEN = "t.status <> 'closed'"
+
+
+def _pair(join: str, owner: str, standing: str, extra: str, tail: str) -> tuple[Statement, Statement]:
+    """The statement for one tenant (which binds it) and for all of a subject's tenants."""
+    one = f"{_COLUMNS}{_BIND} {_FROM} {join} WHERE {owner} = $1 AND m.tenant_id = $2 AND {standing} AND {extra}"
+    every = f"{_COLUMNS} {_FROM} {join} WHERE {owner} = $1 AND {_OPEN} AND {standing} AND {tail} ORDER BY m.tenant_id LIMIT 500"
+    return Statement.of(one), Statement.of(every)
+
+
+_USER_ONE, _USER_ALL = _pair(
+    _USER, "m.user_id", _STANDING, _NOT_DENIED.format(jti="$4", sid="$5"), _NOT_DENIED.format(jti="$2", sid="$3")
+)
+_CLIENT_ONE, _CLIENT_ALL = _pair(
+    _SERVICE,
+    "m.service_account_id",
+    _STANDING,
+    _NOT_DENIED.format(jti="$4", sid="$5"),
+    _NOT_DENIED.format(jti="$2", sid="$3"),
+)
+_KEY_ONE, _KEY_ALL = _pair(
+    f"{_SERVICE} JOIN organizations_apikey k ON k.membership_id = m.id AND {_KEY_STANDS}",
+    "m.service_account_id",
+    _STANDING,
+    "k.id = $4",
+    "k.id = $2",
+)
+
+_USER_ALIVE = Statement.of(
+    f"SELECT 1 FROM organizations_user u WHERE u.id = $1 AND u.is_active AND {_NOT_DENIED.format(jti='$2', sid='$3')}"
+)
+_CLIENT_ALIVE = Statement.of(
+    "SELECT 1 FROM organizations_serviceaccount a WHERE a.id = $1 AND a.is_active AND "
+    + _NOT_DENIED.format(jti="$2", sid="$3")
+)
+_KEY_ALIVE = Statement.of(
+    "SELECT 1 FROM organizations_apikey k JOIN organizations_membership m ON m.id = k.membership_id"
+    " JOIN organizations_serviceaccount a ON a.id = m.service_account_id AND a.is_active"
+    f" WHERE a.id = $1 AND k.id = $2 AND {_KEY_STANDS}"
+)
+
+KEY = Statement.of(
+    "SELECT k.id::text, k.digest, m.service_account_id::text, k.tenant_id::text, array_to_json(k.scopes)::text,"
+    " array_to_json(k.allowed_cidrs)::text FROM organizations_apikey k"
+    " JOIN organizations_membership m ON m.id = k.membership_id"
+    f" WHERE k.key_id = $1 AND {_KEY_STANDS}"
+)
+REPORT = Statement.of(
+    "INSERT INTO organizations_securitylogentry (id, code, subject, credential, tenant_id, route, address, request_id)"
+    " VALUES ($1,$2,$3,$4,$5,$6,$7,$8)"
+)
+
+
+def _is_key(subject: Subject) -> bool:
+    return subject.credential.startswith("key:")
+
+
+def _marks(subject: Subject) -> list[str]:
+    """What the credential is denied by: the key's own id, or token and session."""
+    return [subject.credential.removeprefix("key:")] if _is_key(subject) else [subject.token_id, subject.session_id]
+
+
+def _choose(subject: Subject, *, user: Statement, client: Statement, key: Statement) -> Statement:
+    if _is_key(subject):
+        return key
+    return user if subject.kind is SubjectKind.USER else client
+
+
+def one_tenant(subject: Subject, tenant_id: UUID, role: str) -> Call:
+    """Prove the membership in one tenant and bind the transaction to it under a database role."""
+    statement = _choose(subject, user=_USER_ONE, client=_CLIENT_ONE, key=_KEY_ONE)
+    return Call(statement, [str(subject.id), str(tenant_id), role, *_marks(subject)])
+
+
+def all_tenants(subject: Subject) -> Call:
+    """Every tenant where the subject is an active member; binds nothing."""
+    statement = _choose(subject, user=_USER_ALL, client=_CLIENT_ALL, key=_KEY_ALL)
+    return Call(statement, [str(subject.id), *_marks(subject)])
+
+
+def alive(subject: Subject) -> Call:
+    """Tell whether the credential and its holder still stand."""
+    statement = _choose(subject, user=_USER_ALIVE, client=_CLIENT_ALIVE, key=_KEY_ALIVE)
+    return Call(statement, [str(subject.id), *_marks(subject)])

@@ -1,0 +1,1 @@
+"""Prescriptions and their lifecycle."""
