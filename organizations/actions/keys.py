@@ -1,0 +1,168 @@
+"""Writes on API keys: create, rotate with an overlap, revoke, expire. The secret leaves here once and is never stored."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from core.actor import Actor
+from core.clock import rfc3339
+from core.db import needs_transaction
+from core.errors import FieldError, InvalidFields, NotFound
+from core.lifecycle import move
+from ledger import public as ledger
+
+from .. import keys
+from ..events import ApiKeyCreated, ApiKeyRevoked, ApiKeyRotated
+from ..models import ApiKey, Membership, ServiceAccount, Tenant
+from ..plans import API_KEYS
+from ..policies import is_platform, may_grant_to_key, scopes_of_roles
+from .memberships import Terms, add_service, revoke_membership
+from .quotas import consume_quota, release_quota
+
+LIFETIME = timedelta(days=365)
+LONGEST_LIFETIME = timedelta(days=730)
+OVERLAP_HOURS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A made key and its text, which nobody sees again."""
+
+    row: ApiKey
+    text: str
+
+
+@needs_transaction
+def create_key(*, actor: Actor, values: dict[str, Any], at: datetime) -> NewKey:
+    """This function will make a key for a partner, with a service account and a membership of its own.
+
+    :raises InvalidFields: unknown role, a scope outside the roles, or a wrong end of validity.
+    :raises ScopeEscalation, MachineScope: a scope may not be granted.
+    :raises QuotaExceeded: the tenant has no key left.
+    """
+    roles = list(dict.fromkeys(values["roles"]))
+    scopes = _scopes(actor, roles, values.get("scopes"))
+    expires_at = _expiry(values.get("expires_at"), at)
+    account = ServiceAccount.objects.create(
+        name=values["name"], partner=values["partner"], tenant_id=actor.tenant_id, created_at=at
+    )
+    membership = add_service(actor=actor, account=account, terms=Terms(roles=tuple(roles)), at=at)
+    row, plain = _build(actor, membership, at)
+    row.name, row.partner, row.roles, row.scopes = values["name"], values["partner"], roles, scopes
+    row.allowed_cidrs, row.expires_at = list(values.get("allowed_cidrs") or ()), expires_at
+    row.save(force_insert=True)
+    consume_quota(actor=actor, key=API_KEYS, at=at)
+    ledger.record(actor=actor, event=ApiKeyCreated(key_id=row.key_id), resource_id=row.id, at=at, resource_version=1)
+    return NewKey(row, plain.text)
+
+
+@needs_transaction
+def rotate_key(*, actor: Actor, replaces: UUID, values: dict[str, Any], overlap_hours: int, at: datetime) -> NewKey:
+    """This function will make a successor that works at once; the old key works on until the overlap ends.
+
+    What `values` does not name is taken from the old key.
+
+    :raises NotFound: the tenant has no such key.
+    :raises InvalidTransition: the old key is not active any more.
+    :raises InvalidFields, ScopeEscalation, MachineScope: as `create_key`.
+    """
+    old = locked_key(actor, replaces)
+    roles = list(dict.fromkeys(values.get("roles") or old.roles))
+    if set(roles) - set(old.roles):
+        raise InvalidFields(errors=[FieldError("roles", "roles_widened", "A successor has no more roles than its predecessor.")])
+    scopes = _scopes(actor, roles, values.get("scopes") or [scope for scope in old.scopes if values.get("roles") is None])
+    row, plain = _build(actor, old.membership, at)
+    row.name, row.partner = values.get("name") or old.name, old.partner
+    row.roles, row.scopes, row.rotated_from = roles, scopes, old
+    row.allowed_cidrs = list(values.get("allowed_cidrs") if values.get("allowed_cidrs") is not None else old.allowed_cidrs)
+    row.expires_at = _expiry(values.get("expires_at"), at)
+    ends_at = at + timedelta(hours=overlap_hours)
+    move(old, "rotate", ends_at)
+    if overlap_hours == 0:
+        move(old, "revoke")
+    _save(old, at, "overlap_ends_at")
+    row.save(force_insert=True)
+    created = ApiKeyCreated(key_id=row.key_id)
+    rotated = ApiKeyRotated(key_id=old.key_id, replaced_by_id=str(row.id), overlap_ends_at=rfc3339(ends_at))
+    ledger.record(actor=actor, event=created, resource_id=row.id, at=at, resource_version=1)
+    ledger.record(actor=actor, event=rotated, resource_id=old.id, at=at, resource_version=old.version)
+    return NewKey(row, plain.text)
+
+
+@needs_transaction
+def revoke_key(*, actor: Actor, key: ApiKey, at: datetime) -> ApiKey:
+    """This function will stop a locked key at once, and its membership with the last key of its line.
+
+    :raises InvalidTransition: it does not work any more.
+    """
+    move(key, "revoke")
+    _save(key, at)
+    end_line(actor=actor, key=key, at=at)
+    ledger.record(actor=actor, event=ApiKeyRevoked(key_id=key.key_id), resource_id=key.id, at=at, resource_version=key.version)
+    return key
+
+
+@needs_transaction
+def end_line(*, actor: Actor, key: ApiKey, at: datetime) -> None:
+    """This function will end the membership and give the unit of quota back when no key of the line works any more."""
+    if ApiKey.objects.filter(membership_id=key.membership_id, status__in=["active", "rotating"]).exists():
+        return
+    membership = Membership.objects.select_for_update(no_key=True).get(pk=key.membership_id)
+    if membership.status in (Membership.Status.ACTIVE, Membership.Status.SUSPENDED):
+        revoke_membership(actor=actor, membership=membership, at=at)
+        release_quota(actor=actor, key=API_KEYS, at=at)
+
+
+def locked_key(actor: Actor, key_id: UUID) -> ApiKey:
+    """This function will lock and return a key of the actor's tenant.
+
+    :raises NotFound: the tenant has no such key.
+    """
+    found = ApiKey.objects.select_for_update(no_key=True, of=("self",)).select_related("membership")
+    row = found.filter(tenant_id=actor.tenant_id, pk=key_id).first()
+    if row is None:
+        raise NotFound("No such API key.")
+    return row
+
+
+def _build(actor: Actor, membership: Membership, at: datetime) -> tuple[ApiKey, keys.PlainKey]:
+    sandbox = Tenant.objects.filter(pk=actor.tenant_id, environment=Tenant.Environment.SANDBOX).exists()
+    plain = keys.new_key("test" if sandbox else "live")
+    row = ApiKey(
+        key_id=plain.key_id,
+        digest=plain.digest(),
+        last4=plain.last4,
+        tenant_id=actor.tenant_id,
+        membership=membership,
+        environment=plain.environment,
+        created_by=None if is_platform(actor) else actor.subject_id,
+        created_at=at,
+        updated_at=at,
+    )
+    return row, plain
+
+
+def _scopes(actor: Actor, roles: list[str], wanted: list[str] | None) -> list[str]:
+    held = scopes_of_roles(actor.tenant_id, roles)
+    scopes = {scope.replace(":", ".") for scope in wanted} if wanted else set(held)
+    outside = sorted(scopes - held)
+    if outside:
+        raise InvalidFields(errors=[FieldError("scopes", "scope_not_in_roles", f"No role of the key holds {outside[0]!r}.")])
+    may_grant_to_key(actor, frozenset(scopes))
+    return sorted(scopes)
+
+
+def _expiry(wanted: datetime | None, at: datetime) -> datetime:
+    if wanted is None:
+        return at + LIFETIME
+    if not at < wanted <= at + LONGEST_LIFETIME:
+        message = f"expires_at lies within the next {LONGEST_LIFETIME.days} days."
+        raise InvalidFields(errors=[FieldError("expires_at", "out_of_range", message)])
+    return wanted
+
+
+def _save(key: ApiKey, at: datetime, *names: str) -> None:
+    key.version += 1
+    key.updated_at = at
+    key.save(update_fields=["status", *names, "version", "updated_at"])

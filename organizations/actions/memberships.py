@@ -1,0 +1,273 @@
+"""Writes on memberships: invite, add, change, suspend, resume, revoke."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from core.actor import Actor
+from core.db import needs_transaction
+from core.errors import Conflict, FieldError, InvalidFields
+from core.lifecycle import move
+from ledger import public as ledger
+
+from ..events import (
+    MembershipActivated,
+    MembershipInvited,
+    MembershipRevoked,
+    MembershipSuspended,
+    MembershipUpdated,
+)
+from ..models import LIVE, Location, Membership, ServiceAccount, Tenant, User
+from ..plans import USERS
+from ..policies import OwnRoles, is_platform, may_grant, scopes_of_roles
+from ..roles import TENANT_ADMIN
+from ..signin import invitations
+from .quotas import consume_quota, release_quota
+
+
+class LastAdministrator(Conflict):
+    """A tenant always has somebody who can administer it."""
+
+    code = "last_administrator"
+    title = "The last administrator of a tenant cannot be removed."
+
+
+class AlreadyMember(Conflict):
+    """The subject has a membership here that is not over."""
+
+    code = "duplicate"
+    title = "There is a membership of this subject already."
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a membership allows: which roles, where, and from when to when."""
+
+    roles: tuple[str, ...]
+    location_ids: tuple[UUID, ...] = ()
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    practitioner_id: UUID | None = None
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> "Terms":
+        """Pick the terms out of a checked body."""
+        return cls(
+            roles=tuple(dict.fromkeys(values["roles"])),
+            location_ids=tuple(values.get("location_ids") or ()),
+            valid_from=values.get("valid_from"),
+            valid_until=values.get("valid_until"),
+            practitioner_id=values.get("practitioner_id"),
+        )
+
+
+@needs_transaction
+def invite_member(*, actor: Actor, email: str, name: str, terms: Terms, at: datetime) -> tuple[Membership, str]:
+    """This function will invite a person, known or not, and return the membership with the invitation's token.
+
+    :raises ScopeEscalation: a role holds scopes the actor lacks.
+    :raises InvalidFields: a role or location does not exist in the tenant.
+    :raises AlreadyMember: the person has a live membership here.
+    :raises QuotaExceeded: the tenant has no seat left.
+    """
+    check_terms(actor, terms)
+    membership = open_membership(actor=actor, user=_user_of(email, name), terms=terms, at=at)
+    ledger.record(
+        actor=actor, event=MembershipInvited(roles=list(terms.roles)), resource_id=membership.id, at=at, resource_version=1
+    )
+    return membership, invitations.issue(membership=membership, at=at)
+
+
+@needs_transaction
+def add_member(*, actor: Actor, user: User, terms: Terms, at: datetime) -> Membership:
+    """This function will make a person an active member at once; only the platform skips the invitation.
+
+    :raises AlreadyMember: the person has a live membership here.
+    :raises InvalidFields, QuotaExceeded: as `invite_member`.
+    """
+    check_terms(actor, terms)
+    membership = open_membership(actor=actor, user=user, terms=terms, at=at)
+    _activate(actor, membership, at)
+    return membership
+
+
+@needs_transaction
+def add_service(*, actor: Actor, account: ServiceAccount, terms: Terms, at: datetime) -> Membership:
+    """This function will make a machine a member; what it may do was checked by who made the machine.
+
+    :raises AlreadyMember: the account has a live membership here.
+    """
+    _check_locations(actor, terms.location_ids)
+    membership = _insert(actor, terms, at, service_account=account)
+    _activate(actor, membership, at)
+    return membership
+
+
+@needs_transaction
+def open_membership(*, actor: Actor, user: User, terms: Terms, at: datetime) -> Membership:
+    """This function will write an invited membership and take a seat for it, without asking who may grant what.
+
+    :raises AlreadyMember: the person has a live membership here.
+    :raises QuotaExceeded: the tenant has no seat left.
+    """
+    membership = _insert(actor, terms, at, user=user)
+    consume_quota(actor=actor, key=USERS, at=at)
+    return membership
+
+
+@needs_transaction
+def change_membership(*, actor: Actor, membership: Membership, values: dict[str, Any], at: datetime) -> Membership:
+    """This function will change roles, locations, validity and state of a locked membership.
+
+    :raises OwnRoles: the actor would widen his own membership.
+    :raises ScopeEscalation: an added role holds scopes the actor lacks.
+    :raises LastAdministrator: nobody would be left to administer the tenant.
+    :raises InvalidTransition: its state does not allow the wanted one.
+    """
+    fields = {name: value for name, value in values.items() if name != "status" and getattr(membership, name) != value}
+    _check_change(actor, membership, fields)
+    wanted = values.get("status", membership.status)
+    if _ends_administration(membership, fields, wanted, at):
+        _keep_one_administrator(membership, at)
+    facts: list[ledger.EventType] = []
+    for name, value in fields.items():
+        setattr(membership, name, value)
+    if fields:
+        facts.append(MembershipUpdated(changed=sorted(fields)))
+    touched = list(fields)
+    if wanted != membership.status:
+        move(membership, "suspend" if wanted == Membership.Status.SUSPENDED else "resume")
+        touched.append("status")
+        facts.append(MembershipSuspended() if wanted == Membership.Status.SUSPENDED else MembershipActivated(roles=membership.roles))
+    if touched:
+        _save(membership, at, *touched)
+    for fact in facts:
+        ledger.record(actor=actor, event=fact, resource_id=membership.id, at=at, resource_version=membership.version)
+    return membership
+
+
+@needs_transaction
+def revoke_membership(*, actor: Actor, membership: Membership, at: datetime) -> Membership:
+    """This function will end a locked membership and give its seat back.
+
+    :raises LastAdministrator: nobody would be left to administer the tenant.
+    :raises InvalidTransition: it is over already.
+    """
+    if _ends_administration(membership, {}, Membership.Status.REVOKED, at):
+        _keep_one_administrator(membership, at)
+    move(membership, "revoke")
+    _save(membership, at, "status")
+    if membership.user_id is not None:
+        release_quota(actor=actor, key=USERS, at=at)
+    ledger.record(
+        actor=actor, event=MembershipRevoked(), resource_id=membership.id, at=at, resource_version=membership.version
+    )
+    return membership
+
+
+def check_terms(actor: Actor, terms: Terms) -> None:
+    """This function will refuse roles the actor may not grant and locations the tenant does not have.
+
+    :raises ScopeEscalation: a role holds scopes the actor lacks.
+    :raises InvalidFields: a role or location does not exist.
+    """
+    may_grant(actor, scopes_of_roles(actor.tenant_id, terms.roles))
+    _check_locations(actor, terms.location_ids)
+
+
+def _check_locations(actor: Actor, location_ids: Iterable[UUID]) -> None:
+    wanted = set(location_ids)
+    if wanted - set(Location.objects.of(actor).filter(id__in=wanted).values_list("id", flat=True)):
+        raise InvalidFields(errors=[FieldError("location_ids", "unknown_location", "There is no such location.")])
+
+
+def _check_change(actor: Actor, membership: Membership, fields: dict[str, Any]) -> None:
+    if "roles" in fields:
+        added = [role for role in fields["roles"] if role not in membership.roles]
+        granted = scopes_of_roles(actor.tenant_id, fields["roles"])
+        kept = scopes_of_roles(actor.tenant_id, set(membership.roles) & set(fields["roles"]))
+        if added and membership.id == actor.membership_id:
+            raise OwnRoles
+        may_grant(actor, granted - kept)
+    if membership.id == actor.membership_id and fields.keys() & {"location_ids", "valid_until", "valid_from"}:
+        raise OwnRoles
+    if "location_ids" in fields:
+        _check_locations(actor, fields["location_ids"])
+
+
+def _user_of(email: str, name: str) -> User:
+    address = email.strip().lower()
+    found = User.objects.filter(email=address).first()
+    return found or User.objects.create_user(address, None, name=name)
+
+
+def _insert(
+    actor: Actor, terms: Terms, at: datetime, *, user: User | None = None, service_account: ServiceAccount | None = None
+) -> Membership:
+    subject = Q(user=user) if user else Q(service_account=service_account)
+    if Membership.objects.filter(subject, tenant_id=actor.tenant_id, status__in=LIVE).exists():
+        raise AlreadyMember
+    membership = Membership(
+        tenant_id=actor.tenant_id,
+        user=user,
+        service_account=service_account,
+        roles=list(terms.roles),
+        location_ids=list(terms.location_ids),
+        valid_from=terms.valid_from,
+        valid_until=terms.valid_until,
+        practitioner_id=terms.practitioner_id,
+        invited_by=None if is_platform(actor) else actor.subject_id,
+        created_at=at,
+        updated_at=at,
+    )
+    membership.save(force_insert=True)
+    return membership
+
+
+def _activate(actor: Actor, membership: Membership, at: datetime) -> None:
+    membership.accept(at)
+    _save(membership, at, "status", "accepted_at")
+    fact = MembershipActivated(roles=membership.roles)
+    ledger.record(actor=actor, event=fact, resource_id=membership.id, at=at, resource_version=membership.version)
+
+
+def _save(membership: Membership, at: datetime, *names: str) -> None:
+    membership.version += 1
+    membership.updated_at = at
+    membership.save(update_fields=[*names, "version", "updated_at"])
+
+
+def _administers(membership: Membership, at: datetime) -> bool:
+    return (
+        membership.user_id is not None
+        and TENANT_ADMIN in membership.roles
+        and membership.status == Membership.Status.ACTIVE
+        and (membership.valid_until is None or membership.valid_until > at)
+    )
+
+
+def _ends_administration(membership: Membership, fields: dict[str, Any], status: str, at: datetime) -> bool:
+    if not _administers(membership, at):
+        return False
+    until = fields.get("valid_until", membership.valid_until)
+    stays = TENANT_ADMIN in fields.get("roles", membership.roles) and status == Membership.Status.ACTIVE
+    return not stays or (until is not None and until <= at)
+
+
+def _keep_one_administrator(membership: Membership, at: datetime) -> None:
+    """Lock the tenant's row, so that two administrators cannot remove each other at the same time."""
+    Tenant.objects.select_for_update(no_key=True).get(pk=membership.tenant_id)
+    others = Membership.objects.filter(
+        Q(valid_until=None) | Q(valid_until__gt=at),
+        Q(valid_from=None) | Q(valid_from__lte=at),
+        tenant_id=membership.tenant_id,
+        user__is_active=True,
+        status=Membership.Status.ACTIVE,
+        roles__contains=[TENANT_ADMIN],
+    ).exclude(pk=membership.pk)
+    if not others.exists():
+        raise LastAdministrator

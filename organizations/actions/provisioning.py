@@ -1,0 +1,252 @@
+"""Setting a tenant up, step by step. Each finished step is recorded, so that a rerun goes on after the last one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from core.actor import Actor, system_actor
+from core.db import tenant_context
+from core.errors import Conflict, Duplicate, FieldError, InvalidFields, Unprocessable
+from core.lifecycle import move
+from ledger import public as ledger
+
+from ..events import MembershipInvited, OrganizationCreated, TenantProvisioned
+from ..models import LIVE, Membership, Organization, ProvisioningStep, Role, Tenant, User
+from ..plans import PLANS, SANDBOX_PLAN
+from ..policies import is_platform
+from ..queries.reach import Reach
+from ..roles import PLATFORM_ROLES, TENANT_ADMIN
+from ..signin import invitations
+from ..signing_keys import active_key
+from . import configuration, entitlements, locations
+from .memberships import Terms, open_membership
+from .tenants import tell
+
+ORGANIZATION_TYPES = {"provider": "hospital", "pharmacy": "pharmacy", "supplier": "supplier"}
+
+
+class UnknownOrganization(Unprocessable):
+    """The named organization does not exist within reach."""
+
+    code = "unknown_organization"
+    title = "There is no such organization."
+
+
+class OtherTenant(Conflict):
+    """The slug belongs to a tenant that was set up otherwise."""
+
+    code = "duplicate"
+    title = "A tenant with this slug exists and differs."
+
+
+@dataclass(frozen=True, slots=True)
+class FirstMember:
+    """Somebody who is invited while the tenant is set up."""
+
+    email: str
+    roles: tuple[str, ...] = (TENANT_ADMIN,)
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TenantSpec:
+    """What a tenant shall be. Without `organization_id` the organization is found or made by `organization_slug`."""
+
+    slug: str
+    name: str
+    kinds: tuple[str, ...]
+    organization_id: UUID | None = None
+    organization_slug: str = ""
+    organization_name: str = ""
+    plan: str = ""
+    fields: dict[str, Any] = field(default_factory=dict)
+    members: tuple[FirstMember, ...] = ()
+
+    @property
+    def chosen_plan(self) -> str:
+        """The named plan, else the one that fits the environment."""
+        return self.plan or (SANDBOX_PLAN if self.fields.get("environment") == "sandbox" else "standard")
+
+
+@dataclass(slots=True)
+class Provisioned:
+    """The tenant, and what is shown once: the links of invitations that were made in this run, by e-mail."""
+
+    tenant: Tenant
+    created: bool
+    steps: list[str] = field(default_factory=list)
+    invitations: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One call: who asks, what for, when, and what came of it."""
+
+    actor: Actor
+    spec: TenantSpec
+    at: datetime
+    outcome: Provisioned
+
+    @property
+    def tenant(self) -> Tenant:
+        return self.outcome.tenant
+
+
+def provision_tenant(*, actor: Actor, spec: TenantSpec, at: datetime) -> Provisioned:
+    """This function will set a tenant up, or go on where an earlier run for the same slug stopped.
+
+    It opens a transaction for each step: within a request's transaction they are parts of it; a command keeps what is done.
+
+    :raises InvalidFields: the plan or a role does not exist.
+    :raises UnknownOrganization: the organization is not within the actor's reach.
+    :raises Duplicate: the slug is taken; the platform may name its own finished tenant again, others may not.
+    """
+    _check(spec)
+    with transaction.atomic():
+        outcome = _find_or_create(actor, spec, at)
+    run = _Run(replace(actor, tenant_id=outcome.tenant.id, membership_id=None), spec, at, outcome)
+    for name, step in _STEPS.items():
+        with transaction.atomic(), tenant_context(run.tenant.id):
+            _once(run, name, step)
+    return outcome
+
+
+def _check(spec: TenantSpec) -> None:
+    if spec.chosen_plan not in PLANS:
+        raise InvalidFields(errors=[FieldError("plan", "unknown_plan", f"There is no plan {spec.plan!r}.")])
+    unknown = [role for member in spec.members for role in member.roles if role not in PLATFORM_ROLES]
+    if unknown:
+        raise InvalidFields(errors=[FieldError("roles", "unknown_role", f"There is no role {unknown[0]!r}.")])
+
+
+def _find_or_create(actor: Actor, spec: TenantSpec, at: datetime) -> Provisioned:
+    existing = Tenant.objects.select_for_update(no_key=True).filter(slug=spec.slug).first()
+    if existing is not None:
+        return _continue(actor, spec, existing)
+    organization, made = _organization(actor, spec, at)
+    tenant = Tenant(
+        organization=organization,
+        slug=spec.slug,
+        name=spec.name,
+        kinds=sorted(set(spec.kinds)),
+        plan=spec.chosen_plan,
+        created_at=at,
+        updated_at=at,
+        **spec.fields,
+    )
+    tenant.save(force_insert=True)
+    if made:
+        tell(actor, tenant, OrganizationCreated(), at)
+    return Provisioned(tenant=tenant, created=True)
+
+
+def _continue(actor: Actor, spec: TenantSpec, existing: Tenant) -> Provisioned:
+    if not is_platform(actor):
+        raise Duplicate("A tenant with this slug exists.", field="slug")
+    if set(existing.kinds) != set(spec.kinds):
+        raise OtherTenant(f"The tenant {spec.slug!r} exists with the kinds {', '.join(existing.kinds)}.")
+    if existing.status in (Tenant.Status.OFFBOARDING, Tenant.Status.CLOSED):
+        raise OtherTenant(f"The tenant {spec.slug!r} is {existing.status}.")
+    return Provisioned(tenant=existing, created=False)
+
+
+def _organization(actor: Actor, spec: TenantSpec, at: datetime) -> tuple[Organization, bool]:
+    if not is_platform(actor):
+        wanted = spec.organization_id or actor.organization_id
+        found = Organization.objects.filter(pk=wanted, status=Organization.Status.ACTIVE).first()
+        if found is None or not Reach.of([actor]).holds_organization(found.id):
+            raise UnknownOrganization
+        return found, False
+    if spec.organization_id is not None:
+        found = Organization.objects.filter(pk=spec.organization_id).first()
+        if found is None:
+            raise UnknownOrganization
+        return found, False
+    return Organization.objects.get_or_create(
+        slug=spec.organization_slug or spec.slug,
+        defaults={
+            "name": spec.organization_name or spec.name,
+            "type": ORGANIZATION_TYPES[spec.kinds[0]],
+            "created_at": at,
+            "updated_at": at,
+        },
+    )
+
+
+def _once(run: _Run, name: str, step: Callable[[_Run], dict[str, Any]]) -> None:
+    """Do a step unless it is recorded; two runs at once take turns at the tenant's row."""
+    Tenant.objects.select_for_update(no_key=True).only("id").get(pk=run.tenant.id)
+    if ProvisioningStep.objects.filter(tenant=run.tenant, name=name).exists():
+        return
+    result = step(run)
+    ProvisioningStep.objects.create(tenant=run.tenant, name=name, result=result, finished_at=run.at)
+    run.outcome.steps.append(name)
+
+
+def _configure(run: _Run) -> dict[str, Any]:
+    return {"configuration_id": str(configuration.create_default(tenant=run.tenant, at=run.at).id)}
+
+
+def _entitle(run: _Run) -> dict[str, Any]:
+    entitlements.grant_plan(tenant=run.tenant, plan=run.spec.chosen_plan, at=run.at, actor=run.actor)
+    return {"plan": run.spec.chosen_plan}
+
+
+def _place(run: _Run) -> dict[str, Any]:
+    return {"location_id": str(locations.create_default(tenant=run.tenant, at=run.at).id)}
+
+
+def _check_roles(run: _Run) -> dict[str, Any]:
+    missing = set(PLATFORM_ROLES) - set(Role.objects.filter(tenant=None).values_list("code", flat=True))
+    if missing:
+        raise Conflict(f"The platform's roles are not seeded: {', '.join(sorted(missing))}. Run the migrations.")
+    return {}
+
+
+def _sign(run: _Run) -> dict[str, Any]:
+    return {"kid": active_key().kid}
+
+
+def _invite(run: _Run) -> dict[str, Any]:
+    for member in run.spec.members:
+        email = member.email.strip().lower()
+        user = User.objects.filter(email=email).first() or User.objects.create_user(email, None, name=member.name)
+        if Membership.objects.filter(tenant=run.tenant, user=user, status__in=LIVE).exists():
+            continue
+        membership = open_membership(actor=run.actor, user=user, terms=Terms(roles=member.roles), at=run.at)
+        run.outcome.invitations[email] = invitations.link(invitations.issue(membership=membership, at=run.at))
+        fact = MembershipInvited(roles=membership.roles)
+        ledger.record(actor=run.actor, event=fact, resource_id=membership.id, at=run.at, resource_version=membership.version)
+    return {"invited": len(run.outcome.invitations)}
+
+
+def _open(run: _Run) -> dict[str, Any]:
+    tenant = Tenant.objects.select_for_update(no_key=True).get(pk=run.tenant.id)
+    move(tenant, "activate")
+    tenant.version += 1
+    tenant.updated_at = run.at
+    tenant.save(update_fields=["status", "version", "updated_at"])
+    run.outcome.tenant = tenant
+    fact = TenantProvisioned(organization_id=str(tenant.organization_id), kinds=list(tenant.kinds))
+    tell(run.actor, tenant, fact, run.at)
+    return {}
+
+
+_STEPS: dict[str, Callable[[_Run], dict[str, Any]]] = {
+    "configuration": _configure,
+    "entitlements": _entitle,
+    "location": _place,
+    "roles": _check_roles,
+    "signing_key": _sign,
+    "members": _invite,
+    "activation": _open,
+}
+
+
+def platform_actor(*, request_id: str = "") -> Actor:
+    """The platform before there is a tenant: commands and the admin."""
+    return system_actor(UUID(int=0), request_id=request_id)

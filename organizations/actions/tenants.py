@@ -1,0 +1,119 @@
+"""Writes on tenants: change, suspend, resume, offboard, close."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from core.actor import Actor
+from core.db import needs_transaction, tenant_context
+from core.errors import Conflict, Forbidden
+from core.lifecycle import move
+from ledger import public as ledger
+
+from ..events import TenantClosed, TenantOffboarding, TenantResumed, TenantSuspended, TenantUpdated
+from ..models import Tenant
+
+
+class OwnTenant(Forbidden):
+    """From inside, a tenant that suspends itself could never come back."""
+
+    code = "own_tenant"
+    title = "A tenant's state is changed from outside of it."
+
+
+class LegalHold(Conflict):
+    """The tenant's data must be kept."""
+
+    code = "legal_hold"
+    title = "The tenant is under a legal hold."
+
+
+@needs_transaction
+def update_tenant(*, actor: Actor, tenant: Tenant, values: dict[str, Any], at: datetime) -> Tenant:
+    """This function will change fields of a locked tenant, and its state where `status` is named.
+
+    :raises OwnTenant: the state is changed by a member of this very tenant.
+    :raises InvalidTransition: its state does not allow the wanted one.
+    """
+    fields = {name: value for name, value in values.items() if name not in ("status", "suspended_reason")}
+    changed = sorted(name for name, value in fields.items() if getattr(tenant, name) != value)
+    if changed:
+        for name in changed:
+            setattr(tenant, name, fields[name])
+        _save(tenant, at, *changed)
+        tell(actor, tenant, TenantUpdated(changed=changed), at)
+    wanted = values.get("status", tenant.status)
+    if wanted == tenant.status:
+        return tenant
+    if actor.tenant_id == tenant.id and actor.membership_id is not None:
+        raise OwnTenant
+    if wanted == Tenant.Status.SUSPENDED:
+        return suspend_tenant(actor=actor, tenant=tenant, reason=values.get("suspended_reason", ""), at=at)
+    return resume_tenant(actor=actor, tenant=tenant, at=at)
+
+
+@needs_transaction
+def suspend_tenant(*, actor: Actor, tenant: Tenant, reason: str, at: datetime) -> Tenant:
+    """This function will suspend a locked tenant: writes are refused, webhooks pause, jobs skip it, reads go by policy.
+
+    :raises InvalidTransition: it is not active.
+    """
+    move(tenant, "suspend", reason)
+    _save(tenant, at, "status", "suspended_reason")
+    tell(actor, tenant, TenantSuspended(), at)
+    return tenant
+
+
+@needs_transaction
+def resume_tenant(*, actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
+    """This function will let a locked, suspended tenant work again.
+
+    :raises InvalidTransition: it is not suspended.
+    """
+    move(tenant, "resume")
+    _save(tenant, at, "status", "suspended_reason")
+    tell(actor, tenant, TenantResumed(), at)
+    return tenant
+
+
+@needs_transaction
+def offboard_tenant(*, actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
+    """This function will begin the end of a locked tenant: nothing is written any more, the retention clock runs.
+
+    :raises InvalidTransition: it is neither active nor suspended.
+    """
+    move(tenant, "offboard")
+    tenant.offboarding_at = at
+    _save(tenant, at, "status", "offboarding_at")
+    tell(actor, tenant, TenantOffboarding(), at)
+    return tenant
+
+
+@needs_transaction
+def close_tenant(*, actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
+    """This function will close a locked, offboarded tenant; its rows are deleted by the caller, in batches.
+
+    :raises LegalHold: its data must be kept.
+    :raises InvalidTransition: it is not being offboarded.
+    """
+    if tenant.legal_hold:
+        raise LegalHold
+    move(tenant, "close")
+    tenant.closed_at = at
+    _save(tenant, at, "status", "closed_at")
+    tell(actor, tenant, TenantClosed(), at)
+    return tenant
+
+
+@needs_transaction
+def tell(actor: Actor, tenant: Tenant, fact: ledger.EventType, at: datetime) -> None:
+    """This function will record a fact about a tenant in that tenant's ledger, whoever's context we are in."""
+    own = actor if actor.tenant_id == tenant.id else replace(actor, tenant_id=tenant.id)
+    with tenant_context(tenant.id):
+        ledger.record(actor=own, event=fact, resource_id=tenant.id, at=at, resource_version=tenant.version)
+
+
+def _save(tenant: Tenant, at: datetime, *names: str) -> None:
+    tenant.version += 1
+    tenant.updated_at = at
+    tenant.save(update_fields=[*names, "version", "updated_at"])

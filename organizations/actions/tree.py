@@ -1,0 +1,161 @@
+"""Writes on the tree of organizations: create, change, move, suspend, resume, close."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from core.actor import Actor
+from core.db import needs_transaction
+from core.errors import Conflict, Unprocessable
+from core.lifecycle import move as change_state
+from ledger import public as ledger
+
+from ..events import (
+    OrganizationClosed,
+    OrganizationCreated,
+    OrganizationMoved,
+    OrganizationResumed,
+    OrganizationSuspended,
+    OrganizationUpdated,
+)
+from ..models import Organization
+from ..policies import OutsideReach, is_platform
+from ..queries.reach import Reach
+from ..queries.tree import MAX_DEPTH, height_of, lock_trees, place_of
+
+_STATES = {"suspended": ("suspend", OrganizationSuspended), "closed": ("close", OrganizationClosed)}
+
+
+class UnknownParent(Unprocessable):
+    """The named parent does not exist within reach."""
+
+    code = "unknown_parent"
+    title = "There is no such parent organization."
+
+
+class OrganizationCycle(Conflict):
+    """An organization would hang below itself."""
+
+    code = "organization_cycle"
+    title = "An organization cannot be below itself."
+
+
+class OrganizationInUse(Conflict):
+    """Something below the organization is still open."""
+
+    code = "organization_in_use"
+    title = "Close the organizations and tenants below it first."
+
+
+class TreeTooDeep(Conflict):
+    """The tree may have eight levels."""
+
+    code = "organization_too_deep"
+    title = "The tree of organizations has at most eight levels."
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of fields; `parent_id` and `status` count only when they are named in `given`."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def plain(self) -> dict[str, Any]:
+        """The fields without a rule of their own."""
+        return {name: value for name, value in self.values.items() if name not in ("parent_id", "status")}
+
+
+@needs_transaction
+def create_organization(*, actor: Actor, values: dict[str, Any], at: datetime) -> Organization:
+    """This function will add an organization, below the actor's own where no parent is named.
+
+    :raises UnknownParent: the parent is not within the actor's reach.
+    :raises TreeTooDeep: it would stand on a ninth level.
+    """
+    fields = dict(values)
+    parent_id = fields.pop("parent_id", None) or (None if is_platform(actor) else actor.organization_id)
+    if parent_id is not None:
+        _check_parent(actor, parent_id)
+        lock_trees(parent_id)
+        if place_of(parent_id).depth >= MAX_DEPTH:
+            raise TreeTooDeep
+    made = Organization(parent_id=parent_id, created_at=at, updated_at=at, **fields)
+    made.save(force_insert=True)
+    fact = OrganizationCreated(parent_id=str(parent_id) if parent_id else None)
+    ledger.record(actor=actor, event=fact, resource_id=made.id, at=at, resource_version=made.version)
+    return made
+
+
+@needs_transaction
+def update_organization(*, actor: Actor, organization: Organization, values: dict[str, Any], at: datetime) -> Organization:
+    """This function will change fields, move the organization with everything below it, and change its state.
+
+    :raises UnknownParent: the new parent is not within the actor's reach.
+    :raises OrganizationCycle: the new parent is the organization or below it.
+    :raises TreeTooDeep: something below would stand on a ninth level.
+    :raises OutsideReach: it would become a root of its own.
+    :raises InvalidTransition: its state does not allow the wanted one.
+    """
+    change = Change(values)
+    facts: list[ledger.EventType] = []
+    plain = {name: value for name, value in change.plain().items() if getattr(organization, name) != value}
+    for name, value in plain.items():
+        setattr(organization, name, value)
+    if plain:
+        facts.append(OrganizationUpdated(changed=sorted(plain)))
+    touched = set(plain)
+    if "parent_id" in values and values["parent_id"] != organization.parent_id:
+        facts.append(_move(actor, organization, values["parent_id"]))
+        touched.add("parent")
+    if "status" in values and values["status"] != organization.status:
+        facts.append(_change_status(organization, values["status"]))
+        touched.add("status")
+    if not touched:
+        return organization
+    organization.version += 1
+    organization.updated_at = at
+    organization.save(update_fields=[*touched, "version", "updated_at"])
+    for fact in facts:
+        ledger.record(actor=actor, event=fact, resource_id=organization.id, at=at, resource_version=organization.version)
+    return organization
+
+
+def _move(actor: Actor, organization: Organization, parent_id: UUID | None) -> OrganizationMoved:
+    if parent_id is None:
+        if not is_platform(actor):
+            raise OutsideReach("Only the platform's staff makes an organization a root.")
+        lock_trees(organization.id)
+    else:
+        _check_parent(actor, parent_id)
+        lock_trees(organization.id, parent_id)
+        target = place_of(parent_id)
+        if organization.id in target.path:
+            raise OrganizationCycle
+        if target.depth + height_of(organization.id) > MAX_DEPTH:
+            raise TreeTooDeep
+    fact = OrganizationMoved(
+        from_parent_id=str(organization.parent_id) if organization.parent_id else None,
+        to_parent_id=str(parent_id) if parent_id else None,
+    )
+    organization.parent_id = parent_id
+    return fact
+
+
+def _check_parent(actor: Actor, parent_id: UUID) -> None:
+    known = Organization.objects.filter(pk=parent_id).exclude(status=Organization.Status.CLOSED).exists()
+    if not known or not (is_platform(actor) or Reach.of([actor]).holds_organization(parent_id)):
+        raise UnknownParent
+
+
+def _change_status(organization: Organization, wanted: str) -> ledger.EventType:
+    if wanted == Organization.Status.ACTIVE:
+        change_state(organization, "resume")
+        return OrganizationResumed()
+    if wanted == Organization.Status.CLOSED:
+        below = organization.children.exclude(status=wanted).exists()
+        if below or organization.tenants.exclude(status="closed").exists():
+            raise OrganizationInUse
+    action, fact = _STATES[wanted]
+    change_state(organization, action)
+    return fact()

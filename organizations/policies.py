@@ -1,0 +1,113 @@
+"""May this actor do this to this? Every rule returns None or raises."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.db.models import Q
+
+from core.actor import Actor, SubjectKind
+from core.errors import FieldError, Forbidden, InvalidFields, NotFound, Unprocessable
+
+from .models import Membership, Organization, Role, Tenant
+from .queries.reach import Reach
+from .roles import NEVER_BY_MACHINES, TRADE
+
+
+class ScopeEscalation(Forbidden):
+    """Nobody grants what he does not hold."""
+
+    code = "scope_escalation"
+    title = "The role holds scopes that you do not hold."
+
+
+class OwnRoles(Forbidden):
+    """Nobody changes his own roles, validity or state."""
+
+    code = "separation_of_duties"
+    title = "Another person has to change your own membership."
+
+
+class MachineScope(Unprocessable):
+    """Some scopes are for people only."""
+
+    code = "user_only_scope"
+    title = "This scope is never given to a machine."
+
+
+class OutsideReach(Forbidden):
+    """The change would leave what the caller administers."""
+
+    code = "outside_subtree"
+    title = "This lies outside the organizations you administer."
+
+
+def is_platform(actor: Actor) -> bool:
+    """Tell whether the platform itself acts: a command, a worker, the admin."""
+    return actor.subject.kind is SubjectKind.SYSTEM
+
+
+def scopes_of_roles(tenant_id: UUID, codes: Iterable[str]) -> frozenset[str]:
+    """The scopes of platform roles and the tenant's own.
+
+    :raises InvalidFields: a code names no role.
+    """
+    wanted = list(codes)
+    found = Role.objects.filter(Q(tenant=None) | Q(tenant_id=tenant_id), code__in=wanted).values_list("code", "scopes")
+    roles = {code: scopes for code, scopes in found}
+    missing = [code for code in wanted if code not in roles]
+    if missing:
+        raise InvalidFields(errors=[FieldError("roles", "unknown_role", f"There is no role {missing[0]!r}.")])
+    return frozenset(scope for scopes in roles.values() for scope in scopes)
+
+
+def may_grant(actor: Actor, scopes: frozenset[str]) -> None:
+    """Let an actor grant to a person only what he holds himself.
+
+    :raises ScopeEscalation: names the scopes that are missing.
+    """
+    missing = set() if is_platform(actor) else scopes - actor.scopes
+    if missing:
+        raise ScopeEscalation(scopes=sorted(missing))
+
+
+def may_grant_to_key(actor: Actor, scopes: frozenset[str]) -> None:
+    """Let who manages keys grant trade scopes, which a partner's system needs, and else only what he holds himself.
+
+    :raises MachineScope: a scope is for people only.
+    :raises ScopeEscalation: names the scopes that are missing.
+    """
+    forbidden = scopes & NEVER_BY_MACHINES
+    if forbidden:
+        raise MachineScope(scopes=sorted(forbidden))
+    may_grant(actor, scopes - frozenset(TRADE))
+
+
+def may_change_membership(actor: Actor, membership: Membership) -> None:
+    """Keep everybody from changing the own membership.
+
+    :raises OwnRoles: it is the actor's own.
+    """
+    if membership.id == actor.membership_id:
+        raise OwnRoles
+
+
+def organization_in_reach(actor: Actor, organization_id: UUID) -> Organization:
+    """The locked organization, if the actor's membership reaches it.
+
+    :raises NotFound: there is none within reach.
+    """
+    found = Organization.objects.select_for_update(no_key=True).filter(pk=organization_id).first()
+    if found is None or not (is_platform(actor) or Reach.of([actor]).holds_organization(organization_id)):
+        raise NotFound("No such organization.")
+    return found
+
+
+def tenant_in_reach(actor: Actor, tenant_id: UUID) -> Tenant:
+    """The locked tenant, if the actor's membership reaches it.
+
+    :raises NotFound: there is none within reach.
+    """
+    found = Tenant.objects.select_for_update(no_key=True).filter(pk=tenant_id).first()
+    if found is None or not (is_platform(actor) or Reach.of([actor]).holds_tenant(tenant_id)):
+        raise NotFound("No such tenant.")
+    return found

@@ -1,0 +1,79 @@
+"""What actors reach through their memberships: their tenants and organizations; organization administrators, the subtree."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Q
+
+from core.actor import Actor
+from organizations.models import Membership, Organization, Tenant
+
+SUBTREE_SCOPE = "organizations.write"
+
+_TREE = (
+    "(WITH RECURSIVE tree AS (SELECT unnest({0}::uuid[]) AS id UNION "
+    "SELECT c.id FROM organizations_organization c JOIN tree p ON c.parent_id = p.id) SELECT id FROM tree)"
+)
+ORGANIZATIONS = f'(t."id" = ANY({{1}}::uuid[]) OR t."id" IN {_TREE})'
+TENANTS = f'(t."id" = ANY({{1}}::uuid[]) OR t."organization_id" IN {_TREE})'
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The tenants and organizations of some memberships; `roots` are those whose whole subtree counts."""
+
+    tenant_ids: tuple[UUID, ...]
+    organization_ids: tuple[UUID, ...]
+    roots: tuple[UUID, ...]
+
+    @classmethod
+    def of(cls, actors: Iterable[Actor]) -> "Reach":
+        """Add up the actors of one subject."""
+        found = list(actors)
+        homes = {actor: actor.organization_id for actor in found if actor.organization_id is not None}
+        return cls(
+            tenant_ids=tuple(actor.tenant_id for actor in found),
+            organization_ids=tuple(dict.fromkeys(homes.values())),
+            roots=tuple(dict.fromkeys(home for actor, home in homes.items() if actor.may(SUBTREE_SCOPE))),
+        )
+
+    def organizations(self) -> tuple[str, tuple[str, str]]:
+        """The condition on the table of organizations, with its parameters."""
+        return ORGANIZATIONS, (_array(self.roots), _array(self.organization_ids))
+
+    def tenants(self) -> tuple[str, tuple[str, str]]:
+        """The condition on the table of tenants, with its parameters."""
+        return TENANTS, (_array(self.roots), _array(self.tenant_ids))
+
+    def holds_organization(self, organization_id: UUID) -> bool:
+        """Tell whether the organization is within reach."""
+        return _holds(Organization, self.organizations(), organization_id)
+
+    def holds_tenant(self, tenant_id: UUID) -> bool:
+        """Tell whether the tenant is within reach."""
+        return _holds(Tenant, self.tenants(), tenant_id)
+
+
+def memberships_of(actors: Sequence[Actor]) -> list[tuple[Actor, Membership]]:
+    """The rows behind the actors, with their tenants, oldest first."""
+    rows = Membership.objects.select_related("tenant").filter(
+        Q(id__in=[actor.membership_id for actor in actors]), ~Q(tenant__status=Tenant.Status.CLOSED)
+    )
+    by_id = {actor.membership_id: actor for actor in actors}
+    return [(by_id[row.id], row) for row in rows.order_by("created_at", "id")]
+
+
+def _holds(model: type[Organization] | type[Tenant], condition: tuple[str, tuple[str, str]], key: UUID) -> bool:
+    marks = condition[0].format("%(roots)s", "%(own)s")
+    values = {"roots": condition[1][0], "own": condition[1][1], "key": key}
+    with connection.cursor() as cursor:
+        cursor.execute(f'SELECT EXISTS (SELECT FROM "{model._meta.db_table}" t WHERE t.id = %(key)s AND {marks})', values)
+        found: tuple[bool] | Any = cursor.fetchone()
+    return bool(found[0])
+
+
+def _array(keys: Iterable[UUID]) -> str:
+    return "{" + ",".join(str(key) for key in keys) + "}"
