@@ -146,7 +146,9 @@ def faults(sections: Mapping[str, Any]) -> list[FieldError]:
     found = [FieldError(name, "unknown_field", "Unknown section.") for name in sections if name not in SCHEMAS]
     for name, values in sections.items():
         if name in SCHEMAS:
-            errors = sorted(_validators[name].iter_errors(values), key=lambda error: [str(x) for x in error.absolute_path])
+            errors = sorted(
+                _validators[name].iter_errors(values), key=lambda error: [str(x) for x in error.absolute_path]
+            )
             found.extend(fault for error in errors for fault in _explain(name, error))
     return found
 

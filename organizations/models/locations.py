@@ -65,9 +65,7 @@ class Location(TenantOwned):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(
-                condition=Q(type__in=LocationType.values), name="organizations_location_type_known"
-            ),
+            models.CheckConstraint(condition=Q(type__in=LocationType.values), name="organizations_location_type_known"),
             models.CheckConstraint(
                 condition=Q(status__in=LocationStatus.values), name="organizations_location_status_known"
             ),

@@ -128,9 +128,7 @@ class Quota(TenantOwned):
     used = models.BigIntegerField(default=0)
     period = models.CharField(max_length=10, choices=[(one, one) for one in Period], default=Period.NONE)
     period_started = models.DateTimeField()
-    enforcement = models.CharField(
-        max_length=10, choices=[(one, one) for one in Enforcement], default=Enforcement.HARD
-    )
+    enforcement = models.CharField(max_length=10, choices=[(one, one) for one in Enforcement], default=Enforcement.HARD)
     warn_at = models.DecimalField(max_digits=3, decimal_places=2, default=0.8)
 
     class Meta:

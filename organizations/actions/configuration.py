@@ -1,0 +1,199 @@
+"""Changing settings: a merge per section, checked against the schema, the locks above and the entitlement, kept as a version."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from core.actor import Actor
+from core.db import needs_transaction, tenant_context
+from core.errors import Forbidden, InvalidFields
+from ledger import public as ledger
+from organizations import configuration_schema, events
+from organizations.configuration_schema import SCHEMA_VERSION, SECTIONS, Sections
+from organizations.models import (
+    ConfigurationVersion,
+    Entitlement,
+    Organization,
+    OrganizationConfiguration,
+    Tenant,
+    TenantConfiguration,
+)
+from organizations.queries import configuration
+
+from .entitlements import copy_features
+
+
+class SettingLocked(Forbidden):
+    """An organization above has decided this setting for all below it."""
+
+    code = "setting_locked"
+    title = "The setting is locked by an organization above."
+
+
+class FeatureNotEnabled(Forbidden):
+    """The tenant's plan does not hold the feature."""
+
+    code = "feature_not_enabled"
+    title = "The tenant's plan does not include this feature."
+
+
+class Change(NamedTuple):
+    """One key of a change; None stands for "not set"."""
+
+    key: str
+    before: Any
+    after: Any
+
+
+@needs_transaction
+def create_default(*, tenant: Tenant, at: datetime) -> TenantConfiguration:
+    """This function will give a tenant its configuration, in which nothing is set yet; a second call changes nothing."""
+    with tenant_context(tenant.id):
+        row, _ = TenantConfiguration.objects.get_or_create(
+            tenant_id=tenant.id, defaults={"schema_version": SCHEMA_VERSION, "created_at": at, "updated_at": at}
+        )
+    return row
+
+
+@needs_transaction
+def update_configuration(
+    *, actor: Actor, row: TenantConfiguration, changes: Mapping[str, Any], at: datetime
+) -> configuration.Effective:
+    """This function will merge the changes into the tenant's own settings, whose locked row is given. Source: RFC 7396.
+
+    A null takes a key, or a whole section, back to what comes from above. A change of nothing makes no version.
+
+    :raises InvalidFields: unknown or wrong settings, or colours that cannot be read on one another.
+    :raises SettingLocked: a key is locked above.
+    :raises FeatureNotEnabled: a module is turned on that the plan does not hold.
+    """
+    before = configuration.sections_of(row)
+    after = merged(before, changes)
+    diff = difference(before, after)
+    if diff:
+        _permit(actor.tenant_id, after, diff)
+        _write(row, after, at)
+        _keep_version(actor, row, diff, at)
+        copy_features(actor.tenant_id)
+    return configuration.effective(actor.tenant_id)
+
+
+@needs_transaction
+def set_organization_configuration(
+    *, organization: Organization, changes: Mapping[str, Any], locked: Sequence[str] | None, at: datetime
+) -> OrganizationConfiguration:
+    """This function will merge settings that hold for every tenant below an organization; `locked` None leaves the locks.
+
+    :raises InvalidFields: unknown or wrong settings, or an unknown key to lock.
+    """
+    row, _ = OrganizationConfiguration.objects.select_for_update().get_or_create(organization=organization)
+    after = merged(configuration.sections_of(row), changes)
+    if locked is not None:
+        known = {f"{section}.{key}" for section, keys in configuration_schema.defaults().items() for key in keys}
+        _refuse(
+            [configuration_schema.FieldError("locked", "unknown_field", "Unknown setting.")]
+            if set(locked) - known
+            else []
+        )
+        row.locked = sorted(set(locked))
+    for section in SECTIONS:
+        setattr(row, section, after[section])
+    row.updated_at, row.version = at, row.version + 1
+    row.save(update_fields=[*SECTIONS, "locked", "updated_at", "version"])
+    for tenant_id in _tenants_below(organization.id):
+        with tenant_context(tenant_id):
+            copy_features(tenant_id)
+    return row
+
+
+def merged(own: Sections, changes: Mapping[str, Any]) -> Sections:
+    """This function will return the settings after a merge, checked against the schema.
+
+    :raises InvalidFields: unknown or wrong settings.
+    """
+    unknown = {name: {} for name in changes if name not in SECTIONS}
+    after = {
+        section: _merge(own[section], changes[section]) if section in changes else own[section] for section in SECTIONS
+    }
+    after = {section: {} if value is None else value for section, value in after.items()}
+    _refuse(configuration_schema.faults({**after, **unknown}))
+    return after
+
+
+def difference(before: Sections, after: Sections) -> list[Change]:
+    """This function will list the keys whose own value changes, in a fixed order."""
+    found = []
+    for section in SECTIONS:
+        for key in sorted({*before[section], *after[section]}):
+            old, new = before[section].get(key), after[section].get(key)
+            if old != new:
+                found.append(Change(f"{section}.{key}", old, new))
+    return found
+
+
+def _merge(target: Any, patch: Any) -> Any:
+    """Source: RFC 7396 section 2."""
+    if not isinstance(patch, Mapping):
+        return patch
+    result = dict(target) if isinstance(target, Mapping) else {}
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = _merge(result.get(key), value)
+    return result
+
+
+def _permit(tenant_id: UUID, after: Sections, diff: Sequence[Change]) -> None:
+    values, locked, _ = configuration.resolve(configuration.above(tenant_id), after)
+    held = sorted(change.key for change in diff if change.key in locked)
+    if held:
+        raise SettingLocked(f"Locked above: {', '.join(held)}.", locked=held)
+    entitled = Entitlement.objects.filter(tenant_id=tenant_id).values_list("features", flat=True).first() or []
+    for change in diff:
+        section, _, name = change.key.partition(".")
+        if section == "modules" and change.after is True and name not in entitled:
+            raise FeatureNotEnabled(f"The plan does not include {name}.", feature=name)
+    if any(change.key.startswith("branding.") for change in diff):
+        _refuse(configuration_schema.contrast_faults(values["branding"]))
+
+
+def _refuse(faults: Sequence[configuration_schema.FieldError]) -> None:
+    if faults:
+        raise InvalidFields("Some settings are not valid.", errors=faults)
+
+
+def _write(row: TenantConfiguration, after: Sections, at: datetime) -> None:
+    for section in SECTIONS:
+        setattr(row, section, after[section])
+    row.schema_version, row.updated_at, row.version = SCHEMA_VERSION, at, row.version + 1
+    row.save(update_fields=[*SECTIONS, "schema_version", "updated_at", "version"])
+    Tenant.objects.filter(id=row.tenant_id).update(settings_version=row.version)
+
+
+def _keep_version(actor: Actor, row: TenantConfiguration, diff: Sequence[Change], at: datetime) -> None:
+    ConfigurationVersion.objects.create(
+        tenant_id=row.tenant_id,
+        number=row.version,
+        schema_version=row.schema_version,
+        diff=[change._asdict() for change in diff],
+        changed_by=actor.subject.id,
+        changed_by_kind=str(actor.subject.kind),
+        request_id=actor.request_id,
+        changed_at=at,
+    )
+    fact = events.ConfigurationUpdated(keys=[change.key for change in diff])
+    ledger.record(actor=actor, event=fact, resource_id=row.id, at=at, resource_version=row.version)
+
+
+def _tenants_below(organization_id: UUID) -> list[UUID]:
+    sql = """
+    WITH RECURSIVE down (id, step) AS (
+        SELECT %s::uuid, 0
+        UNION ALL
+        SELECT o.id, down.step + 1 FROM down JOIN organizations_organization o ON o.parent_id = down.id WHERE down.step < 16
+    )
+    SELECT t.* FROM down JOIN organizations_tenant t ON t.organization_id = down.id ORDER BY t.id
+    """
+    return [tenant.id for tenant in Tenant.objects.raw(sql, [organization_id])]

@@ -1,0 +1,151 @@
+"""Granting a plan: features, rate limits and quotas of a tenant, and the copies of them that the gate reads unbound."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from core.actor import Actor, system_actor
+from core.db import needs_transaction, tenant_context
+from core.errors import Conflict
+from ledger import public as ledger
+from organizations import events, plans
+from organizations.models import Entitlement, Quota, Tenant
+from organizations.periods import period_start
+from organizations.plans import Enforcement, Plan, QuotaTerms
+from organizations.queries import configuration
+
+
+class PlanBelowUsage(Conflict):
+    """The new plan allows less of something than the tenant already uses."""
+
+    code = "plan_below_usage"
+    title = "The tenant uses more than the plan allows."
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What differs from the plan for one tenant, and for how long it holds.
+
+    `limits` replaces limits of quotas (None: unlimited), `rate_limits` requests per minute of a family.
+    """
+
+    source: str = "plan"
+    valid_until: datetime | None = None
+    added_features: frozenset[str] = frozenset()
+    limits: Mapping[str, int | None] = field(default_factory=dict)
+    rate_limits: Mapping[str, int] = field(default_factory=dict)
+    keeps_usage: bool = False
+
+
+@needs_transaction
+def grant_plan(
+    *, tenant: Tenant, plan: str, at: datetime, terms: Terms | None = None, actor: Actor | None = None
+) -> Entitlement:
+    """This function will entitle a tenant to a plan; granting what it has already changes nothing.
+
+    :raises UnknownPlan: no plan has this name.
+    :raises PlanBelowUsage: a hard quota would be below its use, and the terms do not keep the use.
+    """
+    chosen, own = plans.plan_named(plan), terms or Terms()
+    who = actor or system_actor(tenant.id)
+    with tenant_context(tenant.id):
+        row, changed = _write_entitlement(tenant, chosen, own, at)
+        changed = _write_quotas(tenant, chosen, own, at) or changed
+        copy_features(tenant.id)
+        if changed:
+            fact = events.EntitlementChanged(plan=plan, features=list(row.features), source=row.source)
+            ledger.record(actor=who, event=fact, resource_id=row.id, at=at, resource_version=row.version)
+    return row
+
+
+@needs_transaction
+def end_expired(*, at: datetime) -> int:
+    """This function will put tenants whose entitlement has ended on the fallback plan and tell how many there were.
+
+    What they already use stays; a quota below its use allows nothing more.
+    """
+    due = list(Tenant.objects.filter(entitled_until__lte=at).order_by("id").select_for_update(skip_locked=True))
+    for tenant in due:
+        grant_plan(tenant=tenant, plan=plans.FALLBACK_PLAN, at=at, terms=Terms(source="expired", keeps_usage=True))
+    return len(due)
+
+
+@needs_transaction
+def copy_features(tenant_id: Any) -> None:
+    """This function will copy what is entitled and not switched off to the tenant's own row; the tenant must be bound.
+
+    Nothing is copied before the tenant is entitled to anything. The gate reads the copy in the statement that proves the membership, before any tenant is bound.
+    """
+    entitled = Entitlement.objects.filter(tenant_id=tenant_id).first()
+    if entitled is None:
+        return
+    values = configuration.effective(tenant_id).values
+    Tenant.objects.filter(id=tenant_id).update(
+        features=sorted(name for name, on in values["modules"].items() if on),
+        reads_while_suspended=values["policies"]["reads_while_suspended"],
+        rate_limits=entitled.rate_limits,
+        entitled_until=entitled.valid_until,
+        plan=entitled.plan,
+    )
+
+
+def _write_entitlement(tenant: Tenant, plan: Plan, terms: Terms, at: datetime) -> tuple[Entitlement, bool]:
+    wanted = {
+        "plan": plan.name,
+        "features": sorted(plan.features | terms.added_features),
+        "rate_limits": {**plan.rate_limits, **terms.rate_limits},
+        "valid_until": terms.valid_until,
+        "source": terms.source,
+    }
+    row, created = Entitlement.objects.select_for_update().get_or_create(
+        tenant_id=tenant.id, defaults={**wanted, "valid_from": at}
+    )
+    if created or all(getattr(row, name) == value for name, value in wanted.items()):
+        return row, created
+    for name, value in wanted.items():
+        setattr(row, name, value)
+    row.valid_from, row.updated_at, row.version = at, at, row.version + 1
+    row.save(update_fields=[*wanted, "valid_from", "updated_at", "version"])
+    return row, True
+
+
+def _write_quotas(tenant: Tenant, plan: Plan, terms: Terms, at: datetime) -> bool:
+    present = {row.key: row for row in Quota.objects.select_for_update().filter(tenant_id=tenant.id).order_by("id")}
+    changed = False
+    for key, found in plan.quotas.items():
+        limit = terms.limits.get(key, found.limit)
+        if key not in present:
+            present[key] = Quota.objects.create(
+                tenant_id=tenant.id,
+                key=key,
+                period_started=period_start(found.period, at) or at,
+                **_columns(found, limit),
+            )
+            changed = True
+        else:
+            changed = _change_quota(present[key], found, limit, terms.keeps_usage, at) or changed
+    return changed
+
+
+def _change_quota(row: Quota, found: QuotaTerms, limit: int | None, keeps_usage: bool, at: datetime) -> bool:
+    start = period_start(found.period, at)
+    anew = start is not None and (row.period != found.period or row.period_started < start)
+    used = 0 if anew else row.used
+    if found.enforcement == Enforcement.HARD and limit is not None and used > limit:
+        if not keeps_usage:
+            raise PlanBelowUsage(f"{row.key}: {used} in use, {limit} allowed.", quota=row.key, used=used, limit=limit)
+        limit = used
+    wanted = _columns(found, limit) | {"used": used}
+    if all(getattr(row, name) == value for name, value in wanted.items()):
+        return False
+    for name, value in wanted.items():
+        setattr(row, name, value)
+    row.period_started = start if start is not None and anew else row.period_started
+    row.updated_at, row.version = at, row.version + 1
+    row.save(update_fields=[*wanted, "period_started", "updated_at", "version"])
+    return True
+
+
+def _columns(found: QuotaTerms, limit: int | None) -> dict[str, Any]:
+    return {"limit": limit, "period": found.period, "enforcement": found.enforcement, "warn_at": found.warn_at}

@@ -1,0 +1,103 @@
+"""Long work that a request started: queued, running, then succeeded or failed; a worker reports, the starter asks."""
+
+from datetime import datetime
+from uuid import UUID
+
+from core.actor import Actor
+from core.db import needs_transaction
+from core.errors import InvalidTransition, NotFound
+from organizations.models import Job, JobState
+from organizations.ownership import TenantQuerySet
+
+_FROM = {
+    JobState.RUNNING: (JobState.QUEUED,),
+    JobState.SUCCEEDED: (JobState.QUEUED, JobState.RUNNING),
+    JobState.FAILED: (JobState.QUEUED, JobState.RUNNING),
+}
+
+
+@needs_transaction
+def start_job(*, actor: Actor, kind: str, at: datetime, total: int | None = None) -> Job:
+    """This function will note a piece of work that the caller then hands to a worker; its id goes into the 202 answer."""
+    return Job.objects.create(
+        tenant_id=actor.tenant_id, kind=kind, total=total, started_by=actor.subject.id, created_at=at, updated_at=at
+    )
+
+
+@needs_transaction
+def run_job(*, actor: Actor, job_id: UUID, at: datetime) -> Job:
+    """This function will mark a job as begun. Safe against two workers: the second is refused.
+
+    :raises NotFound: no such job in the tenant.
+    :raises InvalidTransition: it has begun or ended already.
+    """
+    row = _lock(actor, job_id)
+    _move(row, JobState.RUNNING, "run")
+    row.started_at = at
+    return _save(row, at, "state", "started_at")
+
+
+@needs_transaction
+def report_progress(*, actor: Actor, job_id: UUID, done: int, total: int | None = None, at: datetime) -> Job:
+    """This function will note how far a running job is; progress never goes back.
+
+    :raises NotFound: no such job in the tenant.
+    :raises InvalidTransition: it is not running.
+    """
+    row = _lock(actor, job_id)
+    if row.state != JobState.RUNNING:
+        raise InvalidTransition(state=row.state, action="report_progress")
+    row.total = total if total is not None else row.total
+    row.done = max(row.done, done) if row.total is None else min(max(row.done, done), row.total)
+    return _save(row, at, "done", "total")
+
+
+@needs_transaction
+def succeed_job(*, actor: Actor, job_id: UUID, result_href: str = "", at: datetime) -> Job:
+    """This function will end a job well; `result_href` says where its result is.
+
+    :raises NotFound: no such job in the tenant.
+    :raises InvalidTransition: it has ended already.
+    """
+    row = _lock(actor, job_id)
+    _move(row, JobState.SUCCEEDED, "succeed")
+    row.result_href, row.finished_at = result_href, at
+    row.done = row.total if row.total is not None else row.done
+    return _save(row, at, "state", "result_href", "finished_at", "done")
+
+
+@needs_transaction
+def fail_job(*, actor: Actor, job_id: UUID, code: str, message: str, at: datetime) -> Job:
+    """This function will end a job badly; code and message are ours and hold no data of the work.
+
+    :raises NotFound: no such job in the tenant.
+    :raises InvalidTransition: it has ended already.
+    """
+    row = _lock(actor, job_id)
+    _move(row, JobState.FAILED, "fail")
+    row.error, row.finished_at = {"code": code, "message": message}, at
+    return _save(row, at, "state", "error", "finished_at")
+
+
+def started_jobs(actor: Actor) -> TenantQuerySet:
+    """This function will keep the jobs that the actor itself started in this tenant."""
+    return Job.objects.of(actor).filter(started_by=actor.subject.id)
+
+
+def _lock(actor: Actor, job_id: UUID) -> Job:
+    row: Job | None = Job.objects.of(actor).select_for_update().filter(id=job_id).first()
+    if row is None:
+        raise NotFound("No such job.")
+    return row
+
+
+def _move(row: Job, target: JobState, action: str) -> None:
+    if row.state not in _FROM[target]:
+        raise InvalidTransition(state=row.state, action=action)
+    row.state = target
+
+
+def _save(row: Job, at: datetime, *names: str) -> Job:
+    row.updated_at, row.version = at, row.version + 1
+    row.save(update_fields=[*names, "updated_at", "version"])
+    return row

@@ -1,0 +1,28 @@
+"""The only writer of the pharmacy directory, which every tenant may search. Source: contract, "Rows of two parties"."""
+
+from datetime import datetime
+
+from core.db import needs_transaction
+
+from .models import Location, LocationStatus, PharmacyListing
+from .words import folded
+
+
+@needs_transaction
+def publish(location: Location, *, at: datetime) -> None:
+    """This function will make the directory show a location, or no longer show it, as the location now says."""
+    if not (location.listed and location.is_dispensing and location.status == LocationStatus.ACTIVE):
+        PharmacyListing.objects.filter(id=location.id).delete()
+        return
+    shown = {
+        "name": location.name,
+        "search_text": folded(location.name)[:200],
+        "address": location.address,
+        "opening_hours": location.opening_hours,
+        "updated_at": at,
+    }
+    PharmacyListing.objects.update_or_create(
+        id=location.id,
+        defaults=shown,
+        create_defaults={**shown, "tenant_id": location.tenant_id, "created_at": at},
+    )

@@ -1,0 +1,66 @@
+"""Filters of `GET /v1/locations`: a tenant's own places, or the directory of pharmacies."""
+
+from typing import Any
+
+import django_filters
+
+from api.filters import Condition, Filters
+from core.row_security import BOUND
+from organizations.models import Location, LocationStatus, LocationType, PharmacyListing
+from organizations.words import split_words
+
+DIRECTORIES = (("pharmacy", "pharmacy"),)
+_WORDS = 8
+_NOTHING = Condition("false")
+
+
+class LocationFilters(Filters):
+    """A tenant's own places; `search` finds places whose name or identifiers hold words that begin so."""
+
+    type = django_filters.ChoiceFilter(choices=LocationType.choices)
+    status = django_filters.ChoiceFilter(choices=LocationStatus.choices)
+    organization_id = django_filters.UUIDFilter()
+    parent_id = django_filters.UUIDFilter()
+    search = django_filters.CharFilter(max_length=200)
+    directory = django_filters.ChoiceFilter(choices=DIRECTORIES, label="pharmacy: search the public directory instead")
+
+    class Meta:
+        model = Location
+        fields: tuple[str, ...] = ()
+
+    def condition_search(self, value: Any) -> Condition:
+        """Every word of the search is the beginning of some word of the place."""
+        words = split_words(str(value))[:_WORDS]
+        if not words:
+            return _NOTHING
+        return Condition(" AND ".join(_word(position) for position in range(len(words))), tuple(words))
+
+
+class DirectoryFilters(Filters):
+    """The directory has names only, so little to filter by; it is outside row security, so any operator is cheap."""
+
+    search = django_filters.CharFilter(max_length=200)
+    directory = django_filters.ChoiceFilter(choices=DIRECTORIES)
+
+    class Meta:
+        model = PharmacyListing
+        fields: tuple[str, ...] = ()
+
+    def condition_search(self, value: Any) -> Condition:
+        """Every word of the search is somewhere in the name."""
+        words = split_words(str(value))[:_WORDS]
+        if not words:
+            return _NOTHING
+        sql = " AND ".join(f'position({{{position}}} in t."search_text") > 0' for position in range(len(words)))
+        return Condition(sql, tuple(words))
+
+    def condition_directory(self, value: Any) -> Condition:
+        """The view has chosen the table by it."""
+        return Condition("true")
+
+
+def _word(position: int) -> str:
+    return (
+        't."id" IN (SELECT w.location_id FROM organizations_locationword w'
+        f" WHERE w.tenant_id = {BOUND} AND w.word ^@ {{{position}}})"
+    )

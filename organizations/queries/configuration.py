@@ -1,0 +1,125 @@
+"""A tenant's settings in effect: default, then its organization's ancestors from the root down, then its own."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from core.actor import Actor
+from core.db import needs_transaction
+from core.errors import NotFound
+from organizations import configuration_schema
+from organizations.configuration_schema import SECTIONS, Sections
+from organizations.models import ConfigurationVersion, Entitlement, OrganizationConfiguration, TenantConfiguration
+from organizations.ownership import TenantQuerySet
+
+# 16 is twice the depth that the tree may have: the walk ends even in a tree that was broken by hand.
+_ABOVE = """
+WITH RECURSIVE up (id, parent_id, step) AS (
+    SELECT o.id, o.parent_id, 0 FROM organizations_tenant t JOIN organizations_organization o ON o.id = t.organization_id
+     WHERE t.id = %s
+    UNION ALL
+    SELECT o.id, o.parent_id, up.step + 1 FROM up JOIN organizations_organization o ON o.id = up.parent_id WHERE up.step < 16
+)
+SELECT c.* FROM up JOIN organizations_organizationconfiguration c ON c.organization_id = up.id ORDER BY up.step DESC
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """The settings in effect. `locked` and `own` hold dotted keys: decided above for good, and set by the tenant."""
+
+    values: Sections
+    locked: frozenset[str]
+    own: frozenset[str]
+    version: int
+    schema_version: int
+    updated_at: datetime
+
+
+@needs_transaction
+def effective(tenant_id: UUID) -> Effective:
+    """This function will work out the settings in effect for the bound tenant.
+
+    :raises NotFound: the tenant has no configuration, or is not the bound one.
+    """
+    row = TenantConfiguration.objects.filter(tenant_id=tenant_id).first()
+    if row is None:
+        raise NotFound("The tenant has no configuration.")
+    values, locked, own = resolve(above(tenant_id), sections_of(row))
+    entitled = Entitlement.objects.filter(tenant_id=tenant_id).values_list("features", flat=True).first() or []
+    values["modules"] = {name: on and name in entitled for name, on in values["modules"].items()}
+    return Effective(values, locked, own, row.version, row.schema_version, row.updated_at)
+
+
+@needs_transaction
+def locked_configuration(tenant_id: UUID) -> TenantConfiguration:
+    """This function will lock what the bound tenant itself has set.
+
+    :raises NotFound: the tenant has no configuration, or is not the bound one.
+    """
+    row = TenantConfiguration.objects.select_for_update().filter(tenant_id=tenant_id).first()
+    if row is None:
+        raise NotFound("The tenant has no configuration.")
+    return row
+
+
+def above(tenant_id: UUID) -> list[OrganizationConfiguration]:
+    """This function will list what the ancestors of a tenant set, the root's first."""
+    return list(OrganizationConfiguration.objects.raw(_ABOVE, [tenant_id]))
+
+
+def resolve(
+    ancestors: Iterable[OrganizationConfiguration], own: Sections
+) -> tuple[Sections, frozenset[str], frozenset[str]]:
+    """This function will lay the layers over one another; a key locked above is not changed by any layer below.
+
+    Returns the values, the locked keys, and the tenant's own keys that are in effect.
+    """
+    values, locked = configuration_schema.defaults(), set[str]()
+    for layer in ancestors:
+        _lay(values, sections_of(layer), locked)
+        locked.update(layer.locked)
+    return values, frozenset(locked), frozenset(_lay(values, own, locked))
+
+
+def sections_of(row: OrganizationConfiguration | TenantConfiguration) -> Sections:
+    """This function will return what one row sets itself, section by section."""
+    return {section: dict(getattr(row, section)) for section in SECTIONS}
+
+
+def visible(values: Sections, *, to_configurers: bool) -> Sections:
+    """This function will leave out the keys marked secret, except for those who may configure."""
+    return {
+        section: {
+            key: value
+            for key, value in keys.items()
+            if to_configurers or not configuration_schema.is_secret(section, key)
+        }
+        for section, keys in values.items()
+    }
+
+
+def versions(actor: Actor) -> TenantQuerySet:
+    """This function will list the changes of the tenant's settings, the newest first."""
+    return ConfigurationVersion.objects.of(actor).order_by("-number", "id")
+
+
+@needs_transaction
+def policy(actor: Actor, key: str) -> Any:
+    """This function will return one policy in effect for the actor's tenant, which must be bound.
+
+    :raises KeyError: there is no such policy; a programming error.
+    """
+    return effective(actor.tenant_id).values["policies"][key]
+
+
+def _lay(values: Sections, layer: Sections, locked: set[str]) -> list[str]:
+    laid = []
+    for section, keys in layer.items():
+        for key, value in keys.items():
+            if key in values[section] and f"{section}.{key}" not in locked:
+                values[section][key] = value
+                laid.append(f"{section}.{key}")
+    return laid

@@ -1,0 +1,1 @@
+"""Bodies that the app reads; each refuses members it does not know."""

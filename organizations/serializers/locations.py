@@ -1,0 +1,77 @@
+"""Bodies that make and change places."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from api.serializers import StrictSerializer
+from organizations.models import LocationStatus, LocationType
+
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun", "holiday")
+_CLOCK = r"^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$"
+
+
+class AddressIn(StrictSerializer):
+    """A postal address."""
+
+    lines = serializers.ListField(child=serializers.CharField(max_length=200), max_length=5, required=False)
+    city = serializers.CharField(max_length=120, required=False)
+    state = serializers.CharField(max_length=120, required=False)
+    postal_code = serializers.CharField(max_length=20, required=False)
+    country = serializers.RegexField(r"^[A-Z]{2}$", required=False)
+
+
+class GeoIn(StrictSerializer):
+    """A point on the earth, WGS 84."""
+
+    latitude = serializers.FloatField(min_value=-90, max_value=90)
+    longitude = serializers.FloatField(min_value=-180, max_value=180)
+
+
+class OpeningHoursIn(StrictSerializer):
+    """One span of opening on some days; all day, or from `opens` to `closes`."""
+
+    days = serializers.ListField(child=serializers.ChoiceField(choices=DAYS), min_length=1, max_length=8)
+    opens = serializers.RegexField(_CLOCK, required=False)
+    closes = serializers.RegexField(_CLOCK, required=False)
+    all_day = serializers.BooleanField(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Hold the span against its form."""
+        spans = "opens" in attrs and "closes" in attrs
+        if bool(attrs.get("all_day")) == spans or ("opens" in attrs) != ("closes" in attrs):
+            raise serializers.ValidationError("Give opens and closes, or all_day.", code="invalid")
+        if spans and attrs["opens"] >= attrs["closes"]:
+            raise serializers.ValidationError({"closes": "Must be later than opens."}, code="invalid")
+        return attrs
+
+
+class ContactIn(StrictSerializer):
+    """How a place is reached."""
+
+    phone = serializers.CharField(max_length=40, required=False)
+    email = serializers.EmailField(max_length=254, required=False)
+    url = serializers.URLField(max_length=300, required=False)
+
+
+class IdentifierIn(StrictSerializer):
+    """What others call it: the register and the number there."""
+
+    system = serializers.CharField(max_length=200)
+    value = serializers.CharField(max_length=100)
+
+
+class LocationIn(StrictSerializer):
+    """A place."""
+
+    organization_id = serializers.UUIDField(required=False, allow_null=True)
+    parent_id = serializers.UUIDField(required=False, allow_null=True)
+    name = serializers.CharField(max_length=200)
+    type = serializers.ChoiceField(choices=LocationType.choices)
+    status = serializers.ChoiceField(choices=LocationStatus.choices, required=False)
+    address = AddressIn(required=False, allow_null=True)
+    geo = GeoIn(required=False, allow_null=True)
+    opening_hours = OpeningHoursIn(many=True, required=False, max_length=30)
+    contact = ContactIn(required=False, allow_null=True)
+    identifiers = IdentifierIn(many=True, required=False, max_length=20)
+    listed = serializers.BooleanField(required=False)

@@ -1,0 +1,33 @@
+"""Jobs on the wire."""
+
+from api import shapes
+from api.shapes import Shape
+from organizations.models import Job, JobState
+
+JOB = Shape(
+    name="job",
+    model=Job,
+    fields=(
+        shapes.uuid("id"),
+        shapes.text("kind"),
+        shapes.choice("state", JobState.values),
+        shapes.computed(
+            "progress",
+            "json_build_object('done', t.done, 'total', t.total)",
+            {"type": "object", "properties": {"done": {"type": "integer"}, "total": {"type": ["integer", "null"]}}},
+        ),
+        shapes.computed(
+            "result",
+            "CASE WHEN t.result_href <> '' THEN json_build_object('href', t.result_href) END",
+            {"type": ["object", "null"]},
+        ),
+        shapes.document(
+            "error",
+            {"type": ["object", "null"], "properties": {"code": {"type": "string"}, "message": {"type": "string"}}},
+        ),
+        shapes.instant("created_at"),
+        shapes.instant("started_at").nullable(),
+        shapes.instant("finished_at").nullable(),
+        shapes.instant("updated_at"),
+    ),
+)
