@@ -207,3 +207,60 @@ class ApiKeyExpiring(_ApiKeyEvent):
     type: ClassVar = "api_key.expiring"
     key_id: str
     expires_at: str
+
+
+@register
+@dataclass(frozen=True)
+class ConfigurationUpdated(EventType):
+    """A tenant changed its settings; names the keys, never the values."""
+
+    type: ClassVar = "configuration.updated"
+    resource: ClassVar = "configuration"
+    keys: list[str] = field(default_factory=list)
+
+
+@register
+@dataclass(frozen=True)
+class EntitlementChanged(EventType):
+    """A tenant's plan, features, quotas or rate limits changed."""
+
+    type: ClassVar = "entitlement.changed"
+    resource: ClassVar = "entitlement"
+    plan: str
+    source: str
+    features: list[str] = field(default_factory=list)
+
+
+@register
+@dataclass(frozen=True)
+class QuotaThresholdReached(EventType):
+    """A tenant's use of something reached the share of its limit that it is warned at, or the limit."""
+
+    type: ClassVar = "quota.threshold_reached"
+    resource: ClassVar = "quota"
+    key: str
+    used: int
+    limit: int
+    percent: int
+
+
+@register
+@dataclass(frozen=True)
+class LocationCreated(EventType):
+    """A tenant has a new place."""
+
+    type: ClassVar = "location.created"
+    resource: ClassVar = "location"
+    href: ClassVar = "/v1/locations/{id}"
+    location_type: str
+
+
+@register
+@dataclass(frozen=True)
+class LocationUpdated(EventType):
+    """Fields of a place changed; names which."""
+
+    type: ClassVar = "location.updated"
+    resource: ClassVar = "location"
+    href: ClassVar = "/v1/locations/{id}"
+    changed: list[str] = field(default_factory=list)

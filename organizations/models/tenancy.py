@@ -121,6 +121,8 @@ class Tenant(LifecycleModel):
         models.CharField(max_length=40), default=list, blank=True, help_text="Entitled and not switched off; a copy."
     )
     rate_limits = models.JSONField(default=dict, blank=True, help_text="A copy of the entitlement's.")
+    reads_while_suspended = models.BooleanField(default=True, db_default=True, help_text="A copy of the policy.")
+    entitled_until = models.DateTimeField(null=True, blank=True, help_text="A copy of the entitlement's end.")
     provisioning_job_id = models.UUIDField(null=True, blank=True)
     legal_hold = models.BooleanField(default=False, db_default=False)
     offboarding_at = models.DateTimeField(null=True, blank=True)
