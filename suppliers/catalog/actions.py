@@ -1,0 +1,158 @@
+"""Writes of the catalog: create, replace and archive a product, with its packagings, words, counter and facts."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError
+
+from core import lifecycle
+from core.actor import Actor
+from core.db import needs_transaction
+from ledger import public as ledger
+
+from . import events, packagings, policies, postings, queries
+from .models import Product
+from .states import ACTION_TO, LOT_TRACKED_KINDS, Status, Tracking
+
+_COLUMNS = (
+    "supplier_sku", "name", "description", "category", "kind", "brand", "manufacturer_name", "manufacturer_part_number",
+    "base_unit", "udi", "national_codes", "classifications", "tracking", "expiry_required", "shelf_life_days",
+    "min_remaining_shelf_life_days", "storage_min_c", "storage_max_c", "storage_light_sensitive", "controlled", "hazardous",
+    "prescription_only", "substitutes", "tax_category", "country_of_origin", "lead_time_days", "attributes",
+)  # fmt: skip
+_TEXTS = (
+    "description", "brand", "manufacturer_name", "manufacturer_part_number", "tax_category", "country_of_origin",
+)  # fmt: skip
+_TAKEN = {
+    "suppliers_product_sku_taken": policies.SkuTaken,
+    "suppliers_packaging_gtin_taken": policies.GtinTaken,
+}
+
+
+@needs_transaction
+def create_product(*, actor: Actor, data: Mapping[str, Any], at: datetime) -> Product:
+    """Create a product as a draft, or on sale at once.
+
+    :raises InvalidFields: unknown category or substitute, or not complete enough to be active.
+    :raises SkuTaken, GtinTaken: by another product of the tenant.
+    """
+    policies.check_references(actor, data)
+    product = Product(tenant_id=actor.tenant_id, created_at=at, updated_at=at, **_columns(data))
+    if data["status"] == Status.ACTIVE:
+        policies.check_active(product, data["packagings"])
+        lifecycle.move(product, ACTION_TO[Status.ACTIVE])
+    with _refusals():
+        product.save(force_insert=True)
+        packagings.add(product, data["packagings"], at=at)
+    postings.add_words(product, _gtins(data))
+    fact = events.ProductCreated(supplier_sku=product.supplier_sku, status=product.status)
+    ledger.record(actor=actor, event=fact, resource_id=product.id, at=at, resource_version=product.version)
+    postings.count_created(product)
+    return product
+
+
+@needs_transaction
+def replace_product(*, actor: Actor, product: Product, data: Mapping[str, Any], at: datetime) -> Product:
+    """Replace a locked product; what the data leaves out takes its default, but the status stays as it is.
+
+    Nothing is written, and no fact recorded, when nothing differs.
+
+    :raises InvalidTransition: archived, or no transition leads to the asked status.
+    :raises InvalidFields, SkuTaken, GtinTaken: as `create_product`.
+    :raises FieldLocked: a field that is frozen because stock has moved.
+    """
+    before, status = product.status, data.get("status") or product.status
+    policies.check_replaceable(product, status)
+    policies.check_references(actor, data, product.id)
+    wanted = _columns(data)
+    changed = [name for name in _COLUMNS if getattr(product, name) != wanted[name]]
+    packs = packagings.match(queries.current_packagings(actor, product), data["packagings"])
+    policies.check_unlocked(product, [*changed, *packs.changed])
+    for name in changed:
+        setattr(product, name, wanted[name])
+    if status == Status.ACTIVE:
+        policies.check_active(product, data["packagings"])
+    if status != before:
+        lifecycle.move(product, ACTION_TO[Status(status)])
+        changed.append("status")
+    if not changed and not packs.differ:
+        return product
+    _save(product, changed, at)
+    with _refusals():
+        packagings.apply(product, packs, at=at)
+    postings.replace_words(product, _gtins(data))
+    _record_replaced(actor, product, changed + ["packagings"] * packs.differ, at)
+    postings.count_moved(product, before)
+    return product
+
+
+@needs_transaction
+def archive_product(*, actor: Actor, product: Product, at: datetime) -> Product:
+    """Put a locked product away for good; its SKU and GTINs become free, its row stays.
+
+    :raises InvalidTransition: it is archived already.
+    """
+    before = product.status
+    lifecycle.move(product, ACTION_TO[Status.ARCHIVED], at)
+    _save(product, ["status", "archived_at"], at)
+    packagings.archive(product, at=at)
+    fact = events.ProductDeleted(supplier_sku=product.supplier_sku)
+    ledger.record(actor=actor, event=fact, resource_id=product.id, at=at, resource_version=product.version)
+    postings.count_moved(product, before)
+    return product
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Turn the unique keys of the tables into the refusals they stand for."""
+    try:
+        yield
+    except IntegrityError as error:
+        constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
+        if constraint not in _TAKEN:
+            raise
+        raise _TAKEN[constraint]() from error
+
+
+def _save(product: Product, changed: list[str], at: datetime) -> None:
+    product.version += 1
+    product.updated_at = at
+    with _refusals():
+        product.save(update_fields=[*changed, "version", "updated_at"])
+
+
+def _record_replaced(actor: Actor, product: Product, changed: list[str], at: datetime) -> None:
+    """Every change is an update; a change of status is told by its own name too."""
+    sku, status = product.supplier_sku, product.status
+    facts: list[ledger.EventType] = [events.ProductUpdated(supplier_sku=sku, status=status, changes=sorted(changed))]
+    if "status" in changed:
+        kind = events.ProductActivated if status == Status.ACTIVE else events.ProductDiscontinued
+        facts.append(kind(supplier_sku=sku))
+    for fact in facts:
+        ledger.record(actor=actor, event=fact, resource_id=product.id, at=at, resource_version=product.version)
+
+
+def _gtins(data: Mapping[str, Any]) -> list[str]:
+    return [row["gtin"] for row in data["packagings"] if row["gtin"]]
+
+
+def _columns(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The table's columns of a checked body: defaults filled in, texts never null."""
+    storage = data["storage"] or {}
+    default_tracking = Tracking.LOT if data["kind"] in LOT_TRACKED_KINDS else Tracking.NONE
+    found = {name: data.get(name) for name in _COLUMNS}
+    found |= {name: data.get(name) or "" for name in _TEXTS}
+    found |= {
+        "tracking": data.get("tracking") or default_tracking.value,
+        "national_codes": data.get("national_codes", []),
+        "classifications": data.get("classifications") or {},
+        "storage_min_c": storage.get("min_c"),
+        "storage_max_c": storage.get("max_c"),
+        "storage_light_sensitive": storage.get("light_sensitive"),
+        "controlled": data["controlled"] and {**data["controlled"], "license_type": data["controlled"]["license_type"] or None},
+        "substitutes": [{**row, "product_id": str(row["product_id"])} for row in data.get("substitutes", ())],
+        "attributes": data.get("attributes", []),
+    }
+    return found

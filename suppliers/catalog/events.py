@@ -1,0 +1,56 @@
+"""Facts about products. Source: contract, supply 4.4."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ledger.public import EventType, register
+
+
+@dataclass(frozen=True)
+class _ProductEvent(EventType):
+    resource: ClassVar[str] = "product"
+    href: ClassVar[str] = "/v1/products/{id}"
+    supplier_sku: str
+
+
+@register
+@dataclass(frozen=True)
+class ProductCreated(_ProductEvent):
+    """A product came into the catalog, as a draft or on sale at once."""
+
+    type: ClassVar[str] = "product.created"
+    status: str
+
+
+@register
+@dataclass(frozen=True)
+class ProductUpdated(_ProductEvent):
+    """A product was replaced; `changes` names the fields that differ."""
+
+    type: ClassVar[str] = "product.updated"
+    status: str
+    changes: list[str]
+
+
+@register
+@dataclass(frozen=True)
+class ProductActivated(_ProductEvent):
+    """A draft or discontinued product went on sale."""
+
+    type: ClassVar[str] = "product.activated"
+
+
+@register
+@dataclass(frozen=True)
+class ProductDiscontinued(_ProductEvent):
+    """A product is no longer sold."""
+
+    type: ClassVar[str] = "product.discontinued"
+
+
+@register
+@dataclass(frozen=True)
+class ProductDeleted(_ProductEvent):
+    """A product was archived; its row stays for traceability."""
+
+    type: ClassVar[str] = "product.deleted"

@@ -1,0 +1,80 @@
+"""What the list of products can be narrowed by."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import django_filters
+
+from api.filters import Condition, Filters, array_literal
+from core.errors import FieldError, InvalidFields
+
+from .models import Product
+from .states import Availability, Status
+from .words import LAST, MOST_OF_A_QUESTION, words_of
+
+# The category and everything below it, over the platform's tree and the tenant's own part of it.
+_BELOW = """t."category" = ANY(ARRAY(
+WITH RECURSIVE node (id, code, parent_id) AS (
+ SELECT id, code, parent_id FROM suppliers_platformcategory
+ UNION ALL SELECT id, code, parent_id FROM suppliers_category
+  WHERE tenant_id = NULLIF(current_setting('app.tenant_id', true), '')::uuid),
+below (id, code) AS (
+ SELECT id, code FROM node WHERE code = {0}
+ UNION SELECT node.id, node.code FROM node JOIN below ON node.parent_id = below.id)
+SELECT code FROM below))"""
+
+# A range rather than `^@`: it stays an index range when PostgreSQL plans without knowing the parameters.
+_WITH_WORD = (
+    'EXISTS (SELECT FROM suppliers_productword w WHERE w.tenant_id = t."tenant_id" AND w.product_id = t."id"'
+    " AND w.word >= {0} AND w.word < {1})"
+)
+
+
+def _one_of(column: str, value: str, known: Iterable[str]) -> Condition:
+    names = [part.strip() for part in value.split(",") if part.strip()]
+    unknown = [name for name in names if name not in set(known)]
+    if unknown or not names:
+        message = f"{', '.join(unknown)[:64] or 'nothing'!r} is not among {', '.join(known)}."
+        raise InvalidFields(errors=[FieldError(column, "invalid_choice", message)])
+    if len(names) == 1:
+        return Condition(f't."{column}" = {{0}}', (names[0],))
+    return Condition(f't."{column}" = ANY({{0}}::text[])', (array_literal(names),))
+
+
+class ProductFilters(Filters):
+    """`category` holds its descendants, `availability` and `status` take comma lists, `search` word beginnings (all of them)."""
+
+    category = django_filters.CharFilter(max_length=64)
+    availability = django_filters.CharFilter(max_length=100)
+    status = django_filters.CharFilter(max_length=100)
+    search = django_filters.CharFilter(max_length=200)
+    updated_since = django_filters.IsoDateTimeFilter(field_name="updated_at", lookup_expr="gte")
+
+    class Meta:
+        model = Product
+        fields: Any = []
+
+    def condition_category(self, value: str) -> Condition:
+        """The category itself or one below it."""
+        return Condition(_BELOW, (value,))
+
+    def condition_availability(self, value: str) -> Condition:
+        """One availability or several."""
+        return _one_of("availability", value, Availability.values)
+
+    def condition_status(self, value: str) -> Condition:
+        """One status or several; the conditions on `archived_at` say nothing new, but open the partial indexes."""
+        found = _one_of("status", value, Status.values)
+        names = {part.strip() for part in value.split(",")}
+        if Status.ARCHIVED not in names:
+            return Condition(f'{found.sql} AND t."archived_at" IS NULL', found.parameters)
+        return found if len(names) > 1 else Condition(f'{found.sql} AND t."archived_at" IS NOT NULL', found.parameters)
+
+    def condition_search(self, value: str) -> Condition:
+        """Products with, for each word of the question, a word that begins with it."""
+        words = words_of(value)
+        if not 1 <= len(words) <= MOST_OF_A_QUESTION:
+            message = f"Search for 1 to {MOST_OF_A_QUESTION} words of letters or digits."
+            raise InvalidFields(errors=[FieldError("search", "invalid", message)])
+        parts = [_WITH_WORD.format(f"{{{2 * n}}}", f"{{{2 * n + 1}}}") for n in range(len(words))]
+        return Condition(" AND ".join(parts), tuple(bound for word in words for bound in (word, word + LAST)))

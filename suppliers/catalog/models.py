@@ -1,0 +1,249 @@
+"""Tables of the catalog: products with their packagings, the words they are found by, and categories."""
+
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Lower, Now
+from django_fsm import FSMField, transition
+
+from core.clock import now
+from core.lifecycle import LifecycleModel
+from core.row_security import GLOBAL, TableSecurity
+from organizations.public import TenantOwned
+
+from .states import Availability, Kind, PackagingLevel, PackagingState, Status, Tracking
+
+_LIVE = Q(archived_at__isnull=True)
+_GONE = Q(archived_at__isnull=False)
+
+
+class Product(LifecycleModel, TenantOwned):
+    """One thing a supplier sells, known by his own SKU.
+
+    `archived_at` says the same as the status `archived`: the lists' indexes are partial on it. `stock_moved_at` is set by
+    the first stock movement and freezes the base unit, the pack ratios and the tracking.
+    Personal data: none.
+    """
+
+    supplier_sku = models.CharField(max_length=64)
+    name = models.CharField(max_length=255)
+    name_sort = models.GeneratedField(expression=Lower("name"), output_field=models.TextField(), db_persist=True)
+    description = models.TextField(blank=True, default="")
+    category = models.CharField(max_length=64)
+    kind = models.CharField(max_length=12, choices=Kind)
+    status = FSMField(default=Status.DRAFT.value, choices=Status, protected=True, max_length=12)
+    brand = models.CharField(max_length=120, blank=True, default="")
+    manufacturer_name = models.CharField(max_length=255, blank=True, default="")
+    manufacturer_part_number = models.CharField(max_length=80, blank=True, default="")
+    base_unit = models.CharField(max_length=3)
+    udi = models.JSONField(null=True)
+    national_codes = models.JSONField(default=list)
+    classifications = models.JSONField(default=dict)
+    tracking = models.CharField(max_length=14, choices=Tracking, default=Tracking.NONE)
+    expiry_required = models.BooleanField(default=False)
+    shelf_life_days = models.PositiveIntegerField(null=True)
+    min_remaining_shelf_life_days = models.PositiveIntegerField(null=True)
+    storage_min_c = models.DecimalField(max_digits=4, decimal_places=1, null=True)
+    storage_max_c = models.DecimalField(max_digits=4, decimal_places=1, null=True)
+    storage_light_sensitive = models.BooleanField(null=True)
+    controlled = models.JSONField(null=True)
+    hazardous = models.JSONField(null=True)
+    prescription_only = models.BooleanField(default=False)
+    substitutes = models.JSONField(default=list)
+    tax_category = models.CharField(max_length=20, blank=True, default="")
+    country_of_origin = models.CharField(max_length=2, blank=True, default="")
+    lead_time_days = models.PositiveIntegerField(null=True)
+    attributes = models.JSONField(default=list)
+    availability = models.CharField(max_length=12, choices=Availability, default=Availability.UNAVAILABLE)
+    archived_at = models.DateTimeField(null=True)
+    stock_moved_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "supplier_sku"], condition=_LIVE, name="suppliers_product_sku_taken"),
+            models.CheckConstraint(
+                condition=Q(status=Status.ARCHIVED, archived_at__isnull=False)
+                | (~Q(status=Status.ARCHIVED) & Q(archived_at__isnull=True)),
+                name="suppliers_product_archived_at",
+            ),
+            models.CheckConstraint(condition=Q(status__in=Status.values), name="suppliers_product_status_known"),
+            models.CheckConstraint(
+                condition=Q(storage_min_c__isnull=True)
+                | Q(storage_max_c__isnull=True)
+                | Q(storage_min_c__lt=F("storage_max_c")),
+                name="suppliers_product_storage_range",
+            ),
+        ]
+        # One for each sort and filter, the tenant first and the key last; read backwards they serve the other direction.
+        indexes = [
+            models.Index(fields=["tenant", "created_at", "id"], condition=_LIVE, name="suppliers_product_by_created"),
+            models.Index(fields=["tenant", "updated_at", "id"], condition=_LIVE, name="suppliers_product_by_updated"),
+            models.Index(fields=["tenant", "name_sort", "id"], condition=_LIVE, name="suppliers_product_by_name"),
+            models.Index(fields=["tenant", "category", "created_at", "id"], condition=_LIVE, name="suppliers_product_category"),
+            models.Index(
+                fields=["tenant", "availability", "created_at", "id"], condition=_LIVE, name="suppliers_product_available"
+            ),
+            models.Index(fields=["tenant", "status", "created_at", "id"], condition=_LIVE, name="suppliers_product_by_status"),
+            models.Index(fields=["tenant", "created_at", "id"], condition=_GONE, name="suppliers_product_archived"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.supplier_sku} {self.name}"
+
+    @transition(field=status, source=[Status.DRAFT.value, Status.DISCONTINUED.value], target=Status.ACTIVE.value)
+    def activate(self) -> None:
+        """Put the product on sale."""
+
+    @transition(field=status, source=Status.ACTIVE.value, target=Status.DISCONTINUED.value)
+    def discontinue(self) -> None:
+        """Stop selling the product."""
+
+    @transition(
+        field=status,
+        source=[Status.DRAFT.value, Status.ACTIVE.value, Status.DISCONTINUED.value],
+        target=Status.ARCHIVED.value,
+    )
+    def archive(self, at: Any) -> None:
+        """Put the product away for good; its row stays for traceability."""
+        self.archived_at = at
+
+
+class Packaging(TenantOwned):
+    """A pack a product is handled in: so many base units, with a GTIN of its own.
+
+    Rows stay when a packaging is taken out, because prices and documents name them. GTINs are stored with 14 digits.
+    Personal data: none.
+    """
+
+    product = models.ForeignKey(
+        Product, on_delete=models.PROTECT, related_name="packagings", db_constraint=False, db_index=False
+    )
+    position = models.PositiveSmallIntegerField()
+    level = models.CharField(max_length=6, choices=PackagingLevel)
+    name = models.CharField(max_length=120, blank=True, default="")
+    units_per_pack = models.PositiveBigIntegerField()
+    gtin = models.CharField(max_length=14, null=True)
+    orderable = models.BooleanField(default=True)
+    min_order_quantity = models.PositiveIntegerField(default=1)
+    order_increment = models.PositiveIntegerField(default=1)
+    max_order_quantity = models.PositiveIntegerField(null=True)
+    gross_weight_g = models.PositiveIntegerField(null=True)
+    length_mm = models.PositiveIntegerField(null=True)
+    width_mm = models.PositiveIntegerField(null=True)
+    height_mm = models.PositiveIntegerField(null=True)
+    state = models.CharField(max_length=8, choices=PackagingState, default=PackagingState.CURRENT)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant", "gtin"],
+                condition=Q(gtin__isnull=False, state=PackagingState.CURRENT),
+                name="suppliers_packaging_gtin_taken",
+            ),
+            models.CheckConstraint(
+                condition=Q(units_per_pack__gte=1, min_order_quantity__gte=1, order_increment__gte=1),
+                name="suppliers_packaging_quantities",
+            ),
+            models.CheckConstraint(
+                condition=Q(max_order_quantity__isnull=True) | Q(max_order_quantity__gte=F("min_order_quantity")),
+                name="suppliers_packaging_maximum",
+            ),
+        ]
+        indexes = [models.Index(fields=["tenant", "product", "position"], name="suppliers_packaging_of_product")]
+
+    def __str__(self) -> str:
+        return f"{self.level} of {self.units_per_pack}"
+
+
+class ProductWord(models.Model):
+    """A word a product is found by; the key alone answers a search, under row security too, where GIN would not.
+
+    Words are compared byte by byte (collation C), so that a prefix is a range of the key. Without a foreign key: products
+    are never deleted, and a check for each word would double the cost of a create.
+    Personal data: none.
+    """
+
+    pk = models.CompositePrimaryKey("tenant_id", "word", "product_id")
+    tenant_id = models.UUIDField()
+    word = models.CharField(max_length=64, db_collation="C")
+    product_id = models.UUIDField()
+
+    security: ClassVar = TableSecurity()
+
+    class Meta:
+        indexes = [models.Index(fields=["tenant_id", "product_id"], name="suppliers_productword_of")]
+
+    def __str__(self) -> str:
+        return self.word
+
+
+class ProductCounter(models.Model):
+    """How many products a tenant has in each status, moved in the transaction that moves the products.
+
+    Personal data: none.
+    """
+
+    tenant_id = models.UUIDField(primary_key=True)
+    draft = models.PositiveBigIntegerField(default=0)
+    active = models.PositiveBigIntegerField(default=0)
+    discontinued = models.PositiveBigIntegerField(default=0)
+    archived = models.PositiveBigIntegerField(default=0)
+
+    security: ClassVar = TableSecurity()
+
+    def __str__(self) -> str:
+        return f"{self.draft + self.active + self.discontinued} products"
+
+
+class PlatformCategory(models.Model):
+    """A category every supplier may use, with the codes other taxonomies have for it. Seeded from `taxonomy`.
+
+    Personal data: none.
+    """
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    code = models.CharField(max_length=64, unique=True)
+    name = models.CharField(max_length=120)
+    parent = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="children")
+    position = models.PositiveIntegerField()
+    mappings = models.JSONField(default=dict)
+    active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
+    updated_at = models.DateTimeField(default=now, db_default=Now())
+    version = models.PositiveIntegerField(default=1, db_default=1)
+
+    security: ClassVar = GLOBAL
+
+    class Meta:
+        verbose_name_plural = "platform categories"
+        constraints = [
+            models.CheckConstraint(condition=~Q(parent=F("id")), name="suppliers_platformcategory_not_own_parent")
+        ]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class Category(TenantOwned):
+    """A supplier's own category; `parent_id` names a platform category or another own one.
+
+    Personal data: none.
+    """
+
+    code = models.CharField(max_length=64)
+    name = models.CharField(max_length=120)
+    parent_id = models.UUIDField()
+    mappings = models.JSONField(default=dict)
+    active = models.BooleanField(default=True)
+
+    class Meta:
+        verbose_name_plural = "categories"
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "code"], name="suppliers_category_code_taken"),
+            models.CheckConstraint(condition=~Q(parent_id=F("id")), name="suppliers_category_not_own_parent"),
+        ]
+        indexes = [models.Index(fields=["tenant", "parent_id"], name="suppliers_category_by_parent")]
+
+    def __str__(self) -> str:
+        return self.code

@@ -1,0 +1,142 @@
+"""The packagings of a product, written with it: matched to those it has, so that prices keep naming the same pack."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from core.errors import FieldError, InvalidFields
+
+from .models import Packaging, Product
+from .states import PackagingState
+
+_COLUMNS = (
+    "level", "name", "units_per_pack", "gtin", "orderable", "min_order_quantity", "order_increment", "max_order_quantity",
+    "gross_weight_g", "length_mm", "width_mm", "height_mm", "position",
+)  # fmt: skip
+
+Row = Mapping[str, Any]
+_Likeness = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One existing packaging with the columns that differ."""
+
+    packaging: Packaging
+    row: dict[str, Any]
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What turns the packagings a product has into those it shall have."""
+
+    added: tuple[dict[str, Any], ...]
+    changes: tuple[Change, ...]
+    removed: tuple[Packaging, ...]
+
+    @property
+    def changed(self) -> set[str]:
+        """The columns that differ in any packaging that stays."""
+        return {column for change in self.changes for column in change.columns}
+
+    @property
+    def differ(self) -> bool:
+        """Tell whether there is anything to do."""
+        return bool(self.added or self.changes or self.removed)
+
+
+def match(present: Sequence[Packaging], wanted: Sequence[Row]) -> Plan:
+    """Pair wanted rows with present packagings: by id, else by GTIN, else by level and ratio; each at most once.
+
+    :raises InvalidFields: an id is not of a packaging the product has.
+    """
+    rows = [_row(row, position) for position, row in enumerate(wanted)]
+    left = {packaging.id: packaging for packaging in present}
+    pairs: dict[int, Packaging] = {}
+    for position, row in enumerate(wanted):
+        if "id" in row and row["id"] not in left:
+            name = f"packagings.{position}.id"
+            raise InvalidFields(errors=[FieldError(name, "unknown_packaging", "The product has no packaging of this id.")])
+        if "id" in row:
+            pairs[position] = left.pop(row["id"])
+    for likeness in (_gtin, _kind):
+        for position, row in enumerate(rows):
+            found = None if position in pairs else _first_like(left.values(), row, likeness)
+            if found is not None:
+                pairs[position] = left.pop(found.id)
+    changes = (_change(packaging, rows[position]) for position, packaging in sorted(pairs.items()))
+    return Plan(
+        added=tuple(row for position, row in enumerate(rows) if position not in pairs),
+        changes=tuple(change for change in changes if change.columns),
+        removed=tuple(left.values()),
+    )
+
+
+def add(product: Product, wanted: Sequence[Row], *, at: datetime) -> None:
+    """Give a new product its packagings."""
+    _create(product, [_row(row, position) for position, row in enumerate(wanted)], at)
+
+
+def apply(product: Product, plan: Plan, *, at: datetime) -> None:
+    """Bring the packagings of a locked product into the wanted state; removed ones keep their row."""
+    _retire(product, [packaging.id for packaging in plan.removed], PackagingState.REMOVED, at)
+    moved = [change.packaging.id for change in plan.changes if "gtin" in change.columns]
+    if moved:  # GTINs may trade places, and the unique key looks after every row
+        _of(product).filter(pk__in=moved).update(gtin=None)
+    for change in plan.changes:
+        for column in change.columns:
+            setattr(change.packaging, column, change.row[column])
+        change.packaging.version += 1
+        change.packaging.updated_at = at
+        change.packaging.save(update_fields=[*change.columns, "version", "updated_at"])
+    _create(product, plan.added, at)
+
+
+def archive(product: Product, *, at: datetime) -> None:
+    """Put away the packagings of an archived product; their GTINs become free."""
+    _retire(product, None, PackagingState.ARCHIVED, at)
+
+
+def _row(row: Row, position: int) -> dict[str, Any]:
+    return {"position": position, **{name: value for name, value in row.items() if name != "id"}}
+
+
+def _gtin(thing: Any) -> Any:
+    return _value(thing, "gtin")
+
+
+def _kind(thing: Any) -> Any:
+    return _value(thing, "level"), _value(thing, "units_per_pack")
+
+
+def _value(thing: Any, name: str) -> Any:
+    return thing[name] if isinstance(thing, Mapping) else getattr(thing, name)
+
+
+def _first_like(present: Any, row: Row, likeness: _Likeness) -> Packaging | None:
+    wanted = likeness(row)
+    return next((packaging for packaging in present if wanted is not None and likeness(packaging) == wanted), None)
+
+
+def _change(packaging: Packaging, row: dict[str, Any]) -> Change:
+    columns = tuple(name for name in _COLUMNS if getattr(packaging, name) != row[name])
+    return Change(packaging, row, columns)
+
+
+def _of(product: Product) -> Any:
+    return Packaging.objects.filter(tenant_id=product.tenant_id, product_id=product.id)
+
+
+def _retire(product: Product, ids: list[Any] | None, state: PackagingState, at: datetime) -> None:
+    if ids == []:
+        return
+    rows = _of(product).filter(state=PackagingState.CURRENT)
+    (rows if ids is None else rows.filter(pk__in=ids)).update(state=state, updated_at=at)
+
+
+def _create(product: Product, rows: Sequence[dict[str, Any]], at: datetime) -> None:
+    Packaging.objects.bulk_create(
+        Packaging(tenant_id=product.tenant_id, product_id=product.id, created_at=at, updated_at=at, **row) for row in rows
+    )

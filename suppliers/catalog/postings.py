@@ -1,0 +1,60 @@
+"""What is kept beside a product so that lists stay cheap: the words it is found by, and the tenant's counter."""
+
+from collections.abc import Sequence
+
+from core.pipeline import Call, Statement, run
+
+from .models import Product
+from .states import Status
+from .words import words_of_product
+
+_ADD = Statement.of(
+    "INSERT INTO suppliers_productword (tenant_id, word, product_id)"
+    " SELECT $1::uuid, word, $2::uuid FROM unnest($3::text[]) word ON CONFLICT DO NOTHING"
+)
+_DROP = Statement.of(
+    "DELETE FROM suppliers_productword WHERE tenant_id = $1 AND product_id = $2 AND word <> ALL($3::text[])"
+)
+_COUNT_CREATED = {
+    status: Statement.of(
+        f"INSERT INTO suppliers_productcounter AS c (tenant_id, draft, active, discontinued, archived)"
+        f" VALUES ($1, {int(status == 'draft')}, {int(status == 'active')}, 0, 0)"
+        f" ON CONFLICT (tenant_id) DO UPDATE SET {status} = c.{status} + 1"
+    )
+    for status in (Status.DRAFT.value, Status.ACTIVE.value)
+}
+_COUNT_MOVED = {
+    (before, after): Statement.of(
+        f"UPDATE suppliers_productcounter SET {before} = {before} - 1, {after} = {after} + 1 WHERE tenant_id = $1"
+    )
+    for before in Status.values
+    for after in Status.values
+    if before != after
+}
+
+
+def add_words(product: Product, gtins: Sequence[str]) -> None:
+    """File a new product under its words."""
+    run([_words_call(_ADD, product, gtins)])
+
+
+def replace_words(product: Product, gtins: Sequence[str]) -> None:
+    """File a changed product under its words of now, and no others."""
+    run([_words_call(_DROP, product, gtins), _words_call(_ADD, product, gtins)])
+
+
+def count_created(product: Product) -> None:
+    """Count a new product. The counter's row is taken last, since it is what the tenant's other writes wait for."""
+    run([Call(_COUNT_CREATED[product.status], [str(product.tenant_id)])])
+
+
+def count_moved(product: Product, before: str) -> None:
+    """Count a product in its status of now instead of the one before."""
+    if product.status != before:
+        run([Call(_COUNT_MOVED[before, product.status], [str(product.tenant_id)])])
+
+
+def _words_call(statement: Statement, product: Product, gtins: Sequence[str]) -> Call:
+    words = words_of_product(name=product.name, supplier_sku=product.supplier_sku, brand=product.brand, gtins=gtins)
+    array = "{" + ",".join(f'"{word}"' for word in words) + "}"  # letters and digits only, so nothing to escape
+    return Call(statement, [str(product.tenant_id), str(product.id), array])

@@ -1,0 +1,287 @@
+"""Input of the product operations: the form of every field. What needs the database is checked by `policies`."""
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from rest_framework import serializers
+
+from api.serializers import StrictSerializer
+
+from . import states, vocabularies
+from .identifiers import gtin14
+
+QUANTITY_MAX = 1_000_000_000
+MEASURE_MAX = 100_000_000
+DAYS_MAX = 36_500
+COLDEST, WARMEST = Decimal("-273.1"), Decimal("999.9")
+
+_RATIO = re.compile(r"[1-9]\d{0,5}:[1-9]\d{0,5}")
+_ATTRIBUTE_CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+_LOCALE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+_TAX_CATEGORY = re.compile(r"[A-Za-z0-9_.-]{1,20}")
+
+
+def optional_text(length: int) -> serializers.CharField:
+    """A text that may be absent, null or empty; all three mean that there is none."""
+    return serializers.CharField(max_length=length, required=False, allow_null=True, allow_blank=True, default="")
+
+
+def whole(*, least: int = 0, most: int = MEASURE_MAX, **more: Any) -> serializers.IntegerField:
+    """An integer within bounds, absent or null unless told otherwise."""
+    options = more or {"required": False, "allow_null": True, "default": None}
+    return serializers.IntegerField(min_value=least, max_value=most, **options)
+
+
+def _refuse(field: str, message: str, code: str) -> serializers.ValidationError:
+    return serializers.ValidationError({field: serializers.ErrorDetail(message, code=code)})
+
+
+class PatternField(serializers.CharField):
+    """A text of one form, empty where it is optional."""
+
+    def __init__(self, pattern: re.Pattern[str], hint: str, **more: Any) -> None:
+        super().__init__(**more)
+        self.pattern, self.hint = pattern, hint
+
+    def to_internal_value(self, data: Any) -> str:
+        text: str = super().to_internal_value(data)
+        if text and not self.pattern.fullmatch(text):
+            raise serializers.ValidationError(f"This is not {self.hint}.", code="invalid_format")
+        return text
+
+
+class GtinField(serializers.CharField):
+    """A GTIN of 8, 12, 13 or 14 digits, kept with 14; null where the packaging has none."""
+
+    def to_internal_value(self, data: Any) -> str:
+        found = gtin14(super().to_internal_value(data))
+        if found is None:
+            raise serializers.ValidationError(
+                "A GTIN has 8, 12, 13 or 14 digits, the last a valid check digit.", code="invalid_gtin"
+            )
+        return found
+
+
+class PackagingIn(StrictSerializer):
+    """One packaging; `id` names an existing one of the product, so that it keeps its identity."""
+
+    id = serializers.UUIDField(required=False)
+    level = serializers.ChoiceField(choices=states.PackagingLevel.choices)
+    name = optional_text(120)
+    units_per_pack = whole(least=1, most=QUANTITY_MAX, required=True)
+    gtin = GtinField(required=False, allow_null=True, default=None)
+    orderable = serializers.BooleanField(default=True)
+    min_order_quantity = whole(least=1, most=QUANTITY_MAX, default=1)
+    order_increment = whole(least=1, most=QUANTITY_MAX, default=1)
+    max_order_quantity = whole(least=1, most=QUANTITY_MAX)
+    gross_weight_g = whole()
+    length_mm = whole()
+    width_mm = whole()
+    height_mm = whole()
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        most = attrs["max_order_quantity"]
+        if most is not None and most < attrs["min_order_quantity"]:
+            raise _refuse("max_order_quantity", "This is below min_order_quantity.", "min_value")
+        return {**attrs, "name": attrs["name"] or ""}
+
+
+class UdiIn(StrictSerializer):
+    """The device identifier of a UDI, and the risk class of the device."""
+
+    issuing_agency = serializers.ChoiceField(choices=states.IssuingAgency.choices)
+    device_identifier = serializers.CharField(max_length=50)
+    device_class = serializers.ChoiceField(
+        choices=vocabularies.DEVICE_CLASSES, required=False, allow_null=True, default=None
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["issuing_agency"] == states.IssuingAgency.GS1 and gtin14(attrs["device_identifier"]) is None:
+            raise _refuse("device_identifier", "The device identifier of GS1 is a GTIN.", "invalid_gtin")
+        return attrs
+
+
+class NationalCodeIn(StrictSerializer):
+    """A product number of a country, e.g. system PZN or NDC."""
+
+    system = serializers.CharField(max_length=40)
+    value = serializers.CharField(max_length=60)
+
+
+class ClassificationsIn(StrictSerializer):
+    """Codes of other classifications; one that is absent, null or empty is not kept."""
+
+    atc = PatternField(vocabularies.CLASSIFICATIONS["atc"], "an ATC code", required=False, allow_null=True, allow_blank=True)
+    emdn = PatternField(
+        vocabularies.CLASSIFICATIONS["emdn"], "an EMDN code", required=False, allow_null=True, allow_blank=True
+    )
+    gmdn = PatternField(
+        vocabularies.CLASSIFICATIONS["gmdn"], "a GMDN code", required=False, allow_null=True, allow_blank=True
+    )
+    unspsc = PatternField(
+        vocabularies.CLASSIFICATIONS["unspsc"], "a UNSPSC code", required=False, allow_null=True, allow_blank=True
+    )
+    hs_code = PatternField(
+        vocabularies.CLASSIFICATIONS["hs_code"], "an HS code", required=False, allow_null=True, allow_blank=True
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        return {name: code for name, code in attrs.items() if code}
+
+
+def _temperature() -> serializers.DecimalField:
+    return serializers.DecimalField(
+        max_digits=4, decimal_places=1, min_value=COLDEST, max_value=WARMEST, required=False, allow_null=True, default=None
+    )
+
+
+class StorageIn(StrictSerializer):
+    """Where the product may be kept, in degrees Celsius; `cold_chain` follows from `max_c`."""
+
+    min_c = _temperature()
+    max_c = _temperature()
+    light_sensitive = serializers.BooleanField(default=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        lowest, highest = attrs["min_c"], attrs["max_c"]
+        if lowest is None and highest is None:
+            raise _refuse("max_c", "Name min_c, max_c or both.", "required")
+        if lowest is not None and highest is not None and lowest >= highest:
+            raise _refuse("max_c", "max_c must be above min_c.", "min_value")
+        return attrs
+
+
+class ControlledIn(StrictSerializer):
+    """The schedule of a controlled substance, and the licence a buyer needs."""
+
+    schedule = serializers.CharField(max_length=20)
+    license_type = optional_text(60)
+
+
+class HazardousIn(StrictSerializer):
+    """Dangerous goods."""
+
+    un_number = PatternField(vocabularies.UN_NUMBER, "a UN number such as UN1170")
+    # `class` is no name in Python, so the field is added under its own name.
+    vars()["class"] = PatternField(
+        vocabularies.HAZARD_CLASS, "a hazard class such as 3 or 6.1", required=False, allow_null=True, default=None
+    )
+
+
+class SubstituteIn(StrictSerializer):
+    """Another product of the supplier that may stand in, and how many of it for how many."""
+
+    product_id = serializers.UUIDField()
+    type = serializers.ChoiceField(choices=states.SubstituteType.choices)
+    ratio = PatternField(_RATIO, "a ratio such as 1:2", default="1:1")
+
+
+class ScalarField(serializers.Field[Any, Any, Any, Any]):
+    """A text, a number or a boolean."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Decimal):
+            return self._number(data)
+        if isinstance(data, str) and 0 < len(data.strip()) <= 2000:
+            return data.strip()
+        if isinstance(data, bool | int):
+            return data
+        raise serializers.ValidationError("A text of 1 to 2000 characters, a number or a boolean.", code="invalid")
+
+    def _number(self, data: Decimal) -> float:
+        found = float(data)
+        if Decimal(repr(found)) != data:
+            raise serializers.ValidationError("Send a number of more than 15 digits as text.", code="max_digits")
+        return found
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+class AttributeIn(StrictSerializer):
+    """The value of one attribute, once a locale."""
+
+    code = PatternField(_ATTRIBUTE_CODE, "an attribute's code")
+    value = ScalarField()
+    unit = serializers.CharField(max_length=20, required=False, allow_null=True, default=None)
+    locale = PatternField(_LOCALE, "a language tag", max_length=35, required=False, allow_null=True, default=None)
+    source = serializers.ChoiceField(choices=states.AttributeSource.choices, default=states.AttributeSource.SUPPLIER)
+
+
+class ProductIn(StrictSerializer):
+    """A product as PUT replaces it: what is absent takes its default."""
+
+    supplier_sku = serializers.CharField(max_length=64)
+    name = serializers.CharField(max_length=255)
+    description = optional_text(10_000)
+    category = serializers.CharField(max_length=64)
+    kind = serializers.ChoiceField(choices=states.Kind.choices)
+    status = serializers.ChoiceField(choices=states.Status.choices, required=False)
+    brand = optional_text(120)
+    manufacturer_name = optional_text(255)
+    manufacturer_part_number = optional_text(80)
+    base_unit = PatternField(vocabularies.UNIT, "a unit code of UNECE Recommendation 20, such as EA, MLT or GRM")
+    packagings = PackagingIn(many=True, max_length=20)
+    udi = UdiIn(required=False, allow_null=True, default=None)
+    national_codes = NationalCodeIn(many=True, max_length=50, required=False)
+    classifications = ClassificationsIn(required=False, allow_null=True)
+    tracking = serializers.ChoiceField(choices=states.Tracking.choices, required=False)
+    expiry_required = serializers.BooleanField(default=False)
+    shelf_life_days = whole(least=1, most=DAYS_MAX)
+    min_remaining_shelf_life_days = whole(most=DAYS_MAX)
+    storage = StorageIn(required=False, allow_null=True, default=None)
+    controlled = ControlledIn(required=False, allow_null=True, default=None)
+    hazardous = HazardousIn(required=False, allow_null=True, default=None)
+    prescription_only = serializers.BooleanField(default=False)
+    substitutes = SubstituteIn(many=True, max_length=50, required=False)
+    tax_category = PatternField(_TAX_CATEGORY, "a tax category", required=False, allow_null=True, allow_blank=True, default="")
+    country_of_origin = serializers.CharField(required=False, allow_null=True, allow_blank=True, default="")
+    lead_time_days = whole(most=DAYS_MAX)
+    attributes = AttributeIn(many=True, max_length=200, required=False)
+
+    def validate_packagings(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        for name in ("id", "gtin"):
+            _refuse_repeated(value, (name,), "Another packaging of the product has this.")
+        return value
+
+    def validate_attributes(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        _refuse_repeated(value, ("code", "locale"), "The attribute is given twice for one locale.")
+        return value
+
+    def validate_substitutes(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        _refuse_repeated(value, ("product_id",), "The product is named twice.")
+        return value
+
+    def validate_country_of_origin(self, value: str | None) -> str:
+        if value and value not in vocabularies.COUNTRIES:
+            raise serializers.ValidationError("This is not a country code of ISO 3166-1 alpha-2.", code="invalid_choice")
+        return value or ""
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        life, rest = attrs["shelf_life_days"], attrs["min_remaining_shelf_life_days"]
+        if life is not None and rest is not None and rest > life:
+            raise _refuse("min_remaining_shelf_life_days", "This is more than shelf_life_days.", "max_value")
+        return attrs
+
+
+class ProductCreateIn(ProductIn):
+    """A product as POST takes it: new ones are drafts or active."""
+
+    status = serializers.ChoiceField(
+        choices=[states.Status.DRAFT.value, states.Status.ACTIVE.value], default=states.Status.DRAFT.value
+    )
+
+
+def _refuse_repeated(rows: list[dict[str, Any]], names: tuple[str, ...], message: str) -> None:
+    """Refuse rows that agree in `names`; a row that has none of them agrees with nobody."""
+    seen: set[tuple[Any, ...]] = set()
+    faults: list[Mapping[str, Any]] = [{} for _ in rows]
+    for position, row in enumerate(rows):
+        key = tuple(row.get(name) for name in names)
+        if key in seen and key[0] is not None:
+            faults[position] = {names[0]: [serializers.ErrorDetail(message, code="duplicate")]}
+        seen.add(key)
+    if any(faults):
+        raise serializers.ValidationError(faults)

@@ -1,0 +1,30 @@
+"""How text becomes the words it is searched by; products and questions go through the same door."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from .identifiers import gtin_forms
+
+LONGEST = 64
+MOST_OF_A_PRODUCT = 80
+MOST_OF_A_QUESTION = 16
+
+_WORD = re.compile(r"[^\W_]+")
+
+# Sorts behind every character in UTF-8, so that prefix <= word < prefix + LAST are the words with that prefix.
+LAST = "\U0010ffff"
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in their order: letters and digits, without case or accents, each once."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    bare = "".join(character for character in plain if not unicodedata.combining(character))
+    return list(dict.fromkeys(word[:LONGEST] for word in _WORD.findall(bare)))
+
+
+def words_of_product(*, name: str, supplier_sku: str, brand: str, gtins: Iterable[str]) -> list[str]:
+    """The words a product is found by: SKU and GTINs first, since a very long name is cut off at the end."""
+    forms = [form for gtin in gtins for form in sorted(gtin_forms(gtin))]
+    found = dict.fromkeys([*words_of(supplier_sku), *forms, *words_of(brand), *words_of(name)])
+    return list(found)[:MOST_OF_A_PRODUCT]

@@ -1,0 +1,1 @@
+"""What a supplier has, and where."""

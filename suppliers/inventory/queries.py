@@ -1,0 +1,11 @@
+"""Reads of the inventory."""
+
+from core.actor import Actor
+from suppliers.catalog.models import Product
+
+from .models import StockLevel
+
+
+def has_stock(actor: Actor, product: Product) -> bool:
+    """Tell whether any of a product lies anywhere; what is reserved lies somewhere too."""
+    return bool(StockLevel.objects.of(actor).filter(product=product, on_hand__gt=0).exists())

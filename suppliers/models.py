@@ -1,0 +1,17 @@
+"""The tables of all feature folders, named once for Django."""
+
+from .catalog.models import Category, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
+from .inventory.models import StockLevel
+from .pricing.models import ListPrice, ListPriceTier
+
+__all__ = [
+    "Category",
+    "ListPrice",
+    "ListPriceTier",
+    "Packaging",
+    "PlatformCategory",
+    "Product",
+    "ProductCounter",
+    "ProductWord",
+    "StockLevel",
+]

@@ -1,0 +1,1 @@
+"""What a supplier asks for his products."""

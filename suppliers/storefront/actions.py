@@ -1,0 +1,22 @@
+"""Writes that need more than the catalog knows."""
+
+from datetime import datetime
+
+from core.actor import Actor
+from core.db import needs_transaction
+from suppliers.catalog import actions as catalog
+from suppliers.catalog.models import Product
+from suppliers.catalog.policies import ProductInUse
+from suppliers.inventory import queries as inventory
+
+
+@needs_transaction
+def archive_product(*, actor: Actor, product: Product, at: datetime) -> Product:
+    """Archive a locked product nobody counts on any more.
+
+    :raises ProductInUse: stock of it is on hand.
+    :raises InvalidTransition: it is archived already.
+    """
+    if inventory.has_stock(actor, product):
+        raise ProductInUse("Stock of the product is on hand.", reasons=["stock_on_hand"])
+    return catalog.archive_product(actor=actor, product=product, at=at)
