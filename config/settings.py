@@ -155,7 +155,8 @@ CORS_ALLOWED_ORIGINS = env.list("CORS_ALLOWED_ORIGINS", default=[])
 CORS_URLS_REGEX = r"^/(v1|fhir|oauth)/.*$"
 
 STATIC_URL = "/static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
+STATIC_ROOT = DATA_DIR / "static"
+WHITENOISE_USE_FINDERS = True  # no collecting step: files are served from where the packages keep them
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
@@ -194,6 +195,7 @@ RATE_LIMIT_OVERRIDES = {
     if name.startswith("RATE_LIMIT_") and name.endswith("_PER_MINUTE")
 }
 WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS = env.bool("WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS", default=False)
+WEBHOOKS_LEASE_SECONDS = env.float("WEBHOOKS_LEASE_SECONDS", default=60)
 WEBHOOKS_RETRY_SCHEDULE_SECONDS = env.list("WEBHOOKS_RETRY_SCHEDULE_SECONDS", cast=int, default=[])
 
 UNFOLD = {"SITE_TITLE": "Healthcare Platform", "SITE_HEADER": "Healthcare Platform", "SHOW_HISTORY": True}

@@ -16,6 +16,7 @@ from psycopg import errors, pq
 
 _numbers = itertools.count()
 NAMED_AT_MOST = 600
+_BEGIN = b"BEGIN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +85,10 @@ def _exchange(connected: psycopg.Connection[Any], calls: Sequence[Call]) -> list
     if known is None:
         known = set()
         connected._hp_prepared = known  # type: ignore[attr-defined]  # lives and dies with the server's session
+    begins = not connected.autocommit and low.transaction_status == pq.TransactionStatus.IDLE
     low.enter_pipeline_mode()
     try:
-        expected = _send(low, calls, known)
+        expected = _send(low, calls, known, begins=begins)
         outcomes, fault = _receive(low, expected, known)
         if fault is not None:
             raise errors.error_from_result(fault)
@@ -96,9 +98,15 @@ def _exchange(connected: psycopg.Connection[Any], calls: Sequence[Call]) -> list
             low.exit_pipeline_mode()
 
 
-def _send(low: Any, calls: Sequence[Call], known: set[bytes]) -> list[bytes | None]:
-    """Queue everything; tell for each expected result whether it answers a PREPARE (its name) or a call (None)."""
+def _send(low: Any, calls: Sequence[Call], known: set[bytes], *, begins: bool) -> list[bytes | None]:
+    """Queue everything; tell for each expected result whether it answers a PREPARE or BEGIN (a name) or a call (None).
+
+    Django leaves BEGIN to psycopg's own execute, which this room goes around: so the first trip opens the transaction.
+    """
     expected: list[bytes | None] = []
+    if begins:
+        low.send_query_params(_BEGIN, [])
+        expected.append(_BEGIN)
     for call in calls:
         statement = call.statement
         if not statement.name:
