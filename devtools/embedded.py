@@ -20,7 +20,7 @@ from .trouble import Trouble
 _WAIT_SECONDS = 90
 
 
-@dataclass(frozen=True)
+@dataclass
 class Servers:
     """The running servers of one data folder, in use by this process until `release`."""
 

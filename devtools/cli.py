@@ -1,0 +1,178 @@
+"""The verbs of `./dev`. The first stage runs under any Python 3.11+, makes `.venv` and goes on inside it."""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from . import installation
+from .console import complain, plain
+from .places import ROOT, open_places
+from .trouble import Trouble
+
+_HELP = """./dev VERB
+
+  up [--port 8000] [--data DIR]   the whole service; Ctrl-C ends it
+  test [--long] [pytest options]  all tests, against real PostgreSQL and Valkey
+  check                           formatting, types, import contracts, migrations, API document, settings
+  demo                            walks the main story against the running service
+  manage COMMAND ...              manage.py in the same environment
+  bench [NAME]                    benchmarks
+  shell                           Django's shell
+  reset [--yes] [--data DIR]      throws the local data away
+  down [--data DIR]               ends what an earlier run left
+  doctor                          says what is wrong with this machine or checkout
+  lock                            pins requirements*.in anew
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one verb; anything that goes wrong is one line and exit code 1."""
+    verb, rest = (arguments[0], list(arguments[1:])) if arguments else ("help", [])
+    if verb in ("help", "--help", "-h") or verb not in _VERBS:
+        plain(_HELP)
+        return 0 if verb in ("help", "--help", "-h") else 2
+    needs, run = _VERBS[verb]
+    try:
+        if verb == "up":
+            _check_up(rest)
+        if needs:
+            installation.ensure(needs)
+            if not installation.inside():
+                sys.stdout.flush()
+                os.execv(installation.PYTHON, [str(installation.PYTHON), str(ROOT / "dev"), *arguments])
+        return run(rest)
+    except Trouble as trouble:
+        complain(f"error: {trouble}")
+    except KeyboardInterrupt:
+        complain("interrupted")
+    return 1
+
+
+def _up_options(rest: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="./dev up")
+    parser.add_argument("--port", type=int, default=int(os.environ.get("PORT") or 8000))
+    parser.add_argument("--data", default=None, help="the data folder (default: .local)")
+    return parser.parse_args(rest)
+
+
+def _check_up(rest: list[str]) -> None:
+    """Find what would stop the start before anything is installed for it."""
+    from .ports import check_port
+
+    options = _up_options(rest)
+    open_places(options.data)
+    check_port(options.port)
+
+
+def _up(rest: list[str]) -> int:
+    from .up import up
+
+    options = _up_options(rest)
+    return up(port=options.port, data=options.data)
+
+
+def _test(rest: list[str]) -> int:
+    environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+    return subprocess.run([sys.executable, "-m", "pytest", *rest], cwd=ROOT, env=environment, check=False).returncode
+
+
+def _check(rest: list[str]) -> int:
+    from .checks import check
+
+    return check(only=rest)
+
+
+def _demo(rest: list[str]) -> int:
+    return _python(["-m", "bench.demo", *rest]) if (ROOT / "bench" / "demo.py").exists() else _python(["manage.py", "demo", *rest])
+
+
+def _bench(rest: list[str]) -> int:
+    return _python(["-m", "bench", *rest])
+
+
+def _manage(rest: list[str]) -> int:
+    return _python(["manage.py", *rest])
+
+
+def _shell(rest: list[str]) -> int:
+    return _python(["manage.py", "shell", *rest])
+
+
+def _python(command: list[str]) -> int:
+    """Run Python in the environment of the service, with the servers up for as long as it takes."""
+    from .environment import environment, open_backends
+
+    backends = open_backends(open_places())
+    try:
+        return subprocess.run([sys.executable, *command], cwd=ROOT, env=environment(backends), check=False).returncode
+    finally:
+        backends.release()
+
+
+def _data_option(rest: list[str], verb: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog=f"./dev {verb}")
+    parser.add_argument("--data", default=None)
+    parser.add_argument("--yes", action="store_true")
+    return parser.parse_args(rest)
+
+
+def _down(rest: list[str]) -> int:
+    from . import embedded, supervisor
+
+    places = open_places(_data_option(rest, "down").data)
+    ended = supervisor.clear_leftovers(places.data / "run.json")
+    stopped = embedded.stop(places)
+    plain(f"ended {ended} processes; servers {'stopped' if stopped else 'were not running'}")
+    return 0
+
+
+def _reset(rest: list[str]) -> int:
+    options = _data_option(rest, "reset")
+    places = open_places(options.data)
+    if not options.yes:
+        answer = input(f"Throw away all data in {places.data}? Type yes: ") if sys.stdin.isatty() else ""
+        if answer.strip() != "yes":
+            raise Trouble("Nothing was thrown away.")
+    _down(["--data", str(places.data)])
+    for folder in (places.postgres, places.data):
+        shutil.rmtree(folder, ignore_errors=not folder.exists())
+    plain(f"{places.data} is gone; the next ./dev up starts afresh")
+    return 0
+
+
+def _doctor(rest: list[str]) -> int:
+    from .doctor import examine
+
+    return examine()
+
+
+def _lock(rest: list[str]) -> int:
+    tool = shutil.which("uv") or shutil.which("pip-compile", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if not tool:
+        raise Trouble("./dev lock needs uv or pip-compile on the PATH.")
+    for name in ("requirements", "requirements-local", "requirements-dev"):
+        compile_command = [tool, "pip", "compile"] if Path(tool).name == "uv" else [tool]
+        command = [*compile_command, "--generate-hashes", "--upgrade", "--quiet", "-o", f"{name}.txt", f"{name}.in"]
+        if subprocess.run(command, cwd=ROOT, check=False).returncode:
+            raise Trouble(f"{name}.in cannot be pinned.")
+    return 0
+
+
+_Verb = Callable[[list[str]], int]
+_VERBS: dict[str, tuple[tuple[str, ...], _Verb]] = {
+    "up": (installation.RUNNING, _up),
+    "test": (installation.DEVELOPING, _test),
+    "check": (installation.DEVELOPING, _check),
+    "bench": (installation.DEVELOPING, _bench),
+    "demo": (installation.DEVELOPING, _demo),
+    "manage": (installation.RUNNING, _manage),
+    "shell": (installation.RUNNING, _shell),
+    "lock": (installation.DEVELOPING, _lock),
+    "reset": ((), _reset),
+    "down": ((), _down),
+    "doctor": ((), _doctor),
+}

@@ -1,0 +1,22 @@
+"""Lines for the person at the terminal, each with the seconds since the command was given."""
+
+import os
+import sys
+import time
+
+_started_at = float(os.environ.setdefault("DEV_STARTED_AT", repr(time.time())))
+
+
+def say(message: str) -> None:
+    """Print one line of progress."""
+    print(f"[{time.time() - _started_at:6.1f} s] {message}", flush=True)
+
+
+def plain(message: str) -> None:
+    """Print one line as it is."""
+    print(message, flush=True)
+
+
+def complain(message: str) -> None:
+    """Print what went wrong."""
+    print(message, file=sys.stderr, flush=True)

@@ -1,0 +1,177 @@
+"""Runs the parts of the service as children, starts a dead one again with growing pauses, ends them together."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import processes
+from .console import complain, say
+from .keeper import write_privately
+from .places import ROOT
+from .trouble import Trouble
+
+_STEADY_SECONDS = 15.0
+_DEATHS_ALLOWED = 6
+_LONGEST_PAUSE_SECONDS = 8.0
+_LOG_BYTES = 20_000_000
+_TROUBLING = ("Traceback", "CRITICAL", "ERROR", "Error:", "panicked")
+
+
+@dataclass
+class Part:
+    """One child of the supervisor and its history."""
+
+    name: str
+    command: list[str]
+    process: subprocess.Popen[bytes] | None = None
+    started_at: float = 0.0
+    deaths: int = 0
+    due_at: float = 0.0
+    read_to: int = 0
+    shown: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class Supervisor:
+    """Keeps parts alive until it is told to stop."""
+
+    logs: Path
+    run_file: Path
+    environment: Mapping[str, str]
+    watch: Callable[[], None] = lambda: None
+    parts: list[Part] = field(default_factory=list)
+    stopping: bool = False
+
+    def add(self, name: str, command: list[str]) -> Part:
+        """Start another part."""
+        part = Part(name, command)
+        log = self._log(part)
+        if log.exists() and log.stat().st_size > _LOG_BYTES:
+            log.replace(log.with_suffix(".log.1"))
+        part.read_to = log.stat().st_size if log.exists() else 0
+        self.parts.append(part)
+        self._start(part)
+        return part
+
+    def run(self, *, until: Callable[[], bool] = lambda: False) -> None:
+        """Watch over the parts until the condition holds or `stopping` is set.
+
+        :raises Trouble: a part keeps dying.
+        """
+        while not self.stopping and not until():
+            for part in self.parts:
+                self._look_after(part)
+            self.watch()
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        """End all parts: politely, then not."""
+        living = [part.process for part in self.parts if part.process and part.process.poll() is None]
+        for process in living:
+            process.send_signal(signal.SIGTERM)
+        until = time.monotonic() + 10
+        for process in living:
+            try:
+                process.wait(max(0.1, until - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait(5)
+        self.parts.clear()
+        self.run_file.unlink(missing_ok=True)
+
+    def _log(self, part: Part) -> Path:
+        return self.logs / f"{part.name}.log"
+
+    def _start(self, part: Part) -> None:
+        with self._log(part).open("ab") as output:
+            part.process = subprocess.Popen(
+                part.command,
+                cwd=ROOT,
+                env=dict(self.environment),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,  # Ctrl-C reaches the supervisor alone, which then ends them in order
+                preexec_fn=processes.die_with_parent(),  # noqa: PLW1509 - this process has one thread
+            )
+        part.started_at, part.due_at = time.monotonic(), 0.0
+        self._remember()
+
+    def _look_after(self, part: Part) -> None:
+        self._show_errors(part)
+        if part.due_at:
+            if time.monotonic() >= part.due_at:
+                self._start(part)
+            return
+        if part.process is None or part.process.poll() is None:
+            return
+        lived = time.monotonic() - part.started_at
+        part.deaths = 1 if lived > _STEADY_SECONDS else part.deaths + 1
+        if part.deaths >= _DEATHS_ALLOWED:
+            raise Trouble(f"The part {part.name} keeps dying: {self._last_words(part)} (see {self._log(part)})")
+        pause = min(_LONGEST_PAUSE_SECONDS, 0.25 * 2 ** (part.deaths - 1))
+        say(f"{part.name} ended ({_how(part.process.returncode)}); starting it again in {pause:g} s")
+        part.due_at = time.monotonic() + pause
+
+    def _show_errors(self, part: Part) -> None:
+        log = self._log(part)
+        size = log.stat().st_size
+        if size <= part.read_to:
+            part.read_to = size
+            return
+        with log.open("rb") as content:
+            content.seek(part.read_to)
+            text = content.read(256_000)
+        whole = text.rpartition(b"\n")[0] if len(text) < 256_000 else text
+        part.read_to += len(whole) + 1 if whole else 0
+        for line in whole.decode(errors="replace").splitlines():
+            message = _trouble_in(line)
+            if message and time.monotonic() - part.shown.get(message, -60.0) > 10:  # the log holds every one
+                part.shown = {message: time.monotonic(), **dict(list(part.shown.items())[:50])}
+                complain(f"{part.name}: {message}")
+
+    def _last_words(self, part: Part) -> str:
+        lines = self._log(part).read_text(errors="replace").strip().splitlines()
+        return lines[-1][:300] if lines else "it left no message"
+
+    def _remember(self) -> None:
+        pids = {str(os.getpid()): processes.identity(os.getpid())}
+        for part in self.parts:
+            if part.process:
+                pids[str(part.process.pid)] = processes.identity(part.process.pid)
+        write_privately(self.run_file, json.dumps(pids))
+
+
+def clear_leftovers(run_file: Path) -> int:
+    """End what a killed `./dev up` left, recognised by process id and start time; return how many."""
+    try:
+        remembered: dict[str, str | None] = json.loads(run_file.read_text())
+    except (FileNotFoundError, ValueError):
+        return 0
+    found = [int(pid) for pid, identity in remembered.items() if identity and processes.identity(int(pid)) == identity]
+    for pid in found:
+        processes.end(pid)
+    run_file.unlink(missing_ok=True)
+    return len(found)
+
+
+def _trouble_in(line: str) -> str:
+    """Return what a log line says when it is an error, else nothing."""
+    if line.startswith("{"):
+        try:
+            record = json.loads(line)
+        except ValueError:
+            return ""
+        if str(record.get("level", "")).lower() not in ("error", "critical"):
+            return ""
+        return str(record.get("event") or record.get("message") or "error")
+    return line.strip()[:300] if any(word in line for word in _TROUBLING) else ""
+
+
+def _how(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"exit code {code}"

@@ -1,0 +1,207 @@
+"""`./dev up`: the whole service on this machine, from nothing to the line that says it is ready."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import FrameType
+
+import psycopg
+
+from config.schema import fingerprint
+
+from . import embedded, processes, supervisor
+from .console import plain, say
+from .environment import Backends, environment, open_backends
+from .keeper import write_privately
+from .locks import FileLock
+from .places import ROOT, Places, open_places
+from .ports import answers, check_port
+from .trouble import Trouble
+
+_FIRST_ANSWER_SECONDS = 60
+
+
+def up(*, port: int, data: str | None) -> int:
+    """Start everything, print the address, and stay until Ctrl-C."""
+    places = open_places(data)
+    only = FileLock(places.data / "up.lock")
+    if not only.take(wait=False):
+        raise Trouble(f"./dev up already runs for {places.data}; stop it with ./dev down.")
+    run_file = places.data / "run.json"
+    if cleared := supervisor.clear_leftovers(run_file):
+        say(f"ended {cleared} processes that an earlier run left")
+    port = check_port(port)
+    with _Stop() as stop:
+        backends = open_backends(places)
+        say("PostgreSQL and Valkey answer")
+        try:
+            return _serve(backends, places=places, run_file=run_file, port=port, stop=stop)
+        finally:
+            say("stopping")
+            backends.release(at_once=True)
+            say("stopped")
+
+
+def _serve(backends: Backends, *, places: Places, run_file: Path, port: int, stop: "_Stop") -> int:
+    base_url = f"http://127.0.0.1:{port}"
+    os.environ.setdefault("DEMO_DATA", "true")
+    chosen = environment(backends, base_url=base_url)
+    prepare(backends, places=places, environment=chosen)
+    keeping = supervisor.Supervisor(logs=places.logs, run_file=run_file, environment=chosen, watch=_watch_servers(backends, places))
+    stop.tell(keeping)
+    try:
+        keeping.add("web", web_command(port=port, workers=int(chosen.get("WEB_WORKERS") or 2)))
+        keeping.run(until=_first_answer(port))
+        if not keeping.stopping:
+            keeping.add("worker", worker_command())
+            keeping.add("beat", beat_command(places))
+            _announce(base_url, places)
+        keeping.run()
+    finally:
+        keeping.stop()
+    return 0
+
+
+def prepare(backends: Backends, *, places: Places, environment: Mapping[str, str]) -> None:
+    """Migrate and lay in the demo data in one process, or in none when code, address and database are as they were.
+
+    :raises Trouble: the database cannot be prepared.
+    """
+    stamp = places.data / "prepared.json"
+    state = {
+        "schema": fingerprint(),
+        "code": _code_digest(),
+        "base_url": environment["BASE_URL"],
+        "demo": environment.get("DEMO_DATA"),
+        "database": hashlib.sha256(environment["DATABASE_URL"].encode()).hexdigest(),
+    }
+    if stamp.exists() and stamp.read_text() == json.dumps(state) and _schema_is_current(environment, state["schema"]):
+        return
+    say("preparing the database")
+    stamp.unlink(missing_ok=True)
+    command = [sys.executable, "manage.py", "prepare"]
+    made = subprocess.run(command, cwd=ROOT, env=dict(environment), capture_output=True, text=True, check=False)
+    with (places.logs / "prepare.log").open("a") as log:
+        log.write(made.stdout + made.stderr)
+    if made.returncode:
+        last = (made.stderr.strip().splitlines() or ["no message"])[-1]
+        raise Trouble(f"The database cannot be prepared: {last} (see {places.logs / 'prepare.log'})")
+    write_privately(stamp, json.dumps(state))
+    say("the database is prepared")
+
+
+def web_command(*, port: int, workers: int) -> list[str]:
+    """Return the command of the web server."""
+    options = {
+        "--interface": "rsgi",
+        "--host": "127.0.0.1",
+        "--port": str(port),
+        "--workers": str(workers),
+        "--http": "1",
+        "--backlog": "2048",
+        "--backpressure": "1024",
+        "--http1-buffer-size": "131072",
+        "--http1-header-read-timeout": "10000",
+        "--respawn-interval": "0.5",
+        "--workers-kill-timeout": "8",
+        "--log-level": "warning",
+    }
+    flags = ["--no-ws", "--respawn-failed-workers"]
+    return [sys.executable, "-m", "granian", *(part for pair in options.items() for part in pair), *flags, "config.front:app"]
+
+
+def worker_command() -> list[str]:
+    """Return the command of the worker."""
+    options = ["--concurrency", "2", "--queues", "celery,webhooks", "--prefetch-multiplier", "1", "--loglevel", "warning"]
+    return [sys.executable, "-m", "celery", "-A", "config.celery", "worker", *options, "--without-gossip", "--without-mingle"]
+
+
+def beat_command(places: Places) -> list[str]:
+    """Return the command of the clock that rings for periodic tasks."""
+    schedule = str(places.data / "beat-schedule")
+    return [sys.executable, "-m", "celery", "-A", "config.celery", "beat", "--schedule", schedule, "--pidfile=", "--loglevel", "warning"]
+
+
+def _first_answer(port: int) -> Callable[[], bool]:
+    """Return the condition that the service has answered; it gives up after a while."""
+    until = time.monotonic() + _FIRST_ANSWER_SECONDS
+
+    def answered() -> bool:
+        if time.monotonic() > until:
+            raise Trouble(f"The service did not answer within {_FIRST_ANSWER_SECONDS} seconds; see its logs.")
+        return answers(port)
+
+    return answered
+
+
+def _announce(base_url: str, places: Places) -> None:
+    plain(f"docs:        {base_url}/docs")
+    plain(f"admin:       {base_url}/admin/")
+    demo = places.data / "demo.json"
+    plain(f"credentials: {demo}" if demo.exists() else "credentials: none (DEMO_DATA is off)")
+    say(f"serving; logs in {places.logs}")
+    plain(f"ready: {base_url}")
+
+
+def _watch_servers(backends: Backends, places: Places) -> Callable[[], None]:
+    """Return what starts another keeper when the one of the embedded servers was killed; the addresses stay the same."""
+    servers = backends.servers
+
+    def watch() -> None:
+        if servers is None or processes.alive(servers.keeper):
+            return
+        say("the keeper of PostgreSQL and Valkey ended; starting another")
+        fresh = embedded.attach(places)
+        servers.lock.free()
+        servers.keeper, servers.lock = fresh.keeper, fresh.lock
+
+    return watch
+
+
+class _Stop:
+    """Turns SIGINT and SIGTERM into an orderly end."""
+
+    def __init__(self) -> None:
+        self.supervisor: supervisor.Supervisor | None = None
+
+    def tell(self, keeping: supervisor.Supervisor) -> None:
+        self.supervisor = keeping
+
+    def __enter__(self) -> "_Stop":
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._asked)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+
+    def _asked(self, _number: int, _frame: FrameType | None) -> None:
+        if self.supervisor is None or self.supervisor.stopping:
+            raise KeyboardInterrupt
+        self.supervisor.stopping = True
+
+
+def _schema_is_current(environment: Mapping[str, str], wanted: str) -> bool:
+    question = "SELECT obj_description(to_regclass('public.django_migrations'), 'pg_class')"
+    try:
+        with psycopg.connect(environment["DATABASE_OWNER_URL"], connect_timeout=10) as connection:
+            found = connection.execute(question).fetchone()
+    except psycopg.Error:
+        return False
+    return bool(found and found[0] == f"schema {wanted}")
+
+
+def _code_digest() -> str:
+    digest = hashlib.sha256()
+    for folder in sorted(ROOT.iterdir()):
+        if folder.is_dir() and folder.name.isidentifier() and folder.name not in ("tests", "devtools", "docs", "bench", "deploy"):
+            for file in sorted(folder.rglob("*.py")):
+                digest.update(file.read_bytes())
+    return digest.hexdigest()
