@@ -9,6 +9,7 @@ import asyncio
 import ctypes
 import gc
 import io
+import json
 import logging
 import os
 import signal
@@ -16,11 +17,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
 
 from django.core.signals import request_started
 from django.db import close_old_connections, reset_queries
+from django.urls import get_resolver
 from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
 
 from api.transport import REFUSAL, DuplicateHeader, HeadersTooLarge, Overloaded, RequestTimedOut
@@ -83,6 +86,7 @@ class Front:
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Start the threads in the process that serves, once everything is imported."""
         _end_with_the_server()
+        _ = get_resolver().url_patterns  # imported now, not in the first request
         # The threads serve nothing but requests: what the end of one leaves clean need not be cleaned again.
         request_started.disconnect(reset_queries)
         request_started.disconnect(close_old_connections)
@@ -148,8 +152,9 @@ class Front:
                 self._call(protocol, environ, loop)
             except ProtocolClosed:
                 pass  # the client left
-            except Exception:  # Django answers its own faults; this is one of the front
+            except Exception:  # Django answers the faults of views; this one is deeper
                 log.exception("the front failed")
+                _fail(protocol)
             loop.call_soon_threadsafe(_finish, done)
 
     def _call(self, protocol: HTTPProtocol, environ: _Environ, loop: asyncio.AbstractEventLoop) -> None:
@@ -224,6 +229,13 @@ async def _read_body(protocol: HTTPProtocol, *, announced: str | None, limit: in
 
 async def _send(transport: Any, part: bytes) -> None:
     await transport.send_bytes(part)
+
+
+def _fail(protocol: HTTPProtocol) -> None:
+    problem = {"type": "/problems/internal_error", "title": "An unexpected error occurred; it has been recorded.", "status": 500}
+    problem |= {"detail": problem["title"], "code": "internal_error", "success": False, "errors": []}
+    with suppress(Exception):  # the answer may have begun, or the client have left
+        protocol.response_str(500, [("content-type", "application/problem+json")], json.dumps(problem))
 
 
 def _finish(done: asyncio.Future[None]) -> None:
