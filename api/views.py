@@ -34,7 +34,7 @@ from core.errors import Forbidden, NotFound, PlatformError, Unauthenticated
 from core.pipeline import Call, Rows
 
 from . import envelopes, idempotency, metering, preconditions
-from .errors import MethodNotAllowed, problem_response, refusal_of
+from .errors import MethodNotAllowed, NotAcceptable, problem_response, refusal_of
 from .filters import Condition, check_names
 from .gate import gate, tenant_header
 from .listing import Listing, Query, cursor_call, one_call, page_calls, positive, read_query
@@ -84,6 +84,7 @@ class ApiViewSet(GenericViewSet[Any]):
         if operation is None:
             raise Forbidden("The operation declares no scope.")
         self.operation = operation
+        _check_accept(request.headers.get("Accept"))
         handler: Callable[..., HttpResponseBase] = getattr(self, self.action)
         return handler
 
@@ -265,3 +266,12 @@ class ApiViewSet(GenericViewSet[Any]):
         headers = {"Location": f"{self.request.path.rstrip('/')}/{result.pk}"} if operation.status == 201 else {}
         tag = preconditions.etag((version or b"").decode(), chosen) if operation.shape.version else ""
         return self.answer(content or b"null", status=operation.status, tag=tag, headers=headers)
+
+
+def _check_accept(header: str | None) -> None:
+    """Refuse a caller that takes no JSON at all.
+
+    :raises NotAcceptable: as said.
+    """
+    if header and not any(kind in header for kind in ("json", "*/*", "application/*")):
+        raise NotAcceptable("Answers are application/json.")

@@ -61,7 +61,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "api.middleware.Edge",
-    "corsheaders.middleware.CorsMiddleware",
+    *(["corsheaders.middleware.CorsMiddleware"] if env.list("CORS_ALLOWED_ORIGINS", default=[]) else []),
     "config.pages.StaticFiles",
     "config.pages.PageSessions",
     "config.pages.PageCsrf",
@@ -85,7 +85,7 @@ TEMPLATES = [
 ]
 
 _POOL = {"min_size": 1, "max_size": env.int("DATABASE_POOL_SIZE", default=12), "timeout": 5}
-_GUARDS = "-c statement_timeout=15000 -c lock_timeout=4000 -c idle_in_transaction_session_timeout=30000"
+_GUARDS = "-c statement_timeout=5000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=30000"
 
 
 def _database(name: str, default: str, *, pool: bool) -> dict[str, object]:
