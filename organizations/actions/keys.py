@@ -71,6 +71,8 @@ def rotate_key(*, actor: Actor, replaces: UUID, values: dict[str, Any], overlap_
     roles = list(dict.fromkeys(values.get("roles") or old.roles))
     if set(roles) - set(old.roles):
         raise InvalidFields(errors=[FieldError("roles", "roles_widened", "A successor has no more roles than its predecessor.")])
+    if values.get("partner", old.partner) != old.partner:
+        raise InvalidFields(errors=[FieldError("partner", "partner_changed", "A key's holder stays the same.")])
     scopes = _scopes(actor, roles, values.get("scopes") or [scope for scope in old.scopes if values.get("roles") is None])
     row, plain = _build(actor, old.membership, at)
     row.name, row.partner = values.get("name") or old.name, old.partner

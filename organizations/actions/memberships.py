@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from core.actor import Actor
 from core.db import needs_transaction
-from core.errors import Conflict, FieldError, InvalidFields
+from core.errors import Conflict, FieldError, InvalidFields, Unprocessable
 from core.lifecycle import move
 from ledger import public as ledger
 
@@ -23,7 +23,7 @@ from ..events import (
 )
 from ..models import LIVE, Location, Membership, ServiceAccount, Tenant, User
 from ..plans import USERS
-from ..policies import OwnRoles, is_platform, may_grant, scopes_of_roles
+from ..policies import OwnRoles, is_platform, may_grant, may_grant_to_key, scopes_of_roles
 from ..roles import TENANT_ADMIN
 from ..signin import invitations
 from .quotas import consume_quota, release_quota
@@ -41,6 +41,13 @@ class AlreadyMember(Conflict):
 
     code = "duplicate"
     title = "There is a membership of this subject already."
+
+
+class UnknownAccount(Unprocessable):
+    """The tenant has no such service account."""
+
+    code = "unknown_service_account"
+    title = "There is no such service account."
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +112,20 @@ def add_service(*, actor: Actor, account: ServiceAccount, terms: Terms, at: date
     membership = _insert(actor, terms, at, service_account=account)
     _activate(actor, membership, at)
     return membership
+
+
+@needs_transaction
+def add_known_service(*, actor: Actor, account_id: UUID, terms: Terms, at: datetime) -> Membership:
+    """This function will make a service account of the actor's tenant a member.
+
+    :raises UnknownAccount: the tenant has no such account.
+    :raises ScopeEscalation, MachineScope, AlreadyMember: as named.
+    """
+    account = ServiceAccount.objects.filter(pk=account_id, tenant_id=actor.tenant_id).first()
+    if account is None:
+        raise UnknownAccount
+    may_grant_to_key(actor, scopes_of_roles(actor.tenant_id, terms.roles))
+    return add_service(actor=actor, account=account, terms=terms, at=at)
 
 
 @needs_transaction

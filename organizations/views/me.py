@@ -1,0 +1,121 @@
+"""HTTP of "who am I": the subject, the tenant, the membership, the roles and the effective scopes."""
+
+from typing import Any, ClassVar
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+
+from api.filters import check_names
+from api.gate import gate, tenant_header
+from api.permissions import Operation
+from api.views import ApiViewSet
+from core.actor import Actor, Subject, SubjectKind
+from organizations.models import Membership, ServiceAccount, User
+from organizations.queries.reach import memberships_of
+
+_ID = {"type": "string", "format": "uuid"}
+_STRINGS = {"type": "array", "items": {"type": "string"}}
+_TENANT = {
+    "type": ["object", "null"],
+    "properties": {
+        "id": _ID,
+        "name": {"type": "string"},
+        "slug": {"type": "string"},
+        "kinds": _STRINGS,
+        "status": {"type": "string"},
+        "organization_id": _ID,
+    },
+}
+_MEMBERSHIP: dict[str, Any] = {
+    "type": ["object", "null"],
+    "properties": {
+        "id": _ID,
+        "roles": _STRINGS,
+        "scopes": _STRINGS,
+        "location_ids": _STRINGS,
+        "practitioner_id": {"type": ["string", "null"], "format": "uuid"},
+        "tenant": _TENANT,
+    },
+}
+ME_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "subject": {
+            "type": "object",
+            "properties": {
+                "type": {"type": "string", "x-extensible-enum": ["user", "service"]},
+                "id": _ID,
+                "name": {"type": "string"},
+                "email": {"type": "string", "description": "Of a user."},
+                "partner": {"type": "string", "description": "Of a service."},
+            },
+        },
+        "tenant": _TENANT,
+        "membership": _MEMBERSHIP,
+        "roles": _STRINGS,
+        "scopes": _STRINGS,
+        "memberships": {"type": "array", "items": _MEMBERSHIP},
+    },
+}
+
+
+class MeViewSet(ApiViewSet):
+    """The caller as the platform sees him."""
+
+    family = "organizations"
+    operations: ClassVar = {
+        "retrieve": Operation(
+            scope="",
+            summary="Who am I",
+            description="With X-Tenant-Id, or with one membership only, `tenant`, `membership`, `roles` and `scopes` tell of "
+            "it; `memberships` lists all that the credential reaches.",
+            answer=ME_SCHEMA,
+            tenant="optional",
+        )
+    }
+
+    def retrieve(self, request: HttpRequest) -> HttpResponse:
+        """Answer who the caller is."""
+        check_names(request.GET, ())
+        chosen = self.ask(lambda _: ())[0] if tenant_header(request) else None
+        actors = [chosen] if chosen else gate().reach(self.subject, request)
+        memberships = [_membership(actor, row) for actor, row in memberships_of(actors)]
+        only = memberships[0] if len(memberships) == 1 else None
+        return self.answer(
+            orjson.dumps(
+                {
+                    "subject": _subject(self.subject),
+                    "tenant": only["tenant"] if only else None,
+                    "membership": only,
+                    "roles": only["roles"] if only else [],
+                    "scopes": only["scopes"] if only else [],
+                    "memberships": memberships,
+                }
+            )
+        )
+
+
+def _subject(subject: Subject) -> dict[str, Any]:
+    if subject.kind is SubjectKind.USER:
+        person = User.objects.only("email", "name").get(pk=subject.id)
+        return {"type": "user", "id": str(subject.id), "name": person.name, "email": person.email}
+    account = ServiceAccount.objects.only("name", "partner").get(pk=subject.id)
+    return {"type": "service", "id": str(subject.id), "name": account.name, "partner": account.partner}
+
+
+def _membership(actor: Actor, row: Membership) -> dict[str, Any]:
+    return {
+        "id": str(row.id),
+        "roles": sorted(actor.roles),
+        "scopes": sorted(actor.scopes),
+        "location_ids": [str(one) for one in row.location_ids],
+        "practitioner_id": str(row.practitioner_id) if row.practitioner_id else None,
+        "tenant": {
+            "id": str(row.tenant_id),
+            "name": row.tenant.name,
+            "slug": row.tenant.slug,
+            "kinds": list(row.tenant.kinds),
+            "status": row.tenant.status,
+            "organization_id": str(row.tenant.organization_id),
+        },
+    }
