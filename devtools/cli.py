@@ -87,7 +87,11 @@ def _check(rest: list[str]) -> int:
 
 
 def _demo(rest: list[str]) -> int:
-    return _python(["-m", "bench.demo", *rest]) if (ROOT / "bench" / "demo.py").exists() else _python(["manage.py", "demo", *rest])
+    return (
+        _python(["-m", "bench.demo", *rest])
+        if (ROOT / "bench" / "demo.py").exists()
+        else _python(["manage.py", "demo", *rest])
+    )
 
 
 def _bench(rest: list[str]) -> int:
@@ -151,7 +155,9 @@ def _doctor(rest: list[str]) -> int:
 
 
 def _lock(rest: list[str]) -> int:
-    tool = shutil.which("uv") or shutil.which("pip-compile", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    tool = shutil.which("uv") or shutil.which(
+        "pip-compile", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    )
     if not tool:
         raise Trouble("./dev lock needs uv or pip-compile on the PATH.")
     for name in ("requirements", "requirements-local", "requirements-dev"):

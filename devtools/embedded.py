@@ -70,7 +70,9 @@ def attach(places: Places) -> Servers:
         elif started is None:
             started = _start_keeper(places)
         if started and started.poll() not in (None, 0):
-            raise Trouble(read_state(places).get("error") or f"The servers do not start; see {places.logs / 'keeper.log'}.")
+            raise Trouble(
+                read_state(places).get("error") or f"The servers do not start; see {places.logs / 'keeper.log'}."
+            )
         if started and started.poll() == 0:
             started = None  # another keeper was faster
         time.sleep(0.02)

@@ -7,6 +7,7 @@ import secrets
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from . import embedded, roles
@@ -75,14 +76,18 @@ def open_backends(places: Places, *, database: str = DATABASE) -> Backends:
         urls["DATABASE_PLATFORM_URL"] = os.environ.get("DATABASE_PLATFORM_URL") or owner
         return Backends(places, servers, None, urls, redis, name)
     if not roles.is_administrator(given):
-        raise Trouble("DATABASE_URL alone must belong to a role that may create roles; else set DATABASE_OWNER_URL and DATABASE_PLATFORM_URL too.")
+        raise Trouble(
+            "DATABASE_URL alone must belong to a role that may create roles; else set DATABASE_OWNER_URL and DATABASE_PLATFORM_URL too."
+        )
     cluster = roles.Cluster(given, roles.load_passwords(places.data))
     roles.ensure_roles(cluster)
     roles.ensure_database(cluster, name)
     return Backends(places, servers, cluster, {}, redis, name)
 
 
-def environment(backends: Backends, *, base_url: str = "http://127.0.0.1:8000", database: str | None = None, redis_number: int = 0) -> dict[str, str]:
+def environment(
+    backends: Backends, *, base_url: str = "http://127.0.0.1:8000", database: str | None = None, redis_number: int = 0
+) -> dict[str, str]:
     """Return the environment for a process of the service on this machine; what the caller has set wins."""
     folder = backends.places.data
     made = {
@@ -98,7 +103,7 @@ def environment(backends: Backends, *, base_url: str = "http://127.0.0.1:8000", 
     chosen = made | dict(os.environ)
     chosen |= backends.database_urls(database)
     chosen["REDIS_URL"] = backends.redis_url(redis_number)
-    chosen["PATH"] = f"{os.path.dirname(sys.executable)}{os.pathsep}{chosen.get('PATH', '')}"
+    chosen["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{chosen.get('PATH', '')}"
     chosen["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), chosen.get("PYTHONPATH", "")]))
     return chosen
 

@@ -133,13 +133,26 @@ def _bundled_folders() -> Iterator[str]:
 def _run_pip(python: Path, files: tuple[str, ...]) -> None:
     command, variables = _pip(python)
     wanted = [part for name in files for part in ("-r", str(ROOT / name))]
-    count = len({line.split("==")[0] for name in files for line in (ROOT / name).read_text().splitlines() if re.match(r"[A-Za-z]", line)})
+    count = len(
+        {
+            line.split("==")[0]
+            for name in files
+            for line in (ROOT / name).read_text().splitlines()
+            if re.match(r"[A-Za-z]", line)
+        }
+    )
     say(f"installing {count} packages (first start only, some 30 s)")
     command += ["install", "--no-deps", "--no-input", "--disable-pip-version-check", "--no-warn-script-location"]
     command += ["--progress-bar", "off", "--retries", "2", "--timeout", "15", "--root-user-action", "ignore", *wanted]
-    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX")}
-    process = subprocess.Popen(command, env=environment | variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT)
-    assert process.stdout is not None  # noqa: S101 # nosec B101: PIPE was asked for
+    environment = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX")
+    }
+    process = subprocess.Popen(
+        command, env=environment | variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT
+    )
+    assert process.stdout is not None  # nosec B101: PIPE was asked for
     lines: list[str] = []
     last, fetched = time.monotonic(), 0
     for line in process.stdout:

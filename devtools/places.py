@@ -54,7 +54,7 @@ class Places:
         if len(str(home)) <= _SOCKET_FOLDER_LIMIT and _PLAIN.fullmatch(str(home)):
             return home
         uid = owner.uid if owner else os.geteuid()
-        base = Path("/tmp") if Path("/tmp").is_dir() else Path(tempfile.gettempdir())  # noqa: S108 # nosec B108: checked below
+        base = Path("/tmp") if Path("/tmp").is_dir() else Path(tempfile.gettempdir())  # nosec B108: checked below
         folder = base / f"hp-{uid}-{_key(home)}"
         return private_folder(folder, owner=owner)
 
@@ -98,7 +98,9 @@ def private_folder(folder: Path, *, owner: ServerUser | None = None) -> Path:
             os.chown(folder, owner.uid, owner.gid)  # an earlier start was killed between mkdir and chown
             found = folder.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != uid or found.st_mode & 0o077:
-            raise Trouble(f"The folder {folder} must belong to user {uid} alone (mode 700); remove it or mend it.") from None
+            raise Trouble(
+                f"The folder {folder} must belong to user {uid} alone (mode 700); remove it or mend it."
+            ) from None
     return folder
 
 
@@ -123,7 +125,9 @@ def _server_user() -> ServerUser | None:
         except KeyError:
             continue
         return ServerUser(uid=entry.pw_uid, gid=entry.pw_gid)
-    raise Trouble("PostgreSQL does not run as root and there is no account postgres or nobody: run as a normal user or set DATABASE_URL.")
+    raise Trouble(
+        "PostgreSQL does not run as root and there is no account postgres or nobody: run as a normal user or set DATABASE_URL."
+    )
 
 
 def _key(path: Path) -> str:

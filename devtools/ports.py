@@ -16,7 +16,11 @@ def check_port(port: int) -> int:
         try:
             probe.bind(("127.0.0.1", port))
         except (OSError, OverflowError) as error:
-            reason = "is taken by another program" if isinstance(error, OSError) and error.errno == errno.EADDRINUSE else "cannot be used"
+            reason = (
+                "is taken by another program"
+                if isinstance(error, OSError) and error.errno == errno.EADDRINUSE
+                else "cannot be used"
+            )
             raise Trouble(f"Port {port} {reason}; choose another with ./dev up --port NUMBER.") from error
         chosen: int = probe.getsockname()[1]
         return chosen

@@ -45,12 +45,16 @@ class Cluster:
         try:
             return psycopg.connect(url, autocommit=True, connect_timeout=10)
         except psycopg.Error as error:
-            raise Trouble(f"PostgreSQL cannot be reached with DATABASE_URL: {str(error).strip().splitlines()[0]}") from error
+            raise Trouble(
+                f"PostgreSQL cannot be reached with DATABASE_URL: {str(error).strip().splitlines()[0]}"
+            ) from error
 
     def urls(self, database: str) -> dict[str, str]:
         """Return the three URLs of the service for a database."""
         return {
-            name: with_parts(self.administrator_url, database=database, role=role, password=self.passwords.get(role, ""))
+            name: with_parts(
+                self.administrator_url, database=database, role=role, password=self.passwords.get(role, "")
+            )
             for name, role in _LOGINS.items()
         }
 
@@ -61,7 +65,9 @@ def is_administrator(url: str) -> bool:
     :raises Trouble: the server refuses or is away.
     """
     with Cluster(url, {}).connect() as connection:
-        found = connection.execute("SELECT rolsuper OR rolcreaterole FROM pg_roles WHERE rolname = current_user").fetchone()
+        found = connection.execute(
+            "SELECT rolsuper OR rolcreaterole FROM pg_roles WHERE rolname = current_user"
+        ).fetchone()
     return bool(found and found[0])
 
 
@@ -89,7 +95,9 @@ def ensure_roles(cluster: Cluster) -> None:
         try:
             _ensure_roles(connection, cluster.passwords)
         except psycopg.errors.InsufficientPrivilege as error:
-            raise Trouble(f"The role of DATABASE_URL may not make the roles of the service: {error.diag.message_primary}.") from error
+            raise Trouble(
+                f"The role of DATABASE_URL may not make the roles of the service: {error.diag.message_primary}."
+            ) from error
 
 
 def _ensure_roles(connection: psycopg.Connection[tuple[object, ...]], passwords: dict[str, str]) -> None:
@@ -98,11 +106,15 @@ def _ensure_roles(connection: psycopg.Connection[tuple[object, ...]], passwords:
         verb = "ALTER" if role in have else "CREATE"
         connection.execute(sql.SQL("{} ROLE {} {}").format(sql.SQL(verb), sql.Identifier(role), sql.SQL(attributes)))  # type: ignore[arg-type]
         if role in passwords:
-            connection.execute(sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(role), sql.Literal(passwords[role])))
+            connection.execute(
+                sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(role), sql.Literal(passwords[role]))
+            )
     for role in TAKEN_ON:
         grant = sql.SQL("GRANT {} TO {} WITH INHERIT FALSE, SET TRUE")
         connection.execute(grant.format(sql.Identifier(role), sql.Identifier(RUNTIME)))
-    administrator = connection.execute("SELECT current_user, rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()
+    administrator = connection.execute(
+        "SELECT current_user, rolsuper FROM pg_roles WHERE rolname = current_user"
+    ).fetchone()
     if administrator and not administrator[1]:  # it must be able to give databases to the owner
         grant = sql.SQL("GRANT {} TO {} WITH SET TRUE")
         connection.execute(grant.format(sql.Identifier(OWNER), sql.Identifier(str(administrator[0]))))

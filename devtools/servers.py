@@ -140,10 +140,16 @@ class Postgres(Server):
         command: list[str | Path] = [self.programs / "initdb", "-D", folder, "-U", ADMINISTRATOR, "--encoding=UTF8"]
         command += ["--locale=C.UTF-8" if sys.platform == "linux" else "--locale=C", "--auth-local=trust"]
         command += ["--auth-host=scram-sha-256", "--no-instructions", "--data-checksums"]
-        made = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd="/", check=False, **self.account())
+        made = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd="/", check=False, **self.account()
+        )
         if made.returncode:
-            lines = [line for line in made.stderr.splitlines() if "error" in line or "fatal" in line.lower()] or ["initdb failed"]
-            raise Trouble("The disk is full." if "No space left" in made.stderr else f"PostgreSQL cannot be set up: {lines[0]}")
+            lines = [line for line in made.stderr.splitlines() if "error" in line or "fatal" in line.lower()] or [
+                "initdb failed"
+            ]
+            raise Trouble(
+                "The disk is full." if "No space left" in made.stderr else f"PostgreSQL cannot be set up: {lines[0]}"
+            )
 
     def command(self) -> list[str]:
         """Return the program and its arguments."""

@@ -20,6 +20,7 @@ from .console import plain, say
 from .environment import Backends, environment, open_backends
 from .keeper import write_privately
 from .locks import FileLock
+from .parts import beat_command, web_command, worker_command
 from .places import ROOT, Places, open_places
 from .ports import answers, check_port
 from .trouble import Trouble
@@ -53,14 +54,16 @@ def _serve(backends: Backends, *, places: Places, run_file: Path, port: int, sto
     os.environ.setdefault("DEMO_DATA", "true")
     chosen = environment(backends, base_url=base_url)
     prepare(backends, places=places, environment=chosen)
-    keeping = supervisor.Supervisor(logs=places.logs, run_file=run_file, environment=chosen, watch=_watch_servers(backends, places))
+    keeping = supervisor.Supervisor(
+        logs=places.logs, run_file=run_file, environment=chosen, watch=_watch_servers(backends, places)
+    )
     stop.tell(keeping)
     try:
         keeping.add("web", web_command(port=port, workers=int(chosen.get("WEB_WORKERS") or 2)))
         keeping.run(until=_first_answer(port))
         if not keeping.stopping:
             keeping.add("worker", worker_command())
-            keeping.add("beat", beat_command(places))
+            keeping.add("beat", beat_command(places.data))
             _announce(base_url, places)
         keeping.run()
     finally:
@@ -94,38 +97,6 @@ def prepare(backends: Backends, *, places: Places, environment: Mapping[str, str
         raise Trouble(f"The database cannot be prepared: {last} (see {places.logs / 'prepare.log'})")
     write_privately(stamp, json.dumps(state))
     say("the database is prepared")
-
-
-def web_command(*, port: int, workers: int) -> list[str]:
-    """Return the command of the web server."""
-    options = {
-        "--interface": "rsgi",
-        "--host": "127.0.0.1",
-        "--port": str(port),
-        "--workers": str(workers),
-        "--http": "1",
-        "--backlog": "2048",
-        "--backpressure": "1024",
-        "--http1-buffer-size": "131072",
-        "--http1-header-read-timeout": "10000",
-        "--respawn-interval": "0.5",
-        "--workers-kill-timeout": "8",
-        "--log-level": "warning",
-    }
-    flags = ["--no-ws", "--respawn-failed-workers"]
-    return [sys.executable, "-m", "granian", *(part for pair in options.items() for part in pair), *flags, "config.front:app"]
-
-
-def worker_command() -> list[str]:
-    """Return the command of the worker."""
-    options = ["--concurrency", "2", "--queues", "celery,webhooks", "--prefetch-multiplier", "1", "--loglevel", "warning"]
-    return [sys.executable, "-m", "celery", "-A", "config.celery", "worker", *options, "--without-gossip", "--without-mingle"]
-
-
-def beat_command(places: Places) -> list[str]:
-    """Return the command of the clock that rings for periodic tasks."""
-    schedule = str(places.data / "beat-schedule")
-    return [sys.executable, "-m", "celery", "-A", "config.celery", "beat", "--schedule", schedule, "--pidfile=", "--loglevel", "warning"]
 
 
 def _first_answer(port: int) -> Callable[[], bool]:
@@ -201,7 +172,11 @@ def _schema_is_current(environment: Mapping[str, str], wanted: str) -> bool:
 def _code_digest() -> str:
     digest = hashlib.sha256()
     for folder in sorted(ROOT.iterdir()):
-        if folder.is_dir() and folder.name.isidentifier() and folder.name not in ("tests", "devtools", "docs", "bench", "deploy"):
+        if (
+            folder.is_dir()
+            and folder.name.isidentifier()
+            and folder.name not in ("tests", "devtools", "docs", "bench", "deploy")
+        ):
             for file in sorted(folder.rglob("*.py")):
                 digest.update(file.read_bytes())
     return digest.hexdigest()

@@ -6,15 +6,21 @@ Tests commit for real, so each makes its own tenants and never counts on an empt
 """
 
 import os
-from collections.abc import Iterator
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
-from devtools import databases
+from devtools import databases, parts
 from devtools.environment import Backends, environment, open_backends
 from devtools.locks import FileLock
-from devtools.places import open_places
+from devtools.places import ROOT, open_places
+from devtools.ports import answers, check_port
+from devtools.processes import die_with_parent
 from devtools.trouble import Trouble
 
 TEMPLATE_VARIABLE = "HP_TEST_TEMPLATE"
@@ -117,3 +123,59 @@ def long(pytestconfig: pytest.Config) -> bool:
 def service_environment() -> dict[str, str]:
     """Return the environment for child processes of the service that work on this run's database."""
     return dict(_run.environment)
+
+
+@pytest.fixture(scope="session")
+def live_server_url(service_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run the real front as a child process on a free port and return its address."""
+    port = check_port(0)
+    with _part(parts.web_command(port=port, workers=1), service_environment, tmp_path_factory.mktemp("web")) as child:
+        _wait(child, lambda: answers(port))
+        yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture(scope="session")
+def celery_worker(service_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """Run a real worker as a child process and return its process id; tasks sent before it is up wait in the queue."""
+    with _part(parts.worker_command(), service_environment, tmp_path_factory.mktemp("worker")) as child:
+        yield child.process.pid
+
+
+@dataclass
+class Child:
+    """A part of the service running for the tests, and where it writes."""
+
+    process: "subprocess.Popen[bytes]"
+    log: Path
+
+
+@contextmanager
+def _part(command: list[str], variables: dict[str, str], folder: Path) -> Iterator[Child]:
+    log = folder / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            env=variables,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            preexec_fn=die_with_parent(),  # noqa: PLW1509 - no thread of ours runs yet
+        )
+    try:
+        yield Child(process, log)
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(5)
+
+
+def _wait(child: Child, condition: Callable[[], bool], *, seconds: float = 60) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        if child.process.poll() is not None or time.monotonic() > until:
+            pytest.fail(f"the part does not run:\n{child.log.read_text(errors='replace')[-3000:]}")
+        time.sleep(0.05)

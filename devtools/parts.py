@@ -1,0 +1,74 @@
+"""The commands of the parts of the service: web, worker, beat. `deploy/` uses the same options."""
+
+import sys
+from pathlib import Path
+
+
+def web_command(*, port: int, workers: int) -> list[str]:
+    """Return the command of the web server."""
+    options = {
+        "--interface": "rsgi",
+        "--host": "127.0.0.1",
+        "--port": str(port),
+        "--workers": str(workers),
+        "--http": "1",
+        "--backlog": "2048",
+        "--backpressure": "1024",
+        "--http1-buffer-size": "131072",
+        "--http1-header-read-timeout": "10000",
+        "--respawn-interval": "0.5",
+        "--workers-kill-timeout": "8",
+        "--log-level": "warning",
+    }
+    flags = ["--no-ws", "--respawn-failed-workers"]
+    return [
+        sys.executable,
+        "-m",
+        "granian",
+        *(part for pair in options.items() for part in pair),
+        *flags,
+        "config.front:app",
+    ]
+
+
+def worker_command() -> list[str]:
+    """Return the command of the worker."""
+    options = [
+        "--concurrency",
+        "2",
+        "--queues",
+        "celery,webhooks",
+        "--prefetch-multiplier",
+        "1",
+        "--loglevel",
+        "warning",
+    ]
+    return [
+        sys.executable,
+        "-m",
+        "celery",
+        "-A",
+        "config.celery",
+        "worker",
+        *options,
+        "--without-gossip",
+        "--without-mingle",
+    ]
+
+
+def beat_command(folder: Path) -> list[str]:
+    """Return the command of the clock that rings for periodic tasks."""
+    schedule = str(folder / "beat-schedule")
+    return [
+        sys.executable,
+        "-m",
+        "celery",
+        "-A",
+        "config.celery",
+        "beat",
+        "--schedule",
+        schedule,
+        "--pidfile=",
+        "--loglevel",
+        "warning",
+    ]
