@@ -10,7 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
+from typing import Any
 
+import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey, generate_private_key
 from django.db import IntegrityError, transaction
@@ -39,10 +41,6 @@ class Key:
     kid: str
     public: RSAPublicKey
     private: RSAPrivateKey | None
-
-    def as_jwk(self) -> jwk.JWK:
-        """The key in the form of jwcrypto, which the OpenID Connect library signs with."""
-        return jwk.JWK.from_pyca(self.private or self.public)
 
     def public_jwk(self) -> dict[str, str]:
         """The public half for the key set document. Source: RFC 7517 section 4."""
@@ -101,6 +99,14 @@ def active_key() -> Key:
     if ring.active is None:
         raise RuntimeError("no active signing key, and none could be made")
     return ring.active
+
+
+def sign(claims: dict[str, Any], *, typ: str) -> str:
+    """Sign claims as a JSON Web Token with the active key; the header says which key and what type of token."""
+    key = active_key()
+    if key.private is None:
+        raise RuntimeError("the active signing key has no private half")
+    return jwt.encode(claims, key.private, algorithm=ALGORITHM, headers={"kid": key.kid, "typ": typ})
 
 
 def verifying_key(kid: str) -> RSAPublicKey | None:
@@ -187,9 +193,7 @@ def _insert_new(at: datetime) -> str:
 
 
 def _read() -> _Ring:
-    good = Q(status=SigningKey.Status.ACTIVE) | Q(
-        status=SigningKey.Status.RETIRING, verifies_until__gt=clock.now()
-    )
+    good = Q(status=SigningKey.Status.ACTIVE) | Q(status=SigningKey.Status.RETIRING, verifies_until__gt=clock.now())
     keys = {row.kid: _key_of(row) for row in _rows(good)}
     active = next((key for key in keys.values() if key.private is not None), None)
     return _Ring(active=active, keys=keys, read_at=time.monotonic())
@@ -201,7 +205,9 @@ def _rows(condition: Q) -> Iterable[SigningKey]:
 
 def _key_of(row: SigningKey) -> Key:
     sealed = bytes(row.sealed_pem) if row.status == SigningKey.Status.ACTIVE and row.sealed_pem else None
-    return Key(kid=row.kid, public=_load_public(row.public_pem), private=_load_private(row.kid, sealed) if sealed else None)
+    return Key(
+        kid=row.kid, public=_load_public(row.public_pem), private=_load_private(row.kid, sealed) if sealed else None
+    )
 
 
 @lru_cache(maxsize=8)

@@ -73,9 +73,7 @@ class SignInSession(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(
-                fields=["user"], condition=models.Q(ended_at__isnull=True), name="organizations_session_open"
-            ),
+            models.Index(fields=["user"], condition=models.Q(ended_at__isnull=True), name="organizations_session_open"),
             models.Index(fields=["expires_at"], name="organizations_session_expiry"),
         ]
 
@@ -208,8 +206,8 @@ class OutgoingMail(models.Model):
 
     class Kind(models.TextChoices):
         INVITATION = "invitation"
-        PASSWORD_RESET = "password_reset"
-        PASSWORD_CHANGED = "password_changed"
+        PASSWORD_RESET = "password_reset"  # noqa: S105  # a kind of mail
+        PASSWORD_CHANGED = "password_changed"  # noqa: S105  # a kind of mail
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     kind = models.CharField(max_length=20, choices=Kind)

@@ -24,6 +24,7 @@ def oauth2_provider(base_url: str) -> dict[str, Any]:
         "SCOPES": _PLATFORM_SCOPES,
         "DEFAULT_SCOPES": [],
         "SCOPES_BACKEND_CLASS": "organizations.oauth.scopes.ClientScopes",
+        "OAUTH2_BACKEND_CLASS": "organizations.oauth.requests.FormBackend",
         "OAUTH2_VALIDATOR_CLASS": "organizations.oauth.validators.PlatformValidator",
         "GRANT_MODEL": "organizations.AuthorizationGrant",
         "APPLICATION_MODEL": "organizations.OAuthApplication",

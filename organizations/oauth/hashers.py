@@ -24,7 +24,7 @@ class ClientSecretHasher(BasePasswordHasher):
         """Compare in constant time."""
         return hmac.compare_digest(self.encode(password), encoded)
 
-    def safe_summary(self, encoded: str) -> dict[str, Any]:
+    def safe_summary(self, encoded: str) -> Any:
         """Show nothing of the digest."""
         return {"algorithm": self.algorithm}
 

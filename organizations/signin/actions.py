@@ -8,9 +8,9 @@ from django.db import transaction
 
 from core.actor import Subject
 from core.errors import Forbidden, Unauthenticated
+from organizations import tokens
+from organizations.models import SignInSession, User
 
-from .. import tokens
-from ..models import SignInSession, User
 from . import attempts, factors, invitations, passwords, sessions
 from .sessions import MFA, PASSWORD, Proof
 
@@ -154,7 +154,9 @@ def step_up(subject: Subject, *, code: str, at: datetime) -> Tokens:
 def _session_of(subject: Subject) -> SignInSession:
     if subject.client_id != tokens.FIRST_PARTY_CLIENT:
         raise FirstPartyOnly
-    open_ones = SignInSession.objects.select_for_update(of=("self",)).select_related("user").filter(ended_at__isnull=True)
+    open_ones = (
+        SignInSession.objects.select_for_update(of=("self",)).select_related("user").filter(ended_at__isnull=True)
+    )
     session = open_ones.filter(pk=subject.session_id, user_id=subject.id, user__is_active=True).first()
     if session is None:
         raise NoSession

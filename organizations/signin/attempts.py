@@ -6,13 +6,13 @@ through; a success clears the count.
 
 import math
 from datetime import datetime
+from typing import Any
 
 from django.db import connection, transaction
 
 from core.crypto import key_ring
 from core.errors import TooMany
-
-from ..models import SignInFailure
+from organizations.models import SignInFailure
 
 ALLOWED = 8
 FIRST_LOCK_SECONDS = 60
@@ -46,7 +46,7 @@ def count(kind: str, name: str, *, at: datetime) -> str:
     :raises AccountLocked: there were too many; the attempt must not be judged at all.
     """
     subject = f"{kind}:{key_ring().digest(name, purpose='sign-in-failures')}"
-    values = {
+    values: dict[str, Any] = {
         "subject": subject,
         "at": at,
         "allowed": ALLOWED,

@@ -8,8 +8,8 @@ import pyotp
 from core.crypto import key_ring
 from core.db import needs_transaction
 from core.errors import Conflict, Unauthenticated
+from organizations.models import TotpDevice, User
 
-from ..models import TotpDevice, User
 from . import attempts
 
 STEP_SECONDS = 30

@@ -8,8 +8,8 @@ from core.canonical import sha256_hex
 from core.crypto import random_text
 from core.db import needs_transaction
 from core.errors import FieldError, Malformed
+from organizations.models import Invitation, Membership, OutgoingMail, User
 
-from ..models import Invitation, Membership, OutgoingMail, User
 from . import mails, passwords
 from .resets import InvalidLink
 

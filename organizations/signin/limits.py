@@ -18,5 +18,5 @@ def spend_for_account(name: str) -> None:
             headers=ratelimits.headers(verdict),
             type="https://iana.org/assignments/http-problem-types#quota-exceeded",
             retry_after=verdict.reset_seconds,
-            **{"violated-policies": [f"{policy.name}-minute"]},
+            **{"violated-policies": [f"{policy.name}-minute"]},  # type: ignore[arg-type]  # members, not `errors`
         )

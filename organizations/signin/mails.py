@@ -2,8 +2,9 @@
 
 import json
 import logging
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from django.conf import settings
 from django.core.mail import EmailMessage
@@ -14,8 +15,7 @@ from core import clock
 from core.crypto import SealBroken, key_ring
 from core.db import needs_transaction
 from core.jobs import enqueue
-
-from ..models import OutgoingMail
+from organizations.models import OutgoingMail
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +26,13 @@ _PURPOSE = "outgoing-mail"
 _LEASE = timedelta(seconds=120)
 _KEEP = timedelta(days=7)
 
+
+class Completion(Protocol):
+    """Makes a mail's content at the moment of sending, so that its secret never waits in a table."""
+
+    def __call__(self, content: dict[str, Any], *, at: datetime) -> dict[str, Any] | None: ...
+
+
 _TEXTS = {
     OutgoingMail.Kind.INVITATION: (
         "You are invited",
@@ -33,8 +40,7 @@ _TEXTS = {
     ),
     OutgoingMail.Kind.PASSWORD_RESET: (
         "Set a new password",
-        "Somebody, hopefully you, asked for a new password.\n\nSet one within {minutes} minutes:\n\n{link}\n\n"
-        "If it was not you, ignore this; nothing has changed.\n",
+        "Set a new password within {minutes} minutes:\n\n{link}\n\nIf you did not ask for this, nothing has changed.\n",
     ),
     OutgoingMail.Kind.PASSWORD_CHANGED: (
         "Your password was changed",
@@ -52,9 +58,12 @@ def put(kind: OutgoingMail.Kind, content: dict[str, Any], *, at: datetime) -> No
     enqueue(SEND_TASK)
 
 
-def send_due(limit: int = 50) -> int:
-    """This function will send the mails that are due and tell how many went out; one that fails is tried again later."""
-    return sum(_send(row) for row in _claim(clock.now(), limit))
+def send_due(completions: Mapping[str, Completion], *, limit: int = 50) -> int:
+    """This function will send the mails that are due and tell how many went out; one that fails is tried again later.
+
+    :param completions: by kind, what makes the final content just before sending; None from it means: send nothing.
+    """
+    return sum(_send(row, completions.get(row.kind)) for row in _claim(clock.now(), limit))
 
 
 def forget_sent(*, at: datetime) -> int:
@@ -75,14 +84,12 @@ def _claim(at: datetime, limit: int) -> list[OutgoingMail]:
     return rows
 
 
-def _send(row: OutgoingMail) -> bool:
-    from . import resets
-
+def _send(row: OutgoingMail, complete: Completion | None) -> bool:
     try:
         plain = key_ring().open(bytes(row.sealed_content or b""), purpose=_PURPOSE, place=row.id.bytes)
-        content = json.loads(plain)
-        if row.kind == OutgoingMail.Kind.PASSWORD_RESET:
-            content = resets.complete_mail(content["email"], at=clock.now())
+        content: dict[str, Any] | None = json.loads(plain)
+        if complete is not None and content is not None:
+            content = complete(content, at=clock.now())
         if content is not None:
             _deliver(OutgoingMail.Kind(row.kind), content)
     except (OSError, SealBroken) as error:

@@ -8,8 +8,8 @@ from django.core.exceptions import ValidationError
 
 from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields, Unauthenticated
+from organizations.models import OutgoingMail, User
 
-from ..models import OutgoingMail, User
 from . import attempts, mails, sessions
 
 MAX_CHARACTERS = 1024
@@ -56,7 +56,9 @@ def check_strength(password: str, *, user: User) -> None:
     try:
         validate_password(password, user)
     except ValidationError as error:
-        faults = [FieldError("password", str(one.code or "invalid"), " ".join(one.messages)) for one in error.error_list]
+        faults = [
+            FieldError("password", str(one.code or "invalid"), " ".join(one.messages)) for one in error.error_list
+        ]
         raise WeakPassword(errors=faults) from error
 
 

@@ -9,8 +9,8 @@ from core.canonical import sha256_hex
 from core.crypto import random_text
 from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields
+from organizations.models import OutgoingMail, PasswordReset, User
 
-from ..models import OutgoingMail, PasswordReset, User
 from . import mails, passwords
 
 LIFETIME = timedelta(minutes=30)
@@ -29,15 +29,13 @@ def request(*, email: str, at: datetime) -> None:
     mails.put(OutgoingMail.Kind.PASSWORD_RESET, {"email": email.strip().lower()}, at=at)
 
 
-def complete_mail(email: str, *, at: datetime) -> dict[str, Any] | None:
+def complete_mail(content: dict[str, Any], *, at: datetime) -> dict[str, Any] | None:
     """This function will make the link for a mail that is about to go out; None if nobody has the address."""
-    user = User.objects.filter(email=email, is_active=True).first()
+    user = User.objects.filter(email=content["email"], is_active=True).first()
     if user is None:
         return None
     token = f"hpr_{random_text(43)}"
-    PasswordReset.objects.create(
-        digest=sha256_hex(token.encode()), user=user, created_at=at, expires_at=at + LIFETIME
-    )
+    PasswordReset.objects.create(digest=sha256_hex(token.encode()), user=user, created_at=at, expires_at=at + LIFETIME)
     link = f"{settings.BASE_URL.rstrip('/')}/oauth/password?token={token}"
     return {"to": user.email, "link": link, "minutes": int(LIFETIME.total_seconds() // 60)}
 

@@ -17,9 +17,8 @@ from core.actor import SubjectKind
 from core.canonical import sha256_hex
 from core.crypto import key_ring, random_text
 from core.db import needs_transaction
-
-from .. import tokens
-from ..models import DeniedToken, RefreshToken, SignInSession, User
+from organizations import tokens
+from organizations.models import DeniedToken, RefreshToken, SignInSession, User
 
 IDLE = timedelta(days=14)
 ABSOLUTE = timedelta(days=90)
@@ -27,7 +26,7 @@ GRACE = timedelta(seconds=10)
 # An access token may outlive its session by its own lifetime, the leeway of its verification, and clocks that differ.
 DENIED_FOR = tokens.LIFETIME + timedelta(seconds=120)
 
-PASSWORD = "password"
+PASSWORD = "password"  # noqa: S105  # an authentication class
 MFA = "mfa"
 REFRESH_PREFIX = "hrt_"
 
@@ -55,6 +54,11 @@ class Redemption:
 def new_refresh_token() -> str:
     """Draw a refresh token: 256 bits and more, so that one SHA-256 is all its storage needs."""
     return f"{REFRESH_PREFIX}{random_text(48)}"
+
+
+def digest_of(token: str) -> str:
+    """What is stored of a refresh token."""
+    return sha256_hex(token.encode(errors="surrogatepass"))
 
 
 @needs_transaction
@@ -87,7 +91,7 @@ def start(
 def store_refresh_token(session: SignInSession, *, token: str, at: datetime) -> None:
     """This function will add a token to the session's family, by its digest."""
     RefreshToken.objects.create(
-        digest=sha256_hex(token.encode()),
+        digest=digest_of(token),
         session=session,
         created_at=at,
         expires_at=min(at + IDLE, session.expires_at),
@@ -117,7 +121,7 @@ def redeem(token: str, *, client_id: str, at: datetime) -> Redemption | None:
     None means no; if that is because it was used before, its whole family has been ended meanwhile, so the caller must
     let the transaction commit before it refuses.
     """
-    row = RefreshToken.objects.select_for_update().filter(digest=sha256_hex(token.encode())).first()
+    row = RefreshToken.objects.select_for_update().filter(digest=digest_of(token)).first()
     if row is None:
         return None
     session = SignInSession.objects.select_for_update(of=("self",)).select_related("user").get(pk=row.session_id)
@@ -174,9 +178,7 @@ def end_all(user_id: UUID, *, reason: str, at: datetime, client_id: str | None =
 def deny(values: list[str], *, at: datetime) -> None:
     """This function will have tokens refused by their `jti` or `sid` until they expire by themselves."""
     rows = [DeniedToken(value=value, expires_at=at + DENIED_FOR) for value in sorted(values)]
-    DeniedToken.objects.bulk_create(
-        rows, update_conflicts=True, unique_fields=["value"], update_fields=["expires_at"]
-    )
+    DeniedToken.objects.bulk_create(rows, update_conflicts=True, unique_fields=["value"], update_fields=["expires_at"])
 
 
 def is_denied(*values: str) -> bool:
@@ -186,6 +188,6 @@ def is_denied(*values: str) -> bool:
 
 def find_by_refresh_token(token: str, *, client_id: str) -> SignInSession | None:
     """Return the session of a refresh token, used or not, if it belongs to this client."""
-    found = RefreshToken.objects.filter(digest=sha256_hex(token.encode()), session__client_id=client_id)
+    found = RefreshToken.objects.filter(digest=digest_of(token), session__client_id=client_id)
     row = found.select_related("session").first()
     return row.session if row else None

@@ -5,10 +5,19 @@ from datetime import timedelta
 from celery import shared_task
 
 from core import clock
+from organizations import signing_keys
+from organizations.models import (
+    AuthorizationGrant,
+    DeniedToken,
+    Invitation,
+    OutgoingMail,
+    PasswordReset,
+    RefreshToken,
+    SignInFailure,
+    SignInSession,
+)
 
-from .. import signing_keys
-from ..models import AuthorizationGrant, DeniedToken, Invitation, PasswordReset, RefreshToken, SignInFailure, SignInSession
-from . import attempts, mails, sessions
+from . import attempts, mails, resets, sessions
 
 SWEEP_TASK = "organizations.sweep_credentials"
 KEEP_ENDED = timedelta(days=30)
@@ -18,7 +27,7 @@ KEEP_ENDED = timedelta(days=30)
 def send_mails() -> None:
     """Send what is due until nothing is left, ten batches at most."""
     for _ in range(10):
-        if mails.send_due() == 0:
+        if mails.send_due({OutgoingMail.Kind.PASSWORD_RESET: resets.complete_mail}) == 0:
             return
 
 

@@ -1,0 +1,115 @@
+"""Registering, approving and withdrawing clients of the authorization server."""
+
+from datetime import datetime
+
+from django.db import transaction
+from oauth2_provider.generators import generate_client_secret
+
+from core.db import needs_transaction
+from core.errors import FieldError, InvalidFields
+from core.ids import uuid7
+from organizations.models import OAuthApplication, ServiceAccount, SignInSession, Tenant, User
+from organizations.signin import sessions
+
+from . import scopes
+
+
+class UngrantableScope(InvalidFields):
+    """The list holds a scope that is unknown, or that no client of this kind may have."""
+
+    code = "ungrantable_scope"
+    title = "A scope cannot be granted to this client."
+
+
+@needs_transaction
+def register_machine(
+    *, name: str, service_account: ServiceAccount, tenant: Tenant | None, allowed_scopes: list[str], at: datetime
+) -> tuple[OAuthApplication, str]:
+    """This function will make a confidential client that acts as a service account; it still has to be approved.
+
+    :param tenant: binds its tokens to one tenant.
+    :returns: the client and its secret, which is kept as a digest only.
+    :raises UngrantableScope: a scope is unknown, or never given to machines.
+    """
+    secret = generate_client_secret()
+    made = OAuthApplication(
+        name=name,
+        client_type=OAuthApplication.CLIENT_CONFIDENTIAL,
+        authorization_grant_type=OAuthApplication.GRANT_CLIENT_CREDENTIALS,
+        algorithm=OAuthApplication.RS256_ALGORITHM,
+        client_secret=secret,
+        service_account=service_account,
+        tenant=tenant,
+        allowed_scopes=allowed_scopes,
+    )
+    _check_scopes(made)
+    made.save(force_insert=True)
+    return made, secret
+
+
+@needs_transaction
+def register_application(
+    *, name: str, redirect_uris: list[str], allowed_scopes: list[str], confidential: bool, at: datetime
+) -> tuple[OAuthApplication, str]:
+    """This function will make a client that acts for people (code and PKCE); it still has to be approved.
+
+    :returns: the client and its secret, "" for a public one.
+    :raises UngrantableScope: a scope is unknown.
+    :raises django.core.exceptions.ValidationError: a redirect URI is not an exact https address.
+    """
+    secret = generate_client_secret()
+    kinds = {True: OAuthApplication.CLIENT_CONFIDENTIAL, False: OAuthApplication.CLIENT_PUBLIC}
+    made = OAuthApplication(
+        name=name,
+        client_type=kinds[confidential],
+        authorization_grant_type=OAuthApplication.GRANT_AUTHORIZATION_CODE,
+        algorithm=OAuthApplication.RS256_ALGORITHM,
+        client_secret=secret,
+        redirect_uris=" ".join(redirect_uris),
+        allowed_scopes=allowed_scopes,
+    )
+    _check_scopes(made)
+    made.clean()
+    made.save(force_insert=True)
+    return made, secret if confidential else ""
+
+
+@needs_transaction
+def approve(client: OAuthApplication, *, by: User | None, at: datetime) -> None:
+    """This function will let a client get tokens; `by` is the member of staff, None a command of the operator."""
+    client.approved_at, client.approved_by = at, by
+    client.save(update_fields=["approved_at", "approved_by", "updated"])
+
+
+@needs_transaction
+def withdraw(client: OAuthApplication, *, at: datetime) -> int:
+    """This function will end a client's approval and, at once, every session and machine token it has.
+
+    :returns: how many sessions of people ended.
+    """
+    locked = OAuthApplication.objects.select_for_update().get(pk=client.pk)
+    sessions.deny([str(locked.family)], at=at)
+    locked.approved_at, locked.approved_by, locked.family = None, None, uuid7()
+    locked.save(update_fields=["approved_at", "approved_by", "family", "updated"])
+    still_open = SignInSession.objects.filter(client_id=locked.client_id, ended_at__isnull=True)
+    users = set(still_open.values_list("user_id", flat=True))
+    return sum(
+        sessions.end_all(user, reason="client_withdrawn", at=at, client_id=locked.client_id) for user in sorted(users)
+    )
+
+
+def renew_secret(client: OAuthApplication) -> str:
+    """This function will give a client a new secret; the old one stops at once."""
+    secret = generate_client_secret()
+    with transaction.atomic():
+        client.client_secret = secret
+        client.save(update_fields=["client_secret", "updated"])
+    return str(secret)
+
+
+def _check_scopes(client: OAuthApplication) -> None:
+    granted = scopes.grantable(client) | {scopes.INTROSPECTION}
+    wrong = [scope for scope in client.allowed_scopes if scope.replace(":", ".") not in granted]
+    if wrong:
+        message = f"Cannot be granted: {', '.join(wrong)}."
+        raise UngrantableScope(errors=[FieldError("allowed_scopes", "ungrantable_scope", message)])

@@ -1,0 +1,76 @@
+"""What the authorization server says of itself: RFC 8414, OpenID Connect Discovery and the key set. Only what is true."""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.http import require_safe
+
+from organizations import signing_keys, tokens
+from organizations.roles import IDENTITY_SCOPES, SCOPES
+
+KEYS_MAX_AGE_SECONDS = 300
+_DOCUMENT_MAX_AGE_SECONDS = 3600
+_CLIENT_AUTHENTICATION = ["client_secret_basic", "client_secret_post"]
+
+
+@require_safe
+def authorization_server(request: HttpRequest) -> JsonResponse:
+    """The document of RFC 8414, at the root with and without the issuer's path."""
+    return _public(_common(), _DOCUMENT_MAX_AGE_SECONDS)
+
+
+@require_safe
+def openid_provider(request: HttpRequest) -> JsonResponse:
+    """The document of OpenID Connect Discovery 1.0 section 3, which extends the former."""
+    more = {
+        "userinfo_endpoint": _at("userinfo"),
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": [signing_keys.ALGORITHM],
+        "claims_supported": [
+            *("iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "at_hash", "acr", "amr", "sid"),
+            *("name", "email"),
+        ],
+        "acr_values_supported": ["password", "mfa"],
+        "prompt_values_supported": ["none", "login"],
+        "claims_parameter_supported": False,
+        "request_parameter_supported": False,
+        "request_uri_parameter_supported": False,
+    }
+    return _public(_common() | more, _DOCUMENT_MAX_AGE_SECONDS)
+
+
+@require_safe
+def key_set(request: HttpRequest) -> JsonResponse:
+    """The public keys, the active one first. Source: RFC 7517 section 5."""
+    return _public({"keys": [key.public_jwk() for key in signing_keys.published_keys()]}, KEYS_MAX_AGE_SECONDS)
+
+
+def _common() -> dict[str, Any]:
+    return {
+        "issuer": tokens.issuer(settings.BASE_URL),
+        "authorization_endpoint": _at("authorize"),
+        "token_endpoint": _at("token"),
+        "revocation_endpoint": _at("revoke"),
+        "introspection_endpoint": _at("introspect"),
+        "jwks_uri": _at(".well-known/jwks.json"),
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": ["authorization_code", "client_credentials", "refresh_token"],
+        "code_challenge_methods_supported": ["S256"],
+        "token_endpoint_auth_methods_supported": [*_CLIENT_AUTHENTICATION, "none"],
+        "revocation_endpoint_auth_methods_supported": [*_CLIENT_AUTHENTICATION, "none"],
+        "introspection_endpoint_auth_methods_supported": _CLIENT_AUTHENTICATION,
+        "scopes_supported": [*IDENTITY_SCOPES, *sorted(SCOPES)],
+        "authorization_response_iss_parameter_supported": True,
+        "service_documentation": f"{settings.BASE_URL.rstrip('/')}/docs",
+    }
+
+
+def _at(path: str) -> str:
+    return f"{tokens.issuer(settings.BASE_URL)}/{path}"
+
+
+def _public(document: dict[str, Any], max_age_seconds: int) -> JsonResponse:
+    headers = {"Cache-Control": f"public, max-age={max_age_seconds}", "Access-Control-Allow-Origin": "*"}
+    return JsonResponse(document, headers=headers)

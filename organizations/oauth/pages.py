@@ -1,0 +1,213 @@
+"""The pages of the authorization server: signing in, consent, and the two that links in mails lead to."""
+
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib.auth import login, logout
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.generic import FormView, View
+from oauth2_provider.views import AuthorizationView
+
+from core import clock
+from core.errors import PlatformError
+from core.ids import parse_uuid
+from organizations.models import OAuthApplication, User
+from organizations.signin import actions, factors, passwords, resets
+from organizations.signin.sessions import MFA, PASSWORD, Proof
+
+from .forms import InvitationForm, NewPasswordForm, SignInForm
+from .requests import QUERY_PARAMETERS, fault_in
+
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+MAX_NONCE = 255
+_PROOF = "sign_in_proof"
+_TEMPLATES = "organizations/oauth"
+
+
+class CodeNeeded(factors.InvalidCode):
+    """The person has a second factor and gave no code."""
+
+    title = "Your account has a second factor: give its code."
+
+
+class ConsentPage(AuthorizationView):  # type: ignore[misc]  # the library has no types
+    """Asks the person whether the client may act for her, and sends her back with a code. Source: RFC 6749 section 4.1."""
+
+    template_name = f"{_TEMPLATES}/consent.html"
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Refuse what cannot be read; ask for a new sign-in where the client wants a fresher or stronger one."""
+        wrong = fault_in(request.GET, known=QUERY_PARAMETERS)
+        if wrong or len(request.GET.get("nonce", "")) > MAX_NONCE:
+            return _refused(request, wrong or "The parameter nonce is too long.")
+        if request.user.is_authenticated and request.method == "GET" and self._wants_new_sign_in(request):
+            return self.handle_no_permission()
+        answer: HttpResponseBase = super().dispatch(request, *args, **kwargs)
+        return answer
+
+    def handle_no_permission(self) -> HttpResponseBase:
+        """Say who asks before anybody types a password: a request that is no good goes no further."""
+        if self.request.user.is_authenticated:
+            self.raise_exception = False
+            return HttpResponseRedirect(_sign_in_address(self.request.get_full_path()))
+        answer: HttpResponseBase = super().handle_no_permission()
+        return answer
+
+    def form_valid(self, form: Any) -> HttpResponseBase:
+        """Go on with the person's answer, for a client that exists."""
+        if not OAuthApplication.objects.filter(client_id=form.cleaned_data["client_id"]).exists():
+            return _refused(self.request, "The client is not known.")
+        answer: HttpResponseBase = super().form_valid(form)
+        return answer
+
+    def create_authorization_response(
+        self, request: HttpRequest, scopes: str, credentials: dict[str, Any], allow: bool
+    ) -> Any:
+        """Hand the code how the person signed in, for the tokens it will give."""
+        known = {**credentials, "proof": proof_of(request)}
+        with transaction.atomic():
+            return super().create_authorization_response(request, scopes, known, allow)
+
+    def _wants_new_sign_in(self, request: HttpRequest) -> bool:
+        proof = proof_of(request)
+        max_age = request.GET.get("max_age", "")
+        if max_age.isascii() and max_age.isdigit() and (clock.now() - proof.at).total_seconds() > int(max_age[:9]) + 1:
+            return True
+        wanted = request.GET.get("acr_values", "").split()
+        user_id = parse_uuid(str(request.user.pk))
+        return MFA in wanted and proof.acr != MFA and user_id is not None and factors.is_enrolled(user_id)
+
+
+class SignInPage(FormView):  # type: ignore[type-arg]  # Django has no generics at run time
+    """Address, password and, for those who have one, the code of the second factor."""
+
+    template_name = f"{_TEMPLATES}/sign_in.html"
+    form_class = SignInForm
+
+    def form_valid(self, form: SignInForm) -> HttpResponse:
+        """Sign in and go on to where the person came from."""
+        data, at = form.cleaned_data, clock.now()
+        try:
+            user = passwords.authenticate(email=data["email"], password=data["password"], at=at)
+            proof = _prove_second_factor(user, code=data["code"], at=at)
+        except PlatformError as refusal:
+            form.add_error(None, refusal.detail)
+            return self.form_invalid(form)
+        login(self.request, user, backend=BACKEND)
+        self.request.session[_PROOF] = {"acr": proof.acr, "amr": list(proof.amr), "at": proof.at.timestamp()}
+        User.objects.filter(pk=user.pk).update(last_sign_in_at=at)
+        return HttpResponseRedirect(self._next())
+
+    def form_invalid(self, form: SignInForm) -> HttpResponse:
+        """Show the form again; the password is not kept."""
+        return self.render_to_response(self.get_context_data(form=form), status=400)
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Carry the way back along."""
+        return super().get_context_data(**kwargs) | {"next": self._next()}
+
+    def _next(self) -> str:
+        wanted = self.request.POST.get("next") or self.request.GET.get("next") or ""
+        own = {self.request.get_host()}
+        safe = url_has_allowed_host_and_scheme(wanted, allowed_hosts=own, require_https=self.request.is_secure())
+        return wanted if safe else "/oauth/login/done"
+
+
+class SignOutPage(View):
+    """Ends the browser's session."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """Ask."""
+        return render(request, f"{_TEMPLATES}/sign_out.html")
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """Sign out."""
+        logout(request)
+        return _said(request, "You are signed out.")
+
+
+class InvitationPage(FormView):  # type: ignore[type-arg]  # Django has no generics at run time
+    """Where the link of an invitation leads."""
+
+    template_name = f"{_TEMPLATES}/invitation.html"
+    form_class = InvitationForm
+
+    def get_initial(self) -> dict[str, Any]:
+        """The link's token."""
+        return {"token": self.request.GET.get("token", "")}
+
+    def form_valid(self, form: InvitationForm) -> HttpResponse:
+        """Accept."""
+        try:
+            actions.accept_invitation(**form.cleaned_data, at=clock.now())
+        except PlatformError as refusal:
+            return self._again(form, refusal)
+        return _said(self.request, "You are a member now. Open the application and sign in.")
+
+    def _again(self, form: InvitationForm, refusal: PlatformError) -> HttpResponse:
+        for message in [fault.message for fault in refusal.errors] or [refusal.detail]:
+            form.add_error(None, message)
+        return self.render_to_response(self.get_context_data(form=form), status=400)
+
+
+class NewPasswordPage(FormView):  # type: ignore[type-arg]  # Django has no generics at run time
+    """Where the link of a password mail leads."""
+
+    template_name = f"{_TEMPLATES}/new_password.html"
+    form_class = NewPasswordForm
+
+    def get_initial(self) -> dict[str, Any]:
+        """The link's token."""
+        return {"token": self.request.GET.get("token", "")}
+
+    def form_valid(self, form: NewPasswordForm) -> HttpResponse:
+        """Set the password."""
+        try:
+            with transaction.atomic():
+                resets.confirm(**form.cleaned_data, at=clock.now())
+        except PlatformError as refusal:
+            for message in [fault.message for fault in refusal.errors] or [refusal.detail]:
+                form.add_error(None, message)
+            return self.render_to_response(self.get_context_data(form=form), status=400)
+        return _said(self.request, "Your password is set. You were signed out everywhere; sign in again.")
+
+
+def signed_in(request: HttpRequest) -> HttpResponse:
+    """Where somebody ends who signed in without being on the way somewhere."""
+    return _said(request, "You are signed in.")
+
+
+def proof_of(request: HttpRequest) -> Proof:
+    """How the person of this browser session signed in; one that came through the admin counts as a password's."""
+    kept = request.session.get(_PROOF)
+    if not kept:
+        at = getattr(request.user, "last_sign_in_at", None) or clock.now()
+        return Proof(PASSWORD, ("pwd",), at)
+    return Proof(kept["acr"], tuple(kept["amr"]), datetime.fromtimestamp(kept["at"], clock.now().tzinfo))
+
+
+def _prove_second_factor(user: User, *, code: str, at: datetime) -> Proof:
+    if not factors.is_enrolled(user.pk):
+        return Proof(PASSWORD, ("pwd",), at)
+    if not code:
+        raise CodeNeeded
+    factors.prove(user.pk, code=code, at=at)
+    return Proof(MFA, ("pwd", "otp"), at)
+
+
+def _sign_in_address(back_to: str) -> str:
+    return f"{settings.LOGIN_URL}?{urlencode({'next': back_to})}"
+
+
+def _said(request: HttpRequest, message: str) -> HttpResponse:
+    return render(request, f"{_TEMPLATES}/message.html", {"message": message})
+
+
+def _refused(request: HttpRequest, message: str) -> HttpResponse:
+    return render(request, f"{_TEMPLATES}/message.html", {"message": message, "refused": True}, status=400)

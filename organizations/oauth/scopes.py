@@ -1,0 +1,58 @@
+"""Which scopes a client may ask for: those on its own list, in either spelling; never signing, for a machine."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from oauth2_provider.scopes import BaseScopes
+
+from organizations.models import OAuthApplication
+from organizations.roles import IDENTITY_SCOPES, NEVER_BY_MACHINES, SCOPES
+
+# A client that introspects the tokens of others has this on its list; it is never put into a token.
+INTROSPECTION = "introspection"
+
+
+def is_machine(application: Any) -> bool:
+    """Tell whether the client acts for itself."""
+    return bool(application.authorization_grant_type == OAuthApplication.GRANT_CLIENT_CREDENTIALS)
+
+
+def grantable(application: Any) -> set[str]:
+    """The scopes a client may get, written with dots."""
+    listed = {_dotted(scope) for scope in application.allowed_scopes}
+    if is_machine(application):
+        return listed & set(SCOPES) - NEVER_BY_MACHINES
+    return listed & (set(SCOPES) | set(IDENTITY_SCOPES))
+
+
+class ClientScopes(BaseScopes):  # type: ignore[misc]  # the library has no types
+    """The library asks here for all scopes, for those of a client, and for those of a request that names none."""
+
+    def get_all_scopes(self) -> dict[str, str]:
+        """Every scope there is, in both spellings, with what it allows."""
+        known = SCOPES | IDENTITY_SCOPES
+        return known | {_with_colon(scope): text for scope, text in known.items()}
+
+    def get_available_scopes(self, application: Any = None, request: Any = None, *_: Any, **__: Any) -> list[str]:
+        """What this client may ask for."""
+        if application is None:
+            return sorted({*SCOPES, *IDENTITY_SCOPES})
+        return sorted(_both_spellings(grantable(application)))
+
+    def get_default_scopes(self, application: Any = None, request: Any = None, *_: Any, **__: Any) -> list[str]:
+        """A machine that names no scope gets its whole list; a person consents to named scopes only."""
+        if application is None or not is_machine(application):
+            return []
+        return sorted(grantable(application))
+
+
+def _dotted(scope: str) -> str:
+    return scope.replace(":", ".")
+
+
+def _with_colon(scope: str) -> str:
+    return scope.replace(".", ":", 1)
+
+
+def _both_spellings(scopes: Iterable[str]) -> set[str]:
+    return {spelled for scope in scopes for spelled in (scope, _with_colon(scope))}

@@ -1,0 +1,183 @@
+"""Our answers to the questions oauthlib asks. Codes, sessions and refresh tokens are rows of ours; no access token is stored.
+
+Everything runs in the transaction that the view opened, so a token answer and the rows behind it stand or fall together.
+"""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from oauth2_provider.oauth2_validators import OAuth2Validator
+from oauthlib.oauth2.rfc6749 import errors
+
+from core import clock
+from core.errors import Unauthenticated
+from core.ids import uuid7
+from organizations import signing_keys, tokens
+from organizations.models import AuthorizationGrant, DeniedToken, OAuthApplication, SignInSession, User
+from organizations.signin import sessions
+
+from . import configuration
+from .requests import carried
+
+MAX_CLIENT_ID = 255
+_S256_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
+
+
+class PlatformValidator(OAuth2Validator):  # type: ignore[misc]  # the library has no types
+    """django-oauth-toolkit's validator over our tables."""
+
+    oidc_claim_scope = {"sub": "openid", "name": "profile", "email": "profile"}
+
+    # -- clients -------------------------------------------------------------------------------------------------------
+
+    def _load_application(self, client_id: Any, request: Any) -> Any:
+        """Refuse what no column can hold before the database does."""
+        if not isinstance(client_id, str) or not client_id or len(client_id) > MAX_CLIENT_ID or "\0" in client_id:
+            return None
+        return super()._load_application(client_id, request)
+
+    def is_pkce_required(self, client_id: str, request: Any) -> bool:
+        """Always; and a challenge that is not of S256 is refused here, before anybody is asked for consent."""
+        challenge, method = request.code_challenge, request.code_challenge_method
+        if challenge is not None and (method != "S256" or not _S256_CHALLENGE.fullmatch(challenge)):
+            raise errors.InvalidRequestError(description="Use PKCE with code_challenge_method S256.", request=request)
+        return True
+
+    def validate_scopes(
+        self, client_id: str, scopes: Any, client: Any, request: Any, *args: Any, **kwargs: Any
+    ) -> bool:
+        """Demand at least one scope, all of them on the client's list."""
+        return bool(scopes) and bool(super().validate_scopes(client_id, scopes, client, request, *args, **kwargs))
+
+    # -- authorization codes -------------------------------------------------------------------------------------------
+
+    def _create_authorization_code(self, request: Any, code: dict[str, str], expires: Any = None) -> AuthorizationGrant:
+        at, proof = clock.now(), vars(request)["proof"]
+        grant: AuthorizationGrant = AuthorizationGrant.objects.create(
+            application=request.client,
+            user=request.user,
+            code=code["code"],
+            expires=at + timedelta(seconds=configuration.CODE_SECONDS),
+            redirect_uri=request.redirect_uri,
+            scope=" ".join(request.scopes),
+            code_challenge=request.code_challenge or "",
+            code_challenge_method=request.code_challenge_method or "",
+            nonce=request.nonce or "",
+            acr=proof.acr,
+            amr=list(proof.amr),
+            authenticated_at=proof.at,
+        )
+        return grant
+
+    def validate_code(self, client_id: str, code: str, client: Any, request: Any, *args: Any, **kwargs: Any) -> bool:
+        """Lock the code's row; one that was used before ends what it gave. Source: RFC 6749 section 4.1.2."""
+        found = AuthorizationGrant.objects.select_for_update(of=("self",)).select_related("user")
+        grant = found.filter(code=code, application=client).first()
+        if grant is None:
+            return False
+        at = clock.now()
+        if grant.session_id is not None:
+            session = SignInSession.objects.filter(pk=grant.session_id).first()
+            if session is not None:
+                sessions.end(session, reason="code_replayed", at=at)
+            return False
+        if grant.expires <= at or not grant.user.is_active:
+            return False
+        carried(request).grant = grant
+        request.user, request.scopes, request.nonce = grant.user, grant.scope.split(), grant.nonce or None
+        return True
+
+    def invalidate_authorization_code(self, client_id: str, code: str, request: Any, *args: Any, **kwargs: Any) -> None:
+        """Mark the code used, and by which session, so that its replay can be told."""
+        known = carried(request)
+        used = AuthorizationGrant.objects.filter(pk=known.grant.pk if known.grant else None)
+        used.update(session_id=known.current_session().pk)
+
+    # -- tokens --------------------------------------------------------------------------------------------------------
+
+    def save_bearer_token(self, token: dict[str, Any], request: Any, *args: Any, **kwargs: Any) -> None:
+        """Keep the refresh token's digest; the access token needs no row."""
+        refresh_token = token.get("refresh_token")
+        known, at = carried(request), clock.now()
+        if refresh_token is None or (known.redeemed is not None and known.redeemed.answer is not None):
+            return
+        sessions.store_refresh_token(known.current_session(), token=refresh_token, at=at)
+        if known.redeemed is not None:
+            answer = {"access_token": token["access_token"], "refresh_token": refresh_token}
+            sessions.mark_used(known.redeemed, token=known.presented, answer=answer, at=at)
+
+    def validate_refresh_token(self, refresh_token: str, client: Any, request: Any, *args: Any, **kwargs: Any) -> bool:
+        """Lock the token's row; a replay after the grace ends the session."""
+        redeemed = sessions.redeem(refresh_token, client_id=client.client_id, at=clock.now())
+        if redeemed is None:
+            return False
+        known = carried(request)
+        known.redeemed, known.presented, request.user = redeemed, refresh_token, redeemed.session.user
+        return True
+
+    def get_original_scopes(self, refresh_token: str, request: Any, *args: Any, **kwargs: Any) -> list[str]:
+        """The scopes the person consented to."""
+        return list(carried(request).current_session().scopes or [])
+
+    def revoke_token(self, token: str, token_type_hint: str, request: Any, *args: Any, **kwargs: Any) -> None:
+        """End the session of a token, or deny a machine's token; only of the client that asks. Source: RFC 7009."""
+        at, client_id = clock.now(), request.client.client_id
+        session = sessions.find_by_refresh_token(token, client_id=client_id)
+        if session is None:
+            session = self._of_access_token(token, client_id, at)
+        if session is not None:
+            sessions.end(session, reason="revoked", at=at)
+
+    def _of_access_token(self, token: str, client_id: str, at: Any) -> SignInSession | None:
+        try:
+            claims = tokens.verify(token)
+        except Unauthenticated:
+            return None
+        if claims.client_id != client_id:
+            return None
+        session = SignInSession.objects.filter(pk=claims.sid, client_id=client_id).first()
+        if session is None:
+            sessions.deny([claims.jti], at=at)
+        return session
+
+    def validate_bearer_token(self, token: str | None, scopes: Any, request: Any) -> bool:
+        """Refuse: no view of the library serves resources here; `organizations.gate` does."""
+        return False
+
+    # -- ID tokens -----------------------------------------------------------------------------------------------------
+
+    def get_additional_claims(self) -> dict[str, Any]:
+        """Claims about the person, each only with its scope."""
+        return {"name": lambda request: request.user.name, "email": lambda request: request.user.email}
+
+    def finalize_id_token(self, id_token: dict[str, Any], token: Any, token_handler: Any, request: Any) -> str:
+        """Complete what oauthlib began (aud, iat, at_hash) and sign it with our ring; no row is kept.
+
+        Its type is "JWT", which the API refuses. Source: OpenID Connect Core section 2.
+        """
+        at, session = clock.now(), carried(request).current_session()
+        claims = id_token | self.get_oidc_claims(token, token_handler, request)
+        claims |= {
+            "iss": tokens.issuer(settings.BASE_URL),
+            "exp": int(at.timestamp()) + configuration.ACCESS_TOKEN_SECONDS,
+            "auth_time": int(session.authenticated_at.timestamp()),
+            "acr": session.acr,
+            "amr": list(session.amr),
+            "sid": str(session.pk),
+            "jti": str(uuid7()),
+        }
+        if request.nonce:
+            claims["nonce"] = request.nonce
+        return signing_keys.sign(claims, typ="JWT")
+
+
+def is_live(claims: tokens.Claims) -> bool:
+    """Tell whether a verified token still counts: not denied, its person, service and client still in order."""
+    if DeniedToken.objects.filter(value__in=[claims.jti, claims.sid]).exists():
+        return False
+    if claims.sub_type == "user":
+        return User.objects.filter(pk=claims.sub, is_active=True).exists()
+    client = OAuthApplication.objects.select_related("service_account").filter(client_id=claims.client_id).first()
+    return client is not None and client.is_usable(None)
