@@ -173,7 +173,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _refuse_duplicate(pairs: list[tuple[str, Any]]) -> NoReturn:
     seen: set[str] = set()
     twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-    raise DuplicateKey(f"The key {ascii(twice[:80])} occurs twice in one object.")
+    raise DuplicateKey(f"The key {twice[:80]!a} occurs twice in one object.")
 
 
 def _integer(text: str) -> int:

@@ -21,6 +21,8 @@ from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError, RedisError
 from redis.retry import Retry
 
+from . import metrics
+
 log = logging.getLogger(__name__)
 
 SOCKET_SECONDS = 0.1
@@ -129,7 +131,10 @@ def _lookup(limits: Mapping[str, int], name: str) -> int | None:
 
 def take(policy: Policy, bucket: str) -> Verdict:
     """Spend one unit of a bucket, if one is left."""
-    return _ask(policy, bucket, cost=1)
+    verdict = _ask(policy, bucket, cost=1)
+    if not verdict.allowed:
+        metrics.observe_rate_limited(policy.name)
+    return verdict
 
 
 def peek(policy: Policy, bucket: str) -> Verdict:
@@ -194,7 +199,8 @@ def _connection() -> Any:
     """This thread's own connection (the pool costs more than the whole exchange), never one inherited by a fork."""
     held: tuple[int, Any] | None = getattr(_of_thread, "held", None)
     if held is None or held[0] != os.getpid():
-        held = (os.getpid(), client().connection_pool.make_connection())
+        pool = client().connection_pool
+        held = (os.getpid(), pool.connection_class(**pool.connection_kwargs))
         _of_thread.held = held
     return held[1]
 
@@ -211,7 +217,16 @@ def client() -> "redis.Redis[bytes]":
         socket_timeout=SOCKET_SECONDS,
         socket_connect_timeout=SOCKET_SECONDS,
         retry=Retry(NoBackoff(), 0),
+        protocol=2,
+        driver_info=None,  # a new connection costs no exchange that nobody needs
     )
+
+
+def reset() -> None:
+    """Forget connections, failures and local windows, after REDIS_URL changed."""
+    global _of_thread, _circuit, _local
+    client.cache_clear()
+    _of_thread, _circuit, _local = threading.local(), _Circuit(), _Local()
 
 
 class _Circuit:

@@ -1,0 +1,199 @@
+"""The outermost room: request id, HTTPS rule, limits by address, security headers, one log line for each answer."""
+
+import re
+import time
+from collections.abc import Callable
+
+from django.conf import settings
+from django.core.exceptions import DisallowedHost
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from core.errors import Forbidden, Malformed, PlatformError, TooLarge
+from core.ids import uuid7
+
+from . import logs, metrics, ratelimits
+from .addresses import bucket_of, client_address
+from .areas import HEALTH, Area, area_of
+from .errors import InternalError, MethodNotAllowed, RouteNotFound, problem_response
+from .metering import RateLimited
+from .transport import REFUSAL
+
+Handler = Callable[[HttpRequest], HttpResponseBase]
+
+MAX_LOGGED_PATH = 300
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+_UNPROVEN = frozenset({401, 404, 405})
+_BY_STATUS: dict[int, type[PlatformError]] = {
+    403: Forbidden,
+    404: RouteNotFound,
+    405: MethodNotAllowed,
+    413: TooLarge,
+}
+
+
+class HttpsRequired(Malformed):
+    """The request came over plain HTTP; whatever it carried is to be taken as seen by others."""
+
+    code = "https_required"
+    title = "This service answers over HTTPS only."
+
+
+class HostNotAllowed(Malformed):
+    """The Host header names none of this service's hosts."""
+
+    code = "host_not_allowed"
+    title = "The Host header names another service."
+
+
+class Edge:
+    """Outermost Django middleware. It sets `request.request_id`, `.traceparent` and `.client_address`."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        started = time.perf_counter()
+        area = area_of(request.path_info)
+        identity = _identify(request)
+        response = self._answer(request, area)
+        _dress(response, request, area, identity)
+        _record(response, request, area, time.perf_counter() - started)
+        return response
+
+    def _answer(self, request: HttpRequest, area: Area) -> HttpResponseBase:
+        if refused := request.META.get(REFUSAL):  # the front read no further
+            return problem_response(refused, request)
+        try:
+            _check_transport(request, area)
+            verdict = _take_of_address(request, area)
+        except PlatformError as refusal:
+            return problem_response(refusal, request)
+        response = _as_problem(self.get_response(request), request, area)
+        return _count_unproven(response, request, area, verdict)
+
+
+def _identify(request: HttpRequest) -> str:
+    meta = request.META
+    sent = meta.get("HTTP_X_REQUEST_ID", "")
+    identity = sent if _REQUEST_ID.fullmatch(sent) else str(uuid7())
+    trace = meta.get("HTTP_TRACEPARENT", "")
+    trace = trace if _TRACEPARENT.fullmatch(trace) else ""
+    request.request_id = identity  # type: ignore[attr-defined]
+    request.traceparent = trace  # type: ignore[attr-defined]
+    request.client_address = client_address(  # type: ignore[attr-defined]
+        meta, trusted_proxies=settings.TRUSTED_PROXY_COUNT
+    )
+    logs.clear()
+    logs.bind(request_id=identity, **({"traceparent": trace} if trace else {}))
+    return identity
+
+
+def _check_transport(request: HttpRequest, area: Area) -> None:
+    if not area.https:
+        return
+    if settings.PRODUCTION and not request.is_secure():
+        raise HttpsRequired("Plain HTTP is refused, never redirected; renew what this request carried.")
+    try:
+        request.get_host()
+    except DisallowedHost:
+        raise HostNotAllowed from None
+
+
+def _take_of_address(request: HttpRequest, area: Area) -> ratelimits.Verdict | None:
+    """Count a caller without a credential before any work is done for it.
+
+    :raises RateLimited: its address has used up its window.
+    """
+    if not area.limited or _shows_credential(request) or _is_preflight(request):
+        return None
+    verdict = ratelimits.take(ratelimits.policy("address"), _bucket(request))
+    if not verdict.allowed:
+        raise _limited(verdict)
+    return verdict
+
+
+def _shows_credential(request: HttpRequest) -> bool:
+    meta = request.META
+    return "HTTP_X_API_KEY" in meta or meta.get("HTTP_AUTHORIZATION", "")[:7].lower() == "bearer "
+
+
+def _is_preflight(request: HttpRequest) -> bool:
+    return request.method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in request.META
+
+
+def _bucket(request: HttpRequest) -> str:
+    return bucket_of(request.client_address)  # type: ignore[attr-defined]
+
+
+def _limited(verdict: ratelimits.Verdict) -> RateLimited:
+    return RateLimited(
+        f"The limit of {verdict.limit} requests per {verdict.window_seconds} s is used up.",
+        headers=ratelimits.headers(verdict),
+        type="https://iana.org/assignments/http-problem-types#quota-exceeded",
+        retry_after=verdict.reset_seconds,
+        **{"violated-policies": [f"{verdict.policy_name}-minute"]},
+    )
+
+
+def _count_unproven(
+    response: HttpResponseBase, request: HttpRequest, area: Area, verdict: ratelimits.Verdict | None
+) -> HttpResponseBase:
+    """Put the address's limit on answers that carry none; a credential that proved nothing counts against the address.
+
+    A valid credential is never held up by its neighbours behind the same address.
+    """
+    if not settings.RATE_LIMITS_ENABLED or not (area.limited or area is HEALTH):
+        return response
+    if "RateLimit-Limit" in response.headers:
+        return response
+    if verdict is None:
+        ask = ratelimits.take if response.status_code in _UNPROVEN and area.limited else ratelimits.peek
+        verdict = ask(ratelimits.policy("address"), _bucket(request))
+        if not verdict.allowed and response.status_code in _UNPROVEN and area.limited:
+            return problem_response(_limited(verdict), request)
+    for name, value in ratelimits.headers(verdict).items():
+        if name != "Retry-After":
+            response.headers[name] = value
+    return response
+
+
+def _as_problem(response: HttpResponseBase, request: HttpRequest, area: Area) -> HttpResponseBase:
+    """Replace the HTML that Django makes of errors outside our views."""
+    status = response.status_code
+    if status < 400 or (area.problems is not None and status not in area.problems):
+        return response
+    if not response.headers.get("Content-Type", "text/html").startswith("text/html"):
+        return response
+    kind = _BY_STATUS.get(status, Malformed if status < 500 else InternalError)
+    allow = response.headers.get("Allow")
+    return problem_response(kind(headers={"Allow": allow} if allow else None), request)
+
+
+def _dress(response: HttpResponseBase, request: HttpRequest, area: Area, identity: str) -> None:
+    headers = response.headers
+    headers["X-Request-Id"] = identity
+    for name, value in area.headers:
+        headers.setdefault(name, value)
+    if settings.SECURE_HSTS_SECONDS and request.is_secure():
+        headers.setdefault("Strict-Transport-Security", f"max-age={settings.SECURE_HSTS_SECONDS}; includeSubDomains")
+
+
+def _record(response: HttpResponseBase, request: HttpRequest, area: Area, seconds: float) -> None:
+    method, status = request.method or "", response.status_code
+    match = request.resolver_match
+    metrics.observe_request(route=match.route if match else "unmatched", method=method, status=status, seconds=seconds)
+    if area is HEALTH and status < 400:
+        return  # probes would drown the rest
+    tenant_id = getattr(request, "tenant_id", None)
+    logs.access(
+        method=method,
+        path=request.path[:MAX_LOGGED_PATH],
+        status=status,
+        ms=round(seconds * 1000, 2),
+        tenant_id=str(tenant_id) if tenant_id else "",
+        credential=getattr(request, "credential", ""),
+    )
+    logs.clear()

@@ -1,0 +1,99 @@
+"""GET /problems/<code>: what the `type` of a problem document leads to. Source: RFC 9457 section 3.1.1."""
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import path
+from django.utils.html import format_html
+from django.views.decorators.http import require_safe
+
+from core import errors
+
+from .errors import problem_response, status_of
+
+_ADVICE = {
+    400: "Correct the request and send it again; `errors` names the fields where there are any.",
+    401: "Send one valid credential: a bearer token or an API key. If it has expired, get a new one.",
+    403: "The credential is valid but may not do this here. Ask an administrator of the tenant, or use another tenant.",
+    404: "Check the id and X-Tenant-Id. What belongs to another tenant looks the same as what does not exist.",
+    405: "Use one of the methods that the Allow header names.",
+    406: "Accept application/json.",
+    409: "Read the resource again, decide anew, and repeat the change if it still makes sense.",
+    412: "Read the resource again and send its current ETag.",
+    413: "Send less at once, or use the bulk operation.",
+    415: "Send application/json.",
+    422: "The request is well formed but cannot be carried out as it stands; `detail` and `errors` say why.",
+    429: "Wait as long as Retry-After says.",
+    500: "Repeat it with the same Idempotency-Key; if it stays, report the request_id.",
+    503: "Repeat it after Retry-After, with the same Idempotency-Key.",
+}
+_PAGE = (
+    "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{code}</title></head>"
+    "<body><h1>{title}</h1><p><code>{code}</code>, status {status}</p><p>{meaning}</p><p>{advice}</p></body></html>"
+)
+
+
+class UnknownProblem(errors.NotFound):
+    """No answer of this service carries that code."""
+
+    code = "unknown_problem"
+    title = "There is no such problem type."
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One problem type in words."""
+
+    type: str
+    code: str
+    status: int
+    title: str
+    meaning: str
+    advice: str
+
+
+def explanations() -> dict[str, Explanation]:
+    """Every code that a refusal of the platform can carry, in the order of the alphabet.
+
+    Of classes that share a code the most general one explains it.
+    """
+    found: dict[str, Explanation] = {}
+    for kind in _kinds(errors.PlatformError):
+        found.setdefault(kind.code, _explain(kind))
+    return dict(sorted(found.items()))
+
+
+def _kinds(root: type[errors.PlatformError]) -> Iterator[type[errors.PlatformError]]:
+    """All subclasses, breadth first: the general before the special."""
+    level = list(root.__subclasses__())
+    while level:
+        yield from level
+        level = [below for kind in level for below in kind.__subclasses__()]
+
+
+def _explain(kind: type[errors.PlatformError]) -> Explanation:
+    status = status_of(kind)
+    meaning = (inspect.getdoc(kind) or kind.title).partition("\n")[0]
+    return Explanation(f"/problems/{kind.code}", kind.code, status, kind.title, meaning, _ADVICE[status])
+
+
+@require_safe
+def problem_list(_request: HttpRequest) -> HttpResponse:
+    """All problem types."""
+    return JsonResponse({"data": [asdict(one) for one in explanations().values()]})
+
+
+@require_safe
+def problem_page(request: HttpRequest, code: str) -> HttpResponse:
+    """One problem type, as a page for browsers and as JSON for everybody else."""
+    found = explanations().get(code)
+    if found is None:
+        return problem_response(UnknownProblem(), request)
+    if request.get_preferred_type(["application/json", "text/html"]) == "text/html":
+        return HttpResponse(format_html(_PAGE, **asdict(found)))
+    return JsonResponse({"data": asdict(found)})
+
+
+urlpatterns = [path("problems", problem_list), path("problems/<str:code>", problem_page)]
