@@ -1,0 +1,1 @@
+"""Measuring tools and what they need around the service."""

@@ -1,0 +1,25 @@
+"""Fixtures of the webhook tests. Models are imported inside, because this file is read before Django is set up."""
+
+import pytest
+
+from bench.receiver import Receiver
+
+
+@pytest.fixture(autouse=True)
+def developer_settings(settings):
+    """Let the dispatcher reach the loopback, with a short lease."""
+    settings.WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS = True
+    settings.WEBHOOKS_LEASE_SECONDS = 20
+
+
+@pytest.fixture
+def receiver():
+    with Receiver() as found:
+        yield found
+
+
+@pytest.fixture
+def world():
+    from tests.webhooks.worlds import new_world
+
+    return new_world()

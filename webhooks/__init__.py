@@ -1,0 +1,1 @@
+"""Signed delivery of what happened to whoever registered for it."""

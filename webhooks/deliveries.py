@@ -1,0 +1,102 @@
+"""One delivery: sign, send, and judge the answer. Knows no queue."""
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from core import clock
+from core.crypto import SealBroken
+from core.ids import uuid7
+
+from . import envelope, schedule, sealing, signing, states
+from .egress import Answer, Egress
+from .queues import Outcome, Target, Work
+
+log = logging.getLogger(__name__)
+
+USER_AGENT = "HealthcarePlatform-Webhooks/1.0"
+GONE = 410
+LOST_CLAIMS = 5
+_HOPELESS = frozenset({"blocked_destination", "invalid_url"})
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an answer means for the delivery; `delay_seconds` None is the end of it."""
+
+    state: str
+    delay_seconds: float | None
+
+
+def judge(answer: Answer, *, number: int, at: datetime, steps: Sequence[float]) -> Verdict:
+    """Tell what follows from the `number`-th attempt's answer.
+
+    Only 2xx is success. 3xx and 4xx are tried again, because receivers get mended; 410 and addresses that the platform
+    never dials are not.
+    """
+    if answer.status is not None and 200 <= answer.status < 300:
+        return Verdict(states.DELIVERED, None)
+    if answer.status == GONE or answer.error in _HOPELESS:
+        return Verdict(states.FAILED, None)
+    wanted = schedule.retry_after_seconds(answer.status or 0, answer.headers.get("retry-after"), at=at)
+    delay = schedule.next_delay_seconds(number, schedule=steps, retry_after_seconds=wanted)
+    return Verdict(states.FAILED if delay is None else states.RETRYING, delay)
+
+
+async def deliver(egress: Egress, work: Work, target: Target, *, steps: Sequence[float]) -> Outcome:
+    """Send one message and tell what became of it."""
+    at, began = clock.now(), time.perf_counter()
+    answer = await _send(egress, work, target, at)
+    duration_ms = int((time.perf_counter() - began) * 1000)
+    verdict = judge(answer, number=work.attempts + 1, at=at, steps=steps)
+    return Outcome(
+        attempt_id=uuid7(),
+        at=at,
+        delivery_id=work.delivery_id,
+        created_at=work.created_at,
+        tenant_id=work.tenant_id,
+        endpoint_id=work.endpoint_id,
+        number=work.attempts + 1,
+        status=answer.status,
+        error=answer.error,
+        duration_ms=duration_ms,
+        excerpt=answer.excerpt,
+        headers=Jsonb(answer.headers),
+        state=verdict.state,
+        delay_seconds=verdict.delay_seconds,
+    )
+
+
+async def _send(egress: Egress, work: Work, target: Target, at: datetime) -> Answer:
+    if work.claims - work.attempts > LOST_CLAIMS:
+        # Whoever took it never came back: it may be what kills the workers, so it waits like any failure.
+        return Answer(status=None, error="worker_lost")
+    keys = _keys(target)
+    if not keys:
+        return Answer(status=None, error="no_usable_secret")
+    message_id = envelope.message_id(work.event_id)
+    headers = signing.headers(keys, message_id=message_id, at=at, body=work.body)
+    return await egress.post(
+        target.url,
+        body=work.body,
+        headers={**headers, "content-type": "application/json", "user-agent": USER_AGENT},
+    )
+
+
+def _keys(target: Target) -> list[bytes]:
+    keys = []
+    for secret_id, sealed in target.sealed_keys:
+        try:
+            keys.append(_open(target.id, secret_id, sealed))
+        except SealBroken:
+            log.error("signing key cannot be opened", extra={"endpoint": str(target.id), "secret": str(secret_id)})
+    return keys
+
+
+def _open(endpoint_id: UUID, secret_id: UUID, sealed: bytes) -> bytes:
+    return sealing.open_key(sealed, endpoint_id=endpoint_id, secret_id=secret_id)

@@ -1,0 +1,68 @@
+"""What the app does when a fact is recorded: store it for its audience, in the same transaction, and ring the doorbell."""
+
+import time
+
+from django.db import transaction
+
+from core import jobs, pipeline
+from core.ids import uuid7
+from ledger import public as ledger
+
+from . import envelope
+
+DISPATCH = "webhooks.dispatch"
+_QUIET_SECONDS = 0.2
+_EXPIRES_SECONDS = 5
+
+# Sequence number, body and queue row in one statement: the number is part of the bytes that are signed.
+_STORE = pipeline.Statement.of(
+    "WITH place AS (INSERT INTO webhooks_resource_sequence AS s (id, tenant_id, resource_id, last)"
+    " VALUES ($1::uuid, $2::uuid, $3::uuid, 1)"
+    " ON CONFLICT (tenant_id, resource_id) DO UPDATE SET last = s.last + 1 RETURNING last),"
+    " stored AS (INSERT INTO webhooks_event"
+    " (id, tenant_id, type, resource_type, resource_id, sequence, api_version, request_id, body)"
+    " SELECT $4::uuid, $2::uuid, $5::text, $6::text, $3::uuid, last, $7::text, $8::text,"
+    f" convert_to($9::text || lpad(last::text, {envelope.SEQUENCE_DIGITS}, '0') || $10::text, 'UTF8') FROM place"
+    " RETURNING id, created_at, tenant_id, type, resource_id)"
+    " INSERT INTO webhooks_event_new (id, created_at, tenant_id, type, resource_id) SELECT * FROM stored RETURNING id"
+)
+
+
+class _Doorbell:
+    """Rings the dispatcher at most every 200 ms: one that was rung stays awake for longer than that."""
+
+    def __init__(self) -> None:
+        self._quiet_until = 0.0
+
+    def ring(self) -> None:
+        now = time.monotonic()
+        if now >= self._quiet_until:
+            self._quiet_until = now + _QUIET_SECONDS
+            jobs.enqueue(DISPATCH, expires_seconds=_EXPIRES_SECONDS)
+
+
+_doorbell = _Doorbell()
+
+
+def subscribe() -> None:
+    """Have the ledger tell this app of every fact."""
+    ledger.subscribe(store)
+
+
+def store(event: ledger.Event) -> None:
+    """Write a fact into its tenant's event log and the fan-out's queue; a rollback takes both along."""
+    kind = ledger.catalogue()[event.type]
+    message = envelope.Message(
+        id=uuid7(),
+        type=event.type,
+        tenant_id=event.tenant_id,
+        at=event.occurred_at,
+        request_id=event.request_id,
+        thing=envelope.Thing(event.resource_type, event.resource_id, event.resource_version, kind.href),
+        payload=event.data,
+    )
+    before, after = envelope.split(message)
+    texts = (uuid7(), event.tenant_id, event.resource_id, message.id, event.type, event.resource_type)
+    parameters = [*map(str, texts), envelope.API_VERSION, event.request_id, before, after]
+    pipeline.run([pipeline.Call(_STORE, parameters)])
+    transaction.on_commit(_doorbell.ring, robust=True)

@@ -1,0 +1,40 @@
+"""Delivers webhooks without Celery and Redis: `manage.py webhooks_dispatch [--forever]`."""
+
+import json
+import signal
+from argparse import ArgumentParser
+from types import FrameType
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from webhooks import dispatcher
+
+
+class Command(BaseCommand):
+    """Run one dispatcher until nothing is left, or for ever."""
+
+    help = "Deliver due webhooks; with --forever until SIGTERM or Ctrl-C."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the options."""
+        parser.add_argument("--forever", action="store_true", help="keep running")
+        parser.add_argument("--json", action="store_true", help="print the result for machines")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Deliver; a signal lets what is in flight end first."""
+        stopped = False
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            nonlocal stopped
+            stopped = True
+
+        signal.signal(signal.SIGTERM, stop)
+        signal.signal(signal.SIGINT, stop)
+        pace = dispatcher.default_pace()
+
+        def go_on(quiet_seconds: float) -> bool:
+            return not stopped and (options["forever"] or quiet_seconds < pace.linger_seconds)
+
+        sent = dispatcher.run(dispatcher.dispatch(go_on, pace=pace))
+        self.stdout.write(json.dumps({"sent": sent}) if options["json"] else f"{sent} sent")

@@ -1,0 +1,243 @@
+"""Tables of the webhooks app: who wants to hear, what happened, what became of telling them.
+
+History (`Event`, `Delivery`, `Attempt`) is keyed by `(created_at, id)`, so that it can be cut into months; live work
+(`NewEvent`, `DueDelivery`) lies in two narrow tables that stay small however long the history grows.
+"""
+
+from typing import ClassVar
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from core.ids import uuid7
+from core.row_security import TableSecurity
+from organizations.public import TenantOwned
+
+from . import states
+from .envelope import API_VERSION
+
+
+class Endpoint(TenantOwned):
+    """Where a tenant wants events delivered, and which. Deleting keeps the row, because its history stays.
+
+    Personal data: none; `description` is free text of the tenant's administrators.
+    """
+
+    url = models.CharField(max_length=2048)
+    events = ArrayField(models.CharField(max_length=80))
+    active = models.BooleanField(default=True, db_default=True)
+    description = models.CharField(max_length=500, blank=True, default="", db_default="")
+    api_version = models.CharField(max_length=10, default=API_VERSION, db_default=API_VERSION)
+    disabled_reason = models.CharField(max_length=40, blank=True, default="", db_default="")
+    disabled_at = models.DateTimeField(null=True, blank=True)
+    deleted_at = models.DateTimeField(null=True, blank=True)
+
+    security: ClassVar = TableSecurity(dispatcher=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~Q(events=[]), name="webhooks_endpoint_wants_something"),
+            models.CheckConstraint(
+                condition=Q(deleted_at__isnull=True) | Q(active=False), name="webhooks_endpoint_deleted_is_silent"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["tenant", "created_at", "id"], name="webhooks_endpoint_by_time"),
+            models.Index(fields=["tenant"], condition=Q(active=True), name="webhooks_endpoint_active"),
+        ]
+
+    def __str__(self) -> str:
+        return f"endpoint {self.id}"
+
+
+class Secret(TenantOwned):
+    """A signing key of an endpoint, sealed because it must be used again; several are live while one is rotated out.
+
+    Personal data: none.
+    """
+
+    class Kind(models.TextChoices):
+        HMAC = "hmac"
+
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="secrets", db_constraint=False)
+    kind = models.CharField(max_length=8, choices=Kind, default=Kind.HMAC)
+    sealed_key = models.BinaryField()
+    expires_at = models.DateTimeField(null=True, blank=True)
+
+    security: ClassVar = TableSecurity(dispatcher=True)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(kind__in=["hmac"]), name="webhooks_secret_kind_known")]
+
+    def __str__(self) -> str:
+        return f"secret {self.id}"
+
+
+class Event(models.Model):
+    """One fact for one audience tenant, with the exact bytes that are signed and sent. Never updated.
+
+    Personal data: none; `body` is thin (ids, states, versions).
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    created_at = models.DateTimeField(db_default=Now())
+    tenant_id = models.UUIDField()
+    type = models.CharField(max_length=80)
+    resource_type = models.CharField(max_length=60)
+    resource_id = models.UUIDField()
+    sequence = models.BigIntegerField()
+    api_version = models.CharField(max_length=10)
+    request_id = models.CharField(max_length=128)
+    body = models.BinaryField()
+
+    security: ClassVar = TableSecurity(append_only=True, dispatcher=True)
+    partitioned: ClassVar = True
+
+    class Meta:
+        indexes = [models.Index(fields=["tenant_id", "created_at", "id"], name="webhooks_event_by_time")]
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.id}"
+
+
+class NewEvent(models.Model):
+    """An event that was not yet matched with the endpoints: the fan-out's queue, kept apart so the log is never updated.
+
+    Personal data: none.
+    """
+
+    id = models.UUIDField(primary_key=True)
+    created_at = models.DateTimeField()
+    tenant_id = models.UUIDField()
+    type = models.CharField(max_length=80)
+    resource_id = models.UUIDField()
+
+    security: ClassVar = TableSecurity(dispatcher=True)
+
+    class Meta:
+        db_table = "webhooks_event_new"
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.id}"
+
+
+class ResourceSequence(models.Model):
+    """How many events a resource has had, per audience tenant: the `sequence` by which receivers order them.
+
+    Personal data: none.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    tenant_id = models.UUIDField()
+    resource_id = models.UUIDField()
+    last = models.BigIntegerField()
+
+    security: ClassVar = TableSecurity()
+
+    class Meta:
+        db_table = "webhooks_resource_sequence"
+        constraints = [models.UniqueConstraint(fields=["tenant_id", "resource_id"], name="webhooks_sequence_once")]
+
+    def __str__(self) -> str:
+        return f"{self.resource_id}: {self.last}"
+
+
+class Delivery(models.Model):
+    """One event on its way to one endpoint; `created_at` is the event's, so that both age and leave together.
+
+    Personal data: none.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    created_at = models.DateTimeField()
+    tenant_id = models.UUIDField()
+    event_id = models.UUIDField()
+    event_type = models.CharField(max_length=80)
+    endpoint = models.ForeignKey(
+        Endpoint, on_delete=models.PROTECT, related_name="deliveries", db_constraint=False, db_index=False
+    )
+    state = models.CharField(max_length=10, db_default=states.PENDING)
+    attempts = models.PositiveSmallIntegerField(db_default=0)
+    last_status = models.PositiveSmallIntegerField(null=True)
+    next_attempt_at = models.DateTimeField(null=True)
+    done_at = models.DateTimeField(null=True)
+
+    security: ClassVar = TableSecurity(dispatcher=True)
+    partitioned: ClassVar = True
+
+    class Meta:
+        verbose_name_plural = "deliveries"
+        constraints = [
+            models.CheckConstraint(condition=Q(state__in=states.ALL), name="webhooks_delivery_state_known"),
+            models.UniqueConstraint(fields=["event_id", "endpoint", "created_at"], name="webhooks_delivery_once"),
+        ]
+        indexes = [
+            models.Index(fields=["endpoint", "created_at", "id"], name="webhooks_delivery_by_endpoint"),
+            models.Index(
+                fields=["endpoint"], condition=Q(state__in=states.UNFINISHED), name="webhooks_delivery_unfinished"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"delivery {self.id}"
+
+
+class DueDelivery(models.Model):
+    """Live work: one narrow row for each unfinished delivery. `due_at` doubles as the lease of whoever took it.
+
+    Personal data: none.
+    """
+
+    delivery_id = models.UUIDField(primary_key=True)
+    created_at = models.DateTimeField()
+    tenant_id = models.UUIDField()
+    event_id = models.UUIDField()
+    endpoint_id = models.UUIDField()
+    due_at = models.DateTimeField(db_default=Now())
+    lease = models.UUIDField(null=True)
+    attempts = models.PositiveSmallIntegerField(db_default=0)
+    claims = models.PositiveSmallIntegerField(db_default=0)
+
+    security: ClassVar = TableSecurity(dispatcher=True)
+
+    class Meta:
+        db_table = "webhooks_delivery_due"
+        verbose_name_plural = "due deliveries"
+        indexes = [
+            models.Index(fields=["due_at"], name="webhooks_due_by_time"),
+            models.Index(fields=["endpoint_id"], name="webhooks_due_by_endpoint"),
+        ]
+
+    def __str__(self) -> str:
+        return f"due {self.delivery_id}"
+
+
+class Attempt(models.Model):
+    """One POST and what came back. Never updated; the answer is cut at 4 KiB and its headers to a short list.
+
+    Personal data: none of ours; `response_excerpt` is whatever the receiver wrote.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    created_at = models.DateTimeField(db_default=Now())
+    tenant_id = models.UUIDField()
+    delivery_id = models.UUIDField()
+    endpoint_id = models.UUIDField()
+    number = models.PositiveSmallIntegerField()
+    status = models.PositiveSmallIntegerField(null=True)
+    error = models.CharField(max_length=40, db_default="")
+    duration_ms = models.PositiveIntegerField()
+    response_excerpt = models.TextField(db_default="")
+    response_headers = models.JSONField(default=dict)
+    lease = models.UUIDField()
+
+    security: ClassVar = TableSecurity(append_only=True, dispatcher=True)
+    partitioned: ClassVar = True
+
+    class Meta:
+        indexes = [models.Index(fields=["delivery_id"], name="webhooks_attempt_by_delivery")]
+
+    def __str__(self) -> str:
+        return f"attempt {self.number} of {self.delivery_id}"
