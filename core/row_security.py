@@ -142,7 +142,7 @@ def _references(model: type[models.Model]) -> Iterator[str]:
 
 def _is_partitioned(model: type[models.Model]) -> bool:
     """Tell whether the key is more than an id (tables that grow by the day): nothing points at such rows."""
-    return isinstance(model._meta.pk, models.CompositePrimaryKey)
+    return isinstance(model._meta.pk, models.CompositePrimaryKey) or bool(getattr(model, "partitioned", False))
 
 
 def _tenant_references(model: type[models.Model]) -> Iterable[Any]:
