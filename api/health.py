@@ -9,7 +9,6 @@ from functools import lru_cache
 from django.db import DatabaseError, connection
 from django.db.migrations.loader import MigrationLoader
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.urls import path
 from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
 
@@ -118,5 +117,3 @@ _CHECKS: tuple[tuple[str, Callable[[], bool]], ...] = (
 )
 _lock = threading.Lock()
 _last: Readiness | None = None
-
-urlpatterns = [path("health/live", live), path("health/ready", ready)]

@@ -8,9 +8,10 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 if directory := os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
-    os.makedirs(directory, exist_ok=True)  # the library opens files there as soon as a metric is made
+    Path(directory).mkdir(parents=True, exist_ok=True)  # the library opens files there as soon as a metric is made
 
 from django.conf import settings
 from django.db import DatabaseError, connection

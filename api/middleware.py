@@ -9,7 +9,7 @@ from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from core.errors import Forbidden, Malformed, PlatformError, TooLarge
+from core.errors import Forbidden, Malformed, PlatformError, TooLarge, Unauthenticated, Unavailable
 from core.ids import uuid7
 
 from . import logs, metrics, ratelimits
@@ -27,10 +27,14 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 _UNPROVEN = frozenset({401, 404, 405})
 _BY_STATUS: dict[int, type[PlatformError]] = {
+    400: Malformed,
+    401: Unauthenticated,
     403: Forbidden,
     404: RouteNotFound,
     405: MethodNotAllowed,
     413: TooLarge,
+    500: InternalError,
+    503: Unavailable,
 }
 
 
@@ -163,11 +167,11 @@ def _count_unproven(
 def _as_problem(response: HttpResponseBase, request: HttpRequest, area: Area) -> HttpResponseBase:
     """Replace the HTML that Django makes of errors outside our views."""
     status = response.status_code
-    if status < 400 or (area.problems is not None and status not in area.problems):
+    kind = _BY_STATUS.get(status)
+    if kind is None or (area.problems is not None and status not in area.problems):
         return response
     if not response.headers.get("Content-Type", "text/html").startswith("text/html"):
         return response
-    kind = _BY_STATUS.get(status, Malformed if status < 500 else InternalError)
     allow = response.headers.get("Allow")
     return problem_response(kind(headers={"Allow": allow} if allow else None), request)
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.urls import path
 from django.utils.html import format_html
 from django.views.decorators.http import require_safe
 
@@ -20,15 +19,18 @@ _ADVICE = {
     404: "Check the id and X-Tenant-Id. What belongs to another tenant looks the same as what does not exist.",
     405: "Use one of the methods that the Allow header names.",
     406: "Accept application/json.",
+    408: "Send the whole body faster, or over a better connection.",
     409: "Read the resource again, decide anew, and repeat the change if it still makes sense.",
     412: "Read the resource again and send its current ETag.",
     413: "Send less at once, or use the bulk operation.",
     415: "Send application/json.",
     422: "The request is well formed but cannot be carried out as it stands; `detail` and `errors` say why.",
     429: "Wait as long as Retry-After says.",
+    431: "Send fewer or shorter headers.",
     500: "Repeat it with the same Idempotency-Key; if it stays, report the request_id.",
     503: "Repeat it after Retry-After, with the same Idempotency-Key.",
 }
+_OTHERWISE = "`detail` says what is wrong; report the request_id if that does not help."
 _PAGE = (
     "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{code}</title></head>"
     "<body><h1>{title}</h1><p><code>{code}</code>, status {status}</p><p>{meaning}</p><p>{advice}</p></body></html>"
@@ -76,7 +78,9 @@ def _kinds(root: type[errors.PlatformError]) -> Iterator[type[errors.PlatformErr
 def _explain(kind: type[errors.PlatformError]) -> Explanation:
     status = status_of(kind)
     meaning = (inspect.getdoc(kind) or kind.title).partition("\n")[0]
-    return Explanation(f"/problems/{kind.code}", kind.code, status, kind.title, meaning, _ADVICE[status])
+    return Explanation(
+        f"/problems/{kind.code}", kind.code, status, kind.title, meaning, _ADVICE.get(status, _OTHERWISE)
+    )
 
 
 @require_safe
@@ -94,6 +98,3 @@ def problem_page(request: HttpRequest, code: str) -> HttpResponse:
     if request.get_preferred_type(["application/json", "text/html"]) == "text/html":
         return HttpResponse(format_html(_PAGE, **asdict(found)))
     return JsonResponse({"data": asdict(found)})
-
-
-urlpatterns = [path("problems", problem_list), path("problems/<str:code>", problem_page)]

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from . import docs, health
+from . import docs, health, problem_pages
 
 urlpatterns = [
     path("v1/openapi.json", docs.openapi, name="openapi"),
@@ -10,4 +10,6 @@ urlpatterns = [
     path("docs/redoc", docs.redoc, name="redoc"),
     path("health/live", health.live, name="health-live"),
     path("health/ready", health.ready, name="health-ready"),
+    path("problems", problem_pages.problem_list, name="problems"),
+    path("problems/<str:code>", problem_pages.problem_page, name="problem"),
 ]
