@@ -15,7 +15,6 @@ class ConfigConfig(AppConfig):
         from .celery import app
 
         app.set_default()  # for every thread: without it a doorbell would look for a broker on this machine, for seconds
-        from . import celery  # noqa: F401  # else jobs would go to the default app, which knows no broker
 
         post_migrate.connect(_build_walls, sender=apps.get_app_config("ledger"), dispatch_uid="config.walls")
 
