@@ -1,0 +1,65 @@
+"""The machine credentials a new tenant starts with: an API key and an OAuth client, made once, shown once."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from core.actor import Actor, system_actor
+from core.db import needs_transaction, tenant_context
+
+from ..models import ProvisioningStep, ServiceAccount, Tenant
+from ..oauth import clients
+from ..roles import PLATFORM_ROLES, SUPPLIER_ADMIN
+from .keys import create_key
+from .memberships import Terms, add_service
+
+SERVICE_ROLE = "integration_service"
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """An OAuth client with its secret, which nobody sees again."""
+
+    client_id: str
+    client_secret: str
+
+
+def key_role(tenant: Tenant) -> str:
+    """The role of a tenant's first key: suppliers integrate as themselves, others as a service."""
+    return SUPPLIER_ADMIN if "supplier" in tenant.kinds else SERVICE_ROLE
+
+
+@needs_transaction
+def first_key(*, tenant: Tenant, at: datetime) -> str | None:
+    """This function will make the tenant's first API key, or return None where that was done before."""
+    if not _begin(tenant, "api_key", at):
+        return None
+    values: dict[str, Any] = {"name": "First key", "partner": tenant.slug, "roles": [key_role(tenant)]}
+    with tenant_context(tenant.id):
+        return create_key(actor=system_actor(tenant.id), values=values, at=at).text
+
+
+@needs_transaction
+def first_client(*, tenant: Tenant, at: datetime) -> Client | None:
+    """This function will make and approve the tenant's first OAuth client, or return None where that was done before."""
+    if not _begin(tenant, "oauth_client", at):
+        return None
+    return new_client(actor=system_actor(tenant.id), tenant=tenant, name=f"{tenant.slug} service", at=at)
+
+
+@needs_transaction
+def new_client(*, actor: Actor, tenant: Tenant, name: str, at: datetime) -> Client:
+    """This function will make an approved machine client with a service account that is a member of the tenant."""
+    account = ServiceAccount.objects.create(name=name, partner=tenant.slug, tenant=tenant, created_at=at)
+    with tenant_context(tenant.id):
+        add_service(actor=actor, account=account, terms=Terms(roles=(SERVICE_ROLE,)), at=at)
+    client, secret = clients.register_machine(
+        name=name, service_account=account, tenant=tenant, allowed_scopes=PLATFORM_ROLES[SERVICE_ROLE], at=at
+    )
+    clients.approve(client, by=None, at=at)
+    return Client(client.client_id, secret)
+
+
+def _begin(tenant: Tenant, name: str, at: datetime) -> bool:
+    _, made = ProvisioningStep.objects.get_or_create(tenant=tenant, name=name, defaults={"finished_at": at})
+    return made

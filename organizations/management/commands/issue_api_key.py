@@ -1,0 +1,84 @@
+"""`manage.py issue_api_key`: makes an API key; one with the same name and holder that still works is not made again."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.db import transaction
+from django.utils.dateparse import parse_date, parse_datetime
+
+from core import clock
+from core.actor import system_actor
+from core.db import tenant_context
+
+from ...actions.first_credentials import key_role
+from ...actions.keys import create_key
+from ...models import ApiKey
+from ..base import TenantCommand, locked_tenant
+
+
+class Command(TenantCommand):
+    """Issues an API key."""
+
+    help = "Makes an API key and shows it, once."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take what the key may do and how long."""
+        super().add_arguments(parser)
+        parser.add_argument("--tenant", required=True, help="slug or id")
+        parser.add_argument("--name", required=True)
+        parser.add_argument("--partner", help="who holds the key; the name when left out")
+        parser.add_argument("--role", action="append", dest="roles")
+        parser.add_argument("--scopes", help="comma list; all scopes of the roles when left out")
+        parser.add_argument("--expires", help="a date, an instant, or days as 90d; a year when left out")
+        parser.add_argument("--cidr", action="append", dest="cidrs")
+
+    def work(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Issue unless it exists."""
+        at = clock.now()
+        partner = options["partner"] or options["name"]
+        with transaction.atomic():
+            tenant = locked_tenant(options["tenant"])
+            alive = ApiKey.objects.filter(tenant=tenant, name=options["name"], partner=partner, status="active")
+            found = alive.filter(expires_at__gt=at).order_by("-created_at", "id").first()
+            if found is not None:
+                return _answer(found, None)
+            values = {
+                "name": options["name"],
+                "partner": partner,
+                "roles": options["roles"] or [key_role(tenant)],
+                "scopes": [part.strip() for part in (options["scopes"] or "").split(",") if part.strip()] or None,
+                "expires_at": _end(options["expires"], at),
+                "allowed_cidrs": options["cidrs"],
+            }
+            with tenant_context(tenant.id):
+                made = create_key(actor=system_actor(tenant.id), values=values, at=at)
+        return _answer(made.row, made.text)
+
+
+def _answer(row: ApiKey, text: str | None) -> dict[str, Any]:
+    return {
+        "id": str(row.id),
+        "key_id": row.key_id,
+        "tenant_id": str(row.tenant_id),
+        "roles": row.roles,
+        "scopes": row.scopes,
+        "expires_at": clock.rfc3339(row.expires_at),
+        "created": text is not None,
+        "api_key": text,
+    }
+
+
+def _end(text: str | None, at: datetime) -> datetime | None:
+    if not text:
+        return None
+    if text.endswith("d") and text[:-1].isdigit():
+        return at + timedelta(days=int(text[:-1]))
+    try:
+        day = parse_date(text)
+        found = datetime(day.year, day.month, day.day, tzinfo=UTC) if day else parse_datetime(text)
+    except ValueError:
+        found = None
+    if found is None:
+        raise CommandError(f"{text!r} is neither a date, an instant, nor days as 90d.")
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -1,0 +1,90 @@
+"""`manage.py provision_tenant`: sets a tenant up, or goes on where an earlier run stopped; secrets at the first run only."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.db import transaction
+
+from api.serializers import read
+from core import clock
+
+from ...actions.first_credentials import first_client, first_key
+from ...actions.provisioning import FirstMember, TenantSpec, platform_actor, provision_tenant
+from ...models import Tenant
+from ...roles import TENANT_ADMIN
+from ...serializers.specs import SpecIn
+from ..base import TenantCommand
+
+_FIELDS = ("region", "time_zone", "locale", "currency", "environment")
+
+
+class Command(TenantCommand):
+    """Provisions a tenant."""
+
+    help = "Sets a tenant up. Run again, it goes on where it stopped and changes nothing that is done."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the specification as arguments or as a file; arguments win."""
+        super().add_arguments(parser)
+        parser.add_argument("--file", help="specification as JSON; its members are named as the arguments")
+        parser.add_argument("--slug")
+        parser.add_argument("--name")
+        parser.add_argument("--kind", action="append", choices=Tenant.Kind.values, dest="kinds")
+        parser.add_argument("--admin-email")
+        parser.add_argument("--admin-name")
+        parser.add_argument("--organization", help="slug of the organization; made when there is none")
+        parser.add_argument("--organization-name")
+        parser.add_argument("--plan")
+        for name in _FIELDS:
+            parser.add_argument(f"--{name.replace('_', '-')}")
+
+    def work(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Provision, then make the first key and client."""
+        spec = _spec(options)
+        at = clock.now()
+        outcome = provision_tenant(actor=platform_actor(), spec=spec, at=at)
+        with transaction.atomic():
+            key, client = first_key(tenant=outcome.tenant, at=at), first_client(tenant=outcome.tenant, at=at)
+        return {
+            "organization_id": str(outcome.tenant.organization_id),
+            "tenant_id": str(outcome.tenant.id),
+            "slug": outcome.tenant.slug,
+            "status": outcome.tenant.status,
+            "created": outcome.created,
+            "steps": outcome.steps,
+            "admin": [{"email": email, "invitation": link} for email, link in outcome.invitations.items()] or None,
+            "api_key": key,
+            "oauth_client": {"client_id": client.client_id, "client_secret": client.client_secret} if client else None,
+        }
+
+
+def _spec(options: dict[str, Any]) -> TenantSpec:
+    given = {name: options[name] for name in SpecIn().fields if options.get(name) is not None}
+    values = read(SpecIn, {**_file(options.get("file")), **given})
+    members = [FirstMember(one["email"], tuple(one["roles"]), one.get("name", "")) for one in values.get("members", ())]
+    if "admin_email" in values:
+        members.insert(0, FirstMember(values["admin_email"], (TENANT_ADMIN,), values.get("admin_name", "")))
+    return TenantSpec(
+        slug=values["slug"],
+        name=values["name"],
+        kinds=tuple(values["kinds"]),
+        organization_slug=values.get("organization", ""),
+        organization_name=values.get("organization_name", ""),
+        plan=values.get("plan", ""),
+        fields={name: values[name] for name in _FIELDS if name in values},
+        members=tuple(members),
+    )
+
+
+def _file(name: str | None) -> dict[str, Any]:
+    if not name:
+        return {}
+    try:
+        found = json.loads(Path(name).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{name} cannot be read: {error}") from error
+    if not isinstance(found, dict):
+        raise CommandError(f"{name} holds no JSON object.")
+    return found

@@ -1,0 +1,33 @@
+"""`manage.py resume_tenant`: resumes a tenant; one that is active already stays as it is."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.db import transaction
+
+from core import clock
+from core.actor import system_actor
+
+from ...actions.tenants import resume_tenant
+from ...models import Tenant
+from ..base import TenantCommand, locked_tenant
+
+
+class Command(TenantCommand):
+    """Resumes a tenant."""
+
+    help = "Resumes a tenant."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the tenant."""
+        super().add_arguments(parser)
+        parser.add_argument("--tenant", required=True, help="slug or id")
+
+    def work(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Resume unless that was done before."""
+        with transaction.atomic():
+            tenant = locked_tenant(options["tenant"])
+            changed = tenant.status != Tenant.Status.ACTIVE
+            if changed:
+                resume_tenant(actor=system_actor(tenant.id), tenant=tenant, at=clock.now())
+        return {"tenant_id": str(tenant.id), "slug": tenant.slug, "status": tenant.status, "changed": changed}

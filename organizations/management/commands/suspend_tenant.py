@@ -1,0 +1,34 @@
+"""`manage.py suspend_tenant`: suspends a tenant; one that is suspended already stays as it is."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.db import transaction
+
+from core import clock
+from core.actor import system_actor
+
+from ...actions.tenants import suspend_tenant
+from ...models import Tenant
+from ..base import TenantCommand, locked_tenant
+
+
+class Command(TenantCommand):
+    """Suspends a tenant."""
+
+    help = "Suspends a tenant."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the tenant."""
+        super().add_arguments(parser)
+        parser.add_argument("--tenant", required=True, help="slug or id")
+        parser.add_argument("--reason", default="")
+
+    def work(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Suspend unless that was done before."""
+        with transaction.atomic():
+            tenant = locked_tenant(options["tenant"])
+            changed = tenant.status != Tenant.Status.SUSPENDED
+            if changed:
+                suspend_tenant(actor=system_actor(tenant.id), tenant=tenant, reason=options["reason"], at=clock.now())
+        return {"tenant_id": str(tenant.id), "slug": tenant.slug, "status": tenant.status, "changed": changed}
