@@ -12,6 +12,23 @@ _PLATFORM_SCOPES = {
     "offline_access": "Stay signed in",
 }
 
+# Every switch by which the library follows RFC 9700, the best current practice.
+_COMPLIANT = tuple(
+    f"COMPLIANT_BCP_RFC9700_{name}"
+    for name in (
+        "IMPLICIT_GRANT",
+        "PASSWORD_GRANT",
+        "PKCE_METHOD",
+        "ACCESS_TOKEN_TRANSPORT",
+        "AUTHZ_RESPONSE_ISS",
+        "TOKEN_STORAGE",
+        "REFRESH_TOKEN",
+        "REDIRECT_URI_SCHEME",
+        "REDIRECT_URI_MATCHING",
+        "PKCE_REQUIRED",
+    )
+)
+
 
 def oauth2_provider(base_url: str) -> dict[str, Any]:
     """Settings of django-oauth-toolkit. Scopes come from `SCOPES_BACKEND_CLASS`, keys from our own ring."""
@@ -44,16 +61,7 @@ def oauth2_provider(base_url: str) -> dict[str, Any]:
         "REQUEST_APPROVAL_PROMPT": "force",
         "DCR_ENABLED": False,
         "CIMD_ENABLED": False,
-        "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
-        "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
-        "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
-        "COMPLIANT_BCP_RFC9700_ACCESS_TOKEN_TRANSPORT": True,
-        "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True,
-        "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
-        "COMPLIANT_BCP_RFC9700_REFRESH_TOKEN": True,
-        "COMPLIANT_BCP_RFC9700_REDIRECT_URI_SCHEME": True,
-        "COMPLIANT_BCP_RFC9700_REDIRECT_URI_MATCHING": True,
-        "COMPLIANT_BCP_RFC9700_PKCE_REQUIRED": True,
+        **dict.fromkeys(_COMPLIANT, True),
     }
 
 
