@@ -16,7 +16,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
@@ -179,9 +179,12 @@ class Front:
     def _call(self, protocol: HTTPProtocol, environ: _Environ, loop: asyncio.AbstractEventLoop) -> None:
         head: list[Any] = []
 
-        def start_response(status: str, headers: list[tuple[str, str]], _error: object = None) -> None:
+        def start_response(
+            status: str, headers: list[tuple[str, str]], _error: Any = None, /
+        ) -> Callable[[bytes], object]:
             head.append(int(status[:3]))
             head.append(headers)
+            return _unused_write
 
         answer = application(environ, start_response)
         status, headers = head
@@ -264,6 +267,10 @@ def _fail(protocol: HTTPProtocol) -> None:
     problem |= {"detail": problem["title"], "code": "internal_error", "success": False, "errors": []}
     with suppress(Exception):  # the answer may have begun, or the client have left
         protocol.response_str(500, [("content-type", "application/problem+json")], json.dumps(problem))
+
+
+def _unused_write(_part: bytes) -> None:
+    raise NotImplementedError("Django returns its bodies")  # the WSGI of 2003 could also push them
 
 
 def _finish(done: asyncio.Future[None]) -> None:

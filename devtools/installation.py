@@ -19,6 +19,7 @@ from .locks import FileLock
 from .places import ROOT
 from .trouble import Trouble
 
+_PIPS = 3
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 RUNNING = ("requirements.txt", "requirements-local.txt")
@@ -131,41 +132,56 @@ def _bundled_folders() -> Iterator[str]:
 
 
 def _run_pip(python: Path, files: tuple[str, ...]) -> None:
+    """Install the locked packages with several pips at once: they are complete and disjoint, so none needs another."""
     command, variables = _pip(python)
-    wanted = [part for name in files for part in ("-r", str(ROOT / name))]
-    count = len(
-        {
-            line.split("==")[0]
-            for name in files
-            for line in (ROOT / name).read_text().splitlines()
-            if re.match(r"[A-Za-z]", line)
-        }
-    )
-    say(f"installing {count} packages (first start only, some 30 s)")
+    blocks = list({block.split()[0]: block for name in files for block in _blocks((ROOT / name).read_text())}.values())
+    say(f"installing {len(blocks)} packages (first start only, some 20 s)")
     command += ["install", "--no-deps", "--no-input", "--disable-pip-version-check", "--no-warn-script-location"]
-    command += ["--progress-bar", "off", "--retries", "2", "--timeout", "15", "--root-user-action", "ignore", *wanted]
-    environment = {
-        key: value
-        for key, value in os.environ.items()
-        if key not in ("PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX")
-    }
-    process = subprocess.Popen(
-        command, env=environment | variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT
-    )
-    assert process.stdout is not None  # nosec B101: PIPE was asked for
-    lines: list[str] = []
-    last, fetched = time.monotonic(), 0
-    for line in process.stdout:
-        lines.append(line.strip())
-        fetched += line.startswith("Collecting ")
-        if line.startswith("Installing collected"):
-            say(f"all {count} fetched, unpacking")
-        elif time.monotonic() - last > 4:
-            say(f"fetched {fetched} of {count}")
-            last = time.monotonic()
-    if process.wait():
-        raise Trouble(_reason(lines))
+    command += ["--progress-bar", "off", "--retries", "2", "--timeout", "15", "--root-user-action", "ignore"]
+    unwanted = ("PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX")
+    environment = {key: value for key, value in os.environ.items() if key not in unwanted} | variables
+    running = []
+    for number in range(_PIPS):
+        share, log = VENV / f".share-{number}.txt", VENV / f".share-{number}.log"
+        share.write_text("".join(blocks[number::_PIPS]))
+        with log.open("w") as output:
+            process = subprocess.Popen(
+                [*command, "-r", str(share)], env=environment, stdout=output, stderr=output, cwd=ROOT
+            )
+        running.append((process, log))
+    _await(running, count=len(blocks))
     say("installed")
+
+
+def _await(running: list[tuple[subprocess.Popen[bytes], Path]], *, count: int) -> None:
+    """Show progress until all have ended; when one fails, end the others."""
+    shown_at = time.monotonic()
+    while any(process.poll() is None for process, _ in running):
+        failed = next((log for process, log in running if process.poll()), None)
+        if failed:
+            for process, _ in running:
+                process.terminate()
+                process.wait()
+            raise Trouble(_reason(failed.read_text(errors="replace").splitlines()))
+        if time.monotonic() - shown_at > 4:
+            shown_at = time.monotonic()
+            fetched = sum(log.read_text(errors="replace").count("Collecting ") for _, log in running)
+            say(f"fetched {min(fetched, count)} of {count}" if fetched < count else f"unpacking {count}")
+        time.sleep(0.1)
+    for process, log in running:
+        if process.returncode:
+            raise Trouble(_reason(log.read_text(errors="replace").splitlines()))
+
+
+def _blocks(lock: str) -> list[str]:
+    """Return each requirement of a lock file with the hashes that follow it."""
+    blocks: list[str] = []
+    for line in lock.splitlines(keepends=True):
+        if line[:1].isalnum():
+            blocks.append(line)
+        elif blocks and line.strip().startswith("--hash"):
+            blocks[-1] += line
+    return blocks
 
 
 def _reason(lines: list[str]) -> str:

@@ -54,7 +54,7 @@ class Places:
         if len(str(home)) <= _SOCKET_FOLDER_LIMIT and _PLAIN.fullmatch(str(home)):
             return home
         uid = owner.uid if owner else os.geteuid()
-        base = Path("/tmp") if Path("/tmp").is_dir() else Path(tempfile.gettempdir())  # nosec B108: checked below
+        base = Path("/tmp") if Path("/tmp").is_dir() else Path(tempfile.gettempdir())  # nosec B108
         folder = base / f"hp-{uid}-{_key(home)}"
         return private_folder(folder, owner=owner)
 

@@ -104,7 +104,7 @@ def _ensure_roles(connection: psycopg.Connection[tuple[object, ...]], passwords:
     have = {row[0] for row in connection.execute("SELECT rolname FROM pg_roles").fetchall()}
     for role, attributes in _ATTRIBUTES.items():
         verb = "ALTER" if role in have else "CREATE"
-        connection.execute(sql.SQL("{} ROLE {} {}").format(sql.SQL(verb), sql.Identifier(role), sql.SQL(attributes)))  # type: ignore[arg-type]
+        connection.execute(sql.SQL("{} ROLE {} {}").format(sql.SQL(verb), sql.Identifier(role), sql.SQL(attributes)))
         if role in passwords:
             connection.execute(
                 sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(role), sql.Literal(passwords[role]))

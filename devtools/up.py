@@ -77,14 +77,15 @@ def prepare(backends: Backends, *, places: Places, environment: Mapping[str, str
     :raises Trouble: the database cannot be prepared.
     """
     stamp = places.data / "prepared.json"
+    schema = fingerprint()
     state = {
-        "schema": fingerprint(),
+        "schema": schema,
         "code": _code_digest(),
         "base_url": environment["BASE_URL"],
         "demo": environment.get("DEMO_DATA"),
         "database": hashlib.sha256(environment["DATABASE_URL"].encode()).hexdigest(),
     }
-    if stamp.exists() and stamp.read_text() == json.dumps(state) and _schema_is_current(environment, state["schema"]):
+    if stamp.exists() and stamp.read_text() == json.dumps(state) and _schema_is_current(environment, schema):
         return
     say("preparing the database")
     stamp.unlink(missing_ok=True)
