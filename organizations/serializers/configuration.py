@@ -1,13 +1,34 @@
 """The body that changes settings. Sections are held against their JSON Schema after the merge, not here."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from api.serializers import StrictSerializer
 
 
+@extend_schema_field({"type": ["object", "null"], "additionalProperties": True})
+class SectionField(serializers.Field[Any, Any, Any, Any]):
+    """A merge patch of one section, handed on as it is."""
+
+    default_error_messages = {"invalid_type": "Must be of type object."}
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Accept an object; null never comes here."""
+        if not isinstance(data, Mapping):
+            self.fail("invalid_type")
+        return data
+
+    def to_representation(self, value: Any) -> Any:
+        """Show what was given."""
+        return value
+
+
 class ConfigurationIn(StrictSerializer):
     """A merge patch of some sections; null takes a key, or a section, back to what comes from above."""
 
-    policies = serializers.JSONField(required=False, allow_null=True)
-    modules = serializers.JSONField(required=False, allow_null=True)
-    branding = serializers.JSONField(required=False, allow_null=True)
+    policies = SectionField(required=False, allow_null=True)
+    modules = SectionField(required=False, allow_null=True)
+    branding = SectionField(required=False, allow_null=True)

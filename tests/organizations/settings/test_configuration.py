@@ -1,0 +1,241 @@
+"""Settings: merge, layers, locks, versions, races."""
+
+import threading
+
+import pytest
+from django.db import Error, connection, transaction
+
+from core.clock import now
+from core.db import tenant_context
+from ledger.models import Event
+from organizations import configuration_schema
+from organizations.actions.configuration import set_organization_configuration
+from organizations.models import ConfigurationVersion, Organization, Tenant, TenantConfiguration
+from organizations.public import effective_configuration, policy
+from organizations.queries.configuration import visible
+from tests.factories import Api, actor_of, as_member, bearer, member, organization, provision
+
+
+def path(tenant):
+    return f"/v1/tenants/{tenant.id}/configuration"
+
+
+def own(tenant):
+    with tenant_context(tenant.id):
+        row = TenantConfiguration.objects.get(tenant_id=tenant.id)
+        versions = list(ConfigurationVersion.objects.filter(tenant_id=tenant.id).order_by("number"))
+    return row, versions
+
+
+def test_configuration_of_a_new_tenant_is_the_default():
+    tenant = provision()
+    answer = as_member(tenant).get(path(tenant))
+    assert (answer.status_code, answer.headers["ETag"]) == (200, '"1"')
+    data = answer.json()["data"]
+    assert {name: data[name] for name in ("policies", "modules", "branding")} == configuration_schema.defaults()
+    assert (data["own"], data["locked"]) == ([], [])
+
+
+def test_patch_merges_and_null_takes_back():
+    tenant = provision()
+    api = as_member(tenant)
+    first = api.patch(path(tenant), json={"policies": {"max_days_supply": 30, "require_cancel_reason": "all"}})
+    assert (first.status_code, first.headers["ETag"]) == (200, '"2"')
+    second = api.patch(path(tenant), json={"policies": {"max_days_supply": None}})
+    assert second.json()["data"]["own"] == ["policies.require_cancel_reason"]
+    assert second.json()["data"]["policies"]["max_days_supply"] is None
+    third = api.patch(path(tenant), json={"policies": None})
+    assert third.json()["data"]["policies"] == configuration_schema.defaults()["policies"]
+    row, versions = own(tenant)
+    assert row.version == 4
+    assert Tenant.objects.get(id=tenant.id).settings_version == 4
+    assert [one.diff for one in versions] == [
+        [
+            {"key": "policies.max_days_supply", "before": None, "after": 30},
+            {"key": "policies.require_cancel_reason", "before": None, "after": "all"},
+        ],
+        [{"key": "policies.max_days_supply", "before": 30, "after": None}],
+        [{"key": "policies.require_cancel_reason", "before": "all", "after": None}],
+    ]
+    with tenant_context(tenant.id):
+        facts = Event.objects.filter(tenant_id=tenant.id, type="configuration.updated").order_by("id")
+        assert [(fact.resource_version, fact.data) for fact in facts][0] == (
+            2,
+            {"keys": ["policies.max_days_supply", "policies.require_cancel_reason"]},
+        )
+
+
+def test_patch_of_nothing_makes_no_version():
+    tenant = provision()
+    answer = as_member(tenant).patch(path(tenant), json={"branding": {}})
+    assert (answer.status_code, answer.headers["ETag"]) == (200, '"1"')
+    assert own(tenant)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "code"),
+    [
+        ({"policies": {"no_such_policy": 1}}, "policies.no_such_policy", "unknown_field"),
+        ({"policies": {"early_refill_ratio": "1.5"}}, "policies.early_refill_ratio", "invalid"),
+        ({"policies": {"early_refill_ratio": 0.75}}, "policies.early_refill_ratio", "invalid_type"),
+        ({"policies": {"prescription_validity_days": 0}}, "policies.prescription_validity_days", "min_value"),
+        ({"policies": {"prescription_validity_days": True}}, "policies.prescription_validity_days", "invalid_type"),
+        ({"policies": {"fhir_write_scope": "all"}}, "policies.fhir_write_scope", "invalid_choice"),
+        ({"policies": {"default_pharmacy_location_id": "x"}}, "policies.default_pharmacy_location_id", "invalid"),
+        ({"policies": {"approval_steps": [{"over_amount": "1"}]}}, "policies.approval_steps.0.approvals", "required"),
+        ({"policies": 5}, "policies", "invalid_type"),
+        ({"modules": {"teleportation": True}}, "modules.teleportation", "unknown_field"),
+        ({"branding": {"primary_color": "red"}}, "branding.primary_color", "invalid"),
+        ({"branding": {"primary_color": "#FFFF00"}}, "branding.primary_color", "contrast_too_low"),
+        ({"branding": {"support_email": "nobody"}}, "branding.support_email", "invalid"),
+        ({"colours": {}}, "colours", "unknown_field"),
+    ],
+)
+def test_patch_refuses_wrong_settings_and_changes_nothing(body, field, code):
+    tenant = provision()
+    answer = as_member(tenant).patch(path(tenant), json=body)
+    assert answer.status_code == 400
+    assert [(fault["field"], fault["code"]) for fault in answer.json()["errors"]] == [(field, code)]
+    row, versions = own(tenant)
+    assert (row.version, versions) == (1, [])
+
+
+def test_two_patches_with_one_if_match_give_one_conflict():
+    tenant = provision()
+    person, _ = member(tenant, ["tenant_admin"])
+    answers, gate = [], threading.Barrier(2)
+
+    def worker(days):
+        api = Api(token=bearer(person), tenant=tenant)
+        gate.wait()
+        body = {"policies": {"prescription_validity_days": days}}
+        answers.append(api.patch(path(tenant), json=body, headers={"If-Match": '"1"'}))
+        connection.close()
+
+    threads = [threading.Thread(target=worker, args=(days,)) for days in (100, 200)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answer.status_code for answer in answers) == [200, 409]
+    lost = next(answer for answer in answers if answer.status_code == 409).json()
+    assert (lost["code"], lost["current_version"]) == ("version_conflict", 2)
+    row, versions = own(tenant)
+    assert (row.version, len(versions)) == (2, 1)
+
+
+@pytest.mark.parametrize("statement", ["UPDATE organizations_configurationversion SET diff = '[]'", "DELETE FROM organizations_configurationversion"])
+def test_versions_are_never_changed(statement):
+    tenant = provision()
+    as_member(tenant).patch(path(tenant), json={"policies": {"max_days_supply": 30}})
+    with pytest.raises(Error), tenant_context(tenant.id), connection.cursor() as cursor:
+        cursor.execute(statement)
+    assert len(own(tenant)[1]) == 1
+
+
+def test_layers_from_the_root_down_and_locks():
+    root = organization("Root")
+    hospital = organization("Hospital", parent=root)
+    tenant = provision(under=hospital)
+    api = as_member(tenant)
+    api.patch(path(tenant), json={"policies": {"max_days_supply": 10, "dispense_reversal_hours": 1}})
+    with transaction.atomic():
+        set_organization_configuration(
+            organization=root,
+            changes={"policies": {"max_days_supply": 90, "dispense_reversal_hours": 48, "controlled_validity_days": 7}},
+            locked=["policies.max_days_supply"],
+            at=now(),
+        )
+        set_organization_configuration(
+            organization=hospital,
+            changes={"policies": {"max_days_supply": 60, "controlled_validity_days": 14}},
+            locked=None,
+            at=now(),
+        )
+    data = api.get(path(tenant)).json()["data"]
+    assert data["policies"]["max_days_supply"] == 90
+    assert data["policies"]["controlled_validity_days"] == 14
+    assert data["policies"]["dispense_reversal_hours"] == 1
+    assert (data["own"], data["locked"]) == (["policies.dispense_reversal_hours"], ["policies.max_days_supply"])
+    refused = api.patch(path(tenant), json={"policies": {"max_days_supply": 20}})
+    assert (refused.status_code, refused.json()["code"]) == (403, "setting_locked")
+    assert refused.json()["locked"] == ["policies.max_days_supply"]
+
+
+def test_module_that_the_plan_lacks_cannot_be_turned_on():
+    tenant = provision(plan="free")
+    refused = as_member(tenant).patch(path(tenant), json={"modules": {"fhir": True}})
+    assert (refused.status_code, refused.json()["code"], refused.json()["feature"]) == (403, "feature_not_enabled", "fhir")
+    assert as_member(tenant).get(path(tenant)).json()["data"]["modules"]["fhir"] is False
+
+
+def test_module_turned_off_leaves_the_features_of_the_tenant():
+    tenant = provision()
+    api = as_member(tenant)
+    assert "fhir" in Tenant.objects.get(id=tenant.id).features
+    assert api.patch(path(tenant), json={"modules": {"fhir": False}}).status_code == 200
+    assert "fhir" not in Tenant.objects.get(id=tenant.id).features
+    assert api.patch(path(tenant), json={"modules": {"fhir": None}}).status_code == 200
+    assert "fhir" in Tenant.objects.get(id=tenant.id).features
+
+
+def test_secret_keys_are_hidden_from_those_who_may_not_configure():
+    shown = visible(configuration_schema.defaults(), to_configurers=False)
+    assert "invoice_auto_approve_limit" not in shown["policies"]
+    assert visible(configuration_schema.defaults(), to_configurers=True) == configuration_schema.defaults()
+
+
+def test_policy_answers_the_value_in_effect():
+    tenant = provision()
+    as_member(tenant).patch(path(tenant), json={"policies": {"early_refill_ratio": "0.5"}})
+    actor = actor_of(tenant)
+    with tenant_context(tenant.id):
+        assert policy(actor, "early_refill_ratio") == "0.5"
+        assert effective_configuration(tenant.id).values["policies"]["event_payload_mode"] == "thin"
+        with pytest.raises(KeyError):
+            policy(actor, "no_such_policy")
+
+
+def test_configuration_of_another_tenant_is_not_found():
+    tenant, other = provision(), provision()
+    api = as_member(tenant)
+    assert api.get(path(other)).status_code == 404
+    assert api.patch(path(other), json={"policies": {"max_days_supply": 1}}).status_code == 404
+    assert own(other)[0].version == 1
+
+
+def test_organization_administrator_reaches_the_tenants_below():
+    root = organization("Root")
+    above, below = provision(under=root), provision(under=organization("Ward", parent=root))
+    api = as_member(above, ["org_admin"])
+    answer = api.patch(path(below), json={"policies": {"max_days_supply": 5}})
+    assert (answer.status_code, answer.json()["data"]["tenant_id"]) == (200, str(below.id))
+    assert own(below)[1][0].diff == [{"key": "policies.max_days_supply", "before": None, "after": 5}]
+    assert own(above)[0].version == 1
+
+
+def test_configuration_needs_its_scope():
+    tenant = provision()
+    answer = as_member(tenant, ["prescriber"]).get(path(tenant))
+    assert (answer.status_code, answer.json()["code"]) == (403, "insufficient_scope")
+
+
+def test_organization_settings_are_checked_and_unknown_locks_refused():
+    node = Organization.objects.get(id=organization("Root").id)
+    with pytest.raises(Exception, match="not valid"), transaction.atomic():
+        set_organization_configuration(organization=node, changes={}, locked=["policies.nothing"], at=now())
+    with pytest.raises(Exception, match="not valid"), transaction.atomic():
+        set_organization_configuration(organization=node, changes={"policies": {"x": 1}}, locked=None, at=now())
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "ratio"), [("#000000", "#FFFFFF", 21.0), ("#FFFFFF", "#FFFFFF", 1.0), ("#777777", "#FFFFFF", 4.48)]
+)
+def test_contrast_is_that_of_the_standard(one, other, ratio):
+    assert round(configuration_schema.contrast(one, other), 2) == ratio
+
+
+def test_defaults_hold_against_their_own_schema():
+    defaults = configuration_schema.defaults()
+    assert configuration_schema.faults(defaults) == []
+    assert configuration_schema.contrast_faults(defaults["branding"]) == []
