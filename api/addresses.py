@@ -2,6 +2,7 @@
 
 import ipaddress
 from collections.abc import Mapping
+from functools import lru_cache
 
 UNKNOWN = "unknown"
 
@@ -21,6 +22,7 @@ def client_address(meta: Mapping[str, str], *, trusted_proxies: int) -> str:
     return direct if forwarded == UNKNOWN else forwarded
 
 
+@lru_cache(maxsize=4_096)
 def bucket_of(address: str) -> str:
     """The unit of per-address limits: one IPv4 address, or the /64 a single IPv6 customer is given."""
     if ":" not in address:
@@ -28,6 +30,7 @@ def bucket_of(address: str) -> str:
     return str(ipaddress.IPv6Network((address, 64), strict=False))
 
 
+@lru_cache(maxsize=4_096)
 def _canonical(text: str) -> str:
     try:
         found = ipaddress.ip_address(text.partition("%")[0])

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
@@ -133,12 +134,15 @@ def _bucket(request: HttpRequest) -> str:
 
 
 def _limited(verdict: ratelimits.Verdict) -> RateLimited:
+    members: dict[str, Any] = {
+        "type": "https://iana.org/assignments/http-problem-types#quota-exceeded",
+        "retry_after": verdict.reset_seconds,
+        "violated-policies": [f"{verdict.policy_name}-minute"],
+    }
     return RateLimited(
         f"The limit of {verdict.limit} requests per {verdict.window_seconds} s is used up.",
         headers=ratelimits.headers(verdict),
-        type="https://iana.org/assignments/http-problem-types#quota-exceeded",
-        retry_after=verdict.reset_seconds,
-        **{"violated-policies": [f"{verdict.policy_name}-minute"]},
+        **members,
     )
 
 

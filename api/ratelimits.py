@@ -210,7 +210,7 @@ def _verdict(policy: Policy, limit: int, allowed: bool, used: int, reset: float)
 
 
 @lru_cache(maxsize=1)
-def client() -> "redis.Redis[bytes]":
+def client() -> redis.Redis:
     """The process's client of Valkey; it answers within a tenth of a second or fails, and never retries by itself."""
     return redis.Redis.from_url(
         settings.REDIS_URL,
