@@ -1,0 +1,192 @@
+"""The demo world of `operations.md`: five tenants, their people, two keys and a client, with secrets made on this machine."""
+
+import json
+import os
+import secrets
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.hashers import check_password
+from django.db import transaction
+
+from core.actor import system_actor
+from core.db import tenant_context
+
+from . import keys
+from .actions import memberships
+from .actions.first_credentials import new_client
+from .actions.keys import create_key, revoke_key
+from .actions.provisioning import TenantSpec, platform_actor, provision_tenant
+from .models import LIVE, ApiKey, Membership, OAuthApplication, Tenant, User
+from .roles import SUPPLIER_ADMIN
+
+TENANTS = {
+    "hospital": ("Demo Hospital", "provider"),
+    "other_hospital": ("Other Demo Hospital", "provider"),
+    "pharmacy": ("Demo Pharmacy", "pharmacy"),
+    "supplier": ("Demo Medical Supplies", "supplier"),
+    "other_supplier": ("Other Demo Supplies", "supplier"),
+}
+USERS = {
+    "prescriber": ("hospital", "prescriber"),
+    "nurse": ("hospital", "nurse"),
+    "pharmacist": ("pharmacy", "pharmacist"),
+    "buyer": ("hospital", "buyer"),
+    "approver": ("hospital", "approver"),
+    "receiving_clerk": ("hospital", "receiving_clerk"),
+    "finance": ("hospital", "finance"),
+    "tenant_admin": ("hospital", "tenant_admin"),
+    "auditor": ("hospital", "auditor"),
+    "supplier_admin": ("supplier", SUPPLIER_ADMIN),
+    "org_admin": ("hospital", "org_admin"),
+    "other_prescriber": ("other_hospital", "prescriber"),
+}
+KEYS = ("supplier", "other_supplier")
+CLIENT = "hospital_service"
+KEY_NAME = "Demo key"
+
+
+@dataclass
+class _Seed:
+    """One run: what the file held before, what it will hold."""
+
+    held: dict[str, Any]
+    at: datetime
+    tenants: dict[str, Tenant] = field(default_factory=dict)
+    made: list[str] = field(default_factory=list)
+
+    def kept(self, *path: str) -> dict[str, Any]:
+        """A part of the earlier file, empty where it had none."""
+        found: Any = self.held
+        for name in path:
+            found = found.get(name, {}) if isinstance(found, dict) else {}
+        return found if isinstance(found, dict) else {}
+
+
+def seed(path: Path, *, at: datetime) -> list[str]:
+    """This function will lay in the demo world and write its credentials; what still holds stays. Returns what was made."""
+    run = _Seed(_read(path), at)
+    if _holds(run.held):
+        return []
+    for name, (title, kind) in TENANTS.items():
+        spec = TenantSpec(slug=f"demo-{name.replace('_', '-')}", name=title, kinds=(kind,))
+        outcome = provision_tenant(actor=platform_actor(), spec=spec, at=at)
+        run.tenants[name] = outcome.tenant
+        run.made += [f"tenant {name}"] if outcome.created else []
+    document = {
+        "base_url": settings.BASE_URL,
+        "fhir_base_url": settings.FHIR_BASE_URL,
+        "admin": _admin(run),
+        "tenants": {name: {"id": str(tenant.id), "slug": tenant.slug} for name, tenant in run.tenants.items()},
+        "users": {name: _user(run, name, *where) for name, where in USERS.items()},
+        "api_keys": {name: _key(run, name) for name in KEYS},
+        "oauth_clients": {CLIENT: _client(run)},
+    }
+    _write(path, document)
+    return run.made
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _write(path: Path, document: dict[str, Any]) -> None:
+    """Replace the file in one step; nobody but the owner may ever read it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(json.dumps(document, indent=1) + "\n")
+    draft.replace(path)
+
+
+def _holds(held: dict[str, Any]) -> bool:
+    """Tell, without proving each password, whether the file is of this database and nothing of it is missing."""
+    try:
+        if (held["base_url"], held["fhir_base_url"]) != (settings.BASE_URL, settings.FHIR_BASE_URL):
+            return False
+        tenants = [held["tenants"][name]["id"] for name in TENANTS]
+        people = {held["admin"]["email"]: held["admin"], **{held["users"][name]["email"]: held["users"][name] for name in USERS}}
+        plain = [keys.parse(held["api_keys"][name]) for name in KEYS]
+        client_id = held["oauth_clients"][CLIENT]["client_id"]
+    except (KeyError, TypeError):
+        return False
+    admin = User.objects.filter(email=held["admin"]["email"]).first()
+    working = ApiKey.objects.filter(key_id__in=[key.key_id for key in plain if key], status="active")
+    return (
+        Tenant.objects.filter(pk__in=tenants, status=Tenant.Status.ACTIVE).count() == len(TENANTS)
+        and User.objects.filter(email__in=people, is_active=True).count() == len(people)
+        and working.count() == len(KEYS)
+        and OAuthApplication.objects.filter(client_id=client_id, approved_at__isnull=False).exists()
+        and admin is not None
+        and check_password(held["admin"]["password"], admin.password)
+    )
+
+
+def _password(run: _Seed, user: User, kept: dict[str, Any]) -> str:
+    """The password of the file where it is the person's, else a new one."""
+    known = str(kept.get("password") or "")
+    if known and kept.get("email") == user.email and user.check_password(known):
+        return known
+    chosen = secrets.token_urlsafe(18)
+    user.set_password(chosen)
+    user.password_changed_at = run.at
+    user.save(update_fields=["password", "password_changed_at"])
+    run.made.append(f"password of {user.email}")
+    return chosen
+
+
+def _admin(run: _Seed) -> dict[str, str]:
+    email = "admin@demo.example"
+    with transaction.atomic():
+        user = User.objects.filter(email=email).first() or User.objects.create_superuser(email, None, name="Demo Administrator")
+        return {"email": email, "password": _password(run, user, run.kept("admin"))}
+
+
+def _user(run: _Seed, name: str, tenant_name: str, role: str) -> dict[str, str]:
+    tenant = run.tenants[tenant_name]
+    email = f"{name.replace('_', '-')}@demo.example"
+    title = f"Demo {name.replace('_', ' ').title()}"
+    with transaction.atomic():
+        user = User.objects.filter(email=email).first() or User.objects.create_user(email, None, name=title)
+        if not Membership.objects.filter(tenant=tenant, user=user, status__in=LIVE).exists():
+            with tenant_context(tenant.id):
+                terms = memberships.Terms(roles=(role,))
+                memberships.add_member(actor=system_actor(tenant.id), user=user, terms=terms, at=run.at)
+        password = _password(run, user, run.kept("users", name))
+    return {"email": email, "password": password, "tenant": tenant_name}
+
+
+def _key(run: _Seed, name: str) -> str:
+    tenant = run.tenants[name]
+    text = str(run.kept("api_keys").get(name) or "")
+    plain = keys.parse(text)
+    row = ApiKey.objects.filter(key_id=plain.key_id, tenant=tenant, status="active").first() if plain else None
+    if plain and row and plain.matches(row.digest):
+        return text
+    actor = system_actor(tenant.id)
+    with tenant_context(tenant.id):
+        for old in ApiKey.objects.select_for_update().filter(tenant=tenant, name=KEY_NAME, status="active").order_by("id"):
+            revoke_key(actor=actor, key=old, at=run.at)
+        values = {"name": KEY_NAME, "partner": tenant.slug, "roles": [SUPPLIER_ADMIN]}
+        made = create_key(actor=actor, values=values, at=run.at)
+    run.made.append(f"API key of {name}")
+    return made.text
+
+
+def _client(run: _Seed) -> dict[str, str]:
+    tenant, kept = run.tenants["hospital"], run.kept("oauth_clients", CLIENT)
+    application = OAuthApplication.objects.filter(client_id=kept.get("client_id") or "", tenant=tenant).first()
+    if application and check_password(str(kept.get("client_secret")), application.client_secret):
+        return {"client_id": str(kept["client_id"]), "client_secret": str(kept["client_secret"])}
+    with transaction.atomic():
+        made = new_client(actor=system_actor(tenant.id), tenant=tenant, name=CLIENT, at=run.at)
+    run.made.append(f"OAuth client {CLIENT}")
+    return {"client_id": made.client_id, "client_secret": made.client_secret}
