@@ -101,19 +101,23 @@ def _of_policies(table: str, security: TableSecurity, found: _Found) -> Iterator
     if not own:
         yield Fault(table, f"no policy for {OWN}")
     for using, check, _ in own:
-        if not (_binds(using, security.tenant_column) and (not check or _binds(check, security.tenant_column))):
+        if not all(_binds(text, security.tenant_column) for text in (using, check or using)):
             yield Fault(table, f"the policy of {OWN} does not hold to the bound tenant")
+    yield from _of_counterparty(table, security, found)
+    if found.policies.get((table, DISPATCHER)) and not security.dispatcher:
+        yield Fault(table, f"an undeclared policy for {DISPATCHER}")
+    for name, role in found.policies:
+        if name == table and role not in (OWN, COUNTERPARTY, DISPATCHER):
+            yield Fault(table, f"an undeclared policy for {role}")
+
+
+def _of_counterparty(table: str, security: TableSecurity, found: _Found) -> Iterator[Fault]:
     other = found.policies.get((table, COUNTERPARTY), [])
     if security.counterparty_column and not other:
         yield Fault(table, f"no policy for {COUNTERPARTY}")
     for using, _, command in other:
         if not _binds(using, security.counterparty_column) or command != "SELECT":
             yield Fault(table, f"the policy of {COUNTERPARTY} does not hold to the bound tenant")
-    if found.policies.get((table, DISPATCHER)) and not security.dispatcher:
-        yield Fault(table, f"an undeclared policy for {DISPATCHER}")
-    for name, role in found.policies:
-        if name == table and role not in (OWN, COUNTERPARTY, DISPATCHER):
-            yield Fault(table, f"an undeclared policy for {role}")
 
 
 def _binds(expression: str, column: str | None) -> bool:
@@ -128,14 +132,16 @@ def _of_references(model: type[models.Model], security: TableSecurity, found: _F
             continue
         if isinstance(target._meta.pk, models.CompositePrimaryKey) or getattr(target, "partitioned", False):
             continue
-        columns = (str(security.tenant_column), field.column)
+        columns = (str(security.tenant_column), str(field.column))
         if (model._meta.db_table, target._meta.db_table, columns) not in found.keys:
             yield Fault(model._meta.db_table, f"no composite key ({', '.join(columns)}) to {target._meta.db_table}")
 
 
 def _undeclared(found: _Found) -> Iterator[Fault]:
     """Tables that hold a tenant's id and say nothing about who may see their rows."""
-    declared = {model._meta.db_table for model in apps.get_models(include_auto_created=True) if "security" in _names(model)}
+    declared = {
+        model._meta.db_table for model in apps.get_models(include_auto_created=True) if "security" in _names(model)
+    }
     for table, (enabled, _, _, has_tenant) in sorted(found.tables.items()):
         if has_tenant and not enabled and table not in declared:
             yield Fault(table, "has tenant_id but declares no security")

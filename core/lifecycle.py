@@ -1,14 +1,17 @@
 """Rows with a lifecycle: django-fsm without its traps, refusals in our words, and the same law inside the database."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar, cast
 
 from django.apps import apps
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django_fsm import ConcurrentTransitionMixin, FSMFieldMixin, TransitionNotAllowed
+from django_fsm import transition as untyped_transition
 
 from core.errors import InvalidTransition
+
+Method = TypeVar("Method", bound=Callable[..., None])
 
 _GUARD = """
 CREATE OR REPLACE FUNCTION hp_guard_transition() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -22,7 +25,7 @@ END $$
 """
 
 
-class LifecycleModel(ConcurrentTransitionMixin, models.Model):
+class LifecycleModel(ConcurrentTransitionMixin, models.Model):  # type: ignore[misc]  # the library has no types
     """Base of tables with protected state fields.
 
     Personal data: none of its own.
@@ -63,6 +66,12 @@ class LifecycleModel(ConcurrentTransitionMixin, models.Model):
                 if self._states_at_start[field.attname] != field.get_default():
                     raise TransitionNotAllowed(f"{field.name} must start as {field.get_default()}", object=self)
         super().save(*args, **kwargs)
+
+
+def transition(*, field: Any, source: str | Sequence[str], target: str) -> Callable[[Method], Method]:
+    """This function will mark a method as the way from some states to another; all are named, so the database knows them."""
+    sources = [source] if isinstance(source, str) else list(source)
+    return cast("Callable[[Method], Method]", untyped_transition(field=field, source=sources, target=target))
 
 
 def move(row: LifecycleModel, action: str, *args: Any, **kwargs: Any) -> None:

@@ -113,7 +113,10 @@ def _holds(held: dict[str, Any]) -> bool:
         if (held["base_url"], held["fhir_base_url"]) != (settings.BASE_URL, settings.FHIR_BASE_URL):
             return False
         tenants = [held["tenants"][name]["id"] for name in TENANTS]
-        people = {held["admin"]["email"]: held["admin"], **{held["users"][name]["email"]: held["users"][name] for name in USERS}}
+        people = {
+            held["admin"]["email"]: held["admin"],
+            **{held["users"][name]["email"]: held["users"][name] for name in USERS},
+        }
         plain = [keys.parse(held["api_keys"][name]) for name in KEYS]
         client_id = held["oauth_clients"][CLIENT]["client_id"]
     except (KeyError, TypeError):
@@ -146,7 +149,9 @@ def _password(run: _Seed, user: User, kept: dict[str, Any]) -> str:
 def _admin(run: _Seed) -> dict[str, str]:
     email = "admin@demo.example"
     with transaction.atomic():
-        user = User.objects.filter(email=email).first() or User.objects.create_superuser(email, None, name="Demo Administrator")
+        user = User.objects.filter(email=email).first() or User.objects.create_superuser(
+            email, None, name="Demo Administrator"
+        )
         return {"email": email, "password": _password(run, user, run.kept("admin"))}
 
 
@@ -173,7 +178,9 @@ def _key(run: _Seed, name: str) -> str:
         return text
     actor = system_actor(tenant.id)
     with tenant_context(tenant.id):
-        for old in ApiKey.objects.select_for_update().filter(tenant=tenant, name=KEY_NAME, status="active").order_by("id"):
+        for old in (
+            ApiKey.objects.select_for_update().filter(tenant=tenant, name=KEY_NAME, status="active").order_by("id")
+        ):
             revoke_key(actor=actor, key=old, at=run.at)
         values = {"name": KEY_NAME, "partner": tenant.slug, "roles": [SUPPLIER_ADMIN]}
         made = create_key(actor=actor, values=values, at=run.at)

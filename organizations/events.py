@@ -172,6 +172,14 @@ class MembershipRevoked(_MembershipEvent):
 
 @register
 @dataclass(frozen=True)
+class MembershipExpired(_MembershipEvent):
+    """The time of a membership is over."""
+
+    type: ClassVar = "membership.expired"
+
+
+@register
+@dataclass(frozen=True)
 class ApiKeyCreated(_ApiKeyEvent):
     """An API key was made; `key_id` is its public part."""
 
@@ -264,3 +272,38 @@ class LocationUpdated(EventType):
     resource: ClassVar = "location"
     href: ClassVar = "/v1/locations/{id}"
     changed: list[str] = field(default_factory=list)
+
+
+@register
+@dataclass(frozen=True)
+class StaffAccessStarted(EventType):
+    """A member of the platform's staff began to look into this tenant, for a reason and a limited time."""
+
+    type: ClassVar = "staff_access.started"
+    resource: ClassVar = "staff_access"
+    staff_role: str
+    reason: str
+    expires_at: str
+
+
+@register
+@dataclass(frozen=True)
+class StaffAccessEnded(EventType):
+    """A member of the platform's staff stopped looking into this tenant before the time was over."""
+
+    type: ClassVar = "staff_access.ended"
+    resource: ClassVar = "staff_access"
+
+
+@register
+@dataclass(frozen=True)
+class StaffActionPerformed(EventType):
+    """A member of the platform's staff changed something through the admin; the reason is his own words."""
+
+    type: ClassVar = "staff_action.performed"
+    resource: ClassVar = "staff_action"
+    action: str
+    target_type: str
+    target_id: str
+    staff_role: str
+    reason: str

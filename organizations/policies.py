@@ -53,7 +53,7 @@ def scopes_of_roles(tenant_id: UUID, codes: Iterable[str]) -> frozenset[str]:
     """
     wanted = list(codes)
     found = Role.objects.filter(Q(tenant=None) | Q(tenant_id=tenant_id), code__in=wanted).values_list("code", "scopes")
-    roles = {code: scopes for code, scopes in found}
+    roles = dict(found)
     missing = [code for code in wanted if code not in roles]
     if missing:
         raise InvalidFields(errors=[FieldError("roles", "unknown_role", f"There is no role {missing[0]!r}.")])

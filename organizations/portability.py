@@ -72,9 +72,7 @@ def delete_rows(tenant_id: UUID) -> dict[str, int]:
 
 def _empty(table: str, tenant_id: UUID, deleted: dict[str, int]) -> bool:
     """Delete from one table until it is empty; False where other tables have to go first."""
-    sql = (
-        f'DELETE FROM "{table}" WHERE ctid = ANY (ARRAY(SELECT ctid FROM "{table}" WHERE {_column(table)} = %s LIMIT {BATCH}))'
-    )
+    sql = f'DELETE FROM "{table}" WHERE ctid = ANY (ARRAY(SELECT ctid FROM "{table}" WHERE {_column(table)} = %s LIMIT {BATCH}))'
     while True:
         try:
             with tenant_context(tenant_id), connection.cursor() as cursor:
@@ -101,7 +99,9 @@ def _parts() -> Iterator[tuple[str, str]]:
 
 def _lines(table: str, where: str, tenant_id: UUID) -> Iterator[str]:
     model = next(model for model in apps.get_models() if model._meta.db_table == table)
-    columns = ", ".join(f't."{field.column}"' for field in model._meta.concrete_fields if field.column and field.column not in _SECRET)
+    columns = ", ".join(
+        f't."{field.column}"' for field in model._meta.concrete_fields if field.column and field.column not in _SECRET
+    )
     sql = f'SELECT row_to_json(r)::text FROM (SELECT {columns} FROM "{table}" t WHERE {where}) r'
     with connection.chunked_cursor() as cursor:
         cursor.execute(sql, {"tenant": tenant_id})

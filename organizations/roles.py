@@ -74,8 +74,10 @@ SUPPLIER_ADMIN = "supplier_admin"
 _ROLES: dict[str, tuple[str, str]] = {
     "prescriber": (
         "Prescriber",
-        "prescriptions.read prescriptions.write prescriptions.sign prescriptions.route prescriptions.templates "
-        "appointments.* healthcare.* locations.read",
+        (
+            "prescriptions.read prescriptions.write prescriptions.sign prescriptions.route prescriptions.templates "
+            "appointments.* healthcare.* locations.read"
+        ),
     ),
     "nurse": (
         "Nurse",
@@ -106,8 +108,10 @@ _ROLES: dict[str, tuple[str, str]] = {
     ),
     SUPPLIER_ADMIN: (
         "Supplier administrator",
-        "catalog.* inventory.* orders.* pricing.* marketplace.* files.* suppliers.* analytics.read notifications.* "
-        "webhooks.* locations.read",
+        (
+            "catalog.* inventory.* orders.* pricing.* marketplace.* files.* suppliers.* analytics.read notifications.* "
+            "webhooks.* locations.read"
+        ),
     ),
     "supplier_user": (
         "Supplier user",
@@ -115,8 +119,10 @@ _ROLES: dict[str, tuple[str, str]] = {
     ),
     "supplier_integration": (
         "Supplier integration",
-        "catalog.* inventory.* orders.* pricing.* marketplace.* files.* webhooks.* analytics.read suppliers.read "
-        "notifications.read",
+        (
+            "catalog.* inventory.* orders.* pricing.* marketplace.* files.* webhooks.* analytics.read suppliers.read "
+            "notifications.read"
+        ),
     ),
     TENANT_ADMIN: (
         "Tenant administrator",
@@ -129,10 +135,12 @@ _ROLES: dict[str, tuple[str, str]] = {
     "auditor": ("Auditor", "prescriptions.audit.read audit.read prescriptions.read"),
     "integration_service": (
         "Integration service",
-        "prescriptions.read prescriptions.write prescriptions.route prescriptions.templates prescriptions.dispense "
-        "prescriptions.audit.read appointments.* healthcare.* catalog.* inventory.* orders.* pricing.* marketplace.* "
-        "files.* suppliers.read analytics.read notifications.* webhooks.* procurement.* organizations.read tenants.read "
-        "locations.* memberships.read",
+        (
+            "prescriptions.read prescriptions.write prescriptions.route prescriptions.templates prescriptions.dispense "
+            "prescriptions.audit.read appointments.* healthcare.* catalog.* inventory.* orders.* pricing.* marketplace.* "
+            "files.* suppliers.read analytics.read notifications.* webhooks.* procurement.* organizations.read tenants.read "
+            "locations.* memberships.read"
+        ),
     ),
     "platform_staff": ("Platform staff", "organizations.* tenants.*"),
 }
@@ -145,7 +153,7 @@ def expand(words: str) -> list[str]:
     """
     found: set[str] = set()
     for word in words.split():
-        matching = {scope for scope in SCOPES if scope == word or word.endswith(".*") and scope.startswith(word[:-1])}
+        matching = {scope for scope in SCOPES if scope == word or (word.endswith(".*") and scope.startswith(word[:-1]))}
         if not matching:
             raise ValueError(f"no such scope: {word}")
         found |= matching

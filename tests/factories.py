@@ -119,7 +119,13 @@ class Api:
             self.headers["X-Tenant-Id"] = str(tenant.id if isinstance(tenant, Tenant) else tenant)
 
     def call(
-        self, method: str, path: str, *, json: Any = None, headers: dict[str, str] | None = None, data: bytes | str | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        headers: dict[str, str] | None = None,
+        data: bytes | str | None = None,
     ) -> Any:
         """Send one request; `json` becomes the body, `data` is sent as it is."""
         body = jsonlib.dumps(json, default=str) if json is not None else (data or b"")

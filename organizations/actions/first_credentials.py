@@ -6,10 +6,10 @@ from typing import Any
 
 from core.actor import Actor, system_actor
 from core.db import needs_transaction, tenant_context
+from organizations.models import ProvisioningStep, ServiceAccount, Tenant
+from organizations.oauth import clients
+from organizations.roles import PLATFORM_ROLES, SUPPLIER_ADMIN
 
-from ..models import ProvisioningStep, ServiceAccount, Tenant
-from ..oauth import clients
-from ..roles import PLATFORM_ROLES, SUPPLIER_ADMIN
 from .keys import create_key
 from .memberships import Terms, add_service
 

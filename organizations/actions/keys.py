@@ -11,12 +11,12 @@ from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields, NotFound
 from core.lifecycle import move
 from ledger import public as ledger
+from organizations import keys
+from organizations.events import ApiKeyCreated, ApiKeyRevoked, ApiKeyRotated
+from organizations.models import ApiKey, Membership, ServiceAccount, Tenant
+from organizations.plans import API_KEYS
+from organizations.policies import is_platform, may_grant_to_key, scopes_of_roles
 
-from .. import keys
-from ..events import ApiKeyCreated, ApiKeyRevoked, ApiKeyRotated
-from ..models import ApiKey, Membership, ServiceAccount, Tenant
-from ..plans import API_KEYS
-from ..policies import is_platform, may_grant_to_key, scopes_of_roles
 from .memberships import Terms, add_service, revoke_membership
 from .quotas import consume_quota, release_quota
 
@@ -70,14 +70,18 @@ def rotate_key(*, actor: Actor, replaces: UUID, values: dict[str, Any], overlap_
     old = locked_key(actor, replaces)
     roles = list(dict.fromkeys(values.get("roles") or old.roles))
     if set(roles) - set(old.roles):
-        raise InvalidFields(errors=[FieldError("roles", "roles_widened", "A successor has no more roles than its predecessor.")])
+        raise InvalidFields(
+            errors=[FieldError("roles", "roles_widened", "A successor has no more roles than its predecessor.")]
+        )
     if values.get("partner", old.partner) != old.partner:
         raise InvalidFields(errors=[FieldError("partner", "partner_changed", "A key's holder stays the same.")])
-    scopes = _scopes(actor, roles, values.get("scopes") or [scope for scope in old.scopes if values.get("roles") is None])
+    scopes = _scopes(
+        actor, roles, values.get("scopes") or [scope for scope in old.scopes if values.get("roles") is None]
+    )
     row, plain = _build(actor, old.membership, at)
     row.name, row.partner = values.get("name") or old.name, old.partner
     row.roles, row.scopes, row.rotated_from = roles, scopes, old
-    row.allowed_cidrs = list(values.get("allowed_cidrs") if values.get("allowed_cidrs") is not None else old.allowed_cidrs)
+    row.allowed_cidrs = list(values.get("allowed_cidrs", old.allowed_cidrs))
     row.expires_at = _expiry(values.get("expires_at"), at)
     ends_at = at + timedelta(hours=overlap_hours)
     move(old, "rotate", ends_at)
@@ -101,7 +105,9 @@ def revoke_key(*, actor: Actor, key: ApiKey, at: datetime) -> ApiKey:
     move(key, "revoke")
     _save(key, at)
     end_line(actor=actor, key=key, at=at)
-    ledger.record(actor=actor, event=ApiKeyRevoked(key_id=key.key_id), resource_id=key.id, at=at, resource_version=key.version)
+    ledger.record(
+        actor=actor, event=ApiKeyRevoked(key_id=key.key_id), resource_id=key.id, at=at, resource_version=key.version
+    )
     return key
 
 
@@ -150,7 +156,9 @@ def _scopes(actor: Actor, roles: list[str], wanted: list[str] | None) -> list[st
     scopes = {scope.replace(":", ".") for scope in wanted} if wanted else set(held)
     outside = sorted(scopes - held)
     if outside:
-        raise InvalidFields(errors=[FieldError("scopes", "scope_not_in_roles", f"No role of the key holds {outside[0]!r}.")])
+        raise InvalidFields(
+            errors=[FieldError("scopes", "scope_not_in_roles", f"No role of the key holds {outside[0]!r}.")]
+        )
     may_grant_to_key(actor, frozenset(scopes))
     return sorted(scopes)
 

@@ -13,19 +13,19 @@ from core.db import needs_transaction
 from core.errors import Conflict, FieldError, InvalidFields, Unprocessable
 from core.lifecycle import move
 from ledger import public as ledger
-
-from ..events import (
+from organizations.events import (
     MembershipActivated,
     MembershipInvited,
     MembershipRevoked,
     MembershipSuspended,
     MembershipUpdated,
 )
-from ..models import LIVE, Location, Membership, ServiceAccount, Tenant, User
-from ..plans import USERS
-from ..policies import OwnRoles, is_platform, may_grant, may_grant_to_key, scopes_of_roles
-from ..roles import TENANT_ADMIN
-from ..signin import invitations
+from organizations.models import LIVE, Location, Membership, ServiceAccount, Tenant, User
+from organizations.plans import USERS
+from organizations.policies import OwnRoles, is_platform, may_grant, may_grant_to_key, scopes_of_roles
+from organizations.roles import TENANT_ADMIN
+from organizations.signin import invitations
+
 from .quotas import consume_quota, release_quota
 
 
@@ -84,7 +84,11 @@ def invite_member(*, actor: Actor, email: str, name: str, terms: Terms, at: date
     check_terms(actor, terms)
     membership = open_membership(actor=actor, user=_user_of(email, name), terms=terms, at=at)
     ledger.record(
-        actor=actor, event=MembershipInvited(roles=list(terms.roles)), resource_id=membership.id, at=at, resource_version=1
+        actor=actor,
+        event=MembershipInvited(roles=list(terms.roles)),
+        resource_id=membership.id,
+        at=at,
+        resource_version=1,
     )
     return membership, invitations.issue(membership=membership, at=at)
 
@@ -163,7 +167,11 @@ def change_membership(*, actor: Actor, membership: Membership, values: dict[str,
     if wanted != membership.status:
         move(membership, "suspend" if wanted == Membership.Status.SUSPENDED else "resume")
         touched.append("status")
-        facts.append(MembershipSuspended() if wanted == Membership.Status.SUSPENDED else MembershipActivated(roles=membership.roles))
+        facts.append(
+            MembershipSuspended()
+            if wanted == Membership.Status.SUSPENDED
+            else MembershipActivated(roles=membership.roles)
+        )
     if touched:
         _save(membership, at, *touched)
     for fact in facts:

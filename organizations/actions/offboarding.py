@@ -6,9 +6,8 @@ from core.actor import Actor
 from core.db import needs_transaction, tenant_context
 from core.lifecycle import move
 from ledger import public as ledger
-
-from ..events import ApiKeyRevoked, MembershipRevoked
-from ..models import LIVE, ApiKey, Membership, PharmacyListing, Tenant
+from organizations.events import ApiKeyRevoked, MembershipRevoked
+from organizations.models import LIVE, ApiKey, Membership, PharmacyListing, Tenant
 
 
 @needs_transaction

@@ -13,15 +13,15 @@ from core.db import tenant_context
 from core.errors import Conflict, Duplicate, FieldError, InvalidFields, Unprocessable
 from core.lifecycle import move
 from ledger import public as ledger
+from organizations.events import MembershipInvited, OrganizationCreated, TenantProvisioned
+from organizations.models import LIVE, Membership, Organization, ProvisioningStep, Role, Tenant, User
+from organizations.plans import PLANS, SANDBOX_PLAN
+from organizations.policies import is_platform
+from organizations.queries.reach import Reach
+from organizations.roles import PLATFORM_ROLES, TENANT_ADMIN
+from organizations.signin import invitations
+from organizations.signing_keys import active_key
 
-from ..events import MembershipInvited, OrganizationCreated, TenantProvisioned
-from ..models import LIVE, Membership, Organization, ProvisioningStep, Role, Tenant, User
-from ..plans import PLANS, SANDBOX_PLAN
-from ..policies import is_platform
-from ..queries.reach import Reach
-from ..roles import PLATFORM_ROLES, TENANT_ADMIN
-from ..signin import invitations
-from ..signing_keys import active_key
 from . import configuration, entitlements, locations
 from .memberships import Terms, open_membership
 from .tenants import tell
@@ -157,8 +157,8 @@ def _continue(actor: Actor, spec: TenantSpec, existing: Tenant) -> Provisioned:
 def _organization(actor: Actor, spec: TenantSpec, at: datetime) -> tuple[Organization, bool]:
     if not is_platform(actor):
         wanted = spec.organization_id or actor.organization_id
-        found = Organization.objects.filter(pk=wanted, status=Organization.Status.ACTIVE).first()
-        if found is None or not Reach.of([actor]).holds_organization(found.id):
+        found = wanted and Organization.objects.filter(pk=wanted, status=Organization.Status.ACTIVE).first()
+        if not found or not Reach.of([actor]).holds_organization(found.id):
             raise UnknownOrganization
         return found, False
     if spec.organization_id is not None:
@@ -220,7 +220,9 @@ def _invite(run: _Run) -> dict[str, Any]:
         membership = open_membership(actor=run.actor, user=user, terms=Terms(roles=member.roles), at=run.at)
         run.outcome.invitations[email] = invitations.link(invitations.issue(membership=membership, at=run.at))
         fact = MembershipInvited(roles=membership.roles)
-        ledger.record(actor=run.actor, event=fact, resource_id=membership.id, at=run.at, resource_version=membership.version)
+        ledger.record(
+            actor=run.actor, event=fact, resource_id=membership.id, at=run.at, resource_version=membership.version
+        )
     return {"invited": len(run.outcome.invitations)}
 
 

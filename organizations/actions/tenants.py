@@ -9,9 +9,8 @@ from core.db import needs_transaction, tenant_context
 from core.errors import Conflict, Forbidden
 from core.lifecycle import move
 from ledger import public as ledger
-
-from ..events import TenantClosed, TenantOffboarding, TenantResumed, TenantSuspended, TenantUpdated
-from ..models import Tenant
+from organizations.events import TenantClosed, TenantOffboarding, TenantResumed, TenantSuspended, TenantUpdated
+from organizations.models import Tenant
 
 
 class OwnTenant(Forbidden):

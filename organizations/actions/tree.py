@@ -10,8 +10,7 @@ from core.db import needs_transaction
 from core.errors import Conflict, Unprocessable
 from core.lifecycle import move as change_state
 from ledger import public as ledger
-
-from ..events import (
+from organizations.events import (
     OrganizationClosed,
     OrganizationCreated,
     OrganizationMoved,
@@ -19,10 +18,10 @@ from ..events import (
     OrganizationSuspended,
     OrganizationUpdated,
 )
-from ..models import Organization
-from ..policies import OutsideReach, is_platform
-from ..queries.reach import Reach
-from ..queries.tree import MAX_DEPTH, height_of, lock_trees, place_of
+from organizations.models import Organization
+from organizations.policies import OutsideReach, is_platform
+from organizations.queries.reach import Reach
+from organizations.queries.tree import MAX_DEPTH, height_of, lock_trees, place_of
 
 _STATES = {"suspended": ("suspend", OrganizationSuspended), "closed": ("close", OrganizationClosed)}
 
@@ -88,7 +87,9 @@ def create_organization(*, actor: Actor, values: dict[str, Any], at: datetime) -
 
 
 @needs_transaction
-def update_organization(*, actor: Actor, organization: Organization, values: dict[str, Any], at: datetime) -> Organization:
+def update_organization(
+    *, actor: Actor, organization: Organization, values: dict[str, Any], at: datetime
+) -> Organization:
     """This function will change fields, move the organization with everything below it, and change its state.
 
     :raises UnknownParent: the new parent is not within the actor's reach.
@@ -117,7 +118,9 @@ def update_organization(*, actor: Actor, organization: Organization, values: dic
     organization.updated_at = at
     organization.save(update_fields=[*touched, "version", "updated_at"])
     for fact in facts:
-        ledger.record(actor=actor, event=fact, resource_id=organization.id, at=at, resource_version=organization.version)
+        ledger.record(
+            actor=actor, event=fact, resource_id=organization.id, at=at, resource_version=organization.version
+        )
     return organization
 
 

@@ -9,7 +9,7 @@ from organizations.models import ApiKey
 
 # A key that ran out counts as expired at once, not only when the sweep has written it.
 EFFECTIVE_STATUS = (
-    "CASE WHEN t.\"status\" IN ('active', 'rotating') AND (t.\"expires_at\" <= now() OR t.\"overlap_ends_at\" <= now())"
+    'CASE WHEN t."status" IN (\'active\', \'rotating\') AND (t."expires_at" <= now() OR t."overlap_ends_at" <= now())'
     " THEN 'expired' ELSE t.\"status\" END"
 )
 

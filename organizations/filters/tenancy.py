@@ -34,7 +34,9 @@ class OrganizationFilters(Filters):
 class ChildFilters(Filters):
     """Organizations below one; `depth` 1 is directly below."""
 
-    depth = django_filters.NumberFilter(min_value=1, max_value=MAX_DEPTH, decimal_places=0, label="levels below, 1 to 8")
+    depth = django_filters.NumberFilter(
+        min_value=1, max_value=MAX_DEPTH, decimal_places=0, label="levels below, 1 to 8"
+    )
     type = django_filters.ChoiceFilter(choices=Organization.Type.choices)
     status = django_filters.ChoiceFilter(choices=Organization.Status.choices)
 
@@ -89,5 +91,5 @@ class MembershipFilters(Filters):
 
     def condition_email(self, value: Any) -> Condition:
         """The person's whole e-mail address."""
-        found = 'SELECT u.id FROM organizations_user u WHERE u.email = lower({0})'
+        found = "SELECT u.id FROM organizations_user u WHERE u.email = lower({0})"
         return Condition(f't."user_id" IN ({found})', (str(value),))

@@ -8,8 +8,7 @@ from django.db import DatabaseError
 
 from core.errors import PlatformError
 from core.ids import parse_uuid
-
-from ..models import Tenant
+from organizations.models import Tenant
 
 
 class TenantCommand(BaseCommand):

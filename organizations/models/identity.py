@@ -64,7 +64,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     EMAIL_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []
 
-    objects: ClassVar[UserManager] = UserManager()  # type: ignore[assignment]
+    objects: ClassVar[UserManager] = UserManager()
 
     security: ClassVar = GLOBAL
 
@@ -93,7 +93,9 @@ class ServiceAccount(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     name = models.CharField(max_length=200)
     partner = models.CharField(max_length=200)
-    tenant = models.ForeignKey("organizations.Tenant", null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    tenant = models.ForeignKey(
+        "organizations.Tenant", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
 

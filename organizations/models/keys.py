@@ -7,11 +7,11 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
-from django_fsm import FSMField, transition
+from django_fsm import FSMField
 
 from core.clock import now
 from core.ids import uuid7
-from core.lifecycle import LifecycleModel
+from core.lifecycle import LifecycleModel, transition
 from core.row_security import GLOBAL, TableSecurity
 
 from .tenancy import Membership, Tenant
@@ -65,16 +65,20 @@ class ApiKey(LifecycleModel):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(status__in=["active", "rotating", "expired", "revoked"]), name="organizations_apikey_status_known"
+                condition=Q(status__in=["active", "rotating", "expired", "revoked"]),
+                name="organizations_apikey_status_known",
             ),
             models.CheckConstraint(
-                condition=~Q(status="rotating") | Q(overlap_ends_at__isnull=False), name="organizations_apikey_overlap_known"
+                condition=~Q(status="rotating") | Q(overlap_ends_at__isnull=False),
+                name="organizations_apikey_overlap_known",
             ),
         ]
         indexes = [
             models.Index(fields=["tenant", "created_at", "id"], name="organizations_apikey_by_time"),
             models.Index(
-                fields=["expires_at"], condition=Q(status__in=["active", "rotating"]), name="organizations_apikey_expiry"
+                fields=["expires_at"],
+                condition=Q(status__in=["active", "rotating"]),
+                name="organizations_apikey_expiry",
             ),
         ]
 

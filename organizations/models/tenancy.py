@@ -7,11 +7,11 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
-from django_fsm import FSMField, transition
+from django_fsm import FSMField
 
 from core.clock import now
 from core.ids import uuid7
-from core.lifecycle import LifecycleModel
+from core.lifecycle import LifecycleModel, transition
 from core.row_security import GLOBAL
 
 from .identity import ServiceAccount, User
@@ -58,9 +58,12 @@ class Organization(LifecycleModel):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=~Q(parent=models.F("id")), name="organizations_organization_not_own_parent"),
             models.CheckConstraint(
-                condition=Q(status__in=["active", "suspended", "closed"]), name="organizations_organization_status_known"
+                condition=~Q(parent=models.F("id")), name="organizations_organization_not_own_parent"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=["active", "suspended", "closed"]),
+                name="organizations_organization_status_known",
             ),
         ]
         indexes = [models.Index(fields=["name", "id"], name="organizations_org_by_name")]
@@ -137,7 +140,8 @@ class Tenant(LifecycleModel):
         constraints = [
             models.CheckConstraint(condition=~Q(kinds=[]), name="organizations_tenant_has_kind"),
             models.CheckConstraint(
-                condition=Q(kinds__contained_by=["provider", "pharmacy", "supplier"]), name="organizations_tenant_kinds_known"
+                condition=Q(kinds__contained_by=["provider", "pharmacy", "supplier"]),
+                name="organizations_tenant_kinds_known",
             ),
             models.CheckConstraint(
                 condition=Q(status__in=["provisioning", "active", "suspended", "offboarding", "closed"]),
@@ -187,7 +191,9 @@ class Role(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["code", "tenant"], nulls_distinct=False, name="organizations_role_code_unique"),
+            models.UniqueConstraint(
+                fields=["code", "tenant"], nulls_distinct=False, name="organizations_role_code_unique"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -239,14 +245,18 @@ class Membership(LifecycleModel):
                 name="organizations_membership_status_known",
             ),
             models.CheckConstraint(
-                condition=Q(valid_until__isnull=True) | Q(valid_from__isnull=True) | Q(valid_until__gt=models.F("valid_from")),
+                condition=Q(valid_until__isnull=True)
+                | Q(valid_from__isnull=True)
+                | Q(valid_until__gt=models.F("valid_from")),
                 name="organizations_membership_valid_span",
             ),
             models.UniqueConstraint(
                 fields=["tenant", "user"], condition=Q(status__in=LIVE), name="organizations_membership_user_once"
             ),
             models.UniqueConstraint(
-                fields=["tenant", "service_account"], condition=Q(status__in=LIVE), name="organizations_membership_service_once"
+                fields=["tenant", "service_account"],
+                condition=Q(status__in=LIVE),
+                name="organizations_membership_service_once",
             ),
         ]
         indexes = [models.Index(fields=["tenant", "created_at", "id"], name="organizations_member_by_time")]

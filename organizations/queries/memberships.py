@@ -12,7 +12,9 @@ def locked_membership(actor: Actor, membership_id: UUID) -> Membership:
 
     :raises NotFound: the tenant has no such membership.
     """
-    found = Membership.objects.select_for_update(no_key=True).filter(tenant_id=actor.tenant_id, pk=membership_id).first()
+    found = (
+        Membership.objects.select_for_update(no_key=True).filter(tenant_id=actor.tenant_id, pk=membership_id).first()
+    )
     if found is None:
         raise NotFound("No such membership.")
     return found

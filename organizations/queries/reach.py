@@ -68,9 +68,11 @@ def memberships_of(actors: Sequence[Actor]) -> list[tuple[Actor, Membership]]:
 
 def _holds(model: type[Organization] | type[Tenant], condition: tuple[str, tuple[str, str]], key: UUID) -> bool:
     marks = condition[0].format("%(roots)s", "%(own)s")
-    values = {"roots": condition[1][0], "own": condition[1][1], "key": key}
+    values: dict[str, str | UUID] = {"roots": condition[1][0], "own": condition[1][1], "key": key}
     with connection.cursor() as cursor:
-        cursor.execute(f'SELECT EXISTS (SELECT FROM "{model._meta.db_table}" t WHERE t.id = %(key)s AND {marks})', values)
+        cursor.execute(
+            f'SELECT EXISTS (SELECT FROM "{model._meta.db_table}" t WHERE t.id = %(key)s AND {marks})', values
+        )
         found: tuple[bool] | Any = cursor.fetchone()
     return bool(found[0])
 

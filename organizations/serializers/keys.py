@@ -14,8 +14,12 @@ class ApiKeyIn(StrictSerializer):
 
     name = serializers.CharField(max_length=200, required=False)
     partner = serializers.CharField(max_length=200, required=False)
-    roles = serializers.ListField(child=serializers.SlugField(max_length=60), min_length=1, max_length=20, required=False)
-    scopes = serializers.ListField(child=serializers.CharField(max_length=80), min_length=1, max_length=100, required=False)
+    roles = serializers.ListField(
+        child=serializers.SlugField(max_length=60), min_length=1, max_length=20, required=False
+    )
+    scopes = serializers.ListField(
+        child=serializers.CharField(max_length=80), min_length=1, max_length=100, required=False
+    )
     allowed_cidrs = serializers.ListField(child=serializers.CharField(max_length=43), max_length=50, required=False)
     expires_at = serializers.DateTimeField(required=False)
     replaces = serializers.UUIDField(required=False)

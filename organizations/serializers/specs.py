@@ -20,4 +20,4 @@ class SpecIn(TenantIn):
 
     organization = serializers.SlugField(max_length=80, required=False)
     organization_name = serializers.CharField(max_length=200, required=False)
-    members = SpecMemberIn(many=True, required=False, max_length=200)
+    members = SpecMemberIn(many=True, required=False, max_length=200)  # type: ignore[call-arg]  # the stubs do not know many=True

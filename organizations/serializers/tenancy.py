@@ -23,7 +23,7 @@ class OrganizationIn(StrictSerializer):
     slug = serializers.RegexField(_SLUG, max_length=80, required=False, allow_null=True)
     type = serializers.ChoiceField(choices=Organization.Type.choices, required=False)
     parent_id = serializers.UUIDField(required=False, allow_null=True)
-    identifiers = IdentifierIn(many=True, required=False, max_length=20)
+    identifiers = IdentifierIn(many=True, required=False, max_length=20)  # type: ignore[call-arg]  # the stubs do not know many=True
     contact = ContactIn(required=False)
     address = AddressIn(required=False)
     metadata = serializers.DictField(required=False)
@@ -61,7 +61,9 @@ class TenantIn(_TenantFields):
     """A tenant to provision; without `organization_id` the caller's organization runs it."""
 
     slug = serializers.RegexField(_SLUG, max_length=80)
-    kinds = serializers.ListField(child=serializers.ChoiceField(choices=Tenant.Kind.choices), min_length=1, max_length=3)
+    kinds = serializers.ListField(
+        child=serializers.ChoiceField(choices=Tenant.Kind.choices), min_length=1, max_length=3
+    )
     organization_id = serializers.UUIDField(required=False)
     plan = serializers.CharField(max_length=40, required=False)
     environment = serializers.ChoiceField(choices=Tenant.Environment.choices, required=False)
@@ -72,7 +74,9 @@ class TenantIn(_TenantFields):
 class TenantPatchIn(_TenantFields):
     """A change of a tenant; its state only from outside of it."""
 
-    status = serializers.ChoiceField(choices=[Tenant.Status.ACTIVE.value, Tenant.Status.SUSPENDED.value], required=False)
+    status = serializers.ChoiceField(
+        choices=[Tenant.Status.ACTIVE.value, Tenant.Status.SUSPENDED.value], required=False
+    )
     suspended_reason = serializers.CharField(max_length=500, required=False, allow_blank=True)
 
 
@@ -103,7 +107,9 @@ class MembershipIn(_MembershipFields):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Demand exactly one subject."""
         if ("email" in attrs) == ("service_account_id" in attrs):
-            raise serializers.ValidationError({"email": "Give email or service_account_id, not both."}, code="one_subject")
+            raise serializers.ValidationError(
+                {"email": "Give email or service_account_id, not both."}, code="one_subject"
+            )
         return super().validate(attrs)
 
 

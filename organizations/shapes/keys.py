@@ -7,7 +7,7 @@ from organizations.filters.keys import EFFECTIVE_STATUS, ApiKeyFilters
 from organizations.models import ApiKey
 
 _NULLABLE_UUID = {"type": ["string", "null"], "format": "uuid"}
-SECRET = "api_key"
+SECRET = "api_key"  # noqa: S105 # the name of the member, not a secret
 
 API_KEY = Shape(
     name="API key",
@@ -29,7 +29,9 @@ API_KEY = Shape(
         shapes.strings("scopes"),
         shapes.strings("allowed_cidrs"),
         shapes.choice("environment", ApiKey.Environment.values),
-        shapes.computed("status", EFFECTIVE_STATUS, {"type": "string", "x-extensible-enum": list(ApiKey.Status.values)}),
+        shapes.computed(
+            "status", EFFECTIVE_STATUS, {"type": "string", "x-extensible-enum": list(ApiKey.Status.values)}
+        ),
         shapes.instant("expires_at"),
         shapes.instant("overlap_ends_at").nullable(),
         shapes.instant("last_used_at").nullable(),

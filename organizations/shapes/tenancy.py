@@ -144,7 +144,12 @@ MEMBERSHIP = Shape(
     example={
         "id": "0190a5d2-7c1e-7b3a-9f00-0000000000aa",
         "tenant_id": "0190a5d2-7c1e-7b3a-9f00-00000000000a",
-        "subject": {"type": "user", "id": "0190a5d2-7c1e-7b3a-9f00-0000000000ab", "email": "kari@example.org", "name": "Kari"},
+        "subject": {
+            "type": "user",
+            "id": "0190a5d2-7c1e-7b3a-9f00-0000000000ab",
+            "email": "kari@example.org",
+            "name": "Kari",
+        },
         "roles": ["tenant_admin"],
         "location_ids": [],
         "status": "invited",

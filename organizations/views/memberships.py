@@ -31,7 +31,13 @@ class MembershipViewSet(ApiViewSet):
             body=MembershipIn,
             shape=MEMBERSHIP,
             status=201,
-            errors=(InvalidFields, policies.ScopeEscalation, actions.AlreadyMember, actions.UnknownAccount, QuotaExceeded),
+            errors=(
+                InvalidFields,
+                policies.ScopeEscalation,
+                actions.AlreadyMember,
+                actions.UnknownAccount,
+                QuotaExceeded,
+            ),
             example={"email": "kari@example.org", "name": "Kari", "roles": ["tenant_admin"]},
         ),
         "partial_update": Operation(

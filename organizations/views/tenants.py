@@ -44,7 +44,12 @@ class TenantViewSet(ApiViewSet):
             shape=TENANT,
             status=201,
             errors=(InvalidFields, Duplicate, provisioning.UnknownOrganization),
-            example={"name": "North Clinic", "slug": "north-clinic", "kinds": ["provider"], "admin_email": "kari@example.org"},
+            example={
+                "name": "North Clinic",
+                "slug": "north-clinic",
+                "kinds": ["provider"],
+                "admin_email": "kari@example.org",
+            },
         ),
         "retrieve": Operation(
             scope="tenants.read", summary="Get a tenant", shape=TENANT, tenant="optional", errors=(NotFound,)
@@ -82,7 +87,9 @@ class TenantViewSet(ApiViewSet):
 
         def work(command: Command) -> Tenant:
             if "status" in command.data and not command.actor.may("tenants.provision"):
-                raise InsufficientScope("Changing the state needs the scope tenants.provision.", required=["tenants.provision"])
+                raise InsufficientScope(
+                    "Changing the state needs the scope tenants.provision.", required=["tenants.provision"]
+                )
             return actions.update_tenant(actor=command.actor, tenant=command.target, values=command.data, at=command.at)
 
         return self.write(work, find=lambda actor: tenant_in_reach(actor, pk))

@@ -43,7 +43,11 @@ class OrganizationViewSet(ApiViewSet):
             example={"name": "North Clinic", "type": "clinic", "slug": "north-clinic"},
         ),
         "retrieve": Operation(
-            scope="organizations.read", summary="Get an organization", shape=ORGANIZATION, tenant="optional", errors=(NotFound,)
+            scope="organizations.read",
+            summary="Get an organization",
+            shape=ORGANIZATION,
+            tenant="optional",
+            errors=(NotFound,),
         ),
         "partial_update": Operation(
             scope="organizations.write",

@@ -10,11 +10,10 @@ from django.forms import ValidationError
 from core import clock
 from core.actor import Actor, system_actor
 from core.db import tenant_context
-
-from ...actions import memberships
-from ...models import LIVE, Membership, User
-from ...signin import invitations
-from ..base import TenantCommand, locked_tenant
+from organizations.actions import memberships
+from organizations.management.base import TenantCommand, locked_tenant
+from organizations.models import LIVE, Membership, User
+from organizations.signin import invitations
 
 
 class Command(TenantCommand):

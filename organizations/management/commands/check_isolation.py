@@ -7,8 +7,7 @@ from django.db import connections
 
 from core.isolation import find_faults
 from core.row_security import tenant_models
-
-from ..base import TenantCommand
+from organizations.management.base import TenantCommand
 
 
 class Command(TenantCommand):

@@ -8,12 +8,11 @@ from django.db import transaction
 
 from core import clock
 from core.actor import system_actor
-
-from ...actions.offboarding import end_access
-from ...actions.tenants import LegalHold, close_tenant, offboard_tenant
-from ...models import Tenant
-from ...portability import delete_rows
-from ..base import TenantCommand, locked_tenant
+from organizations.actions.offboarding import end_access
+from organizations.actions.tenants import LegalHold, close_tenant, offboard_tenant
+from organizations.management.base import TenantCommand, locked_tenant
+from organizations.models import Tenant
+from organizations.portability import delete_rows
 
 RETENTION_DAYS = 30
 

@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
-from ...portability import export
-from ..base import TenantCommand, locked_tenant
+from organizations.management.base import TenantCommand, locked_tenant
+from organizations.portability import export
 
 
 class Command(TenantCommand):

@@ -10,11 +10,10 @@ from django.utils.dateparse import parse_date, parse_datetime
 from core import clock
 from core.actor import system_actor
 from core.db import tenant_context
-
-from ...actions.first_credentials import key_role
-from ...actions.keys import create_key
-from ...models import ApiKey
-from ..base import TenantCommand, locked_tenant
+from organizations.actions.first_credentials import key_role
+from organizations.actions.keys import create_key
+from organizations.management.base import TenantCommand, locked_tenant
+from organizations.models import ApiKey
 
 
 class Command(TenantCommand):

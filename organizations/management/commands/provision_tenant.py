@@ -9,13 +9,12 @@ from django.db import transaction
 
 from api.serializers import read
 from core import clock
-
-from ...actions.first_credentials import first_client, first_key
-from ...actions.provisioning import FirstMember, TenantSpec, platform_actor, provision_tenant
-from ...models import Tenant
-from ...roles import TENANT_ADMIN
-from ...serializers.specs import SpecIn
-from ..base import TenantCommand
+from organizations.actions.first_credentials import first_client, first_key
+from organizations.actions.provisioning import FirstMember, TenantSpec, platform_actor, provision_tenant
+from organizations.management.base import TenantCommand
+from organizations.models import Tenant
+from organizations.roles import TENANT_ADMIN
+from organizations.serializers.specs import SpecIn
 
 _FIELDS = ("region", "time_zone", "locale", "currency", "environment")
 
@@ -61,7 +60,7 @@ class Command(TenantCommand):
 
 
 def _spec(options: dict[str, Any]) -> TenantSpec:
-    given = {name: options[name] for name in SpecIn().fields if options.get(name) is not None}
+    given = {name: options[name] for name in map(str, SpecIn().fields) if options.get(name) is not None}
     values = read(SpecIn, {**_file(options.get("file")), **given})
     members = [FirstMember(one["email"], tuple(one["roles"]), one.get("name", "")) for one in values.get("members", ())]
     if "admin_email" in values:

@@ -7,10 +7,9 @@ from django.db import transaction
 
 from core import clock
 from core.actor import system_actor
-
-from ...actions.tenants import resume_tenant
-from ...models import Tenant
-from ..base import TenantCommand, locked_tenant
+from organizations.actions.tenants import resume_tenant
+from organizations.management.base import TenantCommand, locked_tenant
+from organizations.models import Tenant
 
 
 class Command(TenantCommand):

@@ -8,11 +8,10 @@ from core import clock
 from core.actor import system_actor
 from core.db import tenant_context
 from core.ids import parse_uuid
-
-from ... import keys
-from ...actions.keys import locked_key, revoke_key
-from ...models import ApiKey
-from ..base import TenantCommand
+from organizations import keys
+from organizations.actions.keys import locked_key, revoke_key
+from organizations.management.base import TenantCommand
+from organizations.models import ApiKey
 
 
 class Command(TenantCommand):

@@ -7,9 +7,8 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
 from core import clock
-
-from ...demo import seed
-from ..base import TenantCommand
+from organizations.demo import seed
+from organizations.management.base import TenantCommand
 
 
 class Command(TenantCommand):

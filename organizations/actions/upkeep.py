@@ -1,0 +1,86 @@
+"""What time does to keys and memberships: they expire, and keys are announced before they do."""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from core.actor import system_actor
+from core.clock import rfc3339
+from core.db import tenant_context
+from core.lifecycle import move
+from ledger import public as ledger
+from organizations.events import ApiKeyExpiring, MembershipExpired
+from organizations.models import LIVE, ApiKey, Membership
+from organizations.plans import USERS
+
+from .keys import end_line
+from .quotas import release_quota
+
+NOTICE = timedelta(days=14)
+BATCH = 200
+
+
+def expire_keys(*, at: datetime) -> int:
+    """This function will mark keys whose time or overlap is over, each in a transaction of its own; returns how many."""
+    working = Q(status__in=[ApiKey.Status.ACTIVE, ApiKey.Status.ROTATING])
+    over = ApiKey.objects.filter(working & (Q(expires_at__lte=at) | Q(overlap_ends_at__lte=at)))
+    count = 0
+    for tenant_id, key_id in _due(over):
+        with tenant_context(tenant_id):
+            key = over.select_for_update(no_key=True).filter(pk=key_id).first()
+            if key is None:
+                continue
+            move(key, "expire")
+            key.version, key.updated_at = key.version + 1, at
+            key.save(update_fields=["status", "version", "updated_at"])
+            end_line(actor=system_actor(tenant_id), key=key, at=at)
+            count += 1
+    return count
+
+
+def announce_keys(*, at: datetime) -> int:
+    """This function will record, once for each active key, that it expires within two weeks; returns how many."""
+    soon = ApiKey.objects.filter(
+        status=ApiKey.Status.ACTIVE, expiring_told_at=None, expires_at__gt=at, expires_at__lte=at + NOTICE
+    )
+    count = 0
+    for tenant_id, key_id in _due(soon):
+        with tenant_context(tenant_id):
+            if not soon.filter(pk=key_id).update(expiring_told_at=at):
+                continue
+            key = ApiKey.objects.get(pk=key_id)
+            fact = ApiKeyExpiring(key_id=key.key_id, expires_at=rfc3339(key.expires_at))
+            ledger.record(
+                actor=system_actor(tenant_id), event=fact, resource_id=key.id, at=at, resource_version=key.version
+            )
+            count += 1
+    return count
+
+
+def expire_memberships(*, at: datetime) -> int:
+    """This function will mark memberships whose time is over and give their seats back; returns how many."""
+    over = Membership.objects.filter(status__in=LIVE, valid_until__lte=at)
+    count = 0
+    for tenant_id, membership_id in _due(over):
+        actor = system_actor(tenant_id)
+        with tenant_context(tenant_id):
+            row = over.select_for_update(no_key=True).filter(pk=membership_id).first()
+            if row is None:
+                continue
+            move(row, "expire")
+            row.version, row.updated_at = row.version + 1, at
+            row.save(update_fields=["status", "version", "updated_at"])
+            if row.user_id is not None:
+                release_quota(actor=actor, key=USERS, at=at)
+            ledger.record(
+                actor=actor, event=MembershipExpired(), resource_id=row.id, at=at, resource_version=row.version
+            )
+            count += 1
+    return count
+
+
+def _due(rows: QuerySet[ApiKey] | QuerySet[Membership]) -> list[tuple[UUID, UUID]]:
+    with transaction.atomic():
+        return list(rows.order_by("id").values_list("tenant_id", "id")[:BATCH])

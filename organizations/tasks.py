@@ -1,0 +1,20 @@
+"""Background work of the app, where Celery looks for it; each task is safe to run twice."""
+
+from celery import shared_task
+
+from core import clock
+
+from .actions import entitlements, upkeep
+from .signin.tasks import send_mails, sweep_credentials
+
+__all__ = ["expire", "send_mails", "sweep_credentials"]
+
+
+@shared_task(name="organizations.expire", ignore_result=True, acks_late=False)
+def expire() -> None:
+    """Expire keys, memberships and entitlements, and announce the keys that will; run every minute."""
+    at = clock.now()
+    upkeep.expire_keys(at=at)
+    upkeep.expire_memberships(at=at)
+    upkeep.announce_keys(at=at)
+    entitlements.end_expired(at=at)
