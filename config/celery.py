@@ -10,10 +10,13 @@ from celery import Celery
 from celery.signals import worker_process_init
 from django.conf import settings
 
+from .schedule import SCHEDULE
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("health_procurement")
 app.conf.update(settings.CELERY)
+app.conf.beat_schedule = SCHEDULE
 app.autodiscover_tasks()
 
 _PR_SET_PDEATHSIG = 1

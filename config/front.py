@@ -91,7 +91,7 @@ class Front:
         self.streams = threading.BoundedSemaphore(max(1, threads // 2))
         self.base: _Environ = {
             "SCRIPT_NAME": "",
-            "SERVER_NAME": "localhost",
+            "SERVER_NAME": "none.invalid",
             "SERVER_PORT": "80",
             "SERVER_PROTOCOL": "HTTP/1.1",
             "wsgi.version": (1, 0),

@@ -1,0 +1,19 @@
+"""What Celery's beat rings for, and how often. State lives in PostgreSQL: a lost or doubled ring does no harm.
+
+Each ring expires before the next, so that rings do not pile up while no worker listens.
+"""
+
+from typing import Any
+
+_EVERY_SECONDS: dict[str, float] = {
+    "ledger.relay": 1,
+    "webhooks.dispatch": 1,
+    "organizations.send_mails": 5,
+    "organizations.expire": 60,
+    "organizations.sweep_credentials": 3600,
+}
+
+SCHEDULE: dict[str, dict[str, Any]] = {
+    task: {"task": task, "schedule": seconds, "options": {"expires": max(1.0, seconds * 0.9)}}
+    for task, seconds in _EVERY_SECONDS.items()
+}
