@@ -70,7 +70,7 @@ class Edge:
 
     def _answer(self, request: HttpRequest, area: Area) -> HttpResponseBase:
         if refused := request.META.get(REFUSAL):  # the front read no further
-            return problem_response(refused, request)
+            return _count_unproven(problem_response(refused, request), request, area, None)
         try:
             _check_transport(request, area)
             verdict = _take_of_address(request, area)
