@@ -184,8 +184,9 @@ def _explain(section: str, error: SchemaError) -> Iterator[FieldError]:
     place = ".".join([section, *map(str, error.absolute_path)])
     code = _CODES.get(str(error.validator), "invalid")
     if code == "unknown_field":
-        known = error.schema["properties"]
-        for key in _strangers(error.instance, known):
+        schema: Any = error.schema
+        instance: Any = error.instance
+        for key in _strangers(instance, schema["properties"]):
             yield FieldError(f"{place}.{key}", code, "Unknown setting.")
     elif code == "required":
         missing = re.findall(r"^'(.+)' is a required property$", error.message)
@@ -200,7 +201,7 @@ def _strangers(instance: Iterable[str], known: Mapping[str, Any]) -> list[str]:
 
 def _sentence(error: SchemaError) -> str:
     """Say what is asked for, never what was sent: a value may be a secret or very long."""
-    asked = error.validator_value
+    asked: Any = error.validator_value
     rules = {
         "type": lambda: f"Must be of type {' or '.join([asked] if isinstance(asked, str) else asked)}.",
         "enum": lambda: f"Must be one of {', '.join(asked)}.",

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from core.actor import Actor
 from core.db import needs_transaction, tenant_context
-from core.errors import Forbidden, InvalidFields
+from core.errors import FieldError, Forbidden, InvalidFields
 from ledger import public as ledger
 from organizations import configuration_schema, events
 from organizations.configuration_schema import SCHEMA_VERSION, SECTIONS, Sections
@@ -91,11 +91,7 @@ def set_organization_configuration(
     after = merged(configuration.sections_of(row), changes)
     if locked is not None:
         known = {f"{section}.{key}" for section, keys in configuration_schema.defaults().items() for key in keys}
-        _refuse(
-            [configuration_schema.FieldError("locked", "unknown_field", "Unknown setting.")]
-            if set(locked) - known
-            else []
-        )
+        _refuse([FieldError("locked", "unknown_field", "Unknown setting.")] if set(locked) - known else [])
         row.locked = sorted(set(locked))
     for section in SECTIONS:
         setattr(row, section, after[section])
@@ -112,7 +108,7 @@ def merged(own: Sections, changes: Mapping[str, Any]) -> Sections:
 
     :raises InvalidFields: unknown or wrong settings.
     """
-    unknown = {name: {} for name in changes if name not in SECTIONS}
+    unknown: Sections = {name: {} for name in changes if name not in SECTIONS}
     after = {
         section: _merge(own[section], changes[section]) if section in changes else own[section] for section in SECTIONS
     }
@@ -159,7 +155,7 @@ def _permit(tenant_id: UUID, after: Sections, diff: Sequence[Change]) -> None:
         _refuse(configuration_schema.contrast_faults(values["branding"]))
 
 
-def _refuse(faults: Sequence[configuration_schema.FieldError]) -> None:
+def _refuse(faults: Sequence[FieldError]) -> None:
     if faults:
         raise InvalidFields("Some settings are not valid.", errors=faults)
 

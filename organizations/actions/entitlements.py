@@ -1,9 +1,11 @@
 """Granting a plan: features, rate limits and quotas of a tenant, and the copies of them that the gate reads unbound."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
+
+from django.db import transaction
 
 from core.actor import Actor, system_actor
 from core.db import needs_transaction, tenant_context
@@ -14,6 +16,8 @@ from organizations.models import Entitlement, Quota, Tenant
 from organizations.periods import period_start
 from organizations.plans import Enforcement, Plan, QuotaTerms
 from organizations.queries import configuration
+
+_BATCH = 200
 
 
 class PlanBelowUsage(Conflict):
@@ -48,7 +52,7 @@ def grant_plan(
     :raises PlanBelowUsage: a hard quota would be below its use, and the terms do not keep the use.
     """
     chosen, own = plans.plan_named(plan), terms or Terms()
-    who = actor or system_actor(tenant.id)
+    who = replace(actor, tenant_id=tenant.id) if actor else system_actor(tenant.id)
     with tenant_context(tenant.id):
         row, changed = _write_entitlement(tenant, chosen, own, at)
         changed = _write_quotas(tenant, chosen, own, at) or changed
@@ -59,16 +63,21 @@ def grant_plan(
     return row
 
 
-@needs_transaction
 def end_expired(*, at: datetime) -> int:
-    """This function will put tenants whose entitlement has ended on the fallback plan and tell how many there were.
+    """This function will put tenants whose entitlement has ended on the fallback plan, each in a transaction of its own.
 
-    What they already use stays; a quota below its use allows nothing more.
+    What they already use stays; a quota below its use allows nothing more. Returns how many there were.
     """
-    due = list(Tenant.objects.filter(entitled_until__lte=at).order_by("id").select_for_update(skip_locked=True))
-    for tenant in due:
-        grant_plan(tenant=tenant, plan=plans.FALLBACK_PLAN, at=at, terms=Terms(source="expired", keeps_usage=True))
-    return len(due)
+    due = Tenant.objects.filter(entitled_until__lte=at)
+    ended = 0
+    for tenant_id in list(due.order_by("id").values_list("id", flat=True)[:_BATCH]):
+        with transaction.atomic():
+            tenant = due.select_for_update(no_key=True, skip_locked=True).filter(id=tenant_id).first()
+            if tenant is not None:
+                terms = Terms(source="expired", keeps_usage=True)
+                grant_plan(tenant=tenant, plan=plans.FALLBACK_PLAN, at=at, terms=terms)
+                ended += 1
+    return ended
 
 
 @needs_transaction

@@ -63,7 +63,7 @@ def create_default(*, tenant: Tenant, at: datetime) -> Location:
     if set(tenant.kinds) == {"supplier"}:
         kind = LocationType.WAREHOUSE
     with tenant_context(tenant.id):
-        found = Location.objects.filter(tenant_id=tenant.id).order_by("created_at", "id").first()
+        found: Location | None = Location.objects.filter(tenant_id=tenant.id).order_by("created_at", "id").first()
         if found is not None:
             return found
         data = {"name": tenant.name, "type": kind, "organization_id": tenant.organization_id}
@@ -155,16 +155,16 @@ def _check_references(actor: Actor, row: Location, changed: set[str]) -> None:
     if "organization_id" in changed and not locations.owns_organization(actor, row.organization_id):
         raise _invalid("organization_id", "does_not_exist", "No such organization within the tenant's own.")
     if "parent_id" in changed and row.parent_id is not None:
-        _check_parent(actor, row)
+        _check_parent(actor, row, row.parent_id)
 
 
-def _check_parent(actor: Actor, row: Location) -> None:
+def _check_parent(actor: Actor, row: Location, parent_id: UUID) -> None:
     """Moves of one tenant's places wait for one another: two that are each harmless could make a circle together."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"locations {actor.tenant_id}"])
-    if not locations.reachable(actor).filter(id=row.parent_id).exists():
+    if not locations.reachable(actor).filter(id=parent_id).exists():
         raise _invalid("parent_id", "does_not_exist", "No such location.")
-    ancestors = locations.ancestor_ids(actor, row.parent_id)
+    ancestors = locations.ancestor_ids(actor, parent_id)
     if row.id in ancestors:
         raise LocationCycle
     if len(ancestors) + locations.height(actor, row.id) > MAX_DEPTH:

@@ -59,7 +59,9 @@ def locked_configuration(tenant_id: UUID) -> TenantConfiguration:
 
     :raises NotFound: the tenant has no configuration, or is not the bound one.
     """
-    row = TenantConfiguration.objects.select_for_update().filter(tenant_id=tenant_id).first()
+    row: TenantConfiguration | None = (
+        TenantConfiguration.objects.select_for_update().filter(tenant_id=tenant_id).first()
+    )
     if row is None:
         raise NotFound("The tenant has no configuration.")
     return row

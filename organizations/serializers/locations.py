@@ -71,7 +71,7 @@ class LocationIn(StrictSerializer):
     status = serializers.ChoiceField(choices=LocationStatus.choices, required=False)
     address = AddressIn(required=False, allow_null=True)
     geo = GeoIn(required=False, allow_null=True)
-    opening_hours = OpeningHoursIn(many=True, required=False, max_length=30)
+    opening_hours = OpeningHoursIn(many=True, required=False, max_length=30)  # type: ignore[call-arg]  # for the list
     contact = ContactIn(required=False, allow_null=True)
-    identifiers = IdentifierIn(many=True, required=False, max_length=20)
+    identifiers = IdentifierIn(many=True, required=False, max_length=20)  # type: ignore[call-arg]  # for the list
     listed = serializers.BooleanField(required=False)

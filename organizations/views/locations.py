@@ -22,7 +22,7 @@ _ALLOWED = (
     f"(SELECT m.location_ids FROM organizations_membership m WHERE m.tenant_id = {BOUND} AND m.status = 'active'"
     " AND (m.user_id = {0}::uuid OR m.service_account_id = {0}::uuid))"
 )
-_WITHIN = f'(cardinality({_ALLOWED}) = 0 OR t."id" = ANY({_ALLOWED}))'
+_WITHIN = f'(cardinality({_ALLOWED}) = 0 OR t."id" = ANY({_ALLOWED}::uuid[]))'
 
 
 class LocationViewSet(ApiViewSet):

@@ -59,7 +59,7 @@ def test_patch_merges_and_null_takes_back():
     ]
     with tenant_context(tenant.id):
         facts = Event.objects.filter(tenant_id=tenant.id, type="configuration.updated").order_by("id")
-        assert [(fact.resource_version, fact.data) for fact in facts][0] == (
+        assert next((fact.resource_version, fact.data) for fact in facts) == (
             2,
             {"keys": ["policies.max_days_supply", "policies.require_cancel_reason"]},
         )
@@ -124,7 +124,10 @@ def test_two_patches_with_one_if_match_give_one_conflict():
     assert (row.version, len(versions)) == (2, 1)
 
 
-@pytest.mark.parametrize("statement", ["UPDATE organizations_configurationversion SET diff = '[]'", "DELETE FROM organizations_configurationversion"])
+@pytest.mark.parametrize(
+    "statement",
+    ["UPDATE organizations_configurationversion SET diff = '[]'", "DELETE FROM organizations_configurationversion"],
+)
 def test_versions_are_never_changed(statement):
     tenant = provision()
     as_member(tenant).patch(path(tenant), json={"policies": {"max_days_supply": 30}})
@@ -165,7 +168,11 @@ def test_layers_from_the_root_down_and_locks():
 def test_module_that_the_plan_lacks_cannot_be_turned_on():
     tenant = provision(plan="free")
     refused = as_member(tenant).patch(path(tenant), json={"modules": {"fhir": True}})
-    assert (refused.status_code, refused.json()["code"], refused.json()["feature"]) == (403, "feature_not_enabled", "fhir")
+    assert (refused.status_code, refused.json()["code"], refused.json()["feature"]) == (
+        403,
+        "feature_not_enabled",
+        "fhir",
+    )
     assert as_member(tenant).get(path(tenant)).json()["data"]["modules"]["fhir"] is False
 
 

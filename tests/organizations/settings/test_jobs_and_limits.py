@@ -61,7 +61,9 @@ def test_job_is_shown_to_the_one_who_started_it():
     person, _ = member(tenant, ["tenant_admin"])
     actor = actor_of(tenant)
     with tenant_context(tenant.id):
-        job = Job.objects.create(tenant_id=tenant.id, kind="export", total=4, done=1, state="running", started_by=person.id)
+        job = Job.objects.create(
+            tenant_id=tenant.id, kind="export", total=4, done=1, state="running", started_by=person.id
+        )
     answer = Api(token=bearer(person), tenant=tenant).get(f"/v1/jobs/{job.id}")
     assert answer.status_code == 200
     data = answer.json()["data"]

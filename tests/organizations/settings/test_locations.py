@@ -1,6 +1,7 @@
 """Places: fields, tree, reach, search, directory."""
 
 import threading
+from uuid import UUID
 
 import pytest
 from django.db import connection, transaction
@@ -168,7 +169,7 @@ def test_membership_limited_to_places_sees_only_those():
     tenant = provision()
     admin = as_member(tenant)
     mine, other = create(admin, name="Mine"), create(admin, name="Other")
-    person, _ = member(tenant, ["tenant_admin"], location_ids=(mine["id"],))
+    person, _ = member(tenant, ["tenant_admin"], location_ids=(UUID(mine["id"]),))
     api = Api(token=bearer(person), tenant=tenant)
     assert names(api.get(PATH)) == ["Mine"]
     assert api.get(f"{PATH}/{mine['id']}").status_code == 200
@@ -207,7 +208,12 @@ def test_list_filters_sorts_and_pages():
     assert ([one["name"] for one in first["data"]], first["has_more"], first["limit"]) == (["Zz", "Cc", "Bb"], True, 3)
     rest = api.get(f"{PATH}?sort=-name&limit=3&cursor={first['next_cursor']}").json()
     assert ([one["name"] for one in rest["data"]], rest["next_cursor"]) == (["Aa"], None)
-    for query, code in (("typ=room", "unknown_parameter"), ("sort=address", "unknown_sort"), ("type=castle", "validation_error"), ("directory=all", "validation_error")):
+    for query, code in (
+        ("typ=room", "unknown_parameter"),
+        ("sort=address", "unknown_sort"),
+        ("type=castle", "validation_error"),
+        ("directory=all", "validation_error"),
+    ):
         refused = api.get(f"{PATH}?{query}")
         assert (refused.status_code, refused.json()["code"]) == (400, code)
 
@@ -217,7 +223,9 @@ def test_directory_shows_listed_pharmacies_of_any_tenant_and_nothing_else():
     pharmacy, hospital = provision("pharmacy"), provision()
     owner, seeker = as_member(pharmacy), as_member(hospital, ["prescriber"])
     hours = [{"days": ["mon"], "opens": "08:00", "closes": "18:00"}]
-    listed = create(owner, name=f"Listed {word}", type="pharmacy", listed=True, opening_hours=hours, address={"city": "Oslo"})
+    listed = create(
+        owner, name=f"Listed {word}", type="pharmacy", listed=True, opening_hours=hours, address={"city": "Oslo"}
+    )
     create(owner, name=f"Quiet {word}", type="pharmacy")
     found = seeker.get(f"{PATH}?directory=pharmacy&search={word.upper()}")
     expected = {"id": listed["id"], "name": f"Listed {word}", "address": {"city": "Oslo"}, "opening_hours": hours}
@@ -238,7 +246,10 @@ def test_pharmacy_that_becomes_another_type_must_leave_the_directory_first():
     api = as_member(tenant)
     made = create(api, type="pharmacy", listed=True)
     assert api.patch(f"{PATH}/{made['id']}", json={"type": "office"}).status_code == 400
-    assert api.patch(f"{PATH}/{made['id']}", json={"type": "office", "listed": False}).json()["data"]["is_dispensing"] is False
+    assert (
+        api.patch(f"{PATH}/{made['id']}", json={"type": "office", "listed": False}).json()["data"]["is_dispensing"]
+        is False
+    )
     assert not PharmacyListing.objects.filter(id=made["id"]).exists()
 
 
