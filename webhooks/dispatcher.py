@@ -1,6 +1,7 @@
 """The loop that delivers: fan out, claim, send, finish. Any number of them may run; leases keep them apart."""
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections import Counter
@@ -22,6 +23,7 @@ log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
 _PATIENCE = 10
+_HOT_FOR_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +96,15 @@ class Dispatcher:
         """Wait for an answer or the next turn; a moment of gathering makes one statement of several answers."""
         if moved or self._sending:
             self._moved_at = time.monotonic()
-        quiet = time.monotonic() - self._moved_at
-        wait = self._pace.hot_seconds if quiet < 10 else self._pace.idle_seconds
         if moved and not self._sending:
-            wait = 0
-        self._wake.clear()
-        try:
-            await asyncio.wait_for(self._wake.wait(), wait)
-            await asyncio.sleep(self._pace.gather_seconds)
-        except TimeoutError:
             return
+        if not self._outcomes:
+            quiet = time.monotonic() - self._moved_at
+            self._wake.clear()
+            with contextlib.suppress(TimeoutError):
+                wait = self._pace.hot_seconds if quiet < _HOT_FOR_SECONDS else self._pace.idle_seconds
+                await asyncio.wait_for(self._wake.wait(), wait)
+        await asyncio.sleep(self._pace.gather_seconds)
 
     async def _flush(self) -> bool:
         outcomes = list(self._outcomes)

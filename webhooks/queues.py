@@ -17,6 +17,7 @@ from core.row_security import DISPATCHER
 
 from . import states
 
+APPLICATION_NAME = "webhooks_dispatch"
 _FOREIGN_PARAMETERS = frozenset({"cursor_factory", "context", "prepare_threshold"})
 _LOOK_AHEAD = 4
 _SUSPENDED_SECONDS = 30
@@ -76,6 +77,7 @@ WHERE endpoint.id = ANY(%(endpoints)s) GROUP BY endpoint.id, tenant.status
 """
 
 # The lease fences: a worker that comes back after its lease ended adds its attempt to the history and nothing else.
+# An attempt may conflict with itself: its statement is repeated when the connection broke before the answer came.
 _FINISH = """
 WITH result AS (SELECT * FROM unnest(
     %(attempt_id)s::uuid[], %(at)s::timestamptz[], %(delivery_id)s::uuid[], %(created_at)s::timestamptz[],
@@ -90,7 +92,7 @@ kept AS (
   INSERT INTO webhooks_attempt (id, created_at, tenant_id, delivery_id, endpoint_id, number, status, error, duration_ms,
                                 response_excerpt, response_headers, lease)
   SELECT attempt_id, at, tenant_id, delivery_id, endpoint_id, number, status, error, duration_ms, excerpt, headers,
-         %(lease)s FROM result),
+         %(lease)s FROM result ON CONFLICT DO NOTHING),
 ended AS (DELETE FROM webhooks_delivery_due due USING own
   WHERE due.delivery_id = own.delivery_id AND own.delay_seconds IS NULL),
 postponed AS (
@@ -255,5 +257,6 @@ class Queues:
         if self._connection is None or self._connection.closed:
             found = connections["default"].get_connection_params()
             parameters = {name: value for name, value in found.items() if name not in _FOREIGN_PARAMETERS}
-            self._connection = await psycopg.AsyncConnection.connect(**parameters, autocommit=True)
+            parameters |= {"autocommit": True, "application_name": APPLICATION_NAME}
+            self._connection = await psycopg.AsyncConnection.connect(**parameters)
         return self._connection

@@ -1,0 +1,212 @@
+"""The dispatcher's statements under trouble: late workers, vanished ones, disabled endpoints, a broken connection."""
+
+import asyncio
+import threading
+import time
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import DatabaseError, connection
+from psycopg.types.json import Jsonb
+
+from bench.receiver import Receiver, Reply
+from core.clock import now
+from core.db import tenant_context
+from core.ids import uuid7
+from tests.webhooks.worlds import drain
+from webhooks import states
+from webhooks.models import Attempt, Delivery, DueDelivery, Endpoint, Secret
+from webhooks.queues import APPLICATION_NAME, Outcome, Queues, Share
+
+
+def outcome(work, *, state=states.DELIVERED, delay_seconds=None, status=200):
+    return Outcome(
+        attempt_id=uuid7(),
+        at=now(),
+        delivery_id=work.delivery_id,
+        created_at=work.created_at,
+        tenant_id=work.tenant_id,
+        endpoint_id=work.endpoint_id,
+        number=work.attempts + 1,
+        status=status,
+        error="",
+        duration_ms=1,
+        excerpt="",
+        headers=Jsonb({}),
+        state=state,
+        delay_seconds=delay_seconds,
+    )
+
+
+async def claim_mine(queues, world, *, lease_seconds=60.0):
+    """Claim everything and keep this test's rows; other tests' rows are let go."""
+    await queues.fan_out(limit=1000)
+    return [
+        work for work in await queues.claim(Share(500, 100, lease_seconds), {}) if work.tenant_id == world.tenant.id
+    ]
+
+
+def test_late_worker_cannot_overwrite(world, receiver):
+    world.endpoint(receiver.url, events=["product.*"])
+    world.record()
+
+    async def scene():
+        late, prompt = Queues(lease=uuid4()), Queues(lease=uuid4())
+        (work,) = await claim_mine(late, world, lease_seconds=0)
+        (again,) = await claim_mine(prompt, world)
+        await late.finish([outcome(work, state=states.FAILED, status=500)])
+        assert [row.state for row in await rows(world, Delivery)] == [states.PENDING]
+        await prompt.finish([outcome(again)])
+        await late.finish([outcome(work, state=states.RETRYING, delay_seconds=5.0, status=500)])
+        await late.close()
+        await prompt.close()
+
+    asyncio.run(scene())
+    assert [(row.state, row.attempts) for row in world.rows(Delivery)] == [(states.DELIVERED, 1)]
+    assert world.rows(DueDelivery) == []
+    assert len(world.rows(Attempt)) == 3, "every request that was sent is on record"
+
+
+async def rows(world, model):
+    def read():
+        try:
+            return world.rows(model)
+        finally:
+            connection.close()
+
+    return await asyncio.to_thread(read)
+
+
+def test_row_is_claimed_by_one_worker_only(world, receiver):
+    world.endpoint(receiver.url, events=["product.*"])
+    for _ in range(20):
+        world.record()
+
+    async def scene():
+        workers = [Queues(lease=uuid4()) for _ in range(4)]
+        await workers[0].fan_out(limit=1000)
+        claims = await asyncio.gather(*(worker.claim(Share(5, 100, 60), {}) for worker in workers))
+        for worker in workers:
+            await worker.close()
+        return [work.delivery_id for claim in claims for work in claim]
+
+    ids = asyncio.run(scene())
+    assert len(ids) == len(set(ids))
+
+
+def test_claim_keeps_every_endpoint_within_its_share(world, receiver):
+    endpoints = [world.endpoint(f"{receiver.url}/{n}", events=["product.*"]) for n in range(2)]
+    for _ in range(6):
+        world.record()
+
+    async def scene():
+        queues = Queues(lease=uuid4())
+        await queues.fan_out(limit=1000)
+        busy = {uuid_of(endpoints[0]): 2}
+        claimed = await queues.claim(Share(500, 3, 60), busy)
+        await queues.close()
+        return [work.endpoint_id for work in claimed if work.tenant_id == world.tenant.id]
+
+    claimed = asyncio.run(scene())
+    assert [claimed.count(uuid_of(endpoint)) for endpoint in endpoints] == [1, 3]
+
+
+def uuid_of(endpoint):
+    return UUID(endpoint["id"])
+
+
+def test_worker_that_never_comes_back_costs_an_attempt(world, receiver):
+    endpoint = world.endpoint(receiver.url, events=["product.*"])
+    world.record()
+    asyncio.run(only_fan_out())
+    with tenant_context(world.tenant.id):
+        DueDelivery.objects.filter(tenant_id=world.tenant.id).update(claims=5)
+    drain()
+    assert receiver.received == []
+    (delivery,) = world.deliveries(endpoint)
+    assert (delivery["state"], delivery["attempt_log"][0]["error"]) == ("retrying", "worker_lost")
+    world.make_due()
+    drain()
+    assert [d["state"] for d in world.deliveries(endpoint)] == ["delivered"]
+
+
+async def only_fan_out():
+    queues = Queues(lease=uuid4())
+    await queues.fan_out(limit=1000)
+    await queues.close()
+
+
+def test_claimed_delivery_of_a_disabled_endpoint_is_frozen(world, receiver):
+    endpoint = world.endpoint(receiver.url, events=["product.*"])
+    world.record()
+    asyncio.run(only_fan_out())
+    with tenant_context(world.tenant.id):
+        Endpoint.objects.filter(id=endpoint["id"]).update(active=False)
+    drain()
+    assert receiver.received == []
+    assert world.rows(DueDelivery) == []
+    assert [row.state for row in world.rows(Delivery)] == [states.PENDING]
+    world.api.patch(f"/v1/webhooks/{endpoint['id']}", json={"active": True})
+    drain()
+    assert [d["state"] for d in world.deliveries(endpoint)] == ["delivered"]
+
+
+def test_unreadable_secret_is_an_attempt_and_stops_nobody(world, receiver):
+    broken = world.endpoint(receiver.url, events=["product.*"])
+    healthy = world.endpoint(receiver.url, events=["product.*"])
+    with tenant_context(world.tenant.id):
+        Secret.objects.filter(endpoint_id=broken["id"]).update(sealed_key=b"nonsense")
+    world.record()
+    drain()
+    assert len(receiver.received) == 1
+    assert world.deliveries(healthy)[0]["state"] == "delivered"
+    (delivery,) = world.deliveries(broken)
+    assert (delivery["state"], delivery["attempt_log"][0]["error"]) == ("retrying", "no_usable_secret")
+
+
+def test_dispatcher_survives_a_broken_connection(world):
+    with Receiver(script=lambda arrival, number: Reply(delay_seconds=0.5)) as receiver:
+        endpoint = world.endpoint(receiver.url, events=["product.*"])
+        world.record()
+        runner = threading.Thread(target=drain)
+        runner.start()
+        assert len(receiver.wait(1)) == 1
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+                " WHERE application_name = %s AND datname = current_database()",
+                [APPLICATION_NAME],
+            )
+            assert cursor.fetchone()[0] >= 1
+        runner.join()
+        assert len(receiver.received) == 1, "what was sent is written down, not sent again"
+    assert [d["state"] for d in world.deliveries(endpoint)] == ["delivered"]
+
+
+def test_healthy_endpoints_do_not_wait_for_a_hanging_one(world, receiver):
+    with Receiver(script=lambda arrival, number: Reply(delay_seconds=3)) as hanging:
+        world.endpoint(hanging.url, events=["product.*"])
+        world.endpoint(receiver.url, events=["product.*"])
+        for _ in range(30):
+            world.record()
+        runner = threading.Thread(target=drain)
+        began = time.monotonic()
+        runner.start()
+        assert len(receiver.wait(30)) == 30
+        assert time.monotonic() - began < 2.5
+        runner.join()
+
+
+@pytest.mark.parametrize("model", ["webhooks_event", "webhooks_attempt"])
+def test_history_cannot_be_rewritten(world, receiver, model):
+    world.endpoint(receiver.url, events=["product.*"])
+    world.record()
+    drain()
+    for statement in (f"UPDATE {model} SET created_at = now()", f"DELETE FROM {model}", f"TRUNCATE {model}"):
+        with pytest.raises(DatabaseError):
+            execute_as(world, statement)
+
+
+def execute_as(world, statement):
+    with tenant_context(world.tenant.id), connection.cursor() as cursor:
+        cursor.execute(statement)
