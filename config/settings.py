@@ -35,9 +35,9 @@ APPEND_SLASH = False
 DATA_UPLOAD_MAX_MEMORY_SIZE = None  # the front and api.body bound bodies, by path
 
 INSTALLED_APPS = [
-    "unfold",
+    "unfold.apps.BasicAppConfig",
     "unfold.contrib.filters",
-    "django.contrib.admin",
+    "organizations.staff.apps.StaffAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -198,7 +198,18 @@ WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS = env.bool("WEBHOOKS_ALLOW_PRIVATE_DESTINATI
 WEBHOOKS_LEASE_SECONDS = env.float("WEBHOOKS_LEASE_SECONDS", default=60)
 WEBHOOKS_RETRY_SCHEDULE_SECONDS = env.list("WEBHOOKS_RETRY_SCHEDULE_SECONDS", cast=int, default=[])
 
-UNFOLD = {"SITE_TITLE": "Healthcare Platform", "SITE_HEADER": "Healthcare Platform", "SHOW_HISTORY": True}
+UNFOLD = {
+    "SITE_TITLE": "Healthcare Platform",
+    "SITE_HEADER": "Healthcare Platform",
+    "SITE_SUBHEADER": "Staff",
+    "SITE_SYMBOL": "local_hospital",
+    "SITE_URL": None,
+    "SHOW_HISTORY": True,
+    "SHOW_VIEW_ON_SITE": False,
+    "BORDER_RADIUS": "6px",
+    "SIDEBAR": {"show_search": False, "show_all_applications": False, "navigation": "config.admin_site.navigation"},
+    "DASHBOARD_CALLBACK": "config.admin_site.overview",
+}
 
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
 LOGGING_CONFIG = None

@@ -45,7 +45,7 @@ def count(kind: str, name: str, *, at: datetime) -> str:
 
     :raises AccountLocked: there were too many; the attempt must not be judged at all.
     """
-    subject = f"{kind}:{key_ring().digest(name, purpose='sign-in-failures')}"
+    subject = subject_of(kind, name)
     values: dict[str, Any] = {
         "subject": subject,
         "at": at,
@@ -59,6 +59,11 @@ def count(kind: str, name: str, *, at: datetime) -> str:
         if cursor.fetchone() is None:
             raise _locked(subject, at)
     return subject
+
+
+def subject_of(kind: str, name: str) -> str:
+    """The key of an account's counter."""
+    return f"{kind}:{key_ring().digest(name, purpose='sign-in-failures')}"
 
 
 def clear(subject: str) -> None:

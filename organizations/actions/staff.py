@@ -1,0 +1,101 @@
+"""Writes on people that only the platform's staff makes: who works here, and who is kept out."""
+
+from datetime import datetime
+
+from core.db import needs_transaction
+from core.errors import Conflict, FieldError, Forbidden, InvalidFields
+from organizations.models import SignInFailure, StaffRole, User
+from organizations.signin import attempts, sessions
+
+
+class OwnAccount(Forbidden):
+    """Nobody changes his own role, nor locks himself out."""
+
+    code = "separation_of_duties"
+    title = "Another administrator has to change your own account."
+
+
+class NothingToChange(Conflict):
+    """The person is in the wanted state already."""
+
+    code = "nothing_to_change"
+    title = "There is nothing to change."
+
+
+class LastStaffAdministrator(Conflict):
+    """The platform always has somebody who can administer it."""
+
+    code = "last_administrator"
+    title = "The last administrator of the platform cannot be removed."
+
+
+@needs_transaction
+def appoint(*, user: User, role: str, by: User | None, at: datetime) -> User:
+    """This function will give a locked person a staff role, "" for none; her sessions end, as her rights change.
+
+    :raises InvalidFields: there is no such role.
+    :raises OwnAccount: nobody appoints himself.
+    :raises NothingToChange: she has this role.
+    :raises LastStaffAdministrator: nobody would be left to administer the platform.
+    """
+    if role not in ("", *StaffRole.values):
+        raise InvalidFields(errors=[FieldError("role", "invalid_choice", f"There is no staff role {role!r}.")])
+    if by is not None and by.pk == user.pk:
+        raise OwnAccount
+    if user.staff_role == role and user.is_staff == bool(role):
+        raise NothingToChange
+    _keep_one_administrator(user, stays=role == StaffRole.ADMINISTRATOR)
+    user.staff_role, user.is_staff, user.is_superuser = role, bool(role), False
+    user.save(update_fields=["staff_role", "is_staff", "is_superuser"])
+    sessions.end_all(user.pk, reason="staff_role_changed", at=at)
+    return user
+
+
+@needs_transaction
+def deactivate(*, user: User, by: User | None, at: datetime) -> int:
+    """This function will keep a locked person out, end all her sessions and tell how many there were.
+
+    :raises OwnAccount: nobody locks himself out.
+    :raises NothingToChange: she is out already.
+    :raises LastStaffAdministrator: nobody would be left to administer the platform.
+    """
+    if by is not None and by.pk == user.pk:
+        raise OwnAccount
+    if not user.is_active:
+        raise NothingToChange
+    _keep_one_administrator(user, stays=False)
+    user.is_active = False
+    user.save(update_fields=["is_active"])
+    return sessions.end_all(user.pk, reason="deactivated", at=at)
+
+
+@needs_transaction
+def reactivate(*, user: User) -> User:
+    """This function will let a locked person in again.
+
+    :raises NothingToChange: she is not kept out.
+    """
+    if user.is_active:
+        raise NothingToChange
+    user.is_active = True
+    user.save(update_fields=["is_active"])
+    return user
+
+
+@needs_transaction
+def unlock(*, user: User) -> int:
+    """This function will forget failed sign-ins of a person and tell how many counters there were."""
+    subjects = [attempts.subject_of("password", user.email), attempts.subject_of("totp", str(user.pk))]
+    deleted, _ = SignInFailure.objects.filter(subject__in=subjects).delete()
+    return deleted
+
+
+def _keep_one_administrator(user: User, *, stays: bool) -> None:
+    """Lock all administrators in one order, so that two of them cannot remove each other at the same time."""
+    if stays or user.staff_role != StaffRole.ADMINISTRATOR:
+        return
+    administrators = User.objects.select_for_update(no_key=True).filter(
+        is_active=True, is_staff=True, staff_role=StaffRole.ADMINISTRATOR
+    )
+    if set(administrators.order_by("pk").values_list("pk", flat=True)) <= {user.pk}:
+        raise LastStaffAdministrator

@@ -1,0 +1,91 @@
+"""Pages of OAuth clients: staff approve a client before its first token. The secret is nowhere."""
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from unfold.contrib.filters.admin import AutocompleteSelectFilter
+from unfold.decorators import display
+
+from organizations.models import OAuthApplication
+from organizations.oauth import clients
+from organizations.staff import shown
+from organizations.staff.buttons import Button, Press
+from organizations.staff.pages import StaffPages
+from organizations.staff.roles import Area, Deed
+
+
+def _approve(press: Press) -> None:
+    clients.approve(press.row, by=press.user, at=press.at)
+
+
+def _withdraw(press: Press) -> str:
+    return f"Approval withdrawn; {clients.withdraw(press.row, at=press.at)} sessions ended."
+
+
+BUTTONS = (
+    Button(
+        name="approve",
+        label="Approve",
+        deed=Deed.APPROVE_CLIENTS,
+        run=_approve,
+        explains="The client may get tokens with the scopes listed on its page. Check its redirect addresses first.",
+        shown=lambda row: row.approved_at is None,
+        icon="verified",
+    ),
+    Button(
+        name="withdraw",
+        label="Withdraw approval",
+        deed=Deed.APPROVE_CLIENTS,
+        run=_withdraw,
+        explains="The client gets no token any more; every session and machine token it has ends at once.",
+        shown=lambda row: row.approved_at is not None,
+        icon="block",
+        danger=True,
+    ),
+)
+
+
+@admin.register(OAuthApplication)
+class ClientPages(StaffPages):
+    """Clients of the authorization server."""
+
+    area = Area.CLIENTS
+    buttons = BUTTONS
+    list_display = ("name", "client_id", "client_type", "authorization_grant_type", "approval", "tenant", "created")
+    list_filter = (
+        ("approved_at", admin.EmptyFieldListFilter),
+        "authorization_grant_type",
+        ("tenant", AutocompleteSelectFilter),
+    )
+    search_fields = ("name", "client_id")
+    ordering = ("-created", "-id")
+    list_select_related = ("tenant", "service_account", "approved_by")
+    fieldsets = (
+        (None, {"fields": ("name", "client_id", "client_type", "authorization_grant_type", "approval")}),
+        (
+            "Reach",
+            {"fields": ("all_scopes", "tenant", "service_account", "redirect_uris", "post_logout_redirect_uris")},
+        ),
+        ("History", {"fields": ("approved_at", "approver", "created", "updated")}),
+    )
+    readonly_fields = ("approval", "all_scopes", "approver", "created", "updated")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[OAuthApplication]:
+        """Leave the digest of the secret in the database."""
+        rows: QuerySet[OAuthApplication] = super().get_queryset(request)
+        return rows.defer("client_secret")
+
+    @display(description="Approval", label={"approved": "success", "waiting": "warning"})
+    def approval(self, row: OAuthApplication) -> str:
+        """Whether staff approved it."""
+        return "approved" if row.approved_at else "waiting"
+
+    @display(description="Scopes")
+    def all_scopes(self, row: OAuthApplication) -> str:
+        """What it can be granted at most."""
+        return shown.words(row.allowed_scopes)
+
+    @display(description="Approved by")
+    def approver(self, row: OAuthApplication) -> str:
+        """Who of the staff approved it."""
+        return row.approved_by.email if row.approved_by else "–"

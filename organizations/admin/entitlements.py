@@ -1,0 +1,62 @@
+"""Pages of entitlements and quotas: what a tenant may use and how much of it is used."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from core.clock import now
+from organizations.models import Entitlement, Quota
+from organizations.queries import entitlements
+from organizations.staff import shown
+from organizations.staff.pages import TenantPages
+from organizations.staff.roles import Area
+
+
+@admin.register(Entitlement)
+class EntitlementPages(TenantPages):
+    """The acting tenant's plan with its use; it is changed on the tenant's page."""
+
+    area = Area.ENTITLEMENTS
+    list_display = ("plan", "tenant", "source", "valid_from", "valid_until", "version")
+    list_select_related = ("tenant",)
+    ordering = ("-updated_at", "-id")
+    fieldsets = (
+        (None, {"fields": ("tenant", "plan", "source", "valid_from", "valid_until", "version")}),
+        ("Features", {"fields": ("all_features", "limits")}),
+        ("Use", {"fields": ("use",)}),
+    )
+    readonly_fields = ("all_features", "limits", "use")
+
+    @display(description="Features")
+    def all_features(self, row: Entitlement) -> str:
+        """What is entitled."""
+        return shown.words(row.features)
+
+    @display(description="Rate limits")
+    def limits(self, row: Entitlement) -> str:
+        """Limits that differ from the platform's."""
+        return shown.words(f"{family}: {number}/min" for family, number in sorted(row.rate_limits.items()))
+
+    @display(description="Quotas")
+    def use(self, row: Entitlement) -> SafeString:
+        """A bar for each quota."""
+        return shown.bars(entitlements.quotas(row.tenant_id, now()))
+
+
+@admin.register(Quota)
+class QuotaPages(TenantPages):
+    """The acting tenant's quotas, one by one."""
+
+    area = Area.ENTITLEMENTS
+    list_display = ("key", "bar", "period", "enforcement", "updated_at")
+    list_filter = ("period", "enforcement")
+    ordering = ("key", "id")
+    fields = ("tenant", "key", "limit", "used", "period", "period_started", "enforcement", "warn_at", "version")
+
+    @display(description="Use")
+    def bar(self, row: Any) -> SafeString:
+        """How much is used."""
+        values = {"key": "", "limit": row.limit, "used": row.used, "period": row.period, "enforcement": row.enforcement}
+        return shown.bars([{**values, "warn_at": float(row.warn_at)}])

@@ -1,0 +1,84 @@
+"""Forms of the tenant pages."""
+
+from typing import Any
+
+from django import forms
+from unfold.widgets import (
+    UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldBooleanSwitchWidget,
+)
+
+from organizations.actions.provisioning import FirstMember, TenantSpec
+from organizations.models import Tenant
+from organizations.plans import DEFAULT_PLAN, PLANS
+from organizations.staff.buttons import ReasonForm
+
+_PLANS = [(name, name) for name in PLANS]
+
+
+def _line(**more: Any) -> forms.CharField:
+    return forms.CharField(widget=UnfoldAdminTextInputWidget(), **more)
+
+
+class PlanForm(ReasonForm):
+    """Which plan."""
+
+    plan = forms.ChoiceField(choices=_PLANS, widget=UnfoldAdminSelectWidget())
+
+
+class HoldForm(ReasonForm):
+    """Whether the data must be kept."""
+
+    hold = forms.BooleanField(label="Under a legal hold", required=False, widget=UnfoldBooleanSwitchWidget())
+
+
+class ProvisioningForm(ReasonForm):
+    """What a tenant shall be."""
+
+    name = _line(max_length=200)
+    slug = forms.SlugField(
+        max_length=80, widget=UnfoldAdminTextInputWidget(), help_text="Unique, lower case, never changed afterwards."
+    )
+    kinds = forms.MultipleChoiceField(choices=Tenant.Kind.choices, widget=UnfoldAdminCheckboxSelectMultipleWidget())
+    organization_slug = _line(
+        max_length=80,
+        required=False,
+        help_text="The organization that runs it; found or made. Empty: named like the tenant.",
+    )
+    plan = forms.ChoiceField(choices=_PLANS, initial=DEFAULT_PLAN, widget=UnfoldAdminSelectWidget())
+    environment = forms.ChoiceField(choices=Tenant.Environment.choices, widget=UnfoldAdminSelectWidget())
+    time_zone = _line(max_length=64, initial="UTC")
+    currency = forms.RegexField(r"^[A-Z]{3}$", initial="EUR", widget=UnfoldAdminTextInputWidget())
+    first_administrator = forms.EmailField(
+        required=False, widget=UnfoldAdminTextInputWidget(), help_text="Is invited as tenant administrator."
+    )
+
+    def clean_slug(self) -> str:
+        """Keep slugs in lower case."""
+        slug: str = self.cleaned_data["slug"]
+        return slug.lower()
+
+    def clean_time_zone(self) -> str:
+        """Know the time zone."""
+        import zoneinfo
+
+        name: str = self.cleaned_data["time_zone"]
+        if name not in zoneinfo.available_timezones():
+            raise forms.ValidationError("There is no such time zone.")
+        return name
+
+    def spec(self) -> TenantSpec:
+        """The form as the action takes it."""
+        data = self.cleaned_data
+        email = data["first_administrator"]
+        return TenantSpec(
+            slug=data["slug"],
+            name=data["name"],
+            kinds=tuple(data["kinds"]),
+            organization_slug=data["organization_slug"],
+            plan=data["plan"],
+            fields={name: data[name] for name in ("environment", "time_zone", "currency")},
+            members=(FirstMember(email),) if email else (),
+        )

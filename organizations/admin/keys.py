@@ -1,0 +1,127 @@
+"""Pages of API keys: the public part, the scopes, the last use. The secret is nowhere; not even its digest is read."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from unfold.contrib.filters.admin import AutocompleteSelectFilter
+from unfold.decorators import display
+
+from core.clock import now
+from organizations.actions import keys
+from organizations.models import ApiKey
+from organizations.staff import shown
+from organizations.staff.buttons import Button, Press
+from organizations.staff.pages import StaffPages
+from organizations.staff.roles import Area, Deed
+
+UNUSED = timedelta(days=90)
+SOON = timedelta(days=30)
+_WORKING = Q(status__in=["active", "rotating"])
+
+
+class UseFilter(admin.SimpleListFilter):
+    """Keys that nobody uses, and keys that end soon."""
+
+    title = "use"
+    parameter_name = "use"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
+        """What can be chosen."""
+        return (("unused", "Unused for 90 days"), ("expiring", "Expires within 30 days"))
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> QuerySet[ApiKey]:
+        """Keep the chosen ones."""
+        if self.value() == "unused":
+            return queryset.filter(unused(), _WORKING)
+        if self.value() == "expiring":
+            return queryset.filter(_WORKING, expires_at__lte=now() + SOON)
+        return queryset
+
+
+def unused() -> Q:
+    """Not used for 90 days, nor made since."""
+    limit = now() - UNUSED
+    return Q(last_used_at__lt=limit) | Q(last_used_at=None, created_at__lt=limit)
+
+
+def _revoke(press: Press) -> None:
+    keys.revoke_key(actor=press.actor, key=press.row, at=press.at)
+
+
+BUTTONS = (
+    Button(
+        name="revoke",
+        label="Revoke",
+        deed=Deed.REVOKE_KEYS,
+        run=_revoke,
+        explains="The key stops at once. With the last key of its line the machine’s membership ends too.",
+        shown=lambda row: row.status in ("active", "rotating"),
+        icon="key_off",
+        danger=True,
+    ),
+)
+
+
+@admin.register(ApiKey)
+class ApiKeyPages(StaffPages):
+    """API keys of all tenants."""
+
+    area = Area.KEYS
+    buttons = BUTTONS
+    list_display = (
+        "shown_key",
+        "name",
+        "tenant",
+        "status_label",
+        "is_unused",
+        "last_used_at",
+        "usage_count",
+        "expires_at",
+    )
+    list_filter = (UseFilter, "status", "environment", ("tenant", AutocompleteSelectFilter))
+    search_fields = ("key_id", "name", "partner")
+    ordering = ("-created_at", "-id")
+    list_select_related = ("tenant",)
+    date_hierarchy = "created_at"
+    fieldsets = (
+        (None, {"fields": ("id", "shown_key", "name", "partner", "tenant", "status_label", "environment")}),
+        ("Rights", {"fields": ("all_roles", "all_scopes", "addresses")}),
+        ("Use", {"fields": ("last_used_at", "last_used_ip", "usage_count", "is_unused")}),
+        ("Time", {"fields": ("created_at", "expires_at", "overlap_ends_at", "version")}),
+    )
+    readonly_fields = ("shown_key", "status_label", "all_roles", "all_scopes", "addresses", "is_unused")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
+        """Leave the digest in the database."""
+        rows: QuerySet[ApiKey] = super().get_queryset(request)
+        return rows.defer("digest")
+
+    @display(description="Key", ordering="key_id")
+    def shown_key(self, row: ApiKey) -> str:
+        """The public part and the last four characters."""
+        return str(row)
+
+    @display(description="Roles")
+    def all_roles(self, row: ApiKey) -> str:
+        """The roles."""
+        return shown.words(row.roles)
+
+    @display(description="Scopes")
+    def all_scopes(self, row: ApiKey) -> str:
+        """The scopes."""
+        return shown.words(row.scopes)
+
+    @display(description="Networks")
+    def addresses(self, row: ApiKey) -> str:
+        """From where the key may be used."""
+        return shown.words(row.allowed_cidrs) if row.allowed_cidrs else "any"
+
+    @display(description="Unused 90 days", label={"unused": "warning"})
+    def is_unused(self, row: ApiKey) -> str:
+        """A mark on keys nobody uses."""
+        latest = row.last_used_at or row.created_at
+        return "unused" if row.status in ("active", "rotating") and latest < now() - UNUSED else ""

@@ -1,0 +1,49 @@
+"""Pages of the ledger's tables, for the acting tenant and for looking only."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db import models
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+from unfold.paginator import InfinitePaginator
+
+from ledger.admin import EventColumns, PendingColumns
+from organizations.models import User
+from organizations.staff import shown
+from organizations.staff.pages import TenantPages
+from organizations.staff.roles import Area
+
+
+@admin.register(EventColumns.model)
+class EventPages(EventColumns, TenantPages):
+    """Facts of the acting tenant."""
+
+    area = Area.LEDGER
+    paginator = InfinitePaginator
+    list_fullwidth = True
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Bring the address of who acted along."""
+        emails = User.objects.filter(pk=OuterRef("subject_id")).values("email")[:1]
+        rows: QuerySet[Any] = super().get_queryset(request)
+        return rows.annotate(subject_email=Subquery(emails, output_field=models.CharField()))
+
+    @display(description="Who")
+    def who(self, row: Any) -> str:
+        """The person's address, else what kind of subject it was."""
+        return row.subject_email or row.subject_kind
+
+    @display(description="Payload")
+    def payload(self, row: Any) -> SafeString:
+        """The thin payload."""
+        return shown.json_lines(row.data)
+
+
+@admin.register(PendingColumns.model)
+class PendingPages(PendingColumns, TenantPages):
+    """Facts of the acting tenant that are still to be told."""
+
+    area = Area.LEDGER

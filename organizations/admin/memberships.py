@@ -1,0 +1,134 @@
+"""Pages of memberships, roles and service accounts: who is where, with which rights."""
+
+from typing import Any
+
+from django.contrib import admin
+from unfold.contrib.filters.admin import AutocompleteSelectFilter
+from unfold.decorators import display
+
+from organizations.actions import memberships
+from organizations.models import Membership, Role, ServiceAccount
+from organizations.staff import shown
+from organizations.staff.buttons import Button, Press
+from organizations.staff.pages import StaffPages
+from organizations.staff.roles import Area, Deed
+
+
+def _to(status: str) -> Any:
+    def run(press: Press) -> None:
+        memberships.change_membership(actor=press.actor, membership=press.row, values={"status": status}, at=press.at)
+
+    return run
+
+
+def _revoke(press: Press) -> None:
+    memberships.revoke_membership(actor=press.actor, membership=press.row, at=press.at)
+
+
+BUTTONS = (
+    Button(
+        name="suspend",
+        label="Suspend",
+        deed=Deed.CHANGE_MEMBERSHIPS,
+        run=_to("suspended"),
+        explains="The member cannot act in this tenant until resumed; from the next request on.",
+        shown=lambda row: row.status == "active",
+        icon="pause_circle",
+    ),
+    Button(
+        name="resume",
+        label="Resume",
+        deed=Deed.CHANGE_MEMBERSHIPS,
+        run=_to("active"),
+        explains="The member may act in this tenant again.",
+        shown=lambda row: row.status == "suspended",
+        icon="play_circle",
+    ),
+    Button(
+        name="revoke",
+        label="Revoke",
+        deed=Deed.CHANGE_MEMBERSHIPS,
+        run=_revoke,
+        explains="The membership ends for good and gives its seat back. A tenant keeps its last administrator.",
+        shown=lambda row: row.status in ("invited", "active", "suspended"),
+        icon="person_remove",
+        danger=True,
+    ),
+)
+
+
+@admin.register(Membership)
+class MembershipPages(StaffPages):
+    """Members of tenants, people and machines."""
+
+    area = Area.MEMBERSHIPS
+    buttons = BUTTONS
+    list_display = ("member", "tenant", "all_roles", "status_label", "valid_until", "created_at")
+    list_filter = ("status", ("tenant", AutocompleteSelectFilter))
+    search_fields = ("user__email", "service_account__name", "tenant__name", "tenant__slug")
+    ordering = ("-created_at", "-id")
+    list_select_related = ("tenant", "user", "service_account")
+    date_hierarchy = "created_at"
+    fieldsets = (
+        (None, {"fields": ("id", "member", "tenant", "status_label", "all_roles", "locations")}),
+        ("Time", {"fields": ("valid_from", "valid_until", "accepted_at", "created_at", "updated_at", "version")}),
+        ("Origin", {"fields": ("invited_by", "practitioner_id")}),
+    )
+    readonly_fields = ("member", "status_label", "all_roles", "locations")
+
+    @display(description="Member")
+    def member(self, row: Membership) -> str:
+        """The person's address, or the machine's name."""
+        return row.user.email if row.user else f"{row.service_account} (machine)"
+
+    @display(description="Roles")
+    def all_roles(self, row: Membership) -> str:
+        """The roles held."""
+        return shown.words(row.roles)
+
+    @display(description="Locations")
+    def locations(self, row: Membership) -> str:
+        """Where the membership counts."""
+        return shown.words(row.location_ids) if row.location_ids else "all"
+
+
+@admin.register(Role)
+class RolePages(StaffPages):
+    """The platform's roles and those of tenants."""
+
+    area = Area.ROLES
+    list_display = ("name", "code", "owner", "scopes_count")
+    list_filter = (("tenant", AutocompleteSelectFilter),)
+    search_fields = ("code", "name")
+    ordering = ("code", "id")
+    list_select_related = ("tenant",)
+    fields = ("id", "code", "name", "owner", "all_scopes")
+    readonly_fields = ("owner", "all_scopes")
+
+    @display(description="Of")
+    def owner(self, row: Role) -> str:
+        """The platform or a tenant."""
+        return str(row.tenant) if row.tenant else "the platform"
+
+    @display(description="Scopes")
+    def scopes_count(self, row: Role) -> int:
+        """How many scopes."""
+        return len(row.scopes)
+
+    @display(description="Scopes")
+    def all_scopes(self, row: Role) -> str:
+        """Every scope."""
+        return shown.words(row.scopes)
+
+
+@admin.register(ServiceAccount)
+class ServiceAccountPages(StaffPages):
+    """Machines behind API keys and OAuth clients."""
+
+    area = Area.KEYS
+    list_display = ("name", "partner", "tenant", "is_active", "created_at")
+    list_filter = ("is_active", ("tenant", AutocompleteSelectFilter))
+    search_fields = ("name", "partner")
+    ordering = ("-created_at", "-id")
+    list_select_related = ("tenant",)
+    fields = ("id", "name", "partner", "tenant", "is_active", "created_at")

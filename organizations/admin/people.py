@@ -1,0 +1,136 @@
+"""Pages of people: who they are, whether they may sign in, and who of them works for the platform."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminSelectWidget
+
+from organizations.actions import staff
+from organizations.models import StaffRole, User
+from organizations.signin import sessions
+from organizations.staff.buttons import Button, Press, ReasonForm
+from organizations.staff.pages import StaffPages
+from organizations.staff.roles import Area, Deed
+
+
+class RoleForm(ReasonForm):
+    """Which staff role."""
+
+    role = forms.ChoiceField(
+        required=False, choices=[("", "No staff role"), *StaffRole.choices], widget=UnfoldAdminSelectWidget()
+    )
+
+
+def _appoint(press: Press) -> None:
+    staff.appoint(user=press.row, role=press.data["role"], by=press.user, at=press.at)
+
+
+def _deactivate(press: Press) -> str:
+    return f"The person is kept out; {staff.deactivate(user=press.row, by=press.user, at=press.at)} sessions ended."
+
+
+def _end_sessions(press: Press) -> str:
+    return f"{sessions.end_all(press.row.pk, reason='ended_by_staff', at=press.at)} sessions ended."
+
+
+BUTTONS = (
+    Button(
+        name="end-sessions",
+        label="End sessions",
+        deed=Deed.LOCK_PEOPLE,
+        run=_end_sessions,
+        explains="Every session of this person ends at once; she can sign in again.",
+        icon="logout",
+    ),
+    Button(
+        name="unlock",
+        label="Unlock sign-in",
+        deed=Deed.LOCK_PEOPLE,
+        run=lambda press: f"{staff.unlock(user=press.row)} counters of failures cleared.",
+        explains="Failed attempts are forgotten, so that this person can try again at once.",
+        icon="lock_open",
+    ),
+    Button(
+        name="deactivate",
+        label="Deactivate",
+        deed=Deed.LOCK_PEOPLE,
+        run=_deactivate,
+        explains="This person cannot sign in any more, and every session ends at once. Memberships stay as they are.",
+        shown=lambda row: bool(row.is_active),
+        icon="person_off",
+        danger=True,
+    ),
+    Button(
+        name="reactivate",
+        label="Reactivate",
+        deed=Deed.LOCK_PEOPLE,
+        run=lambda press: staff.reactivate(user=press.row),
+        explains="This person may sign in again.",
+        shown=lambda row: not row.is_active,
+        icon="person_check",
+    ),
+    Button(
+        name="appoint",
+        label="Change staff role",
+        deed=Deed.APPOINT_STAFF,
+        run=_appoint,
+        explains="The role decides what this person may see and do in this admin. Her sessions end.",
+        form=RoleForm,
+        icon="badge",
+    ),
+)
+
+
+@admin.register(User)
+class PersonPages(StaffPages):
+    """People and their state; never a password, never a secret of a second factor."""
+
+    area = Area.PEOPLE
+    buttons = BUTTONS
+    list_display = ("email", "name", "is_active", "role", "has_second_factor", "last_sign_in_at", "created_at")
+    list_filter = ("is_active", "staff_role")
+    search_fields = ("email", "name")
+    ordering = ("-created_at", "-id")
+    list_select_related = ("totp_device",)
+    date_hierarchy = "created_at"
+    fieldsets = (
+        (None, {"fields": ("id", "email", "name", "is_active", "role", "created_at")}),
+        ("Sign-in", {"fields": ("has_second_factor", "last_sign_in_at", "password_changed_at", "open_sessions")}),
+        ("Memberships", {"fields": ("tenants",)}),
+    )
+    readonly_fields = ("role", "has_second_factor", "open_sessions", "tenants")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        """Leave the password hash in the database."""
+        rows: QuerySet[User] = super().get_queryset(request)
+        return rows.defer("password")
+
+    @display(description="Staff role", ordering="staff_role", label=True)
+    def role(self, row: User) -> str:
+        """The staff role as a label."""
+        return row.staff_role if row.is_staff else ""
+
+    @display(description="Second factor", boolean=True)
+    def has_second_factor(self, row: User) -> bool:
+        """Whether a second factor is in force."""
+        device: Any = getattr(row, "totp_device", None)
+        return device is not None and device.confirmed_at is not None
+
+    @display(description="Open sessions")
+    def open_sessions(self, row: User) -> int:
+        """How many sessions the person has."""
+        return sessions.SignInSession.objects.filter(user=row, ended_at__isnull=True).count()
+
+    @display(description="Member of")
+    def tenants(self, row: User) -> str:
+        """The tenants in which the person has a live membership."""
+        rows = row.memberships.filter(~Q(status__in=["revoked", "expired"])).select_related("tenant")
+        found = [
+            f"{one.tenant.name} ({', '.join(one.roles)}; {one.status})"
+            for one in rows.order_by("created_at", "id")[:50]
+        ]
+        return "; ".join(found) or "–"

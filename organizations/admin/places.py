@@ -1,0 +1,94 @@
+"""Pages of locations and jobs of the acting tenant, and of the public directory of pharmacies."""
+
+from django.contrib import admin
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import AutocompleteSelectFilter
+from unfold.decorators import display
+
+from organizations.models import Job, Location, PharmacyListing
+from organizations.staff import shown
+from organizations.staff.pages import StaffPages, TenantPages
+from organizations.staff.roles import Area
+
+
+@admin.register(Location)
+class LocationPages(TenantPages):
+    """Places of the acting tenant."""
+
+    area = Area.LOCATIONS
+    list_display = ("name", "type", "status_label", "parent", "is_dispensing", "listed", "created_at")
+    list_filter = ("status", "type", "is_dispensing", "listed")
+    search_fields = ("name",)
+    ordering = ("name", "id")
+    list_select_related = ("parent",)
+    fieldsets = (
+        (None, {"fields": ("id", "name", "type", "status_label", "tenant", "organization", "parent")}),
+        ("Pharmacy", {"fields": ("is_dispensing", "listed", "hours")}),
+        ("Details", {"fields": ("where", "reached", "all_identifiers", "created_at", "updated_at", "version")}),
+    )
+    readonly_fields = ("status_label", "hours", "where", "reached", "all_identifiers")
+
+    @display(description="Opening hours")
+    def hours(self, row: Location) -> SafeString:
+        """When it is open."""
+        return shown.json_lines(row.opening_hours)
+
+    @display(description="Address")
+    def where(self, row: Location) -> SafeString:
+        """Where it is."""
+        return shown.json_lines(row.address)
+
+    @display(description="Contact")
+    def reached(self, row: Location) -> SafeString:
+        """How it is reached."""
+        return shown.json_lines(row.contact)
+
+    @display(description="Identifiers")
+    def all_identifiers(self, row: Location) -> SafeString:
+        """Identifiers in other systems."""
+        return shown.json_lines(row.identifiers)
+
+
+@admin.register(PharmacyListing)
+class ListingPages(StaffPages):
+    """Pharmacies that every tenant may find."""
+
+    area = Area.LOCATIONS
+    list_display = ("name", "tenant", "created_at", "updated_at")
+    list_filter = (("tenant", AutocompleteSelectFilter),)
+    search_fields = ("name",)
+    ordering = ("name", "id")
+    list_select_related = ("tenant",)
+    fields = ("id", "name", "tenant", "created_at", "updated_at")
+
+
+@admin.register(Job)
+class JobPages(TenantPages):
+    """Long work of the acting tenant."""
+
+    area = Area.JOBS
+    list_display = ("kind", "state_label", "progress", "started_by", "created_at", "finished_at")
+    list_filter = ("state", "kind")
+    ordering = ("-created_at", "-id")
+    date_hierarchy = "created_at"
+    fieldsets = (
+        (None, {"fields": ("id", "kind", "state_label", "progress", "tenant")}),
+        ("Outcome", {"fields": ("result_href", "fault")}),
+        ("Time", {"fields": ("started_by", "created_at", "started_at", "finished_at", "version")}),
+    )
+    readonly_fields = ("state_label", "progress", "fault")
+
+    @display(description="State", ordering="state", label=shown.STATUS_COLOURS)
+    def state_label(self, row: Job) -> str:
+        """The state as a label."""
+        return str(row.state)
+
+    @display(description="Progress")
+    def progress(self, row: Job) -> str:
+        """How far it is."""
+        return f"{row.done} of {row.total}" if row.total is not None else str(row.done)
+
+    @display(description="Error")
+    def fault(self, row: Job) -> SafeString | str:
+        """Why it failed."""
+        return shown.json_lines(row.error) if row.error else "–"

@@ -1,0 +1,128 @@
+"""Pages of configuration: what is in effect and where it comes from, and every change as a readable difference."""
+
+import json
+from typing import Any
+
+from django.contrib import admin
+from django.db import models
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from organizations import configuration_schema
+from organizations.models import ConfigurationVersion, OrganizationConfiguration, TenantConfiguration, User
+from organizations.queries import configuration
+from organizations.staff import shown
+from organizations.staff.pages import StaffPages, TenantPages
+from organizations.staff.roles import Area
+
+HIDDEN = "(hidden)"
+
+
+@admin.register(TenantConfiguration)
+class ConfigurationPages(TenantPages):
+    """The acting tenant's settings."""
+
+    area = Area.CONFIGURATION
+    list_display = ("__str__", "tenant", "version", "schema_version", "updated_at")
+    list_select_related = ("tenant",)
+    ordering = ("-updated_at", "-id")
+    fieldsets = (
+        (None, {"fields": ("id", "tenant", "version", "schema_version", "updated_at")}),
+        ("Settings", {"fields": ("effective",)}),
+    )
+    readonly_fields = ("effective",)
+
+    @display(description="Settings")
+    def effective(self, row: TenantConfiguration) -> SafeString:
+        """Every key, its value in effect, and who decided it."""
+        found = configuration.effective(row.tenant_id)
+        sections = {
+            section: [_setting(found, section, key, value) for key, value in keys.items()]
+            for section, keys in found.values.items()
+        }
+        return render_to_string("staff/settings.html", {"sections": sections})
+
+
+@admin.register(ConfigurationVersion)
+class VersionPages(TenantPages):
+    """Every change of the acting tenant's settings."""
+
+    area = Area.CONFIGURATION
+    list_display = ("number", "changed_at", "who", "changed_by_kind", "keys", "request_id")
+    list_select_related = ("tenant",)
+    ordering = ("-number", "-id")
+    date_hierarchy = "changed_at"
+    fieldsets = (
+        (None, {"fields": ("number", "tenant", "changed_at", "who", "changed_by_kind", "request_id")}),
+        ("What changed", {"fields": ("difference",)}),
+    )
+    readonly_fields = ("who", "difference")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ConfigurationVersion]:
+        """Bring the address of who changed it along."""
+        emails = User.objects.filter(pk=OuterRef("changed_by")).values("email")[:1]
+        rows: QuerySet[ConfigurationVersion] = super().get_queryset(request)
+        return rows.annotate(changed_by_email=Subquery(emails, output_field=models.CharField()))
+
+    @display(description="Changed by")
+    def who(self, row: Any) -> str:
+        """The person's address, or the id of the machine."""
+        return row.changed_by_email or str(row.changed_by)
+
+    @display(description="Settings")
+    def keys(self, row: ConfigurationVersion) -> str:
+        """Which keys."""
+        return shown.words(change["key"] for change in row.diff)
+
+    @display(description="Difference")
+    def difference(self, row: ConfigurationVersion) -> SafeString:
+        """Each key before and after."""
+        changes = [
+            {
+                "key": change["key"],
+                "before": _text(change["key"], change["before"]),
+                "after": _text(change["key"], change["after"]),
+            }
+            for change in row.diff
+        ]
+        return render_to_string("staff/diff.html", {"changes": changes})
+
+
+@admin.register(OrganizationConfiguration)
+class OrganizationConfigurationPages(StaffPages):
+    """Settings that organizations make for all tenants below them."""
+
+    area = Area.CONFIGURATION
+    list_display = ("organization", "all_locked", "version", "updated_at")
+    search_fields = ("organization__name",)
+    list_select_related = ("organization",)
+    ordering = ("-updated_at", "-id")
+    fields = ("organization", "all_locked", "all_values", "version", "updated_at")
+    readonly_fields = ("all_locked", "all_values")
+
+    @display(description="Locked")
+    def all_locked(self, row: OrganizationConfiguration) -> str:
+        """Keys that cannot be changed below."""
+        return shown.words(row.locked)
+
+    @display(description="Values")
+    def all_values(self, row: OrganizationConfiguration) -> SafeString:
+        """What is set, without secrets."""
+        values = configuration.visible(configuration.sections_of(row), to_configurers=False)
+        return shown.json_lines(values)
+
+
+def _setting(found: configuration.Effective, section: str, key: str, value: Any) -> dict[str, str]:
+    name = f"{section}.{key}"
+    source = "locked above" if name in found.locked else "the tenant" if name in found.own else "above or default"
+    return {"key": key, "value": _text(name, value), "source": source}
+
+
+def _text(name: str, value: Any) -> str:
+    section, _, key = name.partition(".")
+    if configuration_schema.is_secret(section, key):
+        return HIDDEN
+    return "not set" if value is None else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,212 @@
+"""Pages of tenants: set one up, stop it, let it go on, end it. The list is global; what a tenant holds is not shown here."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.contrib.filters.admin import AutocompleteSelectFilter
+from unfold.decorators import display
+
+from core.clock import now
+from core.db import tenant_context
+from core.errors import PlatformError
+from organizations.actions import entitlements, provisioning, tenants
+from organizations.models import ProvisioningStep, Tenant
+from organizations.staff import audit, shown
+from organizations.staff.buttons import Button, ConfirmedForm, Press
+from organizations.staff.pages import StaffPages, link_action, show_refusal
+from organizations.staff.roles import Area, Deed, does
+
+from .forms import HoldForm, PlanForm, ProvisioningForm
+
+
+def _suspend(press: Press) -> None:
+    tenants.suspend_tenant(actor=press.actor, tenant=press.row, reason=press.data["reason"], at=press.at)
+
+
+def _resume(press: Press) -> None:
+    tenants.resume_tenant(actor=press.actor, tenant=press.row, at=press.at)
+
+
+def _offboard(press: Press) -> None:
+    tenants.offboard_tenant(actor=press.actor, tenant=press.row, at=press.at)
+
+
+def _close(press: Press) -> None:
+    tenants.close_tenant(actor=press.actor, tenant=press.row, at=press.at)
+
+
+def _hold(press: Press) -> None:
+    values = {"legal_hold": press.data["hold"]}
+    tenants.update_tenant(actor=press.actor, tenant=press.row, values=values, at=press.at)
+
+
+def _plan(press: Press) -> None:
+    entitlements.grant_plan(tenant=press.row, plan=press.data["plan"], at=press.at, actor=press.actor)
+
+
+BUTTONS = (
+    Button(
+        name="suspend",
+        label="Suspend",
+        deed=Deed.STOP_TENANTS,
+        run=_suspend,
+        explains="Writes are refused, webhooks pause, jobs skip the tenant; reading goes on if the tenant’s policy says so. "
+        "The reason is also shown to the tenant.",
+        shown=lambda row: row.status == "active",
+        icon="pause_circle",
+        danger=True,
+    ),
+    Button(
+        name="resume",
+        label="Resume",
+        deed=Deed.STOP_TENANTS,
+        run=_resume,
+        explains="The tenant works again, webhooks go on where they stopped.",
+        shown=lambda row: row.status == "suspended",
+        icon="play_circle",
+    ),
+    Button(
+        name="plan",
+        label="Change plan",
+        deed=Deed.CHANGE_PLANS,
+        run=_plan,
+        explains="Features, quotas and rate limits follow the plan at once. A plan below the present use is refused.",
+        shown=lambda row: row.status in ("active", "suspended"),
+        form=PlanForm,
+        icon="sell",
+    ),
+    Button(
+        name="hold",
+        label="Legal hold",
+        deed=Deed.END_TENANTS,
+        run=_hold,
+        explains="Under a legal hold a tenant is never closed and its data never deleted.",
+        shown=lambda row: row.status != "closed",
+        form=HoldForm,
+        icon="gavel",
+    ),
+    Button(
+        name="offboard",
+        label="Begin offboarding",
+        deed=Deed.END_TENANTS,
+        run=_offboard,
+        explains="The end begins: nothing is written any more and the retention clock runs.",
+        shown=lambda row: row.status in ("active", "suspended"),
+        form=ConfirmedForm,
+        icon="event_busy",
+        danger=True,
+    ),
+    Button(
+        name="close",
+        label="Close",
+        deed=Deed.END_TENANTS,
+        run=_close,
+        explains="The tenant ends for good; nobody can enter it any more.",
+        shown=lambda row: row.status == "offboarding",
+        form=ConfirmedForm,
+        icon="cancel",
+        danger=True,
+    ),
+)
+
+
+@admin.register(Tenant)
+class TenantListPages(StaffPages):
+    """All tenants; the add page sets one up by the very action the interface calls."""
+
+    area = Area.TENANTS
+    buttons = BUTTONS
+    list_display = ("name", "slug", "all_kinds", "status_label", "plan", "environment", "organization", "created_at")
+    list_filter = ("status", "environment", "plan", ("organization", AutocompleteSelectFilter))
+    search_fields = ("name", "slug")
+    ordering = ("-created_at", "-id")
+    list_select_related = ("organization",)
+    date_hierarchy = "created_at"
+    fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    "id",
+                    "name",
+                    "slug",
+                    "status_label",
+                    "suspended_reason",
+                    "all_kinds",
+                    "organization",
+                    "environment",
+                )
+            },
+        ),
+        ("Plan", {"fields": ("plan", "all_features", "entitled_until", "legal_hold")}),
+        ("Place and habits", {"fields": ("region", "time_zone", "locale", "currency", "reads_while_suspended")}),
+        ("History", {"fields": ("steps", "created_at", "updated_at", "offboarding_at", "closed_at", "version")}),
+    )
+    readonly_fields = ("status_label", "all_kinds", "all_features", "steps")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Offer the form that sets a tenant up."""
+        return does(request.user, Deed.PROVISION_TENANTS)
+
+    @display(description="Kinds")
+    def all_kinds(self, row: Tenant) -> str:
+        """What the tenant does."""
+        return shown.words(row.kinds)
+
+    @display(description="Features")
+    def all_features(self, row: Tenant) -> str:
+        """What is entitled and not switched off."""
+        return shown.words(row.features)
+
+    @display(description="Provisioning")
+    def steps(self, row: Tenant) -> SafeString:
+        """The steps that are done."""
+        found = ProvisioningStep.objects.filter(tenant=row).order_by("finished_at", "id").values_list("name", flat=True)
+        return format_html("{}", " → ".join(found) or "–")
+
+    def links(self, request: HttpRequest, row: Any) -> list[dict[str, Any]]:
+        """From a tenant's page it is one step to choosing it."""
+        address = f"{reverse('admin:acting_tenant')}?tenant={row.pk}"
+        return [link_action("Act in this tenant", address, icon="visibility")]
+
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        """Set a tenant up."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        form = ProvisioningForm(request.POST if request.method == "POST" else None)
+        if request.method == "POST" and form.is_valid():
+            try:
+                made = _provision(request, form)
+            except PlatformError as refusal:
+                show_refusal(refusal, form)
+            else:
+                for email, link in made.invitations.items():
+                    messages.info(request, f"Invitation of {email}, shown this once: {link}")
+                messages.success(request, f"{made.tenant.name} is {made.tenant.status}.")
+                return HttpResponseRedirect(reverse("admin:organizations_tenant_change", args=[made.tenant.pk]))
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": "Set up a tenant",
+            "form": form,
+            "back": reverse("admin:organizations_tenant_changelist"),
+        }
+        return TemplateResponse(request, "staff/provision.html", context)
+
+
+def _provision(request: HttpRequest, form: ProvisioningForm) -> provisioning.Provisioned:
+    at, actor = now(), audit.staff_actor(request)
+    with transaction.atomic():
+        made = provisioning.provision_tenant(actor=actor, spec=form.spec(), at=at)
+        own = audit.staff_actor(request, made.tenant.id)
+        with tenant_context(made.tenant.id):
+            reason = form.cleaned_data["reason"]
+            audit.note(request, own, action="tenant.provision", row=made.tenant, reason=reason, at=at)
+    return made

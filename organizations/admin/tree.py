@@ -1,0 +1,138 @@
+"""Pages of organizations, with where each stands in the tree."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from organizations.actions import tree
+from organizations.models import Organization
+from organizations.queries.tree import place_of
+from organizations.staff import shown
+from organizations.staff.buttons import Button, ConfirmedForm, Press
+from organizations.staff.pages import StaffPages
+from organizations.staff.roles import Area, Deed
+
+
+def _to(status: str) -> Any:
+    def run(press: Press) -> None:
+        tree.update_organization(actor=press.actor, organization=press.row, values={"status": status}, at=press.at)
+
+    return run
+
+
+BUTTONS = (
+    Button(
+        name="suspend",
+        label="Suspend",
+        deed=Deed.CHANGE_ORGANIZATIONS,
+        run=_to("suspended"),
+        explains="The organization is stopped for a while. Its tenants are suspended on their own pages.",
+        shown=lambda row: row.status == "active",
+        icon="pause_circle",
+    ),
+    Button(
+        name="resume",
+        label="Resume",
+        deed=Deed.CHANGE_ORGANIZATIONS,
+        run=_to("active"),
+        explains="The organization works again.",
+        shown=lambda row: row.status == "suspended",
+        icon="play_circle",
+    ),
+    Button(
+        name="close",
+        label="Close",
+        deed=Deed.CHANGE_ORGANIZATIONS,
+        run=_to("closed"),
+        explains="The organization ends for good. Tenants and organizations below it must be closed first.",
+        shown=lambda row: row.status != "closed",
+        form=ConfirmedForm,
+        icon="cancel",
+        danger=True,
+    ),
+)
+
+
+@admin.register(Organization)
+class OrganizationPages(StaffPages):
+    """The tree: each organization with its parent, its children and its tenants."""
+
+    area = Area.ORGANIZATIONS
+    buttons = BUTTONS
+    list_display = ("name", "type", "status_label", "parent", "children_count", "tenants_count", "created_at")
+    list_filter = ("status", "type")
+    search_fields = ("name", "slug")
+    ordering = ("name", "id")
+    list_select_related = ("parent",)
+    fieldsets = (
+        (None, {"fields": ("id", "name", "slug", "type", "status_label", "place")}),
+        ("Below it", {"fields": ("below", "run_tenants")}),
+        (
+            "Details",
+            {"fields": ("all_identifiers", "all_contact", "all_address", "created_at", "updated_at", "version")},
+        ),
+    )
+    readonly_fields = ("status_label", "place", "below", "run_tenants", "all_identifiers", "all_contact", "all_address")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Organization]:
+        """Count what hangs below in the same statement."""
+        rows: QuerySet[Organization] = super().get_queryset(request)
+        return rows.annotate(
+            children_number=Count("children", distinct=True), tenants_number=Count("tenants", distinct=True)
+        )
+
+    @display(description="Children")
+    def children_count(self, row: Any) -> int:
+        """How many organizations stand directly below."""
+        return int(row.children_number)
+
+    @display(description="Tenants")
+    def tenants_count(self, row: Any) -> int:
+        """How many tenants it runs."""
+        return int(row.tenants_number)
+
+    @display(description="Place in the tree")
+    def place(self, row: Organization) -> SafeString:
+        """The way from the root."""
+        path = list(reversed(place_of(row.pk).path))
+        names = dict(Organization.objects.filter(pk__in=path).values_list("pk", "name"))
+        return format_html_join(" › ", "{}", ((_link(key, names[key]),) for key in path))
+
+    @display(description="Organizations below")
+    def below(self, row: Organization) -> SafeString | str:
+        """The children, as links."""
+        found = row.children.order_by("name", "id").values_list("pk", "name")[:100]
+        return format_html_join(", ", "{}", ((_link(key, name),) for key, name in found)) or "–"
+
+    @display(description="Tenants it runs")
+    def run_tenants(self, row: Organization) -> SafeString | str:
+        """Its tenants, as links."""
+        found = row.tenants.order_by("name", "id").values_list("pk", "name")[:100]
+        links = ((reverse("admin:organizations_tenant_change", args=[key]), name) for key, name in found)
+        return format_html_join(", ", '<a href="{}" class="text-primary-600">{}</a>', links) or "–"
+
+    @display(description="Identifiers")
+    def all_identifiers(self, row: Organization) -> SafeString:
+        """Identifiers in other systems."""
+        return shown.json_lines(row.identifiers)
+
+    @display(description="Contact")
+    def all_contact(self, row: Organization) -> SafeString:
+        """How to reach it."""
+        return shown.json_lines(row.contact)
+
+    @display(description="Address")
+    def all_address(self, row: Organization) -> SafeString:
+        """Where it is."""
+        return shown.json_lines(row.address)
+
+
+def _link(key: Any, name: str) -> SafeString:
+    address = reverse("admin:organizations_organization_change", args=[key])
+    return format_html('<a href="{}" class="text-primary-600">{}</a>', address, name)

@@ -1,0 +1,66 @@
+"""Who of the staff did what, and why: a fact in the tenant's ledger, and the line Django's history pages show."""
+
+import ipaddress
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.db.models import Model
+from django.http import HttpRequest
+
+from core.actor import Actor, Subject, SubjectKind
+from core.db import needs_transaction
+from core.ids import uuid7
+from ledger import public as ledger
+from organizations.events import StaffActionPerformed
+from organizations.models import SecurityLogEntry
+
+from .roles import role_of
+
+PLATFORM = UUID(int=0)
+REASON_LENGTH = 300
+
+
+def staff_actor(request: HttpRequest, tenant_id: UUID | None = None) -> Actor:
+    """The member of staff as an actor. The platform acts, and the ledger names the person by id."""
+    user: Any = request.user
+    subject = Subject(id=user.pk, kind=SubjectKind.SYSTEM, credential=f"staff:{role_of(user)}")
+    request_id = str(getattr(request, "request_id", ""))
+    return Actor(subject=subject, tenant_id=tenant_id or PLATFORM, membership_id=None, request_id=request_id)
+
+
+@needs_transaction
+def note(request: HttpRequest, actor: Actor, *, action: str, row: Model, reason: str, at: datetime) -> None:
+    """This function will record a change by staff with its reason, in the transaction of the change."""
+    fact = StaffActionPerformed(
+        action=action,
+        target_type=str(row._meta.model_name),
+        target_id=str(row.pk),
+        staff_role=role_of(request.user),
+        reason=reason,
+    )
+    ledger.record(actor=actor, event=fact, resource_id=uuid7(), at=at)
+    user: Any = request.user
+    LogEntry.objects.log_actions(user.pk, [row], CHANGE, change_message=f"{action}: {reason}", single_object=True)
+
+
+def log_security(request: HttpRequest, code: str, *, subject: str = "", tenant_id: UUID | None = None) -> None:
+    """This function will add a line to the security log."""
+    SecurityLogEntry.objects.create(
+        code=code,
+        subject=subject,
+        credential=f"staff:{role_of(request.user)}" if subject else "",
+        tenant_id=tenant_id,
+        route=f"{request.method} {request.path}"[:200],
+        address=address_of(request),
+        request_id=str(getattr(request, "request_id", ""))[:128],
+    )
+
+
+def address_of(request: HttpRequest) -> str | None:
+    """The network address of the browser, None where it is not an address (a socket)."""
+    try:
+        return str(ipaddress.ip_address(str(request.META.get("REMOTE_ADDR", ""))))
+    except ValueError:
+        return None

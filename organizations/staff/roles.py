@@ -1,0 +1,78 @@
+"""What each role of the platform's staff may see and do in the admin: one table, asked by every page and button."""
+
+from enum import StrEnum
+from typing import Any
+
+from organizations.models import StaffRole
+
+
+class Area(StrEnum):
+    """A group of pages."""
+
+    PEOPLE = "people"
+    ORGANIZATIONS = "organizations"
+    TENANTS = "tenants"
+    MEMBERSHIPS = "memberships"
+    ROLES = "roles"
+    KEYS = "keys"
+    CLIENTS = "clients"
+    CONFIGURATION = "configuration"
+    ENTITLEMENTS = "entitlements"
+    LOCATIONS = "locations"
+    JOBS = "jobs"
+    SECURITY = "security"
+    LEDGER = "ledger"
+    CATALOG = "catalog"
+    WEBHOOKS = "webhooks"
+
+
+class Deed(StrEnum):
+    """A kind of change."""
+
+    PROVISION_TENANTS = "tenants.provision"
+    STOP_TENANTS = "tenants.suspend"
+    END_TENANTS = "tenants.end"
+    CHANGE_ORGANIZATIONS = "organizations.change"
+    CHANGE_PLANS = "entitlements.change"
+    CHANGE_MEMBERSHIPS = "memberships.change"
+    REVOKE_KEYS = "keys.revoke"
+    APPROVE_CLIENTS = "clients.approve"
+    LOCK_PEOPLE = "people.lock"
+    APPOINT_STAFF = "people.appoint"
+
+
+_TENANT_CARE = {Area.ORGANIZATIONS, Area.TENANTS, Area.ENTITLEMENTS, Area.LOCATIONS, Area.JOBS, Area.LEDGER}
+
+_SEES: dict[str, frozenset[Area]] = {
+    StaffRole.SUPPORT: frozenset(Area) - {Area.SECURITY, Area.CLIENTS},
+    StaffRole.SUPPLY: frozenset(_TENANT_CARE | {Area.CATALOG, Area.WEBHOOKS, Area.CONFIGURATION}),
+    StaffRole.FINANCE: frozenset(_TENANT_CARE),
+    StaffRole.SECURITY: frozenset(Area),
+    StaffRole.ADMINISTRATOR: frozenset(Area),
+}
+_DOES: dict[str, frozenset[Deed]] = {
+    StaffRole.SUPPORT: frozenset(),
+    StaffRole.SUPPLY: frozenset(),
+    StaffRole.FINANCE: frozenset({Deed.CHANGE_PLANS}),
+    StaffRole.SECURITY: frozenset(
+        {Deed.STOP_TENANTS, Deed.CHANGE_MEMBERSHIPS, Deed.REVOKE_KEYS, Deed.APPROVE_CLIENTS, Deed.LOCK_PEOPLE}
+    ),
+    StaffRole.ADMINISTRATOR: frozenset(Deed),
+}
+
+
+def role_of(user: Any) -> str:
+    """The staff role of whoever is signed in, "" for everybody else."""
+    if not (getattr(user, "is_active", False) and getattr(user, "is_staff", False)):
+        return ""
+    return str(user.staff_role)
+
+
+def sees(user: Any, area: Area) -> bool:
+    """Tell whether this member of staff may look at an area."""
+    return area in _SEES.get(role_of(user), frozenset())
+
+
+def does(user: Any, deed: Deed) -> bool:
+    """Tell whether this member of staff may make a kind of change."""
+    return deed in _DOES.get(role_of(user), frozenset())

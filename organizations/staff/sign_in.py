@@ -1,0 +1,111 @@
+"""Signing in to the admin: the platform's own password check and second factor, its lock, and an idle limit."""
+
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.contrib.auth import get_user_model
+from django.http import HttpRequest
+from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
+
+from api import ratelimits
+from core.clock import now
+from core.crypto import key_ring
+from core.errors import PlatformError, TooMany
+from organizations.signin import factors, passwords
+
+from . import audit
+from .roles import role_of
+
+IDLE = timedelta(minutes=15)
+PER_ADDRESS = ratelimits.Policy("staff_sign_in", 60)
+_SEEN = "staff_seen_at"
+_REFUSED = "The e-mail address, the password or the code is wrong."
+
+
+class StaffSignInForm(forms.Form):
+    """Address, password, and a code for those who have a second factor. Every refusal reads the same but the lock."""
+
+    username = forms.EmailField(
+        label="E-mail address",
+        max_length=254,
+        widget=UnfoldAdminTextInputWidget(attrs={"autofocus": True, "autocomplete": "username", "type": "email"}),
+    )
+    password = forms.CharField(
+        label="Password",
+        strip=False,
+        max_length=passwords.MAX_CHARACTERS,
+        widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "current-password"}),
+    )
+    code = forms.CharField(
+        label="Code of your authenticator app",
+        required=False,
+        max_length=10,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "one-time-code", "inputmode": "numeric"}),
+    )
+    required_css_class = "required"
+
+    def __init__(self, request: HttpRequest | None = None, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.request = request
+        self.user: Any = None
+
+    def clean(self) -> dict[str, Any]:
+        """Prove who signs in.
+
+        :raises ValidationError: not proven, not staff, or locked.
+        """
+        data: dict[str, Any] = self.cleaned_data
+        if self.request is None or not data.get("username") or not data.get("password"):
+            return data
+        try:
+            self.user = _prove(self.request, data["username"], data["password"], data.get("code", "").strip())
+        except TooMany as refusal:
+            audit.log_security(self.request, refusal.code)
+            raise forms.ValidationError(f"{refusal.title} {refusal.detail}", code="locked") from refusal
+        except PlatformError as refusal:
+            audit.log_security(self.request, "staff_sign_in_failed")
+            raise forms.ValidationError(_REFUSED, code="invalid_login") from refusal
+        return data
+
+    def get_user(self) -> Any:
+        """The member of staff who proved to be himself."""
+        return self.user
+
+
+class NotStaff(PlatformError):
+    """The password is right, but there is nothing here for this person."""
+
+    code = "not_staff"
+
+
+def _prove(request: HttpRequest, email: str, password: str, code: str) -> Any:
+    at = now()
+    bucket = key_ring().digest(audit.address_of(request) or "", purpose="sign-in-limit")
+    if not ratelimits.take(PER_ADDRESS, bucket).allowed:
+        raise TooMany("Wait a minute.")
+    user = passwords.authenticate(email=email, password=password, at=at)
+    if not role_of(user):
+        raise NotStaff
+    if factors.is_enrolled(user.pk):
+        factors.prove(user.pk, code=code, at=at)
+    get_user_model()._default_manager.filter(pk=user.pk).update(last_sign_in_at=at)
+    return user
+
+
+def mark_signed_in(request: HttpRequest) -> None:
+    """This function will make the session one of the admin; one from the OAuth pages never is."""
+    request.session[_SEEN] = now().timestamp()
+    audit.log_security(request, "staff_signed_in", subject=str(request.user.pk))
+
+
+def is_present(request: HttpRequest) -> bool:
+    """Tell whether the session was opened here and used within the idle limit."""
+    seen = request.session.get(_SEEN)
+    return seen is not None and now().timestamp() - float(seen) < IDLE.total_seconds()
+
+
+def touch(request: HttpRequest) -> None:
+    """This function will note that the session is in use; at most twice a minute, to spare the table."""
+    if now().timestamp() - float(request.session.get(_SEEN, 0)) > 30:
+        request.session[_SEEN] = now().timestamp()

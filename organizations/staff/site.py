@@ -1,0 +1,143 @@
+"""The admin site of the platform's staff: own sign-in, idle limit, and the page where the acting tenant is chosen."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.db.models import Model, Q
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+from unfold.sites import UnfoldAdminSite
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+from core.clock import now
+from organizations.models import Tenant
+
+from . import acting, sign_in
+from .audit import REASON_LENGTH
+from .pages import StaffPages
+from .roles import role_of
+
+MOST_TENANTS = 20
+
+
+class ActingForm(forms.Form):
+    """Which tenant, and why."""
+
+    tenant = forms.UUIDField(error_messages={"required": "Choose a tenant.", "invalid": "Choose a tenant."})
+    reason = forms.CharField(
+        min_length=5, max_length=REASON_LENGTH, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3})
+    )
+
+
+class StaffSite(UnfoldAdminSite):  # type: ignore[misc]  # the theme has no types
+    """Named by `StaffAdminConfig`."""
+
+    login_template = "staff/sign_in.html"
+    index_title = "Overview"
+
+    def __init__(self, name: str = "admin") -> None:
+        super().__init__(name)
+        self.login_form = sign_in.StaffSignInForm
+
+    def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
+        """Take up pages that name an area of the staff's roles; those that libraries bring have none and stay away."""
+        if admin_class is not None and issubclass(admin_class, StaffPages):
+            super().register(model_or_iterable, admin_class, **options)
+
+    def has_permission(self, request: HttpRequest) -> bool:
+        """Let in staff with a role whose session was opened here and is in use."""
+        return bool(role_of(request.user)) and sign_in.is_present(request)
+
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:
+        """Note on the way through that the session is in use."""
+        guarded = super().admin_view(view, cacheable)
+
+        def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if self.has_permission(request):
+                sign_in.touch(request)
+            response: HttpResponse = guarded(request, *args, **kwargs)
+            return response
+
+        return inner
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Sign in, and mark the session."""
+        response: HttpResponse = super().login(request, extra_context)
+        if request.method == "POST" and response.status_code == 302 and role_of(request.user):
+            sign_in.mark_signed_in(request)
+        return response
+
+    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """End the acting tenant's time with the session."""
+        if request.method == "POST" and role_of(request.user):
+            acting.end(request, at=now())
+        response: HttpResponse = super().logout(request, extra_context)
+        return response
+
+    def extra_urls(self) -> list[URLPattern]:
+        """Addresses of the picker."""
+        return [
+            path("acting-tenant/", self.admin_view(self.acting_view), name="acting_tenant"),
+            path("acting-tenant/end/", self.admin_view(require_POST(self.acting_end_view)), name="acting_tenant_end"),
+        ]
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """Every page knows the acting tenant, for the banner, and the role."""
+        context: dict[str, Any] = super().each_context(request)
+        if self.has_permission(request):
+            context |= {"acting": acting.current(request), "staff_role": role_of(request.user)}
+        return context
+
+    def acting_view(self, request: HttpRequest) -> HttpResponse:
+        """Find a tenant, say why, and open it for half an hour."""
+        form = ActingForm(request.POST if request.method == "POST" else None)
+        if request.method == "POST" and form.is_valid():
+            tenant = Tenant.objects.filter(pk=form.cleaned_data["tenant"]).first()
+            if tenant is not None:
+                acting.begin(request, tenant, reason=form.cleaned_data["reason"], at=now())
+                messages.success(request, f"You now see the rows of {tenant.name}.")
+                return HttpResponseRedirect(_onward(request))
+            form.add_error("tenant", "There is no such tenant.")
+        wanted = request.GET.get("tenant", "") or str(form.data.get("tenant", ""))
+        search = request.GET.get("q", "").strip()
+        context = {
+            **self.each_context(request),
+            "title": "Choose the acting tenant",
+            "form": form,
+            "search": search,
+            "wanted": wanted,
+            "tenants": _tenants(search, wanted),
+            "next": request.GET.get("next", ""),
+            "minutes": int(acting.LASTS.total_seconds() // 60),
+        }
+        return TemplateResponse(request, "staff/acting_tenant.html", context)
+
+    def acting_end_view(self, request: HttpRequest) -> HttpResponse:
+        """Close the tenant again."""
+        acting.end(request, at=now())
+        messages.success(request, "No tenant is open any more.")
+        return HttpResponseRedirect(reverse("admin:index"))
+
+
+def _tenants(search: str, wanted: str) -> list[Model]:
+    rows = Tenant.objects.select_related("organization")
+    if search:
+        rows = rows.filter(
+            Q(name__icontains=search) | Q(slug__icontains=search) | Q(organization__name__icontains=search)
+        )
+    elif len(wanted) == 36:
+        try:
+            return list(rows.filter(pk=wanted))
+        except forms.ValidationError:
+            return []
+    return list(rows.order_by("-created_at", "-id")[:MOST_TENANTS])
+
+
+def _onward(request: HttpRequest) -> str:
+    address = request.GET.get("next", "")
+    allowed = url_has_allowed_host_and_scheme(address, allowed_hosts=None, require_https=request.is_secure())
+    return address if allowed and address.startswith("/admin/") else reverse("admin:index")
