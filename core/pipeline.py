@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import psycopg
-from django.db import connection
+from django.db import OperationalError, connection
 from psycopg import errors, pq
 
 _numbers = itertools.count()
 NAMED_AT_MOST = 600
+ANSWER_MILLISECONDS = 10_000  # statement_timeout ends a statement sooner; this is for a server that is not there any more
 _BEGIN = b"BEGIN"
 
 
@@ -74,9 +75,18 @@ def run(calls: Sequence[Call]) -> list[Rows]:
 
     :raises django.db.DatabaseError: as the ORM would raise it.
     """
-    connection.ensure_connection()
-    with connection.wrap_database_errors:
-        return _exchange(connection.connection, calls)
+    for last in (False, False, True):
+        connection.ensure_connection()
+        connected = connection.connection
+        try:
+            with connection.wrap_database_errors:
+                return _exchange(connected, calls)
+        except OperationalError:
+            # The pool lent a connection whose server is gone. Outside a transaction nothing was begun: ask another one.
+            if last or connection.in_atomic_block or connected.pgconn.status == pq.ConnStatus.OK:
+                raise
+            connection.close()
+    raise AssertionError("unreachable")
 
 
 def _exchange(connected: psycopg.Connection[Any], calls: Sequence[Call]) -> list[Rows]:
@@ -134,10 +144,14 @@ def _receive(low: Any, expected: list[bytes | None], known: set[bytes]) -> tuple
     poll.register(low.socket, select.POLLIN)
     while True:
         while low.is_busy():
-            poll.poll()
+            if not poll.poll(ANSWER_MILLISECONDS):
+                low.finish()
+                raise psycopg.OperationalError("the database did not answer in time")
             low.consume_input()
         result = low.get_result()
         if result is None:
+            if low.status != pq.ConnStatus.OK:
+                raise errors.error_from_result(fault) if fault else psycopg.OperationalError("the connection was lost")
             continue
         if result.status == pq.ExecStatus.PIPELINE_SYNC:
             return outcomes, fault

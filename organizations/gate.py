@@ -125,7 +125,7 @@ class Gate:
         if cached is None or cached[0] < time.monotonic():
             cached = (time.monotonic() + KEY_SECONDS, *self._read_key(text))
             _bounded(self._keys)[digest] = cached
-        address = str(request.META.get("REMOTE_ADDR", ""))
+        address = _origin(request)
         if cached[2] and not _within(address, cached[2]):
             raise AddressForbidden
         usage.note(cached[1].credential, address)
@@ -296,6 +296,10 @@ def _bounded(cache: dict[K, V]) -> dict[K, V]:
     return cache
 
 
+def _origin(request: HttpRequest) -> str:
+    return str(getattr(request, "client_address", "") or request.META.get("REMOTE_ADDR", ""))
+
+
 def _within(address: str, networks: tuple[str, ...]) -> bool:
     try:
         found = ipaddress.ip_address(address)
@@ -306,6 +310,6 @@ def _within(address: str, networks: tuple[str, ...]) -> bool:
 
 def _address(request: HttpRequest) -> str | None:
     try:
-        return str(ipaddress.ip_address(str(request.META.get("REMOTE_ADDR", ""))))
+        return str(ipaddress.ip_address(_origin(request)))
     except ValueError:
         return None

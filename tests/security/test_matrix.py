@@ -1,0 +1,138 @@
+"""Group 1: every operation of the document, asked by principals who must not pass. Nothing but the right refusal is allowed."""
+
+from collections.abc import Callable
+from unittest import mock
+
+import pytest
+
+from api import views
+from core.clock import now
+from core.ids import uuid7
+from organizations import tokens
+from organizations.models import Membership
+from tests import factories
+from tests.factories import Api
+
+from tests.security import worlds
+from tests.security.worlds import Operation, World, operations
+
+GUARDED = [operation for operation in operations() if not operation.public]
+TENANT_FREE = {"/v1/auth/mfa/enroll", "/v1/auth/mfa/verify"}
+
+
+@pytest.fixture(scope="module")
+def mine() -> World:
+    return worlds.make()
+
+
+@pytest.fixture(scope="module")
+def theirs() -> World:
+    return worlds.make()
+
+
+@pytest.fixture(scope="module")
+def expired(mine) -> str:
+    from datetime import timedelta
+
+    at = now() - timedelta(hours=1)
+    return tokens.issue_access_token(
+        subject_id=mine.person.id, subject_kind=tokens.SubjectKind.USER, client_id=tokens.FIRST_PARTY_CLIENT,
+        scopes=None, session_id=uuid7(), acr="password", amr=("pwd",), authenticated_at=at, at=at,
+    )  # fmt: skip
+
+
+def ids(found: list[Operation]):
+    return pytest.mark.parametrize("operation", found, ids=str)
+
+
+def refused(operation: Operation, api: Api, world: World, wanted: set[tuple[int, str]]) -> None:
+    answer = api.call(operation.method, world.path(operation))
+    assert (answer.status_code, answer.json()["code"]) in wanted, answer.content
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.headers["X-Request-Id"] == answer.json()["request_id"]
+    assert {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy"} <= set(answer.headers)
+
+
+@ids(GUARDED)
+def test_no_credential_is_401(operation, mine):
+    refused(operation, Api(tenant=mine.tenant), mine, {(401, "not_authenticated")})
+
+
+@ids(GUARDED)
+def test_expired_token_is_401(operation, mine, expired):
+    refused(operation, Api(token=expired, tenant=mine.tenant), mine, {(401, "invalid_token")})
+
+
+@ids(GUARDED)
+def test_unknown_key_is_401(operation, mine):
+    refused(operation, Api(key="hpk_live_00000000_" + "0" * 38, tenant=mine.tenant), mine, {(401, "invalid_token")})
+
+
+@ids(GUARDED)
+def test_two_credentials_are_400(operation, mine):
+    refused(operation, Api(key=mine.key, token=mine.token, tenant=mine.tenant), mine, {(400, "invalid_request")})
+
+
+@ids([operation for operation in GUARDED if operation.path not in TENANT_FREE])
+def test_header_of_a_foreign_tenant_is_403(operation, mine, theirs):
+    refused(operation, Api(token=mine.token, tenant=theirs.tenant), theirs, {(403, "tenant_forbidden")})
+
+
+@ids([operation for operation in GUARDED if operation.path not in TENANT_FREE])
+def test_key_of_another_tenant_is_403(operation, mine, theirs):
+    refused(operation, Api(key=theirs.key, tenant=mine.tenant), mine, {(403, "tenant_forbidden")})
+
+
+@ids([operation for operation in GUARDED if "{" in operation.path])
+def test_id_of_another_tenant_is_404(operation, mine, theirs):
+    refused(operation, mine.api, theirs, {(404, "not_found")})
+
+
+@ids([operation for operation in GUARDED if operation.scope])
+def test_token_without_the_scope_is_403(operation, mine):
+    narrow = factories.bearer(mine.person, scopes="openid profile")
+    refused(operation, Api(token=narrow, tenant=mine.tenant), mine, {(403, "insufficient_scope")})
+
+
+@ids([operation for operation in GUARDED if operation.scope])
+def test_role_without_the_scope_is_403(operation, mine):
+    person, _ = factories.member(mine.tenant, ["auditor"])
+    if operation.scope in {"prescriptions.audit.read", "audit.read", "prescriptions.read"}:
+        pytest.fail("the auditor may do this: choose another role for it")
+    refused(operation, Api(token=factories.bearer(person), tenant=mine.tenant), mine, {(403, "insufficient_scope")})
+
+
+@ids([operation for operation in GUARDED if operation.path not in TENANT_FREE])
+def test_suspended_membership_is_403(operation, mine):
+    person, membership = factories.member(mine.tenant, worlds.EVERYTHING)
+    Membership.objects.filter(pk=membership.pk).update(status="suspended")
+    refused(operation, Api(token=factories.bearer(person), tenant=mine.tenant), mine, {(403, "tenant_forbidden")})
+
+
+@ids([operation for operation in GUARDED if operation.path not in TENANT_FREE])
+def test_membership_id_of_somebody_else_is_403(operation, mine, theirs):
+    api = Api(token=mine.token, tenant=mine.tenant)
+    api.headers["X-Membership-Id"] = str(theirs.membership.id)
+    refused(operation, api, mine, {(403, "membership_forbidden")})
+
+
+@pytest.mark.parametrize(
+    ("check", "planted"),
+    [
+        (test_token_without_the_scope_is_403, lambda: mock.patch.object(views, "authorize", lambda *_: None)),
+        (test_id_of_another_tenant_is_404, lambda: mock.patch.object(views, "NotFound", views.Forbidden)),
+    ],
+)
+def test_the_walk_notices_a_planted_fault(check: Callable[..., None], planted, mine, theirs):
+    """Proof of power: with the check taken out, the walk must fail somewhere."""
+    noticed = 0
+    for operation in (one for one in GUARDED if one.scope and one.method == "GET" and one.path.startswith("/v1/products")):
+        arguments = {"operation": operation, "mine": mine, "theirs": theirs}
+        names = check.__code__.co_varnames[: check.__code__.co_argcount]
+        try:
+            with planted():
+                if "{" in operation.path or "theirs" not in names:
+                    check(**{name: arguments[name] for name in names})
+        except (AssertionError, KeyError):
+            noticed += 1
+    assert noticed

@@ -1,0 +1,123 @@
+"""Two tenants that hold one of everything, and the platform's operations as the OpenAPI document lists them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from api import docs
+from core.ids import uuid7
+from organizations.models import Membership
+from tests import factories
+from tests.factories import Api
+
+EVERYTHING = ("tenant_admin", "org_admin", "supplier_admin", "prescriber", "buyer", "receiving_clerk", "auditor")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of the document."""
+
+    method: str
+    path: str
+    scope: str
+    public: bool
+    statuses: frozenset[int]
+    parameters: frozenset[str]
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+    @property
+    def collection(self) -> str:
+        """The segment before the first parameter: what kind of id the path takes."""
+        return self.path.split("/{")[0].rsplit("/", 1)[-1]
+
+
+@lru_cache(maxsize=1)
+def operations() -> tuple[Operation, ...]:
+    """Every operation of the OpenAPI document."""
+    return tuple(_operations())
+
+
+def _operations() -> Iterator[Operation]:
+    for path, item in docs.document()["paths"].items():
+        for method, found in item.items():
+            yield Operation(
+                method=method.upper(),
+                path=path,
+                scope=found.get("x-required-scope", ""),
+                public=not found["security"],
+                statuses=frozenset(int(status) for status in found["responses"]),
+                parameters=frozenset(one["name"] for one in found["parameters"]),
+            )
+
+
+@dataclass
+class World:
+    """One tenant with a member who may do everything, a key, and one row of each kind."""
+
+    tenant: Any
+    person: Any
+    membership: Membership
+    token: str
+    key: str
+    canary: str
+    ids: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def api(self) -> Api:
+        """The member's client, with the tenant's header."""
+        return Api(token=self.token, tenant=self.tenant)
+
+    def path(self, operation: Operation) -> str:
+        """The operation's path with this world's ids."""
+        path = operation.path
+        while "{" in path:
+            before, _, rest = path.partition("{")
+            name, _, after = rest.partition("}")
+            kind = operation.collection if name in ("id", "pk") else name
+            path = before + self.ids.get(kind, str(uuid7())) + after
+        return path
+
+
+def product(canary: str) -> dict[str, Any]:
+    """A small active-able product whose every text holds the canary."""
+    return {
+        "supplier_sku": f"SKU-{canary}",
+        "name": f"Gloves {canary}",
+        "description": f"Nitrile {canary}",
+        "category": "consumables",
+        "kind": "consumable",
+        "base_unit": "EA",
+        "brand": f"Brand {canary}",
+        "packagings": [{"level": "each", "name": f"Each {canary}", "units_per_pack": 1, "orderable": True}],
+    }
+
+
+def make(canary: str = "") -> World:
+    """Make a tenant with one of everything, through the interface itself."""
+    canary = canary or f"canary{factories.suffix()}"
+    tenant = factories.provision("supplier", name=f"Supplier {canary}")
+    person, membership = factories.member(tenant, EVERYTHING)
+    world = World(tenant, person, membership, factories.bearer(person), factories.api_key(tenant), canary)
+    api = world.api
+    world.ids = {
+        "organizations": str(tenant.organization_id),
+        "tenants": str(tenant.id),
+        "memberships": str(membership.id),
+        "products": _made(api.post("/v1/products", json=product(canary))),
+        "locations": _made(api.post("/v1/locations", json={"name": f"Ward {canary}", "type": "ward"})),
+        "webhooks": _made(
+            api.post("/v1/webhooks", json={"url": "https://receiver.example.com/hook", "events": ["*"], "description": canary})
+        ),
+        "api-keys": _made(
+            api.post("/v1/api-keys", json={"name": f"Key {canary}", "partner": canary, "roles": ["supplier_admin"]})
+        ),
+    }
+    return world
+
+
+def _made(response: Any) -> str:
+    assert response.status_code == 201, (response.status_code, response.content)
+    return str(response.json()["data"]["id"])
