@@ -17,7 +17,13 @@ class JobViewSet(ApiViewSet):
 
     family = "organizations"
     operations: ClassVar = {
-        "retrieve": Operation(scope="", summary="Get a job", shape=JOB, errors=(NotFound,)),
+        "retrieve": Operation(
+            scope="",
+            summary="Get a job",
+            description="State and progress of work that the caller's own request started; no scope, as nobody else sees it.",
+            shape=JOB,
+            errors=(NotFound,),
+        ),
     }
 
     def retrieve(self, request: HttpRequest, pk: UUID) -> HttpResponse:

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 
 from api.filters import check_names
 from api.permissions import Operation
+from api.preconditions import content_etag
 from api.views import ApiViewSet
 from api.writing import Answer, Command
 from core import clock
@@ -152,8 +153,8 @@ class EntitlementViewSet(TenantSettingsViewSet):
         """Answer what the tenant may use and how much of it is used now."""
         self.actor_for(pk)
         with tenant_context(pk):
-            found = entitlements.entitlement(pk, clock.now())
-        return self.answer(orjson.dumps(found))
+            content = orjson.dumps(entitlements.entitlement(pk, clock.now()))
+        return self.answer(content, tag=content_etag(content))
 
 
 def nearest(actors: list[Actor], tenant_id: UUID) -> Actor:

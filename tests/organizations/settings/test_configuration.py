@@ -221,6 +221,14 @@ def test_organization_administrator_reaches_the_tenants_below():
     assert own(above)[0].version == 1
 
 
+def test_configuration_is_read_without_a_tenant_header_by_a_member_of_several():
+    first, second = provision(), provision()
+    person, _ = member(first, ["tenant_admin"])
+    member(second, ["tenant_admin"], person=person)
+    api = Api(token=bearer(person))
+    assert [api.get(path(tenant)).status_code for tenant in (first, second, provision())] == [200, 200, 404]
+
+
 def test_configuration_needs_its_scope():
     tenant = provision()
     answer = as_member(tenant, ["prescriber"]).get(path(tenant))

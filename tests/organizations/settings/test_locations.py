@@ -1,11 +1,15 @@
 """Places: fields, tree, reach, search, directory."""
 
 import threading
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
 from django.db import connection, transaction
+from django.http import QueryDict
 
+from api.filters import Condition
+from api.listing import cursor_call, read_query
 from core import pipeline
 from core.clock import now
 from core.db import tenant_context
@@ -13,6 +17,8 @@ from core.ids import uuid7
 from ledger.models import Event
 from organizations.actions.entitlements import Terms, grant_plan
 from organizations.models import Location, LocationWord, PharmacyListing, Quota, Tenant
+from organizations.shapes.locations import LOCATIONS
+from organizations.views.locations import _WITHIN
 from tests.factories import Api, as_member, bearer, member, organization, provision, suffix
 
 PATH = "/v1/locations"
@@ -302,6 +308,27 @@ def test_search_uses_the_index_of_words_as_the_runtime_role():
         plan = "\n".join(row[0] for row in cursor.fetchall())
     assert "organizations_location_word" in plan
     assert "word >= 'w0012'" in plan
+
+
+def test_list_can_walk_the_index_of_its_order_as_the_runtime_role():
+    tenant = provision()
+    person, _ = member(tenant, ["tenant_admin"])
+    within = Condition(_WITHIN, (str(person.id),))
+    call = cursor_call(replace(read_query(LOCATIONS, QueryDict("")), extra=(within,)), tenant.id, after=None, limit=50)
+    with tenant_context(tenant.id), connection.cursor() as cursor:
+        Location.objects.bulk_create(
+            [Location(tenant_id=tenant.id, name=f"Place {n}", type="ward") for n in range(3000)]
+        )
+        cursor.execute(
+            "SET LOCAL enable_sort = off"
+        )  # a fresh table has no statistics; the question is what may be used
+        cursor.execute(b"PREPARE the_list AS " + call.statement.sql)
+        marks = ", ".join(["%s"] * len(call.parameters))
+        cursor.execute(f"EXPLAIN EXECUTE the_list ({marks})", call.parameters)
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+        cursor.execute("DEALLOCATE the_list")
+    assert "Index Scan Backward using org_location_created" in plan
+    assert "Seq Scan on organizations_location " not in plan
 
 
 def test_list_takes_one_round_trip_of_two_statements(monkeypatch):
