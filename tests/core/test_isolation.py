@@ -1,0 +1,61 @@
+"""The check of the walls between tenants: silent when they stand, and it names each hole that is made."""
+
+import pytest
+from django.db import connections
+
+from core import row_security
+from core.isolation import Fault, find_faults
+from organizations.models import Location
+
+TABLE = "organizations_location"
+HOLES = {
+    "row security is off": f"ALTER TABLE {TABLE} DISABLE ROW LEVEL SECURITY",
+    "row security is not forced": f"ALTER TABLE {TABLE} NO FORCE ROW LEVEL SECURITY",
+    "no policy for hp_app": f"DROP POLICY hp_own ON {TABLE}",
+    "the policy of hp_app does not hold to the bound tenant": f"ALTER POLICY hp_own ON {TABLE} USING (true)",
+    "an undeclared policy for public": f"CREATE POLICY anybody ON {TABLE} USING (true)",
+}
+
+
+def on_owner(sql):
+    with connections["owner"].cursor() as cursor:
+        cursor.execute(sql)
+
+
+@pytest.fixture
+def mended():
+    yield
+    on_owner(f"DROP POLICY IF EXISTS anybody ON {TABLE}")
+    row_security.build(connections["owner"])
+
+
+def test_walls_as_built_have_no_fault():
+    assert find_faults(connections["default"]) == []
+
+
+@pytest.mark.parametrize("what", HOLES)
+def test_hole_in_the_wall_is_named(what, mended):
+    on_owner(HOLES[what])
+
+    assert Fault(TABLE, what) in find_faults(connections["default"])
+
+
+def test_missing_composite_key_is_named(mended):
+    with connections["owner"].cursor() as cursor:
+        cursor.execute(
+            "SELECT conname FROM pg_constraint WHERE conrelid = %s::regclass AND contype = 'f' AND confrelid = conrelid", [TABLE]
+        )
+        for (name,) in cursor.fetchall():
+            cursor.execute(f'ALTER TABLE {TABLE} DROP CONSTRAINT "{name}"')
+
+    faults = find_faults(connections["default"])
+
+    assert Fault(TABLE, f"no composite key (tenant_id, parent_id) to {Location._meta.db_table}") in faults
+
+
+def test_table_with_a_tenant_that_declares_nothing_is_named():
+    on_owner("CREATE TABLE stray_rows (id int, tenant_id uuid)")
+    try:
+        assert Fault("stray_rows", "has tenant_id but declares no security") in find_faults(connections["default"])
+    finally:
+        on_owner("DROP TABLE stray_rows")
