@@ -3,12 +3,12 @@
 from typing import Any
 
 from django.contrib import admin
-from unfold.decorators import display
 from unfold.paginator import InfinitePaginator
 
 from organizations.staff import shown
 from organizations.staff.pages import TenantPages
 from organizations.staff.roles import Area
+from organizations.staff.shown import column
 
 from .models import Attempt, Delivery, Endpoint
 
@@ -39,7 +39,7 @@ class EndpointPages(TenantPages):
     )
     readonly_fields = ("all_events",)
 
-    @display(description="Events")
+    @column(description="Events")
     def all_events(self, row: Endpoint) -> str:
         """Which events."""
         return shown.words(row.events)
@@ -80,17 +80,17 @@ class DeliveryPages(TenantPages):
     )
     readonly_fields = ("endpoint_url", "state_label", "tried")
 
-    @display(description="State", ordering="state", label=_COLOURS)
+    @column(description="State", ordering="state", label=_COLOURS)
     def state_label(self, row: Delivery) -> str:
         """The state as a label."""
         return row.state
 
-    @display(description="Endpoint")
+    @column(description="Endpoint")
     def endpoint_url(self, row: Any) -> str:
         """Where it goes."""
         return str(row.endpoint.url)
 
-    @display(description="Attempts")
+    @column(description="Attempts")
     def tried(self, row: Delivery) -> str:
         """What each attempt met."""
         rows = Attempt.objects.filter(tenant_id=row.tenant_id, delivery_id=row.id).order_by("number", "id")[:50]
