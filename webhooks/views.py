@@ -159,19 +159,20 @@ class EndpointViewSet(ApiViewSet):
 class EventViewSet(ApiViewSet):
     """The pull feed of the same log that is delivered: oldest first, always by cursor."""
 
-    family = "webhooks"
+    family = "events"
     operations: ClassVar[dict[str, Operation]] = {
         "list": Operation(
             scope=READ,
             summary="Read the event log",
             description="The envelopes as they are delivered, oldest first; the last two seconds are held back.",
             listing=shapes.EVENTS,
+            policy="webhooks",
         ),
     }
 
     def list(self, request: HttpRequest) -> HttpResponse:
         """The tenant's events."""
-        return self._cursor(shapes.EVENTS, (), bound=True)
+        return self.page()
 
 
 def _of_endpoint(endpoint_id: UUID) -> Condition:

@@ -1,6 +1,8 @@
 """Cuts the three histories into ranges of created_at, so that old months can be dropped and never need to be deleted.
 
 What there is becomes the default partition. Django's models keep `id` as their key; the database's is (created_at, id).
+Safe: it comes with the tables themselves, before anything reads or writes them; each rename is made good in the same
+transaction by a table of the old name.
 """
 
 from django.db import migrations
