@@ -23,7 +23,7 @@ def main() -> int:
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-    loader = MigrationLoader(connections[DEFAULT_DB_ALIAS], ignore_no_initial=True)
+    loader = MigrationLoader(connections[DEFAULT_DB_ALIAS], ignore_no_migrations=True)
     failed = False
     for (label, name), migration in sorted(loader.disk_migrations.items()):
         file = Path(sys.modules[migration.__module__].__file__ or "")
