@@ -29,4 +29,4 @@ def test_sort_keys_are_never_null_columns(listing):
     for key in listing.sorts.values():
         assert not columns[key.column].null
     assert listing.default_sort.removeprefix("-") in listing.sorts
-    assert {"created_at", "updated_at"} <= set(listing.sorts) or listing.shape.name in {"event", "delivery"}
+    assert {"created_at", "updated_at"} <= set(listing.sorts) or listing.shape.name in {"event", "webhook delivery"}
