@@ -11,6 +11,7 @@ from django.core.management import call_command, get_commands
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connections, transaction
 
+from config.migrating import cheap_history
 from config.schema import fingerprint
 
 _LOCK = 7_206_002
@@ -49,7 +50,8 @@ class Command(BaseCommand):
                 cursor.execute(_READ)
                 if cursor.fetchone()[0] == wanted and not force:
                     return False
-                call_command("migrate", database="owner", interactive=False, verbosity=0)
+                with cheap_history():
+                    call_command("migrate", database="owner", interactive=False, verbosity=0)
                 with transaction.atomic(using="owner"):
                     cursor.execute("COMMENT ON TABLE django_migrations IS %s", [wanted])
             finally:
