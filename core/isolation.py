@@ -104,10 +104,11 @@ def _of_policies(table: str, security: TableSecurity, found: _Found) -> Iterator
         if not all(_binds(text, security.tenant_column) for text in (using, check or using)):
             yield Fault(table, f"the policy of {OWN} does not hold to the bound tenant")
     yield from _of_counterparty(table, security, found)
-    if found.policies.get((table, DISPATCHER)) and not security.dispatcher:
-        yield Fault(table, f"an undeclared policy for {DISPATCHER}")
+    declared = {OWN, COUNTERPARTY}
+    declared |= {DISPATCHER} if security.dispatcher or security.before_binding else set()
+    declared |= {RUNTIME} if security.before_binding else set()
     for name, role in found.policies:
-        if name == table and role not in (OWN, COUNTERPARTY, DISPATCHER):
+        if name == table and role not in declared:
             yield Fault(table, f"an undeclared policy for {role}")
 
 

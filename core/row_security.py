@@ -31,12 +31,15 @@ class TableSecurity:
 
     `tenant_column` None makes the table global. `counterparty_column` names the tenant that may read as the other
     party. `append_only` rows are never updated nor deleted. `dispatcher` opens the table to the delivery worker's role.
+    `before_binding` leaves the rows open to the login role, which must find a credential or membership before it knows the
+    tenant; once one is bound, only that tenant's rows are there.
     """
 
     tenant_column: str | None = "tenant_id"
     counterparty_column: str | None = None
     append_only: bool = False
     dispatcher: bool = False
+    before_binding: bool = False
     runtime: bool = True
 
 
@@ -113,6 +116,11 @@ def _walls(table: str, security: TableSecurity, verbs: str) -> Iterator[str]:
         yield f"DROP POLICY IF EXISTS hp_other ON {table}"
         yield f"CREATE POLICY hp_other ON {table} FOR SELECT TO {COUNTERPARTY} USING ({other})"
         yield f"GRANT SELECT ON {table} TO {COUNTERPARTY}"
+    if security.before_binding:
+        yield f"DROP POLICY IF EXISTS hp_before ON {table}"
+        yield f"CREATE POLICY hp_before ON {table} TO {RUNTIME}, {DISPATCHER} USING (true) WITH CHECK (true)"
+        yield f"GRANT {verbs} ON {table} TO {RUNTIME}"
+        yield f"GRANT SELECT ON {table} TO {DISPATCHER}"
     if security.dispatcher:
         yield f"DROP POLICY IF EXISTS hp_dispatch ON {table}"
         yield f"CREATE POLICY hp_dispatch ON {table} TO {DISPATCHER} USING (true) WITH CHECK (true)"

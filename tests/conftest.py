@@ -113,6 +113,16 @@ def real_commits(django_db_blocker: object) -> Iterator[None]:
         yield
 
 
+WIDE = ("supplier", "procurement", "organizations", "webhooks", "address", "availability", "bulk")
+
+
+@pytest.fixture(autouse=True)
+def wide_limits(request: pytest.FixtureRequest, settings: object) -> None:
+    """Let the whole suite ask from one address in one minute; the tests of the limits themselves set their own."""
+    if "api" not in request.path.parent.parts:
+        settings.RATE_LIMIT_OVERRIDES = dict.fromkeys(WIDE, 1_000_000)  # type: ignore[attr-defined]
+
+
 @pytest.fixture(scope="session")
 def long(pytestconfig: pytest.Config) -> bool:
     """Tell whether the full amounts are wanted; a test chooses its numbers by it."""

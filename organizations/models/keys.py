@@ -12,7 +12,7 @@ from django_fsm import FSMField
 from core.clock import now
 from core.ids import uuid7
 from core.lifecycle import LifecycleModel, transition
-from core.row_security import GLOBAL, TableSecurity
+from core.row_security import TableSecurity
 
 from .tenancy import Membership, Tenant
 
@@ -60,7 +60,7 @@ class ApiKey(LifecycleModel):
     updated_at = models.DateTimeField(default=now, db_default=Now())
     version = models.PositiveIntegerField(default=1, db_default=1)
 
-    security: ClassVar = GLOBAL
+    security: ClassVar = TableSecurity(before_binding=True)
 
     class Meta:
         constraints = [

@@ -7,7 +7,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from api.views import ApiViewSet
 
-OPEN = ("health/", "v1/openapi.json", "docs", "problems/", "oauth/", ".well-known/", "admin/", "static/")
+OPEN = ("health/", "v1/openapi.json", "docs", "problems", "oauth/", ".well-known/", "admin/", "static/")
 
 
 def walk(patterns: list, prefix: str = "") -> Iterator[tuple[str, URLPattern]]:

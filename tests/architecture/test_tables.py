@@ -37,7 +37,7 @@ def test_tenant_table_has_forced_row_security_and_a_policy(model):
     assert ask("SELECT relrowsecurity, relforcerowsecurity FROM pg_class WHERE relname = %s", table) == [(True, True)]
     policies = dict(ask("SELECT polname, pg_get_expr(polqual, polrelid) FROM pg_policy p JOIN pg_class c ON c.oid = polrelid WHERE relname = %s", table))
     assert "app.tenant_id" in policies["hp_own"]
-    assert ask("SELECT has_table_privilege('hp_runtime', %s, 'SELECT')", f'"{table}"') == [(False,)]
+    assert ask("SELECT has_table_privilege('hp_runtime', %s, 'SELECT')", f'"{table}"') == [(security_of(model).before_binding,)]
 
 
 @pytest.mark.parametrize("model", TENANT, ids=lambda model: model._meta.label)
@@ -49,7 +49,7 @@ def test_reference_between_tenant_tables_carries_the_tenant(model):
                 " AND a.attnum = ANY(conkey) WHERE contype = 'f' AND c.relname = %s AND a.attname = %s",
                 model._meta.db_table, field.column,
             )  # fmt: skip
-            assert found == [(2,)], field.name
+            assert (2,) in found, field.name
 
 
 @pytest.mark.parametrize("role", ["hp_runtime", "hp_app", "hp_counterparty", "hp_dispatcher"])
