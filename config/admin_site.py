@@ -133,4 +133,4 @@ def _expiring(at: datetime) -> dict[str, Any]:
 
 
 def _waiting() -> int:
-    return OAuthApplication.objects.filter(approved_at=None).count()
+    return int(OAuthApplication.objects.filter(approved_at=None).count())

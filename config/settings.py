@@ -127,7 +127,7 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="no-reply@localhost")
 SERVER_EMAIL = DEFAULT_FROM_EMAIL
 
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "organizations.signin.hashers.PersonPasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
     "organizations.oauth.hashers.ClientSecretHasher",
 ]
@@ -198,6 +198,8 @@ WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS = env.bool("WEBHOOKS_ALLOW_PRIVATE_DESTINATI
 WEBHOOKS_LEASE_SECONDS = env.float("WEBHOOKS_LEASE_SECONDS", default=60)
 WEBHOOKS_RETRY_SCHEDULE_SECONDS = env.list("WEBHOOKS_RETRY_SCHEDULE_SECONDS", cast=int, default=[])
 
+# The pages write times as everything else does: ISO 8601, in UTC.
+DATE_FORMAT, TIME_FORMAT, DATETIME_FORMAT = "Y-m-d", "H:i", "Y-m-d H:i"
 UNFOLD = {
     "SITE_TITLE": "Healthcare Platform",
     "SITE_HEADER": "Healthcare Platform",
@@ -206,7 +208,23 @@ UNFOLD = {
     "SITE_URL": None,
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": f"{STATIC_URL}staff/icon.svg"}],
     "BORDER_RADIUS": "6px",
+    "COLORS": {
+        "primary": {
+            "50": "oklch(98% .014 200)",
+            "100": "oklch(95% .03 200)",
+            "200": "oklch(91% .05 200)",
+            "300": "oklch(85% .08 205)",
+            "400": "oklch(74% .11 210)",
+            "500": "oklch(62% .11 213)",
+            "600": "oklch(50% .09 215)",
+            "700": "oklch(44% .08 216)",
+            "800": "oklch(38% .07 218)",
+            "900": "oklch(33% .06 220)",
+            "950": "oklch(25% .05 222)",
+        }
+    },
     "SIDEBAR": {"show_search": False, "show_all_applications": False, "navigation": "config.admin_site.navigation"},
     "DASHBOARD_CALLBACK": "config.admin_site.overview",
 }

@@ -4,7 +4,6 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
-from unfold.decorators import display
 
 from organizations.models import OAuthApplication
 from organizations.oauth import clients
@@ -12,6 +11,7 @@ from organizations.staff import shown
 from organizations.staff.buttons import Button, Press
 from organizations.staff.pages import StaffPages
 from organizations.staff.roles import Area, Deed
+from organizations.staff.shown import column
 
 
 def _approve(press: Press) -> None:
@@ -75,17 +75,17 @@ class ClientPages(StaffPages):
         rows: QuerySet[OAuthApplication] = super().get_queryset(request)
         return rows.defer("client_secret")
 
-    @display(description="Approval", label={"approved": "success", "waiting": "warning"})
+    @column(description="Approval", label={"approved": "success", "waiting": "warning"})
     def approval(self, row: OAuthApplication) -> str:
         """Whether staff approved it."""
         return "approved" if row.approved_at else "waiting"
 
-    @display(description="Scopes")
+    @column(description="Scopes")
     def all_scopes(self, row: OAuthApplication) -> str:
         """What it can be granted at most."""
         return shown.words(row.allowed_scopes)
 
-    @display(description="Approved by")
+    @column(description="Approved by")
     def approver(self, row: OAuthApplication) -> str:
         """Who of the staff approved it."""
         return row.approved_by.email if row.approved_by else "–"

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.contrib import admin
 from django.utils.safestring import SafeString
-from unfold.decorators import display
 
 from core.clock import now
 from organizations.models import Entitlement, Quota
@@ -12,6 +11,7 @@ from organizations.queries import entitlements
 from organizations.staff import shown
 from organizations.staff.pages import TenantPages
 from organizations.staff.roles import Area
+from organizations.staff.shown import column
 
 
 @admin.register(Entitlement)
@@ -29,17 +29,17 @@ class EntitlementPages(TenantPages):
     )
     readonly_fields = ("all_features", "limits", "use")
 
-    @display(description="Features")
+    @column(description="Features")
     def all_features(self, row: Entitlement) -> str:
         """What is entitled."""
         return shown.words(row.features)
 
-    @display(description="Rate limits")
+    @column(description="Rate limits")
     def limits(self, row: Entitlement) -> str:
         """Limits that differ from the platform's."""
         return shown.words(f"{family}: {number}/min" for family, number in sorted(row.rate_limits.items()))
 
-    @display(description="Quotas")
+    @column(description="Quotas")
     def use(self, row: Entitlement) -> SafeString:
         """A bar for each quota."""
         return shown.bars(entitlements.quotas(row.tenant_id, now()))
@@ -55,8 +55,14 @@ class QuotaPages(TenantPages):
     ordering = ("key", "id")
     fields = ("tenant", "key", "limit", "used", "period", "period_started", "enforcement", "warn_at", "version")
 
-    @display(description="Use")
+    @column(description="Use")
     def bar(self, row: Any) -> SafeString:
         """How much is used."""
-        values = {"key": "", "limit": row.limit, "used": row.used, "period": row.period, "enforcement": row.enforcement}
+        values = {
+            "key": row.key,
+            "limit": row.limit,
+            "used": row.used,
+            "period": row.period,
+            "enforcement": row.enforcement,
+        }
         return shown.bars([{**values, "warn_at": float(row.warn_at)}])

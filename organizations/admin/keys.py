@@ -8,7 +8,6 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
-from unfold.decorators import display
 
 from core.clock import now
 from organizations.actions import keys
@@ -17,6 +16,7 @@ from organizations.staff import shown
 from organizations.staff.buttons import Button, Press
 from organizations.staff.pages import StaffPages
 from organizations.staff.roles import Area, Deed
+from organizations.staff.shown import column
 
 UNUSED = timedelta(days=90)
 SOON = timedelta(days=30)
@@ -100,27 +100,27 @@ class ApiKeyPages(StaffPages):
         rows: QuerySet[ApiKey] = super().get_queryset(request)
         return rows.defer("digest")
 
-    @display(description="Key", ordering="key_id")
+    @column(description="Key", ordering="key_id")
     def shown_key(self, row: ApiKey) -> str:
         """The public part and the last four characters."""
         return str(row)
 
-    @display(description="Roles")
+    @column(description="Roles")
     def all_roles(self, row: ApiKey) -> str:
         """The roles."""
         return shown.words(row.roles)
 
-    @display(description="Scopes")
+    @column(description="Scopes")
     def all_scopes(self, row: ApiKey) -> str:
         """The scopes."""
         return shown.words(row.scopes)
 
-    @display(description="Networks")
+    @column(description="Networks")
     def addresses(self, row: ApiKey) -> str:
         """From where the key may be used."""
         return shown.words(row.allowed_cidrs) if row.allowed_cidrs else "any"
 
-    @display(description="Unused 90 days", label={"unused": "warning"})
+    @column(description="Unused 90 days", label={"unused": "warning"})
     def is_unused(self, row: ApiKey) -> str:
         """A mark on keys nobody uses."""
         latest = row.last_used_at or row.created_at

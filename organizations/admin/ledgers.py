@@ -7,7 +7,6 @@ from django.db import models
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
-from unfold.decorators import display
 from unfold.paginator import InfinitePaginator
 
 from ledger.admin import EventColumns, PendingColumns
@@ -15,6 +14,7 @@ from organizations.models import User
 from organizations.staff import shown
 from organizations.staff.pages import TenantPages
 from organizations.staff.roles import Area
+from organizations.staff.shown import column
 
 
 @admin.register(EventColumns.model)
@@ -28,15 +28,17 @@ class EventPages(EventColumns, TenantPages):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Bring the address of who acted along."""
         emails = User.objects.filter(pk=OuterRef("subject_id")).values("email")[:1]
-        rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.annotate(subject_email=Subquery(emails, output_field=models.CharField()))
+        rows: QuerySet[Any] = (
+            super().get_queryset(request).annotate(subject_email=Subquery(emails, output_field=models.CharField()))
+        )
+        return rows
 
-    @display(description="Who")
+    @column(description="Who")
     def who(self, row: Any) -> str:
         """The person's address, else what kind of subject it was."""
-        return row.subject_email or row.subject_kind
+        return str(row.subject_email or row.subject_kind)
 
-    @display(description="Payload")
+    @column(description="Payload")
     def payload(self, row: Any) -> SafeString:
         """The thin payload."""
         return shown.json_lines(row.data)

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.contrib import admin
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
-from unfold.decorators import display
 
 from organizations.actions import memberships
 from organizations.models import Membership, Role, ServiceAccount
@@ -12,6 +11,7 @@ from organizations.staff import shown
 from organizations.staff.buttons import Button, Press
 from organizations.staff.pages import StaffPages
 from organizations.staff.roles import Area, Deed
+from organizations.staff.shown import column
 
 
 def _to(status: str) -> Any:
@@ -76,17 +76,17 @@ class MembershipPages(StaffPages):
     )
     readonly_fields = ("member", "status_label", "all_roles", "locations")
 
-    @display(description="Member")
+    @column(description="Member")
     def member(self, row: Membership) -> str:
         """The person's address, or the machine's name."""
         return row.user.email if row.user else f"{row.service_account} (machine)"
 
-    @display(description="Roles")
+    @column(description="Roles")
     def all_roles(self, row: Membership) -> str:
         """The roles held."""
         return shown.words(row.roles)
 
-    @display(description="Locations")
+    @column(description="Locations")
     def locations(self, row: Membership) -> str:
         """Where the membership counts."""
         return shown.words(row.location_ids) if row.location_ids else "all"
@@ -105,17 +105,17 @@ class RolePages(StaffPages):
     fields = ("id", "code", "name", "owner", "all_scopes")
     readonly_fields = ("owner", "all_scopes")
 
-    @display(description="Of")
+    @column(description="Of")
     def owner(self, row: Role) -> str:
         """The platform or a tenant."""
         return str(row.tenant) if row.tenant else "the platform"
 
-    @display(description="Scopes")
+    @column(description="Scopes")
     def scopes_count(self, row: Role) -> int:
         """How many scopes."""
         return len(row.scopes)
 
-    @display(description="Scopes")
+    @column(description="Scopes")
     def all_scopes(self, row: Role) -> str:
         """Every scope."""
         return shown.words(row.scopes)

@@ -6,15 +6,15 @@ from django import forms
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
-from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from organizations.actions import staff
-from organizations.models import StaffRole, User
+from organizations.models import SignInSession, StaffRole, User
 from organizations.signin import sessions
 from organizations.staff.buttons import Button, Press, ReasonForm
 from organizations.staff.pages import StaffPages
 from organizations.staff.roles import Area, Deed
+from organizations.staff.shown import column
 
 
 class RoleForm(ReasonForm):
@@ -109,23 +109,23 @@ class PersonPages(StaffPages):
         rows: QuerySet[User] = super().get_queryset(request)
         return rows.defer("password")
 
-    @display(description="Staff role", ordering="staff_role", label=True)
+    @column(description="Staff role", ordering="staff_role", label=True)
     def role(self, row: User) -> str:
         """The staff role as a label."""
         return row.staff_role if row.is_staff else ""
 
-    @display(description="Second factor", boolean=True)
+    @column(description="Second factor", boolean=True)
     def has_second_factor(self, row: User) -> bool:
         """Whether a second factor is in force."""
         device: Any = getattr(row, "totp_device", None)
         return device is not None and device.confirmed_at is not None
 
-    @display(description="Open sessions")
+    @column(description="Open sessions")
     def open_sessions(self, row: User) -> int:
         """How many sessions the person has."""
-        return sessions.SignInSession.objects.filter(user=row, ended_at__isnull=True).count()
+        return SignInSession.objects.filter(user=row, ended_at__isnull=True).count()
 
-    @display(description="Member of")
+    @column(description="Member of")
     def tenants(self, row: User) -> str:
         """The tenants in which the person has a live membership."""
         rows = row.memberships.filter(~Q(status__in=["revoked", "expired"])).select_related("tenant")

@@ -3,12 +3,12 @@
 from django.contrib import admin
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
-from unfold.decorators import display
 
 from organizations.models import Job, Location, PharmacyListing
 from organizations.staff import shown
 from organizations.staff.pages import StaffPages, TenantPages
 from organizations.staff.roles import Area
+from organizations.staff.shown import column
 
 
 @admin.register(Location)
@@ -28,22 +28,22 @@ class LocationPages(TenantPages):
     )
     readonly_fields = ("status_label", "hours", "where", "reached", "all_identifiers")
 
-    @display(description="Opening hours")
+    @column(description="Opening hours")
     def hours(self, row: Location) -> SafeString:
         """When it is open."""
         return shown.json_lines(row.opening_hours)
 
-    @display(description="Address")
+    @column(description="Address")
     def where(self, row: Location) -> SafeString:
         """Where it is."""
         return shown.json_lines(row.address)
 
-    @display(description="Contact")
+    @column(description="Contact")
     def reached(self, row: Location) -> SafeString:
         """How it is reached."""
         return shown.json_lines(row.contact)
 
-    @display(description="Identifiers")
+    @column(description="Identifiers")
     def all_identifiers(self, row: Location) -> SafeString:
         """Identifiers in other systems."""
         return shown.json_lines(row.identifiers)
@@ -78,17 +78,17 @@ class JobPages(TenantPages):
     )
     readonly_fields = ("state_label", "progress", "fault")
 
-    @display(description="State", ordering="state", label=shown.STATUS_COLOURS)
+    @column(description="State", ordering="state", label=shown.STATUS_COLOURS)
     def state_label(self, row: Job) -> str:
         """The state as a label."""
         return str(row.state)
 
-    @display(description="Progress")
+    @column(description="Progress")
     def progress(self, row: Job) -> str:
         """How far it is."""
         return f"{row.done} of {row.total}" if row.total is not None else str(row.done)
 
-    @display(description="Error")
+    @column(description="Error")
     def fault(self, row: Job) -> SafeString | str:
         """Why it failed."""
         return shown.json_lines(row.error) if row.error else "–"

@@ -3,12 +3,12 @@
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from unfold.contrib.filters.admin import FieldTextFilter
-from unfold.decorators import display
 from unfold.paginator import InfinitePaginator
 
 from organizations.models import SecurityLogEntry
 from organizations.staff.pages import StaffPages
 from organizations.staff.roles import Area
+from organizations.staff.shown import column
 
 _COLOURS = {"staff_signed_in": "success", "staff_access_started": "warning", "account_locked": "danger"}
 
@@ -28,7 +28,7 @@ class SecurityPages(StaffPages):
     list_fullwidth = True
     fields = ("id", "at", "code", "subject", "credential", "tenant_id", "route", "address", "request_id")
 
-    @display(description="Code", ordering="code", label=_COLOURS)
+    @column(description="Code", ordering="code", label=_COLOURS)
     def code_label(self, row: SecurityLogEntry) -> str:
         """What happened."""
         return row.code
@@ -47,7 +47,7 @@ class StaffLogPages(StaffPages):
     fields = ("action_time", "user_email", "content_type", "object_id", "object_repr", "change_message")
     readonly_fields = ("user_email",)
 
-    @display(description="Staff")
+    @column(description="Staff")
     def user_email(self, row: LogEntry) -> str:
         """Who."""
         return row.user.email

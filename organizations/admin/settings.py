@@ -9,14 +9,15 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
-from unfold.decorators import display
 
 from organizations import configuration_schema
 from organizations.models import ConfigurationVersion, OrganizationConfiguration, TenantConfiguration, User
 from organizations.queries import configuration
 from organizations.staff import shown
+from organizations.staff.audit import PLATFORM
 from organizations.staff.pages import StaffPages, TenantPages
 from organizations.staff.roles import Area
+from organizations.staff.shown import column
 
 HIDDEN = "(hidden)"
 
@@ -35,7 +36,7 @@ class ConfigurationPages(TenantPages):
     )
     readonly_fields = ("effective",)
 
-    @display(description="Settings")
+    @column(description="Settings")
     def effective(self, row: TenantConfiguration) -> SafeString:
         """Every key, its value in effect, and who decided it."""
         found = configuration.effective(row.tenant_id)
@@ -67,17 +68,17 @@ class VersionPages(TenantPages):
         rows: QuerySet[ConfigurationVersion] = super().get_queryset(request)
         return rows.annotate(changed_by_email=Subquery(emails, output_field=models.CharField()))
 
-    @display(description="Changed by")
+    @column(description="Changed by")
     def who(self, row: Any) -> str:
         """The person's address, or the id of the machine."""
-        return row.changed_by_email or str(row.changed_by)
+        return row.changed_by_email or ("the platform" if row.changed_by == PLATFORM else str(row.changed_by))
 
-    @display(description="Settings")
+    @column(description="Settings")
     def keys(self, row: ConfigurationVersion) -> str:
         """Which keys."""
         return shown.words(change["key"] for change in row.diff)
 
-    @display(description="Difference")
+    @column(description="Difference")
     def difference(self, row: ConfigurationVersion) -> SafeString:
         """Each key before and after."""
         changes = [
@@ -103,12 +104,12 @@ class OrganizationConfigurationPages(StaffPages):
     fields = ("organization", "all_locked", "all_values", "version", "updated_at")
     readonly_fields = ("all_locked", "all_values")
 
-    @display(description="Locked")
+    @column(description="Locked")
     def all_locked(self, row: OrganizationConfiguration) -> str:
         """Keys that cannot be changed below."""
         return shown.words(row.locked)
 
-    @display(description="Values")
+    @column(description="Values")
     def all_values(self, row: OrganizationConfiguration) -> SafeString:
         """What is set, without secrets."""
         values = configuration.visible(configuration.sections_of(row), to_configurers=False)

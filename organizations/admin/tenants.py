@@ -11,7 +11,6 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
-from unfold.decorators import display
 
 from core.clock import now
 from core.db import tenant_context
@@ -22,6 +21,7 @@ from organizations.staff import audit, shown
 from organizations.staff.buttons import Button, ConfirmedForm, Press
 from organizations.staff.pages import StaffPages, link_action, show_refusal
 from organizations.staff.roles import Area, Deed, does
+from organizations.staff.shown import column
 
 from .forms import HoldForm, PlanForm, ProvisioningForm
 
@@ -155,17 +155,17 @@ class TenantListPages(StaffPages):
         """Offer the form that sets a tenant up."""
         return does(request.user, Deed.PROVISION_TENANTS)
 
-    @display(description="Kinds")
+    @column(description="Kinds")
     def all_kinds(self, row: Tenant) -> str:
         """What the tenant does."""
         return shown.words(row.kinds)
 
-    @display(description="Features")
+    @column(description="Features")
     def all_features(self, row: Tenant) -> str:
         """What is entitled and not switched off."""
         return shown.words(row.features)
 
-    @display(description="Provisioning")
+    @column(description="Provisioning")
     def steps(self, row: Tenant) -> SafeString:
         """The steps that are done."""
         found = ProvisioningStep.objects.filter(tenant=row).order_by("finished_at", "id").values_list("name", flat=True)

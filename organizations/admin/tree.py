@@ -8,7 +8,6 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from unfold.decorators import display
 
 from organizations.actions import tree
 from organizations.models import Organization
@@ -17,6 +16,7 @@ from organizations.staff import shown
 from organizations.staff.buttons import Button, ConfirmedForm, Press
 from organizations.staff.pages import StaffPages
 from organizations.staff.roles import Area, Deed
+from organizations.staff.shown import column
 
 
 def _to(status: str) -> Any:
@@ -87,47 +87,47 @@ class OrganizationPages(StaffPages):
             children_number=Count("children", distinct=True), tenants_number=Count("tenants", distinct=True)
         )
 
-    @display(description="Children")
+    @column(description="Children")
     def children_count(self, row: Any) -> int:
         """How many organizations stand directly below."""
         return int(row.children_number)
 
-    @display(description="Tenants")
+    @column(description="Tenants")
     def tenants_count(self, row: Any) -> int:
         """How many tenants it runs."""
         return int(row.tenants_number)
 
-    @display(description="Place in the tree")
+    @column(description="Place in the tree")
     def place(self, row: Organization) -> SafeString:
         """The way from the root."""
         path = list(reversed(place_of(row.pk).path))
         names = dict(Organization.objects.filter(pk__in=path).values_list("pk", "name"))
         return format_html_join(" › ", "{}", ((_link(key, names[key]),) for key in path))
 
-    @display(description="Organizations below")
+    @column(description="Organizations below")
     def below(self, row: Organization) -> SafeString | str:
         """The children, as links."""
         found = row.children.order_by("name", "id").values_list("pk", "name")[:100]
         return format_html_join(", ", "{}", ((_link(key, name),) for key, name in found)) or "–"
 
-    @display(description="Tenants it runs")
+    @column(description="Tenants it runs")
     def run_tenants(self, row: Organization) -> SafeString | str:
         """Its tenants, as links."""
         found = row.tenants.order_by("name", "id").values_list("pk", "name")[:100]
         links = ((reverse("admin:organizations_tenant_change", args=[key]), name) for key, name in found)
         return format_html_join(", ", '<a href="{}" class="text-primary-600">{}</a>', links) or "–"
 
-    @display(description="Identifiers")
+    @column(description="Identifiers")
     def all_identifiers(self, row: Organization) -> SafeString:
         """Identifiers in other systems."""
         return shown.json_lines(row.identifiers)
 
-    @display(description="Contact")
+    @column(description="Contact")
     def all_contact(self, row: Organization) -> SafeString:
         """How to reach it."""
         return shown.json_lines(row.contact)
 
-    @display(description="Address")
+    @column(description="Address")
     def all_address(self, row: Organization) -> SafeString:
         """Where it is."""
         return shown.json_lines(row.address)

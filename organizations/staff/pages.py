@@ -18,7 +18,6 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.http import urlencode
 from unfold.admin import ModelAdmin
-from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from core.clock import now
@@ -28,6 +27,9 @@ from core.errors import PlatformError
 from . import acting, audit, exports, shown
 from .buttons import Button, ConfirmedForm, Press, ReasonForm
 from .roles import Area, does, sees
+from .shown import column
+
+MENU_FROM = 3
 
 
 class StaffPages(ModelAdmin):  # type: ignore[misc]  # the theme has no types
@@ -63,7 +65,7 @@ class StaffPages(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         """Nothing is deleted."""
         return False
 
-    @display(description="Status", ordering="status", label=shown.STATUS_COLOURS)
+    @column(description="Status", ordering="status", label=shown.STATUS_COLOURS)
     def status_label(self, row: Any) -> str:
         """The state as a coloured label."""
         return str(row.status)
@@ -111,11 +113,14 @@ class StaffPages(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         return []
 
     def _buttons_of(self, request: HttpRequest, row: Any) -> list[dict[str, Any]]:
-        return [
+        found = [
             link_action(button.label, self._link("button", row.pk, button.name), icon=button.icon, danger=button.danger)
             for button in self.buttons
             if does(request.user, button.deed) and button.shown(row)
         ]
+        if len(found) < MENU_FROM:
+            return found
+        return [{"title": "Actions", "icon": "bolt", "variant": ActionVariant.DEFAULT, "attrs": {}, "items": found}]
 
     def export_view(self, request: HttpRequest) -> HttpResponse:
         """The list as it is filtered, as CSV; in one piece, because a stream would outlive the transaction."""

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.contrib.auth.views import PasswordChangeView
 from django.db.models import Model, Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -76,6 +77,17 @@ class StaffSite(UnfoldAdminSite):  # type: ignore[misc]  # the theme has no type
         if request.method == "POST" and role_of(request.user):
             acting.end(request, at=now())
         response: HttpResponse = super().logout(request, extra_context)
+        return response
+
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Set one's own password by the platform's action, which also ends every token of the person."""
+        view = PasswordChangeView.as_view(
+            form_class=sign_in.OwnPasswordForm,
+            success_url=reverse("admin:password_change_done"),
+            extra_context={**self.each_context(request), **(extra_context or {})},
+            template_name="registration/password_change_form.html",
+        )
+        response: HttpResponse = view(request)
         return response
 
     def extra_urls(self) -> list[URLPattern]:

@@ -4,11 +4,11 @@ from typing import Any
 
 from django.contrib import admin
 from django.utils.safestring import SafeString
-from unfold.decorators import display
 
 from organizations.staff import shown
 from organizations.staff.pages import StaffPages, TenantPages
 from organizations.staff.roles import Area
+from organizations.staff.shown import column
 
 from .models import Category, Packaging, PlatformCategory, Product
 
@@ -31,7 +31,7 @@ class ProductPages(TenantPages):
     )
     readonly_fields = ("status_label", "packs")
 
-    @display(description="Packagings")
+    @column(description="Packagings")
     def packs(self, row: Product) -> str:
         """The packs it is handled in."""
         rows = row.packagings.order_by("position", "id").values_list("level", "units_per_pack", "gtin")
@@ -77,7 +77,7 @@ class PlatformCategoryPages(StaffPages):
     fields = ("id", "code", "name", "parent", "position", "active", "all_mappings", "version")
     readonly_fields = ("all_mappings",)
 
-    @display(description="Other taxonomies")
+    @column(description="Other taxonomies")
     def all_mappings(self, row: Any) -> SafeString:
         """Codes of UNSPSC, EMDN and ATC."""
         return shown.json_lines(row.mappings)
