@@ -174,6 +174,7 @@ class Delivery(models.Model):
             models.UniqueConstraint(fields=["event_id", "endpoint", "created_at"], name="webhooks_delivery_once"),
         ]
         indexes = [
+            models.Index(fields=["id"], name="webhooks_delivery_by_id"),
             models.Index(fields=["endpoint", "created_at", "id"], name="webhooks_delivery_by_endpoint"),
             models.Index(
                 fields=["endpoint"], condition=Q(state__in=states.UNFINISHED), name="webhooks_delivery_unfinished"

@@ -11,6 +11,7 @@ INDEXES = {
     "webhooks_event": ["CREATE INDEX webhooks_event_by_time ON webhooks_event (tenant_id, created_at, id)"],
     "webhooks_delivery": [
         "ALTER TABLE webhooks_delivery ADD CONSTRAINT webhooks_delivery_once UNIQUE (event_id, endpoint_id, created_at)",
+        "CREATE INDEX webhooks_delivery_by_id ON webhooks_delivery (id)",
         "CREATE INDEX webhooks_delivery_by_endpoint ON webhooks_delivery (endpoint_id, created_at, id)",
         "CREATE INDEX webhooks_delivery_unfinished ON webhooks_delivery (endpoint_id)"
         " WHERE state IN ('created', 'pending', 'retrying')",
