@@ -16,9 +16,12 @@ from typing import Any
 TABLES = ("suppliers_product", "suppliers_packaging", "suppliers_productword")
 
 _GTIN_BODY = "'40' || lpad(g::text, 10, '0')"
-_WEIGHTED = " + ".join(f"substr({_GTIN_BODY}, {place}, 1)::int * {3 if place % 2 == 0 else 1}" for place in range(1, 13))
+_WEIGHTED = " + ".join(
+    f"substr({_GTIN_BODY}, {place}, 1)::int * {3 if place % 2 == 0 else 1}" for place in range(1, 13)
+)
 _GTIN = f"'0' || {_GTIN_BODY} || ((10 - ({_WEIGHTED}) %% 10) %% 10)::text"
 _HASH = "(hashint4(g + {0})::bigint + 2147483648)"
+_GONE = f"{_HASH.format(23)} %% 100 = 1"
 
 _TENANTS = "CREATE TEMPORARY TABLE seeded (n int PRIMARY KEY, tenant_id uuid NOT NULL)"
 _NUMBERED = f"""
@@ -49,23 +52,24 @@ SELECT id, tenant_id, timestamptz '2025-01-01' + g * interval '1 second',
  (array['available','available','available','available','available','limited','backorder','unavailable'])
   [1 + {_HASH.format(13)} %% 8],
  CASE WHEN state.status = 'archived' THEN timestamptz '2026-07-01' END
-FROM numbered CROSS JOIN LATERAL (SELECT CASE WHEN g %% 100 = 1 THEN 'archived' WHEN g %% 20 = 2 THEN 'draft'
- WHEN g %% 25 = 3 THEN 'discontinued' ELSE 'active' END AS status) state
+FROM numbered CROSS JOIN LATERAL (SELECT CASE WHEN {_GONE} THEN 'archived' WHEN {_HASH.format(19)} %% 20 = 2 THEN 'draft'
+ WHEN {_HASH.format(19)} %% 25 = 3 THEN 'discontinued' ELSE 'active' END AS status) state
 """
 _PACKAGINGS = f"""
 INSERT INTO suppliers_packaging (id, tenant_id, created_at, updated_at, version, product_id, position, level, name,
  units_per_pack, gtin, orderable, min_order_quantity, order_increment, state)
 SELECT uuidv7(), tenant_id, timestamptz '2025-01-01', timestamptz '2025-01-01', 1, id, 0, 'inner', 'Box', 10 + g %% 90,
- {_GTIN}, true, 1, 1, CASE WHEN g %% 100 = 1 THEN 'archived' ELSE 'current' END
+ {_GTIN}, true, 1, 1, CASE WHEN {_GONE} THEN 'archived' ELSE 'current' END
 FROM numbered
 """
 # Names, SKUs and brands of the seed are plain ASCII, so lower-casing and splitting agree with `suppliers.catalog.words`.
 _WORDS = """
 INSERT INTO suppliers_productword (tenant_id, word, product_id)
-SELECT DISTINCT p.tenant_id, word COLLATE "C", p.id
-FROM suppliers_product p JOIN numbered USING (id) JOIN suppliers_packaging k ON k.tenant_id = p.tenant_id AND k.product_id = p.id
-CROSS JOIN LATERAL regexp_split_to_table(
- lower(p.supplier_sku || ' ' || k.gtin || ' ' || substr(k.gtin, 2) || ' ' || p.brand || ' ' || p.name), '[^a-z0-9]+') word
+SELECT p.tenant_id, word COLLATE "C", p.id
+FROM numbered JOIN suppliers_product p USING (id) JOIN suppliers_packaging k ON k.tenant_id = p.tenant_id AND k.product_id = p.id
+CROSS JOIN LATERAL (SELECT DISTINCT word FROM string_to_table(
+ translate(lower(p.supplier_sku), '-', ' ') || ' ' || k.gtin || ' ' || substr(k.gtin, 2) || ' ' || lower(p.brand || ' ' || p.name),
+ ' ') word) words
 """
 _COUNTERS = """
 INSERT INTO suppliers_productcounter (tenant_id, draft, active, discontinued, archived)
@@ -150,7 +154,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--products", type=int, default=1_000_000)
     parser.add_argument("--tenants", type=int, default=1_000)
-    parser.add_argument("--slug", default="bench-supplier", help="beginning of the tenants' slugs: another one, another set")
+    parser.add_argument(
+        "--slug", default="bench-supplier", help="beginning of the tenants' slugs: another one, another set"
+    )
     wanted = parser.parse_args()
     if not os.environ.get("DATABASE_URL"):
         from devtools.attachment import join_servers

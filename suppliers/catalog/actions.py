@@ -110,10 +110,11 @@ def _refusals() -> Iterator[None]:
     try:
         yield
     except IntegrityError as error:
-        constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
-        if constraint not in _TAKEN:
+        constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", "")
+        refusal = _TAKEN.get(constraint or "")
+        if refusal is None:
             raise
-        raise _TAKEN[constraint]() from error
+        raise refusal from error
 
 
 def _save(product: Product, changed: list[str], at: datetime) -> None:
@@ -151,7 +152,8 @@ def _columns(data: Mapping[str, Any]) -> dict[str, Any]:
         "storage_min_c": storage.get("min_c"),
         "storage_max_c": storage.get("max_c"),
         "storage_light_sensitive": storage.get("light_sensitive"),
-        "controlled": data["controlled"] and {**data["controlled"], "license_type": data["controlled"]["license_type"] or None},
+        "controlled": data["controlled"]
+        and {**data["controlled"], "license_type": data["controlled"]["license_type"] or None},
         "substitutes": [{**row, "product_id": str(row["product_id"])} for row in data.get("substitutes", ())],
         "attributes": data.get("attributes", []),
     }

@@ -10,7 +10,7 @@ from core.errors import FieldError, InvalidFields
 
 from .models import Product
 from .states import Availability, Status
-from .words import LAST, MOST_OF_A_QUESTION, words_of
+from .words import FIRST, LAST, MOST_OF_A_QUESTION, words_of
 
 # The category and everything below it, over the platform's tree and the tenant's own part of it.
 _BELOW = """t."category" = ANY(ARRAY(
@@ -23,11 +23,33 @@ below (id, code) AS (
  UNION SELECT node.id, node.code FROM node JOIN below ON node.parent_id = below.id)
 SELECT code FROM below))"""
 
-# A range rather than `^@`: it stays an index range when PostgreSQL plans without knowing the parameters.
-_WITH_WORD = (
-    'EXISTS (SELECT FROM suppliers_productword w WHERE w.tenant_id = t."tenant_id" AND w.product_id = t."id"'
-    " AND w.word >= {0} AND w.word < {1})"
+# The ids are found once, in the posting table's keys alone, and each product is then fetched by key. Written as plain joins,
+# PostgreSQL guesses at the numbers and may walk all rows of a big tenant instead; hence the array and the OFFSET 0. A range
+# rather than `^@`, because a plan made without knowing the parameters can use it.
+_FOUND = """t."id" IN (SELECT unnest(ARRAY(
+SELECT w.product_id FROM suppliers_productword w
+WHERE w.tenant_id = NULLIF(current_setting('app.tenant_id', true), '')::uuid AND {range}{others})))"""
+_WITH = (
+    " AND EXISTS (SELECT FROM suppliers_productword o WHERE o.tenant_id = w.tenant_id AND o.product_id = w.product_id"
+    " AND {range} OFFSET 0)"
 )
+_RANGE = "{alias}.word >= {first} AND {alias}.word < {last}"
+
+
+def _search(words: list[str]) -> Condition:
+    """Products that have, for each word, one that begins with it; the longest word, likely the rarest, leads.
+
+    A single letter or digit is a word of its own ("size M"), since as a beginning it would find half the catalog.
+    """
+    bounds: list[str] = []
+    ranges: list[str] = []
+    for word in sorted(words, key=len, reverse=True):
+        alias = "o" if ranges else "w"
+        ranges.append(_RANGE.format(alias=alias, first=f"{{{len(bounds)}}}", last=f"{{{len(bounds) + 1}}}"))
+        single = len(word) == 1 and word.isascii()
+        bounds += [word, word + (FIRST if single else LAST)]
+    others = "".join(_WITH.format(range=one) for one in ranges[1:])
+    return Condition(_FOUND.format(range=ranges[0], others=others), tuple(bounds))
 
 
 def _one_of(column: str, value: str, known: Iterable[str]) -> Condition:
@@ -76,5 +98,4 @@ class ProductFilters(Filters):
         if not 1 <= len(words) <= MOST_OF_A_QUESTION:
             message = f"Search for 1 to {MOST_OF_A_QUESTION} words of letters or digits."
             raise InvalidFields(errors=[FieldError("search", "invalid", message)])
-        parts = [_WITH_WORD.format(f"{{{2 * n}}}", f"{{{2 * n + 1}}}") for n in range(len(words))]
-        return Condition(" AND ".join(parts), tuple(bound for word in words for bound in (word, word + LAST)))
+        return _search(words)

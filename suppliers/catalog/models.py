@@ -61,7 +61,9 @@ class Product(LifecycleModel, TenantOwned):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["tenant", "supplier_sku"], condition=_LIVE, name="suppliers_product_sku_taken"),
+            models.UniqueConstraint(
+                fields=["tenant", "supplier_sku"], condition=_LIVE, name="suppliers_product_sku_taken"
+            ),
             models.CheckConstraint(
                 condition=Q(status=Status.ARCHIVED, archived_at__isnull=False)
                 | (~Q(status=Status.ARCHIVED) & Q(archived_at__isnull=True)),
@@ -80,11 +82,22 @@ class Product(LifecycleModel, TenantOwned):
             models.Index(fields=["tenant", "created_at", "id"], condition=_LIVE, name="suppliers_product_by_created"),
             models.Index(fields=["tenant", "updated_at", "id"], condition=_LIVE, name="suppliers_product_by_updated"),
             models.Index(fields=["tenant", "name_sort", "id"], condition=_LIVE, name="suppliers_product_by_name"),
-            models.Index(fields=["tenant", "category", "created_at", "id"], condition=_LIVE, name="suppliers_product_category"),
             models.Index(
-                fields=["tenant", "availability", "created_at", "id"], condition=_LIVE, name="suppliers_product_available"
+                fields=["tenant", "category", "created_at", "id"], condition=_LIVE, name="suppliers_product_category"
             ),
-            models.Index(fields=["tenant", "status", "created_at", "id"], condition=_LIVE, name="suppliers_product_by_status"),
+            models.Index(
+                fields=["tenant", "availability", "created_at", "id"],
+                condition=_LIVE,
+                name="suppliers_product_available",
+            ),
+            models.Index(
+                fields=["tenant", "category", "availability", "created_at", "id"],
+                condition=_LIVE,
+                name="suppliers_product_cat_avail",
+            ),
+            models.Index(
+                fields=["tenant", "status", "created_at", "id"], condition=_LIVE, name="suppliers_product_by_status"
+            ),
             models.Index(fields=["tenant", "created_at", "id"], condition=_GONE, name="suppliers_product_archived"),
         ]
 

@@ -58,7 +58,9 @@ def match(present: Sequence[Packaging], wanted: Sequence[Row]) -> Plan:
     for position, row in enumerate(wanted):
         if "id" in row and row["id"] not in left:
             name = f"packagings.{position}.id"
-            raise InvalidFields(errors=[FieldError(name, "unknown_packaging", "The product has no packaging of this id.")])
+            raise InvalidFields(
+                errors=[FieldError(name, "unknown_packaging", "The product has no packaging of this id.")]
+            )
         if "id" in row:
             pairs[position] = left.pop(row["id"])
     for likeness in (_gtin, _kind):
@@ -138,5 +140,6 @@ def _retire(product: Product, ids: list[Any] | None, state: PackagingState, at: 
 
 def _create(product: Product, rows: Sequence[dict[str, Any]], at: datetime) -> None:
     Packaging.objects.bulk_create(
-        Packaging(tenant_id=product.tenant_id, product_id=product.id, created_at=at, updated_at=at, **row) for row in rows
+        Packaging(tenant_id=product.tenant_id, product_id=product.id, created_at=at, updated_at=at, **row)
+        for row in rows
     )

@@ -72,7 +72,9 @@ def check_active(product: Product, packagings: Iterable[Mapping[str, Any]]) -> N
             message = "An active medicine or device says how it is stored."
             faults.append(FieldError("storage", "required_when_active", message))
         if product.tracking not in LOT_TRACKING:
-            faults.append(FieldError("tracking", "required_when_active", "An active medicine or device is tracked by lot."))
+            faults.append(
+                FieldError("tracking", "required_when_active", "An active medicine or device is tracked by lot.")
+            )
     if faults:
         raise InvalidFields("An active product needs more than a draft.", errors=faults)
 

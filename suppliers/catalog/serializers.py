@@ -113,7 +113,9 @@ class NationalCodeIn(StrictSerializer):
 class ClassificationsIn(StrictSerializer):
     """Codes of other classifications; one that is absent, null or empty is not kept."""
 
-    atc = PatternField(vocabularies.CLASSIFICATIONS["atc"], "an ATC code", required=False, allow_null=True, allow_blank=True)
+    atc = PatternField(
+        vocabularies.CLASSIFICATIONS["atc"], "an ATC code", required=False, allow_null=True, allow_blank=True
+    )
     emdn = PatternField(
         vocabularies.CLASSIFICATIONS["emdn"], "an EMDN code", required=False, allow_null=True, allow_blank=True
     )
@@ -133,7 +135,13 @@ class ClassificationsIn(StrictSerializer):
 
 def _temperature() -> serializers.DecimalField:
     return serializers.DecimalField(
-        max_digits=4, decimal_places=1, min_value=COLDEST, max_value=WARMEST, required=False, allow_null=True, default=None
+        max_digits=4,
+        decimal_places=1,
+        min_value=COLDEST,
+        max_value=WARMEST,
+        required=False,
+        allow_null=True,
+        default=None,
     )
 
 
@@ -207,7 +215,7 @@ class AttributeIn(StrictSerializer):
     value = ScalarField()
     unit = serializers.CharField(max_length=20, required=False, allow_null=True, default=None)
     locale = PatternField(_LOCALE, "a language tag", max_length=35, required=False, allow_null=True, default=None)
-    source = serializers.ChoiceField(choices=states.AttributeSource.choices, default=states.AttributeSource.SUPPLIER)
+    source = serializers.ChoiceField(choices=states.AttributeSource.choices, default=states.AttributeSource.SUPPLIER)  # type: ignore[assignment]
 
 
 class ProductIn(StrictSerializer):
@@ -223,9 +231,9 @@ class ProductIn(StrictSerializer):
     manufacturer_name = optional_text(255)
     manufacturer_part_number = optional_text(80)
     base_unit = PatternField(vocabularies.UNIT, "a unit code of UNECE Recommendation 20, such as EA, MLT or GRM")
-    packagings = PackagingIn(many=True, max_length=20)
+    packagings = serializers.ListSerializer(child=PackagingIn(), max_length=20)
     udi = UdiIn(required=False, allow_null=True, default=None)
-    national_codes = NationalCodeIn(many=True, max_length=50, required=False)
+    national_codes = serializers.ListSerializer(child=NationalCodeIn(), max_length=50, required=False)
     classifications = ClassificationsIn(required=False, allow_null=True)
     tracking = serializers.ChoiceField(choices=states.Tracking.choices, required=False)
     expiry_required = serializers.BooleanField(default=False)
@@ -235,11 +243,13 @@ class ProductIn(StrictSerializer):
     controlled = ControlledIn(required=False, allow_null=True, default=None)
     hazardous = HazardousIn(required=False, allow_null=True, default=None)
     prescription_only = serializers.BooleanField(default=False)
-    substitutes = SubstituteIn(many=True, max_length=50, required=False)
-    tax_category = PatternField(_TAX_CATEGORY, "a tax category", required=False, allow_null=True, allow_blank=True, default="")
+    substitutes = serializers.ListSerializer(child=SubstituteIn(), max_length=50, required=False)
+    tax_category = PatternField(
+        _TAX_CATEGORY, "a tax category", required=False, allow_null=True, allow_blank=True, default=""
+    )
     country_of_origin = serializers.CharField(required=False, allow_null=True, allow_blank=True, default="")
     lead_time_days = whole(most=DAYS_MAX)
-    attributes = AttributeIn(many=True, max_length=200, required=False)
+    attributes = serializers.ListSerializer(child=AttributeIn(), max_length=200, required=False)
 
     def validate_packagings(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for name in ("id", "gtin"):
@@ -256,7 +266,9 @@ class ProductIn(StrictSerializer):
 
     def validate_country_of_origin(self, value: str | None) -> str:
         if value and value not in vocabularies.COUNTRIES:
-            raise serializers.ValidationError("This is not a country code of ISO 3166-1 alpha-2.", code="invalid_choice")
+            raise serializers.ValidationError(
+                "This is not a country code of ISO 3166-1 alpha-2.", code="invalid_choice"
+            )
         return value or ""
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,8 @@ def _optional_text(name: str) -> Field:
     return Field(name, f"NULLIF(t.\"{name}\", '')", _OPTIONAL_TEXT)
 
 
-def _object(*, null: bool = True, **members: Any) -> Schema:
+def _object(**members: Any) -> Schema:
+    null = members.pop("null", True)
     return {"type": ["object", "null"] if null else "object", "properties": members}
 
 
@@ -81,16 +82,14 @@ PRODUCT_FIELDS = (
     PACKAGINGS,
     document("udi", _object(issuing_agency=_TEXT, device_identifier=_TEXT, device_class=_OPTIONAL_TEXT)),
     document("national_codes", _list(_object(null=False, system=_TEXT, value=_TEXT))),
-    document(
-        "classifications", _object(null=False, atc=_TEXT, emdn=_TEXT, gmdn=_TEXT, unspsc=_TEXT, hs_code=_TEXT)
-    ),
+    document("classifications", _object(null=False, atc=_TEXT, emdn=_TEXT, gmdn=_TEXT, unspsc=_TEXT, hs_code=_TEXT)),
     choice("tracking", states.Tracking.values),
     boolean("expiry_required"),
     integer("shelf_life_days").nullable(),
     integer("min_remaining_shelf_life_days").nullable(),
     STORAGE,
     document("controlled", _object(schedule=_TEXT, license_type=_OPTIONAL_TEXT)),
-    document("hazardous", _object(un_number=_TEXT, **{"class": _OPTIONAL_TEXT})),
+    document("hazardous", _object(**{"un_number": _TEXT, "class": _OPTIONAL_TEXT})),
     boolean("prescription_only"),
     document("substitutes", _list(_object(null=False, product_id=_TEXT, type=_TEXT, ratio=_TEXT))),
     _optional_text("tax_category"),
@@ -168,7 +167,9 @@ CATEGORY = _TreeShape(
         choice("source", ("platform", "own")),
         document("mappings", _object(null=False, unspsc=_TEXT, emdn=_TEXT, atc=_TEXT)),
         boolean("active"),
-        integer("product_count").described("products of the tenant in the category or below it, archived ones left out"),
+        integer("product_count").described(
+            "products of the tenant in the category or below it, archived ones left out"
+        ),
         instant("created_at"),
         instant("updated_at"),
         integer("version"),

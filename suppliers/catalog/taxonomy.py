@@ -85,7 +85,9 @@ TREE = (
     Node("surgical-instruments", "Surgical instruments", "medical-devices", unspsc="42290000", emdn="L"),
     Node("endotherapy-devices", "Endotherapy and electrosurgical devices", "medical-devices", emdn="K"),
     Node("orthopedic-products", "Orthopedic products", "medical-devices", unspsc="42240000"),
-    Node("independent-living-aids", "Aids for persons with disabilities", "medical-devices", unspsc="42210000", emdn="Y"),
+    Node(
+        "independent-living-aids", "Aids for persons with disabilities", "medical-devices", unspsc="42210000", emdn="Y"
+    ),
     Node("laboratory", "Laboratory"),
     Node("in-vitro-diagnostics", "In vitro diagnostics", "laboratory", emdn="W"),
     Node("laboratory-reagents", "Laboratory reagents", "laboratory"),

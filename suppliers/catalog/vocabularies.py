@@ -20,7 +20,9 @@ UNIT = re.compile(r"[A-Z0-9]{2,3}")
 # One form per classification system a product may be filed under.
 CLASSIFICATIONS = {
     "atc": re.compile(r"[A-Z](\d{2}([A-Z]([A-Z](\d{2})?)?)?)?"),  # Source: WHO ATC index, levels 1 to 5
-    "emdn": re.compile(r"[A-Z](\d{2}){0,6}"),  # Source: European Medical Device Nomenclature, a letter and up to six pairs
+    "emdn": re.compile(
+        r"[A-Z](\d{2}){0,6}"
+    ),  # Source: European Medical Device Nomenclature, a letter and up to six pairs
     "gmdn": re.compile(r"\d{5}"),  # Source: Global Medical Device Nomenclature, preferred term code
     "unspsc": re.compile(r"\d{8}"),  # Source: UNSPSC, segment to commodity
     "hs_code": re.compile(r"\d{4}(\d{2}){0,3}"),  # Source: Harmonized System, heading to national subdivision

@@ -14,6 +14,8 @@ _WORD = re.compile(r"[^\W_]+")
 
 # Sorts behind every character in UTF-8, so that prefix <= word < prefix + LAST are the words with that prefix.
 LAST = "\U0010ffff"
+# Sorts before every character, so that word <= word < word + FIRST is the word alone.
+FIRST = "\x01"
 
 
 def words_of(text: str) -> list[str]:

@@ -13,7 +13,9 @@ class StockLevel(TenantOwned):
     Personal data: none.
     """
 
-    product = models.ForeignKey(Product, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False)
+    product = models.ForeignKey(
+        Product, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False
+    )
     location = models.ForeignKey(
         "organizations.Location", on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False
     )
@@ -23,7 +25,9 @@ class StockLevel(TenantOwned):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["tenant", "product", "location"], name="suppliers_stocklevel_once"),
-            models.CheckConstraint(condition=Q(reserved__gte=0, reserved__lte=F("on_hand")), name="suppliers_stocklevel_reserved"),
+            models.CheckConstraint(
+                condition=Q(reserved__gte=0, reserved__lte=F("on_hand")), name="suppliers_stocklevel_reserved"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -13,7 +13,9 @@ class ListPrice(TenantOwned):
     Personal data: none.
     """
 
-    product = models.ForeignKey(Product, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False)
+    product = models.ForeignKey(
+        Product, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False
+    )
     packaging = models.ForeignKey(
         Packaging, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False
     )
@@ -25,10 +27,12 @@ class ListPrice(TenantOwned):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["tenant", "product", "packaging", "currency", "valid_from"], name="suppliers_listprice_one_a_day"
+                fields=["tenant", "product", "packaging", "currency", "valid_from"],
+                name="suppliers_listprice_one_a_day",
             ),
             models.CheckConstraint(
-                condition=Q(valid_to__isnull=True) | Q(valid_to__gt=F("valid_from")), name="suppliers_listprice_validity"
+                condition=Q(valid_to__isnull=True) | Q(valid_to__gt=F("valid_from")),
+                name="suppliers_listprice_validity",
             ),
             models.CheckConstraint(condition=Q(price_base_quantity__gte=1), name="suppliers_listprice_base_quantity"),
         ]
@@ -43,13 +47,17 @@ class ListPriceTier(TenantOwned):
     Personal data: none.
     """
 
-    price = models.ForeignKey(ListPrice, on_delete=models.CASCADE, related_name="tiers", db_constraint=False, db_index=False)
+    price = models.ForeignKey(
+        ListPrice, on_delete=models.CASCADE, related_name="tiers", db_constraint=False, db_index=False
+    )
     min_quantity = models.PositiveBigIntegerField()
     unit_price = models.DecimalField(max_digits=19, decimal_places=6)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["tenant", "price", "min_quantity"], name="suppliers_listpricetier_quantity_once"),
+            models.UniqueConstraint(
+                fields=["tenant", "price", "min_quantity"], name="suppliers_listpricetier_quantity_once"
+            ),
             models.CheckConstraint(
                 condition=Q(min_quantity__gte=1, unit_price__gte=0), name="suppliers_listpricetier_amounts"
             ),

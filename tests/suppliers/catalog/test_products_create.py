@@ -19,7 +19,9 @@ NOT_WRITTEN = ("id", "availability", "created_at", "updated_at", "version", "med
 
 def events_of(tenant: Tenant, product_id: str) -> list[Event]:
     with tenant_context(tenant.id):
-        return list(Event.objects.filter(tenant_id=tenant.id, resource_id=UUID(product_id)).order_by("occurred_at", "id"))
+        return list(
+            Event.objects.filter(tenant_id=tenant.id, resource_id=UUID(product_id)).order_by("occurred_at", "id")
+        )
 
 
 def test_create_answers_every_field_as_it_was_sent(api: Api, supplier: Tenant) -> None:

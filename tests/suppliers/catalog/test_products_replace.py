@@ -50,7 +50,12 @@ def test_replace_takes_the_new_fields_and_defaults_for_the_rest(api: Api, suppli
     data = answer.json()["data"]
     assert answer.status_code == 200, answer.content
     assert (data["id"], data["version"], answer.headers["ETag"]) == (product["id"], 2, '"2"')
-    assert (data["supplier_sku"], data["name"], data["kind"], data["tracking"]) == ("NEW-1", "Plain", "consumable", "none")
+    assert (data["supplier_sku"], data["name"], data["kind"], data["tracking"]) == (
+        "NEW-1",
+        "Plain",
+        "consumable",
+        "none",
+    )
     assert data["storage"] is data["udi"] is data["brand"] is data["lead_time_days"] is None
     assert data["attributes"] == data["national_codes"] == []
     assert data["created_at"] == product["created_at"]
@@ -216,9 +221,7 @@ def test_a_product_is_not_its_own_substitute(api: Api) -> None:
         ({"units_per_pack": 2}, "units_per_pack"),
     ],
 )
-def test_fields_are_frozen_once_stock_has_moved(
-    api: Api, supplier: Tenant, changes: dict[str, Any], name: str
-) -> None:
+def test_fields_are_frozen_once_stock_has_moved(api: Api, supplier: Tenant, changes: dict[str, Any], name: str) -> None:
     product = create(api)
     with tenant_context(supplier.id):
         Product.objects.filter(pk=product["id"]).update(stock_moved_at=now())
@@ -288,7 +291,9 @@ def test_a_product_of_another_supplier_does_not_exist(api: Api) -> None:
         answers = (stranger.get(path), stranger.put(path, json=body()), stranger.delete(path))
         assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [(404, "not_found")] * 3
     foreign = body(substitutes=[{"product_id": product["id"], "type": "equivalent"}])
-    assert field_errors(stranger.post("/v1/products", json=foreign)) == {("substitutes.0.product_id", "unknown_product")}
+    assert field_errors(stranger.post("/v1/products", json=foreign)) == {
+        ("substitutes.0.product_id", "unknown_product")
+    }
     assert listed(stranger) == ([], 0)
 
 

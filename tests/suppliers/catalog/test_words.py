@@ -92,7 +92,10 @@ def test_a_gtin_decides_before_level_and_ratio() -> None:
 
     plan = packagings.match([one, two], [_wanted(level="case", units_per_pack=9), _wanted(gtin="04006381333931")])
 
-    assert [(change.packaging, change.columns) for change in plan.changes] == [(two, ("position",)), (one, ("position",))]
+    assert [(change.packaging, change.columns) for change in plan.changes] == [
+        (two, ("position",)),
+        (one, ("position",)),
+    ]
     assert plan.added == plan.removed == ()
 
 

@@ -1,0 +1,87 @@
+"""How PostgreSQL finds products as the application's role: by the indexes, under row security, with prepared statements."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection, connections
+from django.http import QueryDict
+
+from api.listing import page_calls, read_query
+from bench.seed_products import seed
+from core.db import tenant_context
+from core.ids import uuid7
+from suppliers.storefront.shapes import PRODUCTS
+from tests.factories import suffix
+
+
+@pytest.fixture(scope="module")
+def big() -> UUID:
+    """Return one supplier of twelve with a thousand products each, so that an index is worth its while."""
+    found: UUID = seed(12_000, 12, slug=f"plans-{suffix()}")[1]
+    connections["owner"].close()
+    return found
+
+
+def _nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    return [plan] + [node for child in plan.get("Plans", ()) for node in _nodes(child)]
+
+
+def plans(tenant_id: UUID, query: str, *, mode: str) -> list[list[dict[str, Any]]]:
+    """Explain the page and the total of a query, prepared as the service prepares them."""
+    found = []
+    for call in page_calls(read_query(PRODUCTS, QueryDict(query), "page"), tenant_id, page=1, limit=20):
+        name = f"plan_{uuid7().hex}"
+        with tenant_context(tenant_id), connection.cursor() as cursor:
+            cursor.execute("SELECT current_user")
+            assert cursor.fetchone() == ("hp_app",)
+            cursor.execute(f"SET LOCAL plan_cache_mode = {mode}")
+            cursor.execute(f"PREPARE {name} AS {call.statement.sql.decode()}")
+            marks = ", ".join(["%s"] * len(call.parameters))
+            arguments = [value.decode() if isinstance(value, bytes) else value for value in call.parameters]
+            cursor.execute(f"EXPLAIN (FORMAT JSON) EXECUTE {name} ({marks})", arguments)
+            answer = cursor.fetchone()[0]
+            cursor.execute(f"DEALLOCATE {name}")
+        found.append(_nodes((json.loads(answer) if isinstance(answer, str) else answer)[0]["Plan"]))
+    return found
+
+
+@pytest.mark.parametrize("mode", ["force_custom_plan", "force_generic_plan"])
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        ("", "suppliers_product_by_created"),
+        ("sort=-updated_at", "suppliers_product_by_updated"),
+        ("sort=updated_at", "suppliers_product_by_updated"),
+        ("sort=name", "suppliers_product_by_name"),
+        ("sort=-supplier_sku", "suppliers_product_sku_taken"),
+        ("availability=limited", "suppliers_product_available"),
+        ("search=00000420", "suppliers_productword_pkey"),
+    ],
+)
+def test_a_list_is_found_by_its_index(big: UUID, query: str, index: str, mode: str) -> None:
+    page, total = plans(big, query, mode=mode)
+
+    assert index in {node.get("Index Name") for node in page}
+    for node in (*page, *total):
+        assert (node["Node Type"], node.get("Relation Name")) != ("Seq Scan", "suppliers_product")
+        assert (node["Node Type"], node.get("Relation Name")) != ("Seq Scan", "suppliers_productword")
+
+
+@pytest.mark.parametrize(
+    ("query", "relation"),
+    [
+        ("", "suppliers_productcounter"),
+        ("category=gloves", "suppliers_product"),
+        ("availability=limited", "suppliers_product"),
+        ("availability=limited&category=gloves", "suppliers_product"),
+        ("status=active", "suppliers_product"),
+    ],
+)
+def test_a_total_reads_the_counter_or_an_index_alone(big: UUID, query: str, relation: str) -> None:
+    _, total = plans(big, query, mode="force_custom_plan")
+
+    scans = {node["Node Type"] for node in total if node.get("Relation Name") == relation}
+    assert scans <= ({"Index Only Scan"} if query else {"Index Scan", "Seq Scan"})
+    assert scans
