@@ -10,7 +10,7 @@ from django.middleware.clickjacking import XFrameOptionsMiddleware
 from django.middleware.csrf import CsrfViewMiddleware
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-PREFIXES = ("/admin", "/oauth/authorize", "/oauth/login", "/oauth/logout")
+PREFIXES = ("/admin", "/oauth/authorize", "/oauth/login", "/oauth/logout", "/oauth/invitation", "/oauth/password")
 
 
 def is_page(request: HttpRequest) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 
 ACCESS_TOKEN_SECONDS = 600
 CODE_SECONDS = 60
+GRANT_TYPES = ("authorization_code", "client_credentials", "refresh_token")
 
 _PLATFORM_SCOPES = {
     "openid": "Know who you are",
@@ -37,7 +38,8 @@ def oauth2_provider(base_url: str) -> dict[str, Any]:
         "OIDC_ISS_ENDPOINT": f"{base_url.rstrip('/')}/oauth",
         "OIDC_RESPONSE_TYPES_SUPPORTED": ["code"],
         "OAUTH2_RESPONSE_TYPES_SUPPORTED": ["code"],
-        "OAUTH2_GRANT_TYPES_SUPPORTED": ["authorization_code", "client_credentials", "refresh_token"],
+        "OAUTH2_GRANT_TYPES_SUPPORTED": list(GRANT_TYPES),
+        "OAUTH_PRE_TOKEN_VALIDATION": [],  # the library's own look-up of device codes; that grant is off
         "SCOPES": _PLATFORM_SCOPES,
         "DEFAULT_SCOPES": [],
         "SCOPES_BACKEND_CLASS": "organizations.oauth.scopes.ClientScopes",

@@ -9,6 +9,8 @@ from django.views.decorators.http import require_safe
 from organizations import signing_keys, tokens
 from organizations.roles import IDENTITY_SCOPES, SCOPES
 
+from . import configuration
+
 KEYS_MAX_AGE_SECONDS = 300
 _DOCUMENT_MAX_AGE_SECONDS = 3600
 _CLIENT_AUTHENTICATION = ["client_secret_basic", "client_secret_post"]
@@ -56,7 +58,7 @@ def _common() -> dict[str, Any]:
         "jwks_uri": _at(".well-known/jwks.json"),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
-        "grant_types_supported": ["authorization_code", "client_credentials", "refresh_token"],
+        "grant_types_supported": list(configuration.GRANT_TYPES),
         "code_challenge_methods_supported": ["S256"],
         "token_endpoint_auth_methods_supported": [*_CLIENT_AUTHENTICATION, "none"],
         "revocation_endpoint_auth_methods_supported": [*_CLIENT_AUTHENTICATION, "none"],

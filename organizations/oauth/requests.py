@@ -15,6 +15,7 @@ from organizations.models import AuthorizationGrant, SignInSession
 from organizations.signin.sessions import Proof, Redemption
 
 MAX_PARAMETER = 8192
+SIGNED_IN = "platform.signed_in"
 BODY_PARAMETERS = frozenset(
     [
         "grant_type",
@@ -73,6 +74,12 @@ def carried(request: Any) -> Carried:
 
 class FormBackend(OAuthLibCore):  # type: ignore[misc]  # the library has no types
     """The library's bridge to oauthlib, which lets known parameters pass only. Source: RFC 6749 section 3.1, "ignore"."""
+
+    def extract_headers(self, request: HttpRequest) -> dict[str, Any]:
+        """The headers, and whether this browser is signed in; no client can send a name like that."""
+        user = getattr(request, "user", None)
+        found: dict[str, Any] = super().extract_headers(request)
+        return found | {SIGNED_IN: "yes" if user is not None and user.is_authenticated else "no"}
 
     def extract_body(self, request: HttpRequest) -> list[tuple[str, str]]:
         """Known parameters of the form."""

@@ -19,7 +19,7 @@ from organizations.models import AuthorizationGrant, DeniedToken, OAuthApplicati
 from organizations.signin import sessions
 
 from . import configuration
-from .requests import carried
+from .requests import SIGNED_IN, carried
 
 MAX_CLIENT_ID = 255
 _S256_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -44,6 +44,14 @@ class PlatformValidator(OAuth2Validator):  # type: ignore[misc]  # the library h
         if challenge is not None and (method != "S256" or not _S256_CHALLENGE.fullmatch(challenge)):
             raise errors.InvalidRequestError(description="Use PKCE with code_challenge_method S256.", request=request)
         return True
+
+    def validate_silent_login(self, request: Any) -> bool:
+        """For `prompt=none`: whether somebody is signed in in this browser."""
+        return bool(request.headers.get(SIGNED_IN) == "yes")
+
+    def validate_silent_authorization(self, request: Any) -> bool:
+        """For `prompt=none`: never, because consent is asked every time."""
+        return False
 
     def validate_scopes(
         self, client_id: str, scopes: Any, client: Any, request: Any, *args: Any, **kwargs: Any

@@ -20,7 +20,7 @@ from organizations import tokens
 from organizations.models import OAuthApplication, RefreshToken, User
 from organizations.signin import sessions
 
-from . import scopes
+from . import configuration, scopes
 from .requests import BODY_PARAMETERS, fault_in
 from .validators import is_live
 
@@ -70,9 +70,8 @@ class FormEndpoint(OAuthLibMixin, View):  # type: ignore[misc]  # the library ha
         """Write what oauthlib decided."""
         _, headers, body, status = outcome
         challenge = _CHALLENGE if status == 401 else {}
-        return HttpResponse(
-            body or "", status=status, content_type="application/json", headers=_NO_STORE | challenge | headers
-        )
+        plain = {"Content-Type": "application/json"} | _NO_STORE
+        return HttpResponse(body or "", status=status, headers=plain | headers | challenge)
 
 
 class TokenEndpoint(FormEndpoint):
@@ -80,8 +79,11 @@ class TokenEndpoint(FormEndpoint):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         """Answer a token request."""
-        if not request.POST.get("grant_type"):
+        grant_type = request.POST.get("grant_type")
+        if not grant_type:
             return fault("invalid_request", "The parameter grant_type is missing.")
+        if grant_type not in configuration.GRANT_TYPES:
+            return fault("unsupported_grant_type")
         return self.respond(self.create_token_response(request))
 
 

@@ -17,3 +17,9 @@ def api():
     from tests.factories import Api
 
     return Api()
+
+
+@pytest.fixture(autouse=True)
+def busy_address(settings):
+    """Lift the limit of one address: all tests come from the same."""
+    settings.RATE_LIMIT_OVERRIDES = {**settings.RATE_LIMIT_OVERRIDES, "address": 1_000_000}

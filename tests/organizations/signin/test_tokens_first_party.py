@@ -162,7 +162,8 @@ def test_deactivation_ends_the_session_at_the_next_refresh(person, api):
 
 def test_brute_force_is_locked_out_and_the_right_password_does_not_help_meanwhile(person, api):
     statuses = [
-        api.post("/v1/auth/token", json={"email": person.email, "password": f"guess {n}"}).status_code for n in range(10)
+        api.post("/v1/auth/token", json={"email": person.email, "password": f"guess {n}"}).status_code
+        for n in range(10)
     ]
     locked = person.sign_in()
 
