@@ -26,7 +26,6 @@ from django.db import close_old_connections, reset_queries
 from django.urls import get_resolver
 from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
 
-from api.metrics import start_metrics_server
 from api.transport import REFUSAL, DuplicateHeader, HeadersTooLarge, Overloaded, RequestTimedOut
 from core.errors import Malformed, PlatformError, TooLarge
 
@@ -106,6 +105,8 @@ class Front:
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Start the threads in the process that serves, once everything is imported."""
         _end_with_the_server()
+        from api.metrics import start_metrics_server  # reads the ledger's tables, which only wsgi has set up
+
         start_metrics_server()
         _ = get_resolver().url_patterns  # imported now, not in the first request
         # The threads serve nothing but requests: what the end of one leaves clean need not be cleaned again.
