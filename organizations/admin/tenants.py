@@ -1,6 +1,7 @@
 """Pages of tenants: set one up, stop it, let it go on, end it. The list is global; what a tenant holds is not shown here."""
 
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -170,6 +171,11 @@ class TenantListPages(StaffPages):
         """The steps that are done."""
         found = ProvisioningStep.objects.filter(tenant=row).order_by("finished_at", "id").values_list("name", flat=True)
         return format_html("{}", " → ".join(found) or "–")
+
+    def tenant_of(self, row: Any) -> UUID | None:
+        """A change of a tenant is told in its own ledger."""
+        key: UUID = row.pk
+        return key
 
     def links(self, request: HttpRequest, row: Any) -> list[dict[str, Any]]:
         """From a tenant's page it is one step to choosing it."""
