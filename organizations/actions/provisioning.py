@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from core.actor import Actor, system_actor
 from core.db import tenant_context
@@ -124,6 +124,8 @@ def _check(spec: TenantSpec) -> None:
 
 
 def _find_or_create(actor: Actor, spec: TenantSpec, at: datetime) -> Provisioned:
+    with connection.cursor() as cursor:  # two first runs at once: the second one goes on after the first
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('tenant:' || %s, 0))", [spec.slug])
     existing = Tenant.objects.select_for_update(no_key=True).filter(slug=spec.slug).first()
     if existing is not None:
         return _continue(actor, spec, existing)

@@ -4,10 +4,13 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
+from core.actor import Actor, Subject, SubjectKind
 from core.canonical import sha256_hex
 from core.crypto import random_text
-from core.db import needs_transaction
+from core.db import needs_transaction, tenant_context
 from core.errors import FieldError, Malformed
+from ledger import public as ledger
+from organizations.events import MembershipActivated
 from organizations.models import Invitation, Membership, OutgoingMail, User
 
 from . import mails, passwords
@@ -77,7 +80,16 @@ def accept(*, token: str, password: str, name: str, at: datetime) -> User:
     membership.save(update_fields=["status", "accepted_at", "updated_at", "version"])
     row.accepted_at = at
     row.save(update_fields=["accepted_at"])
+    _tell(membership, user, at)
     return user
+
+
+def _tell(membership: Membership, user: User, at: datetime) -> None:
+    subject = Subject(id=user.id, kind=SubjectKind.USER, credential="invitation")
+    actor = Actor(subject=subject, tenant_id=membership.tenant_id, membership_id=membership.id)
+    fact = MembershipActivated(roles=membership.roles)
+    with tenant_context(membership.tenant_id):
+        ledger.record(actor=actor, event=fact, resource_id=membership.id, at=at, resource_version=membership.version)
 
 
 def _prove_or_set(user: User, *, password: str, name: str, at: datetime) -> None:

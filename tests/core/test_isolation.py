@@ -43,7 +43,8 @@ def test_hole_in_the_wall_is_named(what, mended):
 def test_missing_composite_key_is_named(mended):
     with connections["owner"].cursor() as cursor:
         cursor.execute(
-            "SELECT conname FROM pg_constraint WHERE conrelid = %s::regclass AND contype = 'f' AND confrelid = conrelid", [TABLE]
+            "SELECT conname FROM pg_constraint WHERE conrelid = %s::regclass AND contype = 'f' AND confrelid = conrelid",
+            [TABLE],
         )
         for (name,) in cursor.fetchall():
             cursor.execute(f'ALTER TABLE {TABLE} DROP CONSTRAINT "{name}"')

@@ -51,7 +51,11 @@ def used(tenant):
 
 def kinds(tenant, resource_id):
     with tenant_context(tenant.id):
-        return list(Event.objects.filter(tenant_id=tenant.id, resource_id=resource_id).order_by("id").values_list("type", flat=True))
+        return list(
+            Event.objects.filter(tenant_id=tenant.id, resource_id=resource_id)
+            .order_by("id")
+            .values_list("type", flat=True)
+        )
 
 
 def test_new_key_has_the_form_of_the_contract_and_works(tenant, api):
@@ -170,7 +174,10 @@ def test_rotation_never_widens_nor_changes_the_holder(tenant, api):
     wider = api.post("/v1/api-keys", json={"replaces": old["id"], "roles": ["supplier_admin"]})
     sold = api.post("/v1/api-keys", json={"replaces": old["id"], "partner": "somebody else"})
 
-    assert [fault["code"] for answer in (wider, sold) for fault in answer.json()["errors"]] == ["roles_widened", "partner_changed"]
+    assert [fault["code"] for answer in (wider, sold) for fault in answer.json()["errors"]] == [
+        "roles_widened",
+        "partner_changed",
+    ]
     assert ApiKey.objects.get(pk=old["id"]).status == "active"
 
 

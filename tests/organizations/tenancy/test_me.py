@@ -52,7 +52,9 @@ def test_scopes_are_those_of_credential_and_role_together():
     tenant = provision("provider")
     person, _ = member(tenant, ["nurse"])
 
-    data = Api(token=bearer(person, scopes="appointments.read catalog.read"), tenant=tenant).get("/v1/me").json()["data"]
+    data = (
+        Api(token=bearer(person, scopes="appointments.read catalog.read"), tenant=tenant).get("/v1/me").json()["data"]
+    )
 
     assert data["scopes"] == ["appointments.read"]
 
@@ -62,7 +64,11 @@ def test_key_sees_its_service_account():
 
     data = Api(key=api_key(tenant, partner="Acme")).get("/v1/me").json()["data"]
 
-    assert (data["subject"]["type"], data["subject"]["partner"], data["roles"]) == ("service", "Acme", ["supplier_admin"])
+    assert (data["subject"]["type"], data["subject"]["partner"], data["roles"]) == (
+        "service",
+        "Acme",
+        ["supplier_admin"],
+    )
 
 
 def test_nobody_is_asked_for_a_credential():

@@ -1,5 +1,7 @@
 """Members over HTTP: invite, change, remove; nobody grants what he lacks; one administrator always stays."""
 
+from functools import partial
+
 import pytest
 from django.utils.dateparse import parse_datetime
 
@@ -7,7 +9,7 @@ from core.actor import system_actor
 from core.clock import now
 from core.db import tenant_context
 from ledger.public import Event
-from organizations.actions.memberships import LastAdministrator, Terms, add_service, change_membership
+from organizations.actions.memberships import LastAdministrator, Terms, add_service, change_membership, invite_member
 from organizations.models import Location, Membership, Quota, ServiceAccount, User
 from tests.factories import Api, as_member, bearer, member, provision, suffix
 from tests.races import race
@@ -33,7 +35,11 @@ def invitation(**more):
 
 
 def state(membership):
-    return Membership.objects.filter(pk=membership.pk).values("roles", "status", "version", "location_ids", "valid_until").get()
+    return (
+        Membership.objects.filter(pk=membership.pk)
+        .values("roles", "status", "version", "location_ids", "valid_until")
+        .get()
+    )
 
 
 def values(change):
@@ -42,7 +48,11 @@ def values(change):
 
 def kinds(tenant, resource_id):
     with tenant_context(tenant.id):
-        return list(Event.objects.filter(tenant_id=tenant.id, resource_id=resource_id).order_by("id").values_list("type", flat=True))
+        return list(
+            Event.objects.filter(tenant_id=tenant.id, resource_id=resource_id)
+            .order_by("id")
+            .values_list("type", flat=True)
+        )
 
 
 def seats(tenant):
@@ -57,7 +67,11 @@ def test_invite_makes_an_invited_member_and_takes_a_seat(tenant, api, administra
 
     assert response.status_code == 201, response.content
     made = response.json()["data"]
-    assert (made["status"], made["roles"], made["valid_until"]) == ("invited", ["tenant_admin"], "2030-01-01T00:00:00.000Z")
+    assert (made["status"], made["roles"], made["valid_until"]) == (
+        "invited",
+        ["tenant_admin"],
+        "2030-01-01T00:00:00.000Z",
+    )
     assert (made["subject"]["type"], made["subject"]["email"]) == ("user", wanted["email"])
     assert made["invited_by"] == str(administrator[0].id)
     assert "hpi_" not in response.content.decode()
@@ -72,6 +86,22 @@ def test_invited_person_is_no_member_yet(tenant, api):
     response = Api(token=bearer(person), tenant=tenant).get("/v1/memberships")
 
     assert (response.status_code, response.json()["code"]) == (403, "tenant_forbidden")
+
+
+def test_accepted_invitation_counts_and_is_recorded(tenant):
+    actor = system_actor(tenant.id)
+    with tenant_context(tenant.id):
+        terms = Terms(roles=("nurse",))
+        membership, token = invite_member(
+            actor=actor, email=f"kari-{suffix()}@example.org", name="", terms=terms, at=now()
+        )
+    password = "correct horse battery staple 42"
+
+    response = Api().post(f"/v1/auth/invitations/{token}/accept", json={"password": password, "name": "Kari"})
+
+    assert response.status_code == 200, response.content
+    assert state(membership)["status"] == "active"
+    assert kinds(tenant, membership.id) == ["membership.invited", "membership.activated"]
 
 
 def test_second_invitation_of_the_same_person_is_a_duplicate(tenant, api):
@@ -240,7 +270,9 @@ def test_removed_person_can_be_invited_again(tenant, api):
     assert response.json()["data"]["subject"]["id"] == str(person.id)
 
 
-@pytest.mark.parametrize("change", [{"status": "suspended"}, {"roles": ["nurse"]}, {"valid_until": "2020-01-01T00:00:00Z"}])
+@pytest.mark.parametrize(
+    "change", [{"status": "suspended"}, {"roles": ["nurse"]}, {"valid_until": "2020-01-01T00:00:00Z"}]
+)
 def test_last_administrator_stays_whoever_asks(tenant, administrator, change):
     membership = Membership.objects.get(pk=administrator[1].pk)
     before = state(membership)
@@ -270,11 +302,11 @@ def test_two_administrators_removing_each_other_at_once_leave_one(tenant):
         by_first, by_second = Api(token=bearer(first), tenant=here), Api(token=bearer(second), tenant=here)
 
         answers = race(
-            lambda: by_first.delete(f"/v1/memberships/{two.id}").status_code,
-            lambda: by_second.delete(f"/v1/memberships/{one.id}").status_code,
+            partial(by_first.delete, f"/v1/memberships/{two.id}"),
+            partial(by_second.delete, f"/v1/memberships/{one.id}"),
         )
 
-        assert sorted(answers) in ([204, 409], [204, 403])
+        assert sorted(answer.status_code for answer in answers) in ([204, 409], [204, 403])
         assert sorted([state(one)["status"], state(two)["status"]]) == ["active", "revoked"]
 
 
@@ -284,7 +316,9 @@ def test_two_changes_of_one_version_at_once_let_one_through(tenant, api):
     path, headers = f"/v1/memberships/{membership.id}", {"If-Match": version}
     body = [{"valid_until": "2030-01-01T00:00:00Z"}, {"valid_until": "2031-01-01T00:00:00Z"}]
 
-    answers = race(*(lambda change=change: api.patch(path, json=change, headers=headers).status_code for change in body))
+    answers = race(
+        *(lambda change=change: api.patch(path, json=change, headers=headers).status_code for change in body)
+    )
 
     assert sorted(answers) == [200, 409]
 
@@ -314,7 +348,9 @@ def test_custom_role_of_the_tenant_is_grantable_there_only(tenant, api):
 def test_suspending_the_membership_of_a_service_stops_it(tenant, api):
     account = ServiceAccount.objects.create(name="Robot", partner="robots", tenant=tenant)
     with tenant_context(tenant.id):
-        membership = add_service(actor=system_actor(tenant.id), account=account, terms=Terms(roles=("buyer",)), at=now())
+        membership = add_service(
+            actor=system_actor(tenant.id), account=account, terms=Terms(roles=("buyer",)), at=now()
+        )
 
     response = api.patch(f"/v1/memberships/{membership.id}", json={"status": "suspended"})
 

@@ -80,7 +80,9 @@ def test_get_answers_every_field_of_the_contract(tenant):
 def test_provision_sets_everything_up_and_invites_the_first_administrator(top, org_admin):
     email = f"kari-{suffix()}@example.org"
 
-    response = org_admin.post("/v1/tenants", json=body(admin_email=email.upper(), time_zone="Europe/Oslo", currency="NOK"))
+    response = org_admin.post(
+        "/v1/tenants", json=body(admin_email=email.upper(), time_zone="Europe/Oslo", currency="NOK")
+    )
 
     assert response.status_code == 201, response.content
     made = response.json()["data"]
@@ -186,7 +188,11 @@ def test_org_admin_suspends_and_resumes_a_tenant_below(top, tenant, org_admin):
     assert again.status_code == 200
     assert (resumed["status"], resumed["suspended_reason"]) == ("active", None)
     with tenant_context(below.id):
-        kinds = list(Event.objects.filter(tenant_id=below.id, resource_type="tenant").order_by("id").values_list("type", flat=True))
+        kinds = list(
+            Event.objects.filter(tenant_id=below.id, resource_type="tenant")
+            .order_by("id")
+            .values_list("type", flat=True)
+        )
     assert kinds[-2:] == ["tenant.suspended", "tenant.resumed"]
 
 

@@ -1,5 +1,7 @@
 """The tree of organizations over HTTP: reach, create, move, suspend, close."""
 
+from functools import partial
+
 import pytest
 
 from core.db import tenant_context
@@ -75,7 +77,9 @@ def test_membership_without_the_scope_adds_nothing_to_the_reach(tenant):
 def test_get_of_a_foreign_organization_looks_like_no_organization(admin):
     foreign = organization("Foreign")
 
-    seen, unknown = (admin.get(f"/v1/organizations/{key}") for key in (foreign.id, "01a1fca7-e896-756b-8348-949447efeade"))
+    seen, unknown = (
+        admin.get(f"/v1/organizations/{key}") for key in (foreign.id, "01a1fca7-e896-756b-8348-949447efeade")
+    )
 
     assert (seen.status_code, unknown.status_code) == (404, 404)
     assert seen.json()["detail"] == unknown.json()["detail"]
@@ -131,11 +135,18 @@ def test_tenants_of_an_organization_are_those_within_reach(top, tenant, admin):
 
 
 def test_create_stands_below_the_own_organization_and_is_recorded(top, tenant, admin):
-    response = admin.post("/v1/organizations", json={"name": "North Clinic", "type": "clinic", "metadata": {"beds": 12}})
+    response = admin.post(
+        "/v1/organizations", json={"name": "North Clinic", "type": "clinic", "metadata": {"beds": 12}}
+    )
 
     assert response.status_code == 201, response.content
     made = response.json()["data"]
-    assert (made["parent_id"], made["type"], made["status"], made["metadata"]) == (str(top.id), "clinic", "active", {"beds": 12})
+    assert (made["parent_id"], made["type"], made["status"], made["metadata"]) == (
+        str(top.id),
+        "clinic",
+        "active",
+        {"beds": 12},
+    )
     assert response.headers["Location"] == f"/v1/organizations/{made['id']}"
     assert [str(event.resource_id) for event in events(tenant, "organization.created")][-1] == made["id"]
 
@@ -196,7 +207,10 @@ def test_move_takes_everything_below_along(top, tenant, admin):
 
     assert response.status_code == 200, response.content
     assert ids(admin.get(f"/v1/organizations/{right.id}/children?depth=2")) == {str(left.id), str(leaf.id)}
-    assert events(tenant, "organization.moved")[-1].data == {"from_parent_id": str(top.id), "to_parent_id": str(right.id)}
+    assert events(tenant, "organization.moved")[-1].data == {
+        "from_parent_id": str(top.id),
+        "to_parent_id": str(right.id),
+    }
 
 
 def test_move_below_itself_is_refused(top, admin):
@@ -237,11 +251,11 @@ def test_two_moves_at_once_never_make_a_circle(top, tenant):
         one, two = as_member(tenant, ["org_admin"]), as_member(tenant, ["org_admin"])
 
         answers = race(
-            lambda: one.patch(f"/v1/organizations/{a.id}", json={"parent_id": str(b.id)}).status_code,
-            lambda: two.patch(f"/v1/organizations/{b.id}", json={"parent_id": str(a.id)}).status_code,
+            partial(one.patch, f"/v1/organizations/{a.id}", json={"parent_id": str(b.id)}),
+            partial(two.patch, f"/v1/organizations/{b.id}", json={"parent_id": str(a.id)}),
         )
 
-        assert sorted(answers) == [200, 409]
+        assert sorted(answer.status_code for answer in answers) == [200, 409]
         parents = {row.pk: row.parent_id for row in Organization.objects.filter(pk__in=[a.pk, b.pk])}
         assert sorted([parents[a.pk] == b.pk, parents[b.pk] == a.pk]) == [False, True]
 
@@ -293,7 +307,11 @@ def test_change_of_an_old_version_is_refused(top, admin):
 
     response = admin.patch(f"/v1/organizations/{leaf.id}", json={"name": "Older"}, headers={"If-Match": '"1"'})
 
-    assert (response.status_code, response.json()["code"], response.json()["current_version"]) == (409, "version_conflict", 2)
+    assert (response.status_code, response.json()["code"], response.json()["current_version"]) == (
+        409,
+        "version_conflict",
+        2,
+    )
     assert Organization.objects.get(pk=leaf.pk).name == "Newer"
 
 
