@@ -87,11 +87,7 @@ def _check(rest: list[str]) -> int:
 
 
 def _demo(rest: list[str]) -> int:
-    return (
-        _python(["-m", "bench.demo", *rest])
-        if (ROOT / "bench" / "demo.py").exists()
-        else _python(["manage.py", "demo", *rest])
-    )
+    return _python(["-m", "bench.demo", *rest])
 
 
 def _bench(rest: list[str]) -> int:
