@@ -107,8 +107,6 @@ class Front:
         _end_with_the_server()
         from api.metrics import start_metrics_server  # reads the ledger's tables, which only wsgi has set up
 
-        from api.metrics import start_metrics_server  # needs Django to be set up, which `application` does
-
         start_metrics_server()
         _ = get_resolver().url_patterns  # imported now, not in the first request
         # The threads serve nothing but requests: what the end of one leaves clean need not be cleaned again.

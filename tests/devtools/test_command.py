@@ -1,0 +1,105 @@
+"""`./dev` itself: one clear line and a failing exit code when it cannot go on; supervision of parts."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from devtools import installation, supervisor
+from devtools.places import ROOT
+from devtools.trouble import Trouble
+
+
+def dev(*arguments, **variables):
+    environment = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    command = [sys.executable, str(ROOT / "dev"), *arguments]
+    return subprocess.run(
+        command, env=environment | variables, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_taken_port_is_one_line(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        ended = dev("up", "--port", port, "--data", str(tmp_path / "data"))
+    assert ended.returncode == 1
+    assert (
+        ended.stderr == f"error: Port {port} is taken by another program; choose another with ./dev up --port NUMBER.\n"
+    )
+
+
+def test_unusable_data_folder_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    ended = dev("up", "--data", str(tmp_path / "file"))
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("error: The data folder ")
+    assert ended.stderr.count("\n") == 1
+
+
+def test_unknown_verb_shows_help():
+    ended = dev("dance")
+    assert (ended.returncode, "./dev VERB" in ended.stdout) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "the disk is full"),
+        ("WARNING: Retrying: NewConnectionError('Temporary failure in name resolution')", "cannot be reached"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", "DO NOT MATCH"),
+    ],
+)
+def test_failed_installation_is_explained(line, sentence):
+    assert sentence in installation._reason(["Collecting django", line])
+
+
+def test_package_index_that_is_away_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(installation, "VENV", tmp_path / "venv")
+    monkeypatch.setattr(installation, "PYTHON", tmp_path / "venv" / "bin" / "python")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    monkeypatch.setenv("PIP_NO_INDEX", "0")
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    with pytest.raises(Trouble, match="package index cannot be reached"):
+        installation.ensure(("requirements-local.txt",))
+    assert (tmp_path / "venv" / ".installing").exists()  # the next start goes on from here
+
+
+def supervise(tmp_path, command):
+    keeping = supervisor.Supervisor(logs=tmp_path, run_file=tmp_path / "run.json", environment=dict(os.environ))
+    keeping.add("part", [sys.executable, "-c", command])
+    return keeping
+
+
+def test_dead_part_is_started_again(tmp_path):
+    keeping = supervise(tmp_path, "import time; time.sleep(60)")
+    first = keeping.parts[0].process.pid
+    os.kill(first, 9)
+    keeping.run(until=lambda: keeping.parts[0].process.pid != first)
+    second = keeping.parts[0].process
+    assert second.poll() is None
+    keeping.stop()
+    assert second.poll() is not None
+
+
+def test_part_that_keeps_dying_ends_it_all(tmp_path, monkeypatch):
+    monkeypatch.setattr(supervisor, "_LONGEST_PAUSE_SECONDS", 0.05)
+    keeping = supervise(tmp_path, "raise SystemExit('the reason')")
+    with pytest.raises(Trouble, match="keeps dying: the reason"):
+        keeping.run()
+
+
+def test_orphans_of_a_killed_run_are_cleared(tmp_path):
+    keeping = supervise(tmp_path, "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(60)")
+    orphan = keeping.parts[0].process
+    time.sleep(0.3)
+    run_file = tmp_path / "run.json"
+    run_file.write_text(run_file.read_text().replace(f'"{os.getpid()}"', '"1"'))  # as if this process were gone
+    assert supervisor.clear_leftovers(run_file) == 1
+    assert orphan.wait(5) == -9
+    assert not run_file.exists()
