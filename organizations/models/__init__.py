@@ -8,8 +8,8 @@ from .credentials import (
     PasswordReset,
     RefreshToken,
     SignInFailure,
-    SignInSession,
     SigningKey,
+    SignInSession,
     TotpDevice,
 )
 from .identity import ServiceAccount, StaffRole, User
