@@ -11,6 +11,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from core import errors
 
+from .transport import HeadersTooLarge, RequestTimedOut
+
 log = logging.getLogger(__name__)
 
 STATUS: tuple[tuple[type[errors.PlatformError], int], ...] = (
@@ -74,6 +76,8 @@ _HTTP: dict[type[errors.PlatformError], int] = {
     NotAcceptable: 406,
     UnsupportedMediaType: 415,
     InternalError: 500,
+    RequestTimedOut: 408,
+    HeadersTooLarge: 431,
 }
 
 
