@@ -1,17 +1,13 @@
-"""Registered clients, a browser, and a server on a real socket for the client library."""
+"""Registered clients, a browser, and the way to the service for the client library."""
 
 import base64
 import hashlib
 import re
 import secrets
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import requests
-from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler, get_internal_wsgi_application
 from django.db import transaction
 from django.test import Client
 from requests.adapters import HTTPAdapter
@@ -144,11 +140,6 @@ def grant(person: Person, client: OAuthApplication, secret: str = "", **changes:
     return response.json()
 
 
-class _Quiet(WSGIRequestHandler):
-    def log_message(self, *arguments: Any) -> None:
-        """Say nothing."""
-
-
 class _ToTheSocket(HTTPAdapter):
     """Sends calls for the platform's public name to the socket it listens on."""
 
@@ -157,26 +148,9 @@ class _ToTheSocket(HTTPAdapter):
         super().__init__()
 
     def send(self, request: Any, **arguments: Any) -> Any:
-        """Change the address, keep the name in the Host header."""
-        parts = urlsplit(request.url)
-        request.headers["Host"] = parts.netloc
-        request.url = parts._replace(netloc=f"127.0.0.1:{self.port}").geturl()
+        """Change the address."""
+        request.url = urlsplit(request.url)._replace(netloc=f"127.0.0.1:{self.port}").geturl()
         return super().send(request, **arguments)
-
-
-@contextmanager
-def served() -> Iterator[int]:
-    """Serve the platform on a socket and tell its port."""
-    server = ThreadedWSGIServer(("127.0.0.1", 0), _Quiet)
-    server.set_app(get_internal_wsgi_application())
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
-        yield server.server_address[1]
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def connect(session: requests.Session, port: int) -> requests.Session:

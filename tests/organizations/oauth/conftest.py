@@ -18,9 +18,6 @@ def person():
 
 
 @pytest.fixture(scope="session")
-def port():
-    """Serve the platform on a socket."""
-    from tests.organizations.oauth.clients import served
-
-    with served() as number:
-        yield number
+def port(live_server_url):
+    """Tell the port of the service, which runs behind its real front."""
+    return int(live_server_url.rpartition(":")[2])

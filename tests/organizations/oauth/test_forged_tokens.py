@@ -5,11 +5,13 @@ import hashlib
 import hmac
 import json
 from datetime import timedelta
+from io import StringIO
 
 import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from django.core.management import call_command
 from django.db import transaction
 
 from core.actor import SubjectKind
@@ -318,5 +320,27 @@ def test_unknown_keys_are_not_a_way_to_flood_the_database(place, django_assert_m
                 tokens.verify(token)
 
 
-def test_first_keys_made_by_many_at_once_are_one():
-    assert SigningKey.objects.filter(status="active").count() <= 1
+def test_a_first_key_made_twice_stays_one():
+    kid = signing_keys.active_key().kid
+
+    signing_keys._make_first()
+
+    assert list(SigningKey.objects.filter(status="active").values_list("kid", flat=True)) == [kid]
+
+
+def test_the_command_rotates_by_age_at_will_and_withdraws():
+    def run(*arguments):
+        out = StringIO()
+        call_command("rotate_signing_keys", "--json", *arguments, stdout=out)
+        return json.loads(out.getvalue())
+
+    before = signing_keys.active_key().kid
+
+    assert run() == {**run(), "kid": before, "rotated": False}
+    rotated = run("--now")
+    assert rotated["rotated"]
+    assert rotated["published"][0] == rotated["kid"] != before
+    assert before in rotated["published"]
+    assert run("--withdraw", before) == {"kid": before, "withdrawn": True}
+    assert run("--withdraw", before) == {"kid": before, "withdrawn": False}
+    assert before not in run()["published"]

@@ -1,6 +1,8 @@
 """Signing in, staying in, signing out."""
 
+import statistics
 import threading
+import time
 from datetime import timedelta
 
 import pytest
@@ -9,7 +11,7 @@ from django.db import connection
 from core.clock import now
 from organizations import tokens
 from organizations.models import DeniedToken, RefreshToken, SignInSession
-from organizations.signin import sessions
+from organizations.signin import attempts, passwords, sessions
 from tests.organizations.people import Person
 
 
@@ -66,6 +68,21 @@ def test_unknown_address_and_wrong_password_look_alike(person, api):
     without_id = [{k: v for k, v in answer.json().items() if k != "request_id"} for answer in (unknown, wrong)]
     assert without_id[0] == without_id[1]
     assert without_id[0]["code"] == "invalid_credentials"
+
+
+def test_unknown_address_costs_as_much_as_a_wrong_password(person, monkeypatch):
+    monkeypatch.setattr(attempts, "ALLOWED", 1000)
+
+    def cost(email):
+        started = time.thread_time()
+        with pytest.raises(passwords.InvalidCredentials):
+            passwords.authenticate(email=email, password="wrong", at=now())
+        return time.thread_time() - started
+
+    known = statistics.median(cost(person.email) for _ in range(9))
+    unknown = statistics.median(cost(f"x{person.email}") for _ in range(9))
+
+    assert 0.5 < known / unknown < 2
 
 
 def test_inactive_person_cannot_sign_in(person):
