@@ -84,7 +84,7 @@ def _all(here: dict[str, str]) -> list[Check]:
         Check("unsafe migrations", [sys.executable, "-m", "devtools.migrations"], here),
         Check("openapi drift", [*manage, "openapi", "--check"], here),
         Check("production settings", [*manage, "check", "--deploy", "--fail-level", "WARNING"], _production(here)),
-        Check("security", [_tool("bandit"), "-q", "-r", "-ll", *there, "devtools"], here),
+        Check("security", [_tool("bandit"), "-q", "-c", "pyproject.toml", "-r", "-ll", *there, "devtools"], here),
     ]
 
 

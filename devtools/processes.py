@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
+_HAS_PROC = Path("/proc/self/stat").exists()
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
@@ -33,14 +34,14 @@ def identity(pid: int) -> str | None:
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
-        return "alive" if sys.platform != "linux" and alive(pid) else None
+        return None if _HAS_PROC or not alive(pid) else "alive"
     fields = stat.rpartition(")")[2].split()
     return None if fields[0] in "ZX" else fields[19]
 
 
 def alive(pid: int) -> bool:
     """Tell whether the process exists and is no zombie."""
-    if sys.platform == "linux":
+    if _HAS_PROC:
         return identity(pid) is not None
     try:
         os.kill(pid, 0)

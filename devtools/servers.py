@@ -253,7 +253,7 @@ def _runs(pid: int, *names: str) -> bool:
     try:
         command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].decode(errors="replace")
     except OSError:
-        return sys.platform != "linux"
+        return not Path("/proc").exists()
     return any(name in Path(command).name for name in names)
 
 
