@@ -1,4 +1,4 @@
-"""Lists: filters, sort, fields, include and paging of one resource, compiled to one statement (and one for the total)."""
+"""Lists: filters, sort, fields, include and paging of one resource, compiled to one statement."""
 
 import hashlib
 from collections.abc import Mapping
@@ -187,13 +187,26 @@ class _Builder:
             sql = f'({here} OR (t."{key.column}" = {name} AND {sql}))' if sql else here
         self.where.append(sql)
 
+    def page(self, tail: str) -> str:
+        """The CTE of the page's rows."""
+        return f"page AS (SELECT t.* FROM {self.shape.table} t {self.clause()} ORDER BY {self.query.order.sql} {tail})"
+
     def rows(self, tail: str) -> Call:
         """The statement for the page's rows: JSON text, then the sort keys as text."""
         query, keys = self.query, ", ".join(f't."{key.column}"::text' for key, _ in self.query.order.keys)
-        page = f"SELECT t.* FROM {self.shape.table} t {self.clause()} ORDER BY {query.order.sql} {tail}"
         sql = (
-            f"WITH page AS ({page}) SELECT row_to_json(r)::text, {keys} FROM page t CROSS JOIN LATERAL "
+            f"WITH {self.page(tail)} SELECT row_to_json(r)::text, {keys} FROM page t CROSS JOIN LATERAL "
             f"(SELECT {self.shape.select(query.selection)}) r ORDER BY {query.order.sql}"
+        )
+        return Call(_statement(sql), self.parameters)
+
+    def rows_and_total(self, counting: str, tail: str) -> Call:
+        """One statement, so one snapshot: in every row the exact total and JSON text, null where the page is empty."""
+        select, order_by = self.shape.select(self.query.selection), self.query.order.sql
+        sql = (
+            f"WITH {self.page(tail)}, total AS (SELECT coalesce(({counting}), 0) AS n) "
+            f'SELECT total.n::text, CASE WHEN t."{self.shape.key}" IS NOT NULL THEN row_to_json(r)::text END '
+            f"FROM total LEFT JOIN page t ON true LEFT JOIN LATERAL (SELECT {select}) r ON true ORDER BY {order_by}"
         )
         return Call(_statement(sql), self.parameters)
 
@@ -202,19 +215,14 @@ class _Builder:
         return "WHERE " + " AND ".join(self.where) if self.where else ""
 
 
-def page_calls(query: Query, tenant_id: UUID | None, *, page: int, limit: int) -> list[Call]:
-    """The statements of a page list: its rows and the exact total."""
+def page_call(query: Query, tenant_id: UUID | None, *, page: int, limit: int) -> Call:
+    """The statement of a page list: its rows and the exact total."""
     builder = _Builder(query, tenant_id)
-    counting = query.listing.count if query.listing.count and not query.conditions and not query.extra else ""
-    if counting:
-        total = Call(_statement(counting), builder.parameters[:1])
-    else:
-        total = Call(
-            _statement(f"SELECT count(*) FROM {builder.shape.table} t {builder.clause()}"), list(builder.parameters)
-        )
+    counting = query.listing.count if not query.conditions and not query.extra else ""
+    counting = counting or f"SELECT count(*) FROM {builder.shape.table} t {builder.clause()}"
     first = len(builder.parameters)
     builder.parameters += [str(limit), str((page - 1) * limit)]
-    return [builder.rows(f"LIMIT ${first + 1}::bigint OFFSET ${first + 2}::bigint"), total]
+    return builder.rows_and_total(counting, f"LIMIT ${first + 1}::bigint OFFSET ${first + 2}::bigint")
 
 
 def cursor_call(query: Query, tenant_id: UUID | None, *, after: tuple[str | None, ...] | None, limit: int) -> Call:

@@ -90,7 +90,7 @@ class Inspector(AutoSchema):
         serializer: Serializer[Any] = declared.body(partial=declared.partial)
         direction = "request"
         schema = self._map_serializer(serializer, direction)
-        schema.pop("additionalProperties", None)
+        schema = _tidy(schema)
         media: Schema = {"schema": {**schema, "additionalProperties": False}}
         if declared.partial:
             media["schema"].pop("required", None)
@@ -119,6 +119,18 @@ class Inspector(AutoSchema):
                 "x-codes": codes,
             }
         return found
+
+
+def _tidy(schema: Any) -> Any:
+    """A mapped serializer without what the library writes twice."""
+    if isinstance(schema, list):
+        return [_tidy(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: _tidy(part) for name, part in schema.items()}
+    if isinstance(found.get("type"), list):
+        found["type"] = list(dict.fromkeys(found["type"]))
+    return found
 
 
 def _operation_id(path: str, method: str) -> str:

@@ -11,10 +11,10 @@ from . import cursors, envelopes
 from .listing import Query
 
 
-def page_answer(request: HttpRequest, rows: Rows, total: Rows, *, page: int, limit: int) -> HttpResponse:
-    """The page envelope with first, prev and next links."""
-    count = int(total.value() or 0) if len(total) else 0
-    items = [rows.value(n) or b"null" for n in range(len(rows))]
+def page_answer(request: HttpRequest, rows: Rows, *, page: int, limit: int) -> HttpResponse:
+    """The page envelope with first, prev and next links; every row carries the total, an empty page one row."""
+    count = int(rows.value() or 0)
+    items = [item for item in (rows.value(n, 1) for n in range(len(rows))) if item is not None]
     relations = {"first": {"page": 1, "limit": limit}}
     if page > 1:
         relations["prev"] = {"page": page - 1, "limit": limit}

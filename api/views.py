@@ -37,7 +37,7 @@ from . import envelopes, idempotency, metering, preconditions
 from .errors import MethodNotAllowed, NotAcceptable, problem_response, refusal_of
 from .filters import Condition, check_names
 from .gate import gate, tenant_header
-from .listing import Listing, Query, cursor_call, one_call, page_calls, positive, read_query
+from .listing import Listing, Query, cursor_call, one_call, page_call, positive, read_query
 from .pages import cursor_answer, open_cursor, page_answer
 from .permissions import Operation, authorize
 from .shapes import Selection, Shape, select
@@ -157,10 +157,10 @@ class ApiViewSet(GenericViewSet[Any]):
             query = self._query(listing, extra, "page")
             asked["page"] = positive(self.request.GET.get("page"), 1)
             asked["limit"] = positive(self.request.GET.get("limit"), 20, most=100)
-            return page_calls(query, tenant_id, **asked)
+            return [page_call(query, tenant_id, **asked)]
 
-        rows, total = self._run(calls, bound=bound)
-        return page_answer(self.request, rows, total, **asked)  # type: ignore[arg-type]
+        (rows,) = self._run(calls, bound=bound)
+        return page_answer(self.request, rows, **asked)  # type: ignore[arg-type]
 
     def _cursor(self, listing: Listing, extra: Sequence[Condition], *, bound: bool) -> HttpResponse:
         asked: dict[str, Any] = {}

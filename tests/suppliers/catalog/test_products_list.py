@@ -271,7 +271,7 @@ def test_list_costs_the_same_at_one_and_at_three_rows(api: Api, sent: list[str],
             assert api.get(path).status_code == 200
         costs.append((len(queries), len(sent)))
 
-    assert costs == [(0, 3)] * 2  # the membership's proof, the page, the total: one round trip
+    assert costs == [(0, 2)] * 2  # the membership's proof, the page with its total: one round trip
 
 
 def test_get_is_one_round_trip_of_two_statements(api: Api, sent: list[str]) -> None:
