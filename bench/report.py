@@ -1,0 +1,130 @@
+"""Figures of a benchmark and the tables made of them."""
+
+import argparse
+import os
+import platform
+import time
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+
+from .load import Outcome
+
+_PACKAGES = ("Django", "djangorestframework", "granian", "psycopg", "redis", "orjson")
+_TARGETS = (
+    ("list: server CPU", "list", "cpu", 700),
+    ("list newest change: server CPU", "list newest change", "cpu", 700),
+    ("get: server CPU", "get", "cpu", 500),
+    ("create: server CPU", "create", "cpu", 1_000),
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measurement; CPU in microseconds a request."""
+
+    per_second: float
+    p50: float
+    p99: float
+    cpu: float
+    postgres: float
+    valkey: float
+
+    @classmethod
+    def of(cls, outcome: Outcome, seconds: dict[str, float], *, server: str) -> "Figure":
+        """From an outcome and the CPU seconds of each process; `server` names the one that answered."""
+        each = {name: value / outcome.count * 1e6 for name, value in seconds.items()}
+        return cls(
+            per_second=outcome.per_second,
+            p50=outcome.percentile(0.5),
+            p99=outcome.percentile(0.99),
+            cpu=each[server],
+            postgres=each["PostgreSQL"],
+            valkey=each["Valkey"],
+        )
+
+
+class Series(list[Figure]):
+    """The same measurement in several rounds."""
+
+    def median(self, name: str) -> float:
+        """The middle of one figure."""
+        return median(getattr(figure, name) for figure in self)
+
+    def shown(self, name: str, digits: int = 0) -> str:
+        """The middle of one figure with its lowest and highest."""
+        values = [getattr(figure, name) for figure in self]
+        return f"{median(values):,.{digits}f} ({min(values):,.{digits}f}–{max(values):,.{digits}f})"
+
+
+def machine(wanted: argparse.Namespace) -> list[str]:
+    """What it ran on and how."""
+    packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return [
+        (
+            f"{time.strftime('%Y-%m-%d %H:%M')} · {_processor()}, {os.cpu_count()} cores shared by everything incl. the load, "
+            f"{memory:.0f} GB · {platform.system()} {platform.release()} · Python {platform.python_version()}, {packages} · "
+            f"load average at the end {os.getloadavg()[0]:.1f}"
+        ),
+        "",
+        (
+            f"{wanted.rows:,} products of {wanted.tenants:,} tenants, callers of {wanted.callers} tenants in turn; {wanted.workers} workers, "
+            f"{wanted.connections} connections, {wanted.rounds} rounds of {wanted.seconds:g} s each, interleaved; "
+            "median (lowest–highest). CPU is µs a request by process accounting: of the web workers (of the client where SQL runs "
+            "alone), of PostgreSQL, of Valkey."
+        ),
+    ]
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.machine()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def table(found: dict[str, Series]) -> list[str]:
+    """One line for each measurement."""
+    lines = [
+        "| measured | requests/s | p50 ms | p99 ms | web CPU µs | PostgreSQL µs | Valkey µs |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, series in found.items():
+        cells = [
+            series.shown("per_second"),
+            series.shown("p50", 2),
+            series.shown("p99", 1),
+            series.shown("cpu"),
+            series.shown("postgres"),
+            f"{series.median('valkey'):,.0f}",
+        ]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines
+
+
+def ratios(found: dict[str, Series]) -> list[str]:
+    """Ours beside the others, by requests a second and by the server's CPU; then the marks and whether they are met."""
+    lines = ["| requests/s (web CPU) | ÷ hello | ÷ SQL alone | ÷ stock DRF |", "|---|---|---|---|"]
+    for name in (name for name in found if ":" not in name and name != "hello"):
+        others = ("hello", f"{name}: SQL alone", f"{name}: stock DRF")
+        lines.append(f"| {name} | {' | '.join(_ratio(found[name], found.get(other)) for other in others)} |")
+    lines += ["", "| mark | wanted | found | |", "|---|---|---|---|"]
+    for text, name, figure, most in _TARGETS:
+        value = found[name].median(figure)
+        lines.append(f"| {text} | ≤ {most:,} µs | {value:,.0f} µs | {'met' if value <= most else 'missed'} |")
+    for name in ("list", "list newest change"):
+        value = found[name].median("per_second") / found[f"{name}: stock DRF"].median("per_second")
+        lines.append(
+            f"| {name} beside stock DRF | ≥ 6x requests/s | {value:.1f}x | {'met' if value >= 6 else 'missed'} |"
+        )
+    return lines
+
+
+def _ratio(ours: Series, other: Series | None) -> str:
+    if other is None:
+        return ""
+    speed = ours.median("per_second") / other.median("per_second")
+    return f"{speed:.2f}x ({ours.median('cpu') / other.median('cpu'):.2f}x)"
