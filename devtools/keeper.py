@@ -50,6 +50,7 @@ class Keeper:
             idle_since = self.notice_users(idle_since)
         for server in reversed(self.servers):
             server.stop()
+            server.tidy()
 
     def notice_users(self, idle_since: float | None) -> float | None:
         """Find out whether anybody is left; when not for long enough, keep the lock so that newcomers wait for the end."""

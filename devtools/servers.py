@@ -90,14 +90,19 @@ class Server:
 
     def stop(self) -> None:
         """End the server cleanly."""
-        if self.process is None or self.process.poll() is not None:
-            return
-        self.process.send_signal(self.stop_signal)
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait(5)
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(self.stop_signal)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait(5)
+
+    def tidy(self) -> None:
+        """Remove the socket folder where it is not the server's own."""
+        folder = self.socket_path.parent
+        if folder not in (self.places.postgres, self.places.valkey):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class Postgres(Server):
