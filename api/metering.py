@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -71,12 +72,13 @@ class Meter:
         self.verdict = (ratelimits.take if self.costs else ratelimits.peek)(policy, bucket)
         if self.costs and not self.verdict.allowed:
             wait = self.verdict.reset_seconds
+            violated: dict[str, Any] = {"violated-policies": [f"{policy.name}-minute"]}
             raise RateLimited(
                 f"The limit of {policy.limit} requests per {policy.window_seconds} s is used up.",
                 headers={"Retry-After": str(wait)},
                 type="https://iana.org/assignments/http-problem-types#quota-exceeded",
                 retry_after=wait,
-                **{"violated-policies": [f"{policy.name}-minute"]},
+                **violated,
             )
 
     def write(self, response: HttpResponseBase) -> None:

@@ -57,9 +57,7 @@ PROBLEM_SCHEMA: Schema = {
 class Inspector(AutoSchema):
     """One operation of the document; see `ApiViewSet.operations`."""
 
-    view: ApiViewSet
-    method: str
-    path: str
+    view: ApiViewSet  # type: ignore[override]  # the library's declaration is wider
 
     def get_operation(self, path: str, path_regex: str, path_prefix: str, method: str, registry: Any) -> Schema | None:
         """Build the operation object, or leave views out that are not ours."""

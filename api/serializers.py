@@ -1,5 +1,6 @@
 """Input bodies: DRF serializers that refuse what they do not know, and hand errors over in the platform's form."""
 
+import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -7,6 +8,8 @@ from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
 
 from core.errors import FieldError, InvalidFields
+
+_of_thread = threading.local()
 
 
 class StrictSerializer(serializers.Serializer[Any]):
@@ -27,12 +30,24 @@ def read(kind: type[serializers.Serializer[Any]], data: Mapping[str, Any], *, pa
 
     :raises InvalidFields: with one error a fault, nested ones in dotted form.
     """
-    found = kind(data=data, partial=partial)
-    if not found.is_valid():
-        faults = list(_faults(found.errors, ""))
-        only_unknown = all(fault.code == "unknown_field" for fault in faults)
-        raise (UnknownBodyField if only_unknown else InvalidFields)(errors=faults)
-    return dict(found.validated_data)
+    try:
+        return dict(form(kind, partial=partial).run_validation(data))
+    except serializers.ValidationError as error:
+        faults = list(_faults(error.detail, ""))
+    only_unknown = all(fault.code == "unknown_field" for fault in faults)
+    raise (UnknownBodyField if only_unknown else InvalidFields)(errors=faults)
+
+
+def form(kind: type[serializers.Serializer[Any]], *, partial: bool = False) -> serializers.Serializer[Any]:
+    """This thread's serializer of a kind, made once: copying its declared fields costs more than checking a body.
+
+    Nothing of a body stays in it, as `run_validation` keeps its state in what it returns.
+    """
+    held: dict[Any, serializers.Serializer[Any]] = _of_thread.__dict__.setdefault("forms", {})
+    found = held.get((kind, partial))
+    if found is None:
+        found = held[kind, partial] = kind(partial=partial)
+    return found
 
 
 class UnknownBodyField(InvalidFields):

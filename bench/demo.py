@@ -97,7 +97,8 @@ def walk(demo: dict[str, Any]) -> None:
         endpoint = register(supplier, receiver)
         product = stock_catalog(supplier)
         stranger = Caller(
-            base, {"X-API-Key": demo["api_keys"]["other_supplier"], "X-Tenant-Id": demo["tenants"]["other_supplier"]["id"]}
+            base,
+            {"X-API-Key": demo["api_keys"]["other_supplier"], "X-Tenant-Id": demo["tenants"]["other_supplier"]["id"]},
         )
         expect(stranger.call("GET", f"/v1/products/{product['id']}"), 404, "another supplier asks for it")
         step("another supplier asks for the product: 404, as if there were none")
@@ -156,7 +157,9 @@ def stock_catalog(supplier: Caller) -> dict[str, Any]:
     found = next((item for item in listed["data"]["items"] if item["id"] == product["id"]), None)
     if found is None or "prices" not in found or "stock" not in found:
         raise DemoFailed("the product is not in the list with prices and stock")
-    step(f"listed with include=prices,stock&sort=-updated_at: first of {listed['data']['total']}, stock {found['stock']}")
+    step(
+        f"listed with include=prices,stock&sort=-updated_at: first of {listed['data']['total']}, stock {found['stock']}"
+    )
     return product
 
 

@@ -1,6 +1,7 @@
 """Settings of every environment; values come from the environment (12-factor). `.env.example` lists them all."""
 
 from pathlib import Path
+from typing import Any
 
 import environ
 
@@ -26,6 +27,7 @@ DEMO_DATA = env.bool("DEMO_DATA", default=False)
 USE_TZ = True
 TIME_ZONE = "UTC"
 USE_I18N = False
+FORMAT_MODULE_PATH = ["config.formats"]
 LANGUAGE_CODE = "en-us"
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
@@ -88,8 +90,8 @@ _POOL = {"min_size": 1, "max_size": env.int("DATABASE_POOL_SIZE", default=12), "
 _GUARDS = "-c statement_timeout=5000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=30000"
 
 
-def _database(name: str, default: str, *, pool: bool) -> dict[str, object]:
-    found = env.db_url(name, default=env.str(default))
+def _database(name: str, default: str, *, pool: bool) -> dict[str, Any]:
+    found: dict[str, Any] = env.db_url(name, default=env.str(default))
     found["ENGINE"] = "django.db.backends.postgresql"
     found["CONN_HEALTH_CHECKS"] = False
     options = found.setdefault("OPTIONS", {})
@@ -151,6 +153,8 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXY_COUNT else None
 X_FRAME_OPTIONS = "DENY"
+# These checks look for Django's own middleware; api.middleware.Edge sets the headers, config.pages checks CSRF on pages.
+SILENCED_SYSTEM_CHECKS = ["security.W001", "security.W002", "security.W003"]
 CORS_ALLOWED_ORIGINS = env.list("CORS_ALLOWED_ORIGINS", default=[])
 CORS_URLS_REGEX = r"^/(v1|fhir|oauth)/.*$"
 
@@ -198,8 +202,6 @@ WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS = env.bool("WEBHOOKS_ALLOW_PRIVATE_DESTINATI
 WEBHOOKS_LEASE_SECONDS = env.float("WEBHOOKS_LEASE_SECONDS", default=60)
 WEBHOOKS_RETRY_SCHEDULE_SECONDS = env.list("WEBHOOKS_RETRY_SCHEDULE_SECONDS", cast=int, default=[])
 
-# The pages write times as everything else does: ISO 8601, in UTC.
-DATE_FORMAT, TIME_FORMAT, DATETIME_FORMAT = "Y-m-d", "H:i", "Y-m-d H:i"
 UNFOLD = {
     "SITE_TITLE": "Healthcare Platform",
     "SITE_HEADER": "Healthcare Platform",

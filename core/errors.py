@@ -139,7 +139,8 @@ class InvalidTransition(Conflict):
     title = "The current state does not allow this action."
 
     def __init__(self, detail: str = "", *, state: str, action: str, allowed: Sequence[str] = ()) -> None:
-        super().__init__(detail, **{"from": state, "action": action, "allowed": list(allowed)})
+        super().__init__(detail, action=action, allowed=list(allowed))
+        self.extra = {"from": state, **self.extra}
 
 
 class Duplicate(Conflict):

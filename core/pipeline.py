@@ -16,8 +16,11 @@ from psycopg import errors, pq
 
 _numbers = itertools.count()
 NAMED_AT_MOST = 600
-ANSWER_MILLISECONDS = 10_000  # statement_timeout ends a statement sooner; this is for a server that is not there any more
+ANSWER_MILLISECONDS = (
+    10_000  # statement_timeout ends a statement sooner; this is for a server that is not there any more
+)
 _BEGIN = b"BEGIN"
+_ANSWERS = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +142,28 @@ def _receive(low: Any, expected: list[bytes | None], known: set[bytes]) -> tuple
     """Collect the answers; a PREPARE that failed or was skipped is forgotten, so that it is sent again."""
     outcomes: list[Rows] = []
     fault = None
-    position = 0
     poll = select.poll()
     poll.register(low.socket, select.POLLIN)
+    for name in expected:
+        result = _next_result(low, poll)
+        if result.status == pq.ExecStatus.FATAL_ERROR and fault is None:
+            fault = result
+        if name is not None and result.status != pq.ExecStatus.COMMAND_OK:
+            known.discard(name)
+        elif name is None and result.status in _ANSWERS:
+            outcomes.append(Rows(result))
+        if low.status != pq.ConnStatus.OK:
+            raise errors.error_from_result(fault) if fault else psycopg.OperationalError("the connection was lost")
+    while _next_result(low, poll).status != pq.ExecStatus.PIPELINE_SYNC:
+        pass
+    return outcomes, fault
+
+
+def _next_result(low: Any, poll: Any) -> Any:
+    """The next result of the pipeline; between two of them libpq gives None once.
+
+    :raises psycopg.OperationalError: the server is gone, or silent for too long.
+    """
     while True:
         while low.is_busy():
             if not poll.poll(ANSWER_MILLISECONDS):
@@ -149,17 +171,7 @@ def _receive(low: Any, expected: list[bytes | None], known: set[bytes]) -> tuple
                 raise psycopg.OperationalError("the database did not answer in time")
             low.consume_input()
         result = low.get_result()
-        if result is None:
-            if low.status != pq.ConnStatus.OK:
-                raise errors.error_from_result(fault) if fault else psycopg.OperationalError("the connection was lost")
-            continue
-        if result.status == pq.ExecStatus.PIPELINE_SYNC:
-            return outcomes, fault
-        if result.status == pq.ExecStatus.FATAL_ERROR and fault is None:
-            fault = result
-        name = expected[position]
-        if name is not None and result.status != pq.ExecStatus.COMMAND_OK:
-            known.discard(name)
-        elif name is None and result.status in (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK):
-            outcomes.append(Rows(result))
-        position += 1
+        if result is not None:
+            return result
+        if low.status != pq.ConnStatus.OK:
+            raise psycopg.OperationalError("the connection was lost")

@@ -155,11 +155,8 @@ def _is_partitioned(model: type[models.Model]) -> bool:
 
 def _tenant_references(model: type[models.Model]) -> Iterable[Any]:
     for field in model._meta.concrete_fields:
-        if (
-            field.is_relation
-            and security_of(field.related_model).tenant_column
-            and not _is_partitioned(field.related_model)
-        ):
+        target = field.related_model if field.is_relation else None
+        if isinstance(target, type) and security_of(target).tenant_column and not _is_partitioned(target):
             yield field
 
 

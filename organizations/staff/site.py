@@ -1,6 +1,6 @@
 """The admin site of the platform's staff: own sign-in, idle limit, and the page where the acting tenant is chosen."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib import messages
@@ -87,8 +87,7 @@ class StaffSite(UnfoldAdminSite):  # type: ignore[misc]  # the theme has no type
             extra_context={**self.each_context(request), **(extra_context or {})},
             template_name="registration/password_change_form.html",
         )
-        response: HttpResponse = view(request)
-        return response
+        return cast("HttpResponse", view(request))
 
     def extra_urls(self) -> list[URLPattern]:
         """Addresses of the picker."""

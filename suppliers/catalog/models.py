@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Lower, Now
-from django_fsm import FSMField, transition
+from django_fsm import FSMField
 
 from core.clock import now
-from core.lifecycle import LifecycleModel
+from core.lifecycle import LifecycleModel, transition
 from core.row_security import GLOBAL, TableSecurity
 from organizations.public import TenantOwned
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from api.serializers import StrictSerializer
@@ -186,6 +187,7 @@ class SubstituteIn(StrictSerializer):
     ratio = PatternField(_RATIO, "a ratio such as 1:2", default="1:1")
 
 
+@extend_schema_field({"type": ["string", "number", "boolean"]})
 class ScalarField(serializers.Field[Any, Any, Any, Any]):
     """A text, a number or a boolean."""
 
@@ -231,9 +233,11 @@ class ProductIn(StrictSerializer):
     manufacturer_name = optional_text(255)
     manufacturer_part_number = optional_text(80)
     base_unit = PatternField(vocabularies.UNIT, "a unit code of UNECE Recommendation 20, such as EA, MLT or GRM")
-    packagings = serializers.ListSerializer(child=PackagingIn(), max_length=20)
+    packagings: serializers.ListSerializer[Any] = serializers.ListSerializer(child=PackagingIn(), max_length=20)
     udi = UdiIn(required=False, allow_null=True, default=None)
-    national_codes = serializers.ListSerializer(child=NationalCodeIn(), max_length=50, required=False)
+    national_codes: serializers.ListSerializer[Any] = serializers.ListSerializer(
+        child=NationalCodeIn(), max_length=50, required=False
+    )
     classifications = ClassificationsIn(required=False, allow_null=True)
     tracking = serializers.ChoiceField(choices=states.Tracking.choices, required=False)
     expiry_required = serializers.BooleanField(default=False)
@@ -243,13 +247,17 @@ class ProductIn(StrictSerializer):
     controlled = ControlledIn(required=False, allow_null=True, default=None)
     hazardous = HazardousIn(required=False, allow_null=True, default=None)
     prescription_only = serializers.BooleanField(default=False)
-    substitutes = serializers.ListSerializer(child=SubstituteIn(), max_length=50, required=False)
+    substitutes: serializers.ListSerializer[Any] = serializers.ListSerializer(
+        child=SubstituteIn(), max_length=50, required=False
+    )
     tax_category = PatternField(
         _TAX_CATEGORY, "a tax category", required=False, allow_null=True, allow_blank=True, default=""
     )
     country_of_origin = serializers.CharField(required=False, allow_null=True, allow_blank=True, default="")
     lead_time_days = whole(most=DAYS_MAX)
-    attributes = serializers.ListSerializer(child=AttributeIn(), max_length=200, required=False)
+    attributes: serializers.ListSerializer[Any] = serializers.ListSerializer(
+        child=AttributeIn(), max_length=200, required=False
+    )
 
     def validate_packagings(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for name in ("id", "gtin"):

@@ -19,7 +19,9 @@ def walk(patterns: list, prefix: str = "") -> Iterator[tuple[str, URLPattern]]:
 
 
 ROUTES = [(path, pattern) for path, pattern in walk(get_resolver().url_patterns) if not path.startswith(OPEN)]
-VIEWS = sorted({pattern.callback.cls for _, pattern in ROUTES if hasattr(pattern.callback, "cls")}, key=lambda cls: cls.__name__)
+VIEWS = sorted(
+    {pattern.callback.cls for _, pattern in ROUTES if hasattr(pattern.callback, "cls")}, key=lambda cls: cls.__name__
+)
 
 
 @pytest.mark.parametrize(("path", "pattern"), ROUTES, ids=[path for path, _ in ROUTES])
@@ -32,7 +34,13 @@ def test_route_stands_on_the_base_and_declares_its_operations(path, pattern):
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.__name__)
 def test_operation_of_tenant_data_names_a_scope_or_says_why_not(view):
     for operation in view.operations.values():
-        assert operation.scope or operation.any_scope or operation.public or operation.tenant in ("optional", "none") or operation.description, operation.summary
+        assert (
+            operation.scope
+            or operation.any_scope
+            or operation.public
+            or operation.tenant in ("optional", "none")
+            or operation.description
+        ), operation.summary
 
 
 def test_there_are_routes():

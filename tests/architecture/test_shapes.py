@@ -10,7 +10,9 @@ from api.shapes import Selection, Shape
 from config import urls  # noqa: F401  (imports every view, and with them every shape)
 
 SHAPES = sorted((found for found in gc.get_objects() if isinstance(found, Shape)), key=lambda shape: shape.name)
-LISTINGS = sorted((found for found in gc.get_objects() if isinstance(found, Listing)), key=lambda listing: listing.shape.name)
+LISTINGS = sorted(
+    (found for found in gc.get_objects() if isinstance(found, Listing)), key=lambda listing: listing.shape.name
+)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
@@ -27,6 +29,6 @@ def test_shape_selects_from_its_table(shape):
 def test_sort_keys_are_never_null_columns(listing):
     columns = {field.column: field for field in listing.shape.model._meta.concrete_fields}
     for key in listing.sorts.values():
-        assert not columns[key.column].null
+        assert key.column not in columns or not columns[key.column].null  # a derived table has columns of its own
     assert listing.default_sort.removeprefix("-") in listing.sorts
     assert {"created_at", "updated_at"} <= set(listing.sorts) or listing.shape.name in {"event", "webhook delivery"}

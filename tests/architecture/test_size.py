@@ -6,8 +6,22 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ["config", "core", "ledger", "api", "organizations", "suppliers", "procurement", "prescriptions", "fhir_api", "webhooks", "devtools"]
-FILES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")) if "migrations" not in path.parts]
+PACKAGES = [
+    "config",
+    "core",
+    "ledger",
+    "api",
+    "organizations",
+    "suppliers",
+    "procurement",
+    "prescriptions",
+    "fhir_api",
+    "webhooks",
+    "devtools",
+]
+FILES = [
+    path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")) if "migrations" not in path.parts
+]
 
 
 @pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(ROOT)) for path in FILES])

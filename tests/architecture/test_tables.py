@@ -25,7 +25,15 @@ def test_docstring_names_the_personal_data(model):
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
 def test_table_with_a_tenant_column_is_declared_as_such(model):
     names = {field.column for field in model._meta.concrete_fields}
-    read_before_a_tenant_is_known = {"membership", "apikey", "role", "oauthapplication", "securitylogentry", "provisioningstep", "serviceaccount"}
+    read_before_a_tenant_is_known = {
+        "membership",
+        "apikey",
+        "role",
+        "oauthapplication",
+        "securitylogentry",
+        "provisioningstep",
+        "serviceaccount",
+    }
     published = {"pharmacylisting"}  # what strangers may find, written by one module only
     if "tenant_id" in names and model._meta.model_name not in read_before_a_tenant_is_known:
         assert security_of(model).tenant_column or model._meta.model_name in published
@@ -35,15 +43,26 @@ def test_table_with_a_tenant_column_is_declared_as_such(model):
 def test_tenant_table_has_forced_row_security_and_a_policy(model):
     table = model._meta.db_table
     assert ask("SELECT relrowsecurity, relforcerowsecurity FROM pg_class WHERE relname = %s", table) == [(True, True)]
-    policies = dict(ask("SELECT polname, pg_get_expr(polqual, polrelid) FROM pg_policy p JOIN pg_class c ON c.oid = polrelid WHERE relname = %s", table))
+    policies = dict(
+        ask(
+            "SELECT polname, pg_get_expr(polqual, polrelid) FROM pg_policy p JOIN pg_class c ON c.oid = polrelid WHERE relname = %s",
+            table,
+        )
+    )
     assert "app.tenant_id" in policies["hp_own"]
-    assert ask("SELECT has_table_privilege('hp_runtime', %s, 'SELECT')", f'"{table}"') == [(security_of(model).before_binding,)]
+    assert ask("SELECT has_table_privilege('hp_runtime', %s, 'SELECT')", f'"{table}"') == [
+        (security_of(model).before_binding,)
+    ]
 
 
 @pytest.mark.parametrize("model", TENANT, ids=lambda model: model._meta.label)
 def test_reference_between_tenant_tables_carries_the_tenant(model):
     for field in model._meta.concrete_fields:
-        if field.is_relation and security_of(field.related_model).tenant_column and len(field.related_model._meta.pk_fields) == 1:
+        if (
+            field.is_relation
+            and security_of(field.related_model).tenant_column
+            and len(field.related_model._meta.pk_fields) == 1
+        ):
             found = ask(
                 "SELECT array_length(conkey, 1) FROM pg_constraint k JOIN pg_class c ON c.oid = conrelid JOIN pg_attribute a ON a.attrelid = c.oid"
                 " AND a.attnum = ANY(conkey) WHERE contype = 'f' AND c.relname = %s AND a.attname = %s",
@@ -54,7 +73,9 @@ def test_reference_between_tenant_tables_carries_the_tenant(model):
 
 @pytest.mark.parametrize("role", ["hp_runtime", "hp_app", "hp_counterparty", "hp_dispatcher"])
 def test_runtime_roles_are_neither_superuser_nor_beyond_row_security(role):
-    assert ask("SELECT rolsuper, rolbypassrls, rolcreaterole FROM pg_roles WHERE rolname = %s", role) == [(False, False, False)]
+    assert ask("SELECT rolsuper, rolbypassrls, rolcreaterole FROM pg_roles WHERE rolname = %s", role) == [
+        (False, False, False)
+    ]
 
 
 def test_tests_run_as_the_runtime_role():
@@ -63,10 +84,21 @@ def test_tests_run_as_the_runtime_role():
         assert cursor.fetchone() == ("hp_runtime", "hp_runtime")
 
 
-@pytest.mark.parametrize("model", [m for m in MODELS if security_of(m).append_only], ids=lambda model: model._meta.label)
+@pytest.mark.parametrize(
+    "model", [m for m in MODELS if security_of(m).append_only], ids=lambda model: model._meta.label
+)
 def test_append_only_table_refuses_change_even_to_its_owner(model):
     table = model._meta.db_table
-    triggers = {row[0] for row in ask("SELECT tgname FROM pg_trigger t JOIN pg_class c ON c.oid = tgrelid WHERE relname = %s", table)}
+    triggers = {
+        row[0]
+        for row in ask("SELECT tgname FROM pg_trigger t JOIN pg_class c ON c.oid = tgrelid WHERE relname = %s", table)
+    }
     assert {"hp_append_only", "hp_no_truncate"} <= triggers
     for role in ("hp_runtime", "hp_app", "hp_platform"):
-        assert ask("SELECT has_table_privilege(%s, %s, 'UPDATE'), has_table_privilege(%s, %s, 'DELETE')", role, f'"{table}"', role, f'"{table}"') == [(False, False)]
+        assert ask(
+            "SELECT has_table_privilege(%s, %s, 'UPDATE'), has_table_privilege(%s, %s, 'DELETE')",
+            role,
+            f'"{table}"',
+            role,
+            f'"{table}"',
+        ) == [(False, False)]

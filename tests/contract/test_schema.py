@@ -44,7 +44,11 @@ def test_operation_keeps_to_its_schema(operation, schema, world, long):
     )
     @given(case=target.as_strategy())
     def check(case):
-        fixed = {name: value for name, value in (case.headers or {}).items() if name not in ("X-Tenant-Id", "X-Membership-Id")}
+        fixed = {
+            name: value
+            for name, value in (case.headers or {}).items()
+            if name not in ("X-Tenant-Id", "X-Membership-Id")
+        }
         case.headers = fixed
         for name in ("id", "delivery_id"):
             kind = path.split("/{")[0].rsplit("/", 1)[-1]
@@ -53,4 +57,3 @@ def test_operation_keeps_to_its_schema(operation, schema, world, long):
         case.call_and_validate(headers=headers, checks=CHECKS)
 
     check()
-

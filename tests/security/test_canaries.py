@@ -31,7 +31,9 @@ def questions(operation: worlds.Operation, mine: World, theirs: World) -> list[s
     for world in (mine, theirs):
         path = world.path(operation)
         found.append(path)
-        for name in sorted(operation.parameters & {"search", "status", "include", "sort", "limit", "organization_id", "directory"}):
+        for name in sorted(
+            operation.parameters & {"search", "status", "include", "sort", "limit", "organization_id", "directory"}
+        ):
             value = {
                 "search": theirs.canary,
                 "status": "active",
@@ -74,7 +76,12 @@ def test_the_canaries_sing_at_home(mine, theirs):
 
 def _unfiltered(builder: listing._Builder, condition: Condition) -> None:
     """The ORM's wall taken out: the condition on the tenant holds for every row, all others stay."""
-    _ADD(builder, Condition("{0}::uuid IS NOT NULL", condition.parameters) if condition.sql == 't."tenant_id" = {0}' else condition)
+    _ADD(
+        builder,
+        Condition("{0}::uuid IS NOT NULL", condition.parameters)
+        if condition.sql == 't."tenant_id" = {0}'
+        else condition,
+    )
 
 
 _ADD = listing._Builder.add

@@ -12,7 +12,6 @@ from organizations import tokens
 from organizations.models import Membership
 from tests import factories
 from tests.factories import Api
-
 from tests.security import worlds
 from tests.security.worlds import Operation, World, operations
 
@@ -119,14 +118,16 @@ def test_membership_id_of_somebody_else_is_403(operation, mine, theirs):
 @pytest.mark.parametrize(
     ("check", "planted"),
     [
-        (test_token_without_the_scope_is_403, lambda: mock.patch.object(views, "authorize", lambda *_: None)),
+        (test_token_without_the_scope_is_403, lambda: mock.patch.object(views, "authorize", return_value=None)),
         (test_id_of_another_tenant_is_404, lambda: mock.patch.object(views, "NotFound", views.Forbidden)),
     ],
 )
 def test_the_walk_notices_a_planted_fault(check: Callable[..., None], planted, mine, theirs):
     """Proof of power: with the check taken out, the walk must fail somewhere."""
     noticed = 0
-    for operation in (one for one in GUARDED if one.scope and one.method == "GET" and one.path.startswith("/v1/products")):
+    for operation in (
+        one for one in GUARDED if one.scope and one.method == "GET" and one.path.startswith("/v1/products")
+    ):
         arguments = {"operation": operation, "mine": mine, "theirs": theirs}
         names = check.__code__.co_varnames[: check.__code__.co_argcount]
         try:

@@ -62,7 +62,10 @@ def test_row_of_another_tenant_is_neither_changed_nor_taken_nor_made(table, colu
     with tenant_context(theirs.tenant.id):
         before = count(table)
     with tenant_context(mine.tenant.id), connection.cursor() as cursor:
-        for statement in (f'DELETE FROM "{table}" WHERE "{column}" = %s', f'UPDATE "{table}" SET "{column}" = "{column}" WHERE "{column}" = %s'):
+        for statement in (
+            f'DELETE FROM "{table}" WHERE "{column}" = %s',
+            f'UPDATE "{table}" SET "{column}" = "{column}" WHERE "{column}" = %s',
+        ):
             try:
                 with transaction.atomic():
                     cursor.execute(statement, [theirs.tenant.id])
@@ -78,7 +81,10 @@ def test_row_of_another_tenant_is_neither_changed_nor_taken_nor_made(table, colu
         assert count(table) == before
 
 
-@pytest.mark.parametrize("statement", ["SET row_security = off", "SET ROLE hp_owner", "SET ROLE hp_platform", "SET SESSION AUTHORIZATION hp_owner"])
+@pytest.mark.parametrize(
+    "statement",
+    ["SET row_security = off", "SET ROLE hp_owner", "SET ROLE hp_platform", "SET SESSION AUTHORIZATION hp_owner"],
+)
 def test_runtime_role_cannot_step_out(statement, mine):
     with pytest.raises(DatabaseError), tenant_context(mine.tenant.id), connection.cursor() as cursor:
         cursor.execute(statement)

@@ -109,7 +109,10 @@ def make(canary: str = "") -> World:
         "products": _made(api.post("/v1/products", json=product(canary))),
         "locations": _made(api.post("/v1/locations", json={"name": f"Ward {canary}", "type": "ward"})),
         "webhooks": _made(
-            api.post("/v1/webhooks", json={"url": "https://receiver.example.com/hook", "events": ["*"], "description": canary})
+            api.post(
+                "/v1/webhooks",
+                json={"url": "https://receiver.example.com/hook", "events": ["*"], "description": canary},
+            )
         ),
         "api-keys": _made(
             api.post("/v1/api-keys", json={"name": f"Key {canary}", "partner": canary, "roles": ["supplier_admin"]})
