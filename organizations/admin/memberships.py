@@ -76,6 +76,10 @@ class MembershipPages(StaffPages):
     )
     readonly_fields = ("member", "status_label", "all_roles", "locations")
 
+    def named(self, row: Membership) -> str:
+        """Who, and where."""
+        return f"{self.member(row)} in {row.tenant}"
+
     @column(description="Member")
     def member(self, row: Membership) -> str:
         """The person's address, or the machine's name."""

@@ -109,6 +109,10 @@ class PersonPages(StaffPages):
         rows: QuerySet[User] = super().get_queryset(request)
         return rows.defer("password")
 
+    def named(self, row: User) -> str:
+        """By address."""
+        return row.email
+
     @column(description="Staff role", ordering="staff_role", label=True)
     def role(self, row: User) -> str:
         """The staff role as a label."""

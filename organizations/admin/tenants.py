@@ -106,7 +106,7 @@ BUTTONS = (
     ),
     Button(
         name="close",
-        label="Close",
+        label="Close for good",
         deed=Deed.END_TENANTS,
         run=_close,
         explains="The tenant ends for good; nobody can enter it any more.",

@@ -47,7 +47,7 @@ BUTTONS = (
     ),
     Button(
         name="close",
-        label="Close",
+        label="Close for good",
         deed=Deed.CHANGE_ORGANIZATIONS,
         run=_to("closed"),
         explains="The organization ends for good. Tenants and organizations below it must be closed first.",

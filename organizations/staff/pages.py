@@ -140,6 +140,10 @@ class StaffPages(ModelAdmin):  # type: ignore[misc]  # the theme has no types
 
     # -- changing ----------------------------------------------------------------------------------------------------
 
+    def named(self, row: Any) -> str:
+        """What a button's page calls the row."""
+        return str(row)
+
     def tenant_of(self, row: Any) -> UUID | None:
         """The tenant in whose ledger a change of this row is told; None is the platform's own."""
         return getattr(row, "tenant_id", None)
@@ -164,7 +168,7 @@ class StaffPages(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": f"{chosen.label}: {row}",
+            "title": f"{chosen.label}: {self.named(row)}",
             "button": chosen,
             "row": row,
             "form": form,

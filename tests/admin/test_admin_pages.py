@@ -5,6 +5,7 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
+from core.row_security import security_of
 from organizations.staff.pages import StaffPages, TenantPages
 from organizations.staff.roles import Area, sees
 from tests.admin.people import act_in, signed_in, staff, world
@@ -82,12 +83,14 @@ def test_role_sees_its_areas_only(role: str, one_world) -> None:
     assert chosen.get("/admin/").status_code == 200
 
 
-def test_every_tenant_table_page_is_a_tenant_page() -> None:
-    from core.row_security import security_of
+def _walled(page: StaffPages) -> bool:
+    """Rows that are read before a tenant is known, memberships and keys, are listed for all tenants."""
+    security = security_of(page.model)
+    return bool(security.tenant_column) and not security.before_binding
 
-    open_pages = [
-        page.opts.label for page in PAGES if security_of(page.model).tenant_column and not isinstance(page, TenantPages)
-    ]
+
+def test_every_tenant_table_page_is_a_tenant_page() -> None:
+    open_pages = [page.opts.label for page in PAGES if _walled(page) and not isinstance(page, TenantPages)]
 
     assert open_pages == []
 
@@ -97,3 +100,45 @@ def test_stranger_is_sent_to_the_sign_in() -> None:
 
     assert answer.status_code == 302
     assert answer.headers["Location"].startswith("/admin/login/")
+
+
+@pytest.mark.parametrize(
+    "path", ["", "organizations/", "suppliers/", "jsi18n/", "password_change/", "search/?s=tenant"]
+)
+def test_general_pages_open(path: str, browser: Client) -> None:
+    assert browser.get(f"/admin/{path}").status_code == 200
+
+
+def test_filter_finds_tenants_by_name(browser: Client, one_world) -> None:
+    query = {
+        "app_label": "organizations",
+        "model_name": "membership",
+        "field_name": "tenant",
+        "term": one_world.tenant.name,
+    }
+
+    found = browser.get("/admin/autocomplete/", query).json()["results"]
+
+    assert [row["id"] for row in found] == [str(one_world.tenant.pk)]
+
+
+def test_history_shows_what_staff_did(browser: Client, one_world) -> None:
+    reason = "Ticket 42: legal department asks"
+    browser.post(f"/admin/organizations/tenant/{one_world.tenant.pk}/do/hold/", {"reason": reason, "hold": "on"})
+
+    page = browser.get(f"/admin/organizations/tenant/{one_world.tenant.pk}/history/").content.decode()
+
+    assert "tenant.hold" in page
+    assert reason in page
+
+
+@pytest.mark.parametrize("name", ["location", "tenantconfiguration", "entitlement"])
+def test_history_of_a_tenants_row_opens(name: str, browser: Client, one_world) -> None:
+    from django.apps import apps
+
+    from core.db import tenant_context
+
+    with tenant_context(one_world.tenant.id):
+        row = apps.get_model("organizations", name).objects.filter(tenant_id=one_world.tenant.id).first()
+
+    assert browser.get(f"/admin/organizations/{name}/{row.pk}/history/").status_code == 200

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -90,16 +89,11 @@ def _button(row: Any, name: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = os.environ.get("CHROMIUM") or next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-    )
-    if not path:
-        pytest.fail("No Chromium: set CHROMIUM to its path, or leave these tests out with -m 'not browser'.")
+def browser(chromium: str) -> Iterator[Browser]:
     # Playwright keeps an event loop in this thread, in which Django would refuse to touch the database.
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as driver:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-        found = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        found = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield found
         found.close()
 
