@@ -7,20 +7,21 @@ import base64
 import hashlib
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 import orjson
 import psycopg
 from django.db import DatabaseError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
 from core import pipeline
-from core.actor import Actor
 from core.crypto import key_ring
 from core.errors import Conflict, Malformed, Unprocessable
 from core.ids import uuid7
 
 KEEP_DAYS = 7
 PURPOSE = "idempotency"
+_KEPT = ("ETag", "Location")
 
 _CLAIM = pipeline.Statement.of(
     "INSERT INTO api_idempotencyrecord (id, tenant_id, subject_id, key, fingerprint) VALUES ($1,$2,$3,$4,$5)"
@@ -86,54 +87,63 @@ def fingerprint(request: HttpRequest) -> str:
     return hashlib.sha256("\n".join(parts).encode() + b"\n" + request.body).hexdigest()
 
 
-def claim(request: HttpRequest, actor: Actor, key: str) -> Replay | None:
-    """Take the key for this request inside the business transaction, or find the answer of the first.
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One request's claim to a key inside the business transaction.
 
     A twin waits for the first to commit, no longer than `lock_timeout`.
-
-    :raises InProgress: the first is still at work.
-    :raises KeyReused: the key belongs to another request.
     """
-    print_ = fingerprint(request)
-    owner = [str(actor.tenant_id), str(actor.subject_id), key]
-    try:
-        (rows,) = pipeline.run([pipeline.Call(_CLAIM, [str(uuid7()), *owner, print_])])
-    except DatabaseError as error:
-        if isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
-            raise InProgress(headers={"Retry-After": "1"}) from None
-        raise
-    if len(rows):
-        return None
-    (seen,) = pipeline.run([pipeline.Call(_SEEN, owner)])
-    if not len(seen):
-        raise InProgress(headers={"Retry-After": "1"})
-    known, status, sealed = seen.row()
-    if known != print_.encode():
-        raise KeyReused
-    if status is None or sealed is None:
-        raise InProgress(headers={"Retry-After": "1"})
-    return _opened(actor, key, int(status), sealed)
+
+    tenant_id: UUID
+    subject_id: UUID
+    key: str
+    fingerprint: str
+
+    def call(self) -> pipeline.Call:
+        """The statement that takes the key; it needs the bound tenant, so it travels behind the proof that binds it."""
+        return pipeline.Call(_CLAIM, [str(uuid7()), *self._owner(), self.fingerprint])
+
+    def replay(self, taken: pipeline.Rows) -> Replay | None:
+        """None when the key was taken, else the answer of the first request.
+
+        :raises InProgress: the first is still at work.
+        :raises KeyReused: the key belongs to another request.
+        """
+        if len(taken):
+            return None
+        (seen,) = pipeline.run([pipeline.Call(_SEEN, self._owner())])
+        if not len(seen):
+            raise InProgress(headers={"Retry-After": "1"})
+        known, status, sealed = seen.row()
+        if known != self.fingerprint.encode():
+            raise KeyReused
+        if status is None or sealed is None:
+            raise InProgress(headers={"Retry-After": "1"})
+        plain = key_ring().open(base64.b64decode(sealed), purpose=PURPOSE, place=self._place())
+        head, _, content = plain.partition(b"\n")
+        return Replay(int(status), orjson.loads(head), content)
+
+    def keep(self, response: HttpResponse, *, secrets: tuple[str, ...]) -> None:
+        """Store the answer with the key before the commit; secret members are kept as null."""
+        headers = {name: response.headers[name] for name in _KEPT if name in response.headers}
+        plain = orjson.dumps(headers) + b"\n" + _without(response.content, secrets)
+        sealed = key_ring().seal(plain, purpose=PURPOSE, place=self._place())
+        pipeline.run([pipeline.Call(_KEEP, [*self._owner(), str(response.status_code), sealed.hex()])])
+
+    def _owner(self) -> list[str]:
+        return [str(self.tenant_id), str(self.subject_id), self.key]
+
+    def _place(self) -> bytes:
+        return "/".join(self._owner()).encode()
 
 
-def _place(actor: Actor, key: str) -> bytes:
-    return f"{actor.tenant_id}/{actor.subject_id}/{key}".encode()
+class NotClaimed(Exception):
+    """The database refused the claim: nobody was bound, or a twin holds the key. `reason` is what to raise then."""
 
-
-def _opened(actor: Actor, key: str, status: int, sealed: bytes) -> Replay:
-    plain = key_ring().open(base64.b64decode(sealed), purpose=PURPOSE, place=_place(actor, key))
-    head, _, content = plain.partition(b"\n")
-    return Replay(status, orjson.loads(head), content)
-
-
-def keep(
-    actor: Actor, key: str, *, status: int, headers: dict[str, str], content: bytes, secrets: tuple[str, ...]
-) -> None:
-    """Store the answer with the key before the commit; secret members are kept as null."""
-    sealed = key_ring().seal(
-        orjson.dumps(headers) + b"\n" + _without(content, secrets), purpose=PURPOSE, place=_place(actor, key)
-    )
-    owner = [str(actor.tenant_id), str(actor.subject_id), key]
-    pipeline.run([pipeline.Call(_KEEP, [*owner, str(status), sealed.hex()])])
+    def __init__(self, error: DatabaseError) -> None:
+        waited = isinstance(error.__cause__, psycopg.errors.LockNotAvailable)
+        self.reason: Exception = InProgress(headers={"Retry-After": "1"}) if waited else error
+        super().__init__(str(self.reason))
 
 
 def _without(content: bytes, secrets: tuple[str, ...]) -> bytes:

@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.db import ProgrammingError, transaction
+from django.db import DatabaseError, ProgrammingError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from rest_framework.viewsets import GenericViewSet
@@ -53,14 +53,15 @@ class ApiViewSet(GenericViewSet[Any]):
     operations: ClassVar[dict[str, Operation]] = {}
     lookup_value_converter = "uuid"
     lookup_url_kwarg = "pk"
+    request: HttpRequest  # type: ignore[assignment]  # Django's own: DRF's wrapper costs more than it gives here
     subject: Subject
     operation: Operation
 
     # -- the request's way in and out -------------------------------------------------------------------------------
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Prove the credential, count the request, run the action; turn every refusal into its answer."""
-        self.request = request  # type: ignore[assignment]
+        self.request = request
         self.meter = metering.Meter(request)
         subject: Subject | None = None
         try:
@@ -77,10 +78,11 @@ class ApiViewSet(GenericViewSet[Any]):
 
     def _handler(self, request: HttpRequest) -> Callable[..., HttpResponseBase]:
         method = (request.method or "").lower()
-        self.action = self.action_map.get("get" if method == "head" else method)
-        if self.action is None:
+        action = self.action_map.get("get" if method == "head" else method)
+        if action is None:
             raise MethodNotAllowed(headers={"Allow": ", ".join(sorted(name.upper() for name in self.action_map))})
-        operation = self.operations.get(self.action)
+        self.action = action
+        operation = self.operations.get(action)
         if operation is None:
             raise Forbidden("The operation declares no scope.")
         self.operation = operation
@@ -109,10 +111,10 @@ class ApiViewSet(GenericViewSet[Any]):
         return self._enter(tenant_id, rows[0], writing=False), rows[1:]
 
     def _tenant_id(self) -> UUID:
-        return tenant_header(self.request) or gate().only_tenant(self.subject)  # type: ignore[arg-type]
+        return tenant_header(self.request) or gate().only_tenant(self.subject)
 
     def _enter(self, tenant_id: UUID, proof: Rows, *, writing: bool) -> Actor:
-        request: HttpRequest = self.request  # type: ignore[assignment]
+        request: HttpRequest = self.request
         actor = gate().actor(self.subject, tenant_id, proof, request, writing=writing)
         self.meter.enter_tenant(actor)
         authorize(self.operation, actor)
@@ -123,10 +125,10 @@ class ApiViewSet(GenericViewSet[Any]):
 
         :raises Forbidden: nowhere.
         """
-        if tenant_header(self.request):  # type: ignore[arg-type]
+        if tenant_header(self.request):
             return [self.ask(lambda _: ())[0]]
         allowed, refusal = [], None
-        for actor in gate().reach(self.subject, self.request):  # type: ignore[arg-type]
+        for actor in gate().reach(self.subject, self.request):
             try:
                 authorize(self.operation, actor)
                 allowed.append(actor)
@@ -160,7 +162,7 @@ class ApiViewSet(GenericViewSet[Any]):
             return [page_call(query, tenant_id, **asked)]
 
         (rows,) = self._run(calls, bound=bound)
-        return page_answer(self.request, rows, **asked)  # type: ignore[arg-type]
+        return page_answer(self.request, rows, **asked)
 
     def _cursor(self, listing: Listing, extra: Sequence[Condition], *, bound: bool) -> HttpResponse:
         asked: dict[str, Any] = {}
@@ -169,11 +171,11 @@ class ApiViewSet(GenericViewSet[Any]):
             query = asked["query"] = self._query(listing, extra, "cursor")
             limit = asked["limit"] = positive(self.request.GET.get("limit"), 50, most=200)
             asked["tenant_id"] = tenant_id
-            after = open_cursor(self.request, query, tenant_id)  # type: ignore[arg-type]
+            after = open_cursor(self.request, query, tenant_id)
             return [cursor_call(query, tenant_id, after=after, limit=limit)]
 
         (rows,) = self._run(calls, bound=bound)
-        return cursor_answer(self.request, rows, **asked)  # type: ignore[arg-type]
+        return cursor_answer(self.request, rows, **asked)
 
     def one(
         self, key: object, *, shape: Shape | None = None, extra: Condition | None = None, bound: bool = True
@@ -207,7 +209,7 @@ class ApiViewSet(GenericViewSet[Any]):
             and status == 200
             and self.request.method in ("GET", "HEAD")
             and preconditions.matches_none(self.request, tag)
-        ):  # type: ignore[arg-type]
+        ):
             response = HttpResponse(status=304)
             response.headers["ETag"] = tag
             return response
@@ -222,34 +224,44 @@ class ApiViewSet(GenericViewSet[Any]):
 
         The order is the contract's: membership, scope, replay, object (404), version (409), body (400), action.
         """
-        request: HttpRequest = self.request  # type: ignore[assignment]
+        request: HttpRequest = self.request
         key = idempotency.key_of(request)
-        with transaction.atomic():
-            tenant_id = self._tenant_id()
-            actor = self._enter(tenant_id, pipeline.run([gate().proof(self.subject, tenant_id)])[0], writing=True)
-            replay = idempotency.claim(request, actor, key) if key else None
-            if replay is not None:
-                headers = {**replay.headers, "Idempotency-Replayed": "true"}
-                return envelopes.respond(replay.content, status=replay.status, headers=headers)
-            target = find(actor) if find else None
-            if target is not None:
-                preconditions.check_version(request, target)
-            check_names(request.GET, ("fields", "include") if self.operation.shape else ())
-            data, version = read_body(request, self.operation)
-            preconditions.check_version(request, target, version)
-            result = work(Command(actor=actor, data=data, target=target, at=clock.now()))
-            response = self._answer_write(result, actor)
-            if key:
-                kept = {name: value for name, value in response.headers.items() if name in ("ETag", "Location")}
-                idempotency.keep(
-                    actor,
-                    key,
-                    status=response.status_code,
-                    headers=kept,
-                    content=response.content,
-                    secrets=self.operation.secrets,
-                )
+        tenant_id = self._tenant_id()
+        claim = idempotency.Claim(tenant_id, self.subject.id, key, idempotency.fingerprint(request)) if key else None
+        proof = gate().proof(self.subject, tenant_id)
+        try:
+            with transaction.atomic():
+                actor, replay = self._enter_and_claim(tenant_id, proof, claim)
+                if replay is not None:
+                    headers = {**replay.headers, "Idempotency-Replayed": "true"}
+                    return envelopes.respond(replay.content, status=replay.status, headers=headers)
+                response = self._work(actor, work, find(actor) if find else None)
+                if claim is not None:
+                    claim.keep(response, secrets=self.operation.secrets)
+        except idempotency.NotClaimed as failure:  # say first who may not ask at all
+            self._enter(tenant_id, pipeline.run([proof])[0], writing=True)
+            raise failure.reason from None
         return response
+
+    def _enter_and_claim(
+        self, tenant_id: UUID, proof: Call, claim: idempotency.Claim | None
+    ) -> tuple[Actor, idempotency.Replay | None]:
+        """Prove the membership and take the key in one round trip; if the caller is refused, both are rolled back."""
+        try:
+            proven, *taken = pipeline.run([proof, claim.call()] if claim else [proof])
+        except DatabaseError as error:
+            raise idempotency.NotClaimed(error) from error
+        actor = self._enter(tenant_id, proven, writing=True)
+        return actor, claim.replay(taken[0]) if claim else None
+
+    def _work(self, actor: Actor, work: Work, target: Any) -> HttpResponse:
+        request: HttpRequest = self.request
+        if target is not None:
+            preconditions.check_version(request, target)
+        check_names(request.GET, ("fields", "include") if self.operation.shape else ())
+        data, version = read_body(request, self.operation)
+        preconditions.check_version(request, target, version)
+        return self._answer_write(work(Command(actor=actor, data=data, target=target, at=clock.now())), actor)
 
     def _answer_write(self, result: Any, actor: Actor) -> HttpResponse:
         operation = self.operation

@@ -54,6 +54,6 @@ def read_body(request: HttpRequest, operation: Operation) -> tuple[dict[str, Any
         raise UnsupportedMediaType(f"Send application/json, not {media[:80]!r}.")
     parsed = body.parse_object(request.body)
     version = None
-    if "version" not in operation.body().fields and isinstance(parsed.get("version"), int):
+    if "version" not in serializers.form(operation.body).fields and isinstance(parsed.get("version"), int):
         version = parsed.pop("version")
     return serializers.read(operation.body, parsed, partial=operation.partial), version

@@ -62,10 +62,17 @@ class LifecycleModel(ConcurrentTransitionMixin, models.Model):  # type: ignore[m
         :raises TransitionNotAllowed: it was built in a later state.
         """
         if self._state.adding:
-            for field in _state_fields(type(self)):
-                if self._states_at_start[field.attname] != field.get_default():
-                    raise TransitionNotAllowed(f"{field.name} must start as {field.get_default()}", object=self)
+            self.check_start()
         super().save(*args, **kwargs)
+
+    def check_start(self) -> None:
+        """Hold the states a new row was built in against the first ones.
+
+        :raises TransitionNotAllowed: it was built in a later state.
+        """
+        for field in _state_fields(type(self)):
+            if self._states_at_start[field.attname] != field.get_default():
+                raise TransitionNotAllowed(f"{field.name} must start as {field.get_default()}", object=self)
 
 
 def transition(*, field: Any, source: str | Sequence[str], target: str) -> Callable[[Method], Method]:

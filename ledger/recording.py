@@ -1,6 +1,7 @@
 """Writing one fact, in the transaction of the change it tells of."""
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -32,9 +33,17 @@ class UnknownEventType(ValueError):
 
 @needs_transaction
 def record(
-    *, actor: Actor, event: EventType, resource_id: UUID, at: datetime, resource_version: int | None = None
+    *,
+    actor: Actor,
+    event: EventType,
+    resource_id: UUID,
+    at: datetime,
+    resource_version: int | None = None,
+    change: Sequence[pipeline.Call] = (),
 ) -> Event:
     """Write one fact in the caller's transaction, so it exists if and only if the change does.
+
+    `change` are statements of the change itself: they run first, in the same round trip.
 
     :raises UnknownEventType: its class is not registered.
     """
@@ -42,7 +51,7 @@ def record(
         raise UnknownEventType(event.type)
     row = _event_row(actor, event, resource_id, at, resource_version)
     subscribers = registry.after_names(event.type)
-    pipeline.run([_insert_call(row), *(_pending_call(row, name) for name in subscribers)])
+    pipeline.run([*change, _insert_call(row), *(_pending_call(row, name) for name in subscribers)])
     for handler in registry.inside_handlers(event.type):
         handler(row)
     if subscribers:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import IntegrityError
 
-from core import lifecycle
+from core import lifecycle, rows
 from core.actor import Actor
 from core.db import needs_transaction
 from ledger import public as ledger
@@ -43,13 +43,13 @@ def create_product(*, actor: Actor, data: Mapping[str, Any], at: datetime) -> Pr
     if data["status"] == Status.ACTIVE:
         policies.check_active(product, data["packagings"])
         lifecycle.move(product, ACTION_TO[Status.ACTIVE])
-    with _refusals():
-        product.save(force_insert=True)
-        packagings.add(product, data["packagings"], at=at)
-    postings.add_words(product, _gtins(data))
+    made = [rows.insert(product), *packagings.created_calls(product, data["packagings"], at=at)]
+    made += postings.created_calls(product, _gtins(data))
     fact = events.ProductCreated(supplier_sku=product.supplier_sku, status=product.status)
-    ledger.record(actor=actor, event=fact, resource_id=product.id, at=at, resource_version=product.version)
-    postings.count_created(product)
+    with _refusals():
+        ledger.record(
+            actor=actor, event=fact, resource_id=product.id, at=at, resource_version=product.version, change=made
+        )
     return product
 
 

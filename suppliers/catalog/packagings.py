@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from core import rows
 from core.errors import FieldError, InvalidFields
+from core.pipeline import Call
 
 from .models import Packaging, Product
 from .states import PackagingState
@@ -52,7 +54,7 @@ def match(present: Sequence[Packaging], wanted: Sequence[Row]) -> Plan:
 
     :raises InvalidFields: an id is not of a packaging the product has.
     """
-    rows = [_row(row, position) for position, row in enumerate(wanted)]
+    asked = [_row(row, position) for position, row in enumerate(wanted)]
     left = {packaging.id: packaging for packaging in present}
     pairs: dict[int, Packaging] = {}
     for position, row in enumerate(wanted):
@@ -64,21 +66,21 @@ def match(present: Sequence[Packaging], wanted: Sequence[Row]) -> Plan:
         if "id" in row:
             pairs[position] = left.pop(row["id"])
     for likeness in (_gtin, _kind):
-        for position, row in enumerate(rows):
+        for position, row in enumerate(asked):
             found = None if position in pairs else _first_like(left.values(), row, likeness)
             if found is not None:
                 pairs[position] = left.pop(found.id)
-    changes = (_change(packaging, rows[position]) for position, packaging in sorted(pairs.items()))
+    changes = (_change(packaging, asked[position]) for position, packaging in sorted(pairs.items()))
     return Plan(
-        added=tuple(row for position, row in enumerate(rows) if position not in pairs),
+        added=tuple(row for position, row in enumerate(asked) if position not in pairs),
         changes=tuple(change for change in changes if change.columns),
         removed=tuple(left.values()),
     )
 
 
-def add(product: Product, wanted: Sequence[Row], *, at: datetime) -> None:
+def created_calls(product: Product, wanted: Sequence[Row], *, at: datetime) -> list[Call]:
     """Give a new product its packagings."""
-    _create(product, [_row(row, position) for position, row in enumerate(wanted)], at)
+    return rows.inserts(_built(product, [_row(row, position) for position, row in enumerate(wanted)], at))
 
 
 def apply(product: Product, plan: Plan, *, at: datetime) -> None:
@@ -93,7 +95,7 @@ def apply(product: Product, plan: Plan, *, at: datetime) -> None:
         change.packaging.version += 1
         change.packaging.updated_at = at
         change.packaging.save(update_fields=[*change.columns, "version", "updated_at"])
-    _create(product, plan.added, at)
+    Packaging.objects.bulk_create(_built(product, plan.added, at))
 
 
 def archive(product: Product, *, at: datetime) -> None:
@@ -134,12 +136,10 @@ def _of(product: Product) -> Any:
 def _retire(product: Product, ids: list[Any] | None, state: PackagingState, at: datetime) -> None:
     if ids == []:
         return
-    rows = _of(product).filter(state=PackagingState.CURRENT)
-    (rows if ids is None else rows.filter(pk__in=ids)).update(state=state, updated_at=at)
+    current = _of(product).filter(state=PackagingState.CURRENT)
+    (current if ids is None else current.filter(pk__in=ids)).update(state=state, updated_at=at)
 
 
-def _create(product: Product, rows: Sequence[dict[str, Any]], at: datetime) -> None:
-    Packaging.objects.bulk_create(
-        Packaging(tenant_id=product.tenant_id, product_id=product.id, created_at=at, updated_at=at, **row)
-        for row in rows
-    )
+def _built(product: Product, wanted: Sequence[dict[str, Any]], at: datetime) -> list[Packaging]:
+    given = {"tenant_id": product.tenant_id, "product_id": product.id, "created_at": at, "updated_at": at}
+    return [Packaging(**given, **row) for row in wanted]

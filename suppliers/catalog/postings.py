@@ -33,19 +33,18 @@ _COUNT_MOVED = {
 }
 
 
-def add_words(product: Product, gtins: Sequence[str]) -> None:
-    """File a new product under its words."""
-    run([_words_call(_ADD, product, gtins)])
+def created_calls(product: Product, gtins: Sequence[str]) -> list[Call]:
+    """File a new product under its words and count it.
+
+    The counter's row is taken last, since it is what the tenant's other writes wait for.
+    """
+    counted = Call(_COUNT_CREATED[product.status], [str(product.tenant_id)])
+    return [_words_call(_ADD, product, gtins), counted]
 
 
 def replace_words(product: Product, gtins: Sequence[str]) -> None:
     """File a changed product under its words of now, and no others."""
     run([_words_call(_DROP, product, gtins), _words_call(_ADD, product, gtins)])
-
-
-def count_created(product: Product) -> None:
-    """Count a new product. The counter's row is taken last, since it is what the tenant's other writes wait for."""
-    run([Call(_COUNT_CREATED[product.status], [str(product.tenant_id)])])
 
 
 def count_moved(product: Product, before: str) -> None:

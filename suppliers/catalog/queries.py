@@ -6,9 +6,15 @@ from uuid import UUID
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import NotFound
+from core.pipeline import Call, Statement, run
 
-from .models import Category, Packaging, PlatformCategory, Product
+from .models import Packaging, Product
 from .states import PackagingState
+
+_CATEGORY = Statement.of(
+    "SELECT 1 FROM suppliers_platformcategory WHERE code = $1 AND active"
+    " UNION ALL SELECT 1 FROM suppliers_category WHERE tenant_id = $2 AND code = $1 AND active LIMIT 1"
+)
 
 
 @needs_transaction
@@ -31,8 +37,8 @@ def current_packagings(actor: Actor, product: Product) -> list[Packaging]:
 
 def is_active_category(actor: Actor, code: str) -> bool:
     """Tell whether products may be filed under a code: of the platform's tree or one of the tenant's own."""
-    own = Category.objects.of(actor).filter(code=code, active=True).values("code")
-    return PlatformCategory.objects.filter(code=code, active=True).values("code").union(own, all=True).exists()
+    (found,) = run([Call(_CATEGORY, [code, str(actor.tenant_id)])])
+    return len(found) > 0
 
 
 def known_products(actor: Actor, product_ids: Collection[UUID]) -> set[UUID]:
