@@ -11,6 +11,7 @@ _EVERY_SECONDS: dict[str, float] = {
     "organizations.send_mails": 5,
     "organizations.expire": 60,
     "organizations.sweep_credentials": 3600,
+    "api.forget_keys": 3600,
 }
 
 SCHEDULE: dict[str, dict[str, Any]] = {
