@@ -62,7 +62,8 @@ def _serve(backends: Backends, *, places: Places, run_file: Path, port: int, sto
         keeping.add("web", web_command(port=port, workers=int(chosen.get("WEB_WORKERS") or 2)))
         keeping.run(until=_first_answer(port))
         if not keeping.stopping:
-            keeping.add("worker", worker_command())
+            keeping.add("worker", worker_command(queues="celery", processes=1))
+            keeping.add("deliveries", worker_command(queues="webhooks", processes=1))
             keeping.add("beat", beat_command(places.data))
             _announce(base_url, places)
         keeping.run()
