@@ -3,10 +3,16 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from api.routing import Directory
+
 urlpatterns = [
-    path("", include("api.urls")),
-    path("", include("organizations.urls")),
-    path("v1/", include("suppliers.urls")),
-    path("v1/", include("webhooks.urls")),
-    path("admin/", admin.site.urls),
+    Directory(
+        [
+            path("", include("api.urls")),
+            path("", include("organizations.urls")),
+            path("v1/", include("suppliers.urls")),
+            path("v1/", include("webhooks.urls")),
+            path("admin/", admin.site.urls),
+        ]
+    )
 ]
