@@ -39,10 +39,6 @@ def _offboard(press: Press) -> None:
     tenants.offboard_tenant(actor=press.actor, tenant=press.row, at=press.at)
 
 
-def _close(press: Press) -> None:
-    tenants.close_tenant(actor=press.actor, tenant=press.row, at=press.at)
-
-
 def _hold(press: Press) -> None:
     values = {"legal_hold": press.data["hold"]}
     tenants.update_tenant(actor=press.actor, tenant=press.row, values=values, at=press.at)
@@ -98,21 +94,11 @@ BUTTONS = (
         label="Begin offboarding",
         deed=Deed.END_TENANTS,
         run=_offboard,
-        explains="The end begins: nothing is written any more and the retention clock runs.",
+        explains="The end begins: nothing is written any more and the retention clock runs. When it is over, the command "
+        "close_tenant deletes the rows in batches and closes the tenant.",
         shown=lambda row: row.status in ("active", "suspended"),
         form=ConfirmedForm,
         icon="event_busy",
-        danger=True,
-    ),
-    Button(
-        name="close",
-        label="Close for good",
-        deed=Deed.END_TENANTS,
-        run=_close,
-        explains="The tenant ends for good; nobody can enter it any more.",
-        shown=lambda row: row.status == "offboarding",
-        form=ConfirmedForm,
-        icon="cancel",
         danger=True,
     ),
 )
