@@ -94,12 +94,29 @@ def test_ledger_cannot_be_tampered_with(alias, way, world):
 
 @pytest.mark.parametrize("way", ["update", "delete", "truncate"])
 def test_not_even_the_owner_changes_a_fact(way, world):
-    with pytest.raises(DatabaseError, match="never changed"), transaction.atomic("owner"), connections["owner"].cursor() as cursor:
+    with (
+        pytest.raises(DatabaseError, match="never changed"),
+        transaction.atomic("owner"),
+        connections["owner"].cursor() as cursor,
+    ):
         cursor.execute(TAMPERING[way])
     connections["owner"].close()
 
 
 def test_security_log_cannot_be_changed(world):
-    for statement in ("UPDATE organizations_securitylogentry SET code = ''", "DELETE FROM organizations_securitylogentry"):
+    for statement in (
+        "UPDATE organizations_securitylogentry SET code = ''",
+        "DELETE FROM organizations_securitylogentry",
+    ):
         with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(statement)
+
+
+def test_the_tampering_is_real_without_the_trigger(world):
+    """Proof of power: with the trigger taken out, the owner's change goes through (and is rolled back)."""
+    with pytest.raises(ZeroDivisionError), transaction.atomic("owner"), connections["owner"].cursor() as cursor:
+        cursor.execute(TAMPERING["trigger off"])
+        cursor.execute(TAMPERING["update"])
+        assert cursor.rowcount > 0
+        raise ZeroDivisionError
+    connections["owner"].close()
