@@ -1,7 +1,7 @@
 """Answers: envelopes of the two families, Link headers, and the bytes around what PostgreSQL wrote."""
 
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 import orjson
 from django.http import HttpRequest, HttpResponse
@@ -47,6 +47,7 @@ def link(request: HttpRequest, **relations: dict[str, Any]) -> str:
     """A Link header: the request's own query with some parameters changed. Source: RFC 8288."""
     parts = []
     for relation, changes in relations.items():
-        query = {**{name: request.GET[name] for name in request.GET}, **{k: str(v) for k, v in changes.items()}}
-        parts.append(f'<{request.path}?{urlencode(query)}>; rel="{relation}"')
+        kept = urlencode([(name, request.GET[name]) for name in request.GET if name not in changes])
+        changed = "&".join(f"{name}={quote_plus(str(value))}" for name, value in changes.items())
+        parts.append(f'<{request.path}?{kept}{"&" if kept else ""}{changed}>; rel="{relation}"')
     return ", ".join(parts)

@@ -86,25 +86,26 @@ TEMPLATES = [
     }
 ]
 
-_POOL = {"min_size": 1, "max_size": env.int("DATABASE_POOL_SIZE", default=12), "timeout": 5}
 _GUARDS = "-c statement_timeout=5000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=30000"
 
 
-def _database(name: str, default: str, *, pool: bool) -> dict[str, Any]:
+def _database(name: str, default: str, *, keep: bool) -> dict[str, Any]:
     found: dict[str, Any] = env.db_url(name, default=env.str(default))
     found["ENGINE"] = "django.db.backends.postgresql"
     found["CONN_HEALTH_CHECKS"] = False
     options = found.setdefault("OPTIONS", {})
-    if pool:
-        options |= {"pool": dict(_POOL), "options": _GUARDS}
+    if keep:
+        # Each thread keeps its own connection: as many as threads, where a pool would be asked twice in every request.
+        found["CONN_MAX_AGE"] = env.int("DATABASE_CONNECTION_SECONDS", default=3600)
+        options["options"] = _GUARDS
     found["TEST"] = {"MIGRATE": False}
     return found
 
 
 DATABASES = {
-    "default": _database("DATABASE_URL", "DATABASE_URL", pool=True),
-    "owner": _database("DATABASE_OWNER_URL", "DATABASE_URL", pool=False),
-    "platform": _database("DATABASE_PLATFORM_URL", "DATABASE_URL", pool=False),
+    "default": _database("DATABASE_URL", "DATABASE_URL", keep=True),
+    "owner": _database("DATABASE_OWNER_URL", "DATABASE_URL", keep=False),
+    "platform": _database("DATABASE_PLATFORM_URL", "DATABASE_URL", keep=False),
 }
 
 REDIS_URL = env.str("REDIS_URL")
