@@ -50,11 +50,11 @@ class Direct:
         """Membership, rows, total."""
         from django.http import QueryDict
 
-        from api.listing import page_calls, read_query
+        from api.listing import page_call, read_query
         from suppliers.storefront.shapes import PRODUCTS
 
         query = read_query(PRODUCTS, QueryDict(f"sort={sort}" if sort else ""), "page")
-        self._read(lambda caller: page_calls(query, UUID(caller["tenant"]), page=1, limit=20))
+        self._read(lambda caller: [page_call(query, UUID(caller["tenant"]), page=1, limit=20)])
 
     def list_updated(self) -> None:
         """The same, newest change first."""

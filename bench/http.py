@@ -33,7 +33,7 @@ class Directs:
             subprocess.Popen(
                 [sys.executable, "-m", "bench.direct", str(callers)],
                 cwd=ROOT,
-                env=place.environment | {"LOG_LEVEL": "ERROR", "DATABASE_POOL_SIZE": "2"},
+                env=place.environment | {"LOG_LEVEL": "ERROR"},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -77,7 +77,7 @@ class Bench:
         self.place, self.wanted, self.meters, self.ports = place, wanted, meters, ports
         self.callers: list[dict[str, Any]] = []
         self.fetched_at = 0.0
-        self.file = place.backends.places.data / "callers.json"
+        self.file = place.backends.places.data / f"callers-{place.rows}.json"
 
     def refresh(self) -> None:
         """Fetch the callers, with fresh tokens when those at hand grow old."""
@@ -189,24 +189,25 @@ def measure(bench: Bench, directs: Directs) -> dict[str, Series]:
     return found
 
 
-def options(arguments: list[str], name: str) -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(prog=f"./dev bench {name}")
-    parser.add_argument("--data", help="the data folder; seeded once and kept (default: .local/bench)")
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--tenants", type=int, default=1_000)
-    parser.add_argument("--callers", type=int, default=100, help="tenants that send requests")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=3.0, help="of each measurement")
-    parser.add_argument("--connections", type=int, default=8)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--results", type=Path, default=RESULTS)
-    return parser.parse_args(arguments)
+def parser(name: str) -> argparse.ArgumentParser:
+    """The options that the benchmarks share."""
+    found = argparse.ArgumentParser(prog=f"./dev bench {name}")
+    found.add_argument("--data", help="the data folder; seeded once and kept (default: .local/bench)")
+    found.add_argument("--callers", type=int, default=100, help="tenants that send requests")
+    found.add_argument("--rounds", type=int, default=5)
+    found.add_argument("--seconds", type=float, default=3.0, help="of each measurement")
+    found.add_argument("--connections", type=int, default=8)
+    found.add_argument("--workers", type=int, default=2)
+    found.add_argument("--results", type=Path, default=RESULTS)
+    return found
 
 
 def main(arguments: list[str]) -> int:
     """Measure, print and write the results."""
-    wanted = options(arguments, "http")
+    reader = parser("http")
+    reader.add_argument("--rows", type=int, default=1_000_000)
+    reader.add_argument("--tenants", type=int, default=1_000)
+    wanted = reader.parse_args(arguments)
     with backends_of(wanted.data) as backends:
         place = open_place(backends, rows=wanted.rows, tenants=wanted.tenants)
         with running(place, wanted) as (bench, directs):

@@ -84,7 +84,7 @@ def serving(place: Place, name: str, *, workers: int, settings: str = "config.se
             stdout=output,
             stderr=output,
             start_new_session=True,
-            preexec_fn=die_with_parent(),
+            preexec_fn=die_with_parent(),  # noqa: PLW1509 - this process has one thread
         )
     try:
         _wait(process, port, log)
