@@ -95,9 +95,11 @@ def _database(name: str, default: str, *, keep: bool) -> dict[str, Any]:
     found["CONN_HEALTH_CHECKS"] = False
     options = found.setdefault("OPTIONS", {})
     if keep:
-        # Each thread keeps its own connection: as many as threads, where a pool would be asked twice in every request.
-        found["CONN_MAX_AGE"] = env.int("DATABASE_CONNECTION_SECONDS", default=3600)
         options["options"] = _GUARDS
+        if size := env.int("DATABASE_POOL_SIZE", default=0):
+            options["pool"] = {"min_size": 1, "max_size": size, "timeout": 5}
+        else:  # each thread keeps its own: docs/decisions/0021-connections.md
+            found["CONN_MAX_AGE"] = env.int("DATABASE_CONNECTION_SECONDS", default=3600)
     found["TEST"] = {"MIGRATE": False}
     return found
 

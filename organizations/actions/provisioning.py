@@ -142,7 +142,7 @@ def _find_or_create(actor: Actor, spec: TenantSpec, at: datetime) -> Provisioned
     )
     tenant.save(force_insert=True)
     if made:
-        tell(actor, tenant, OrganizationCreated(), at)
+        tell(actor, tenant, OrganizationCreated(), at, about=organization)
     return Provisioned(tenant=tenant, created=True)
 
 

@@ -10,7 +10,7 @@ from core.errors import Conflict, Forbidden
 from core.lifecycle import move
 from ledger import public as ledger
 from organizations.events import TenantClosed, TenantOffboarding, TenantResumed, TenantSuspended, TenantUpdated
-from organizations.models import Tenant
+from organizations.models import Organization, Tenant
 
 
 class OwnTenant(Forbidden):
@@ -105,11 +105,14 @@ def close_tenant(*, actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
 
 
 @needs_transaction
-def tell(actor: Actor, tenant: Tenant, fact: ledger.EventType, at: datetime) -> None:
-    """This function will record a fact about a tenant in that tenant's ledger, whoever's context we are in."""
+def tell(
+    actor: Actor, tenant: Tenant, fact: ledger.EventType, at: datetime, *, about: Tenant | Organization | None = None
+) -> None:
+    """This function will record a fact about a tenant, or `about` another row, in that tenant's ledger, whoever's context we are in."""
     own = actor if actor.tenant_id == tenant.id else replace(actor, tenant_id=tenant.id)
+    row = about or tenant
     with tenant_context(tenant.id):
-        ledger.record(actor=own, event=fact, resource_id=tenant.id, at=at, resource_version=tenant.version)
+        ledger.record(actor=own, event=fact, resource_id=row.id, at=at, resource_version=row.version)
 
 
 def _save(tenant: Tenant, at: datetime, *names: str) -> None:
