@@ -6,3 +6,10 @@ from django.apps import AppConfig
 class ApiConfig(AppConfig):
     name = "api"
     verbose_name = "API"
+
+    def ready(self) -> None:
+        from core import pipeline
+
+        from . import metrics
+
+        pipeline.observers[:] = [metrics.observe_pipeline]

@@ -6,7 +6,8 @@ PostgreSQL runs them in order and commits once. Source: PostgreSQL manual, "Pipe
 
 import itertools
 import select
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from psycopg import errors, pq
 
 _numbers = itertools.count()
 NAMED_AT_MOST = 600
+observers: list[Callable[[float], None]] = []  # told the seconds of every round trip; the floor with the metrics registers
 ANSWER_MILLISECONDS = (
     10_000  # statement_timeout ends a statement sooner; this is for a server that is not there any more
 )
@@ -81,14 +83,19 @@ def run(calls: Sequence[Call]) -> list[Rows]:
     for last in (False, False, True):
         connection.ensure_connection()
         connected = connection.connection
+        started = time.perf_counter()
         try:
             with connection.wrap_database_errors:
-                return _exchange(connected, calls)
+                rows = _exchange(connected, calls)
         except OperationalError:
             # The pool lent a connection whose server is gone. Outside a transaction nothing was begun: ask another one.
             if last or connection.in_atomic_block or connected.pgconn.status == pq.ConnStatus.OK:
                 raise
             connection.close()
+        else:
+            for observe in observers:
+                observe(time.perf_counter() - started)
+            return rows
     raise AssertionError("unreachable")
 
 
