@@ -15,6 +15,7 @@ from core.pipeline import Call, Statement
 from .filters import Condition, Filters, check_names, conditions
 from .shapes import Selection, Shape, select
 
+_USUAL = (20, 51)  # the defaults of page and cursor lists, which look one row ahead
 CONTROL = ("fields", "include", "sort", "limit")
 
 
@@ -210,6 +211,13 @@ class _Builder:
         )
         return Call(_statement(sql), self.parameters)
 
+    def limit(self, count: int, skipped: int = 0) -> str:
+        """The end of the statement; the usual counts are written out, since PostgreSQL plans anew where they are parameters."""
+        if count in _USUAL and not skipped:
+            return f"LIMIT {count}"
+        self.parameters += [str(count), str(skipped)]
+        return f"LIMIT ${len(self.parameters) - 1}::bigint OFFSET ${len(self.parameters)}::bigint"
+
     def clause(self) -> str:
         """The WHERE clause."""
         return "WHERE " + " AND ".join(self.where) if self.where else ""
@@ -220,9 +228,7 @@ def page_call(query: Query, tenant_id: UUID | None, *, page: int, limit: int) ->
     builder = _Builder(query, tenant_id)
     counting = query.listing.count if not query.conditions and not query.extra else ""
     counting = counting or f"SELECT count(*) FROM {builder.shape.table} t {builder.clause()}"
-    first = len(builder.parameters)
-    builder.parameters += [str(limit), str((page - 1) * limit)]
-    return builder.rows_and_total(counting, f"LIMIT ${first + 1}::bigint OFFSET ${first + 2}::bigint")
+    return builder.rows_and_total(counting, builder.limit(limit, (page - 1) * limit))
 
 
 def cursor_call(query: Query, tenant_id: UUID | None, *, after: tuple[str | None, ...] | None, limit: int) -> Call:
@@ -230,8 +236,7 @@ def cursor_call(query: Query, tenant_id: UUID | None, *, after: tuple[str | None
     builder = _Builder(query, tenant_id)
     if after is not None:
         builder.after(after)
-    builder.parameters.append(str(limit + 1))
-    return builder.rows(f"LIMIT ${len(builder.parameters)}::bigint")
+    return builder.rows(builder.limit(limit + 1))
 
 
 def one_call(
