@@ -22,6 +22,7 @@ from core.ids import uuid7
 KEEP_DAYS = 7
 PURPOSE = "idempotency"
 _KEPT = ("ETag", "Location")
+_LOST = (psycopg.OperationalError, psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown)
 
 _CLAIM = pipeline.Statement.of(
     "INSERT INTO api_idempotencyrecord (id, tenant_id, subject_id, key, fingerprint) VALUES ($1,$2,$3,$4,$5)"
@@ -138,11 +139,16 @@ class Claim:
 
 
 class NotClaimed(Exception):
-    """The database refused the claim: nobody was bound, or a twin holds the key. `reason` is what to raise then."""
+    """The first trip of a write failed: nobody was bound, a twin holds the key, or the connection was lost.
+
+    `reason` is what to raise then; after a lost connection nothing had begun, so the write may be tried again.
+    """
 
     def __init__(self, error: DatabaseError) -> None:
-        waited = isinstance(error.__cause__, psycopg.errors.LockNotAvailable)
+        cause = error.__cause__
+        waited = isinstance(cause, psycopg.errors.LockNotAvailable)
         self.reason: Exception = InProgress(headers={"Retry-After": "1"}) if waited else error
+        self.lost = type(cause) in _LOST
         super().__init__(str(self.reason))
 
 

@@ -24,6 +24,7 @@ from devtools.processes import die_with_parent
 from devtools.trouble import Trouble
 
 TEMPLATE_VARIABLE = "HP_TEST_TEMPLATE"
+WIDE = ("supplier", "procurement", "organizations", "webhooks", "address", "availability", "bulk")
 
 
 @dataclass
@@ -113,9 +114,6 @@ def real_commits(django_db_blocker: object) -> Iterator[None]:
         yield
 
 
-WIDE = ("supplier", "procurement", "organizations", "webhooks", "address", "availability", "bulk")
-
-
 @pytest.fixture(autouse=True)
 def wide_limits(request: pytest.FixtureRequest, settings: object) -> None:
     """Let the whole suite ask from one address in one minute; the tests of the limits themselves set their own."""
@@ -132,7 +130,8 @@ def long(pytestconfig: pytest.Config) -> bool:
 @pytest.fixture(scope="session")
 def service_environment() -> dict[str, str]:
     """Return the environment for child processes of the service that work on this run's database."""
-    return dict(_run.environment)
+    wide = {f"RATE_LIMIT_{name.upper()}_PER_MINUTE": "1000000" for name in (*WIDE, "sign_in")}
+    return _run.environment | wide
 
 
 @pytest.fixture(scope="session")

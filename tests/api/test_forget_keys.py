@@ -15,7 +15,11 @@ def test_old_records_go_and_young_ones_stay():
     with tenant_context(tenant.id):
         for key, days in (("old", 8), ("young", 6)):
             IdempotencyRecord.objects.create(
-                tenant_id=tenant.id, subject_id=uuid7(), key=key, fingerprint="0" * 64, created_at=clock.now() - timedelta(days=days)
+                tenant_id=tenant.id,
+                subject_id=uuid7(),
+                key=key,
+                fingerprint="0" * 64,
+                created_at=clock.now() - timedelta(days=days),
             )
     assert forget_keys() >= 1
     with tenant_context(tenant.id):

@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import threading
+import time
 
 import pytest
 from django.db import DatabaseError, IntegrityError, close_old_connections, connection, connections, transaction
@@ -165,3 +166,16 @@ def test_interleaved_requests_over_few_connections_with_killed_backends(mine, th
     assert wrong == []
     assert served[0] > rounds
     assert factories.provision("provider").id  # and the service goes on
+
+
+@pytest.mark.parametrize("verb", ["get", "post"])
+def test_request_on_a_connection_whose_server_was_killed_succeeds_on_another(verb, mine):
+    if connections["default"].settings_dict["PASSWORD"]:
+        pytest.skip("the database server is not on this machine")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        os.kill(cursor.fetchone()[0], signal.SIGTERM)
+    time.sleep(0.2)
+    body = worlds.product(factories.suffix()) if verb == "post" else None
+    answer = getattr(mine.api, verb)("/v1/products", json=body, headers={"Idempotency-Key": factories.suffix()})
+    assert answer.status_code == (201 if verb == "post" else 200), answer.content

@@ -13,6 +13,12 @@ from tests.factories import Api, actor_of, api_key, as_member, bearer, member, p
 LIMITS = "/v1/production-onboarding/rate-limits"
 
 
+@pytest.fixture(autouse=True)
+def plain_limits(settings):
+    """The limits as the platform has them, where the suite otherwise widens them."""
+    settings.RATE_LIMIT_OVERRIDES = {}
+
+
 def started(tenant, total=None):
     actor = actor_of(tenant)
     with tenant_context(tenant.id):
