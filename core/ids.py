@@ -6,11 +6,13 @@ from uuid import UUID
 
 
 def uuid7() -> UUID:
-    """Make a UUIDv7: 48 bits of Unix milliseconds, then 74 random bits."""
-    stamp = time.time_ns() // 1_000_000
-    random = int.from_bytes(os.urandom(10), "big")
-    value = (stamp << 80) | (0x7 << 76) | ((random >> 68) & 0xFFF) << 64 | (0x2 << 62) | (random & (1 << 62) - 1)
-    return UUID(int=value)
+    """Make a UUIDv7: 48 bits of Unix milliseconds, 12 bits of their fraction, then 62 random bits.
+
+    The fraction keeps ids of one process in the order they were made. Source: RFC 9562 section 6.2, method 3.
+    """
+    stamp, rest = divmod(time.time_ns(), 1_000_000)
+    random = int.from_bytes(os.urandom(8), "big") >> 2
+    return UUID(int=(stamp << 80) | (0x7 << 76) | (rest * 4096 // 1_000_000) << 64 | (0x2 << 62) | random)
 
 
 def parse_uuid(text: str) -> UUID | None:
