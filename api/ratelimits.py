@@ -94,6 +94,7 @@ DEFAULTS = {
         "bulk": 10,
         "address": 120,
         "sign_in": 20,
+        "staff_sign_in": 60,
     }.items()
 }
 

@@ -130,7 +130,7 @@ def long(pytestconfig: pytest.Config) -> bool:
 @pytest.fixture(scope="session")
 def service_environment() -> dict[str, str]:
     """Return the environment for child processes of the service that work on this run's database."""
-    wide = {f"RATE_LIMIT_{name.upper()}_PER_MINUTE": "1000000" for name in (*WIDE, "sign_in")}
+    wide = {f"RATE_LIMIT_{name.upper()}_PER_MINUTE": "1000000" for name in (*WIDE, "sign_in", "staff_sign_in")}
     return _run.environment | wide
 
 

@@ -20,7 +20,7 @@ from . import audit
 from .roles import role_of
 
 IDLE = timedelta(minutes=15)
-PER_ADDRESS = ratelimits.Policy("staff_sign_in", 60)
+PER_ADDRESS = "staff_sign_in"
 _SEEN = "staff_seen_at"
 _REFUSED = "The e-mail address, the password or the code is wrong."
 
@@ -84,7 +84,7 @@ class NotStaff(PlatformError):
 def _prove(request: HttpRequest, email: str, password: str, code: str) -> Any:
     at = now()
     bucket = key_ring().digest(audit.address_of(request) or "", purpose="sign-in-limit")
-    if not ratelimits.take(PER_ADDRESS, bucket).allowed:
+    if not ratelimits.take(ratelimits.POLICIES[PER_ADDRESS], bucket).allowed:
         raise TooMany("Wait a minute.")
     user = passwords.authenticate(email=email, password=password, at=at)
     if not role_of(user):

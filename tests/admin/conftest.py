@@ -31,6 +31,6 @@ def chromium() -> str:
 
 
 @pytest.fixture(autouse=True)
-def many_sign_ins(settings: pytest.FixtureRequest) -> None:
+def many_sign_ins(wide_limits: None, settings: pytest.FixtureRequest) -> None:
     """Let the pages be opened by more people a minute than one address may sign in; locking has limits of its own."""
-    settings.RATE_LIMIT_OVERRIDES = {**settings.RATE_LIMIT_OVERRIDES, "sign_in": 1_000_000}  # type: ignore[attr-defined]
+    settings.RATE_LIMIT_OVERRIDES = {**settings.RATE_LIMIT_OVERRIDES, "sign_in": 1_000_000, "staff_sign_in": 1_000_000}  # type: ignore[attr-defined]
