@@ -11,6 +11,8 @@ from tests import factories
 from tests.factories import Api
 from tests.security import worlds
 
+ABSENT = "01890a5d-ac96-774b-bcce-b302099a8057"
+
 
 @pytest.fixture(scope="module")
 def world():
@@ -32,7 +34,7 @@ def entries(request_id: str) -> list[SecurityLogEntry]:
             "/v1/products",
             "insufficient_scope",
         ),
-        (lambda world: world.api, f"/v1/products/{uuid7()}", "not_found"),
+        (lambda world: world.api, f"/v1/products/{ABSENT}", "not_found"),
     ],
     ids=["none", "forged", "foreign", "scope", "absent"],
 )
