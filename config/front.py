@@ -6,13 +6,12 @@ refusal in the environ, so that it bears the same problem document, headers and 
 """
 
 import asyncio
-import ctypes
 import gc
 import io
 import json
 import logging
+import multiprocessing
 import os
-import signal
 import sys
 import threading
 import time
@@ -30,6 +29,7 @@ from api.transport import REFUSAL, DuplicateHeader, HeadersTooLarge, Overloaded,
 from core.errors import Malformed, PlatformError, TooLarge
 
 from .bounds import body_limit
+from .orphans import end_with_parent
 from .wsgi import application
 
 THREADS = int(os.environ.get("WEB_THREADS") or 8)
@@ -62,7 +62,6 @@ SINGLE = frozenset(
     }
 )
 DROPPED = frozenset({"connection", "keep-alive", "proxy", "te", "upgrade"})
-_PR_SET_PDEATHSIG = 1
 
 log = logging.getLogger(__name__)
 _Environ = dict[str, Any]
@@ -104,7 +103,9 @@ class Front:
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Start the threads in the process that serves, once everything is imported."""
-        _end_with_the_server()
+        server = multiprocessing.parent_process()
+        if server is not None and server.pid is not None:
+            end_with_parent(server.pid)
         from api.metrics import start_metrics_server  # reads the ledger's tables, which only wsgi has set up
 
         start_metrics_server()
@@ -279,12 +280,6 @@ def _unused_write(_part: bytes) -> None:
 def _finish(done: asyncio.Future[None]) -> None:
     if not done.done():
         done.set_result(None)
-
-
-def _end_with_the_server() -> None:
-    """End this serving process when the process that started it is killed (Linux)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 app = Front()
