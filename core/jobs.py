@@ -1,6 +1,7 @@
 """Doorbell of the workers: a message after the commit. State lives in PostgreSQL, so a lost message loses nothing."""
 
 import logging
+import time
 from typing import Any
 
 from celery import current_app
@@ -8,14 +9,21 @@ from django.db import transaction
 
 log = logging.getLogger(__name__)
 
+_QUIET_SECONDS = 5.0
+_quiet_until = 0.0
+
 
 def enqueue(task: str, *, expires_seconds: int | None = None, **arguments: Any) -> None:
     """Send a task by name once the open transaction is committed; a broker that is away is only logged."""
 
     def send() -> None:
+        global _quiet_until
+        if time.monotonic() < _quiet_until:
+            return  # a broker that hangs costs one request some seconds now and then, not every request
         try:
             current_app.send_task(task, kwargs=arguments, expires=expires_seconds, ignore_result=True, retry=False)
         except Exception as error:  # the sweep does the work later whatever the broker's client raised
+            _quiet_until = time.monotonic() + _QUIET_SECONDS
             log.warning("doorbell not rung", extra={"task": task, "error": type(error).__name__})
 
     transaction.on_commit(send, robust=True)
