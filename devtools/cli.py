@@ -61,10 +61,14 @@ def _up_options(rest: list[str]) -> argparse.Namespace:
 
 def _check_up(rest: list[str]) -> None:
     """Find what would stop the start before anything is installed for it."""
-    from .ports import check_port
+    from . import supervisor
+    from .ports import check_port, wait_until_free
 
     options = _up_options(rest)
-    open_places(options.data)
+    lock, ended = supervisor.take_over(open_places(options.data))
+    lock.free()  # taken again by the second stage
+    if ended:
+        wait_until_free(options.port)
     check_port(options.port)
 
 

@@ -2,6 +2,7 @@
 
 import errno
 import socket
+import time
 
 from .trouble import Trouble
 
@@ -24,6 +25,18 @@ def check_port(port: int) -> int:
             raise Trouble(f"Port {port} {reason}; choose another with ./dev up --port NUMBER.") from error
         chosen: int = probe.getsockname()[1]
         return chosen
+
+
+def wait_until_free(port: int, *, seconds: float = 5) -> None:
+    """Give processes that were just ended the time to leave the port."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        try:
+            check_port(port)
+        except Trouble:
+            time.sleep(0.05)
+        else:
+            return
 
 
 def answers(port: int, path: str = "/health/live") -> bool:

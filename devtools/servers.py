@@ -64,6 +64,7 @@ class Server:
             processes.end(pid, grace_seconds=20, first=self.stop_signal)
         log = self.places.logs / f"{self.name}.log"
         with log.open("ab") as output:
+            before = output.tell()
             self.process = subprocess.Popen(
                 self.command(),
                 stdin=subprocess.DEVNULL,
@@ -79,7 +80,7 @@ class Server:
             if self.answers():
                 return
             if self.process.poll() is not None:
-                raise Trouble(f"{self.name} does not start: {_last_line(log)}")
+                raise Trouble(f"{self.name} does not start: {_last_line(log, since=before)}")
             time.sleep(0.01)
             serving()
         raise Trouble(f"{self.name} did not answer within {_START_SECONDS} seconds; see {log}.")
@@ -262,8 +263,9 @@ def _runs(pid: int, *names: str) -> bool:
     return any(name in Path(command).name for name in names)
 
 
-def _last_line(log: Path) -> str:
-    lines = log.read_text(errors="replace").strip().splitlines()[-20:]
+def _last_line(log: Path, *, since: int) -> str:
+    """Return why this start failed; what stands before `since` bytes is of earlier ones."""
+    lines = log.read_bytes()[since:].decode(errors="replace").strip().splitlines()[-20:]
     if any("No space left" in line for line in lines):
         return "the disk is full."
     telling = [line for line in lines if "FATAL" in line or "rror" in line] or lines[-1:] or ["no message"]

@@ -6,13 +6,15 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import processes
 from .console import complain, say
 from .keeper import write_privately
-from .places import ROOT
+from .locks import FileLock
+from .places import ROOT, Places
 from .trouble import Trouble
 
 _STEADY_SECONDS = 15.0
@@ -147,6 +149,19 @@ class Supervisor:
         write_privately(self.run_file, json.dumps(pids))
 
 
+def take_over(places: Places) -> tuple[FileLock, int]:
+    """Make the data folder ours alone and end what a killed `./dev up` left; return the lock and how many that were.
+
+    :raises Trouble: another `./dev up` uses the data folder.
+    """
+    lock = FileLock(places.data / "up.lock")
+    if not lock.take(wait=False):
+        raise Trouble(f"./dev up already runs for {places.data}; stop it with ./dev down.")
+    if ended := clear_leftovers(places.data / "run.json"):
+        say(f"ended {ended} processes that an earlier run left")
+    return lock, ended
+
+
 def clear_leftovers(run_file: Path) -> int:
     """End what a killed `./dev up` left, recognised by process id and start time; return how many."""
     try:
@@ -154,6 +169,9 @@ def clear_leftovers(run_file: Path) -> int:
     except (FileNotFoundError, ValueError):
         return 0
     found = [int(pid) for pid, identity in remembered.items() if identity and processes.identity(int(pid)) == identity]
+    for pid in found:  # all at once: each may need its seconds
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
     for pid in found:
         processes.end(pid)
     run_file.unlink(missing_ok=True)

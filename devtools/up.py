@@ -19,7 +19,6 @@ from . import embedded, processes, supervisor
 from .console import plain, say
 from .environment import Backends, environment, open_backends
 from .keeper import write_privately
-from .locks import FileLock
 from .parts import beat_command, web_command, worker_command
 from .places import ROOT, Places, open_places
 from .ports import answers, check_port
@@ -31,12 +30,8 @@ _FIRST_ANSWER_SECONDS = 60
 def up(*, port: int, data: str | None) -> int:
     """Start everything, print the address, and stay until Ctrl-C."""
     places = open_places(data)
-    only = FileLock(places.data / "up.lock")
-    if not only.take(wait=False):
-        raise Trouble(f"./dev up already runs for {places.data}; stop it with ./dev down.")
+    _lock, _ = supervisor.take_over(places)  # held until this process ends
     run_file = places.data / "run.json"
-    if cleared := supervisor.clear_leftovers(run_file):
-        say(f"ended {cleared} processes that an earlier run left")
     port = check_port(port)
     with _Stop() as stop:
         backends = open_backends(places)
