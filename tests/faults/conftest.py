@@ -1,0 +1,35 @@
+"""One service for all tests of this folder: starting it is most of their time."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.faults.service import Service
+
+
+@pytest.fixture(scope="session")
+def service(request: pytest.FixtureRequest, long: bool) -> Iterator[Service]:
+    """Run `./dev up` on an empty data folder; the ordinary run shortens the lease so that it need not wait it out.
+
+    The folder is not pytest's: every start of another pytest closes that one to the account of root's PostgreSQL.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="hp-faults-"))
+    folder.chmod(0o711)
+    variables = {"RATE_LIMIT_SUPPLIER_PER_MINUTE": "1000000", "RATE_LIMIT_SIGN_IN_PER_MINUTE": "10000"}
+    variables |= {"RATE_LIMIT_ADDRESS_PER_MINUTE": "100000"}
+    if not long:
+        variables["WEBHOOKS_LEASE_SECONDS"] = "5"
+    found = Service(folder=folder, variables=variables)
+    try:
+        found.start()
+        yield found
+    finally:
+        if found.dev is not None:
+            found.down()
+        if request.session.testsfailed:
+            print(f"the logs stay in {found.data / 'log'}")
+        else:
+            shutil.rmtree(folder)
