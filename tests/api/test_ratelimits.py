@@ -240,6 +240,7 @@ def test_policies_defaults_are_those_of_the_contract(settings: Any) -> None:
         "bulk": 10,
         "address": 120,
         "sign_in": 20,
+        "staff_sign_in": 60,
     }
 
 
