@@ -61,7 +61,7 @@ def test_faults_planted_in_the_running_service_are_found(service):
                 gone = connection.execute(
                     f"DELETE FROM webhooks_event_new WHERE {chosen}", [traffic.tenant_id]
                 ).rowcount
-            traffic.finish()
+        traffic.finish()  # only now, since the demo's walk waits for its own event
 
         def read_now() -> Kept:
             with service.connect() as connection:
