@@ -18,9 +18,7 @@ from psycopg import errors, pq
 _numbers = itertools.count()
 NAMED_AT_MOST = 600
 observers: list[Callable[[float], None]] = []  # told the seconds of every round trip
-ANSWER_MILLISECONDS = (
-    10_000  # statement_timeout ends a statement sooner; this is for a server that is not there any more
-)
+ANSWER_MILLISECONDS = 10_000  # statement_timeout ends a statement sooner; this is for a server that is gone
 _BEGIN = b"BEGIN"
 _ANSWERS = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
 

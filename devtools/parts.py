@@ -33,7 +33,16 @@ def web_command(*, port: int, workers: int) -> list[str]:
 
 def worker_command(*, queues: str = "celery,webhooks", processes: int = 2) -> list[str]:
     """Return the command of a worker on some queues; a run of the webhook dispatcher lasts seconds, so it gets its own."""
-    options = ["--queues", queues, "--concurrency", str(processes), "--prefetch-multiplier", "1", "--loglevel", "warning"]
+    options = [
+        "--queues",
+        queues,
+        "--concurrency",
+        str(processes),
+        "--prefetch-multiplier",
+        "1",
+        "--loglevel",
+        "warning",
+    ]
     head = [sys.executable, "-m", "celery", "-A", "config.celery", "worker"]
     return [*head, *options, "--hostname", f"{queues.replace(',', '-')}@%h", "--without-gossip", "--without-mingle"]
 

@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ ADMINISTRATOR = "postgres"
 _START_SECONDS = 60
 
 
-class Server:
+class Server(ABC):
     """One server process; subclasses say what to run and how to ask it for life."""
 
     name: str
@@ -31,25 +32,25 @@ class Server:
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
+    @abstractmethod
     def socket_path(self) -> Path:
         """The unix socket it answers on."""
-        raise NotImplementedError
 
+    @abstractmethod
     def command(self) -> list[str]:
         """Return the program and its arguments."""
-        raise NotImplementedError
 
+    @abstractmethod
     def prepare(self) -> None:
         """Make what the first start needs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def answers(self) -> bool:
         """Tell whether a client is served."""
-        raise NotImplementedError
 
+    @abstractmethod
     def leftover(self) -> int | None:
         """Return the process id of a server that an earlier keeper left, if it lives."""
-        raise NotImplementedError
 
     def account(self) -> dict[str, Any]:
         """Return the arguments of Popen that choose the account."""

@@ -1,6 +1,7 @@
 """What every command of this app shares: `--json`, one clear line on a refusal, tenants by slug or id."""
 
 import json
+from abc import abstractmethod
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -34,9 +35,9 @@ class TenantCommand(BaseCommand):
             raise CommandError(f"database: {str(error).strip().splitlines()[0]}") from error
         self.stdout.write(json.dumps(answer, default=str) if options["json"] else self.say(answer))
 
+    @abstractmethod
     def work(self, options: dict[str, Any]) -> dict[str, Any]:
         """Do it."""
-        raise NotImplementedError
 
     def say(self, answer: dict[str, Any]) -> str:
         """Put the answer into lines of `name: value`."""
