@@ -263,7 +263,7 @@ def _one_schema(data: Schema, family: str) -> Schema:
 
 
 def _list_schema(shape: Shape, family: str) -> Schema:
-    item = {**shape.schema(), "required": ["id"]}
+    item = shape.schema()
     items: Schema = {"type": "array", "items": item}
     integer: Schema = {"type": "integer"}
     paged = _one_schema(

@@ -135,9 +135,9 @@ class Shape:
         return ", ".join(f'{member.sql} AS "{member.name}"' for member in chosen.members(self))
 
     def schema(self) -> Schema:
-        """The OpenAPI schema of the whole object; includes are optional members."""
+        """The OpenAPI schema: all members, of which `fields` may leave only the id (or what stands first)."""
         members = {member.name: member.schema for member in (*self.fields, *self.includes)}
-        found: Schema = {"type": "object", "properties": members, "required": [member.name for member in self.fields]}
+        found: Schema = {"type": "object", "properties": members, "required": [self.fields[0].name]}
         if self.example:
             found["examples"] = [self.example]
         return found
