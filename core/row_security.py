@@ -40,7 +40,6 @@ class TableSecurity:
     append_only: bool = False
     dispatcher: bool = False
     before_binding: bool = False
-    runtime: bool = True
 
 
 GLOBAL = TableSecurity(tenant_column=None)
@@ -88,7 +87,7 @@ def _statements(model: type[models.Model]) -> Iterator[str]:
         yield from _append_only(table)
     if security.tenant_column is None:
         yield f"GRANT SELECT ON {table} TO {COUNTERPARTY}, {DISPATCHER}"
-        yield f"GRANT {verbs} ON {table} TO {OWN}, {RUNTIME}" if security.runtime else "SELECT 1"
+        yield f"GRANT {verbs} ON {table} TO {OWN}, {RUNTIME}"
         return
     yield from _walls(table, security, verbs)
 
