@@ -1,11 +1,9 @@
 """Group 7: real threads against real PostgreSQL. Every race is run often; each fails when its guard is taken out."""
 
-import threading
 from collections import Counter
 from unittest import mock
 
 import pytest
-from django.db import connection
 
 from api import envelopes, idempotency, preconditions
 from core import pipeline
@@ -17,29 +15,8 @@ from organizations.models import Membership, Quota
 from suppliers.catalog.models import Product
 from tests import factories
 from tests.factories import Api, suffix
+from tests.races import race
 from tests.suppliers import products
-
-
-def race(works):
-    """Start all at one barrier, return what each gave (an exception is a result too)."""
-    barrier = threading.Barrier(len(works))
-    results = [None] * len(works)
-
-    def run(number, work):
-        barrier.wait()
-        try:
-            results[number] = work()
-        except Exception as error:
-            results[number] = error
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=pair) for pair in enumerate(works)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +43,7 @@ def rows(tenant, sku: str) -> int:
 def one_key_eight_clients(supplier):
     body, key = products.body(), suffix()
     works = [lambda: client(supplier).post("/v1/products", json=body, headers={"Idempotency-Key": key})] * 8
-    return body["supplier_sku"], race(works)
+    return body["supplier_sku"], race(*works)
 
 
 def test_one_idempotency_key_from_eight_clients_has_one_effect_and_one_answer(supplier, rounds):
@@ -93,7 +70,7 @@ def test_one_key_with_different_bodies_has_one_effect(supplier, rounds):
         key = suffix()
         bodies = [products.body() for _ in range(6)]
         answers = race(
-            [
+            *[
                 lambda body=body: client(supplier).post("/v1/products", json=body, headers={"Idempotency-Key": key})
                 for body in bodies
             ]
@@ -108,7 +85,9 @@ def two_updates(supplier):
     made = client(supplier).post("/v1/products", json=products.body())
     path, tag = f"/v1/products/{made.json()['data']['id']}", made.headers["ETag"]
     bodies = [products.body(supplier_sku=made.json()["data"]["supplier_sku"], name=f"Name {n}") for n in range(2)]
-    return race([lambda body=body: client(supplier).put(path, json=body, headers={"If-Match": tag}) for body in bodies])
+    return race(
+        *[lambda body=body: client(supplier).put(path, json=body, headers={"If-Match": tag}) for body in bodies]
+    )
 
 
 def test_two_updates_with_one_version_give_one_conflict(supplier, rounds):
@@ -124,7 +103,7 @@ def test_the_update_race_notices_a_version_that_is_not_checked(supplier):
 def test_same_sku_from_eight_clients_is_one_product(supplier, rounds):
     for _ in range(rounds):
         body = products.body()
-        answers = race([lambda body=body: client(supplier).post("/v1/products", json=body)] * 8)
+        answers = race(*[lambda body=body: client(supplier).post("/v1/products", json=body)] * 8)
         assert Counter(answer.status_code for answer in answers) == {201: 1, 409: 7}
         assert rows(supplier[0], body["supplier_sku"]) == 1
 
@@ -143,7 +122,7 @@ def spend(tenant, threads: int, each: int):
                 pass
         return taken
 
-    return race([work] * threads)
+    return race(*[work] * threads)
 
 
 def test_hundredth_and_next_quota_unit_taken_by_sixteen_give_exactly_the_limit():
