@@ -30,7 +30,12 @@ class Endpoint(TenantOwned):
     active = models.BooleanField(default=True, db_default=True)
     description = models.CharField(max_length=500, blank=True, default="", db_default="")
     api_version = models.CharField(max_length=10, default=API_VERSION, db_default=API_VERSION)
+    payload_mode = models.CharField(max_length=4, default="thin", db_default="thin")
+    ordered = models.BooleanField(default=False, db_default=False)
+    max_inflight = models.PositiveSmallIntegerField(default=8, db_default=8)
+    max_rps = models.PositiveSmallIntegerField(null=True, blank=True)
     disabled_reason = models.CharField(max_length=40, blank=True, default="", db_default="")
+    disabled_by = models.CharField(max_length=100, blank=True, default="", db_default="")
     disabled_at = models.DateTimeField(null=True, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
 
@@ -39,6 +44,13 @@ class Endpoint(TenantOwned):
     class Meta:
         constraints = [
             models.CheckConstraint(condition=~Q(events=[]), name="webhooks_endpoint_wants_something"),
+            models.CheckConstraint(
+                condition=Q(payload_mode__in=["thin", "full"]), name="webhooks_endpoint_payload_mode_known"
+            ),
+            models.CheckConstraint(condition=Q(max_inflight__range=(1, 64)), name="webhooks_endpoint_inflight_bounded"),
+            models.CheckConstraint(
+                condition=Q(max_rps__isnull=True) | Q(max_rps__range=(1, 1000)), name="webhooks_endpoint_rate_bounded"
+            ),
             models.CheckConstraint(
                 condition=Q(deleted_at__isnull=True) | Q(active=False), name="webhooks_endpoint_deleted_is_silent"
             ),
@@ -60,19 +72,85 @@ class Secret(TenantOwned):
 
     class Kind(models.TextChoices):
         HMAC = "hmac"
+        ED25519 = "ed25519"
 
     endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="secrets", db_constraint=False)
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.HMAC)
     sealed_key = models.BinaryField()
     expires_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
 
     security: ClassVar = TableSecurity(dispatcher=True)
 
     class Meta:
-        constraints = [models.CheckConstraint(condition=Q(kind__in=["hmac"]), name="webhooks_secret_kind_known")]
+        constraints = [
+            models.CheckConstraint(condition=Q(kind__in=["hmac", "ed25519"]), name="webhooks_secret_kind_known")
+        ]
 
     def __str__(self) -> str:
         return f"secret {self.id}"
+
+
+class EndpointHealth(models.Model):
+    """How an endpoint has been doing of late; there is a row once something failed. The dispatcher keeps it.
+
+    `circuit_until` and `paused_until` (a receiver's Retry-After) hold back its work. Personal data: none.
+    """
+
+    endpoint_id = models.UUIDField(primary_key=True)
+    tenant_id = models.UUIDField()
+    consecutive_failures = models.PositiveIntegerField(db_default=0)
+    failing_since = models.DateTimeField(null=True)
+    last_failure_at = models.DateTimeField(null=True)
+    warned_at = models.DateTimeField(null=True)
+    circuit_state = models.CharField(max_length=9, db_default=states.CLOSED)
+    circuit_until = models.DateTimeField(null=True)
+    circuit_openings = models.PositiveSmallIntegerField(db_default=0)
+    paused_until = models.DateTimeField(null=True)
+
+    security: ClassVar = TableSecurity(dispatcher=True)
+
+    class Meta:
+        db_table = "webhooks_endpoint_health"
+        verbose_name_plural = "endpoint health"
+        constraints = [
+            models.CheckConstraint(condition=Q(circuit_state__in=states.CIRCUIT), name="webhooks_health_circuit_known")
+        ]
+        indexes = [
+            models.Index(
+                fields=["failing_since"], condition=Q(failing_since__isnull=False), name="webhooks_health_failing"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"health of {self.endpoint_id}"
+
+
+class EndpointHour(models.Model):
+    """One hour of one endpoint in figures, so that nobody ever counts the history.
+
+    `duration_buckets` counts attempts by duration. Personal data: none.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    tenant_id = models.UUIDField()
+    endpoint_id = models.UUIDField()
+    hour = models.DateTimeField()
+    attempts = models.PositiveIntegerField(db_default=0)
+    delivered = models.PositiveIntegerField(db_default=0)
+    failed = models.PositiveIntegerField(db_default=0)
+    duration_ms = models.BigIntegerField(db_default=0)
+    duration_buckets = ArrayField(models.IntegerField())
+
+    security: ClassVar = TableSecurity(dispatcher=True)
+
+    class Meta:
+        db_table = "webhooks_endpoint_hour"
+        constraints = [models.UniqueConstraint(fields=["endpoint_id", "hour"], name="webhooks_hour_once")]
+        indexes = [models.Index(fields=["tenant_id", "hour"], name="webhooks_hour_by_tenant")]
+
+    def __str__(self) -> str:
+        return f"{self.endpoint_id} at {self.hour}"
 
 
 class Event(models.Model):
@@ -100,6 +178,36 @@ class Event(models.Model):
 
     def __str__(self) -> str:
         return f"{self.type} {self.id}"
+
+
+class EventBody(models.Model):
+    """The bytes of an event in another form than the thin one of `Event.body`: one row for each form in use.
+
+    Personal data: in the mode `full` whatever the resource's own table holds. Bodies are the first thing to be dropped.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    created_at = models.DateTimeField()
+    tenant_id = models.UUIDField()
+    event_id = models.UUIDField()
+    api_version = models.CharField(max_length=10)
+    payload_mode = models.CharField(max_length=4)
+    body = models.BinaryField()
+
+    security: ClassVar = TableSecurity(append_only=True, dispatcher=True)
+    partitioned: ClassVar = True
+
+    class Meta:
+        db_table = "webhooks_event_body"
+        verbose_name_plural = "event bodies"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["created_at", "event_id", "api_version", "payload_mode"], name="webhooks_event_body_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.payload_mode} body of {self.event_id}"
 
 
 class NewEvent(models.Model):
@@ -160,7 +268,9 @@ class Delivery(models.Model):
     )
     state = models.CharField(max_length=10, db_default=states.PENDING)
     attempts = models.PositiveSmallIntegerField(db_default=0)
+    attempts_before = models.PositiveSmallIntegerField(db_default=0)  # those before it was last sent again on purpose
     last_status = models.PositiveSmallIntegerField(null=True)
+    last_error = models.CharField(max_length=40, db_default="")
     next_attempt_at = models.DateTimeField(null=True)
     done_at = models.DateTimeField(null=True)
 
@@ -199,7 +309,10 @@ class DueDelivery(models.Model):
     due_at = models.DateTimeField(db_default=Now())
     lease = models.UUIDField(null=True)
     attempts = models.PositiveSmallIntegerField(db_default=0)
+    attempts_before = models.PositiveSmallIntegerField(db_default=0)
     claims = models.PositiveSmallIntegerField(db_default=0)
+    resource_id = models.UUIDField(null=True)
+    sequence = models.BigIntegerField(db_default=0)
 
     security: ClassVar = TableSecurity(dispatcher=True)
 
@@ -232,6 +345,9 @@ class Attempt(models.Model):
     duration_ms = models.PositiveIntegerField()
     response_excerpt = models.TextField(db_default="")
     response_headers = models.JSONField(default=dict)
+    timings = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
+    remote_ip = models.GenericIPAddressField(null=True)
+    trigger = models.CharField(max_length=10, db_default=states.SCHEDULE)
     lease = models.UUIDField()
 
     security: ClassVar = TableSecurity(append_only=True, dispatcher=True)
@@ -242,3 +358,43 @@ class Attempt(models.Model):
 
     def __str__(self) -> str:
         return f"attempt {self.number} of {self.delivery_id}"
+
+
+class Replay(TenantOwned):
+    """A wish to send a stretch of the past to an endpoint again; a worker carries it out batch by batch.
+
+    `cursor_at` and `cursor_id` are how far it came, so that whoever goes on starts there. Personal data: none.
+    """
+
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="replays", db_constraint=False)
+    since = models.DateTimeField()
+    until = models.DateTimeField()
+    types = ArrayField(models.CharField(max_length=80), default=list, db_default=[])
+    only = models.CharField(max_length=7)
+    state = models.CharField(max_length=9, default=states.QUEUED, db_default=states.QUEUED)
+    requested_by = models.CharField(max_length=100)
+    cursor_at = models.DateTimeField(null=True)
+    cursor_id = models.UUIDField(null=True)
+    examined = models.PositiveIntegerField(default=0, db_default=0)
+    queued = models.PositiveIntegerField(default=0, db_default=0)
+    error = models.CharField(max_length=200, default="", db_default="")
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    security: ClassVar = TableSecurity(dispatcher=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(state__in=states.REPLAY), name="webhooks_replay_state_known"),
+            models.CheckConstraint(condition=Q(only__in=states.REPLAY_ONLY), name="webhooks_replay_only_known"),
+            models.CheckConstraint(condition=Q(until__gt=models.F("since")), name="webhooks_replay_has_length"),
+        ]
+        indexes = [
+            models.Index(fields=["endpoint", "created_at", "id"], name="webhooks_replay_by_endpoint"),
+            models.Index(
+                fields=["created_at"], condition=Q(state__in=["queued", "running"]), name="webhooks_replay_open"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"replay {self.id}"

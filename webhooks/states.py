@@ -1,4 +1,4 @@
-"""The life of a delivery: from the event, through its attempts, to an end."""
+"""The words for states: of a delivery from event to end, of an endpoint's circuit, of a replay; and why one is sent."""
 
 from typing import Final
 
@@ -15,6 +15,22 @@ TRANSITIONS: Final = {
     CREATED: (PENDING,),
     PENDING: (RETRYING, DELIVERED, FAILED),
     RETRYING: (RETRYING, DELIVERED, FAILED),
-    DELIVERED: (),
+    DELIVERED: (RETRYING,),
     FAILED: (RETRYING,),
 }
+
+SCHEDULE: Final = "schedule"
+PROBE: Final = "probe"
+MANUAL: Final = "manual"
+
+CLOSED: Final = "closed"
+OPEN: Final = "open"
+HALF_OPEN: Final = "half_open"
+CIRCUIT: Final = (CLOSED, OPEN, HALF_OPEN)
+
+QUEUED: Final = "queued"
+RUNNING: Final = "running"
+COMPLETED: Final = "completed"
+CANCELLED: Final = "cancelled"
+REPLAY: Final = (QUEUED, RUNNING, COMPLETED, FAILED, CANCELLED)
+REPLAY_ONLY: Final = ("failed", "missing", "all")
