@@ -77,6 +77,7 @@ class Secret(TenantOwned):
     endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="secrets", db_constraint=False)
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.HMAC)
     sealed_key = models.BinaryField()
+    public_key = models.CharField(max_length=60, blank=True, default="", db_default="")  # of an ed25519 pair, as text
     expires_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
 
@@ -388,13 +389,11 @@ class Replay(TenantOwned):
             models.CheckConstraint(condition=Q(state__in=states.REPLAY), name="webhooks_replay_state_known"),
             models.CheckConstraint(condition=Q(only__in=states.REPLAY_ONLY), name="webhooks_replay_only_known"),
             models.CheckConstraint(condition=Q(until__gt=models.F("since")), name="webhooks_replay_has_length"),
-        ]
-        indexes = [
-            models.Index(fields=["endpoint", "created_at", "id"], name="webhooks_replay_by_endpoint"),
-            models.Index(
-                fields=["created_at"], condition=Q(state__in=["queued", "running"]), name="webhooks_replay_open"
+            models.UniqueConstraint(
+                fields=["endpoint"], condition=Q(state__in=states.REPLAYING), name="webhooks_replay_one"
             ),
         ]
+        indexes = [models.Index(fields=["endpoint", "created_at", "id"], name="webhooks_replay_by_endpoint")]
 
     def __str__(self) -> str:
         return f"replay {self.id}"

@@ -32,5 +32,6 @@ QUEUED: Final = "queued"
 RUNNING: Final = "running"
 COMPLETED: Final = "completed"
 CANCELLED: Final = "cancelled"
+REPLAYING: Final = [QUEUED, RUNNING]
 REPLAY: Final = (QUEUED, RUNNING, COMPLETED, FAILED, CANCELLED)
 REPLAY_ONLY: Final = ("failed", "missing", "all")
