@@ -88,11 +88,11 @@ async def _send(egress: Egress, work: Work, target: Target, at: datetime) -> Ans
     )
 
 
-def _keys(target: Target) -> list[bytes]:
+def _keys(target: Target) -> list[signing.SigningKey]:
     keys = []
-    for secret_id, sealed in target.sealed_keys:
+    for secret_id, kind, sealed in target.sealed_keys:
         try:
-            keys.append(_open(target.id, secret_id, sealed))
+            keys.append(signing.SigningKey(kind, _open(target.id, secret_id, sealed)))
         except SealBroken:
             log.error("signing key cannot be opened", extra={"endpoint": str(target.id), "secret": str(secret_id)})
     return keys

@@ -8,13 +8,15 @@ import ipaddress
 import re
 import socket
 import ssl
+import time
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
-from aiohttp.connector import AddrInfoType
+from aiohttp.connector import AddrInfoType, Connection
 from yarl import URL
 
 from core.errors import FieldError, InvalidFields
@@ -123,11 +125,40 @@ def _is_public_name(host: str) -> bool:
     return _NUMBER.fullmatch(labels[-1]) is None and labels[-1] not in _INNER_ENDINGS
 
 
+@dataclass(slots=True)
+class Course:
+    """The moments of one request, noted by those who see it pass; 0 is what did not happen or was not seen."""
+
+    resolving: float = 0.0
+    resolved: float = 0.0
+    connecting: float = 0.0
+    shaking_hands: float = 0.0
+    sending: float = 0.0
+    answered: float = 0.0
+    remote_ip: str = ""
+
+    def timings(self) -> dict[str, int]:
+        """Milliseconds of each part that came to its end; a connection or a name that was at hand took none."""
+        parts = {
+            "dns_ms": (self.resolving, self.resolved),
+            "connect_ms": (self.connecting, self.shaking_hands or self.sending),
+            "tls_ms": (self.shaking_hands, self.sending),
+            "ttfb_ms": (self.sending, self.answered),
+        }
+        return {name: round((end - start) * 1000) for name, (start, end) in parts.items() if start and end}
+
+
+# Each request runs in a context of its own, as do the tasks that aiohttp starts for it. Its own tracing sees neither
+# where the handshake begins nor the address, and costs more.
+_course: ContextVar[Course] = ContextVar("course")
+
+
 class GuardedResolver(AbstractResolver):
     """Refuses a name when any of its addresses is not public: a mixed answer is a trick, not a choice."""
 
-    def __init__(self, inner: AbstractResolver) -> None:
+    def __init__(self, inner: AbstractResolver, *, allow_private: bool = False) -> None:
         self._inner = inner
+        self._allow_private = allow_private
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
@@ -136,8 +167,11 @@ class GuardedResolver(AbstractResolver):
 
         :raises BlockedDestination: at least one answer is not public.
         """
+        course = _course.get(None) or Course()
+        course.resolving = time.perf_counter()
         answers = await self._inner.resolve(host, port, family)
-        if not all(is_public(answer["host"]) for answer in answers):
+        course.resolved = time.perf_counter()
+        if not self._allow_private and not all(is_public(answer["host"]) for answer in answers):
             raise BlockedDestination
         return answers
 
@@ -151,20 +185,66 @@ def guarded_socket(address: AddrInfoType) -> socket.socket:
 
     :raises BlockedDestination: the address is not public, whichever way it was found.
     """
-    family, kind, protocol, _, target = address
-    if not is_public(str(target[0])):
+    if not is_public(str(address[4][0])):
         raise BlockedDestination
+    return open_socket(address)
+
+
+def open_socket(address: AddrInfoType) -> socket.socket:
+    """Open a socket for one resolved address, and note where it leads."""
+    family, kind, protocol, _, target = address
+    course = _course.get(None) or Course()
+    course.connecting = course.connecting or time.perf_counter()
+    course.remote_ip = str(target[0])
     return socket.socket(family=family, type=kind, proto=protocol)
+
+
+class _Trust(ssl.SSLContext):
+    """Whom we believe to be who they say; notes when a handshake begins."""
+
+    def wrap_bio(self, *args: Any, **options: Any) -> ssl.SSLObject:
+        (_course.get(None) or Course()).shaking_hands = time.perf_counter()
+        return super().wrap_bio(*args, **options)
+
+
+def _trust(ca_file: str) -> ssl.SSLContext:
+    """Believe the certificates of one file, or those of the system; names are checked, and TLS is 1.2 or later."""
+    found = _Trust(ssl.PROTOCOL_TLS_CLIENT)
+    found.minimum_version = ssl.TLSVersion.TLSv1_2
+    found.set_alpn_protocols(["http/1.1"])
+    if ca_file:
+        found.load_verify_locations(ca_file)
+    else:
+        found.load_default_certs()
+    return found
+
+
+class _NotedResponse(aiohttp.ClientResponse):
+    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
+        """Await the head of the answer; afterwards a short answer has given its connection back already."""
+        course = _course.get(None) or Course()
+        course.sending = time.perf_counter()
+        peer = connection.transport.get_extra_info("peername") if connection.transport else None
+        course.remote_ip = str(peer[0]) if peer else course.remote_ip
+        response = await super().start(connection)
+        course.answered = time.perf_counter()
+        return response
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back, or what went wrong: `error` is one of the few words a client may see."""
+    """What came back, or what went wrong: `error` is one of the few words a client may see.
+
+    `timings` holds the milliseconds `dns_ms`, `connect_ms`, `tls_ms` and `ttfb_ms` as far as they are known, and
+    `remote_ip` where the request went, or was to go. Nothing of a blocked destination is told.
+    """
 
     status: int | None
     error: str = ""
     headers: dict[str, str] = field(default_factory=dict)
     excerpt: str = ""
+    timings: dict[str, int] = field(default_factory=dict)
+    remote_ip: str = ""
 
 
 class Egress:
@@ -176,24 +256,26 @@ class Egress:
         allow_private: bool,
         connections: int = 256,
         resolver: AbstractResolver | None = None,
-        trust: ssl.SSLContext | None = None,
+        ca_file: str = "",
     ) -> None:
         self._allow_private = allow_private
         self._connections = connections
         self._resolver = resolver
-        self._trust = trust
+        self._ca_file = ca_file
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
         inner = self._resolver or aiohttp.ThreadedResolver()
-        guards: dict[str, Any] = {"resolver": inner}
-        if not self._allow_private:
-            guards = {"resolver": GuardedResolver(inner), "socket_factory": guarded_socket}
         connector = aiohttp.TCPConnector(
-            limit=self._connections, ttl_dns_cache=30, ssl=self._trust if self._trust is not None else True, **guards
+            limit=self._connections,
+            ttl_dns_cache=30,
+            ssl=_trust(self._ca_file),
+            resolver=GuardedResolver(inner, allow_private=self._allow_private),
+            socket_factory=open_socket if self._allow_private else guarded_socket,
         )
         self._session = aiohttp.ClientSession(
             connector=connector,
+            response_class=_NotedResponse,
             timeout=aiohttp.ClientTimeout(total=TOTAL_SECONDS, sock_connect=CONNECT_SECONDS),
             auto_decompress=False,
             trust_env=False,
@@ -214,6 +296,8 @@ class Egress:
         """Send one POST and tell what became of it; it never raises for what a receiver can do."""
         if self._session is None:
             raise RuntimeError("Egress is used outside `async with`")
+        course = Course()
+        _course.set(course)
         try:
             check_url(url, allow_private=self._allow_private)
             request = self._session.post(
@@ -223,12 +307,14 @@ class Egress:
                 allow_redirects=False,
             )
             async with request as response:
-                return await _read(response)
-        except (TimeoutError, aiohttp.ClientError, BlockedDestination, OSError, ValueError) as error:
-            return Answer(status=None, error=_name_of(error))
+                return await _read(response, course)
+        except BlockedDestination:
+            return Answer(status=None, error="blocked_destination")
+        except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
+            return Answer(status=None, error=_name_of(error), timings=course.timings(), remote_ip=course.remote_ip)
 
 
-async def _read(response: aiohttp.ClientResponse) -> Answer:
+async def _read(response: aiohttp.ClientResponse, course: Course) -> Answer:
     """Keep the first 4 KiB; a connection that still has more to say is closed, not drained."""
     excerpt = b""
     while len(excerpt) < EXCERPT_BYTES:
@@ -238,8 +324,13 @@ async def _read(response: aiohttp.ClientResponse) -> Answer:
         excerpt += piece
     if not response.content.at_eof():
         response.close()
-    kept = {name: _storable(response.headers[name][:200]) for name in KEPT_HEADERS if name in response.headers}
-    return Answer(status=response.status, headers=kept, excerpt=_storable(excerpt.decode("utf-8", "replace")))
+    return Answer(
+        status=response.status,
+        headers={name: _storable(response.headers[name][:200]) for name in KEPT_HEADERS if name in response.headers},
+        excerpt=_storable(excerpt.decode("utf-8", "replace")),
+        timings=course.timings(),
+        remote_ip=course.remote_ip,
+    )
 
 
 def _storable(text: str) -> str:
@@ -250,7 +341,6 @@ def _storable(text: str) -> str:
 def _name_of(error: BaseException) -> str:
     """The few words of `Answer.error`; order matters, because aiohttp's classes derive from one another."""
     names: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str], ...] = (
-        (BlockedDestination, "blocked_destination"),
         (TimeoutError, "timeout"),
         (aiohttp.ClientConnectorDNSError, "dns_failed"),
         ((aiohttp.ClientSSLError, ssl.SSLError), "tls_failed"),

@@ -68,6 +68,7 @@ FROM taken JOIN webhooks_event event ON event.created_at = taken.created_at AND 
 _TARGETS = """
 SELECT endpoint.id, endpoint.url, endpoint.active, tenant.status = 'active',
        array_agg(secret.id ORDER BY secret.created_at DESC) FILTER (WHERE secret.id IS NOT NULL),
+       array_agg(secret.kind ORDER BY secret.created_at DESC) FILTER (WHERE secret.id IS NOT NULL),
        array_agg(secret.sealed_key ORDER BY secret.created_at DESC) FILTER (WHERE secret.id IS NOT NULL)
 FROM webhooks_endpoint endpoint
 JOIN organizations_tenant tenant ON tenant.id = endpoint.tenant_id
@@ -147,13 +148,13 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An endpoint as it stands at the moment of sending; keys are still sealed, newest first."""
+    """An endpoint as it stands at the moment of sending; keys are (id, kind, still sealed), newest first."""
 
     id: UUID
     url: str
     active: bool
     tenant_active: bool
-    sealed_keys: tuple[tuple[UUID, bytes], ...]
+    sealed_keys: tuple[tuple[UUID, str, bytes], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +221,7 @@ class Queues:
         """Read the endpoints of claimed deliveries, with their live keys."""
         rows = await self._run(_TARGETS, {"endpoints": list(endpoints)})
         return {
-            row[0]: Target(row[0], row[1], row[2], row[3], tuple(zip(row[4] or (), row[5] or (), strict=True)))
+            row[0]: Target(row[0], row[1], row[2], row[3], tuple(zip(*(found or () for found in row[4:]), strict=True)))
             for row in rows
         }
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from uuid import UUID
 
 import pytest
 from django.db import transaction
@@ -12,11 +13,13 @@ from django.db import transaction
 from bench.receiver import Receiver, Reply
 from core.clock import now
 from core.db import bind_tenant
+from core.ids import uuid7
 from ledger import public as ledger
 from organizations.models import Tenant
 from suppliers.catalog.events import ProductCreated, ProductDeleted
+from tests.webhooks.test_signing import holds
 from tests.webhooks.worlds import drain, new_world
-from webhooks import states
+from webhooks import sealing, signing, states
 from webhooks.models import Attempt, Delivery, DueDelivery, Event, NewEvent, Secret
 
 
@@ -233,6 +236,28 @@ def test_rotation_signs_with_both_keys_until_the_overlap_ends(world, receiver):
     during, after = receiver.received
     assert [during.verified_by([secret]) for secret in (endpoint["secret"], rotated)] == [True, True]
     assert [after.verified_by([secret]) for secret in (endpoint["secret"], rotated, latest)] == [False, False, True]
+
+
+def test_delivery_is_signed_by_private_and_shared_keys_alike(world, receiver):
+    endpoint = world.endpoint(receiver.url, events=["product.*"])
+    key, secret_id, endpoint_id = signing.new_signing_key(), uuid7(), UUID(endpoint["id"])
+    with transaction.atomic():
+        bind_tenant(world.tenant.id)
+        sealed = sealing.seal_key(key, endpoint_id=endpoint_id, secret_id=secret_id)
+        Secret.objects.create(
+            id=secret_id,
+            tenant_id=world.tenant.id,
+            endpoint_id=endpoint_id,
+            kind="ed25519",
+            sealed_key=sealed,
+            created_at=now(),
+            updated_at=now(),
+        )
+    world.record()
+    drain()
+    (arrival,) = receiver.received
+    assert arrival.verified_by([endpoint["secret"]])
+    assert holds(signing.public_key_text(key), arrival.headers, arrival.body)
 
 
 def test_two_dispatchers_deliver_everything_once(world, receiver):

@@ -292,10 +292,33 @@ def test_post_names_broken_answers(pieces):
 def test_post_ends_slow_answers(monkeypatch):
     monkeypatch.setattr(egress, "TOTAL_SECONDS", 0.3)
     with Receiver(script=lambda arrival, number: Reply(delay_seconds=2)) as receiver:
-        assert post(receiver.url, allow_private=True) == egress.Answer(status=None, error="timeout")
+        answer = post(receiver.url, allow_private=True)
+    assert (answer.status, answer.error, answer.remote_ip) == (None, "timeout", "127.0.0.1")
+    assert set(answer.timings) == {"connect_ms"}
+
+
+def test_post_notes_where_it_went_and_how_long_each_part_took():
+    with Receiver(script=lambda arrival, number: Reply(delay_seconds=0.1)) as receiver:
+        url = receiver.url.replace("127.0.0.1", "hooks.example.com")
+        answer = post(url, allow_private=True, resolver=FixedResolver(["127.0.0.1"]))
+    assert (answer.status, answer.remote_ip) == (200, "127.0.0.1")
+    assert set(answer.timings) == {"dns_ms", "connect_ms", "ttfb_ms"}
+    assert 95 <= answer.timings["ttfb_ms"] < 5000
+
+
+def test_post_notes_no_connection_where_one_was_at_hand():
+    async def twice(url):
+        async with egress.Egress(allow_private=True) as out:
+            return [await out.post(url, body=b"{}", headers={}) for _ in range(2)]
+
+    with Receiver() as receiver:
+        first, second = asyncio.run(twice(receiver.url))
+    assert (set(first.timings), set(second.timings)) == ({"connect_ms", "ttfb_ms"}, {"ttfb_ms"})
+    assert (first.remote_ip, second.remote_ip) == ("127.0.0.1", "127.0.0.1")
 
 
 def test_post_names_a_closed_port():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    assert post(f"http://127.0.0.1:{port}/", allow_private=True).error == "connection_refused"
+    answer = post(f"http://127.0.0.1:{port}/", allow_private=True)
+    assert answer == egress.Answer(status=None, error="connection_refused", remote_ip="127.0.0.1")
