@@ -33,8 +33,7 @@ _SEEN = pipeline.Statement.of(
     " WHERE tenant_id = $1 AND subject_id = $2 AND key = $3"
 )
 _KEEP = pipeline.Statement.of(
-    "UPDATE api_idempotencyrecord SET status = $4, answer = decode($5, 'hex')"
-    " WHERE tenant_id = $1 AND subject_id = $2 AND key = $3"
+    "UPDATE api_idempotencyrecord SET status = $4, answer = $5 WHERE tenant_id = $1 AND subject_id = $2 AND key = $3"
 )
 
 
@@ -125,11 +124,12 @@ class Claim:
         return Replay(int(status), orjson.loads(head), content)
 
     def keep(self, response: HttpResponse, *, secrets: tuple[str, ...]) -> None:
-        """Store the answer with the key before the commit; secret members are kept as null."""
+        """Store the answer with the key and commit, as the transaction's last trip; secret members are kept as null."""
         headers = {name: response.headers[name] for name in _KEPT if name in response.headers}
         plain = orjson.dumps(headers) + b"\n" + _without(response.content, secrets)
         sealed = key_ring().seal(plain, purpose=PURPOSE, place=self._place())
-        pipeline.run([pipeline.Call(_KEEP, [*self._owner(), str(response.status_code), sealed.hex()])])
+        kept = pipeline.Call(_KEEP, [*self._owner(), str(response.status_code), "\\x" + sealed.hex()])
+        pipeline.run_last([kept])
 
     def _owner(self) -> list[str]:
         return [str(self.tenant_id), str(self.subject_id), self.key]

@@ -31,7 +31,7 @@ from rest_framework.viewsets import GenericViewSet
 from core import clock, pipeline
 from core.actor import Actor, Subject
 from core.errors import Forbidden, NotFound, PlatformError, Unauthenticated
-from core.pipeline import Call, Rows
+from core.pipeline import Call, Reading, Rows
 
 from . import envelopes, idempotency, metering, preconditions
 from .errors import MethodNotAllowed, NotAcceptable, problem_response, refusal_of
@@ -275,19 +275,28 @@ class ApiViewSet(GenericViewSet[Any]):
         check_names(request.GET, ("fields", "include") if self.operation.shape else ())
         data, version = read_body(request, self.operation)
         preconditions.check_version(request, target, version)
-        return self._answer_write(work(Command(actor=actor, data=data, target=target, at=clock.now())), actor)
+        chosen, reading = self._reading(actor)
+        result = work(Command(actor=actor, data=data, target=target, at=clock.now(), reading=reading))
+        return self._answer_write(result, chosen, reading)
 
-    def _answer_write(self, result: Any, actor: Actor) -> HttpResponse:
+    def _reading(self, actor: Actor) -> tuple[Selection, Reading | None]:
+        """What of the changed object is answered, and how it is read."""
+        shape = self.operation.shape
+        if shape is None:
+            return Selection(), None
+        chosen = select(shape, self.request.GET.get("fields"), self.request.GET.get("include"))
+        tenant_id = actor.tenant_id if shape.tenant_column else None
+        return chosen, Reading(lambda pk: one_call(shape, chosen, tenant_id, str(pk)))
+
+    def _answer_write(self, result: Any, chosen: Selection, reading: Reading | None) -> HttpResponse:
         operation = self.operation
         if isinstance(result, Answer):
             return self.answer(
                 result.content, status=result.status or operation.status, headers=result.headers, tag=result.tag
             )
-        if operation.status == 204 or operation.shape is None:
+        if operation.status == 204 or operation.shape is None or reading is None:
             return envelopes.respond(b"", status=204)
-        chosen = select(operation.shape, self.request.GET.get("fields"), self.request.GET.get("include"))
-        tenant_id = actor.tenant_id if operation.shape.tenant_column else None
-        (rows,) = pipeline.run([one_call(operation.shape, chosen, tenant_id, str(result.pk))])
+        rows = pipeline.run([reading.call(result.pk)])[0] if reading.rows is None else reading.rows
         content, version = rows.row()
         headers = {"Location": f"{self.request.path.rstrip('/')}/{result.pk}"} if operation.status == 201 else {}
         tag = preconditions.etag((version or b"").decode(), chosen) if operation.shape.version else ""

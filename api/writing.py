@@ -8,6 +8,7 @@ import orjson
 from django.http import HttpRequest
 
 from core.actor import Actor
+from core.pipeline import Reading
 
 from . import body, serializers
 from .errors import UnsupportedMediaType
@@ -16,12 +17,16 @@ from .permissions import Operation
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One write: who, the checked body, the locked target (if the path names one), and the instant."""
+    """One write: who, the checked body, the locked target (if the path names one), and the instant.
+
+    An action may take `reading` along in a trip of its own; otherwise the view reads what is answered afterwards.
+    """
 
     actor: Actor
     data: dict[str, Any]
     target: Any
     at: datetime
+    reading: Reading | None = None
 
 
 @dataclass(frozen=True, slots=True)

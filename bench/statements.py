@@ -7,6 +7,7 @@ from typing import Any
 from unittest.mock import patch
 
 from django.db import connection
+from psycopg.pq import TransactionStatus
 
 from core import pipeline
 from core.pipeline import Call
@@ -33,7 +34,8 @@ class Record:
     @property
     def statements(self) -> int:
         """How many statements ran, without BEGIN and COMMIT."""
-        return sum(len(trip.calls) or trip.sql not in ("COMMIT", "ROLLBACK") for trip in self.trips)
+        calls = sum(call.statement.sql != b"COMMIT" for trip in self.trips for call in trip.calls)
+        return calls + sum(trip.sql not in ("", "COMMIT", "ROLLBACK") for trip in self.trips)
 
     def texts(self) -> list[str]:
         """The beginning of each trip's statements, for a reader."""
@@ -60,7 +62,8 @@ def recording() -> Iterator[Record]:
 
     def ended(word: str, end: Any) -> Any:
         def send() -> Any:
-            record.trips.append(Trip(sql=word))
+            if connection.connection.pgconn.transaction_status != TransactionStatus.IDLE:  # else nothing is sent
+                record.trips.append(Trip(sql=word))
             return end()
 
         return send

@@ -32,6 +32,7 @@ class KeyRing:
         self._keys = keys
         self.current = next(iter(keys))
         self._derived = lru_cache(maxsize=256)(self._derive)
+        self._cipher = lru_cache(maxsize=256)(lambda key_id, purpose: ChaCha20Poly1305(self.key(purpose, key_id)))
 
     @classmethod
     def parse(cls, text: str) -> "KeyRing":
@@ -54,7 +55,7 @@ class KeyRing:
         """Encrypt and bind to `place`: key id, 0x00, nonce, ChaCha20-Poly1305. Source: RFC 8439."""
         nonce = os.urandom(12)
         head = self.current.encode() + b"\0"
-        return head + nonce + ChaCha20Poly1305(self.key(purpose)).encrypt(nonce, plain, head + place)
+        return head + nonce + self._cipher(self.current, purpose).encrypt(nonce, plain, head + place)
 
     def open(self, sealed: bytes, *, purpose: str, place: bytes = b"") -> bytes:
         """Decrypt what `seal` made for the same purpose and place.
@@ -63,8 +64,7 @@ class KeyRing:
         """
         name, _, rest = bytes(sealed).partition(b"\0")
         try:
-            key = self.key(purpose, name.decode())
-            return ChaCha20Poly1305(key).decrypt(rest[:12], rest[12:], name + b"\0" + place)
+            return self._cipher(name.decode(), purpose).decrypt(rest[:12], rest[12:], name + b"\0" + place)
         except (InvalidTag, KeyError, UnicodeDecodeError, ValueError) as error:
             raise SealBroken("The sealed value cannot be opened.") from error
 

@@ -1,6 +1,7 @@
 """Rows with a lifecycle: django-fsm without its traps, refusals in our words, and the same law inside the database."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any, TypeVar, cast
 
 from django.apps import apps
@@ -36,7 +37,12 @@ class LifecycleModel(ConcurrentTransitionMixin, models.Model):  # type: ignore[m
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._states_at_start = {field.attname: self.__dict__.get(field.attname) for field in _state_fields(type(self))}
+        self._states_at_start = {field.attname: self.__dict__.get(field.attname) for field in self.state_fields}
+
+    @property
+    def state_fields(self) -> Sequence[Any]:
+        """The state fields; the library would look through all fields for every row."""
+        return _state_fields(type(self))
 
     def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
         """Read the row again.
@@ -44,7 +50,7 @@ class LifecycleModel(ConcurrentTransitionMixin, models.Model):  # type: ignore[m
         The library switches the protection off on the class meanwhile, so a second thread may leave it off for good;
         here the old values are set aside instead, as the protection only guards values that are present.
         """
-        held = {f.name: self.__dict__.pop(f.name) for f in _state_fields(type(self)) if f.name in self.__dict__}
+        held = {f.name: self.__dict__.pop(f.name) for f in self.state_fields if f.name in self.__dict__}
         try:
             models.Model.refresh_from_db(self, *args, **kwargs)
             self._update_initial_state()
@@ -54,7 +60,7 @@ class LifecycleModel(ConcurrentTransitionMixin, models.Model):  # type: ignore[m
 
     def clean_fields(self, exclude: Any = None) -> None:
         """Validate all fields but the states: validation assigns what it cleaned, and states are not assigned."""
-        super().clean_fields(exclude=set(exclude or ()) | {field.name for field in _state_fields(type(self))})
+        super().clean_fields(exclude=set(exclude or ()) | {field.name for field in self.state_fields})
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Save; a new row must have been built in its first state and moved from there by transitions.
@@ -70,7 +76,7 @@ class LifecycleModel(ConcurrentTransitionMixin, models.Model):  # type: ignore[m
 
         :raises TransitionNotAllowed: it was built in a later state.
         """
-        for field in _state_fields(type(self)):
+        for field in self.state_fields:
             if self._states_at_start[field.attname] != field.get_default():
                 raise TransitionNotAllowed(f"{field.name} must start as {field.get_default()}", object=self)
 
@@ -132,5 +138,6 @@ def _pairs(model: type[LifecycleModel], field: Any) -> Iterator[str]:
             yield f"{transition.source}>{transition.target}"
 
 
-def _state_fields(model: type[models.Model]) -> list[Any]:
-    return [field for field in model._meta.concrete_fields if isinstance(field, FSMFieldMixin)]
+@cache
+def _state_fields(model: type[models.Model]) -> tuple[Any, ...]:
+    return tuple(field for field in model._meta.concrete_fields if isinstance(field, FSMFieldMixin))

@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 import psycopg
-from django.db import OperationalError, connection
+from django.db import DatabaseError, OperationalError, connection
 from psycopg import errors, pq
 
 _numbers = itertools.count()
@@ -52,6 +53,9 @@ class Call:
         return [value.encode() if isinstance(value, str) else value for value in self.parameters]
 
 
+_COMMIT = Call(Statement.of("COMMIT"))
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
     """What one statement answered; values are bytes in PostgreSQL's text form."""
@@ -69,6 +73,14 @@ class Rows:
     def row(self, row: int = 0) -> list[bytes | None]:
         """All values of one row."""
         return [self.result.get_value(row, column) for column in range(self.result.nfields)]
+
+
+@dataclass(slots=True)
+class Reading:
+    """How a changed object is read for the answer; an action may send it along with the change, then `rows` is its answer."""
+
+    call: Callable[[UUID], Call]
+    rows: Rows | None = None
 
 
 def run(calls: Sequence[Call]) -> list[Rows]:
@@ -97,6 +109,23 @@ def run(calls: Sequence[Call]) -> list[Rows]:
     raise AssertionError("unreachable")
 
 
+def run_last(calls: Sequence[Call]) -> list[Rows]:
+    """Run the calls as the last ones of the open transaction and, where no outer block holds it open, commit it with them.
+
+    Django's own commit finds nothing left to send then; its `on_commit` hooks run as ever.
+    """
+    outermost = connection.in_atomic_block and connection.commit_on_exit and not connection.savepoint_ids
+    if not outermost or connection.needs_rollback:
+        return run(calls)
+    return run([*calls, _COMMIT])[:-1]
+
+
+def answers_before(error: DatabaseError) -> list[Rows]:
+    """What the calls of a failed trip answered that came before the one that failed."""
+    found: list[Rows] = getattr(error.__cause__, "answers", [])
+    return found
+
+
 def _exchange(connected: psycopg.Connection[Any], calls: Sequence[Call]) -> list[Rows]:
     low = connected.pgconn
     known: set[bytes] | None = getattr(connected, "_hp_prepared", None)
@@ -109,7 +138,9 @@ def _exchange(connected: psycopg.Connection[Any], calls: Sequence[Call]) -> list
         expected = _send(low, calls, known, begins=begins)
         outcomes, fault = _receive(low, expected, known)
         if fault is not None:
-            raise errors.error_from_result(fault)
+            error = errors.error_from_result(fault)
+            error.answers = outcomes  # type: ignore[attr-defined]  # see `answers_before`
+            raise error
         return outcomes
     finally:
         if low.status == pq.ConnStatus.OK:

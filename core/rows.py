@@ -1,19 +1,30 @@
 """Inserting rows of models through the pipeline, so that a write that makes several of them takes one round trip."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any
+from types import NoneType
+from typing import Any, NamedTuple
 from uuid import UUID
 
+import orjson
 from django.db import models
 
 from .lifecycle import LifecycleModel
 from .pipeline import Call, Statement
 
-Encoder = Callable[[Any], str | None]
+Text = str | bytes | None
+Encoder = Callable[[Any], Text]
+
+
+class _Column(NamedTuple):
+    """One column of an INSERT: where its value stands, how it is written, and what it is where nobody gave one."""
+
+    name: str
+    write: Encoder
+    default: Callable[[], Any] | None
 
 
 def insert(row: models.Model) -> Call:
@@ -25,39 +36,75 @@ def insert(row: models.Model) -> Call:
     if isinstance(row, LifecycleModel):
         row.check_start()
     statement, columns = _plan(type(row))
-    return Call(statement, [encode(getattr(row, name)) for name, encode in columns])
+    return Call(statement, [column.write(getattr(row, column.name)) for column in columns])
 
 
-def inserts(rows: Sequence[models.Model]) -> list[Call]:
-    """One statement for each row."""
-    return [insert(row) for row in rows]
+def insert_values(model: type[models.Model], values: Mapping[str, Any]) -> Call:
+    """The same from values by column name, without building the row; a column nobody names takes the model's default.
+
+    :raises TypeError: the model has a lifecycle, or a value has no form here.
+    :raises KeyError: a column without a default is not named.
+    """
+    if issubclass(model, LifecycleModel):
+        raise TypeError(f"{model.__name__} has a lifecycle: build the row")
+    statement, columns = _plan(model)
+    parameters = []
+    for name, write, default in columns:
+        given = values[name] if default is None or name in values else default()
+        parameters.append(write(given))
+    return Call(statement, parameters)
 
 
 @lru_cache(maxsize=256)
-def _plan(model: type[models.Model]) -> tuple[Statement, tuple[tuple[str, Encoder], ...]]:
+def _plan(model: type[models.Model]) -> tuple[Statement, tuple[_Column, ...]]:
     fields = [field for field in model._meta.concrete_fields if not field.generated]
     names = ", ".join(f'"{field.column}"' for field in fields)
     places = ", ".join(f"${number}" for number in range(1, len(fields) + 1))
     statement = Statement.of(f'INSERT INTO "{model._meta.db_table}" ({names}) VALUES ({places})')
-    return statement, tuple((str(field.attname), _encoder(field)) for field in fields)
+    return statement, tuple(_column(field) for field in fields)
 
 
-def _encoder(field: Any) -> Encoder:
-    return _document if isinstance(field, models.JSONField) else _text
+def _column(field: Any) -> _Column:
+    has_default = field.has_default() or field.null
+    write = _document if isinstance(field, models.JSONField) else text
+    return _Column(str(field.attname), write, field.get_default if has_default else None)
 
 
-def _document(value: Any) -> str | None:
-    return None if value is None else json.dumps(value)
+def _document(value: Any) -> Text:
+    if value is None:
+        return None
+    try:
+        return orjson.dumps(value)
+    except TypeError:  # an integer of more than 64 bits
+        return json.dumps(value)
 
 
-def _text(value: Any) -> str | None:
-    """PostgreSQL's text form of a value."""
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "t" if value else "f"
-    if isinstance(value, int | Decimal | UUID):
-        return str(value)
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    raise TypeError(f"no text form for {type(value).__name__}")
+def _same(value: str | None) -> str | None:
+    return value
+
+
+_FORMS: dict[type, Encoder] = {
+    NoneType: _same,
+    str: _same,
+    bool: lambda value: "t" if value else "f",
+    int: str,
+    Decimal: str,
+    UUID: str,
+    datetime: datetime.isoformat,
+    date: date.isoformat,
+    dict: _document,
+    list: _document,
+}
+
+
+def text(value: Any) -> Text:
+    """PostgreSQL's text form of a value; mappings and lists become JSON.
+
+    :raises TypeError: it has none here.
+    """
+    form = _FORMS.get(type(value))
+    if form is None:
+        form = next((known for kind, known in _FORMS.items() if isinstance(value, kind)), None)
+    if form is None:
+        raise TypeError(f"no text form for {type(value).__name__}")
+    return form(value)

@@ -2,18 +2,20 @@
 
 from .backlogs import Backlog, backlog
 from .models import Event
-from .recording import UnknownEventType, record
-from .registry import EventType, after_commit, catalogue, register, subscribe
+from .recording import UnknownEventType, record, statements
+from .registry import EventType, Fact, after_commit, catalogue, register, subscribe
 
 __all__ = [
     "Backlog",
     "Event",
     "EventType",
+    "Fact",
     "UnknownEventType",
     "after_commit",
     "backlog",
     "catalogue",
     "record",
     "register",
+    "statements",
     "subscribe",
 ]

@@ -1,24 +1,21 @@
 """Writing one fact, in the transaction of the change it tells of."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from uuid import UUID
 
-from core import jobs, pipeline
+from core import jobs, pipeline, rows
 from core.actor import Actor
 from core.db import needs_transaction
 from core.ids import uuid7
 
 from . import registry
-from .models import Event
-from .registry import EventType
+from .registry import EventType, Fact
 
 RELAY = "ledger.relay"
 
 _INSERT = pipeline.Statement.of(
-    "INSERT INTO ledger_event (id, tenant_id, type, version, resource_type, resource_id, resource_version, data, subject_id,"
-    " subject_kind, credential, membership_id, request_id, occurred_at)"
+    f"INSERT INTO ledger_event ({', '.join(Fact._fields)})"
     " VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14) RETURNING id"
 )
 _PENDING = pipeline.Statement.of(
@@ -33,34 +30,32 @@ class UnknownEventType(ValueError):
 
 @needs_transaction
 def record(
-    *,
-    actor: Actor,
-    event: EventType,
-    resource_id: UUID,
-    at: datetime,
-    resource_version: int | None = None,
-    change: Sequence[pipeline.Call] = (),
-) -> Event:
+    *, actor: Actor, event: EventType, resource_id: UUID, at: datetime, resource_version: int | None = None
+) -> Fact:
     """Write one fact in the caller's transaction, so it exists if and only if the change does.
-
-    `change` are statements of the change itself: they run first, in the same round trip.
 
     :raises UnknownEventType: its class is not registered.
     """
+    fact = _fact(actor, event, resource_id, at, resource_version)
+    pipeline.run([*_calls(fact)])
+    return fact
+
+
+@needs_transaction
+def statements(
+    *, actor: Actor, event: EventType, resource_id: UUID, at: datetime, resource_version: int | None = None
+) -> list[pipeline.Call]:
+    """The statements that write one fact, for an action that sends them in this transaction together with its own.
+
+    :raises UnknownEventType: its class is not registered.
+    """
+    return [*_calls(_fact(actor, event, resource_id, at, resource_version))]
+
+
+def _fact(actor: Actor, event: EventType, resource_id: UUID, at: datetime, resource_version: int | None) -> Fact:
     if not registry.is_registered(event.type):
         raise UnknownEventType(event.type)
-    row = _event_row(actor, event, resource_id, at, resource_version)
-    subscribers = registry.after_names(event.type)
-    pipeline.run([*change, _insert_call(row), *(_pending_call(row, name) for name in subscribers)])
-    for handler in registry.inside_handlers(event.type):
-        handler(row)
-    if subscribers:
-        jobs.enqueue(RELAY, expires_seconds=5)
-    return row
-
-
-def _event_row(actor: Actor, event: EventType, resource_id: UUID, at: datetime, resource_version: int | None) -> Event:
-    return Event(
+    return Fact(
         id=uuid7(),
         tenant_id=actor.tenant_id,
         type=event.type,
@@ -78,15 +73,13 @@ def _event_row(actor: Actor, event: EventType, resource_id: UUID, at: datetime, 
     )
 
 
-def _insert_call(row: Event) -> pipeline.Call:
-    names = [field.attname for field in Event._meta.concrete_fields]
-    values = [getattr(row, name) for name in names]
-    texts = [
-        None if value is None else json.dumps(value) if name == "data" else str(value)
-        for name, value in zip(names, values, strict=True)
-    ]
-    return pipeline.Call(_INSERT, texts)
-
-
-def _pending_call(row: Event, subscriber: str) -> pipeline.Call:
-    return pipeline.Call(_PENDING, [str(uuid7()), str(row.tenant_id), str(row.id), subscriber])
+def _calls(fact: Fact) -> Iterator[pipeline.Call]:
+    """The fact, what the subscribers inside the transaction add to it, and a note for each of those after it."""
+    yield pipeline.Call(_INSERT, [*map(rows.text, fact)])
+    for handler in registry.inside_handlers(fact.type):
+        yield from handler(fact) or ()
+    subscribers = registry.after_names(fact.type)
+    for name in subscribers:
+        yield pipeline.Call(_PENDING, [str(uuid7()), str(fact.tenant_id), str(fact.id), name])
+    if subscribers:
+        jobs.enqueue(RELAY, expires_seconds=5)

@@ -3,12 +3,17 @@
 import dataclasses
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from uuid import UUID
+
+from core.pipeline import Call
 
 if TYPE_CHECKING:
     from ledger.models import Event
 
 Handler = Callable[["Event"], None]
+InsideHandler = Callable[["Fact"], Iterable[Call] | None]
 Kind = TypeVar("Kind", bound="type[EventType]")
 
 _NAME = re.compile(r"[a-z][a-z_]*\.[a-z][a-z_]*|fhir\.[A-Za-z]+\.[a-z]+")
@@ -25,11 +30,30 @@ class EventType:
 
     def payload(self) -> dict[str, Any]:
         """The fields as JSON values."""
-        return dataclasses.asdict(self)
+        return dict(vars(self))
+
+
+class Fact(NamedTuple):
+    """One fact while it is being recorded; the names are the columns of the ledger, in their order."""
+
+    id: UUID
+    tenant_id: UUID
+    type: str
+    version: int
+    resource_type: str
+    resource_id: UUID
+    resource_version: int | None
+    data: dict[str, Any]
+    subject_id: UUID
+    subject_kind: str
+    credential: str
+    membership_id: UUID | None
+    request_id: str
+    occurred_at: datetime
 
 
 _kinds: dict[str, type[EventType]] = {}
-_inside: list[tuple[frozenset[str] | None, Handler]] = []
+_inside: list[tuple[frozenset[str] | None, InsideHandler]] = []
 _after: dict[str, tuple[frozenset[str] | None, Handler]] = {}
 
 
@@ -56,8 +80,11 @@ def is_registered(kind: str) -> bool:
     return kind in _kinds
 
 
-def subscribe(handler: Handler, types: Iterable[str] | None = None) -> None:
-    """Call `handler(event)` inside the transaction that records a fact of these types (None: all)."""
+def subscribe(handler: InsideHandler, types: Iterable[str] | None = None) -> None:
+    """Call `handler(fact)` inside the transaction that records a fact of these types (None: all).
+
+    The statements it gives back run right behind the fact's own, in the same round trip.
+    """
     _inside.append((frozenset(types) if types is not None else None, handler))
 
 
@@ -71,7 +98,7 @@ def after_commit(name: str, types: Iterable[str] | None = None) -> Callable[[Han
     return add
 
 
-def inside_handlers(kind: str) -> list[Handler]:
+def inside_handlers(kind: str) -> list[InsideHandler]:
     """Handlers that take part in the recording transaction."""
     return [handler for types, handler in _inside if types is None or kind in types]
 

@@ -49,20 +49,20 @@ def subscribe() -> None:
     ledger.subscribe(store)
 
 
-def store(event: ledger.Event) -> None:
-    """Write a fact into its tenant's event log and the fan-out's queue; a rollback takes both along."""
-    kind = ledger.catalogue()[event.type]
+def store(fact: ledger.Fact) -> list[pipeline.Call]:
+    """What writes a fact into its tenant's event log and the fan-out's queue; a rollback takes both along."""
+    kind = ledger.catalogue()[fact.type]
     message = envelope.Message(
         id=uuid7(),
-        type=event.type,
-        tenant_id=event.tenant_id,
-        at=event.occurred_at,
-        request_id=event.request_id,
-        thing=envelope.Thing(event.resource_type, event.resource_id, event.resource_version, kind.href),
-        payload=event.data,
+        type=fact.type,
+        tenant_id=fact.tenant_id,
+        at=fact.occurred_at,
+        request_id=fact.request_id,
+        thing=envelope.Thing(fact.resource_type, fact.resource_id, fact.resource_version, kind.href),
+        payload=fact.data,
     )
     before, after = envelope.split(message)
-    texts = (uuid7(), event.tenant_id, event.resource_id, message.id, event.type, event.resource_type)
-    parameters = [*map(str, texts), envelope.API_VERSION, event.request_id, before, after]
-    pipeline.run([pipeline.Call(_STORE, parameters)])
+    texts = (uuid7(), fact.tenant_id, fact.resource_id, message.id, fact.type, fact.resource_type)
+    parameters = [*map(str, texts), envelope.API_VERSION, fact.request_id, before, after]
     transaction.on_commit(_doorbell.ring, robust=True)
+    return [pipeline.Call(_STORE, parameters)]

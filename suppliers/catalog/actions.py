@@ -10,6 +10,8 @@ from django.db import IntegrityError
 from core import lifecycle, rows
 from core.actor import Actor
 from core.db import needs_transaction
+from core.errors import InvalidFields
+from core.pipeline import Call, Reading, answers_before, run
 from ledger import public as ledger
 
 from . import events, packagings, policies, postings, queries
@@ -32,25 +34,46 @@ _TAKEN = {
 
 
 @needs_transaction
-def create_product(*, actor: Actor, data: Mapping[str, Any], at: datetime) -> Product:
-    """Create a product as a draft, or on sale at once.
+def create_product(*, actor: Actor, data: Mapping[str, Any], at: datetime, reading: Reading | None = None) -> Product:
+    """Create a product as a draft, or on sale at once; look-ups, change, fact and `reading` are one round trip.
+
+    So a refusal may come when all is written: the transaction it leaves open is to be rolled back.
 
     :raises InvalidFields: unknown category or substitute, or not complete enough to be active.
     :raises SkuTaken, GtinTaken: by another product of the tenant.
     """
-    policies.check_references(actor, data)
+    references = policies.references(actor, data)
     product = Product(tenant_id=actor.tenant_id, created_at=at, updated_at=at, **_columns(data))
     if data["status"] == Status.ACTIVE:
-        policies.check_active(product, data["packagings"])
-        lifecycle.move(product, ACTION_TO[Status.ACTIVE])
-    made = [rows.insert(product), *packagings.created_calls(product, data["packagings"], at=at)]
-    made += postings.created_calls(product, _gtins(data))
+        _activate(product, data, references)
     fact = events.ProductCreated(supplier_sku=product.supplier_sku, status=product.status)
-    with _refusals():
-        ledger.record(
-            actor=actor, event=fact, resource_id=product.id, at=at, resource_version=product.version, change=made
-        )
+    calls = [
+        *references,
+        rows.insert(product),
+        *packagings.created_calls(product, data["packagings"], at=at),
+        postings.words_call(product, _gtins(data)),
+        *ledger.statements(actor=actor, event=fact, resource_id=product.id, at=at, resource_version=product.version),
+    ]
+    read = [reading.call(product.id)] if reading else []
+    try:
+        found = run([*calls, *read, postings.count_call(product)])
+    except IntegrityError as error:
+        policies.check_references(data, answers_before(error))  # of several faults these are told first
+        raise _refusal(error) from error
+    policies.check_references(data, found)
+    if reading:
+        reading.rows = found[len(calls)]
     return product
+
+
+def _activate(product: Product, data: Mapping[str, Any], references: list[Call]) -> None:
+    """Put a new product on sale, if it is complete; of several faults the unknown references are told first."""
+    try:
+        policies.check_active(product, data["packagings"])
+    except InvalidFields:
+        policies.check_references(data, run(references))
+        raise
+    lifecycle.move(product, ACTION_TO[Status.ACTIVE])
 
 
 @needs_transaction
@@ -65,7 +88,7 @@ def replace_product(*, actor: Actor, product: Product, data: Mapping[str, Any], 
     """
     before, status = product.status, data.get("status") or product.status
     policies.check_replaceable(product, status)
-    policies.check_references(actor, data, product.id)
+    policies.check_references(data, run(policies.references(actor, data)), product.id)
     wanted = _columns(data)
     changed = [name for name in _COLUMNS if getattr(product, name) != wanted[name]]
     packs = packagings.match(queries.current_packagings(actor, product), data["packagings"])
@@ -110,11 +133,14 @@ def _refusals() -> Iterator[None]:
     try:
         yield
     except IntegrityError as error:
-        constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", "")
-        refusal = _TAKEN.get(constraint or "")
-        if refusal is None:
-            raise
-        raise refusal from error
+        raise _refusal(error) from error
+
+
+def _refusal(error: IntegrityError) -> Exception:
+    """What a broken unique key stands for, or the error itself."""
+    constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", "")
+    refusal = _TAKEN.get(constraint or "")
+    return refusal() if refusal else error
 
 
 def _save(product: Product, changed: list[str], at: datetime) -> None:

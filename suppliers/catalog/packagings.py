@@ -80,7 +80,8 @@ def match(present: Sequence[Packaging], wanted: Sequence[Row]) -> Plan:
 
 def created_calls(product: Product, wanted: Sequence[Row], *, at: datetime) -> list[Call]:
     """Give a new product its packagings."""
-    return rows.inserts(_built(product, [_row(row, position) for position, row in enumerate(wanted)], at))
+    given = _given(product, at)
+    return [rows.insert_values(Packaging, {**_row(row, position), **given}) for position, row in enumerate(wanted)]
 
 
 def apply(product: Product, plan: Plan, *, at: datetime) -> None:
@@ -141,5 +142,8 @@ def _retire(product: Product, ids: list[Any] | None, state: PackagingState, at: 
 
 
 def _built(product: Product, wanted: Sequence[dict[str, Any]], at: datetime) -> list[Packaging]:
-    given = {"tenant_id": product.tenant_id, "product_id": product.id, "created_at": at, "updated_at": at}
-    return [Packaging(**given, **row) for row in wanted]
+    return [Packaging(**_given(product, at), **row) for row in wanted]
+
+
+def _given(product: Product, at: datetime) -> dict[str, Any]:
+    return {"tenant_id": product.tenant_id, "product_id": product.id, "created_at": at, "updated_at": at}

@@ -1,12 +1,13 @@
 """What a product must fulfil beyond the form of its fields: to be written, to be active, to change once stock has moved."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from core.actor import Actor
 from core.errors import Conflict, FieldError, InvalidFields, InvalidTransition
 from core.lifecycle import allowed_actions
+from core.pipeline import Call, Rows
 
 from . import queries
 from .models import Product
@@ -41,22 +42,33 @@ class FieldLocked(Conflict):
     title = "The field cannot change any more, because stock of the product has moved."
 
 
-def check_references(actor: Actor, data: Mapping[str, Any], product_id: UUID | None = None) -> None:
-    """Hold the category and the substitutes against the database.
+def references(actor: Actor, data: Mapping[str, Any]) -> list[Call]:
+    """The statements that look up the category and the substitutes; `check_references` reads their answers."""
+    wanted = _substitutes(data)
+    category = queries.active_category(actor, data["category"])
+    return [category, queries.known_products(actor, wanted)] if wanted else [category]
+
+
+def check_references(data: Mapping[str, Any], found: Sequence[Rows], product_id: UUID | None = None) -> None:
+    """Hold the category and the substitutes against what `references` found, which stands first.
 
     :raises InvalidFields: an unknown or inactive category, an unknown substitute, the product as its own substitute.
     """
     faults = []
-    if not queries.is_active_category(actor, data["category"]):
+    if not len(found[0]):
         faults.append(FieldError("category", "unknown_category", "There is no active category of this code."))
-    wanted = [row["product_id"] for row in data.get("substitutes", ())]
-    known = queries.known_products(actor, wanted) if wanted else set()
+    wanted = _substitutes(data)
+    known = {found[1].value(row) for row in range(len(found[1]))} if wanted else set()
     for position, wanted_id in enumerate(wanted):
-        if wanted_id not in known or wanted_id == product_id:
+        if str(wanted_id).encode() not in known or wanted_id == product_id:
             name = f"substitutes.{position}.product_id"
             faults.append(FieldError(name, "unknown_product", "There is no other product of this id."))
     if faults:
         raise InvalidFields(errors=faults)
+
+
+def _substitutes(data: Mapping[str, Any]) -> list[UUID]:
+    return [row["product_id"] for row in data.get("substitutes", ())]
 
 
 def check_active(product: Product, packagings: Iterable[Mapping[str, Any]]) -> None:

@@ -33,13 +33,14 @@ _COUNT_MOVED = {
 }
 
 
-def created_calls(product: Product, gtins: Sequence[str]) -> list[Call]:
-    """File a new product under its words and count it.
+def words_call(product: Product, gtins: Sequence[str]) -> Call:
+    """File a new product under its words."""
+    return _words_call(_ADD, product, gtins)
 
-    The counter's row is taken last, since it is what the tenant's other writes wait for.
-    """
-    counted = Call(_COUNT_CREATED[product.status], [str(product.tenant_id)])
-    return [_words_call(_ADD, product, gtins), counted]
+
+def count_call(product: Product) -> Call:
+    """Count a new product; to be sent last, since the counter's row is what the tenant's other writes wait for."""
+    return Call(_COUNT_CREATED[product.status], [str(product.tenant_id)])
 
 
 def replace_words(product: Product, gtins: Sequence[str]) -> None:

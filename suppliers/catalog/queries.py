@@ -6,7 +6,7 @@ from uuid import UUID
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import NotFound
-from core.pipeline import Call, Statement, run
+from core.pipeline import Call, Statement
 
 from .models import Packaging, Product
 from .states import PackagingState
@@ -15,6 +15,7 @@ _CATEGORY = Statement.of(
     "SELECT 1 FROM suppliers_platformcategory WHERE code = $1 AND active"
     " UNION ALL SELECT 1 FROM suppliers_category WHERE tenant_id = $2 AND code = $1 AND active LIMIT 1"
 )
+_KNOWN = Statement.of("SELECT id::text FROM suppliers_product WHERE tenant_id = $1 AND id = ANY($2::uuid[])")
 
 
 @needs_transaction
@@ -35,12 +36,11 @@ def current_packagings(actor: Actor, product: Product) -> list[Packaging]:
     return list(rows.order_by("position", "id"))
 
 
-def is_active_category(actor: Actor, code: str) -> bool:
-    """Tell whether products may be filed under a code: of the platform's tree or one of the tenant's own."""
-    (found,) = run([Call(_CATEGORY, [code, str(actor.tenant_id)])])
-    return len(found) > 0
+def active_category(actor: Actor, code: str) -> Call:
+    """One row if products may be filed under a code: of the platform's tree or one of the tenant's own."""
+    return Call(_CATEGORY, [code, str(actor.tenant_id)])
 
 
-def known_products(actor: Actor, product_ids: Collection[UUID]) -> set[UUID]:
+def known_products(actor: Actor, product_ids: Collection[UUID]) -> Call:
     """Those of the ids that are products of the tenant."""
-    return set(Product.objects.of(actor).filter(pk__in=product_ids).values_list("pk", flat=True))
+    return Call(_KNOWN, [str(actor.tenant_id), "{" + ",".join(map(str, product_ids)) + "}"])

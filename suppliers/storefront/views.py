@@ -80,7 +80,7 @@ class ProductViewSet(ApiViewSet):
         """Create a product and answer it."""
 
         def work(command: Command) -> Product:
-            return create_product(actor=command.actor, data=command.data, at=command.at)
+            return create_product(actor=command.actor, data=command.data, at=command.at, reading=command.reading)
 
         return self.write(work)
 

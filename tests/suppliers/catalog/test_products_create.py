@@ -182,6 +182,31 @@ def test_create_with_a_taken_gtin_in_another_form_is_refused(api: Api) -> None:
     assert listed(api)[1] == 1
 
 
+def test_create_with_several_faults_tells_those_of_the_body_first_and_writes_nothing(
+    api: Api, supplier: Tenant
+) -> None:
+    first = create(api, packagings=[packaging(gtin=gtin())])
+    taken = {"supplier_sku": first["supplier_sku"], "packagings": [packaging(gtin=first["packagings"][0]["gtin"])]}
+
+    for more in ({}, taken, {"kind": "medicine", "status": "active"}):
+        answer = api.post("/v1/products", json=body(category="no-such-thing", **more))
+        assert (answer.status_code, field_errors(answer)) == (400, {("category", "unknown_category")})
+
+    with tenant_context(supplier.id):
+        assert ProductCounter.objects.get(pk=supplier.id).draft == 1
+        assert Event.objects.filter(tenant_id=supplier.id, resource_type="product").count() == 1
+
+
+def test_create_refused_with_a_key_can_be_sent_again_with_it(api: Api) -> None:
+    headers = {"Idempotency-Key": "refused-once"}
+    first = create(api)
+
+    refused = api.post("/v1/products", json=body(supplier_sku=first["supplier_sku"]), headers=headers)
+    again = api.post("/v1/products", json=body(), headers=headers)
+
+    assert (refused.status_code, again.status_code) == (409, 201)
+
+
 def test_sku_and_gtin_of_another_supplier_are_no_hindrance(api: Api) -> None:
     other = provision("supplier")
     number, sku = gtin(), "SHARED-1"
