@@ -17,6 +17,22 @@ from organizations.public import TenantOwned
 
 from . import states
 from .envelope import API_VERSION
+from .measures import EndpointHealth, EndpointHour
+
+__all__ = [
+    "Attempt",
+    "Delivery",
+    "DueDelivery",
+    "Endpoint",
+    "EndpointHealth",
+    "EndpointHour",
+    "Event",
+    "EventBody",
+    "NewEvent",
+    "Replay",
+    "ResourceSequence",
+    "Secret",
+]
 
 
 class Endpoint(TenantOwned):
@@ -90,68 +106,6 @@ class Secret(TenantOwned):
 
     def __str__(self) -> str:
         return f"secret {self.id}"
-
-
-class EndpointHealth(models.Model):
-    """How an endpoint has been doing of late; there is a row once something failed. The dispatcher keeps it.
-
-    `circuit_until` and `paused_until` (a receiver's Retry-After) hold back its work. Personal data: none.
-    """
-
-    endpoint_id = models.UUIDField(primary_key=True)
-    tenant_id = models.UUIDField()
-    consecutive_failures = models.PositiveIntegerField(db_default=0)
-    failing_since = models.DateTimeField(null=True)
-    last_failure_at = models.DateTimeField(null=True)
-    warned_at = models.DateTimeField(null=True)
-    circuit_state = models.CharField(max_length=9, db_default=states.CLOSED)
-    circuit_until = models.DateTimeField(null=True)
-    circuit_openings = models.PositiveSmallIntegerField(db_default=0)
-    paused_until = models.DateTimeField(null=True)
-
-    security: ClassVar = TableSecurity(dispatcher=True)
-
-    class Meta:
-        db_table = "webhooks_endpoint_health"
-        verbose_name_plural = "endpoint health"
-        constraints = [
-            models.CheckConstraint(condition=Q(circuit_state__in=states.CIRCUIT), name="webhooks_health_circuit_known")
-        ]
-        indexes = [
-            models.Index(
-                fields=["failing_since"], condition=Q(failing_since__isnull=False), name="webhooks_health_failing"
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"health of {self.endpoint_id}"
-
-
-class EndpointHour(models.Model):
-    """One hour of one endpoint in figures, so that nobody ever counts the history.
-
-    `duration_buckets` counts attempts by duration. Personal data: none.
-    """
-
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    tenant_id = models.UUIDField()
-    endpoint_id = models.UUIDField()
-    hour = models.DateTimeField()
-    attempts = models.PositiveIntegerField(db_default=0)
-    delivered = models.PositiveIntegerField(db_default=0)
-    failed = models.PositiveIntegerField(db_default=0)
-    duration_ms = models.BigIntegerField(db_default=0)
-    duration_buckets = ArrayField(models.IntegerField())
-
-    security: ClassVar = TableSecurity(dispatcher=True)
-
-    class Meta:
-        db_table = "webhooks_endpoint_hour"
-        constraints = [models.UniqueConstraint(fields=["endpoint_id", "hour"], name="webhooks_hour_once")]
-        indexes = [models.Index(fields=["tenant_id", "hour"], name="webhooks_hour_by_tenant")]
-
-    def __str__(self) -> str:
-        return f"{self.endpoint_id} at {self.hour}"
 
 
 class Event(models.Model):
@@ -312,8 +266,14 @@ class DueDelivery(models.Model):
     attempts = models.PositiveSmallIntegerField(db_default=0)
     attempts_before = models.PositiveSmallIntegerField(db_default=0)
     claims = models.PositiveSmallIntegerField(db_default=0)
-    resource_id = models.UUIDField(null=True)
+    trigger = models.CharField(max_length=10, db_default=states.SCHEDULE)
+    resource_id = models.UUIDField(null=True)  # with `sequence` where the endpoint is ordered, else null
     sequence = models.BigIntegerField(db_default=0)
+    retrying = models.GeneratedField(
+        expression=models.ExpressionWrapper(Q(attempts__gt=models.F("attempts_before")), models.BooleanField()),
+        output_field=models.BooleanField(),
+        db_persist=True,
+    )
 
     security: ClassVar = TableSecurity(dispatcher=True)
 
@@ -321,8 +281,14 @@ class DueDelivery(models.Model):
         db_table = "webhooks_delivery_due"
         verbose_name_plural = "due deliveries"
         indexes = [
-            models.Index(fields=["due_at"], name="webhooks_due_by_time"),
-            models.Index(fields=["endpoint_id"], name="webhooks_due_by_endpoint"),
+            models.Index(fields=["retrying", "due_at"], name="webhooks_due_by_time"),
+            models.Index(fields=["endpoint_id", "retrying", "due_at"], name="webhooks_due_by_endpoint"),
+            models.Index(fields=["endpoint_id"], condition=Q(lease__isnull=False), name="webhooks_due_leased"),
+            models.Index(
+                fields=["endpoint_id", "resource_id", "sequence"],
+                condition=Q(resource_id__isnull=False),
+                name="webhooks_due_in_order",
+            ),
         ]
 
     def __str__(self) -> str:
