@@ -15,12 +15,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from .locks import FileLock
+from .patience import Patience
 from .places import Places, open_places
 from .servers import Postgres, Server, Valkey
 from .trouble import Trouble
 
 _LINGER_SECONDS = 8.0
-_RESTARTS_PER_MINUTE = 12
+_LOOK_SECONDS = 0.1
+_FIRST_PAUSE_SECONDS = 0.05
+_FAILURES_ALLOWED = 12
 
 
 class Keeper:
@@ -32,7 +35,7 @@ class Keeper:
         self.servers: list[Server] = [Postgres(places), Valkey(places)]
         self.wanted = True
         self.linger = _LINGER_SECONDS
-        self.restarts: list[float] = []
+        self.patience = {server.name: Patience(_FIRST_PAUSE_SECONDS, _FAILURES_ALLOWED) for server in self.servers}
 
     def run(self) -> None:
         """Serve until nobody uses the servers."""
@@ -43,7 +46,7 @@ class Keeper:
         self.write_state("ready")
         idle_since: float | None = None
         while self.wanted:
-            time.sleep(0.2)
+            time.sleep(_LOOK_SECONDS)
             for server in self.servers:
                 if server.ended():
                     self.restart(server)
@@ -64,16 +67,15 @@ class Keeper:
         return idle_since
 
     def restart(self, server: Server) -> None:
-        """Start a dead server again, ever more slowly.
+        """Start a dead server again: at once when it had worked, else ever more slowly.
 
-        :raises Trouble: it dies again and again.
+        :raises Trouble: it ends by itself again and again.
         """
-        print(f"{time.strftime('%H:%M:%S')} {server.name} ended; starting it again", flush=True)
-        self.restarts = [moment for moment in self.restarts if moment > time.monotonic() - 60]
-        if len(self.restarts) >= _RESTARTS_PER_MINUTE:
+        pause = self.patience[server.name].pause(lived_seconds=server.served_seconds(), killed=server.was_killed())
+        if pause is None:
             raise Trouble(f"{server.name} keeps dying; see its log.")
-        self.restarts.append(time.monotonic())
-        time.sleep(min(2.0, 0.05 * 2 ** len(self.restarts)))
+        print(f"{time.strftime('%H:%M:%S')} {server.name} ended; starting it again in {pause:g} s", flush=True)
+        time.sleep(pause)
         server.stop()  # alive without its socket
         with suppress(Trouble):  # a child of the dead server may still hold its memory: the next round tries again
             server.start()

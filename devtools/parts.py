@@ -24,7 +24,7 @@ def web_command(*, port: int, workers: int) -> list[str]:
     return [
         sys.executable,
         "-m",
-        "granian",
+        "config.serving",
         *(part for pair in options.items() for part in pair),
         *flags,
         "config.front:app",

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ class Server(ABC):
     def __init__(self, places: Places) -> None:
         self.places = places
         self.process: subprocess.Popen[bytes] | None = None
+        self.serving_since: float | None = None
 
     @property
     @abstractmethod
@@ -56,13 +56,14 @@ class Server(ABC):
         """Return the arguments of Popen that choose the account."""
         return {}
 
-    def start(self, *, serving: Callable[[], None] = lambda: None) -> None:
+    def start(self) -> None:
         """Start the server and wait until it answers.
 
         :raises Trouble: it ended or stayed silent.
         """
         if (pid := self.leftover()) is not None:
             processes.end(pid, grace_seconds=20, first=self.stop_signal)
+        self.serving_since = None
         log = self.places.logs / f"{self.name}.log"
         with log.open("ab") as output:
             before = output.tell()
@@ -79,16 +80,25 @@ class Server(ABC):
         until = time.monotonic() + _START_SECONDS
         while time.monotonic() < until:
             if self.answers():
+                self.serving_since = time.monotonic()
                 return
             if self.process.poll() is not None:
                 raise Trouble(f"{self.name} does not start: {_last_line(log, since=before)}")
             time.sleep(0.01)
-            serving()
         raise Trouble(f"{self.name} did not answer within {_START_SECONDS} seconds; see {log}.")
 
     def ended(self) -> bool:
         """Tell whether the process is gone or its socket was removed."""
         return self.process is None or self.process.poll() is not None or not self.socket_path.exists()
+
+    def served_seconds(self) -> float:
+        """Return how long it has served since its last start."""
+        return time.monotonic() - self.serving_since if self.serving_since else 0.0
+
+    def was_killed(self) -> bool:
+        """Tell whether it did not end by itself: by a signal, or its socket was taken away."""
+        code = self.process.poll() if self.process else None
+        return self.process is not None and (code is None or code < 0)
 
     def stop(self) -> None:
         """End the server cleanly."""

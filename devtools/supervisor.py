@@ -1,4 +1,4 @@
-"""Runs the parts of the service as children, starts a dead one again with growing pauses, ends them together."""
+"""Runs the parts of the service as children, starts a dead one again, ends them together."""
 
 import json
 import os
@@ -14,12 +14,12 @@ from . import processes
 from .console import complain, say
 from .keeper import write_privately
 from .locks import FileLock
+from .patience import Patience
 from .places import ROOT, Places
 from .trouble import Trouble
 
-_STEADY_SECONDS = 15.0
-_DEATHS_ALLOWED = 6
-_LONGEST_PAUSE_SECONDS = 8.0
+_FIRST_PAUSE_SECONDS = 0.25
+_FAILURES_ALLOWED = 6
 _LOG_BYTES = 20_000_000
 _TROUBLING = ("Traceback", "CRITICAL", "ERROR", "Error:", "panicked")
 
@@ -32,8 +32,8 @@ class Part:
     command: list[str]
     process: subprocess.Popen[bytes] | None = None
     started_at: float = 0.0
-    deaths: int = 0
-    due_at: float = 0.0
+    due_at: float | None = None
+    patience: Patience = field(default_factory=lambda: Patience(_FIRST_PAUSE_SECONDS, _FAILURES_ALLOWED))
     read_to: int = 0
     shown: dict[str, float] = field(default_factory=dict)
 
@@ -101,24 +101,23 @@ class Supervisor:
                 start_new_session=True,  # Ctrl-C reaches the supervisor alone, which then ends them in order
                 preexec_fn=processes.die_with_parent(),  # noqa: PLW1509 - this process has one thread
             )
-        part.started_at, part.due_at = time.monotonic(), 0.0
+        part.started_at, part.due_at = time.monotonic(), None
         self._remember()
 
     def _look_after(self, part: Part) -> None:
         self._show_errors(part)
-        if part.due_at:
-            if time.monotonic() >= part.due_at:
-                self._start(part)
-            return
-        if part.process is None or part.process.poll() is None:
-            return
-        lived = time.monotonic() - part.started_at
-        part.deaths = 1 if lived > _STEADY_SECONDS else part.deaths + 1
-        if part.deaths >= _DEATHS_ALLOWED:
+        if part.due_at is None and part.process and part.process.poll() is not None:
+            part.due_at = time.monotonic() + self._pause(part, part.process.returncode)
+        if part.due_at is not None and time.monotonic() >= part.due_at:
+            self._start(part)
+
+    def _pause(self, part: Part, code: int) -> float:
+        pause = part.patience.pause(lived_seconds=time.monotonic() - part.started_at, killed=code < 0)
+        if pause is None:
             raise Trouble(f"The part {part.name} keeps dying: {self._last_words(part)} (see {self._log(part)})")
-        pause = min(_LONGEST_PAUSE_SECONDS, 0.25 * 2 ** (part.deaths - 1))
-        say(f"{part.name} ended ({_how(part.process.returncode)}); starting it again in {pause:g} s")
-        part.due_at = time.monotonic() + pause
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        say(f"{part.name} ended ({how}); starting it again {f'in {pause:g} s' if pause else 'at once'}")
+        return pause
 
     def _show_errors(self, part: Part) -> None:
         log = self._log(part)
@@ -189,7 +188,3 @@ def _trouble_in(line: str) -> str:
             return ""
         return str(record.get("event") or record.get("message") or "error")
     return line.strip()[:300] if any(word in line for word in _TROUBLING) else ""
-
-
-def _how(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"exit code {code}"

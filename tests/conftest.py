@@ -8,7 +8,7 @@ Tests commit for real, so each makes its own tenants and never counts on an empt
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from devtools.places import ROOT, open_places
 from devtools.ports import answers, check_port
 from devtools.processes import die_with_parent
 from devtools.trouble import Trouble
+from tests.turns import turn
 
 TEMPLATE_VARIABLE = "HP_TEST_TEMPLATE"
 WIDE = ("supplier", "procurement", "organizations", "webhooks", "address", "availability", "bulk")
@@ -105,6 +106,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "long" in item.keywords:
             item.add_marker(pytest.mark.skip(reason="runs with --long"))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # outside of the time limit, which shall not count the waiting
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    with turn(_run.backends.places.data, alone="alone" in item.keywords):
+        return (yield)
 
 
 @pytest.fixture(scope="session", autouse=True)

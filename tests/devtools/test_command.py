@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from devtools import installation, supervisor
+from devtools import installation, patience, supervisor
 from devtools.places import ROOT
 from devtools.trouble import Trouble
 
@@ -87,8 +87,33 @@ def test_dead_part_is_started_again(tmp_path):
     assert second.poll() is not None
 
 
+def test_part_that_worked_is_started_at_once_however_often_it_is_killed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(patience, "_WORKING_SECONDS", 0.3)
+    keeping = supervise(tmp_path, "import time; time.sleep(60)")
+    for _ in range(7):
+        time.sleep(0.35)
+        killed = keeping.parts[0].process
+        killed.kill()
+        keeping.run(until=lambda killed=killed: keeping.parts[0].process is not killed)
+    keeping.stop()
+    assert capsys.readouterr().out.count("starting it again at once") == 7
+
+
+def test_pauses_grow_for_what_ends_right_after_its_start():
+    waiting = patience.Patience(0.25, 6)
+    found = [waiting.pause(lived_seconds=1, killed=False) for _ in range(6)]
+    assert found == [0.25, 0.5, 1.0, 2.0, 2.0, None]
+
+
+def test_kills_alone_never_end_it_all():
+    waiting = patience.Patience(0.25, 6)
+    assert {waiting.pause(lived_seconds=1, killed=True) for _ in range(100)} == {0.25, 0.5, 1.0, 2.0}
+    assert waiting.pause(lived_seconds=4, killed=True) == 0
+    assert waiting.pause(lived_seconds=4, killed=False) == 0.25
+
+
 def test_part_that_keeps_dying_ends_it_all(tmp_path, monkeypatch):
-    monkeypatch.setattr(supervisor, "_LONGEST_PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(patience, "_LONGEST_PAUSE_SECONDS", 0.05)
     keeping = supervise(tmp_path, "raise SystemExit('the reason')")
     with pytest.raises(Trouble, match="keeps dying: the reason"):
         keeping.run()

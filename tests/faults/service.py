@@ -179,7 +179,7 @@ def _first(found: list[psutil.Process]) -> psutil.Process | None:
 
 def web(service: Service) -> list[psutil.Process]:
     """The web server, parent of its workers."""
-    return service.named(service.dev, "granian", str(service.port))
+    return service.named(service.dev, "config.serving", str(service.port))
 
 
 def web_workers(service: Service) -> list[psutil.Process]:
