@@ -3,7 +3,9 @@
 Whatever is not named here is API: its answers may load nothing, run nothing and be kept by nobody.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from django.http.response import ResponseHeaders
 
 _NO_FRAME = "frame-ancestors 'none'; base-uri 'none'"
 _PAGE = (
@@ -29,7 +31,7 @@ class Area:
     """How the edge treats one part of the address space.
 
     `limited` areas count callers without a credential by address; `problems` are the statuses whose HTML bodies are
-    replaced by problem documents (None: all errors).
+    replaced by problem documents (None: all errors). `pages` holds what needs sessions, sign-in or templates.
     """
 
     name: str
@@ -37,6 +39,11 @@ class Area:
     limited: bool = True
     https: bool = True
     problems: frozenset[int] | None = None
+    pages: bool = True
+    stored: dict[str, tuple[str, str]] = field(init=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.stored.update(ResponseHeaders(dict(self.headers))._store)
 
 
 def _policy(text: str) -> tuple[str, str]:
@@ -45,8 +52,8 @@ def _policy(text: str) -> tuple[str, str]:
 
 _SILENT = _policy(f"default-src 'none'; {_NO_FRAME}; form-action 'none'")
 
-API = Area("api", (*_COMMON, _CROSS_ORIGIN, _NO_STORE, _SILENT))
-HEALTH = Area("health", (*_COMMON, _SAME_ORIGIN, _NO_STORE, _SILENT), limited=False, https=False)
+API = Area("api", (*_COMMON, _CROSS_ORIGIN, _NO_STORE, _SILENT), pages=False)
+HEALTH = Area("health", (*_COMMON, _SAME_ORIGIN, _NO_STORE, _SILENT), limited=False, https=False, pages=False)
 # The consent page posts to itself and is then sent on to the client's redirect URI, which form-action would forbid.
 OAUTH = Area("oauth", (*_COMMON, _CROSS_ORIGIN, _NO_STORE, _policy(_PAGE)), problems=frozenset({404, 405, 500}))
 # Redoc searches in a worker made from a blob.

@@ -243,20 +243,24 @@ def one_call(
     shape: Shape, selection: Selection, tenant_id: UUID | None, key: str, extra: Condition | None = None
 ) -> Call:
     """The statement of a single object: JSON text and version."""
-    parameters = [key]
+    parameters = [key, str(tenant_id)] if shape.tenant_column else [key]
+    if extra is None:
+        return Call(_one(shape, selection), parameters)
+    return Call(_one(shape, selection, extra.sql, len(extra.parameters)), [*parameters, *extra.parameters])
+
+
+@lru_cache(maxsize=2048)
+def _one(shape: Shape, selection: Selection, extra: str = "", count: int = 0) -> Statement:
     where = [f't."{shape.key}" = $1']
     if shape.tenant_column:
-        parameters.append(str(tenant_id))
         where.append(f't."{shape.tenant_column}" = $2')
+    first = len(where) + 1
     if shape.where:
         where.append(shape.where)
-    if extra is not None:
-        first = len(parameters) + 1
-        where.append(extra.sql.format(*(f"${first + n}" for n in range(len(extra.parameters)))))
-        parameters += extra.parameters
+    if extra:
+        where.append(extra.format(*(f"${first + n}" for n in range(count))))
     version = f't."{shape.version}"::text' if shape.version else "''"
-    sql = (
+    return _statement(
         f"SELECT row_to_json(r)::text, {version} FROM {shape.table} t CROSS JOIN LATERAL "
         f"(SELECT {shape.select(selection)}) r WHERE {' AND '.join(where)}"
     )
-    return Call(_statement(sql), parameters)

@@ -68,6 +68,11 @@ def access(**members: Any) -> None:
         _out.stream.write(orjson.dumps(line).decode() + "\n")
 
 
+def begin(**members: str) -> None:
+    """Start the lines of a request: these members and none of an earlier one."""
+    _context.set(members)
+
+
 def bind(**members: str) -> None:
     """Add members to every line of this request or task."""
     _context.set(_context.get() | members)

@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 if directory := os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
@@ -36,8 +37,15 @@ _pipeline = Histogram("hp_database_pipeline_seconds", "Time of one pipelined rou
 
 def observe_request(*, route: str, method: str, status: int, seconds: float) -> None:
     """Count one answered request; `route` is the URL pattern, so that ids never become labels."""
-    _requests.labels(route, method if method in _METHODS else "other", status).inc()
-    _duration.labels(route).observe(seconds)
+    counter, histogram = _of_route(route, method if method in _METHODS else "other", status)
+    counter.inc()
+    histogram.observe(seconds)
+
+
+@lru_cache(maxsize=4_096)
+def _of_route(route: str, method: str, status: int) -> tuple[Counter, Histogram]:
+    """Finding a metric by its labels costs more than counting."""
+    return _requests.labels(route, method, status), _duration.labels(route)
 
 
 def observe_rate_limited(policy_name: str) -> None:

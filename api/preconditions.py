@@ -30,7 +30,7 @@ def content_etag(content: bytes) -> str:
 
 def matches_none(request: HttpRequest, tag: str) -> bool:
     """Tell whether If-None-Match names this tag, so that 304 is the answer (weak comparison)."""
-    header = request.headers.get("If-None-Match")
+    header = request.META.get("HTTP_IF_NONE_MATCH")
     if not header:
         return False
     return header.strip() == "*" or tag in {part.strip().removeprefix("W/") for part in header.split(",")}
@@ -45,7 +45,7 @@ def check_version(request: HttpRequest, target: Any, body_version: int | None = 
     version = getattr(target, "version", None)
     if version is None:
         return
-    header = request.headers.get("If-Match")
+    header = request.META.get("HTTP_IF_MATCH")
     if header is not None and header.strip() != "*" and str(version) not in _versions(header):
         _conflict(version)
     if body_version is not None and body_version != version:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
-from django.urls import ResolverMatch, URLPattern, URLResolver, path
+from django.urls import ResolverMatch, URLPattern, URLResolver, get_resolver, path
 from django.urls.resolvers import RoutePattern
 from rest_framework.routers import SimpleRouter
 
@@ -30,10 +30,14 @@ class Directory(URLResolver):
 
         :raises Resolver404: there is no such route.
         """
+        return self.at_hand(path) or super().resolve(path)
+
+    def at_hand(self, path: str) -> ResolverMatch | None:
+        """The match on the shelf of the path's first two segments, if it stands there."""
         for pattern in self._shelves.get(_head(path), ()):
             if match := pattern.resolve(path):
                 return match
-        return super().resolve(path)
+        return None
 
     @cached_property
     def _shelves(self) -> dict[str, list[URLPattern]]:
@@ -43,6 +47,14 @@ class Directory(URLResolver):
                 whole = path(route, pattern.callback, pattern.default_args, pattern.name)
                 shelves.setdefault(_head(route), []).append(whole)
         return shelves
+
+
+def find(path: str) -> ResolverMatch | None:
+    """The route of an address where a directory knows it; None leaves the search to Django."""
+    for pattern in get_resolver().url_patterns:
+        if isinstance(pattern, Directory) and (match := pattern.at_hand(path[1:])):
+            return match
+    return None
 
 
 def _head(route: str) -> str:

@@ -107,7 +107,7 @@ def computed(name: str, sql: str, schema: Schema) -> Field:
     return Field(name, f"({sql})", schema)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Shape:
     """A resource's JSON: its table, its fields, what may be included.
 
@@ -168,6 +168,9 @@ class Selection:
         return "" if self.whole else ",".join(self.fields or ("*",)) + "+" + ",".join(self.includes)
 
 
+_WHOLE = Selection()
+
+
 def _names(raw: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.strip() for part in raw.split(",") if part.strip()))
 
@@ -178,6 +181,8 @@ def select(shape: Shape, fields: str | None, include: str | None) -> Selection:
     :raises UnknownField: a name the shape does not have; `allowed` lists the others.
     :raises UnknownInclude: as above, or more than five.
     """
+    if fields is None and include is None:
+        return _WHOLE
     known = [member.name for member in shape.fields]
     includable = [member.name for member in shape.includes]
     wanted = _names(fields) if fields is not None else None

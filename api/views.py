@@ -86,7 +86,7 @@ class ApiViewSet(GenericViewSet[Any]):
         if operation is None:
             raise Forbidden("The operation declares no scope.")
         self.operation = operation
-        _check_accept(request.headers.get("Accept"))
+        _check_accept(request.META.get("HTTP_ACCEPT"))
         handler: Callable[..., HttpResponseBase] = getattr(self, self.action)
         return handler
 

@@ -20,11 +20,12 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
 
-from django.core.signals import request_started
-from django.db import close_old_connections, reset_queries
+from django.core.signals import request_finished, request_started
+from django.db import DEFAULT_DB_ALIAS, close_old_connections, connections, reset_queries
 from django.urls import get_resolver
 from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
 
+from api.areas import area_of
 from api.transport import REFUSAL, DuplicateHeader, HeadersTooLarge, Overloaded, RequestTimedOut
 from core.errors import Malformed, PlatformError, TooLarge
 
@@ -110,9 +111,10 @@ class Front:
 
         start_metrics_server()
         _ = get_resolver().url_patterns  # imported now, not in the first request
-        # The threads serve nothing but requests: what the end of one leaves clean need not be cleaned again.
+        # The threads serve nothing but requests: what `_release` leaves clean need not be cleaned again.
         request_started.disconnect(reset_queries)
-        request_started.disconnect(close_old_connections)
+        for signal in (request_started, request_finished):
+            signal.disconnect(close_old_connections)
         for number in range(self.threads):
             threading.Thread(target=self._work, name=f"django-{number}", daemon=True).start()
         gc.collect()
@@ -202,6 +204,7 @@ class Front:
         finally:
             if close := getattr(answer, "close", None):
                 close()
+            _release(environ)
 
     def _stream(
         self,
@@ -275,6 +278,15 @@ def _fail(protocol: HTTPProtocol) -> None:
 
 def _unused_write(_part: bytes) -> None:
     raise NotImplementedError("Django returns its bodies")  # the WSGI of 2003 could also push them
+
+
+def _release(environ: _Environ) -> None:
+    """Close connections that are broken, too old, or opened for a page; looking at one is cheaper than asking all."""
+    held = connections[DEFAULT_DB_ALIAS]
+    spent = held.errors_occurred or held.in_atomic_block
+    aged = held.close_at is not None and time.monotonic() >= held.close_at
+    if spent or aged or area_of(environ["PATH_INFO"]).pages:
+        close_old_connections()
 
 
 def _finish(done: asyncio.Future[None]) -> None:

@@ -10,9 +10,19 @@ def uuid7() -> UUID:
 
     The fraction keeps ids of one process in the order they were made. Source: RFC 9562 section 6.2, method 3.
     """
+    return UUID(int=_number())
+
+
+def uuid7_text() -> str:
+    """Make a UUIDv7 in its canonical form, for places that never need the object, which costs more than the number."""
+    digits = f"{_number():032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+def _number() -> int:
     stamp, rest = divmod(time.time_ns(), 1_000_000)
     random = int.from_bytes(os.urandom(8), "big") >> 2
-    return UUID(int=(stamp << 80) | (0x7 << 76) | (rest * 4096 // 1_000_000) << 64 | (0x2 << 62) | random)
+    return (stamp << 80) | (0x7 << 76) | (rest * 4096 // 1_000_000) << 64 | (0x2 << 62) | random
 
 
 def parse_uuid(text: str) -> UUID | None:

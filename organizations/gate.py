@@ -11,7 +11,7 @@ import logging
 import time
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 import orjson
@@ -33,6 +33,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 KEY_SECONDS = 30
+_PROVEN = 11  # columns of a proof
 CHALLENGE = 'Bearer realm="api", ApiKey realm="api"'
 INVALID = 'Bearer realm="api", error="invalid_token", ApiKey realm="api"'
 
@@ -107,7 +108,7 @@ class Gate:
         :raises Unauthenticated: none, or an invalid one.
         :raises TwoCredentials: both kinds.
         """
-        key, bearer = request.headers.get("X-API-Key"), request.headers.get("Authorization")
+        key, bearer = request.META.get("HTTP_X_API_KEY"), request.META.get("HTTP_AUTHORIZATION")
         if key is not None and bearer is not None:
             raise TwoCredentials
         if key is not None:
@@ -191,13 +192,14 @@ class Gate:
         if not len(proof):
             self._still_alive(subject)
             raise TenantForbidden
-        actor, status, reads_suspended = _actor(subject, proof, 0, getattr(request, "request_id", ""))
-        wanted = request.headers.get("X-Membership-Id")
+        actor, grant = _actor(subject, proof, 0, getattr(request, "request_id", ""))
+        wanted = request.META.get("HTTP_X_MEMBERSHIP_ID")
         if wanted is not None and parse_uuid(wanted) != actor.membership_id:
             raise MembershipForbidden
+        status = grant.status
         if status == "closed":
             raise TenantForbidden
-        if status != "active" and (writing or status == "provisioning" or not reads_suspended):
+        if status != "active" and (writing or status == "provisioning" or not grant.reads_suspended):
             raise TenantSuspended(f"The tenant is {status}.", tenant_status=status)
         request.tenant_id = actor.tenant_id  # type: ignore[attr-defined]
         return actor
@@ -237,7 +239,7 @@ class Gate:
 
     def report(self, refusal: PlatformError, request: HttpRequest, subject: Subject | None) -> None:
         """Write one line of the security log in a transaction of its own; it never hinders the answer."""
-        claimed = parse_uuid(request.headers.get("X-Tenant-Id", ""))
+        claimed = parse_uuid(request.META.get("HTTP_X_TENANT_ID", ""))
         match = request.resolver_match
         row = [
             str(uuid7()),
@@ -262,31 +264,64 @@ def _dotted(text: bytes) -> frozenset[str]:
     return frozenset(scope.replace(":", ".") for scope in orjson.loads(text))
 
 
+class _Grant(NamedTuple):
+    """What a membership gives; `reads_suspended` tells whether a suspended tenant may be read."""
+
+    membership_id: UUID
+    tenant_id: UUID
+    roles: frozenset[str]
+    location_ids: frozenset[UUID]
+    status: str
+    kinds: frozenset[str]
+    features: frozenset[str]
+    limits: dict[str, int]
+    organization_id: UUID
+    scopes: frozenset[str]
+    reads_suspended: bool
+
+
 @lru_cache(maxsize=4096)
-def _uuids(text: bytes) -> frozenset[UUID]:
-    return frozenset(UUID(value) for value in orjson.loads(text))
-
-
-def _actor(subject: Subject, rows: Rows, number: int, request_id: str) -> tuple[Actor, str, bool]:
-    """One row of a proof as an actor, the tenant's status, and whether it may be read while suspended."""
-    member, tenant, roles, places, status, kinds, features, limits, organization, scopes, reads = (
-        value or b"" for value in rows.row(number)[:11]
+def _grant(row: tuple[bytes, ...]) -> _Grant:
+    """Read one row of a proof; the same bytes are read once, since a membership seldom changes between two requests."""
+    member, tenant, roles, places, status, kinds, features, limits, organization, scopes, reads = row
+    return _Grant(
+        membership_id=UUID(member.decode()),
+        tenant_id=UUID(tenant.decode()),
+        roles=_dotted(roles),
+        location_ids=frozenset(UUID(value) for value in orjson.loads(places)),
+        status=status.decode(),
+        kinds=_dotted(kinds),
+        features=_dotted(features),
+        limits=orjson.loads(limits),
+        organization_id=UUID(organization.decode()),
+        scopes=_dotted(scopes),
+        reads_suspended=reads == b"t",
     )
-    held = _dotted(scopes)
+
+
+@lru_cache(maxsize=4096)
+def _both(held: frozenset[str], narrowed: frozenset[str] | None) -> frozenset[str]:
+    """The scopes of the roles, as far as the credential holds them too; None narrows nothing."""
+    return held if narrowed is None else held & narrowed
+
+
+def _actor(subject: Subject, rows: Rows, number: int, request_id: str) -> tuple[Actor, _Grant]:
+    """One row of a proof as an actor."""
+    grant = _grant(tuple(rows.result.get_value(number, column) or b"" for column in range(_PROVEN)))
     actor = Actor(
         subject=subject,
-        tenant_id=UUID(tenant.decode()),
-        membership_id=UUID(member.decode()),
-        roles=_dotted(roles),
-        scopes=held if subject.scopes is None else held & subject.scopes,
-        location_ids=_uuids(places),
-        tenant_kinds=_dotted(kinds),
-        features=_dotted(features),
+        tenant_id=grant.tenant_id,
+        membership_id=grant.membership_id,
+        roles=grant.roles,
+        scopes=_both(grant.scopes, subject.scopes),
+        location_ids=grant.location_ids,
+        tenant_kinds=grant.kinds,
+        features=grant.features,
         request_id=request_id,
-        organization_id=UUID(organization.decode()),
-        limits=orjson.loads(limits) if limits != b"{}" else {},
+        organization_id=grant.organization_id,
+        limits=grant.limits,
     )
-    return actor, status.decode(), reads == b"t"
+    return actor, grant
 
 
 def _bounded(cache: dict[K, V]) -> dict[K, V]:

@@ -58,6 +58,13 @@ def test_edge_api_answer_has_every_security_header() -> None:
     } <= set(headers)
 
 
+def test_edge_calls_views_of_the_api_itself_and_leaves_pages_to_the_chain() -> None:
+    chained = HttpResponse(b"from the chain", content_type="text/plain")
+    assert through("/health/live", answer=chained).content == b'{"status": "live"}'
+    for path in ("/admin/", "/docs", "/oauth/authorize", "/static/x.css", "/v1/things"):
+        assert through(path, answer=chained).content == b"from the chain", path
+
+
 def test_edge_headers_a_view_has_set_stay() -> None:
     answer = HttpResponse(b"{}", content_type="application/json", headers={"Cache-Control": "private, max-age=60"})
     assert through(answer=answer).headers["Cache-Control"] == "private, max-age=60"
@@ -81,7 +88,7 @@ def test_edge_plain_http_in_production_is_refused_and_never_redirected(settings:
 
 def test_edge_https_in_production_passes_with_hsts(settings: Any) -> None:
     settings.PRODUCTION, settings.SECURE_HSTS_SECONDS = True, 31_536_000
-    answer = through("/v1/me", **{"wsgi.url_scheme": "https"})
+    answer = through(**{"wsgi.url_scheme": "https"})
     assert (answer.status_code, answer.headers["Strict-Transport-Security"][:16]) == (200, "max-age=31536000")
 
 
@@ -157,7 +164,7 @@ def test_edge_limits_of_the_view_stay() -> None:
 
 def test_edge_preflight_costs_nothing() -> None:
     home = address()
-    request = RequestFactory().options("/v1/me", REMOTE_ADDR=home, HTTP_ACCESS_CONTROL_REQUEST_METHOD="GET")
+    request = RequestFactory().options("/v1/things", REMOTE_ADDR=home, HTTP_ACCESS_CONTROL_REQUEST_METHOD="GET")
     Edge(lambda _: HttpResponse())(request)
     policy = ratelimits.policy("address")
     assert ratelimits.peek(policy, home).remaining == policy.limit
