@@ -179,8 +179,10 @@ class _Builder:
             self.parameters.append(str(value))
             names.append(f"${len(self.parameters)}::{key.cast}")
         if self.query.order.uniform:
-            columns = ", ".join(f't."{key.column}"' for key, _ in keys)
-            self.where.append(f"({columns}) {'<' if keys[0][1] else '>'} ({', '.join(names)})")
+            columns, sign = ", ".join(f't."{key.column}"' for key, _ in keys), "<" if keys[0][1] else ">"
+            self.where.append(f"({columns}) {sign} ({', '.join(names)})")
+            if getattr(self.shape.model, "partitioned", False):  # a row comparison alone leaves no partition out
+                self.where.append(f"{columns.partition(',')[0]} {sign}= {names[0]}")
             return
         sql = ""
         for (key, down), name in reversed(list(zip(keys, names, strict=True))):

@@ -1,6 +1,7 @@
 """The webhooks app; it hears of every fact the moment the ledger records it."""
 
 from django.apps import AppConfig
+from django.core import checks
 
 
 class WebhooksConfig(AppConfig):
@@ -10,5 +11,8 @@ class WebhooksConfig(AppConfig):
     def ready(self) -> None:
         from . import events  # noqa: F401  # the kinds of facts register themselves
         from .handlers import subscribe
+        from .history import events as history_events  # noqa: F401
+        from .history.retention import check_settings
 
         subscribe()
+        checks.register(check_settings)

@@ -6,6 +6,9 @@ from celery import shared_task
 
 from . import dispatcher, queries
 from .handlers import DISPATCH
+from .history.tasks import keep
+
+__all__ = ["keep", "run_dispatch"]
 
 _BUDGET_SECONDS = 8.0
 

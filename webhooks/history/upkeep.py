@@ -1,0 +1,43 @@
+"""One run of the history's upkeep: ranges made ahead, old ones dropped. The task and the command both call it."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connections
+
+from . import partitions, retention
+from .retention import Held
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a run did, and what it found amiss."""
+
+    made: list[str]
+    dropped: list[str]
+    held: list[Held]
+    settled: int
+    hours: int
+    strays: dict[str, int]
+
+    def as_json(self) -> dict[str, Any]:
+        """The run as a JSON object."""
+        return asdict(self)
+
+
+def keep_history(*, at: datetime) -> Kept:
+    """This function will make partitions ahead and drop old ones; it is safe to run at any time and as often as wanted.
+
+    :raises Busy: another run is under way, or a lock was held all the time.
+    :raises ImproperlyConfigured: the settings make no sense; nothing was touched.
+    """
+    chosen = retention.policy()
+    try:
+        with partitions.turn():
+            made = [name for history in partitions.HISTORIES for name in partitions.make_ahead(history, at=at)]
+            gone = retention.drop_old(chosen, at=at)
+            strays = {one.table: count for one in partitions.HISTORIES if (count := partitions.count_strays(one.table))}
+    finally:
+        connections[partitions.ALIAS].close()
+    return Kept(made, gone.partitions, gone.held, gone.settled, gone.hours, strays)
