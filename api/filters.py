@@ -62,6 +62,8 @@ def check_names(query: QueryDict, allowed: Iterable[str]) -> None:
     :raises UnknownParameter: with the allowed names.
     :raises DuplicateParameter: a name twice.
     """
+    if not query:
+        return
     names = set(allowed)
     for name, values in query.lists():
         if name not in names:
@@ -76,7 +78,7 @@ def conditions(filters: type[Filters] | None, query: QueryDict) -> list[tuple[st
 
     :raises InvalidFields: a value is not of the filter's form.
     """
-    if filters is None or not any(name in query for name in filters.base_filters):
+    if filters is None or not query or not any(name in query for name in filters.base_filters):
         return []
     found = filters(data=query, queryset=filters._meta.model._default_manager.none())
     form = found.form

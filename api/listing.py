@@ -43,7 +43,7 @@ class Sort(NamedTuple):
 CREATED = {"created_at": Sort("created_at", "timestamptz"), "updated_at": Sort("updated_at", "timestamptz")}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Listing:
     """What a list of one shape offers.
 
@@ -58,22 +58,23 @@ class Listing:
     default_where: str = ""
     default_unless: str = ""
 
-    def parameter_names(self, *paging: str) -> set[str]:
+    def parameter_names(self, *paging: str) -> frozenset[str]:
         """Every query parameter the list knows."""
-        return {*CONTROL, *paging, *(self.filters.base_filters if self.filters else ())}
+        return _parameter_names(self, paging)
+
+
+@lru_cache(maxsize=512)
+def _parameter_names(listing: Listing, paging: tuple[str, ...]) -> frozenset[str]:
+    return frozenset({*CONTROL, *paging, *(listing.filters.base_filters if listing.filters else ())})
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A sort as the caller wrote it, resolved: columns with direction, the id last as tie-break."""
+    """A sort as the caller wrote it, resolved: columns with direction, the id last as tie-break; `sql` is the ORDER BY list."""
 
     text: str
     keys: tuple[tuple[Sort, bool], ...]
-
-    @property
-    def sql(self) -> str:
-        """The ORDER BY list."""
-        return ", ".join(f't."{key.column}" {"DESC" if down else "ASC"}' for key, down in self.keys)
+    sql: str
 
     @property
     def uniform(self) -> bool:
@@ -119,6 +120,7 @@ def read_query(listing: Listing, query: QueryDict, *paging: str) -> Query:
     )
 
 
+@lru_cache(maxsize=2048)
 def order(listing: Listing, text: str) -> Order:
     """Read `sort`: a comma list of names, `-` for descending.
 
@@ -133,7 +135,8 @@ def order(listing: Listing, text: str) -> Order:
     if not keys:
         raise UnknownSort("sort is empty.", allowed=sorted(listing.sorts))
     keys.append((Sort(listing.shape.key, "uuid"), keys[-1][1]))
-    return Order(text, tuple(keys))
+    sql = ", ".join(f't."{key.column}" {"DESC" if down else "ASC"}' for key, down in keys)
+    return Order(text, tuple(keys), sql)
 
 
 def positive(text: str | None, default: int, *, most: int | None = None) -> int:

@@ -5,6 +5,7 @@ PostgreSQL writes the JSON, so a list costs no object per row. In every expressi
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from django.db import models
@@ -132,7 +133,7 @@ class Shape:
 
     def select(self, chosen: "Selection") -> str:
         """The select list of the chosen members."""
-        return ", ".join(f'{member.sql} AS "{member.name}"' for member in chosen.members(self))
+        return _select_list(self, chosen)
 
     def schema(self) -> Schema:
         """The OpenAPI schema: all members, of which `fields` may leave only the id (or what stands first)."""
@@ -166,6 +167,11 @@ class Selection:
     def tag(self) -> str:
         """What tells this selection from others, for the ETag; empty for the whole."""
         return "" if self.whole else ",".join(self.fields or ("*",)) + "+" + ",".join(self.includes)
+
+
+@lru_cache(maxsize=2048)
+def _select_list(shape: Shape, chosen: Selection) -> str:
+    return ", ".join(f'{member.sql} AS "{member.name}"' for member in chosen.members(shape))
 
 
 _WHOLE = Selection()

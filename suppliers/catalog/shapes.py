@@ -145,7 +145,7 @@ SELECT tree.*, bound.tenant_id, (
 FROM tree CROSS JOIN bound)"""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _TreeShape(Shape):
     """A shape over the composed tree instead of one table."""
 
