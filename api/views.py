@@ -20,7 +20,7 @@ where `replace(command)` calls one action with `command.actor`, `.data`, `.targe
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
 from django.db import DatabaseError, ProgrammingError, transaction
@@ -44,6 +44,7 @@ from .shapes import Selection, Shape, select
 from .writing import Answer, Command, read_body
 
 Work = Callable[[Command], Any]
+Result = TypeVar("Result")
 
 
 class ApiViewSet(GenericViewSet[Any]):
@@ -238,6 +239,19 @@ class ApiViewSet(GenericViewSet[Any]):
                 if last or not failure.lost:
                     raise failure.reason  # noqa: B904 - its own cause tells what the database said
         raise AssertionError("unreachable")
+
+    def ahead(self, ask: Callable[[dict[str, Any]], Result]) -> Result | None:
+        """Ask what no transaction may wait for, as the network, about a sound body and for who may write.
+
+        Nothing is refused here, since `write` does that in its order: who may not, or sent something else, gets None.
+        """
+        tenant_id = self._tenant_id()
+        try:
+            self._enter(tenant_id, pipeline.run([gate().proof(self.subject, tenant_id)])[0], writing=True)
+            data, _ = read_body(self.request, self.operation)
+        except PlatformError:
+            return None
+        return ask(data)
 
     def _write(
         self,

@@ -202,6 +202,10 @@ RATE_LIMIT_OVERRIDES = {
     if name.startswith("RATE_LIMIT_") and name.endswith("_PER_MINUTE")
 }
 WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS = env.bool("WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS", default=False)
+WEBHOOKS_PORTS = env.list("WEBHOOKS_PORTS", cast=int, default=[])
+WEBHOOKS_PROXY_URL = env.str("WEBHOOKS_PROXY_URL", default="")
+WEBHOOKS_CA_FILE = env.str("WEBHOOKS_CA_FILE", default="")
+WEBHOOKS_RESOLVER = env.str("WEBHOOKS_RESOLVER", default="aiohttp.ThreadedResolver")
 WEBHOOKS_LEASE_SECONDS = env.float("WEBHOOKS_LEASE_SECONDS", default=60)
 WEBHOOKS_BODIES_DAYS = env.int("WEBHOOKS_BODIES_DAYS", default=90)
 WEBHOOKS_HISTORY_DAYS = env.int("WEBHOOKS_HISTORY_DAYS", default=365)

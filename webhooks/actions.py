@@ -1,11 +1,10 @@
 """Every write to endpoints and their secrets. Each demands a transaction and records one fact."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
-from django.conf import settings
 from django.db import connection
 from django.db.models import Q
 
@@ -45,14 +44,14 @@ class Shown:
 
 
 @needs_transaction
-def create_endpoint(*, actor: Actor, data: Mapping[str, Any], at: datetime) -> Shown:
-    """Register an endpoint and make its first signing key.
+def create_endpoint(*, actor: Actor, data: Mapping[str, Any], at: datetime, addresses: Collection[str] = ()) -> Shown:
+    """Register an endpoint and make its first signing key; `addresses` is what the name of its URL was found to have.
 
     :raises BlockedDestination: the platform does not connect to such an address.
     :raises UnknownEventPattern: a pattern matches no event of the catalogue.
     :raises EndpointLimitReached: the tenant has 100 of them.
     """
-    wanted = _checked(data)
+    wanted = _checked(data, addresses)
     _take_place(actor)
     endpoint = Endpoint.objects.create(tenant_id=actor.tenant_id, created_at=at, updated_at=at, **wanted)
     secret = _add_secret(endpoint, at)
@@ -62,13 +61,15 @@ def create_endpoint(*, actor: Actor, data: Mapping[str, Any], at: datetime) -> S
 
 
 @needs_transaction
-def update_endpoint(*, actor: Actor, endpoint: Endpoint, data: Mapping[str, Any], at: datetime) -> Endpoint:
+def update_endpoint(
+    *, actor: Actor, endpoint: Endpoint, data: Mapping[str, Any], at: datetime, addresses: Collection[str] = ()
+) -> Endpoint:
     """Change a locked endpoint. Disabling freezes its unfinished deliveries, enabling resumes those under 72 hours old.
 
     :raises BlockedDestination: as at creation.
     :raises UnknownEventPattern: as at creation.
     """
-    wanted = _checked(data)
+    wanted = _checked(data, addresses)
     changed = sorted(name for name, value in wanted.items() if getattr(endpoint, name) != value)
     if not changed:
         return endpoint
@@ -111,10 +112,10 @@ def rotate_secret(*, actor: Actor, endpoint: Endpoint, overlap_seconds: int, at:
     return Shown(endpoint, secret)
 
 
-def _checked(data: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(data: Mapping[str, Any], addresses: Collection[str]) -> dict[str, Any]:
     wanted = dict(data)
     if "url" in wanted:
-        egress.check_url(wanted["url"], allow_private=settings.WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS)
+        egress.check_url(wanted["url"], egress.rules(), addresses=addresses)
     if "events" in wanted:
         wanted["events"] = patterns.check(wanted["events"], ledger.catalogue())
     return wanted

@@ -15,7 +15,7 @@ from django.conf import settings
 
 from . import schedule
 from .deliveries import GONE, deliver
-from .egress import TOTAL_SECONDS, Egress
+from .egress import TOTAL_SECONDS, Egress, way_out
 from .queues import Outcome, Queues, Share, Target, Work
 
 log = logging.getLogger(__name__)
@@ -166,8 +166,7 @@ class Dispatcher:
 async def dispatch(go_on: Callable[[float], bool], *, pace: Pace) -> int:
     """Run one dispatcher with the platform's settings until `go_on` says no."""
     steps = settings.WEBHOOKS_RETRY_SCHEDULE_SECONDS or schedule.DEFAULT
-    allow_private = settings.WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS
-    async with Egress(allow_private=allow_private, connections=pace.concurrency) as egress:
+    async with way_out(connections=pace.concurrency) as egress:
         return await Dispatcher(egress, pace=pace, steps=steps).run(go_on)
 
 

@@ -1,5 +1,6 @@
 """The webhook operations over HTTP, for API keys and bearer tokens alike: the credential decides the envelope."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -18,7 +19,7 @@ from core.errors import NotFound
 from core.pipeline import Call, Statement
 from ledger import public as ledger
 
-from . import actions, catalogue, queries, shapes
+from . import actions, catalogue, egress, queries, shapes
 from .egress import BlockedDestination
 from .patterns import UnknownEventPattern
 from .serializers import EndpointIn, RotationIn
@@ -95,9 +96,10 @@ class EndpointViewSet(ApiViewSet):
 
     def create(self, request: HttpRequest) -> HttpResponse:
         """Register one."""
+        addresses = self._addresses()
 
         def work(command: Command) -> Answer:
-            made = actions.create_endpoint(actor=command.actor, data=command.data, at=command.at)
+            made = actions.create_endpoint(actor=command.actor, data=command.data, addresses=addresses, at=command.at)
             return _with_secret(made, status=201, location=f"{request.path}/{made.endpoint.pk}")
 
         return self.write(work)
@@ -108,10 +110,15 @@ class EndpointViewSet(ApiViewSet):
 
     def partial_update(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """Change one."""
+        addresses = self._addresses()
 
         def work(command: Command) -> Any:
             return actions.update_endpoint(
-                actor=command.actor, endpoint=command.target, data=command.data, at=command.at
+                actor=command.actor,
+                endpoint=command.target,
+                data=command.data,
+                addresses=addresses,
+                at=command.at,
             )
 
         return self.write(work, find=lambda actor: queries.locked_endpoint(actor, pk))
@@ -148,6 +155,13 @@ class EndpointViewSet(ApiViewSet):
     def delivery(self, request: HttpRequest, pk: UUID, delivery_id: UUID) -> HttpResponse:
         """One delivery."""
         return self.one(delivery_id, extra=_of_endpoint(pk))
+
+    def _addresses(self) -> Sequence[str]:
+        """Look the new address's name up, before the transaction that may not wait for it."""
+        way = egress.rules()
+        if way.allow_private:
+            return ()
+        return self.ahead(lambda data: egress.look_up(data["url"], way) if "url" in data else []) or ()
 
     def event_types(self, request: HttpRequest) -> HttpResponse:
         """Every event there is."""

@@ -3,13 +3,22 @@
 import pytest
 
 from bench.receiver import Receiver
+from tests.outside import Names
 
 
 @pytest.fixture(autouse=True)
 def developer_settings(settings):
-    """Let the dispatcher reach the loopback, with a short lease."""
+    """Let the dispatcher reach the loopback, with a short lease; names are looked up in the tests' own list."""
     settings.WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS = True
     settings.WEBHOOKS_LEASE_SECONDS = 20
+    settings.WEBHOOKS_RESOLVER = "tests.outside.Names"
+    Names.forget()
+
+
+@pytest.fixture
+def names():
+    """The tests' own list of names."""
+    return Names
 
 
 @pytest.fixture

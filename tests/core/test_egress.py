@@ -1,15 +1,18 @@
 """The guard of outgoing connections. Nothing leaves the machine: resolvers are our own, targets are on the loopback."""
 
 import asyncio
-import gzip
 import socket
+import socketserver
 import threading
+import time
+from contextlib import contextmanager, nullcontext
 
 import pytest
-from aiohttp.abc import AbstractResolver
 
 from bench.receiver import Receiver, Reply
-from webhooks import egress
+from core import egress
+from core.egress.guard import GuardedResolver, guarded_socket
+from tests.outside import FixedResolver, Listener, Names
 
 BAD = [
     "127.0.0.1",
@@ -95,68 +98,22 @@ GOOD_URLS = [
 ]  # fmt: skip
 
 
-class FixedResolver(AbstractResolver):
-    """Answers what it is told, one list of addresses after the other; the last one stays."""
-
-    def __init__(self, *answers):
-        self.answers = list(answers)
-        self.asked = 0
-
-    async def resolve(self, host, port=0, family=socket.AF_INET):
-        found = self.answers[min(self.asked, len(self.answers) - 1)]
-        self.asked += 1
-        kind = {True: socket.AF_INET6, False: socket.AF_INET}
-        return [
-            {"hostname": host, "host": text, "port": port, "family": kind[":" in text], "proto": 0, "flags": 0}
-            for text in found
-        ]
-
-    async def close(self):
-        pass
+SHUT = egress.Rules()
+OPEN = egress.Rules(allow_private=True)
 
 
-def post(url, *, allow_private=False, resolver=None, body=b"{}"):
+def post(url, way=OPEN, *, resolver=None, total_seconds=egress.TOTAL_SECONDS):
     async def work():
-        async with egress.Egress(allow_private=allow_private, resolver=resolver) as out:
-            return await out.post(url, body=body, headers={"x-a": "b"})
+        async with egress.Egress(way, resolver=resolver, total_seconds=total_seconds) as out:
+            return await out.post(url, body=b"{}", headers={"x-a": "b"})
 
     return asyncio.run(work())
 
 
 @pytest.fixture
 def listener():
-    """A bare TCP listener on the loopback that counts connections."""
-    server = socket.create_server(("127.0.0.1", 0))
-    connections = []
-
-    def accept():
-        while True:
-            try:
-                connections.append(server.accept())
-            except OSError:
-                return
-
-    threading.Thread(target=accept, daemon=True).start()
-    yield server.getsockname()[1], connections
-    server.close()
-
-
-def raw_server(answer, *, hold=0.0):
-    """A server that writes these bytes to whoever connects."""
-    server = socket.create_server(("127.0.0.1", 0))
-
-    def serve():
-        client, _ = server.accept()
-        client.recv(65536)
-        try:
-            for piece in answer:
-                client.sendall(piece)
-        except OSError:
-            pass
-        client.close()
-
-    threading.Thread(target=serve, daemon=True).start()
-    return f"http://127.0.0.1:{server.getsockname()[1]}/"
+    with Listener() as found:
+        yield found
 
 
 @pytest.mark.parametrize("address", BAD)
@@ -172,7 +129,7 @@ def test_is_public_accepts(address):
 @pytest.mark.parametrize("url", BAD_URLS)
 def test_check_url_refuses_with_one_text(url):
     with pytest.raises(egress.BlockedDestination) as refused:
-        egress.check_url(url, allow_private=False)
+        egress.check_url(url, SHUT)
     assert str(refused.value) == "The destination is not allowed."
     assert [(e.field, e.code, e.message) for e in refused.value.errors] == [
         ("url", "blocked_destination", "The address must be an https URL on the public internet.")
@@ -181,18 +138,18 @@ def test_check_url_refuses_with_one_text(url):
 
 @pytest.mark.parametrize("url", GOOD_URLS)
 def test_check_url_accepts(url):
-    egress.check_url(url, allow_private=False)
+    egress.check_url(url, SHUT)
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:8900/hook", "http://localhost:5432/", "https://[::1]:9/"])
 def test_check_url_accepts_local_ones_for_developers(url):
-    egress.check_url(url, allow_private=True)
+    egress.check_url(url, OPEN)
 
 
 @pytest.mark.parametrize("url", ["http://user@127.0.0.1/", "file:///etc/passwd", "http://127.0.0.1/ x", ""])
 def test_check_url_refuses_malformed_ones_for_developers_too(url):
     with pytest.raises(egress.BlockedDestination):
-        egress.check_url(url, allow_private=True)
+        egress.check_url(url, OPEN)
 
 
 @pytest.mark.parametrize(
@@ -206,8 +163,8 @@ def test_check_url_refuses_malformed_ones_for_developers_too(url):
     ids=["private", "mixed", "mapped", "nat64"],
 )
 def test_post_refuses_a_name_that_resolves_to_a_private_address(listener, answers):
-    port, connections = listener
-    answer = post(f"https://hooks.example.com:{port}/", resolver=FixedResolver(*answers))
+    port, connections = listener.port, listener.connections
+    answer = post(f"https://hooks.example.com:{port}/", SHUT, resolver=FixedResolver(*answers))
     assert answer == egress.Answer(status=None, error="blocked_destination")
     assert connections == []
 
@@ -218,12 +175,12 @@ def test_post_refuses_a_name_that_resolves_to_a_private_address(listener, answer
 )
 def test_guarded_socket_is_the_last_look_however_the_address_was_found(family, address):
     with pytest.raises(egress.BlockedDestination):
-        egress.guarded_socket((family, socket.SOCK_STREAM, 6, "", (address, 443)))
+        guarded_socket((family, socket.SOCK_STREAM, 6, "", (address, 443)))
 
 
 def test_guarded_resolver_judges_every_answer_anew():
     async def rebind():
-        resolver = egress.GuardedResolver(FixedResolver(["1.1.1.1"], ["127.0.0.1"]))
+        resolver = GuardedResolver(FixedResolver(["1.1.1.1"], ["127.0.0.1"]))
         assert [found["host"] for found in await resolver.resolve("hooks.example.com", 443)] == ["1.1.1.1"]
         with pytest.raises(egress.BlockedDestination):
             await resolver.resolve("hooks.example.com", 443)
@@ -231,68 +188,134 @@ def test_guarded_resolver_judges_every_answer_anew():
     asyncio.run(rebind())
 
 
+@pytest.mark.parametrize(
+    ("ports", "url", "open_way"),
+    [
+        ({443}, "https://hooks.example.com/", True),
+        ({443}, "https://hooks.example.com:8443/", False),
+        ({8443}, "https://hooks.example.com/", False),
+        ({80}, "https://hooks.example.com:80/", True),
+    ],
+)
+def test_ports_are_narrowed_by_the_operator(ports, url, open_way):
+    way = egress.Rules(ports=frozenset(ports))
+    with nullcontext() if open_way else pytest.raises(egress.BlockedDestination):
+        egress.check_url(url, way)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.1", "::1", "64:ff9b::7f00:1"])
+def test_check_url_refuses_a_name_that_was_found_to_be_private(address):
+    url = "https://hooks.example.com/"
+    egress.check_url(url, SHUT, addresses=[])
+    egress.check_url(url, SHUT, addresses=["1.1.1.1", "2606:4700:4700::1111"])
+    with pytest.raises(egress.BlockedDestination):
+        egress.check_url(url, SHUT, addresses=["1.1.1.1", address])
+
+
+@pytest.fixture
+def names(settings):
+    settings.WEBHOOKS_RESOLVER = "tests.outside.Names"
+    Names.forget()
+    yield Names
+    Names.forget()
+
+
+def test_look_up_asks_for_names_that_may_be_dialled_alone(names):
+    names.known |= {"hooks.example.com": ["1.1.1.1", "10.0.0.1"], "nobody.example.com": []}
+    assert egress.look_up("https://hooks.example.com/x", SHUT) == ["1.1.1.1", "10.0.0.1"]
+    assert egress.look_up("https://nobody.example.com/", SHUT) == []
+    refused = ["https://127.0.0.1/", "https://intranet/", "http://hooks.example.com/", "https://hooks.example.com:22/"]
+    assert [egress.look_up(url, SHUT) for url in refused] == [[]] * 4
+    assert egress.look_up("https://hooks.example.com/", OPEN) == []
+    assert egress.look_up("https://hooks.example.com/", egress.Rules(proxy_url="http://127.0.0.1:1")) == []
+    assert names.asked == ["hooks.example.com", "nobody.example.com"]
+
+
+def test_look_up_waits_for_nobody(settings):
+    settings.WEBHOOKS_RESOLVER = f"{__name__}.NeverAnswers"
+    began = time.monotonic()
+    assert egress.look_up("https://hooks.example.com/", SHUT) == []
+    assert egress.LOOKUP_SECONDS <= time.monotonic() - began < egress.LOOKUP_SECONDS + 1
+
+
+class NeverAnswers(FixedResolver):
+    async def resolve(self, host, port=0, family=socket.AF_INET):
+        await asyncio.sleep(4)
+        return []
+
+
+@contextmanager
+def outer_proxy(*, answer):
+    """A proxy that notes what it is asked for and gives one answer."""
+    asked = []
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self):
+            asked.append(self.rfile.readline().decode().strip())
+            while self.rfile.readline().strip():
+                pass
+            self.request.sendall(answer)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}", asked
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (407, "blocked_destination"),
+        (403, "blocked_destination"),
+        (502, "connection_refused"),
+        (200, "connection_refused"),
+    ],
+)
+def test_everything_goes_through_the_outer_proxy(status, error):
+    """It is private itself, is told the name and never an address of ours, and its no sounds like our own."""
+    resolver = FixedResolver(["127.0.0.1"])
+    with outer_proxy(answer=f"HTTP/1.1 {status} Said\r\ncontent-length: 0\r\n\r\n".encode()) as (url, asked):
+        answer = post("https://hooks.example.com:8443/", egress.Rules(proxy_url=url), resolver=resolver)
+        inner = post("https://127.0.0.1/", egress.Rules(proxy_url=url), resolver=resolver)
+    assert (answer.status, answer.error, answer.remote_ip) == (None, error, "")
+    assert inner == egress.Answer(status=None, error="blocked_destination")
+    assert asked == ["CONNECT hooks.example.com:8443 HTTP/1.1"]
+    assert resolver.asked == 0
+
+
+def test_outer_proxy_that_is_away_is_our_trouble():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    answer = post("https://hooks.example.com/", egress.Rules(proxy_url=f"http://127.0.0.1:{port}"))
+    assert (answer.status, answer.error, answer.remote_ip) == (None, "proxy_away", "")
+
+
 def test_post_follows_no_redirect(listener):
-    port, connections = listener
+    port, connections = listener.port, listener.connections
     reply = Reply(status=302, headers={"location": f"http://127.0.0.1:{port}/"})
     with Receiver(script=lambda arrival, number: reply) as receiver:
-        answer = post(receiver.url, allow_private=True)
+        answer = post(receiver.url, OPEN)
     assert answer.status == 302
     assert connections == []
 
 
 def test_post_ignores_proxies_of_the_environment(listener, monkeypatch):
-    port, connections = listener
+    port, connections = listener.port, listener.connections
     for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, f"http://127.0.0.1:{port}")
     monkeypatch.delenv("no_proxy", raising=False)
     with Receiver() as receiver:
-        assert post(receiver.url, allow_private=True).status == 200
+        assert post(receiver.url, OPEN).status == 200
     assert connections == []
 
 
-def test_post_keeps_4_kib_of_a_huge_answer_and_hangs_up():
-    with Receiver(script=lambda arrival, number: Reply(body=b"x" * 50_000_000)) as receiver:
-        answer = post(receiver.url, allow_private=True)
-    assert answer.status == 200
-    assert answer.excerpt == "x" * 4096
-
-
-def test_post_asks_for_and_does_no_decompression():
-    packed = gzip.compress(b"x" * 1_000_000)
-    with Receiver(script=lambda arrival, number: Reply(headers={"content-encoding": "gzip"}, body=packed)) as receiver:
-        answer = post(receiver.url, allow_private=True)
-        assert receiver.received[0].headers["accept-encoding"] == "identity"
-    assert answer.status == 200
-    assert len(answer.excerpt) <= 4096
-    assert "xxxx" not in answer.excerpt
-
-
-def test_post_makes_answers_storable():
-    url = raw_server([b"HTTP/1.1 500 X\r\nserver: a\xff\xfeb\r\ncontent-length: 5\r\n\r\na\x00b\xffc"])
-    answer = post(url, allow_private=True)
-    assert answer.status == 500
-    answer.headers["server"].encode()
-    assert answer.excerpt == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}c"
-
-
-@pytest.mark.parametrize(
-    "pieces",
-    [
-        [b"HTTP/1.1 200 OK\r\n" + b"x-a: " + b"b" * 20_000 + b"\r\n\r\n"],
-        [b"not http at all\r\n\r\n"],
-        [b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc"],
-        [b""],
-    ],
-    ids=["huge header", "no http", "cut body", "hung up"],
-)
-def test_post_names_broken_answers(pieces):
-    assert post(raw_server(pieces), allow_private=True).error in ("broken_answer", "connection_lost")
-
-
-def test_post_ends_slow_answers(monkeypatch):
-    monkeypatch.setattr(egress, "TOTAL_SECONDS", 0.3)
+def test_post_ends_slow_answers():
     with Receiver(script=lambda arrival, number: Reply(delay_seconds=2)) as receiver:
-        answer = post(receiver.url, allow_private=True)
+        answer = post(receiver.url, total_seconds=0.3)
     assert (answer.status, answer.error, answer.remote_ip) == (None, "timeout", "127.0.0.1")
     assert set(answer.timings) == {"connect_ms"}
 
@@ -300,7 +323,7 @@ def test_post_ends_slow_answers(monkeypatch):
 def test_post_notes_where_it_went_and_how_long_each_part_took():
     with Receiver(script=lambda arrival, number: Reply(delay_seconds=0.1)) as receiver:
         url = receiver.url.replace("127.0.0.1", "hooks.example.com")
-        answer = post(url, allow_private=True, resolver=FixedResolver(["127.0.0.1"]))
+        answer = post(url, resolver=FixedResolver(["127.0.0.1"]))
     assert (answer.status, answer.remote_ip) == (200, "127.0.0.1")
     assert set(answer.timings) == {"dns_ms", "connect_ms", "ttfb_ms"}
     assert 95 <= answer.timings["ttfb_ms"] < 5000
@@ -308,7 +331,7 @@ def test_post_notes_where_it_went_and_how_long_each_part_took():
 
 def test_post_notes_no_connection_where_one_was_at_hand():
     async def twice(url):
-        async with egress.Egress(allow_private=True) as out:
+        async with egress.Egress(OPEN) as out:
             return [await out.post(url, body=b"{}", headers={}) for _ in range(2)]
 
     with Receiver() as receiver:
@@ -320,5 +343,5 @@ def test_post_notes_no_connection_where_one_was_at_hand():
 def test_post_names_a_closed_port():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    answer = post(f"http://127.0.0.1:{port}/", allow_private=True)
+    answer = post(f"http://127.0.0.1:{port}/")
     assert answer == egress.Answer(status=None, error="connection_refused", remote_ip="127.0.0.1")
