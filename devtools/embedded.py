@@ -68,6 +68,7 @@ def attach(places: Places) -> Servers:
                 sockets = state["sockets"]
                 return Servers(places, state["pid"], Path(sockets["postgres"]), Path(sockets["valkey"]), lock)
         elif started is None:
+            places.check_space()
             started = _start_keeper(places)
         if started and started.poll() not in (None, 0):
             raise Trouble(

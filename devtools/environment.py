@@ -64,6 +64,17 @@ def open_backends(places: Places, *, database: str = DATABASE) -> Backends:
     """
     given, redis = os.environ.get("DATABASE_URL", ""), os.environ.get("REDIS_URL", "")
     servers = None if given and redis else embedded.attach(places)
+    try:
+        return _with_database(places, servers=servers, given=given, redis=redis, database=database)
+    except BaseException:
+        if servers:
+            servers.release(at_once=True)
+        raise
+
+
+def _with_database(
+    places: Places, *, servers: embedded.Servers | None, given: str, redis: str, database: str
+) -> Backends:
     if not given and servers:
         cluster = roles.Cluster(servers.database_url(database="postgres"), {})
         roles.ensure_roles(cluster)

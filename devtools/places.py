@@ -4,6 +4,7 @@ import errno
 import hashlib
 import os
 import re
+import shutil
 import stat
 import tempfile
 from dataclasses import dataclass, field
@@ -14,6 +15,9 @@ from .trouble import Trouble
 ROOT = Path(__file__).resolve().parent.parent
 SYSTEM_FOLDER = Path("/var/lib/health-procurement")
 _PLAIN = re.compile(r"[A-Za-z0-9/._+-]+")
+_FIRST_START_MEGABYTES = 150
+_START_MEGABYTES = 32  # two segments of PostgreSQL's log
+_FULL_MEGABYTES = 1
 _SOCKET_FOLDER_LIMIT = 80  # sun_path holds 104 to 108 bytes, the longest name put behind it is ".s.PGSQL.5432.lock"
 
 
@@ -48,6 +52,23 @@ class Places:
     def logs(self) -> Path:
         """The folder of the log files."""
         return self.data / "log"
+
+    def check_space(self) -> None:
+        """Hold that the servers can start here.
+
+        :raises Trouble: the disk has too little left.
+        """
+        wanted = _START_MEGABYTES if self.postgres.exists() else _FIRST_START_MEGABYTES
+        if (free := self._free_megabytes()) < wanted:
+            raise Trouble(f"The disk is full: {free} MB are left for {self.data}, and a start needs {wanted} MB.")
+
+    def is_full(self) -> bool:
+        """Tell whether whatever went wrong did so for want of space."""
+        return self._free_megabytes() < _FULL_MEGABYTES
+
+    def _free_megabytes(self) -> int:
+        home = next(folder for folder in (self.postgres, *self.postgres.parents) if folder.exists())
+        return min(shutil.disk_usage(folder).free for folder in (self.data, home)) // 1_000_000
 
     def socket_folder(self, home: Path, *, owner: ServerUser | None = None) -> Path:
         """Return a private folder short enough for a unix socket: the server's own, or one below the temporary folder."""

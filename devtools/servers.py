@@ -165,7 +165,7 @@ class Postgres(Server):
                 "initdb failed"
             ]
             raise Trouble(
-                "The disk is full." if "No space left" in made.stderr else f"PostgreSQL cannot be set up: {lines[0]}"
+                "The disk is full." if _want_of_space(made.stderr) else f"PostgreSQL cannot be set up: {lines[0]}"
             )
 
     def command(self) -> list[str]:
@@ -274,10 +274,14 @@ def _runs(pid: int, *names: str) -> bool:
     return any(name in Path(command).name for name in names)
 
 
+def _want_of_space(text: str) -> bool:
+    return "No space left" in text or "wrote only" in text
+
+
 def _last_line(log: Path, *, since: int) -> str:
     """Return why this start failed; what stands before `since` bytes is of earlier ones."""
     lines = log.read_bytes()[since:].decode(errors="replace").strip().splitlines()[-20:]
-    if any("No space left" in line for line in lines):
+    if _want_of_space("\n".join(lines)):
         return "the disk is full."
     telling = [line for line in lines if "FATAL" in line or "rror" in line] or lines[-1:] or ["no message"]
     return f"{telling[-1]} (see {log})"

@@ -145,7 +145,10 @@ class Supervisor:
         for part in self.parts:
             if part.process:
                 pids[str(part.process.pid)] = processes.identity(part.process.pid)
-        write_privately(self.run_file, json.dumps(pids))
+        try:
+            write_privately(self.run_file, json.dumps(pids))
+        except OSError as error:  # a full disk: the service matters more than the note for the next start
+            complain(f"{self.run_file} cannot be written: {(error.strerror or str(error)).lower()}")
 
 
 def take_over(places: Places) -> tuple[FileLock, int]:

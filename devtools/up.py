@@ -1,5 +1,6 @@
 """`./dev up`: the whole service on this machine, from nothing to the line that says it is ready."""
 
+import errno
 import hashlib
 import json
 import os
@@ -7,7 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -34,14 +36,27 @@ def up(*, port: int, data: str | None) -> int:
     run_file = places.data / "run.json"
     port = check_port(port)
     with _Stop() as stop:
-        backends = open_backends(places)
+        with _space(places):
+            backends = open_backends(places)
         say("PostgreSQL and Valkey answer")
         try:
-            return _serve(backends, places=places, run_file=run_file, port=port, stop=stop)
+            with _space(places):
+                return _serve(backends, places=places, run_file=run_file, port=port, stop=stop)
         finally:
             say("stopping")
             backends.release(at_once=True)
             say("stopped")
+
+
+@contextmanager
+def _space(places: Places) -> Iterator[None]:
+    """Name a full disk as the reason of whatever broke for it: each program has words of its own for that."""
+    try:
+        yield
+    except (OSError, Trouble, psycopg.Error) as error:
+        if places.is_full() or (isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)):
+            raise Trouble(f"The disk is full: nothing is left for {places.data}.") from error
+        raise
 
 
 def _serve(backends: Backends, *, places: Places, run_file: Path, port: int, stop: "_Stop") -> int:

@@ -7,12 +7,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
 
 from devtools.places import ROOT
-from tests.faults.service import environment
+from tests.faults.service import environment, wait_for
 
 FIRST_STAGE = ("dev", "devtools", "requirements.txt", "requirements-local.txt", "requirements-dev.txt")
 
@@ -105,9 +106,40 @@ def test_full_disk_is_one_line(tmp_path):
     assert_one_line(ended, "the disk is full")
 
 
-def test_disk_that_fills_up_during_the_start_is_one_line(open_folder):
-    with small_disk(open_folder / "disk", size="12m") as disk:  # only a disk that nobody uses any more is unmounted
+def test_disk_too_small_for_the_start_is_one_line(open_folder):
+    with small_disk(open_folder / "disk", size="46m") as disk:
         ended = up(data=disk / "data")
+    assert_one_line(ended, "The disk is full", "a start needs 150 MB")
+
+
+def fill_up(disk: Path, *, once: Path, leave: int) -> None:
+    """Take the disk's space but for some bytes as soon as a file is there."""
+    wait_for(once.exists, seconds=60, every=0.005, what=once.name)
+    with (disk / "filler").open("wb") as filler:
+        wait_for(lambda: _take(filler.fileno(), shutil.disk_usage(disk).free - leave), what="a full disk")
+
+
+def _take(handle: int, size: int) -> bool:
+    """Reserve so many bytes; False when the start took some of them meanwhile."""
+    with contextlib.suppress(OSError):
+        os.posix_fallocate(handle, 0, size)
+        return True
+    return False
+
+
+@pytest.mark.parametrize(
+    ("once", "megabytes"),
+    [("log/keeper.log", 20), ("log/keeper.log", 34), ("log/postgres.log", 1), ("servers.json", 2)],
+    ids=["setting up PostgreSQL", "setting it up, late", "starting PostgreSQL", "preparing"],
+)
+def test_disk_that_fills_up_during_the_start_is_one_line(open_folder, once, megabytes):
+    with small_disk(open_folder / "disk", size="300m") as disk:  # only a disk that nobody uses any more is unmounted
+        filling = threading.Thread(
+            target=fill_up, args=(disk,), kwargs={"once": disk / "data" / once, "leave": megabytes * 1_000_000}
+        )
+        filling.start()
+        ended = up(data=disk / "data")
+        filling.join()
     assert_one_line(ended)
     assert "disk is full" in ended.stderr.lower()
 
