@@ -1,0 +1,85 @@
+"""Short cuts of the input serializers: whatever comes, the answer is the one DRF gives without them."""
+
+from decimal import Decimal
+
+import pytest
+from django.core.validators import MaxLengthValidator, RegexValidator
+from rest_framework import serializers
+
+from api.serializers import StrictSerializer, read
+from core.errors import InvalidFields
+from suppliers.catalog.serializers import ProductCreateIn, ProductIn
+from suppliers.catalog.states import Kind
+from tests.suppliers.products import body, full_body
+
+FIELDS = {
+    "text": lambda **more: serializers.CharField(max_length=5, min_length=2, **more),
+    "untrimmed": lambda **more: serializers.CharField(max_length=5, trim_whitespace=False, **more),
+    "blank": lambda **more: serializers.CharField(allow_blank=True, **more),
+    "pattern": lambda **more: serializers.CharField(validators=[RegexValidator("^a+$")], **more),
+    "moving": lambda **more: serializers.CharField(validators=[MaxLengthValidator(lambda: 3)], **more),
+    "whole": lambda **more: serializers.IntegerField(min_value=-1, max_value=10, **more),
+    "choice": lambda **more: serializers.ChoiceField(choices=[*Kind.choices, (1, "one"), ("", "none")], **more),
+    "choice_blank": lambda **more: serializers.ChoiceField(choices=["x"], allow_blank=True, **more),
+    "flag": serializers.BooleanField,
+    "amount": lambda **more: serializers.DecimalField(max_digits=3, decimal_places=1, **more),
+    "list": lambda **more: serializers.ListField(child=serializers.IntegerField(), **more),
+}
+OPTIONS = (
+    {},
+    {"required": False},
+    {"allow_null": True},
+    {"required": False, "default": None, "allow_null": True},
+    {"default": "abc"},
+    {"default": list},
+)
+VALUES = (
+    None, "", " ", "a", "aa", " aa ", "aaaaa", "aaaaaa", "a\0", "\ud800x", "\u00e9\u00e9", "\u2003aa", "\x1caa", "\xa0", "1", "1.0",
+    "true", "medicine", "Kind.MEDICINE", "x", 0, 1, -1, -2, 10, 11, 10**30, True, False, 1.0, 1.5, Decimal("1.0"), Decimal("9.99"),
+    [], [1], ["1"], {}, {"a": 1}, Kind.MEDICINE,
+)  # fmt: skip
+
+
+def outcome(kind, data, partial):
+    form = kind(data=data, partial=partial)
+    try:
+        return form.run_validation(data)
+    except serializers.ValidationError as error:
+        return error.detail
+
+
+def spelled(value):
+    """A value with its types; error details with their codes."""
+    if isinstance(value, dict):
+        return {name: spelled(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [spelled(member) for member in value]
+    return type(value).__name__, getattr(value, "code", ""), value
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("name", FIELDS)
+def test_short_cut_answers_what_the_field_answers(name, options):
+    made = {"it": FIELDS[name](**options), "validate_it": lambda self, value: [value]}
+    quick = type("Quick", (StrictSerializer,), dict(made))
+    plain = type("Plain", (serializers.Serializer,), made | {"it": FIELDS[name](**options)})
+    for partial in (False, True):
+        for data in ({}, *({"it": value} for value in VALUES)):
+            assert spelled(outcome(quick, data, partial)) == spelled(outcome(plain, data, partial)), data
+
+
+@pytest.mark.parametrize("kind", [ProductIn, ProductCreateIn])
+def test_whole_body_is_read_as_without_short_cuts(kind, monkeypatch):
+    bodies = [body(), full_body(), body(packagings=[{}, 3]), body(name=3, udi={}, storage=[], attributes={"a": 1})]
+    bodies += [{**full_body(), name: None} for name in full_body()]
+    quick = [outcome(kind, data, False) for data in bodies]
+    monkeypatch.setattr(StrictSerializer, "to_internal_value", serializers.Serializer.to_internal_value)
+
+    assert spelled(quick) == spelled([outcome(kind, data, False) for data in bodies])
+
+
+def test_unknown_members_are_named_and_what_is_no_object_is_refused():
+    for data, path, code in (({**body(), "nmae": 1}, "nmae", "unknown_field"), ([], "", "invalid")):
+        with pytest.raises(InvalidFields) as refused:
+            read(ProductIn, data)
+        assert [(fault.field, fault.code) for fault in refused.value.errors] == [(path, code)]
