@@ -3,7 +3,7 @@
 from .backlogs import Backlog, backlog
 from .models import Event
 from .recording import UnknownEventType, record, statements
-from .registry import EventType, Fact, after_commit, catalogue, register, subscribe
+from .registry import EventType, Fact, after_commit, catalogue, href_of, register, subscribe
 
 __all__ = [
     "Backlog",
@@ -14,6 +14,7 @@ __all__ = [
     "after_commit",
     "backlog",
     "catalogue",
+    "href_of",
     "record",
     "register",
     "statements",

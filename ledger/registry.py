@@ -80,6 +80,11 @@ def is_registered(kind: str) -> bool:
     return kind in _kinds
 
 
+def href_of(kind: str) -> str:
+    """Where the resource of a registered kind is fetched; "" where it cannot be."""
+    return _kinds[kind].href
+
+
 def subscribe(handler: InsideHandler, types: Iterable[str] | None = None) -> None:
     """Call `handler(fact)` inside the transaction that records a fact of these types (None: all).
 

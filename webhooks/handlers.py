@@ -11,7 +11,7 @@ from ledger import public as ledger
 from . import envelope
 
 DISPATCH = "webhooks.dispatch"
-_QUIET_SECONDS = 0.2
+_QUIET_SECONDS = 0.4
 _EXPIRES_SECONDS = 5
 
 # Sequence number, body and queue row in one statement: the number is part of the bytes that are signed.
@@ -29,7 +29,7 @@ _STORE = pipeline.Statement.of(
 
 
 class _Doorbell:
-    """Rings the dispatcher at most every 200 ms: one that was rung stays awake for longer than that."""
+    """Rings the dispatcher at most every 400 ms: one that was rung stays awake for longer than that."""
 
     def __init__(self) -> None:
         self._quiet_until = 0.0
@@ -51,14 +51,13 @@ def subscribe() -> None:
 
 def store(fact: ledger.Fact) -> list[pipeline.Call]:
     """What writes a fact into its tenant's event log and the fan-out's queue; a rollback takes both along."""
-    kind = ledger.catalogue()[fact.type]
     message = envelope.Message(
         id=uuid7(),
         type=fact.type,
         tenant_id=fact.tenant_id,
         at=fact.occurred_at,
         request_id=fact.request_id,
-        thing=envelope.Thing(fact.resource_type, fact.resource_id, fact.resource_version, kind.href),
+        thing=envelope.Thing(fact.resource_type, fact.resource_id, fact.resource_version, ledger.href_of(fact.type)),
         payload=fact.data,
     )
     before, after = envelope.split(message)

@@ -20,9 +20,13 @@ FIRST = "\x01"
 
 def words_of(text: str) -> list[str]:
     """The words of a text in their order: letters and digits, without case or accents, each once."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    bare = "".join(character for character in plain if not unicodedata.combining(character))
+    bare = text.lower() if text.isascii() else _without_accents(text)
     return list(dict.fromkeys(word[:LONGEST] for word in _WORD.findall(bare)))
+
+
+def _without_accents(text: str) -> str:
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(character for character in plain if not unicodedata.combining(character))
 
 
 def words_of_product(*, name: str, supplier_sku: str, brand: str, gtins: Iterable[str]) -> list[str]:
