@@ -6,7 +6,7 @@ Source: draft-ietf-httpapi-idempotency-key-header-06; contract, conventions "Ide
 import base64
 import hashlib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -87,21 +87,23 @@ def fingerprint(request: HttpRequest) -> str:
     return hashlib.sha256("\n".join(parts).encode() + b"\n" + request.body).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One request's claim to a key inside the business transaction.
+class Claim(NamedTuple):
+    """One request's claim to a key inside the business transaction: whose it is (tenant, subject, key) and what for.
 
     A twin waits for the first to commit, no longer than `lock_timeout`.
     """
 
-    tenant_id: UUID
-    subject_id: UUID
-    key: str
+    owner: tuple[str, str, str]
     fingerprint: str
+
+    @classmethod
+    def of(cls, request: HttpRequest, key: str, tenant_id: UUID, subject_id: UUID) -> "Claim":
+        """The claim of a request to the key it sends."""
+        return cls((str(tenant_id), str(subject_id), key), fingerprint(request))
 
     def call(self) -> pipeline.Call:
         """The statement that takes the key; it needs the bound tenant, so it travels behind the proof that binds it."""
-        return pipeline.Call(_CLAIM, [str(uuid7()), *self._owner(), self.fingerprint])
+        return pipeline.Call(_CLAIM, [str(uuid7()), *self.owner, self.fingerprint])
 
     def replay(self, taken: pipeline.Rows) -> Replay | None:
         """None when the key was taken, else the answer of the first request.
@@ -111,7 +113,7 @@ class Claim:
         """
         if len(taken):
             return None
-        (seen,) = pipeline.run([pipeline.Call(_SEEN, self._owner())])
+        (seen,) = pipeline.run([pipeline.Call(_SEEN, self.owner)])
         if not len(seen):
             raise InProgress(headers={"Retry-After": "1"})
         known, status, sealed = seen.row()
@@ -128,14 +130,11 @@ class Claim:
         headers = {name: response.headers[name] for name in _KEPT if name in response.headers}
         plain = orjson.dumps(headers) + b"\n" + _without(response.content, secrets)
         sealed = key_ring().seal(plain, purpose=PURPOSE, place=self._place())
-        kept = pipeline.Call(_KEEP, [*self._owner(), str(response.status_code), "\\x" + sealed.hex()])
+        kept = pipeline.Call(_KEEP, [*self.owner, str(response.status_code), "\\x" + sealed.hex()])
         pipeline.run_last([kept])
 
-    def _owner(self) -> list[str]:
-        return [str(self.tenant_id), str(self.subject_id), self.key]
-
     def _place(self) -> bytes:
-        return "/".join(self._owner()).encode()
+        return "/".join(self.owner).encode()
 
 
 class NotClaimed(Exception):

@@ -10,5 +10,4 @@ def now() -> datetime:
 
 def rfc3339(at: datetime) -> str:
     """Write an instant as the platform does: UTC, `Z`, three decimals. Source: contract, conventions "Dates"."""
-    text = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")
-    return text[:-3] + "Z"
+    return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"

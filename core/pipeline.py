@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
-from django.db import DatabaseError, OperationalError, connection
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connection, connections
 from psycopg import errors, pq
 
 _numbers = itertools.count()
@@ -114,8 +114,9 @@ def run_last(calls: Sequence[Call]) -> list[Rows]:
 
     Django's own commit finds nothing left to send then; its `on_commit` hooks run as ever.
     """
-    outermost = connection.in_atomic_block and connection.commit_on_exit and not connection.savepoint_ids
-    if not outermost or connection.needs_rollback:
+    held = connections[DEFAULT_DB_ALIAS]
+    outermost = held.in_atomic_block and held.commit_on_exit and not held.savepoint_ids
+    if not outermost or held.needs_rollback:
         return run(calls)
     return run([*calls, _COMMIT])[:-1]
 

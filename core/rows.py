@@ -20,10 +20,10 @@ Encoder = Callable[[Any], Text]
 
 
 class _Column(NamedTuple):
-    """One column of an INSERT: where its value stands, how it is written, and what it is where nobody gave one."""
+    """One column of an INSERT: where its value stands, whether it is JSON, and what it is where nobody gave one."""
 
     name: str
-    write: Encoder
+    json: bool
     default: Callable[[], Any] | None
 
 
@@ -35,8 +35,7 @@ def insert(row: models.Model) -> Call:
     """
     if isinstance(row, LifecycleModel):
         row.check_start()
-    statement, columns = _plan(type(row))
-    return Call(statement, [column.write(getattr(row, column.name)) for column in columns])
+    return _call(type(row), vars(row))
 
 
 def insert_values(model: type[models.Model], values: Mapping[str, Any]) -> Call:
@@ -47,11 +46,17 @@ def insert_values(model: type[models.Model], values: Mapping[str, Any]) -> Call:
     """
     if issubclass(model, LifecycleModel):
         raise TypeError(f"{model.__name__} has a lifecycle: build the row")
+    return _call(model, values)
+
+
+def _call(model: type[models.Model], values: Mapping[str, Any]) -> Call:
     statement, columns = _plan(model)
     parameters = []
-    for name, write, default in columns:
-        given = values[name] if default is None or name in values else default()
-        parameters.append(write(given))
+    for name, is_json, default in columns:
+        value = values[name] if default is None or name in values else default()
+        if value is not None and (is_json or type(value) is not str):
+            value = _document(value) if is_json else text(value)
+        parameters.append(value)
     return Call(statement, parameters)
 
 
@@ -66,13 +71,10 @@ def _plan(model: type[models.Model]) -> tuple[Statement, tuple[_Column, ...]]:
 
 def _column(field: Any) -> _Column:
     has_default = field.has_default() or field.null
-    write = _document if isinstance(field, models.JSONField) else text
-    return _Column(str(field.attname), write, field.get_default if has_default else None)
+    return _Column(str(field.attname), isinstance(field, models.JSONField), field.get_default if has_default else None)
 
 
 def _document(value: Any) -> Text:
-    if value is None:
-        return None
     try:
         return orjson.dumps(value)
     except TypeError:  # an integer of more than 64 bits

@@ -1,9 +1,8 @@
 """The bytes of an event as a receiver gets them: versioned, thin, written once and never re-serialised."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -20,8 +19,7 @@ class EnvelopeTooLarge(ValueError):
     """A programming error: a thin payload never comes near 64 KiB; what is large belongs behind its href."""
 
 
-@dataclass(frozen=True, slots=True)
-class Thing:
+class Thing(NamedTuple):
     """What an event is about: the resource, its version, and where to fetch it."""
 
     type: str
@@ -30,8 +28,7 @@ class Thing:
     href: str
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """One event for one tenant, before its place in the resource's sequence is known."""
 
     id: UUID
