@@ -17,7 +17,7 @@ from django.http import HttpRequest, HttpResponse
 from core import pipeline
 from core.crypto import key_ring
 from core.errors import Conflict, Malformed, Unprocessable
-from core.ids import uuid7
+from core.ids import uuid7_text
 
 KEEP_DAYS = 7
 PURPOSE = "idempotency"
@@ -103,7 +103,7 @@ class Claim(NamedTuple):
 
     def call(self) -> pipeline.Call:
         """The statement that takes the key; it needs the bound tenant, so it travels behind the proof that binds it."""
-        return pipeline.Call(_CLAIM, [str(uuid7()), *self.owner, self.fingerprint])
+        return pipeline.Call(_CLAIM, [uuid7_text(), *self.owner, self.fingerprint])
 
     def replay(self, taken: pipeline.Rows) -> Replay | None:
         """None when the key was taken, else the answer of the first request.

@@ -7,7 +7,7 @@ from uuid import UUID
 from core import jobs, pipeline, rows
 from core.actor import Actor
 from core.db import needs_transaction
-from core.ids import uuid7
+from core.ids import uuid7, uuid7_text
 
 from . import registry
 from .registry import EventType, Fact
@@ -80,6 +80,6 @@ def _calls(fact: Fact) -> Iterator[pipeline.Call]:
         yield from handler(fact) or ()
     subscribers = registry.after_names(fact.type)
     for name in subscribers:
-        yield pipeline.Call(_PENDING, [str(uuid7()), str(fact.tenant_id), str(fact.id), name])
+        yield pipeline.Call(_PENDING, [uuid7_text(), str(fact.tenant_id), str(fact.id), name])
     if subscribers:
         jobs.enqueue(RELAY, expires_seconds=5)

@@ -5,7 +5,7 @@ import time
 from django.db import transaction
 
 from core import jobs, pipeline
-from core.ids import uuid7
+from core.ids import uuid7, uuid7_text
 from ledger import public as ledger
 
 from . import envelope
@@ -61,7 +61,7 @@ def store(fact: ledger.Fact) -> list[pipeline.Call]:
         payload=fact.data,
     )
     before, after = envelope.split(message)
-    texts = (uuid7(), fact.tenant_id, fact.resource_id, message.id, fact.type, fact.resource_type)
-    parameters = [*map(str, texts), envelope.API_VERSION, fact.request_id, before, after]
+    texts = (fact.tenant_id, fact.resource_id, message.id, fact.type, fact.resource_type)
+    parameters = [uuid7_text(), *map(str, texts), envelope.API_VERSION, fact.request_id, before, after]
     transaction.on_commit(_doorbell.ring, robust=True)
     return [pipeline.Call(_STORE, parameters)]
