@@ -8,6 +8,7 @@ import argparse
 import asyncio
 import json
 import random
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -73,8 +74,9 @@ def _accepts(secret: str, arrival: Arrival) -> bool:
 class Receiver:
     """An HTTP server on the loopback; `script(arrival, number)` decides the reply to the number-th request (from 1)."""
 
-    def __init__(self, *, port: int = 0, script: Script | None = None) -> None:
+    def __init__(self, *, port: int = 0, script: Script | None = None, tls: ssl.SSLContext | None = None) -> None:
         self.port = port
+        self._tls = tls
         self.secrets: list[str] = []
         self.received: list[Arrival] = []
         self._script = script or _all_is_well
@@ -85,7 +87,7 @@ class Receiver:
     @property
     def url(self) -> str:
         """Where it listens."""
-        return f"http://127.0.0.1:{self.port}/hook"
+        return f"http{'s' if self._tls else ''}://127.0.0.1:{self.port}/hook"
 
     async def start(self) -> web.AppRunner:
         """Listen; the caller's loop serves."""
@@ -96,7 +98,7 @@ class Receiver:
         app.router.add_post("/{path:.*}", self._receive)
         runner = web.AppRunner(app, access_log=None)
         await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", self.port).start()
+        await web.TCPSite(runner, "127.0.0.1", self.port, ssl_context=self._tls).start()
         self.port = int(runner.addresses[0][1])
         return runner
 

@@ -135,6 +135,8 @@ class Egress:
 
     def _failure(self, error: Exception, course: Course) -> Answer:
         name = _name_of(error)
+        if name == "connection_refused" and course.shaking_hands:
+            name = "tls_failed"  # whoever listens hung up on the handshake
         if name == "blocked_destination":
             return Answer(status=None, error=name)
         return Answer(status=None, error=name, timings=course.timings(), remote_ip=self._shown(course))

@@ -97,8 +97,12 @@ class _Trust(ssl.SSLContext):
 
 
 def trust(ca_file: str) -> ssl.SSLContext:
-    """Believe the certificates of one file, or those of the system; names are checked, and TLS is 1.2 or later."""
+    """Believe the certificates of one file, or those of the system; TLS is 1.2 or later.
+
+    A name must be among a certificate's alternative names; its common name is no proof. Source: RFC 9525 section 6.3.
+    """
     found = _Trust(ssl.PROTOCOL_TLS_CLIENT)
+    found.hostname_checks_common_name = False
     found.minimum_version = ssl.TLSVersion.TLSv1_2
     found.set_alpn_protocols(["http/1.1"])
     if ca_file:
