@@ -13,13 +13,13 @@ from django.db import transaction
 from bench.receiver import Receiver, Reply
 from core.clock import now
 from core.db import bind_tenant
-from core.ids import uuid7
 from ledger import public as ledger
 from organizations.models import Tenant
 from suppliers.catalog.events import ProductCreated, ProductDeleted
+from tests.webhooks.test_javascript import add_key
 from tests.webhooks.test_signing import holds
 from tests.webhooks.worlds import drain, new_world
-from webhooks import sealing, signing, states
+from webhooks import signing, states
 from webhooks.models import Attempt, Delivery, DueDelivery, Event, NewEvent, Secret
 
 
@@ -240,19 +240,8 @@ def test_rotation_signs_with_both_keys_until_the_overlap_ends(world, receiver):
 
 def test_delivery_is_signed_by_private_and_shared_keys_alike(world, receiver):
     endpoint = world.endpoint(receiver.url, events=["product.*"])
-    key, secret_id, endpoint_id = signing.new_signing_key(), uuid7(), UUID(endpoint["id"])
-    with transaction.atomic():
-        bind_tenant(world.tenant.id)
-        sealed = sealing.seal_key(key, endpoint_id=endpoint_id, secret_id=secret_id)
-        Secret.objects.create(
-            id=secret_id,
-            tenant_id=world.tenant.id,
-            endpoint_id=endpoint_id,
-            kind="ed25519",
-            sealed_key=sealed,
-            created_at=now(),
-            updated_at=now(),
-        )
+    key = signing.new_signing_key()
+    add_key(world, UUID(endpoint["id"]), key)
     world.record()
     drain()
     (arrival,) = receiver.received
