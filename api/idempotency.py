@@ -113,9 +113,20 @@ class Claim(NamedTuple):
         """
         if len(taken):
             return None
+        found = self.earlier()
+        if found is None:
+            raise InProgress(headers={"Retry-After": "1"})
+        return found
+
+    def earlier(self) -> Replay | None:
+        """The answer of the first request if it has ended; takes nothing.
+
+        :raises InProgress: the first is still at work.
+        :raises KeyReused: the key belongs to another request.
+        """
         (seen,) = pipeline.run([pipeline.Call(_SEEN, self.owner)])
         if not len(seen):
-            raise InProgress(headers={"Retry-After": "1"})
+            return None
         known, status, sealed = seen.row()
         if known != self.fingerprint.encode():
             raise KeyReused

@@ -265,6 +265,7 @@ def _one(shape: Shape, selection: Selection, extra: str = "", count: int = 0) ->
     if extra:
         where.append(extra.format(*(f"${first + n}" for n in range(count))))
     version = f't."{shape.version}"::text' if shape.version else "''"
+    version += f" || coalesce(';' || {shape.unversioned}, '')" if shape.unversioned else ""
     return _statement(
         f"SELECT row_to_json(r)::text, {version} FROM {shape.table} t CROSS JOIN LATERAL "
         f"(SELECT {shape.select(selection)}) r WHERE {' AND '.join(where)}"

@@ -23,7 +23,7 @@ from .gate import InvalidTenantHeader
 from .listing import Listing
 from .metering import RateLimited
 from .permissions import InsufficientScope, Operation
-from .shapes import Schema, Shape
+from .shapes import Schema
 from .views import ApiViewSet
 
 PROBLEM = {"$ref": "#/components/schemas/Problem"}
@@ -192,6 +192,8 @@ def _query(declared: Operation, family: str) -> Iterator[Schema]:
             yield _parameter("include", f"Comma list of: {names}.")
     if declared.listing is not None:
         yield from _list_parameters(declared.listing, family)
+    if declared.items is not None:
+        yield from _paging_parameters(family)
 
 
 def _list_parameters(listing: Listing, family: str) -> Iterator[Schema]:
@@ -199,14 +201,18 @@ def _list_parameters(listing: Listing, family: str) -> Iterator[Schema]:
         "sort",
         f"Comma list of {', '.join(sorted(listing.sorts))}; `-` for descending. Default `{listing.default_sort}`.",
     )
+    yield from _paging_parameters(family)
+    for name, declared in (listing.filters.base_filters if listing.filters else {}).items():
+        yield _parameter(name, str(declared.extra.get("help_text") or ""), _filter_schema(declared))
+
+
+def _paging_parameters(family: str) -> Iterator[Schema]:
     if family in ("supplier", "webhooks"):
         yield _parameter("page", "From 1.", {"type": "integer", "minimum": 1, "default": 1})
     if family != "supplier":
         yield _parameter("cursor", "The `next_cursor` of the page before.")
     most, default = (100, 20) if family == "supplier" else (200, 50)
     yield _parameter("limit", f"Above {most} answers {most}.", {"type": "integer", "minimum": 1, "default": default})
-    for name, declared in (listing.filters.base_filters if listing.filters else {}).items():
-        yield _parameter(name, str(declared.extra.get("help_text") or ""), _filter_schema(declared))
 
 
 def _filter_schema(declared: Any) -> Schema:
@@ -242,7 +248,9 @@ def _success(declared: Operation, family: str) -> Schema:
     if declared.status == 204:
         return {"description": "Done; no body.", "headers": _answer_headers(declared)}
     if declared.listing is not None:
-        schema = _list_schema(declared.listing.shape, family)
+        schema = _list_schema(declared.listing.shape.schema(), family)
+    elif declared.items is not None:
+        schema = _list_schema(declared.items, family)
     else:
         data = declared.answer or (declared.shape.schema() if declared.shape else {"type": "object"})
         schema = _one_schema(data, family)
@@ -262,8 +270,7 @@ def _one_schema(data: Schema, family: str) -> Schema:
     return {"type": "object", "required": list(members), "properties": members}
 
 
-def _list_schema(shape: Shape, family: str) -> Schema:
-    item = shape.schema()
+def _list_schema(item: Schema, family: str) -> Schema:
     items: Schema = {"type": "array", "items": item}
     integer: Schema = {"type": "integer"}
     paged = _one_schema(

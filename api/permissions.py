@@ -83,6 +83,7 @@ class Operation:
     partial: bool = False
     secrets: tuple[str, ...] = ()
     answer: dict[str, Any] | None = None
+    items: dict[str, Any] | None = None
     example: dict[str, Any] | None = None
     parameters: tuple[dict[str, Any], ...] = ()
     any_scope: tuple[str, ...] = field(default=())

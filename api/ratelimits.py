@@ -90,6 +90,7 @@ DEFAULTS = {
         "organizations": 300,
         "webhooks_key": 600,
         "webhooks_bearer": 300,
+        "samples": 10,
         "fhir": 600,
         "bulk": 10,
         "address": 120,

@@ -113,7 +113,8 @@ class Shape:
     """A resource's JSON: its table, its fields, what may be included.
 
     `tenant_column` None marks a global table; `key` is the column of the path's id; `version` the column behind ETag.
-    `where` narrows what is visible at all (SQL over `t`), e.g. rows not deleted.
+    `where` narrows what is visible at all (SQL over `t`), e.g. rows not deleted. `unversioned` is SQL over `t` for a text
+    that changes with what is shown but not counted by the version; it becomes part of the ETag, behind a semicolon.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Shape:
     key: str = "id"
     version: str | None = "version"
     where: str = ""
+    unversioned: str = ""
     example: dict[str, Any] | None = None
 
     @property

@@ -3,9 +3,10 @@
 from .backlogs import Backlog, backlog
 from .models import Event
 from .recording import UnknownEventType, record, statements
-from .registry import EventType, Fact, after_commit, catalogue, href_of, register, subscribe
+from .registry import DATA_CLASSES, EventType, Fact, after_commit, catalogue, href_of, register, subscribe
 
 __all__ = [
+    "DATA_CLASSES",
     "Backlog",
     "Event",
     "EventType",

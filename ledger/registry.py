@@ -16,17 +16,22 @@ Handler = Callable[["Event"], None]
 InsideHandler = Callable[["Fact"], Iterable[Call] | None]
 Kind = TypeVar("Kind", bound="type[EventType]")
 
+DATA_CLASSES = ("none", "personal", "phi")
 _NAME = re.compile(r"[a-z][a-z_]*\.[a-z][a-z_]*|fhir\.[A-Za-z]+\.[a-z]+")
 
 
 @dataclasses.dataclass(frozen=True)
 class EventType:
-    """Base of the frozen dataclasses in every app's `events.py`; the fields are the thin payload (no personal data)."""
+    """Base of the frozen dataclasses in every app's `events.py`; the fields are the thin payload (no personal data).
+
+    `data_class` is what the resource itself holds, behind its href: `none`, `personal` (of staff), `phi` (of patients).
+    """
 
     type: ClassVar[str]
     version: ClassVar[int] = 1
     resource: ClassVar[str]
     href: ClassVar[str] = ""
+    data_class: ClassVar[str] = "none"
 
     def payload(self) -> dict[str, Any]:
         """The fields as JSON values."""
@@ -60,8 +65,10 @@ _after: dict[str, tuple[frozenset[str] | None, Handler]] = {}
 def register(kind: Kind) -> Kind:
     """Add a kind of fact to the catalogue.
 
-    :raises ValueError: the name is not `resource.past_tense`, or is taken.
+    :raises ValueError: the name is not `resource.past_tense`, or is taken, or the class of data is unknown.
     """
+    if kind.data_class not in DATA_CLASSES:
+        raise ValueError(f"not a class of data: {kind.data_class}")
     if not _NAME.fullmatch(kind.type):
         raise ValueError(f"not an event name: {kind.type}")
     if _kinds.get(kind.type, kind).__qualname__ != kind.__qualname__:

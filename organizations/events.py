@@ -18,6 +18,7 @@ class _TenantEvent(EventType):
 
 class _MembershipEvent(EventType):
     resource: ClassVar = "membership"
+    data_class: ClassVar = "personal"
 
 
 class _ApiKeyEvent(EventType):
