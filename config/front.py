@@ -20,7 +20,6 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
 
-from django.core.cache import close_caches
 from django.core.signals import request_finished, request_started
 from django.db import DEFAULT_DB_ALIAS, close_old_connections, connections, reset_queries
 from django.urls import get_resolver
@@ -116,7 +115,6 @@ class Front:
         request_started.disconnect(reset_queries)
         for signal in (request_started, request_finished):
             signal.disconnect(close_old_connections)
-        request_finished.disconnect(close_caches)  # the cache lies in this process: there is nothing to close
         for number in range(self.threads):
             threading.Thread(target=self._work, name=f"django-{number}", daemon=True).start()
         gc.collect()

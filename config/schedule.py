@@ -8,6 +8,7 @@ from typing import Any
 _EVERY_SECONDS: dict[str, float] = {
     "ledger.relay": 1,
     "webhooks.dispatch": 1,
+    "webhooks_replays.carry_on": 5,
     "organizations.send_mails": 5,
     "organizations.expire": 60,
     "organizations.sweep_credentials": 3600,

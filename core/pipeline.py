@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connection, connections
 from psycopg import errors, pq
 
 _numbers = itertools.count()
@@ -21,9 +21,7 @@ NAMED_AT_MOST = 600
 observers: list[Callable[[float], None]] = []  # told the seconds of every round trip
 ANSWER_MILLISECONDS = 10_000  # statement_timeout ends a statement sooner; this is for a server that is gone
 _BEGIN = b"BEGIN"
-_COMMAND_OK, _TUPLES_OK = pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK
-_FATAL_ERROR, _PIPELINE_SYNC = pq.ExecStatus.FATAL_ERROR, pq.ExecStatus.PIPELINE_SYNC
-_CONNECTED, _IDLE = pq.ConnStatus.OK, pq.TransactionStatus.IDLE
+_ANSWERS = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +41,7 @@ class Statement:
         return cls(sql.encode(), b"hp_%d" % number if number < NAMED_AT_MOST else b"")
 
 
-@dataclass(
-    slots=True, eq=False
-)  # not frozen: a frozen one costs several times as much to make, and every request makes some
+@dataclass(frozen=True, slots=True)
 class Call:
     """A statement with its parameters in text form (None is NULL)."""
 
@@ -60,7 +56,7 @@ class Call:
 _COMMIT = Call(Statement.of("COMMIT"))
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Rows:
     """What one statement answered; values are bytes in PostgreSQL's text form."""
 
@@ -94,20 +90,18 @@ def run(calls: Sequence[Call]) -> list[Rows]:
 
     :raises django.db.DatabaseError: as the ORM would raise it.
     """
-    held = connections[DEFAULT_DB_ALIAS]
     for last in (False, False, True):
-        if held.connection is None:
-            held.ensure_connection()
-        connected = held.connection
+        connection.ensure_connection()
+        connected = connection.connection
         started = time.perf_counter()
         try:
-            with held.wrap_database_errors:
+            with connection.wrap_database_errors:
                 rows = _exchange(connected, calls)
         except OperationalError:
             # The pool lent a connection whose server is gone. Outside a transaction nothing was begun: ask another one.
-            if last or held.in_atomic_block or connected.pgconn.status == _CONNECTED:
+            if last or connection.in_atomic_block or connected.pgconn.status == pq.ConnStatus.OK:
                 raise
-            held.close()
+            connection.close()
         else:
             for observe in observers:
                 observe(time.perf_counter() - started)
@@ -139,7 +133,7 @@ def _exchange(connected: psycopg.Connection[Any], calls: Sequence[Call]) -> list
     if known is None:
         known = set()
         connected._hp_prepared = known  # type: ignore[attr-defined]  # lives and dies with the server's session
-    begins = not connected.autocommit and low.transaction_status == _IDLE
+    begins = not connected.autocommit and low.transaction_status == pq.TransactionStatus.IDLE
     low.enter_pipeline_mode()
     try:
         expected = _send(low, calls, known, begins=begins)
@@ -150,7 +144,7 @@ def _exchange(connected: psycopg.Connection[Any], calls: Sequence[Call]) -> list
             raise error
         return outcomes
     finally:
-        if low.status == _CONNECTED:
+        if low.status == pq.ConnStatus.OK:
             low.exit_pipeline_mode()
 
 
@@ -189,17 +183,15 @@ def _receive(low: Any, expected: list[bytes | None], known: set[bytes]) -> tuple
     poll.register(low.socket, select.POLLIN)
     for name in expected:
         result = _next_result(low, poll)
-        status = result.status
-        if name is not None:
-            if status != _COMMAND_OK:
-                known.discard(name)
-        elif status in (_TUPLES_OK, _COMMAND_OK):
+        if result.status == pq.ExecStatus.FATAL_ERROR and fault is None:
+            fault = result
+        if name is not None and result.status != pq.ExecStatus.COMMAND_OK:
+            known.discard(name)
+        elif name is None and result.status in _ANSWERS:
             outcomes.append(Rows(result))
-        if status == _FATAL_ERROR:
-            fault = fault or result
-            if low.status != _CONNECTED:
-                raise errors.error_from_result(fault)
-    while _next_result(low, poll).status != _PIPELINE_SYNC:
+        if low.status != pq.ConnStatus.OK:
+            raise errors.error_from_result(fault) if fault else psycopg.OperationalError("the connection was lost")
+    while _next_result(low, poll).status != pq.ExecStatus.PIPELINE_SYNC:
         pass
     return outcomes, fault
 
@@ -218,5 +210,5 @@ def _next_result(low: Any, poll: Any) -> Any:
         result = low.get_result()
         if result is not None:
             return result
-        if low.status != _CONNECTED:
+        if low.status != pq.ConnStatus.OK:
             raise psycopg.OperationalError("the connection was lost")

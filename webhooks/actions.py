@@ -1,31 +1,42 @@
-"""Every write to endpoints and their secrets. Each demands a transaction and records one fact."""
+"""Every write to endpoints and to their deliveries. Each demands a transaction and records one fact."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from django.db import connection
-from django.db.models import Q
 
 from core.actor import Actor
 from core.db import needs_transaction
-from core.errors import QuotaExceeded
-from core.ids import uuid7
+from core.errors import Conflict, InvalidTransition, QuotaExceeded
 from ledger import public as ledger
 
-from . import egress, events, patterns, sealing, signing, states
-from .models import Delivery, DueDelivery, Endpoint, Secret
+from . import changes, egress, envelope, events, patterns, states
+from .changes import Shown
+from .keys.actions import add_secret, live_at
+from .models import Delivery, DueDelivery, Endpoint, EndpointHealth, Event, Replay, Secret
 
 ENDPOINT_LIMIT = 100
-LIVE_SECRETS = 3
 RESUMABLE = timedelta(hours=72)
 
+_DISABLING = ("disabled_reason", "disabled_at", "disabled_by")
+
+# `claims` starts where `attempts` does: their difference is how often whoever took the row never came back.
 _RESUME = """
-INSERT INTO webhooks_delivery_due (delivery_id, created_at, tenant_id, event_id, endpoint_id, due_at, attempts, claims)
-SELECT id, created_at, tenant_id, event_id, endpoint_id, GREATEST(now(), COALESCE(next_attempt_at, now())), attempts, attempts
-FROM webhooks_delivery
-WHERE tenant_id = %s AND endpoint_id = %s AND state = ANY(%s) ON CONFLICT (delivery_id) DO NOTHING
+INSERT INTO webhooks_delivery_due (delivery_id, created_at, tenant_id, event_id, endpoint_id, due_at, attempts, attempts_before,
+                                   claims, resource_id, sequence)
+SELECT d.id, d.created_at, d.tenant_id, d.event_id, d.endpoint_id, GREATEST(now(), COALESCE(d.next_attempt_at, now())),
+       d.attempts, d.attempts_before, d.attempts, e.resource_id, e.sequence
+FROM webhooks_delivery d JOIN webhooks_event e ON e.created_at = d.created_at AND e.id = d.event_id
+WHERE d.tenant_id = %s AND d.endpoint_id = %s AND d.state = ANY(%s) AND e.tenant_id = d.tenant_id
+ON CONFLICT (delivery_id) DO NOTHING
+"""
+
+# Locked in the order in which the dispatcher locks them.
+_DROP_DUE = """
+DELETE FROM webhooks_delivery_due WHERE delivery_id = ANY(ARRAY(
+  SELECT delivery_id FROM webhooks_delivery_due WHERE tenant_id = %s AND endpoint_id = %s AND (lease IS NULL OR %s)
+  ORDER BY delivery_id FOR UPDATE))
 """
 
 
@@ -35,12 +46,18 @@ class EndpointLimitReached(QuotaExceeded):
     title: ClassVar[str] = f"A tenant has at most {ENDPOINT_LIMIT} webhook endpoints."
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """An endpoint with the one secret that is shown this once."""
+class EndpointInactive(Conflict):
+    """Nothing is sent to an endpoint that is disabled or deleted."""
 
-    endpoint: Endpoint
-    secret: str
+    code: ClassVar[str] = "endpoint_inactive"
+    title: ClassVar[str] = "The endpoint is not active; enable it first."
+
+
+class EventGone(Conflict):
+    """The event's body was dropped at the end of its retention, so there is nothing to send."""
+
+    code: ClassVar[str] = "event_gone"
+    title: ClassVar[str] = "The event is past its retention and can no longer be sent."
 
 
 @needs_transaction
@@ -52,12 +69,15 @@ def create_endpoint(*, actor: Actor, data: Mapping[str, Any], at: datetime, addr
     :raises EndpointLimitReached: the tenant has 100 of them.
     """
     wanted = _checked(data, addresses)
+    kind = wanted.pop("signature", Secret.Kind.HMAC)
     _take_place(actor)
-    endpoint = Endpoint.objects.create(tenant_id=actor.tenant_id, created_at=at, updated_at=at, **wanted)
-    secret = _add_secret(endpoint, at)
-    fact = events.EndpointCreated(active=endpoint.active)
-    ledger.record(actor=actor, event=fact, resource_id=endpoint.id, at=at, resource_version=endpoint.version)
-    return Shown(endpoint, secret)
+    endpoint = Endpoint(tenant_id=actor.tenant_id, created_at=at, updated_at=at, **wanted)
+    if not endpoint.active:
+        _name_disabling(endpoint, actor, at)
+    endpoint.save(force_insert=True)
+    shown = add_secret(endpoint, kind=kind, at=at)
+    changes.record(actor=actor, endpoint=endpoint, fact=events.EndpointCreated(active=endpoint.active), at=at)
+    return shown
 
 
 @needs_transaction
@@ -76,40 +96,57 @@ def update_endpoint(
     for name in changed:
         setattr(endpoint, name, wanted[name])
     if "active" in changed:
-        _switch(endpoint, at)
-    _save(endpoint, [*changed, "disabled_reason", "disabled_at"], at)
+        _switch(endpoint, actor, at)
     fact = events.EndpointUpdated(active=endpoint.active, changed=changed)
-    ledger.record(actor=actor, event=fact, resource_id=endpoint.id, at=at, resource_version=endpoint.version)
+    changes.change(actor=actor, endpoint=endpoint, fact=fact, at=at, names=(*changed, *_DISABLING))
     return endpoint
 
 
 @needs_transaction
 def delete_endpoint(*, actor: Actor, endpoint: Endpoint, at: datetime) -> Endpoint:
     """Take a locked endpoint out of use for good. What was delivered stays readable; what was not has failed."""
+    open_replays = Replay.objects.of(actor).filter(endpoint=endpoint, state__in=states.REPLAYING)
+    open_replays.update(state=states.CANCELLED, error="endpoint_deleted", finished_at=at, updated_at=at)
     _drop_due(endpoint, leased=True)
-    _unfinished(endpoint).update(state=states.FAILED, done_at=at, next_attempt_at=None)
-    Secret.objects.of(actor).filter(_live(at), endpoint=endpoint).update(expires_at=at, updated_at=at)
+    _fail(_unfinished(endpoint), "endpoint_deleted", at)
+    Secret.objects.of(actor).filter(live_at(at), endpoint=endpoint).update(expires_at=at, updated_at=at)
     endpoint.active, endpoint.deleted_at = False, at
-    _save(endpoint, ["active", "deleted_at"], at)
-    ledger.record(
-        actor=actor, event=events.EndpointDeleted(), resource_id=endpoint.id, at=at, resource_version=endpoint.version
-    )
+    changes.change(actor=actor, endpoint=endpoint, fact=events.EndpointDeleted(), at=at, names=("active", "deleted_at"))
     return endpoint
 
 
 @needs_transaction
-def rotate_secret(*, actor: Actor, endpoint: Endpoint, overlap_seconds: int, at: datetime) -> Shown:
-    """Sign with a new key at once; older ones sign beside it until the overlap ends, three live keys at most."""
-    until = at + timedelta(seconds=overlap_seconds)
-    live = Secret.objects.of(actor).filter(_live(at), endpoint=endpoint)
-    oldest = list(live.order_by("-created_at", "-id").values_list("id", flat=True))[LIVE_SECRETS - 1 :]
-    live.filter(id__in=oldest).update(expires_at=at, updated_at=at)
-    live.filter(Q(expires_at=None) | Q(expires_at__gt=until)).update(expires_at=until, updated_at=at)
-    secret = _add_secret(endpoint, at)
-    _save(endpoint, [], at)
-    fact = events.SecretRotated(overlap_seconds=overlap_seconds)
-    ledger.record(actor=actor, event=fact, resource_id=endpoint.id, at=at, resource_version=endpoint.version)
-    return Shown(endpoint, secret)
+def resend_delivery(*, actor: Actor, endpoint: Endpoint, delivery: Delivery, at: datetime) -> Delivery:
+    """Queue a locked, finished delivery again; the schedule begins anew, the count of attempts goes on.
+
+    :raises EndpointInactive: the endpoint is disabled or deleted.
+    :raises InvalidTransition: the delivery is still on its way.
+    :raises EventGone: the event's body is no longer kept.
+    """
+    if not endpoint.active:
+        raise EndpointInactive
+    before = delivery.state
+    if before in states.UNFINISHED:
+        raise InvalidTransition("The delivery is still on its way.", state=before, action="redeliver")
+    event = Event.objects.filter(tenant_id=actor.tenant_id, created_at=delivery.created_at, id=delivery.event_id)
+    found = event.only("resource_id", "sequence").first()
+    if found is None:
+        raise EventGone
+    delivery.state, delivery.next_attempt_at, delivery.done_at = states.RETRYING, at, None
+    delivery.attempts_before = delivery.attempts
+    Delivery.objects.filter(created_at=delivery.created_at, id=delivery.id).update(
+        state=delivery.state, next_attempt_at=at, done_at=None, attempts_before=delivery.attempts
+    )
+    DueDelivery.objects.create(
+        delivery_id=delivery.id, created_at=delivery.created_at, tenant_id=delivery.tenant_id, due_at=at,
+        event_id=delivery.event_id, endpoint_id=endpoint.id, attempts=delivery.attempts, claims=delivery.attempts,
+        attempts_before=delivery.attempts, resource_id=found.resource_id, sequence=found.sequence,
+    )  # fmt: skip
+    fact = events.DeliveryResent(
+        delivery_id=str(delivery.id), event_id=envelope.message_id(delivery.event_id), from_state=before
+    )
+    changes.record(actor=actor, endpoint=endpoint, fact=fact, at=at)
+    return delivery
 
 
 def _checked(data: Mapping[str, Any], addresses: Collection[str]) -> dict[str, Any]:
@@ -131,54 +168,36 @@ def _take_place(actor: Actor) -> None:
         raise EndpointLimitReached(quota="webhook_endpoints", limit=ENDPOINT_LIMIT)
 
 
-def _live(at: datetime) -> Q:
-    return Q(expires_at=None) | Q(expires_at__gt=at)
+def _name_disabling(endpoint: Endpoint, actor: Actor, at: datetime) -> None:
+    endpoint.disabled_reason, endpoint.disabled_at, endpoint.disabled_by = "by_user", at, changes.name_of(actor)
 
 
-def _add_secret(endpoint: Endpoint, at: datetime) -> str:
-    key, secret_id = signing.new_key(), uuid7()
-    Secret.objects.create(
-        id=secret_id,
-        tenant_id=endpoint.tenant_id,
-        endpoint=endpoint,
-        sealed_key=sealing.seal_key(key, endpoint_id=endpoint.id, secret_id=secret_id),
-        created_at=at,
-        updated_at=at,
-    )
-    return signing.write_secret(key)
-
-
-def _save(endpoint: Endpoint, names: list[str], at: datetime) -> None:
-    endpoint.version += 1
-    endpoint.updated_at = at
-    endpoint.save(update_fields=[*names, "version", "updated_at"])
-
-
-def _switch(endpoint: Endpoint, at: datetime) -> None:
+def _switch(endpoint: Endpoint, actor: Actor, at: datetime) -> None:
     if not endpoint.active:
-        endpoint.disabled_reason, endpoint.disabled_at = "by_user", at
+        _name_disabling(endpoint, actor, at)
         _drop_due(endpoint, leased=False)
         return
-    endpoint.disabled_reason, endpoint.disabled_at = "", None
+    endpoint.disabled_reason, endpoint.disabled_at, endpoint.disabled_by = "", None, ""
     # Too old to be of use by itself: it has failed, so that it can be replayed on purpose and nothing is stuck.
-    _unfinished(endpoint).filter(created_at__lt=at - RESUMABLE).update(
-        state=states.FAILED, done_at=at, next_attempt_at=None
-    )
+    _fail(_unfinished(endpoint).filter(created_at__lt=at - RESUMABLE), "endpoint_disabled", at)
     with connection.cursor() as cursor:
         cursor.execute(_RESUME, [endpoint.tenant_id, endpoint.id, list(states.UNFINISHED)])
+    # It is trusted again: failures of before its owner looked after it must not disable it a second time.
+    EndpointHealth.objects.filter(tenant_id=endpoint.tenant_id, endpoint_id=endpoint.id).delete()
 
 
 def _unfinished(endpoint: Endpoint) -> Any:
     return Delivery.objects.filter(tenant_id=endpoint.tenant_id, endpoint=endpoint, state__in=states.UNFINISHED)
 
 
+def _fail(deliveries: Any, error: str, at: datetime) -> None:
+    deliveries.update(state=states.FAILED, last_error=error, done_at=at, next_attempt_at=None)
+
+
 def _drop_due(endpoint: Endpoint, *, leased: bool) -> None:
-    """Take the endpoint's rows out of the live queue, locked in the order in which the dispatcher locks them.
+    """Take the endpoint's rows out of the live queue.
 
     Rows that are being sent right now stay when the endpoint is only disabled: their outcome still counts.
     """
-    due = DueDelivery.objects.filter(tenant_id=endpoint.tenant_id, endpoint_id=endpoint.id)
-    if not leased:
-        due = due.filter(lease=None)
-    ids = list(due.order_by("delivery_id").select_for_update().values_list("delivery_id", flat=True))
-    DueDelivery.objects.filter(tenant_id=endpoint.tenant_id, delivery_id__in=ids).delete()
+    with connection.cursor() as cursor:
+        cursor.execute(_DROP_DUE, [endpoint.tenant_id, endpoint.id, leased])

@@ -3,8 +3,12 @@
 import dataclasses
 import types
 import typing
+from functools import lru_cache
 from typing import Any
 
+import orjson
+
+from ledger import public as ledger
 from ledger.public import EventType
 
 _PLAIN: dict[Any, dict[str, Any]] = {
@@ -20,6 +24,12 @@ _EXAMPLES = {"string": "text", "integer": 1, "number": 1.5, "boolean": True, "ob
 _EXAMPLE_ID = "0199f2c0-5b1e-7c3a-9d44-0a6c2f1e8b90"
 
 
+@lru_cache(maxsize=1)
+def written() -> tuple[bytes, ...]:
+    """Every kind of event as JSON, by name; the registry is complete once the apps are loaded."""
+    return tuple(orjson.dumps(describe(kind)) for kind in ledger.catalogue().values())
+
+
 def describe(kind: type[EventType]) -> dict[str, Any]:
     """Write one kind of event: its name, version, and the schema and an example of `data.object`."""
     schema, example = _fields(kind)
@@ -28,6 +38,7 @@ def describe(kind: type[EventType]) -> dict[str, Any]:
         "type": kind.type,
         "version": kind.version,
         "resource": kind.resource,
+        "data_class": kind.data_class,
         "description": text[0] if text else "",
         "schema": schema,
         "example": example,

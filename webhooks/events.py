@@ -24,7 +24,7 @@ class EndpointCreated(EventType):
 @register
 @dataclass(frozen=True)
 class EndpointUpdated(EventType):
-    """An endpoint's address, events, description or activity was changed."""
+    """Members of an endpoint were changed; `changed` names which."""
 
     type: ClassVar[str] = "webhook_endpoint.updated"
     resource: ClassVar[str] = _RESOURCE
@@ -53,3 +53,56 @@ class SecretRotated(EventType):
     href: ClassVar[str] = _HREF
 
     overlap_seconds: int
+
+
+@register
+@dataclass(frozen=True)
+class SecretRevoked(EventType):
+    """The overlap of an older key was ended before its time."""
+
+    type: ClassVar[str] = "webhook_endpoint.secret_revoked"
+    resource: ClassVar[str] = _RESOURCE
+    href: ClassVar[str] = _HREF
+
+    secret_id: str
+
+
+@register
+@dataclass(frozen=True)
+class DeliveryResent(EventType):
+    """Somebody asked that one finished delivery be sent again."""
+
+    type: ClassVar[str] = "webhook_endpoint.delivery_resent"
+    resource: ClassVar[str] = _RESOURCE
+    href: ClassVar[str] = _HREF
+
+    delivery_id: str
+    event_id: str
+    from_state: str
+
+
+@register
+@dataclass(frozen=True)
+class ReplayRequested(EventType):
+    """Somebody asked that a stretch of the past be sent again."""
+
+    type: ClassVar[str] = "webhook_endpoint.replay_requested"
+    resource: ClassVar[str] = _RESOURCE
+    href: ClassVar[str] = _HREF
+
+    replay_id: str
+    only: str
+    since: str
+    until: str
+
+
+@register
+@dataclass(frozen=True)
+class ReplayCancelled(EventType):
+    """A replay was stopped before its end; what it had queued is still delivered."""
+
+    type: ClassVar[str] = "webhook_endpoint.replay_cancelled"
+    resource: ClassVar[str] = _RESOURCE
+    href: ClassVar[str] = _HREF
+
+    replay_id: str

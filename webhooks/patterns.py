@@ -20,7 +20,7 @@ class UnknownEventPattern(InvalidFields):
 def matches(pattern: str, event_type: str) -> bool:
     """Tell whether an event of this type goes to an endpoint with this pattern.
 
-    The fan-out statement in `queue.py` says the same in SQL; a test holds the two together.
+    `wanted.MATCHES` says the same in SQL; a test holds the two together.
     """
     if pattern == EVERYTHING:
         return True
@@ -44,7 +44,7 @@ def near_matches(pattern: str, event_types: Collection[str]) -> list[str]:
     return difflib.get_close_matches(pattern.lower(), sorted(known), n=_SUGGESTIONS, cutoff=0.6)
 
 
-def check(patterns: Sequence[str], event_types: Collection[str]) -> list[str]:
+def check(patterns: Sequence[str], event_types: Collection[str], *, field: str = "events") -> list[str]:
     """Return the patterns without repetition, in the order given.
 
     :raises UnknownEventPattern: one matches nothing; `near_matches` of the answer maps it to what may have been meant.
@@ -53,11 +53,22 @@ def check(patterns: Sequence[str], event_types: Collection[str]) -> list[str]:
     unknown = {position: pattern for position, pattern in enumerate(patterns) if pattern not in known}
     if unknown:
         near = {pattern: near_matches(pattern, event_types) for pattern in unknown.values()}
-        errors = [_unknown(position, pattern, near[pattern]) for position, pattern in unknown.items()]
+        errors = [_unknown(f"{field}.{position}", pattern, near[pattern]) for position, pattern in unknown.items()]
         raise UnknownEventPattern(errors=errors, near_matches=near)
     return list(dict.fromkeys(patterns))
 
 
-def _unknown(position: int, pattern: str, near: Sequence[str]) -> FieldError:
+def check_type(event_type: str, event_types: Collection[str]) -> str:
+    """Return the name of one event, which is no pattern.
+
+    :raises UnknownEventPattern: the catalogue has no such type.
+    """
+    if event_type not in event_types:
+        near = [name for name in near_matches(event_type, event_types) if name in event_types]
+        raise UnknownEventPattern(errors=[_unknown("type", event_type, near)], near_matches={event_type: near})
+    return event_type
+
+
+def _unknown(field: str, pattern: str, near: Sequence[str]) -> FieldError:
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
-    return FieldError(f"events.{position}", "unknown_event_type", f"No event matches {pattern!r}.{hint}")
+    return FieldError(field, "unknown_event_type", f"No event matches {pattern!r}.{hint}")

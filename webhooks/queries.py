@@ -1,5 +1,6 @@
 """Reads of the webhooks app that are more than a listing."""
 
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -9,7 +10,7 @@ from core.db import needs_transaction, role_context
 from core.errors import NotFound
 from core.row_security import DISPATCHER
 
-from .models import Endpoint
+from .models import Delivery, Endpoint
 
 _WAITING = (
     "SELECT EXISTS (SELECT FROM webhooks_event_new) OR EXISTS (SELECT FROM webhooks_delivery_due WHERE due_at <= now())"
@@ -17,14 +18,39 @@ _WAITING = (
 
 
 @needs_transaction
-def locked_endpoint(actor: Actor, endpoint_id: UUID) -> Endpoint:
-    """Read one of the tenant's endpoints and hold it until the transaction ends.
+def endpoint(actor: Actor, endpoint_id: UUID) -> Endpoint:
+    """Read one of the tenant's endpoints.
 
     :raises NotFound: absent, deleted, or of another tenant.
     """
-    found: Endpoint | None = (
-        Endpoint.objects.of(actor).filter(id=endpoint_id, deleted_at=None).select_for_update().first()
-    )
+    return _found(Endpoint.objects.of(actor).filter(id=endpoint_id, deleted_at=None))
+
+
+@needs_transaction
+def locked_endpoint(actor: Actor, endpoint_id: UUID, *, deleted: bool = False) -> Endpoint:
+    """Read one of the tenant's endpoints and hold it until the transaction ends; `deleted` takes those too.
+
+    :raises NotFound: absent, deleted, or of another tenant.
+    """
+    rows = Endpoint.objects.of(actor).filter(id=endpoint_id)
+    return _found((rows if deleted else rows.filter(deleted_at=None)).select_for_update())
+
+
+@needs_transaction
+def locked_delivery(actor: Actor, endpoint: Endpoint, delivery_id: UUID) -> Delivery:
+    """Read one delivery of a locked endpoint and hold it until the transaction ends.
+
+    :raises NotFound: absent, or of another endpoint.
+    """
+    rows = Delivery.objects.filter(tenant_id=actor.tenant_id, endpoint=endpoint, id=delivery_id)
+    found: Delivery | None = rows.select_for_update().first()
+    if found is None:
+        raise NotFound("No such webhook delivery.")
+    return found
+
+
+def _found(rows: Any) -> Endpoint:
+    found: Endpoint | None = rows.first()
     if found is None:
         raise NotFound("No such webhook endpoint.")
     return found

@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 
 from core.row_security import DISPATCHER
 
-from . import states
+from . import states, wanted
 
 APPLICATION_NAME = "webhooks_dispatch"
 _FOREIGN_PARAMETERS = frozenset({"cursor_factory", "context", "prepare_threshold"})
@@ -25,18 +25,19 @@ _SUSPENDED_SECONDS = 30
 _ROLE = "SELECT set_config('role', %s, true)"
 
 # One statement moves a batch from the queue of new events to one delivery and one due row for each endpoint that wants it.
-_FAN_OUT = """
+_FAN_OUT = f"""
 WITH fresh AS (
   DELETE FROM webhooks_event_new WHERE id = ANY(ARRAY(
     SELECT id FROM webhooks_event_new ORDER BY created_at, id LIMIT %(limit)s FOR UPDATE SKIP LOCKED))
   RETURNING id, created_at, tenant_id, type, resource_id),
 made AS (
   INSERT INTO webhooks_delivery (id, created_at, tenant_id, event_id, event_type, endpoint_id, state, next_attempt_at)
-  SELECT gen_random_uuid(), fresh.created_at, fresh.tenant_id, fresh.id, fresh.type, endpoint.id, %(pending)s, now()
+  SELECT {wanted.DELIVERY_ID.format(event="fresh.id", endpoint="endpoint.id")},
+         fresh.created_at, fresh.tenant_id, fresh.id, fresh.type, endpoint.id, %(pending)s, now()
   FROM fresh JOIN webhooks_endpoint endpoint
     ON endpoint.tenant_id = fresh.tenant_id AND endpoint.active AND endpoint.id <> fresh.resource_id
-  WHERE EXISTS (SELECT FROM unnest(endpoint.events) pattern WHERE pattern = '*' OR pattern = fresh.type
-    OR (right(pattern, 2) = '.*' AND starts_with(fresh.type, left(pattern, -1))))
+  WHERE {wanted.MATCHES.format(patterns="endpoint.events", type="fresh.type")}
+  ON CONFLICT DO NOTHING
   RETURNING id, created_at, tenant_id, event_id, endpoint_id),
 queued AS (
   INSERT INTO webhooks_delivery_due (delivery_id, created_at, tenant_id, event_id, endpoint_id, due_at)

@@ -5,20 +5,33 @@ from rest_framework import serializers
 from api.serializers import StrictSerializer
 
 from .egress import LONGEST_URL
+from .models import Secret
 
-DAY_SECONDS = 86_400
+MOST_PATTERNS = 100
+MOST_INFLIGHT = 64
+MOST_RPS = 1000
 
 
-class EndpointIn(StrictSerializer):
-    """An endpoint as a client writes it."""
+class EndpointChangeIn(StrictSerializer):
+    """What of an endpoint can be changed."""
 
     url = serializers.CharField(max_length=LONGEST_URL)
-    events = serializers.ListField(child=serializers.CharField(max_length=80), min_length=1, max_length=100)
+    events = serializers.ListField(child=serializers.CharField(max_length=80), min_length=1, max_length=MOST_PATTERNS)
     active = serializers.BooleanField(required=False)
     description = serializers.CharField(max_length=500, required=False, allow_blank=True)
+    payload_mode = serializers.ChoiceField(choices=["thin", "full"], required=False)
+    ordered = serializers.BooleanField(required=False)
+    max_inflight = serializers.IntegerField(min_value=1, max_value=MOST_INFLIGHT, required=False)
+    max_rps = serializers.IntegerField(min_value=1, max_value=MOST_RPS, required=False, allow_null=True)
 
 
-class RotationIn(StrictSerializer):
-    """How long the old key goes on signing beside the new one: a day unless told, a week at most."""
+class EndpointIn(EndpointChangeIn):
+    """An endpoint as a client writes it; the kind of signature is changed later by a rotation."""
 
-    overlap_seconds = serializers.IntegerField(min_value=0, max_value=7 * DAY_SECONDS, default=DAY_SECONDS)
+    signature = serializers.ChoiceField(choices=Secret.Kind.values, required=False)
+
+
+class SampleIn(StrictSerializer):
+    """Which event to make a sample of."""
+
+    type = serializers.CharField(max_length=80)

@@ -1,5 +1,6 @@
 """The shapes of this app on the wire, and what their lists can be narrowed and sorted by."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import django_filters
@@ -9,11 +10,20 @@ from api.filters import Condition, Filters
 from api.listing import Listing, Sort
 from core.ids import parse_uuid
 
-from . import states
-from .models import Delivery, Endpoint, Event
+from . import states, wanted
+from .models import Delivery, Endpoint, Event, Secret
 
 _EVENT_ID = "'evt_' || replace({0}::text, '-', '')"
 _EVENT_ID_SCHEMA = {"type": "string", "pattern": "^evt_[0-9a-f]{32}$"}
+_MAYBE_INSTANT = {"type": ["string", "null"], "format": "date-time"}
+_WHOLE = {"type": "integer"}
+
+_HEALTH = 'FROM webhooks_endpoint_health h WHERE h.tenant_id = t."tenant_id" AND h.endpoint_id = t."id"'
+
+
+def _health(name: str, sql: str, schema: dict[str, Any], text: str) -> shapes.Field:
+    return shapes.computed(name, f"SELECT {sql} {_HEALTH}", schema).described(text)
+
 
 ENDPOINT = shapes.Shape(
     name="webhook endpoint",
@@ -25,13 +35,42 @@ ENDPOINT = shapes.Shape(
         shapes.boolean("active").described("False stops delivery and keeps everything else."),
         shapes.text("description"),
         shapes.text("api_version").described("The version of the envelope, pinned at creation."),
-        shapes.text("disabled_reason").described("Why it is not active: by_user, gone; empty while active."),
+        shapes.choice("payload_mode", ("thin", "full")).described(
+            "`thin` names the resource; `full` carries its representation as of the event, up to 64 KiB."
+        ),
+        shapes.computed(
+            "signature",
+            'SELECT s.kind FROM webhooks_secret s WHERE s.tenant_id = t."tenant_id" AND s.endpoint_id = t."id"'
+            " ORDER BY s.created_at DESC, s.id DESC LIMIT 1",
+            {"type": "string", "x-extensible-enum": Secret.Kind.values},
+        ).described("How messages are signed: `hmac` (`v1`, a shared secret) or `ed25519` (`v1a`, a public key)."),
+        shapes.boolean("ordered").described("One message of a resource at a time, in the order of its events."),
+        shapes.integer("max_inflight").described("Most messages that wait for an answer at once."),
+        shapes.integer("max_rps").nullable().described("Most messages in a second; null is no limit of its own."),
+        shapes.text("disabled_reason").described(
+            "Why it is not active: by_user, gone (the receiver said 410), failing (72 hours of failures), …; empty while active."
+        ),
         shapes.instant("disabled_at").nullable(),
+        shapes.computed("disabled_by", "NULLIF(t.\"disabled_by\", '')", {"type": ["string", "null"]}).described(
+            "Who disabled it: `key:<id>`, `user:<id>`, `service:<id>` or `platform`."
+        ),
+        _health("failing_since", shapes.INSTANT.format("h.failing_since"), _MAYBE_INSTANT, "Null unless it fails now."),
+        shapes.computed("consecutive_failures", f"coalesce((SELECT h.consecutive_failures {_HEALTH}), 0)", _WHOLE),
+        shapes.computed(
+            "circuit_state",
+            f"coalesce((SELECT h.circuit_state {_HEALTH}), '{states.CLOSED}')",
+            {"type": "string", "x-extensible-enum": list(states.CIRCUIT)},
+        ).described("`closed` lets messages through; `open` holds them back; `half_open` sends one to see."),
+        _health("circuit_until", shapes.INSTANT.format("h.circuit_until"), _MAYBE_INSTANT, "When it is tried again."),
+        _health(
+            "paused_until", shapes.INSTANT.format("h.paused_until"), _MAYBE_INSTANT, "The receiver's own Retry-After."
+        ),
         shapes.instant("created_at"),
         shapes.instant("updated_at"),
         shapes.integer("version"),
     ),
     where='t."deleted_at" IS NULL',
+    unversioned=f"(SELECT left(md5(h::text), 12) {_HEALTH})",
     example={
         "id": "0199f2c0-5b1e-7c3a-9d44-0a6c2f1e8b90",
         "url": "https://hooks.example.com/platform",
@@ -39,55 +78,129 @@ ENDPOINT = shapes.Shape(
         "active": True,
         "description": "Warehouse system",
         "api_version": "2026-01-01",
+        "payload_mode": "thin",
+        "signature": "hmac",
+        "ordered": False,
+        "max_inflight": 8,
+        "max_rps": None,
         "disabled_reason": "",
         "disabled_at": None,
+        "disabled_by": None,
+        "failing_since": None,
+        "consecutive_failures": 0,
+        "circuit_state": "closed",
+        "circuit_until": None,
+        "paused_until": None,
         "created_at": "2026-01-01T12:00:00.000Z",
         "updated_at": "2026-01-01T12:00:00.000Z",
         "version": 1,
     },
 )
 
+TIMINGS_SCHEMA = {
+    "type": "object",
+    "description": "Milliseconds of each part that came to its end: dns_ms, connect_ms, tls_ms, ttfb_ms.",
+    "additionalProperties": _WHOLE,
+}
 _ATTEMPT_SCHEMA = {
     "type": "object",
     "properties": {
-        "number": {"type": "integer"},
+        "number": _WHOLE,
         "at": {"type": "string", "format": "date-time"},
+        "trigger": {"type": "string", "x-extensible-enum": [states.SCHEDULE, states.PROBE, states.MANUAL]},
         "status": {"type": ["integer", "null"]},
         "error": {"type": ["string", "null"]},
-        "duration_ms": {"type": "integer"},
-        "response_excerpt": {"type": "string"},
+        "duration_ms": _WHOLE,
+        "timings": TIMINGS_SCHEMA,
+        "remote_ip": {"type": ["string", "null"]},
+        "response_excerpt": {"type": "string", "description": "The first 4 KiB."},
         "response_headers": {"type": "object"},
     },
 }
 _ATTEMPTS = (
     "SELECT coalesce(json_agg(json_build_object('number', a.number, 'at', "
     + shapes.INSTANT.format("a.created_at")
-    + ", 'status', a.status, 'error', nullif(a.error, ''), 'duration_ms', a.duration_ms,"
-    " 'response_excerpt', a.response_excerpt, 'response_headers', a.response_headers)"
-    " ORDER BY a.created_at, a.id), '[]'::json)"
-    ' FROM webhooks_attempt a WHERE a.delivery_id = t."id" AND a.created_at >= t."created_at"'
+    + ", 'trigger', a.trigger, 'status', a.status, 'error', nullif(a.error, ''), 'duration_ms', a.duration_ms,"
+    " 'timings', a.timings, 'remote_ip', host(a.remote_ip), 'response_excerpt', a.response_excerpt,"
+    " 'response_headers', a.response_headers) ORDER BY a.created_at, a.id), '[]'::json)"
+    ' FROM webhooks_attempt a WHERE a.tenant_id = t."tenant_id" AND a.delivery_id = t."id"'
+    ' AND a.created_at >= t."created_at"'
 )
 
-DELIVERY = shapes.Shape(
+# What is queued or done, and what the fan-out has not come to yet: events that a live endpoint wants.
+_EVERY_DELIVERY = f"""(
+SELECT id, created_at, tenant_id, event_id, event_type, endpoint_id, state, attempts, last_status, last_error,
+ next_attempt_at, done_at FROM webhooks_delivery
+UNION ALL
+SELECT {wanted.DELIVERY_ID.format(event="n.id", endpoint="e.id")}, n.created_at, n.tenant_id, n.id, n.type, e.id,
+ '{states.CREATED}', 0, NULL, '', NULL, NULL
+FROM webhooks_event_new n JOIN webhooks_endpoint e ON e.tenant_id = n.tenant_id AND e.active AND e.id <> n.resource_id
+WHERE {wanted.MATCHES.format(patterns="e.events", type="n.type")})"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _DeliveryShape(shapes.Shape):
+    """A shape over the queue of new events as well as the history."""
+
+    @property
+    def table(self) -> str:
+        """The sub-select."""
+        return _EVERY_DELIVERY
+
+
+DELIVERY = _DeliveryShape(
     name="webhook delivery",
     model=Delivery,
     fields=(
         shapes.uuid("id"),
         shapes.computed("event_id", _EVENT_ID.format('t."event_id"'), _EVENT_ID_SCHEMA),
         shapes.text("event_type"),
-        shapes.choice("state", states.ALL),
+        shapes.uuid("endpoint_id"),
+        shapes.choice("state", states.ALL).described(
+            "`created` until the fan-out has queued it, `pending` until the first attempt has ended."
+        ),
         shapes.integer("attempts"),
         shapes.instant("next_attempt_at").nullable(),
         shapes.integer("last_status").nullable(),
-        shapes.instant("created_at"),
+        shapes.computed("last_error", "NULLIF(t.\"last_error\", '')", {"type": ["string", "null"]}).described(
+            "Why the last attempt brought no answer, or why the delivery ended without one."
+        ),
+        shapes.instant("created_at").described("When the event happened."),
         shapes.computed(
             "delivered_at",
             f"CASE WHEN t.state = '{states.DELIVERED}' THEN {shapes.INSTANT.format('t.done_at')} END",
-            {"type": ["string", "null"], "format": "date-time"},
+            _MAYBE_INSTANT,
         ),
         shapes.computed("attempt_log", _ATTEMPTS, {"type": "array", "items": _ATTEMPT_SCHEMA}),
     ),
     version=None,
+    example={
+        "id": "0199f2c0-5b1e-7c3a-9d44-0a6c2f1e8b92",
+        "event_id": "evt_0199f2c05b1e7c3a9d440a6c2f1e8b93",
+        "event_type": "product.created",
+        "endpoint_id": "0199f2c0-5b1e-7c3a-9d44-0a6c2f1e8b90",
+        "state": "retrying",
+        "attempts": 1,
+        "next_attempt_at": "2026-01-01T12:00:05.412Z",
+        "last_status": 503,
+        "last_error": None,
+        "created_at": "2026-01-01T12:00:00.000Z",
+        "delivered_at": None,
+        "attempt_log": [
+            {
+                "number": 1,
+                "at": "2026-01-01T12:00:00.043Z",
+                "trigger": "schedule",
+                "status": 503,
+                "error": None,
+                "duration_ms": 61,
+                "timings": {"dns_ms": 4, "connect_ms": 11, "tls_ms": 24, "ttfb_ms": 20},
+                "remote_ip": "203.0.113.7",
+                "response_excerpt": "upstream is restarting",
+                "response_headers": {"retry-after": "5"},
+            }
+        ],
+    },
 )
 
 
@@ -118,14 +231,19 @@ _BY_TIME = {"created_at": Sort("created_at", "timestamptz")}
 
 
 class DeliveryFilters(Filters):
-    """`event` is a type or an event's id; `from` and `to` bound the event's time."""
+    """`event` is a type or an event's id; `from` and `to` bound the event's time; `undelivered` is all but delivered."""
 
     event = django_filters.CharFilter(max_length=80)
     state = django_filters.ChoiceFilter(choices=[(name, name) for name in states.ALL])
+    undelivered = django_filters.BooleanFilter()
 
     class Meta:
         model = Delivery
         fields: Any = []
+
+    def condition_undelivered(self, value: bool) -> Condition:
+        """Everything a receiver has not taken, whether it is still on its way or has failed; or the opposite."""
+        return Condition(f't."state" {"<>" if value else "="} {{0}}', (states.DELIVERED,))
 
     def condition_event(self, value: str) -> Condition:
         """The event's id as the envelope writes it, else its type."""

@@ -7,8 +7,9 @@ from celery import shared_task
 from . import dispatcher, queries
 from .handlers import DISPATCH
 from .history.tasks import keep
+from .replays.tasks import carry_on
 
-__all__ = ["keep", "run_dispatch"]
+__all__ = ["carry_on", "keep", "run_dispatch"]
 
 _BUDGET_SECONDS = 8.0
 

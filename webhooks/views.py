@@ -4,54 +4,30 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 from uuid import UUID
 
-import orjson
 from django.http import HttpRequest, HttpResponse
 
-from api import preconditions
-from api.filters import Condition, check_names
-from api.listing import one_call
 from api.permissions import Operation
-from api.shapes import Selection
 from api.views import ApiViewSet
 from api.writing import Answer, Command
-from core import pipeline
-from core.errors import NotFound
-from core.pipeline import Call, Statement
-from ledger import public as ledger
+from core.actor import Actor
+from core.errors import InvalidTransition
 
-from . import actions, catalogue, egress, queries, shapes
+from . import actions, egress, queries, shapes
 from .egress import BlockedDestination
+from .parts import READ, WRITE, EndpointPart, endpoint_with_key, of_endpoint, with_key
 from .patterns import UnknownEventPattern
-from .serializers import EndpointIn, RotationIn
+from .serializers import EndpointChangeIn, EndpointIn
 
-READ, WRITE = "webhooks:read", "webhooks:write"
-
-_WITH_SECRET = {**shapes.ENDPOINT.schema()}
-_WITH_SECRET["properties"] = {
-    **_WITH_SECRET["properties"],
-    "secret": {"type": "string", "pattern": "^whsec_", "description": "The signing key; shown this once."},
+_EXAMPLE = {
+    "url": "https://hooks.example.com/platform",
+    "events": ["product.*", "api_key.expiring"],
+    "description": "Warehouse system",
 }
-_EVENT_TYPE = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {
-            "type": {"type": "string"},
-            "version": {"type": "integer"},
-            "resource": {"type": "string"},
-            "description": {"type": "string"},
-            "schema": {"type": "object"},
-            "example": {"type": "object"},
-        },
-    },
-}
-_EXISTS = Statement.of("SELECT 1 FROM webhooks_endpoint WHERE id = $1 AND tenant_id = $2")
 
 
-class EndpointViewSet(ApiViewSet):
-    """Endpoints, their deliveries and their secrets."""
+class EndpointViewSet(EndpointPart):
+    """Endpoints: where events are sent, which, and how."""
 
-    family = "webhooks"
     operations: ClassVar[dict[str, Operation]] = {
         "list": Operation(
             scope=READ, summary="List webhook endpoints", listing=shapes.ENDPOINTS, shape=shapes.ENDPOINT
@@ -59,35 +35,39 @@ class EndpointViewSet(ApiViewSet):
         "create": Operation(
             scope=WRITE,
             summary="Register a webhook endpoint",
-            description="The answer holds the signing secret, this once. A tenant has at most 100 endpoints.",
+            description="The answer holds the signing secret, this once; with `signature: ed25519` it holds the public key, "
+            "which can be read again. A tenant has at most 100 endpoints.",
             body=EndpointIn,
             status=201,
-            answer=_WITH_SECRET,
+            answer=endpoint_with_key(),
             secrets=("secret",),
             errors=(BlockedDestination, UnknownEventPattern, actions.EndpointLimitReached),
+            example=_EXAMPLE,
         ),
-        "retrieve": Operation(scope=READ, summary="Read a webhook endpoint", shape=shapes.ENDPOINT),
+        "retrieve": Operation(
+            scope=READ,
+            summary="Read a webhook endpoint",
+            description="The ETag changes with the endpoint's health too; what stands before a semicolon in it is the version.",
+            shape=shapes.ENDPOINT,
+        ),
         "partial_update": Operation(
             scope=WRITE,
             summary="Change a webhook endpoint",
-            description="`active: false` stops delivery and keeps history; `active: true` resumes what is under 72 h old.",
-            body=EndpointIn,
+            description="`active: false` stops delivery and keeps history; `active: true` resumes what is under 72 h old, lets "
+            "older deliveries fail (replay them), and forgets past failures. What happens while it is inactive is not queued: "
+            "a replay with `only: missing` makes up for it.",
+            body=EndpointChangeIn,
             partial=True,
             shape=shapes.ENDPOINT,
             errors=(BlockedDestination, UnknownEventPattern),
+            example={"active": False},
         ),
-        "destroy": Operation(scope=WRITE, summary="Delete a webhook endpoint; its history stays", status=204),
-        "deliveries": Operation(scope=READ, summary="List deliveries with their attempts", listing=shapes.DELIVERIES),
-        "delivery": Operation(scope=READ, summary="Read a delivery with its attempts", shape=shapes.DELIVERY),
-        "rotate_secret": Operation(
+        "destroy": Operation(
             scope=WRITE,
-            summary="Rotate the signing secret",
-            description="The new key signs at once; the old one signs beside it for `overlap_seconds`.",
-            body=RotationIn,
-            answer=_WITH_SECRET,
-            secrets=("secret",),
+            summary="Delete a webhook endpoint; its history stays",
+            description="What was not delivered has failed. Deliveries and replays stay readable.",
+            status=204,
         ),
-        "event_types": Operation(scope=READ, summary="List the event catalogue", answer=_EVENT_TYPE),
     }
 
     def list(self, request: HttpRequest) -> HttpResponse:
@@ -100,7 +80,7 @@ class EndpointViewSet(ApiViewSet):
 
         def work(command: Command) -> Answer:
             made = actions.create_endpoint(actor=command.actor, data=command.data, addresses=addresses, at=command.at)
-            return _with_secret(made, status=201, location=f"{request.path}/{made.endpoint.pk}")
+            return with_key(made, status=201, location=f"{request.path}/{made.endpoint.pk}")
 
         return self.write(work)
 
@@ -131,31 +111,6 @@ class EndpointViewSet(ApiViewSet):
 
         return self.write(work, find=lambda actor: queries.locked_endpoint(actor, pk))
 
-    def rotate_secret(self, request: HttpRequest, pk: UUID) -> HttpResponse:
-        """Give it a new signing key."""
-
-        def work(command: Command) -> Answer:
-            made = actions.rotate_secret(
-                actor=command.actor,
-                endpoint=command.target,
-                overlap_seconds=command.data["overlap_seconds"],
-                at=command.at,
-            )
-            return _with_secret(made)
-
-        return self.write(work, find=lambda actor: queries.locked_endpoint(actor, pk))
-
-    def deliveries(self, request: HttpRequest, pk: UUID) -> HttpResponse:
-        """What became of the events that went to one endpoint, also after it was deleted."""
-        _, (found,) = self.ask(lambda tenant_id: [Call(_EXISTS, [str(pk), str(tenant_id)])])
-        if not len(found):
-            raise NotFound("No such webhook endpoint.")
-        return self.page(_of_endpoint(pk))
-
-    def delivery(self, request: HttpRequest, pk: UUID, delivery_id: UUID) -> HttpResponse:
-        """One delivery."""
-        return self.one(delivery_id, extra=_of_endpoint(pk))
-
     def _addresses(self) -> Sequence[str]:
         """Look the new address's name up, before the transaction that may not wait for it."""
         way = egress.rules()
@@ -163,11 +118,52 @@ class EndpointViewSet(ApiViewSet):
             return ()
         return self.ahead(lambda data: egress.look_up(data["url"], way) if "url" in data else []) or ()
 
-    def event_types(self, request: HttpRequest) -> HttpResponse:
-        """Every event there is."""
-        check_names(request.GET, ())
-        self.ask(lambda _: ())
-        return self.answer(orjson.dumps([catalogue.describe(kind) for kind in ledger.catalogue().values()]))
+
+class DeliveryViewSet(EndpointPart):
+    """What became of the events that went to one endpoint, also after it was deleted."""
+
+    operations: ClassVar[dict[str, Operation]] = {
+        "deliveries": Operation(
+            scope=READ,
+            summary="List deliveries with their attempts",
+            description="`event` is a type or an event's id; `undelivered=true` is everything a receiver has not taken. Events "
+            "that are not queued yet are among them, in the state `created`.",
+            listing=shapes.DELIVERIES,
+        ),
+        "delivery": Operation(scope=READ, summary="Read a delivery with its attempts", shape=shapes.DELIVERY),
+        "redeliver": Operation(
+            scope=WRITE,
+            summary="Send a finished delivery again",
+            description="The same delivery goes out again, with the same `webhook-id`: its schedule begins anew, its attempts "
+            "count on. Refused while it is still on its way (`invalid_transition`), while the endpoint is disabled or deleted "
+            "(`endpoint_inactive`), and when the event is past its retention (`event_gone`).",
+            shape=shapes.DELIVERY,
+            status=202,
+            errors=(InvalidTransition, actions.EndpointInactive, actions.EventGone),
+        ),
+    }
+
+    def deliveries(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """All of one endpoint."""
+        self.must_exist(pk)
+        return self.page(of_endpoint(pk))
+
+    def delivery(self, request: HttpRequest, pk: UUID, delivery_id: UUID) -> HttpResponse:
+        """One delivery."""
+        return self.one(delivery_id, extra=of_endpoint(pk))
+
+    def redeliver(self, request: HttpRequest, pk: UUID, delivery_id: UUID) -> HttpResponse:
+        """Send one again."""
+
+        def work(command: Command) -> Any:
+            endpoint, delivery = command.target
+            return actions.resend_delivery(actor=command.actor, endpoint=endpoint, delivery=delivery, at=command.at)
+
+        def find(actor: Actor) -> Any:
+            endpoint = queries.locked_endpoint(actor, pk, deleted=True)
+            return endpoint, queries.locked_delivery(actor, endpoint, delivery_id)
+
+        return self.write(work, find=find)
 
 
 class EventViewSet(ApiViewSet):
@@ -187,18 +183,3 @@ class EventViewSet(ApiViewSet):
     def list(self, request: HttpRequest) -> HttpResponse:
         """The tenant's events."""
         return self.page()
-
-
-def _of_endpoint(endpoint_id: UUID) -> Condition:
-    return Condition('t."endpoint_id" = {0}', (str(endpoint_id),))
-
-
-def _with_secret(shown: actions.Shown, *, status: int = 200, location: str = "") -> Answer:
-    """The endpoint as it reads everywhere else, and its secret."""
-    endpoint = shown.endpoint
-    call = one_call(shapes.ENDPOINT, Selection(), endpoint.tenant_id, str(endpoint.pk))
-    (rows,) = pipeline.run([call])
-    content = orjson.loads(rows.value() or b"{}") | {"secret": shown.secret}
-    headers = {"Location": location} if location else {}
-    tag = preconditions.etag(str(endpoint.version), Selection())
-    return Answer(orjson.dumps(content), status=status, headers=headers, tag=tag)

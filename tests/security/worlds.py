@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from api import docs
+from core.clock import now
 from core.ids import uuid7
 from organizations.models import Membership
 from tests import factories
@@ -118,7 +119,20 @@ def make(canary: str = "") -> World:
             api.post("/v1/api-keys", json={"name": f"Key {canary}", "partner": canary, "roles": ["supplier_admin"]})
         ),
     }
+    world.ids |= _parts_of_webhook(api, world.ids["webhooks"])
     return world
+
+
+def _parts_of_webhook(api: Api, endpoint_id: str) -> dict[str, str]:
+    """One of each thing that hangs on an endpoint."""
+
+    def first(path: str) -> str:
+        answer = api.get(f"/v1/webhooks/{endpoint_id}/{path}").json()
+        return str(answer["data"][0]["id"])
+
+    asked = api.post(f"/v1/webhooks/{endpoint_id}/replay", json={"since": now().isoformat()[:10]})
+    replay_id = str(asked.json()["data"]["id"])
+    return {"secret_id": first("secrets"), "delivery_id": first("deliveries"), "replay_id": replay_id}
 
 
 def _made(response: Any) -> str:

@@ -10,6 +10,7 @@ from core.actor import Actor, system_actor
 from core.clock import now
 from core.db import bind_tenant, tenant_context
 from ledger import public as ledger
+from ledger.models import Event as Fact
 from suppliers.catalog.events import ProductCreated
 from tests.factories import Api, api_key, provision
 from webhooks import dispatcher
@@ -42,6 +43,11 @@ class World:
     def rows(self, model, **conditions):
         with tenant_context(self.tenant.id):
             return list(model.objects.filter(tenant_id=self.tenant.id, **conditions).order_by("created_at", "pk"))
+
+    def rows_of_facts(self, kind):
+        """The facts of one kind that the ledger holds of this tenant, oldest first."""
+        with tenant_context(self.tenant.id):
+            return list(Fact.objects.filter(tenant_id=self.tenant.id, type=kind).order_by("occurred_at", "id"))
 
     def deliveries(self, endpoint, query=""):
         answer = self.api.get(f"/v1/webhooks/{endpoint['id']}/deliveries{query}")

@@ -1,0 +1,1 @@
+"""The keys an endpoint signs with: listed, rotated, revoked; never shown again."""

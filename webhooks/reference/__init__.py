@@ -1,0 +1,1 @@
+"""What a receiver must know beforehand: the catalogue of events, and how and from where we send."""

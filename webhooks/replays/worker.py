@@ -1,0 +1,110 @@
+"""Carrying replays out. Any number of processes may do so and any of them may die: a batch is one transaction."""
+
+import logging
+import time
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import Error
+
+from core import clock
+from core.db import role_context
+from core.row_security import DISPATCHER
+from webhooks import states
+from webhooks.models import DueDelivery, Endpoint, Replay
+
+from .batches import queue_batch
+
+log = logging.getLogger(__name__)
+
+BATCH = 1000
+MOST_DUE = 2000
+HOPELESS = timedelta(hours=1)
+
+
+def carry_on(*, seconds: float) -> int:
+    """Carry every open replay on, a batch of each in turn, until none can go on or the time is over; count the batches."""
+    end, done = time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        moved = [replay_id for replay_id in _open_replays() if _try(replay_id, clock.now())]
+        done += len(moved)
+        if not moved:
+            break
+    return done
+
+
+def _open_replays() -> list[UUID]:
+    with role_context(DISPATCHER):
+        found = Replay.objects.filter(state__in=states.REPLAYING).order_by("created_at", "id")
+        return list(found.values_list("id", flat=True))
+
+
+def _try(replay_id: UUID, at: datetime) -> bool:
+    try:
+        return advance(replay_id, at=at)
+    except Error as error:  # one replay's trouble must not stop the others; the next sweep tries it again
+        log.warning("replay stumbled", extra={"replay": str(replay_id), "error": type(error).__name__})
+        _note(replay_id, type(error).__name__, at)
+        return False
+
+
+def advance(replay_id: UUID, *, at: datetime) -> bool:
+    """Carry one replay a batch further; tell whether it may go on at once.
+
+    Rows are locked as everywhere: the endpoint first. A replay that somebody else is busy with is passed over.
+    """
+    with role_context(DISPATCHER):
+        endpoint = _held_endpoint(replay_id)
+        replay: Replay | None = (
+            Replay.objects.filter(id=replay_id, state__in=states.REPLAYING).select_for_update(skip_locked=True).first()
+        )
+        if replay is None or endpoint is None:
+            return False
+        if not endpoint.active:
+            _end(replay, states.FAILED, at, error="endpoint_inactive")
+            return False
+        if _is_full(endpoint):
+            return False
+        batch = queue_batch(replay, endpoint, limit=BATCH)
+        replay.state, replay.error, replay.started_at = states.RUNNING, "", replay.started_at or at
+        replay.examined += batch.examined
+        replay.queued += batch.queued
+        if batch.cursor_at is not None:
+            replay.cursor_at, replay.cursor_id = batch.cursor_at, batch.cursor_id
+        more = batch.examined == BATCH
+        _end(replay, states.RUNNING if more else states.COMPLETED, at)
+        return more
+
+
+def _held_endpoint(replay_id: UUID) -> Endpoint | None:
+    """The endpoint, which nobody disables or deletes meanwhile."""
+    rows = Endpoint.objects.raw(
+        "SELECT * FROM webhooks_endpoint WHERE id = (SELECT endpoint_id FROM webhooks_replay WHERE id = %s) FOR SHARE",
+        [replay_id],
+    )
+    return next(iter(rows), None)
+
+
+def _is_full(endpoint: Endpoint) -> bool:
+    """Tell whether so much waits for the endpoint that more would only stand in the way of what happens now."""
+    waiting = DueDelivery.objects.filter(endpoint_id=endpoint.id).values_list("delivery_id")[: MOST_DUE + 1]
+    return len(waiting) > MOST_DUE
+
+
+def _end(replay: Replay, state: str, at: datetime, *, error: str = "") -> None:
+    replay.state, replay.error, replay.updated_at = state, error, at
+    replay.finished_at = None if state in states.REPLAYING else at
+    replay.save(
+        update_fields=[
+            "state", "error", "started_at", "finished_at", "updated_at", "examined", "queued", "cursor_at", "cursor_id",
+        ]
+    )  # fmt: skip
+
+
+def _note(replay_id: UUID, error: str, at: datetime) -> None:
+    """Show what went wrong; after an hour without a single batch it has failed."""
+    with role_context(DISPATCHER):
+        rows = Replay.objects.filter(id=replay_id, state__in=states.REPLAYING)
+        hopeless = rows.exclude(error="").filter(updated_at__lt=at - HOPELESS)
+        if not hopeless.update(state=states.FAILED, error=error, finished_at=at, updated_at=at):
+            rows.filter(error="").update(error=error, updated_at=at)
