@@ -9,7 +9,7 @@ class WebhooksConfig(AppConfig):
     verbose_name = "Webhooks"
 
     def ready(self) -> None:
-        from . import events  # noqa: F401  # the kinds of facts register themselves
+        from . import events, notices  # noqa: F401  # the kinds of facts and who hears of them register themselves
         from .handlers import subscribe
         from .history import events as history_events  # noqa: F401
         from .history.retention import check_settings

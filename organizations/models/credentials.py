@@ -208,6 +208,7 @@ class OutgoingMail(models.Model):
         INVITATION = "invitation"
         PASSWORD_RESET = "password_reset"  # noqa: S105  # a kind of mail
         PASSWORD_CHANGED = "password_changed"  # noqa: S105  # a kind of mail
+        NOTICE = "notice"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     kind = models.CharField(max_length=20, choices=Kind)

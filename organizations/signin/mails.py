@@ -5,6 +5,7 @@ import logging
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Protocol
+from uuid import UUID
 
 from django.conf import settings
 from django.core.mail import EmailMessage
@@ -14,6 +15,7 @@ from django.db.models import F
 from core import clock
 from core.crypto import SealBroken, key_ring
 from core.db import needs_transaction
+from core.ids import uuid7
 from core.jobs import enqueue
 from organizations.models import OutgoingMail
 
@@ -46,15 +48,19 @@ _TEXTS = {
         "Your password was changed",
         "Your password was changed and you were signed out everywhere.\n\nIf it was not you, tell your administrator.\n",
     ),
+    OutgoingMail.Kind.NOTICE: ("{subject}", "{text}\n--\nYou get this mail because you administer {tenant}.\n"),
 }
 
 
 @needs_transaction
-def put(kind: OutgoingMail.Kind, content: dict[str, Any], *, at: datetime) -> None:
-    """This function will keep a mail with the open transaction and ring for a worker after its commit."""
-    row = OutgoingMail(kind=kind, created_at=at, due_at=at)
+def put(kind: OutgoingMail.Kind, content: dict[str, Any], *, at: datetime, mail_id: UUID | None = None) -> None:
+    """This function will keep a mail with the open transaction and ring for a worker after its commit.
+
+    :param mail_id: given by a caller that may be repeated: a mail of this id is kept once.
+    """
+    row = OutgoingMail(id=mail_id or uuid7(), kind=kind, created_at=at, due_at=at)
     row.sealed_content = key_ring().seal(json.dumps(content).encode(), purpose=_PURPOSE, place=row.id.bytes)
-    row.save(force_insert=True)
+    OutgoingMail.objects.bulk_create([row], ignore_conflicts=mail_id is not None)
     enqueue(SEND_TASK)
 
 
@@ -103,5 +109,7 @@ def _send(row: OutgoingMail, complete: Completion | None) -> bool:
 
 def _deliver(kind: OutgoingMail.Kind, content: dict[str, Any]) -> None:
     subject, text = _TEXTS[kind]
-    message = EmailMessage(subject, text.format(**content), settings.DEFAULT_FROM_EMAIL, [content["to"]])
+    message = EmailMessage(
+        subject.format(**content), text.format(**content), settings.DEFAULT_FROM_EMAIL, [content["to"]]
+    )
     message.send()

@@ -1,0 +1,48 @@
+"""Mails to those who administer a tenant, about something that needs a person."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID, uuid5
+
+from django.db.models import Q
+
+from core.db import needs_transaction
+from organizations.models import Membership, OutgoingMail, Tenant
+from organizations.roles import SUPPLIER_ADMIN, TENANT_ADMIN
+from organizations.signin import mails
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What the mail says; `id` is that of what happened, so that one who is told twice still mails once."""
+
+    id: UUID
+    subject: str
+    text: str
+
+
+@needs_transaction
+def mail_administrators(tenant_id: UUID, notice: Notice, *, at: datetime) -> int:
+    """This function will put down one mail for each person who administers the tenant now; returns how many they are.
+
+    Nothing is sent inside the transaction: a worker takes the mails after it, as it does invitations.
+    """
+    tenant = Tenant.objects.get(pk=tenant_id)
+    people = _administrators(tenant_id, at)
+    for user_id, address in people:
+        content = {"to": address, "tenant": tenant.name, "subject": notice.subject, "text": notice.text}
+        mails.put(OutgoingMail.Kind.NOTICE, content, at=at, mail_id=uuid5(notice.id, str(user_id)))
+    return len(people)
+
+
+def _administrators(tenant_id: UUID, at: datetime) -> list[tuple[UUID, str]]:
+    """Their ids and addresses, in the order of the ids."""
+    active = Membership.objects.filter(
+        Q(valid_until=None) | Q(valid_until__gt=at),
+        Q(valid_from=None) | Q(valid_from__lte=at),
+        tenant_id=tenant_id,
+        status=Membership.Status.ACTIVE,
+        user__is_active=True,
+        roles__overlap=[TENANT_ADMIN, SUPPLIER_ADMIN],
+    )
+    return list(active.order_by("user_id").values_list("user_id", "user__email").distinct())
