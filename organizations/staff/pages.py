@@ -148,6 +148,10 @@ class StaffPages(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         """The tenant in whose ledger a change of this row is told; None is the platform's own."""
         return getattr(row, "tenant_id", None)
 
+    def locked(self, key: Any) -> Any:
+        """The row a button works on, held until the transaction ends."""
+        return self.model._base_manager.select_for_update(no_key=True).get(pk=key)
+
     def button_view(self, request: HttpRequest, object_id: str, button: str) -> HttpResponse:
         """Ask for the reason, then run the button's action and go back to the row."""
         chosen = next((one for one in self.buttons if one.name == button), None)
@@ -159,7 +163,7 @@ class StaffPages(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         form = _filled(chosen.form, request, row)
         if request.method == "POST" and form.is_valid():
             try:
-                told = self._press(request, chosen, row.pk, form.cleaned_data)
+                told = self._press(request, chosen, row, form.cleaned_data)
             except PlatformError as refusal:
                 show_refusal(refusal, form)
             else:
@@ -176,13 +180,12 @@ class StaffPages(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         }
         return TemplateResponse(request, "staff/button.html", context)
 
-    def _press(self, request: HttpRequest, button: Button, key: Any, data: dict[str, Any]) -> str:
+    def _press(self, request: HttpRequest, button: Button, found: Any, data: dict[str, Any]) -> str:
         at = now()
-        found = self.model._base_manager.get(pk=key)
         tenant_id = self.tenant_of(found)
         actor = audit.staff_actor(request, tenant_id)
         with transaction.atomic(), tenant_context(tenant_id or audit.PLATFORM):
-            row = self.model._base_manager.select_for_update(no_key=True).get(pk=key)
+            row = self.locked(found.pk)
             told = button.run(Press(actor, request.user, row, data, at))
             action = f"{self.opts.model_name}.{button.name}"
             audit.note(request, actor, action=action, row=row, reason=data["reason"], at=at)

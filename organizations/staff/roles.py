@@ -39,6 +39,9 @@ class Deed(StrEnum):
     APPROVE_CLIENTS = "clients.approve"
     LOCK_PEOPLE = "people.lock"
     APPOINT_STAFF = "people.appoint"
+    SEND_WEBHOOKS = "webhooks.send"
+    SWITCH_WEBHOOKS = "webhooks.switch"
+    EXPUNGE_WEBHOOKS = "webhooks.expunge"
 
 
 _TENANT_CARE = {Area.ORGANIZATIONS, Area.TENANTS, Area.ENTITLEMENTS, Area.LOCATIONS, Area.JOBS, Area.LEDGER}
@@ -51,11 +54,19 @@ _SEES: dict[str, frozenset[Area]] = {
     StaffRole.ADMINISTRATOR: frozenset(Area),
 }
 _DOES: dict[str, frozenset[Deed]] = {
-    StaffRole.SUPPORT: frozenset(),
-    StaffRole.SUPPLY: frozenset(),
+    StaffRole.SUPPORT: frozenset({Deed.SEND_WEBHOOKS}),
+    StaffRole.SUPPLY: frozenset({Deed.SEND_WEBHOOKS}),
     StaffRole.FINANCE: frozenset({Deed.CHANGE_PLANS}),
     StaffRole.SECURITY: frozenset(
-        {Deed.STOP_TENANTS, Deed.CHANGE_MEMBERSHIPS, Deed.REVOKE_KEYS, Deed.APPROVE_CLIENTS, Deed.LOCK_PEOPLE}
+        {
+            Deed.STOP_TENANTS,
+            Deed.CHANGE_MEMBERSHIPS,
+            Deed.REVOKE_KEYS,
+            Deed.APPROVE_CLIENTS,
+            Deed.LOCK_PEOPLE,
+            Deed.SWITCH_WEBHOOKS,
+            Deed.EXPUNGE_WEBHOOKS,
+        }
     ),
     StaffRole.ADMINISTRATOR: frozenset(Deed),
 }

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -34,3 +36,26 @@ def chromium() -> str:
 def many_sign_ins(wide_limits: None, settings: pytest.FixtureRequest) -> None:
     """Let the pages be opened by more people a minute than one address may sign in; locking has limits of its own."""
     settings.RATE_LIMIT_OVERRIDES = {**settings.RATE_LIMIT_OVERRIDES, "sign_in": 1_000_000, "staff_sign_in": 1_000_000}  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Any]:
+    """Run a browser."""
+    from playwright.sync_api import sync_playwright
+
+    # Playwright keeps an event loop in this thread, in which Django would refuse to touch the database.
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as driver:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        found = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def seat(browser: Any, live_server_url: str) -> Iterator[Any]:
+    """Open one window."""
+    from tests.admin.seats import Seat
+
+    made = Seat(browser, live_server_url)
+    yield made
+    made.context.close()

@@ -1,15 +1,12 @@
 """The admin in a real browser: every page, the buttons, the sign-in and its lock; no console error, no foreign row."""
 
-import os
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib import admin
 from django.urls import reverse
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser
 
 from ledger.models import Event
 from organizations.models import ApiKey, Membership, OAuthApplication, SecurityLogEntry, Tenant, User
@@ -17,67 +14,9 @@ from organizations.staff.pages import TenantPages
 from organizations.staff.roles import sees
 from tests import factories
 from tests.admin.people import PASSWORD, REASON, World, staff, world
+from tests.admin.seats import Seat
 
 pytestmark = pytest.mark.browser
-
-SHOTS = os.environ.get("ADMIN_SHOTS", "")
-
-
-class Seat:
-    """One person at one browser window; collects what the console complains of."""
-
-    def __init__(self, browser: Browser, url: str) -> None:
-        self.context = browser.new_context(base_url=url, viewport={"width": 1440, "height": 900})
-        self.page: Page = self.context.new_page()
-        self.faults: list[str] = []
-        self.page.on("console", self._hear)
-        self.page.on("pageerror", lambda error: self.faults.append(f"{self.page.url}: {error}"))
-
-    def _hear(self, message: Any) -> None:
-        if message.type in ("error", "warning"):
-            self.faults.append(f"{self.page.url}: {message.text}")
-
-    def open(self, path: str) -> int:
-        """Open an address and return the status."""
-        answer = self.page.goto(path, wait_until="load")
-        return answer.status if answer else 0
-
-    def sign_in(self, person: User, password: str = PASSWORD) -> None:
-        self.open("/admin/login/")
-        self.page.fill("#id_username", person.email)
-        self.page.fill("#id_password", password)
-        self.page.click("#login-form button[type=submit]")
-        self.page.wait_for_load_state("load")
-
-    def act_in(self, tenant: Tenant) -> None:
-        self.open(f"/admin/acting-tenant/?tenant={tenant.pk}")
-        self.page.fill("#id_reason", REASON)
-        self.page.click("#acting-form button[type=submit]")
-        self.page.wait_for_load_state("load")
-
-    def press(self, path: str, **fields: Any) -> None:
-        """Open a button's page, fill the form in, send it."""
-        assert self.open(path) == 200
-        for name, value in {"reason": REASON, **fields}.items():
-            self._fill(f"[name={name}]", value)
-        self.page.click("#button-form button[type=submit]")
-        self.page.wait_for_load_state("load")
-
-    def _fill(self, selector: str, value: Any) -> None:
-        field = self.page.locator(selector).first
-        kind = field.evaluate("e => e.tagName + ':' + (e.type || '')")
-        if kind.startswith("SELECT"):
-            field.select_option(value)
-        elif kind.endswith(":checkbox"):
-            self.page.locator(f"{selector}[value='{value}']" if isinstance(value, str) else selector).first.check()
-        else:
-            field.fill(value)
-
-    def shot(self, name: str) -> None:
-        """Keep a picture where ADMIN_SHOTS says."""
-        if SHOTS:
-            self.page.wait_for_timeout(250)
-            self.page.screenshot(path=Path(SHOTS) / f"{name}.png", full_page=True)
 
 
 def _address(page: Any, kind: str, *arguments: object) -> str:
@@ -89,16 +28,6 @@ def _button(row: Any, name: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    # Playwright keeps an event loop in this thread, in which Django would refuse to touch the database.
-    with pytest.MonkeyPatch.context() as patch, sync_playwright() as driver:
-        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-        found = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
-@pytest.fixture(scope="module")
 def mine(browser: Browser) -> World:
     return world("Mine")
 
@@ -106,13 +35,6 @@ def mine(browser: Browser) -> World:
 @pytest.fixture(scope="module")
 def theirs(browser: Browser) -> World:
     return world("Theirs")
-
-
-@pytest.fixture
-def seat(browser: Browser, live_server_url: str) -> Iterator[Seat]:
-    made = Seat(browser, live_server_url)
-    yield made
-    made.context.close()
 
 
 @pytest.mark.parametrize("role", ["administrator", "support", "security"])
