@@ -9,6 +9,7 @@ _EVERY_SECONDS: dict[str, float] = {
     "ledger.relay": 1,
     "webhooks.dispatch": 1,
     "webhooks_replays.carry_on": 5,
+    "webhooks.watch_endpoints": 30,
     "organizations.send_mails": 5,
     "organizations.expire": 60,
     "organizations.sweep_credentials": 3600,

@@ -140,7 +140,7 @@ def resend_delivery(*, actor: Actor, endpoint: Endpoint, delivery: Delivery, at:
     DueDelivery.objects.create(
         delivery_id=delivery.id, created_at=delivery.created_at, tenant_id=delivery.tenant_id, due_at=at,
         event_id=delivery.event_id, endpoint_id=endpoint.id, attempts=delivery.attempts, claims=delivery.attempts,
-        attempts_before=delivery.attempts, resource_id=found.resource_id, sequence=found.sequence,
+        attempts_before=delivery.attempts, resource_id=found.resource_id, sequence=found.sequence, trigger=states.MANUAL,
     )  # fmt: skip
     fact = events.DeliveryResent(
         delivery_id=str(delivery.id), event_id=envelope.message_id(delivery.event_id), from_state=before

@@ -4,17 +4,19 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections import Counter
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 import psycopg
 from django.conf import settings
+from django.db import DatabaseError, connection
 
-from . import schedule
-from .deliveries import GONE, deliver
+from core import clock
+
+from . import health, schedule
+from .deliveries import deliver
 from .egress import TOTAL_SECONDS, Egress, way_out
 from .queues import Outcome, Queues, Share, Target, Work
 
@@ -24,6 +26,8 @@ Result = TypeVar("Result")
 
 _PATIENCE = 10
 _HOT_FOR_SECONDS = 10.0
+_NOTE_SECONDS = 60.0
+_NOTES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,7 @@ class Pace:
     """How much at once and how long to wait. The lease must outlast a POST (15 s) and its flush with a wide margin."""
 
     concurrency: int = 256
-    per_endpoint: int = 8
+    first_share: float = 0.7
     fan_out: int = 1000
     lease_seconds: float = 60.0
     hot_seconds: float = 0.05
@@ -39,6 +43,7 @@ class Pace:
     linger_seconds: float = 0.5
     away_seconds: float = 1.0
     gather_seconds: float = 0.004
+    watch_seconds: float | None = None  # how often to look after failing endpoints; None leaves that to beat
 
 
 class Dispatcher:
@@ -49,8 +54,12 @@ class Dispatcher:
         self._pace = pace
         self._steps = steps
         self._queues = Queues(lease=uuid4())
-        self._inflight: Counter[UUID] = Counter()
         self._sending: set[asyncio.Task[None]] = set()
+        self._first_tries = 0
+        self._key_notes = KeyNotes()
+        self._watching: asyncio.Task[None] | None = None
+        self._watched_at = time.monotonic()
+        self._gone = False
         self._outcomes: list[Outcome] = []
         self._wake = asyncio.Event()
         self._moved_at = time.monotonic()
@@ -66,6 +75,8 @@ class Dispatcher:
             while self._sending or self._outcomes or go_on(time.monotonic() - self._moved_at):
                 taking = go_on(time.monotonic() - self._moved_at)
                 await self._breathe(await self._round(taking=taking))
+            if self._watching is not None:
+                await self._watching
         finally:
             for task in self._sending:
                 task.cancel()
@@ -79,6 +90,7 @@ class Dispatcher:
         """
         try:
             moved = await self._flush()
+            self._watch()
             if taking:
                 moved = bool(await self._queues.fan_out(limit=self._pace.fan_out)) or moved
                 moved = await self._take() or moved
@@ -112,55 +124,81 @@ class Dispatcher:
             return False
         await self._queues.finish(outcomes)
         del self._outcomes[: len(outcomes)]
-        gone = sorted({outcome.endpoint_id for outcome in outcomes if outcome.status == GONE})
-        if gone:
-            await self._queues.silence(gone)
+        self._gone |= any(outcome.status == schedule.GONE for outcome in outcomes)
         return True
+
+    def _watch(self) -> None:
+        """Have the endpoints looked after beside the loop: when one said 410, and now and then where beat may be away."""
+        often = self._pace.watch_seconds
+        due = often is not None and time.monotonic() - self._watched_at >= often
+        if (self._gone or due) and (self._watching is None or self._watching.done()):
+            self._gone, self._watched_at = False, time.monotonic()
+            self._watching = asyncio.create_task(asyncio.to_thread(_watch_endpoints))
 
     async def _take(self) -> bool:
         free = self._pace.concurrency - len(self._sending)
         if free < max(1, self._pace.concurrency // 8):
             return False
-        share = Share(free, self._pace.per_endpoint, self._pace.lease_seconds)
-        claimed = await self._queues.claim(share, self._inflight)
-        if not claimed:
+        first = max(round(self._pace.concurrency * self._pace.first_share) - self._first_tries, 0)
+        claim = await self._queues.claim(Share(free, first, self._pace.lease_seconds))
+        if claim.inactive:
+            await self._queues.freeze(claim.inactive)
+        if not claim.work:
             return False
-        targets = await self._queues.targets(list({work.endpoint_id for work in claimed}))
-        await self._set_aside(claimed, targets)
-        for work in claimed:
+        targets = await self._queues.targets(list({work.endpoint_id for work in claim.work}))
+        silent = [work for work in claim.work if not targets[work.endpoint_id].active]
+        if silent:  # disabled since the claim
+            await self._queues.release(silent)
+        for work in claim.work:
             target = targets[work.endpoint_id]
-            if target.active and target.tenant_active:
+            if target.active:
                 self._start(work, target)
+        if used := self._key_notes.stale(targets.values(), at=time.monotonic()):
+            await self._queues.use_keys(used)
         return True
 
-    async def _set_aside(self, claimed: Sequence[Work], targets: dict[UUID, Target]) -> None:
-        """Give back what must not be sent now: endpoints that were disabled, tenants that are suspended."""
-        silent = [work for work in claimed if not targets[work.endpoint_id].active]
-        paused = [
-            work for work in claimed if targets[work.endpoint_id].active and not targets[work.endpoint_id].tenant_active
-        ]
-        if silent:
-            await self._queues.freeze(silent)
-        if paused:
-            await self._queues.pause(paused)
-
     def _start(self, work: Work, target: Target) -> None:
-        self._inflight[work.endpoint_id] += 1
         task = asyncio.create_task(self._send(work, target))
         self._sending.add(task)
         task.add_done_callback(self._sending.discard)
 
     async def _send(self, work: Work, target: Target) -> None:
+        first = work.attempts <= work.attempts_before
+        self._first_tries += first
         try:
             self._outcomes.append(await deliver(self._egress, work, target, steps=self._steps))
             self.sent += 1
         except Exception:  # a fault of ours must not stop the others; the lease brings this one back
             log.exception("delivery broke", extra={"delivery": str(work.delivery_id)})
         finally:
-            self._inflight[work.endpoint_id] -= 1
-            if not self._inflight[work.endpoint_id]:
-                del self._inflight[work.endpoint_id]
+            self._first_tries -= first
             self._wake.set()
+
+
+class KeyNotes:
+    """Which keys were noted as used of late, so that each is written at most once a minute."""
+
+    def __init__(self) -> None:
+        self._noted: dict[UUID, float] = {}
+
+    def stale(self, targets: Iterable[Target], *, at: float) -> list[UUID]:
+        """Tell which keys of the targets are to be noted now, at a moment of the monotonic clock."""
+        keys = {secret_id for target in targets if target.active for secret_id, _, _ in target.sealed_keys}
+        found = sorted(key for key in keys if self._noted.get(key, -_NOTE_SECONDS) <= at - _NOTE_SECONDS)
+        if found and len(self._noted) > _NOTES:
+            self._noted.clear()
+        self._noted.update(dict.fromkeys(found, at))
+        return found
+
+
+def _watch_endpoints() -> None:
+    """Look after failing endpoints in a thread of the loop; the next look makes good what a fault left undone."""
+    try:
+        health.watch(at=clock.now())
+    except DatabaseError as error:
+        log.warning("endpoints not watched", extra={"error": type(error).__name__})
+    finally:
+        connection.close()  # the thread may be another one next time
 
 
 async def dispatch(go_on: Callable[[float], bool], *, pace: Pace) -> int:

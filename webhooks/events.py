@@ -1,7 +1,7 @@
 """Facts about webhook endpoints themselves; an endpoint never hears of its own."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypedDict
 
 from ledger.public import EventType, register
 
@@ -106,3 +106,50 @@ class ReplayCancelled(EventType):
     href: ClassVar[str] = _HREF
 
     replay_id: str
+
+
+class Trouble(TypedDict):
+    """What the two facts about a failing endpoint tell alike."""
+
+    failing_since: str | None
+    failures: int
+    waiting: int
+    event_type: str
+    last_status: int | None
+    last_error: str
+
+
+@register
+@dataclass(frozen=True)
+class EndpointFailing(EventType):
+    """An endpoint has accepted nothing for a day; in two more days it is disabled."""
+
+    type: ClassVar[str] = "webhook_endpoint.failing"
+    resource: ClassVar[str] = _RESOURCE
+    href: ClassVar[str] = _HREF
+
+    failing_since: str | None
+    failures: int
+    waiting: int
+    event_type: str
+    last_status: int | None
+    last_error: str
+
+
+@register
+@dataclass(frozen=True)
+class EndpointDisabled(EventType):
+    """The platform disabled an endpoint, because it is gone or failed for too long; what waits for it is kept."""
+
+    type: ClassVar[str] = "webhook_endpoint.disabled"
+    resource: ClassVar[str] = _RESOURCE
+    href: ClassVar[str] = _HREF
+
+    reason: str
+    by: str
+    failing_since: str | None
+    failures: int
+    waiting: int
+    event_type: str
+    last_status: int | None
+    last_error: str

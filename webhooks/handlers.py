@@ -14,14 +14,15 @@ DISPATCH = "webhooks.dispatch"
 _QUIET_SECONDS = 0.4
 _EXPIRES_SECONDS = 5
 
-# Sequence number, body and queue row in one statement: the number is part of the bytes that are signed.
+# Sequence number, body and queue row in one statement: the number is part of the bytes that are signed. The time is read
+# once the number is drawn, so that both say the same of a resource's order.
 _STORE = pipeline.Statement.of(
     "WITH place AS (INSERT INTO webhooks_resource_sequence AS s (id, tenant_id, resource_id, last)"
     " VALUES ($1::uuid, $2::uuid, $3::uuid, 1)"
     " ON CONFLICT (tenant_id, resource_id) DO UPDATE SET last = s.last + 1 RETURNING last),"
     " stored AS (INSERT INTO webhooks_event"
-    " (id, tenant_id, type, resource_type, resource_id, sequence, api_version, request_id, body)"
-    " SELECT $4::uuid, $2::uuid, $5::text, $6::text, $3::uuid, last, $7::text, $8::text,"
+    " (id, created_at, tenant_id, type, resource_type, resource_id, sequence, api_version, request_id, body)"
+    " SELECT $4::uuid, clock_timestamp(), $2::uuid, $5::text, $6::text, $3::uuid, last, $7::text, $8::text,"
     f" convert_to($9::text || lpad(last::text, {envelope.SEQUENCE_DIGITS}, '0') || $10::text, 'UTF8') FROM place"
     " RETURNING id, created_at, tenant_id, type, resource_id)"
     " INSERT INTO webhooks_event_new (id, created_at, tenant_id, type, resource_id) SELECT * FROM stored RETURNING id"

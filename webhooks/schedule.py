@@ -11,6 +11,12 @@ DEFAULT: tuple[int, ...] = tuple(min(5 * 4**step, LONGEST_SECONDS) for step in r
 SPREAD = 0.2
 SHORTEST_SECONDS = 1.0
 HEEDED_STATUSES = frozenset({429, 503})
+GONE = 410
+
+# The circuit of an endpoint: so many failures in a row open it for 30 s, each failed probe for twice as long, up to 10 min.
+CIRCUIT_FAILURES = 10
+CIRCUIT_SECONDS = 30
+CIRCUIT_LONGEST_SECONDS = 600
 
 
 def next_delay_seconds(
@@ -50,3 +56,10 @@ def retry_after_seconds(status: int, header: str | None, *, at: datetime) -> flo
         return None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max((aware - at).total_seconds(), 0.0)
+
+
+def pause_seconds(wanted: float | None, *, schedule: Sequence[float] = DEFAULT) -> float | None:
+    """Tell for how long a whole endpoint rests that answered with Retry-After: at least the first step, at most 12 h."""
+    if wanted is None:
+        return None
+    return max(schedule[0] if schedule else SHORTEST_SECONDS, min(wanted, LONGEST_SECONDS))

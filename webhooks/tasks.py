@@ -1,10 +1,12 @@
-"""The dispatcher as a Celery task: rung after a commit, swept every second by beat. It may run anywhere, twice or not."""
+"""The dispatcher and the watch over endpoints as Celery tasks, rung by commits and by beat. They may run anywhere, twice."""
 
 import time
 
 from celery import shared_task
 
-from . import dispatcher, queries
+from core import clock
+
+from . import dispatcher, health, queries
 from .handlers import DISPATCH
 from .history.tasks import keep
 from .replays.tasks import carry_on
@@ -26,3 +28,9 @@ def run_dispatch() -> None:
         return time.monotonic() < end and quiet_seconds < pace.linger_seconds
 
     dispatcher.run(dispatcher.dispatch(go_on, pace=pace))
+
+
+@shared_task(name="webhooks.watch_endpoints", ignore_result=True, acks_late=False, expires=30)
+def watch_endpoints() -> None:
+    """Warn of endpoints that fail and disable those that are gone or failed for too long."""
+    health.watch(at=clock.now())

@@ -3,47 +3,25 @@
 import asyncio
 import threading
 import time
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 from django.db import DatabaseError, connection
-from psycopg.types.json import Jsonb
 
 from bench.receiver import Receiver, Reply
-from core.clock import now
 from core.db import tenant_context
-from core.ids import uuid7
+from tests.webhooks.engine import outcome
 from tests.webhooks.worlds import drain
 from webhooks import states
 from webhooks.models import Attempt, Delivery, DueDelivery, Endpoint, Secret
-from webhooks.queues import APPLICATION_NAME, Outcome, Queues, Share
-
-
-def outcome(work, *, state=states.DELIVERED, delay_seconds=None, status=200):
-    return Outcome(
-        attempt_id=uuid7(),
-        at=now(),
-        delivery_id=work.delivery_id,
-        created_at=work.created_at,
-        tenant_id=work.tenant_id,
-        endpoint_id=work.endpoint_id,
-        number=work.attempts + 1,
-        status=status,
-        error="",
-        duration_ms=1,
-        excerpt="",
-        headers=Jsonb({}),
-        state=state,
-        delay_seconds=delay_seconds,
-    )
+from webhooks.queues import APPLICATION_NAME, Queues, Share
 
 
 async def claim_mine(queues, world, *, lease_seconds=60.0):
     """Claim everything and keep this test's rows; other tests' rows are let go."""
     await queues.fan_out(limit=1000)
-    return [
-        work for work in await queues.claim(Share(500, 100, lease_seconds), {}) if work.tenant_id == world.tenant.id
-    ]
+    claim = await queues.claim(Share(500, 350, lease_seconds))
+    return [work for work in claim.work if work.tenant_id == world.tenant.id]
 
 
 def test_late_worker_cannot_overwrite(world, receiver):
@@ -85,34 +63,13 @@ def test_row_is_claimed_by_one_worker_only(world, receiver):
     async def scene():
         workers = [Queues(lease=uuid4()) for _ in range(4)]
         await workers[0].fan_out(limit=1000)
-        claims = await asyncio.gather(*(worker.claim(Share(5, 100, 60), {}) for worker in workers))
+        claims = await asyncio.gather(*(worker.claim(Share(5, 5, 60)) for worker in workers))
         for worker in workers:
             await worker.close()
-        return [work.delivery_id for claim in claims for work in claim]
+        return [work.delivery_id for claim in claims for work in claim.work]
 
     ids = asyncio.run(scene())
     assert len(ids) == len(set(ids))
-
-
-def test_claim_keeps_every_endpoint_within_its_share(world, receiver):
-    endpoints = [world.endpoint(f"{receiver.url}/{n}", events=["product.*"]) for n in range(2)]
-    for _ in range(6):
-        world.record()
-
-    async def scene():
-        queues = Queues(lease=uuid4())
-        await queues.fan_out(limit=1000)
-        busy = {uuid_of(endpoints[0]): 2}
-        claimed = await queues.claim(Share(500, 3, 60), busy)
-        await queues.close()
-        return [work.endpoint_id for work in claimed if work.tenant_id == world.tenant.id]
-
-    claimed = asyncio.run(scene())
-    assert [claimed.count(uuid_of(endpoint)) for endpoint in endpoints] == [1, 3]
-
-
-def uuid_of(endpoint):
-    return UUID(endpoint["id"])
 
 
 def test_worker_that_never_comes_back_costs_an_attempt(world, receiver):

@@ -48,9 +48,9 @@ made AS (
   ON CONFLICT DO NOTHING RETURNING id, created_at, event_id, attempts),
 due AS (
   INSERT INTO webhooks_delivery_due (delivery_id, created_at, tenant_id, event_id, endpoint_id, due_at, attempts,
-                                     attempts_before, claims, resource_id, sequence)
+                                     attempts_before, claims, trigger, resource_id, sequence)
   SELECT found.id, found.created_at, %(tenant)s, found.event_id, %(endpoint)s, now(), found.attempts, found.attempts,
-         found.attempts, chosen.resource_id, chosen.sequence
+         found.attempts, '{states.MANUAL}', chosen.resource_id, chosen.sequence
   FROM (TABLE resumed UNION ALL TABLE made) found JOIN chosen ON chosen.id = found.event_id
   ON CONFLICT (delivery_id) DO NOTHING RETURNING 1)
 SELECT (SELECT count(*) FROM page), (SELECT count(*) FROM due), last.created_at, last.id

@@ -3,12 +3,15 @@
 import json
 import signal
 from argparse import ArgumentParser
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
 from webhooks import dispatcher
+
+_WATCH_SECONDS = 30.0
 
 
 class Command(BaseCommand):
@@ -31,7 +34,7 @@ class Command(BaseCommand):
 
         signal.signal(signal.SIGTERM, stop)
         signal.signal(signal.SIGINT, stop)
-        pace = dispatcher.default_pace()
+        pace = replace(dispatcher.default_pace(), watch_seconds=_WATCH_SECONDS if options["forever"] else None)
 
         def go_on(quiet_seconds: float) -> bool:
             return not stopped and (options["forever"] or quiet_seconds < pace.linger_seconds)

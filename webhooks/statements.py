@@ -1,0 +1,331 @@
+"""The dispatcher's SQL: fan out, claim, read targets, finish, freeze. `queues.py` runs it under the role `hp_dispatcher`.
+
+Locks are taken in one order everywhere, also by the API's actions: endpoint, due rows by id, deliveries, hours, health,
+secrets, each by key. A claim never waits for a row.
+"""
+
+from typing import Final
+
+from . import schedule, states, stats, wanted
+
+# One statement moves a batch from the queue of new events to one delivery and one due row for each endpoint that wants it.
+# Only one dispatcher does so at a time: events of one resource become visible in their order, and are queued in it.
+FAN_OUT: Final = f"""
+WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(hashtextextended('webhooks.fan_out', 0)) AS mine),
+fresh AS (
+  DELETE FROM webhooks_event_new WHERE id = ANY(ARRAY(
+    SELECT id FROM webhooks_event_new WHERE (SELECT mine FROM turn)
+    ORDER BY created_at, id LIMIT %(limit)s FOR UPDATE SKIP LOCKED))
+  RETURNING id, created_at, tenant_id, type, resource_id),
+matched AS MATERIALIZED (
+  SELECT {wanted.DELIVERY_ID.format(event="fresh.id", endpoint="endpoint.id")} AS delivery_id, fresh.*,
+         endpoint.id AS endpoint_id, endpoint.ordered
+  FROM fresh JOIN webhooks_endpoint endpoint
+    ON endpoint.tenant_id = fresh.tenant_id AND endpoint.active AND endpoint.id <> fresh.resource_id
+  WHERE {wanted.MATCHES.format(patterns="endpoint.events", type="fresh.type")}),
+made AS (
+  INSERT INTO webhooks_delivery (id, created_at, tenant_id, event_id, event_type, endpoint_id, state, next_attempt_at)
+  SELECT delivery_id, created_at, tenant_id, id, type, endpoint_id, '{states.PENDING}', now() FROM matched
+  ON CONFLICT DO NOTHING RETURNING id),
+queued AS (
+  INSERT INTO webhooks_delivery_due
+    (delivery_id, created_at, tenant_id, event_id, endpoint_id, due_at, resource_id, sequence)
+  SELECT matched.delivery_id, matched.created_at, matched.tenant_id, matched.id, matched.endpoint_id, now(),
+         CASE WHEN matched.ordered THEN matched.resource_id END, COALESCE(event.sequence, 0)
+  FROM made JOIN matched ON matched.delivery_id = made.id
+  LEFT JOIN webhooks_event event
+    ON matched.ordered AND event.created_at = matched.created_at AND event.id = matched.id)
+SELECT count(*) FROM fresh
+"""
+
+CLAIM_TURN: Final = "SELECT pg_advisory_xact_lock(hashtextextended('webhooks.claim', 0))"
+
+_ROOM: Final = f"""
+  CASE WHEN NOT endpoint.active OR tenant.status <> 'active' OR health.gone_at IS NOT NULL
+            OR health.paused_until > now() OR health.circuit_until > now() THEN 0
+       WHEN COALESCE(health.circuit_state, '{states.CLOSED}') <> '{states.CLOSED}' THEN 1 - seen.leased
+       ELSE LEAST(
+         GREATEST(endpoint.max_inflight >> LEAST(COALESCE(health.consecutive_failures, 0), 6), 1)
+           - seen.leased,
+         floor(extract(epoch FROM now() - sends_from) * endpoint.max_rps + 0.000001)) END
+"""
+
+# The oldest due rows tell which endpoints have work. Where they are many, the index by endpoint is also walked from
+# endpoint to endpoint, a stretch in each claim, so that no queue, however long, stands in front of another's.
+_WORK_TO_DO: Final = """
+near_first AS MATERIALIZED (
+  SELECT endpoint_id, due_at FROM webhooks_delivery_due
+  WHERE NOT retrying AND due_at <= now() ORDER BY due_at LIMIT %(window)s),
+near_again AS MATERIALIZED (
+  SELECT endpoint_id, due_at FROM webhooks_delivery_due
+  WHERE retrying AND due_at <= now() ORDER BY due_at LIMIT %(window)s),
+crowd AS MATERIALIZED (
+  SELECT (SELECT count(*) FROM near_first) >= %(window)s OR (SELECT count(*) FROM near_again) >= %(window)s AS there),
+hop (endpoint_id, step) AS (
+  (SELECT endpoint_id, 1 FROM webhooks_delivery_due
+   WHERE (SELECT there FROM crowd) AND endpoint_id > %(after)s ORDER BY endpoint_id LIMIT 1)
+  UNION ALL
+  SELECT following.endpoint_id, hop.step + 1 FROM hop CROSS JOIN LATERAL (
+    SELECT endpoint_id FROM webhooks_delivery_due due
+    WHERE due.endpoint_id > hop.endpoint_id ORDER BY endpoint_id LIMIT 1) following
+  WHERE hop.step < %(hops)s),
+leases AS MATERIALIZED (
+  SELECT endpoint_id, resource_id FROM webhooks_delivery_due WHERE lease IS NOT NULL AND due_at > now()),
+flight AS MATERIALIZED (SELECT endpoint_id, count(*)::int AS leased FROM leases GROUP BY endpoint_id),
+seen AS MATERIALIZED (
+  SELECT work.endpoint_id, work.oldest, COALESCE(flight.leased, 0) AS leased
+  FROM (SELECT endpoint_id, min(due_at) AS oldest
+        FROM (TABLE near_first UNION ALL TABLE near_again UNION ALL SELECT endpoint_id, now() FROM hop) found
+        GROUP BY endpoint_id) work
+  LEFT JOIN flight USING (endpoint_id)),
+"""
+
+# Rows of one resource of an ordered endpoint wait for the first of them. They step back from the front meanwhile; whoever
+# ends the first pulls the next (FINISH), and a pull that was missed is made good when the row comes up again.
+_IN_ORDER: Final = """
+behind AS (
+  SELECT found.delivery_id,
+         LEAST(GREATEST(first.due_at, now() + interval '1 second'), now() + interval '10 minutes') AS again_at
+  FROM found CROSS JOIN LATERAL (
+    SELECT CASE WHEN due.lease IS NULL THEN due.due_at ELSE now() END AS due_at FROM webhooks_delivery_due due
+    WHERE due.endpoint_id = found.endpoint_id AND due.resource_id = found.resource_id AND due.sequence < found.sequence
+    ORDER BY due.sequence LIMIT 1) first
+  WHERE found.ordered AND found.resource_id IS NOT NULL
+  UNION
+  SELECT found.delivery_id, now() + interval '1 second' FROM found JOIN leases USING (endpoint_id, resource_id)
+  WHERE found.ordered),
+stepped_back AS (
+  UPDATE webhooks_delivery_due due SET due_at = back.again_at
+  FROM (SELECT waiting.delivery_id, behind.again_at FROM webhooks_delivery_due waiting JOIN behind USING (delivery_id)
+        WHERE waiting.due_at <= now() FOR UPDATE OF waiting SKIP LOCKED) back
+  WHERE due.delivery_id = back.delivery_id),
+"""
+
+# The look-ups by key are spelled as LATERAL … OFFSET 0 and the queue of an endpoint as a range of its index, so that no
+# plan, made when tables were small, reads a whole one or walks through the others' rows.
+# Claims are made one after the other (CLAIM_TURN), so that caps and rates hold over all dispatchers. Of an endpoint's
+# places and of all slots, 70 % go to first tries and 30 % to retries; what one side leaves, the other takes.
+CLAIM: Final = f"""
+WITH RECURSIVE {_WORK_TO_DO}
+room AS (
+  SELECT endpoint.id, endpoint.tenant_id, endpoint.active, endpoint.ordered, endpoint.max_rps, endpoint.api_version,
+         endpoint.payload_mode, seen.oldest, pace.sends_from,
+         COALESCE(health.circuit_state, '{states.CLOSED}') <> '{states.CLOSED}' AS probing, {_ROOM} AS places
+  FROM seen CROSS JOIN LATERAL (SELECT * FROM webhooks_endpoint WHERE id = seen.endpoint_id OFFSET 0) endpoint
+  CROSS JOIN LATERAL (SELECT status FROM organizations_tenant WHERE id = endpoint.tenant_id OFFSET 0) tenant
+  LEFT JOIN LATERAL (
+    SELECT * FROM webhooks_endpoint_health WHERE endpoint_id = endpoint.id OFFSET 0) health ON true
+  CROSS JOIN LATERAL (SELECT GREATEST(health.next_send_at,
+    now() - GREATEST(1.0 / endpoint.max_rps, 0.1) * interval '1 second') AS sends_from) pace),
+open AS (
+  SELECT *, LEAST(places, GREATEST(2 * %(limit)s / count(*) OVER (), 1), %(limit)s)::int AS reach
+  FROM room WHERE places > 0 ORDER BY oldest LIMIT %(limit)s),
+found AS (
+  SELECT open.id AS endpoint_id, open.places, open.ordered, due.* FROM open CROSS JOIN LATERAL (
+    (SELECT delivery_id, due_at, retrying, resource_id, sequence FROM webhooks_delivery_due
+     WHERE (endpoint_id, retrying, due_at) > (open.id, false, timestamptz '-infinity')
+       AND (endpoint_id, retrying, due_at) <= (open.id, false, now())
+     ORDER BY endpoint_id, retrying, due_at LIMIT CASE WHEN open.ordered THEN open.reach + 64 ELSE open.reach END)
+    UNION ALL
+    (SELECT delivery_id, due_at, retrying, resource_id, sequence FROM webhooks_delivery_due
+     WHERE (endpoint_id, retrying, due_at) > (open.id, true, timestamptz '-infinity')
+       AND (endpoint_id, retrying, due_at) <= (open.id, true, now())
+     ORDER BY endpoint_id, retrying, due_at LIMIT CASE WHEN open.ordered THEN open.reach + 64 ELSE open.reach END)) due),
+{_IN_ORDER}
+ranked AS (
+  SELECT *, row_number() OVER (PARTITION BY endpoint_id
+    ORDER BY (nth - random()) / CASE WHEN retrying THEN 0.3 ELSE 0.7 END) AS place
+  FROM (SELECT found.*, row_number() OVER (PARTITION BY endpoint_id, retrying ORDER BY due_at) AS nth
+        FROM found WHERE delivery_id NOT IN (SELECT delivery_id FROM behind)) free),
+fit AS (
+  SELECT *, row_number() OVER (PARTITION BY retrying ORDER BY place, due_at) AS turn,
+         count(*) FILTER (WHERE NOT retrying) OVER () AS firsts, count(*) FILTER (WHERE retrying) OVER () AS agains
+  FROM ranked WHERE place <= places),
+split AS (
+  SELECT *, LEAST(firsts, GREATEST(LEAST(%(first_share)s, %(limit)s), %(limit)s - agains)) AS first_slots FROM fit),
+chosen AS (
+  SELECT due.place FROM split CROSS JOIN LATERAL (
+    SELECT ctid AS place FROM webhooks_delivery_due
+    WHERE delivery_id = split.delivery_id AND due_at <= now() FOR UPDATE SKIP LOCKED) due
+  WHERE split.turn <= CASE WHEN split.retrying THEN %(limit)s - split.first_slots ELSE split.first_slots END),
+taken AS (
+  UPDATE webhooks_delivery_due due
+  SET due_at = now() + %(lease_seconds)s * interval '1 second', lease = %(lease)s, claims = claims + 1
+  WHERE due.ctid = ANY(ARRAY(SELECT place FROM chosen)) RETURNING due.*),
+noted AS (
+  INSERT INTO webhooks_endpoint_health AS health (endpoint_id, tenant_id, next_send_at)
+  SELECT open.id, open.tenant_id, min(open.sends_from) + count(*) / min(open.max_rps)::float8 * interval '1 second'
+  FROM taken JOIN open ON open.id = taken.endpoint_id WHERE open.probing OR open.max_rps IS NOT NULL
+  GROUP BY open.id, open.tenant_id ORDER BY open.id
+  ON CONFLICT (endpoint_id) DO UPDATE SET
+    next_send_at = COALESCE(EXCLUDED.next_send_at, health.next_send_at),
+    circuit_state = CASE health.circuit_state
+      WHEN '{states.CLOSED}' THEN '{states.CLOSED}' ELSE '{states.HALF_OPEN}' END)
+SELECT (SELECT CASE WHEN count(*) = %(hops)s THEN (array_agg(endpoint_id ORDER BY step DESC))[1] END FROM hop),
+       (SELECT COALESCE(array_agg(id), '{{}}') FROM room WHERE NOT active),
+       taken.delivery_id, taken.created_at, taken.tenant_id, taken.event_id, taken.endpoint_id, taken.attempts,
+       taken.attempts_before, taken.claims, CASE WHEN open.probing THEN '{states.PROBE}' ELSE taken.trigger END,
+       COALESCE(other.body, event.body)
+FROM (VALUES (1)) always
+LEFT JOIN taken ON true
+LEFT JOIN open ON open.id = taken.endpoint_id
+LEFT JOIN webhooks_event event ON event.created_at = taken.created_at AND event.id = taken.event_id
+LEFT JOIN webhooks_event_body other
+  ON (open.payload_mode <> 'thin' OR open.api_version <> event.api_version)
+  AND other.created_at = taken.created_at AND other.event_id = taken.event_id
+  AND other.api_version = open.api_version AND other.payload_mode = open.payload_mode
+"""
+
+TARGETS: Final = """
+SELECT endpoint.id, endpoint.url, endpoint.active AND tenant.status = 'active',
+       array_agg(secret.id ORDER BY secret.created_at DESC) FILTER (WHERE secret.id IS NOT NULL),
+       array_agg(secret.kind ORDER BY secret.created_at DESC) FILTER (WHERE secret.id IS NOT NULL),
+       array_agg(secret.sealed_key ORDER BY secret.created_at DESC) FILTER (WHERE secret.id IS NOT NULL)
+FROM webhooks_endpoint endpoint
+JOIN organizations_tenant tenant ON tenant.id = endpoint.tenant_id
+LEFT JOIN webhooks_secret secret ON secret.tenant_id = endpoint.tenant_id AND secret.endpoint_id = endpoint.id
+  AND (secret.expires_at IS NULL OR secret.expires_at > now())
+WHERE endpoint.id = ANY(%(endpoints)s) GROUP BY endpoint.id, tenant.status
+"""
+
+_BUCKET_COUNTS: Final = ", ".join(
+    f"count(*) FILTER (WHERE duration_ms >= {low} AND duration_ms < {high})"
+    for low, high in zip((0, *stats.BOUNDS_MS), (*stats.BOUNDS_MS, 2**31 - 1), strict=True)
+)
+
+_HOURS: Final = f"""
+hours AS (
+  INSERT INTO webhooks_endpoint_hour AS kept_hour
+    (id, tenant_id, endpoint_id, hour, attempts, delivered, failed, duration_ms, duration_buckets)
+  SELECT uuidv7(), tenant_id, endpoint_id, date_trunc('hour', at, 'UTC'), count(*),
+         count(*) FILTER (WHERE status BETWEEN 200 AND 299), count(*) FILTER (WHERE owned AND state = '{states.FAILED}'),
+         sum(duration_ms), ARRAY[{_BUCKET_COUNTS}]::int[]
+  FROM fresh GROUP BY tenant_id, endpoint_id, date_trunc('hour', at, 'UTC') ORDER BY 3, 4
+  ON CONFLICT (endpoint_id, hour) DO UPDATE SET attempts = kept_hour.attempts + EXCLUDED.attempts,
+    delivered = kept_hour.delivered + EXCLUDED.delivered, failed = kept_hour.failed + EXCLUDED.failed,
+    duration_ms = kept_hour.duration_ms + EXCLUDED.duration_ms,
+    duration_buckets = ARRAY(SELECT COALESCE(a, 0) + COALESCE(b, 0)
+      FROM unnest(kept_hour.duration_buckets, EXCLUDED.duration_buckets) WITH ORDINALITY AS pair (a, b, n) ORDER BY n)),
+"""
+
+# A success wipes the slate; failures after it, or on top of those before, count. Ten in a row open the circuit, a failed
+# probe opens it again for twice as long. Endpoints that do well and did well are not written at all.
+_HEALTH: Final = f"""
+judged AS (
+  SELECT endpoint_id, tenant_id, at, status, pause_seconds, trigger,
+         COALESCE(status BETWEEN 200 AND 299, false) AS good,
+         max(at) FILTER (WHERE status BETWEEN 200 AND 299) OVER (PARTITION BY endpoint_id) AS last_good
+  FROM fresh WHERE asked),
+tally AS (
+  SELECT endpoint_id, tenant_id, last_good, max(pause_seconds) AS pause_seconds, bool_or(status = {schedule.GONE}) AS gone,
+         count(*) FILTER (WHERE bad) AS failures, min(at) FILTER (WHERE bad) AS bad_from,
+         max(at) FILTER (WHERE bad) AS bad_last, bool_or(bad AND trigger = '{states.PROBE}') AS probe_failed
+  FROM (SELECT *, NOT good AND at >= COALESCE(last_good, at) AS bad FROM judged) judged
+  GROUP BY endpoint_id, tenant_id, last_good),
+before AS (
+  SELECT health.* FROM webhooks_endpoint_health health JOIN tally USING (endpoint_id)
+  ORDER BY endpoint_id FOR UPDATE OF health),
+now_so AS (
+  SELECT tally.*, before.paused_until, before.gone_at,
+         CASE WHEN last_good IS NULL THEN COALESCE(before.consecutive_failures, 0) ELSE 0 END + failures AS in_a_row,
+         CASE WHEN last_good IS NULL THEN COALESCE(before.failing_since, bad_from) ELSE bad_from END AS since,
+         COALESCE(bad_last, before.last_failure_at) AS failed_at, CASE WHEN last_good IS NULL THEN before.warned_at END AS warned_at,
+         CASE WHEN last_good IS NULL THEN COALESCE(before.circuit_state, '{states.CLOSED}') ELSE '{states.CLOSED}' END AS circuit,
+         CASE WHEN last_good IS NULL THEN before.circuit_until END AS until,
+         CASE WHEN last_good IS NULL THEN COALESCE(before.circuit_openings, 0) ELSE 0 END AS openings
+  FROM tally LEFT JOIN before USING (endpoint_id)
+  WHERE failures > 0 OR tally.pause_seconds IS NOT NULL OR gone
+    OR before.consecutive_failures > 0 OR before.circuit_state <> '{states.CLOSED}'),
+verdict AS (
+  SELECT *, (circuit = '{states.CLOSED}' AND in_a_row >= {schedule.CIRCUIT_FAILURES})
+    OR (circuit <> '{states.CLOSED}' AND probe_failed) AS opens FROM now_so),
+health AS (
+  INSERT INTO webhooks_endpoint_health AS kept (endpoint_id, tenant_id, consecutive_failures, failing_since,
+    last_failure_at, warned_at, circuit_state, circuit_until, circuit_openings, paused_until, gone_at)
+  SELECT endpoint_id, tenant_id, in_a_row, since, failed_at, warned_at, CASE WHEN opens THEN '{states.OPEN}' ELSE circuit END,
+    CASE WHEN opens THEN now() + interval '1 second'
+      * LEAST({schedule.CIRCUIT_SECONDS} * 2.0 ^ LEAST(openings, 10), {schedule.CIRCUIT_LONGEST_SECONDS}) ELSE until END,
+    openings + opens::int, GREATEST(paused_until, now() + pause_seconds * interval '1 second'),
+    COALESCE(gone_at, CASE WHEN gone THEN now() END)
+  FROM verdict ORDER BY endpoint_id
+  ON CONFLICT (endpoint_id) DO UPDATE SET consecutive_failures = EXCLUDED.consecutive_failures,
+    failing_since = EXCLUDED.failing_since, last_failure_at = EXCLUDED.last_failure_at,
+    warned_at = EXCLUDED.warned_at, circuit_state = EXCLUDED.circuit_state, circuit_until = EXCLUDED.circuit_until,
+    circuit_openings = EXCLUDED.circuit_openings, paused_until = GREATEST(kept.paused_until, EXCLUDED.paused_until),
+    gone_at = COALESCE(kept.gone_at, EXCLUDED.gone_at))
+"""
+
+# The lease fences: a worker that comes back after its lease ended adds its attempt to the history and nothing else.
+# An attempt may conflict with itself: its statement is repeated when the connection broke before the answer came; what is
+# counted, is counted from the attempts that are new.
+FINISH: Final = f"""
+WITH result AS (SELECT * FROM unnest(
+    %(attempt_id)s::uuid[], %(at)s::timestamptz[], %(delivery_id)s::uuid[], %(created_at)s::timestamptz[],
+    %(tenant_id)s::uuid[], %(endpoint_id)s::uuid[], %(number)s::smallint[], %(attempts_before)s::smallint[],
+    %(status)s::smallint[], %(error)s::text[], %(duration_ms)s::int[], %(excerpt)s::text[], %(headers)s::jsonb[],
+    %(timings)s::jsonb[], %(remote_ip)s::inet[], %(trigger)s::text[], %(state)s::text[], %(delay_seconds)s::float8[],
+    %(pause_seconds)s::float8[], %(asked)s::bool[])
+  AS r (attempt_id, at, delivery_id, created_at, tenant_id, endpoint_id, number, attempts_before, status, error,
+        duration_ms, excerpt, headers, timings, remote_ip, trigger, state, delay_seconds, pause_seconds, asked)),
+own AS (
+  SELECT result.*, due.resource_id, due.sequence FROM result JOIN webhooks_delivery_due due USING (delivery_id)
+  WHERE due.lease = %(lease)s ORDER BY delivery_id FOR UPDATE OF due),
+kept AS (
+  INSERT INTO webhooks_attempt (id, created_at, tenant_id, delivery_id, endpoint_id, number, status, error, duration_ms,
+                                response_excerpt, response_headers, timings, remote_ip, trigger, lease)
+  SELECT attempt_id, at, tenant_id, delivery_id, endpoint_id, number, status, error, duration_ms, excerpt, headers,
+         timings, remote_ip, trigger, %(lease)s FROM result ON CONFLICT DO NOTHING RETURNING id),
+fresh AS MATERIALIZED (
+  SELECT result.*, own.delivery_id IS NOT NULL AS owned FROM result JOIN kept ON kept.id = result.attempt_id
+  LEFT JOIN own USING (delivery_id)),
+ended AS (DELETE FROM webhooks_delivery_due due USING own
+  WHERE due.delivery_id = own.delivery_id AND own.delay_seconds IS NULL),
+postponed AS (
+  UPDATE webhooks_delivery_due due
+  SET due_at = now() + own.delay_seconds * interval '1 second', attempts = own.number, claims = own.number, lease = NULL,
+      attempts_before = own.attempts_before, trigger = '{states.SCHEDULE}'
+  FROM own WHERE due.delivery_id = own.delivery_id AND own.delay_seconds IS NOT NULL),
+pulled AS (
+  UPDATE webhooks_delivery_due due SET due_at = now()
+  FROM (SELECT following.delivery_id FROM own CROSS JOIN LATERAL (
+      SELECT delivery_id FROM webhooks_delivery_due later
+      WHERE later.endpoint_id = own.endpoint_id AND later.resource_id = own.resource_id
+        AND later.sequence > own.sequence AND later.lease IS NULL AND NOT later.retrying
+      ORDER BY later.sequence LIMIT 1 FOR UPDATE SKIP LOCKED) following
+    WHERE own.resource_id IS NOT NULL AND own.delay_seconds IS NULL) pull
+  WHERE due.delivery_id = pull.delivery_id),
+{_HOURS}
+{_HEALTH}
+UPDATE webhooks_delivery delivery
+SET state = own.state, attempts = own.number, attempts_before = own.attempts_before, last_status = own.status,
+    last_error = own.error, next_attempt_at = now() + own.delay_seconds * interval '1 second',
+    done_at = CASE WHEN own.delay_seconds IS NULL THEN now() END
+FROM own WHERE delivery.created_at = own.created_at AND delivery.id = own.delivery_id
+"""
+
+# The share lock makes this wait for a re-activation that is under way; if that wins, the rows stay and run again.
+# An event that was fanned out while its endpoint was being deleted has nobody left to wait for: it has failed.
+FREEZE: Final = f"""
+WITH silent AS (
+  SELECT id, deleted_at FROM webhooks_endpoint WHERE id = ANY(%(endpoints)s) AND NOT active ORDER BY id FOR SHARE),
+frozen AS (
+  DELETE FROM webhooks_delivery_due WHERE delivery_id IN (
+    SELECT due.delivery_id FROM webhooks_delivery_due due JOIN silent ON silent.id = due.endpoint_id
+    WHERE due.lease IS NULL OR due.due_at <= now() ORDER BY due.delivery_id FOR UPDATE OF due SKIP LOCKED)
+  RETURNING delivery_id, created_at, endpoint_id)
+UPDATE webhooks_delivery delivery SET state = '{states.FAILED}', done_at = now(), next_attempt_at = NULL
+FROM frozen JOIN silent ON silent.id = frozen.endpoint_id
+WHERE silent.deleted_at IS NOT NULL AND delivery.created_at = frozen.created_at AND delivery.id = frozen.delivery_id
+  AND delivery.state = ANY(ARRAY['{states.CREATED}', '{states.PENDING}', '{states.RETRYING}'])
+"""
+
+RELEASE: Final = """
+UPDATE webhooks_delivery_due SET due_at = now(), lease = NULL, claims = claims - 1
+WHERE lease = %(lease)s AND delivery_id = ANY(%(deliveries)s)
+"""
+
+USE_KEYS: Final = """
+UPDATE webhooks_secret SET last_used_at = now() WHERE id IN (
+  SELECT id FROM webhooks_secret WHERE id = ANY(%(secrets)s)
+    AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute') ORDER BY id FOR UPDATE SKIP LOCKED)
+"""
