@@ -254,6 +254,11 @@ def one_call(
     return Call(_one(shape, selection, extra.sql, len(extra.parameters)), [*parameters, *extra.parameters])
 
 
+def representation(shape: Shape) -> str:
+    """The SQL of one whole object's JSON, for other statements to hold: $1 is its key, $2 its tenant."""
+    return _one(shape, Selection()).sql.decode()
+
+
 @lru_cache(maxsize=2048)
 def _one(shape: Shape, selection: Selection, extra: str = "", count: int = 0) -> Statement:
     where = [f't."{shape.key}" = $1']

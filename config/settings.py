@@ -184,7 +184,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "PREPROCESSING_HOOKS": ["api.openapi.only_the_api"],
-    "POSTPROCESSING_HOOKS": ["api.openapi.complete"],
+    "POSTPROCESSING_HOOKS": ["api.openapi.complete", "webhooks.reference.openapi.add_webhooks"],
 }
 
 # Named by string, so that `api` never imports the floor above it.

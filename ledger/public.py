@@ -3,7 +3,19 @@
 from .backlogs import Backlog, backlog
 from .models import Event
 from .recording import UnknownEventType, record, statements
-from .registry import DATA_CLASSES, EventType, Fact, after_commit, catalogue, href_of, register, subscribe
+from .registry import (
+    DATA_CLASSES,
+    EventType,
+    Fact,
+    Representation,
+    after_commit,
+    catalogue,
+    href_of,
+    register,
+    represent,
+    representation_of,
+    subscribe,
+)
 
 __all__ = [
     "DATA_CLASSES",
@@ -11,6 +23,7 @@ __all__ = [
     "Event",
     "EventType",
     "Fact",
+    "Representation",
     "UnknownEventType",
     "after_commit",
     "backlog",
@@ -18,6 +31,8 @@ __all__ = [
     "href_of",
     "record",
     "register",
+    "represent",
+    "representation_of",
     "statements",
     "subscribe",
 ]

@@ -57,6 +57,14 @@ class Fact(NamedTuple):
     occurred_at: datetime
 
 
+class Representation(NamedTuple):
+    """How a resource reads over the API: the scope that may read it, and SQL for its JSON ($1 its id, $2 its tenant)."""
+
+    scope: str
+    sql: str
+
+
+_representations: dict[str, Representation] = {}
 _kinds: dict[str, type[EventType]] = {}
 _inside: list[tuple[frozenset[str] | None, InsideHandler]] = []
 _after: dict[str, tuple[frozenset[str] | None, Handler]] = {}
@@ -80,6 +88,17 @@ def register(kind: Kind) -> Kind:
 def catalogue() -> dict[str, type[EventType]]:
     """All registered kinds by name."""
     return dict(sorted(_kinds.items()))
+
+
+def represent(resource: str, *, scope: str, sql: str) -> None:
+    """Offer how resources of a kind read over the API, for those who want more of a fact than its thin payload."""
+    _representations[resource] = Representation(scope, sql)
+
+
+def representation_of(kind: str) -> Representation | None:
+    """How the resource of a kind of fact reads, or None: nobody offers it, or it holds patients' data."""
+    found = _kinds[kind]
+    return None if found.data_class == "phi" else _representations.get(found.resource)
 
 
 def is_registered(kind: str) -> bool:

@@ -18,7 +18,17 @@ class SuppliersConfig(AppConfig):
         """Register the facts of this app, and what happens after a migration."""
         from .catalog import events  # noqa: F401  # registers the kinds of facts
 
+        self._represent()
         post_migrate.connect(_after_migrate, sender=self, dispatch_uid="suppliers")
+
+    def _represent(self) -> None:
+        """Offer how this app's resources read to whoever tells others of its facts."""
+        from api.listing import representation
+        from ledger import public as ledger
+
+        from .storefront.shapes import PRODUCT
+
+        ledger.represent("product", scope="catalog.read", sql=representation(PRODUCT))
 
 
 def _after_migrate(*, using: str, **_: Any) -> None:

@@ -11,7 +11,7 @@ from core.db import needs_transaction
 from core.errors import Conflict, InvalidTransition, QuotaExceeded
 from ledger import public as ledger
 
-from . import changes, egress, envelope, events, patterns, states
+from . import bodies, changes, egress, envelope, events, patterns, policies, states
 from .changes import Shown
 from .keys.actions import add_secret, live_at
 from .models import Delivery, DueDelivery, Endpoint, EndpointHealth, Event, Replay, Secret
@@ -19,6 +19,7 @@ from .models import Delivery, DueDelivery, Endpoint, EndpointHealth, Event, Repl
 ENDPOINT_LIMIT = 100
 RESUMABLE = timedelta(hours=72)
 
+_REACHING = frozenset({"url", "events", "payload_mode"})  # what decides who gets to see what
 _DISABLING = ("disabled_reason", "disabled_at", "disabled_by")
 
 # `claims` starts where `attempts` does: their difference is how often whoever took the row never came back.
@@ -66,10 +67,13 @@ def create_endpoint(*, actor: Actor, data: Mapping[str, Any], at: datetime, addr
 
     :raises BlockedDestination: the platform does not connect to such an address.
     :raises UnknownEventPattern: a pattern matches no event of the catalogue.
+    :raises FullPayloadForbidden: full payloads would hold what the caller may not read.
     :raises EndpointLimitReached: the tenant has 100 of them.
     """
     wanted = _checked(data, addresses)
     kind = wanted.pop("signature", Secret.Kind.HMAC)
+    if wanted.get("payload_mode") == bodies.FULL:
+        policies.may_have_full(actor, wanted["events"])
     _take_place(actor)
     endpoint = Endpoint(tenant_id=actor.tenant_id, created_at=at, updated_at=at, **wanted)
     if not endpoint.active:
@@ -87,7 +91,7 @@ def update_endpoint(
     """Change a locked endpoint. Disabling freezes its unfinished deliveries, enabling resumes those under 72 hours old.
 
     :raises BlockedDestination: as at creation.
-    :raises UnknownEventPattern: as at creation.
+    :raises UnknownEventPattern, FullPayloadForbidden: as at creation.
     """
     wanted = _checked(data, addresses)
     changed = sorted(name for name, value in wanted.items() if getattr(endpoint, name) != value)
@@ -95,6 +99,8 @@ def update_endpoint(
         return endpoint
     for name in changed:
         setattr(endpoint, name, wanted[name])
+    if endpoint.payload_mode == bodies.FULL and not _REACHING.isdisjoint(changed):
+        policies.may_have_full(actor, endpoint.events)
     if "active" in changed:
         _switch(endpoint, actor, at)
     fact = events.EndpointUpdated(active=endpoint.active, changed=changed)

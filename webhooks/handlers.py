@@ -1,14 +1,16 @@
 """What the app does when a fact is recorded: store it for its audience, in the same transaction, and ring the doorbell."""
 
 import time
+from functools import lru_cache
 
+import orjson
 from django.db import transaction
 
 from core import jobs, pipeline
 from core.ids import uuid7, uuid7_text
 from ledger import public as ledger
 
-from . import envelope
+from . import bodies, envelope
 
 DISPATCH = "webhooks.dispatch"
 _QUIET_SECONDS = 0.4
@@ -16,17 +18,21 @@ _EXPIRES_SECONDS = 5
 
 # Sequence number, body and queue row in one statement: the number is part of the bytes that are signed. The time is read
 # once the number is drawn, so that both say the same of a resource's order.
-_STORE = pipeline.Statement.of(
-    "WITH place AS (INSERT INTO webhooks_resource_sequence AS s (id, tenant_id, resource_id, last)"
-    " VALUES ($1::uuid, $2::uuid, $3::uuid, 1)"
-    " ON CONFLICT (tenant_id, resource_id) DO UPDATE SET last = s.last + 1 RETURNING last),"
-    " stored AS (INSERT INTO webhooks_event"
-    " (id, created_at, tenant_id, type, resource_type, resource_id, sequence, api_version, request_id, body)"
-    " SELECT $4::uuid, clock_timestamp(), $2::uuid, $5::text, $6::text, $3::uuid, last, $7::text, $8::text,"
-    f" convert_to($9::text || lpad(last::text, {envelope.SEQUENCE_DIGITS}, '0') || $10::text, 'UTF8') FROM place"
-    " RETURNING id, created_at, tenant_id, type, resource_id)"
-    " INSERT INTO webhooks_event_new (id, created_at, tenant_id, type, resource_id) SELECT * FROM stored RETURNING id"
-)
+_STORE = f"""
+WITH place AS (
+  INSERT INTO webhooks_resource_sequence AS s (id, tenant_id, resource_id, last)
+  VALUES ($3::uuid, $2::uuid, $1::uuid, 1)
+  ON CONFLICT (tenant_id, resource_id) DO UPDATE SET last = s.last + 1 RETURNING last),
+stored AS (
+  INSERT INTO webhooks_event
+    (id, created_at, tenant_id, type, resource_type, resource_id, sequence, api_version, request_id, body)
+  SELECT $4::uuid, clock_timestamp(), $2::uuid, $5::text, $6::text, $1::uuid, last, $7::text, $8::text,
+         convert_to($9::text || lpad(last::text, {envelope.SEQUENCE_DIGITS}, '0') || $10::text, 'UTF8') FROM place
+  RETURNING id, created_at, tenant_id, type, resource_id, api_version, body)WHOLE
+INSERT INTO webhooks_event_new (id, created_at, tenant_id, type, resource_id)
+SELECT id, created_at, tenant_id, type, resource_id FROM stored RETURNING id
+"""
+_THIN = pipeline.Statement.of(_STORE.replace("WHOLE", ""))
 
 
 class _Doorbell:
@@ -62,7 +68,18 @@ def store(fact: ledger.Fact) -> list[pipeline.Call]:
         payload=fact.data,
     )
     before, after = envelope.split(message)
-    texts = (fact.tenant_id, fact.resource_id, message.id, fact.type, fact.resource_type)
-    parameters = [uuid7_text(), *map(str, texts), envelope.API_VERSION, fact.request_id, before, after]
+    texts = (message.id, fact.type, fact.resource_type)
+    parameters = [str(fact.resource_id), str(fact.tenant_id), uuid7_text(), *map(str, texts)]
+    parameters += [envelope.API_VERSION, fact.request_id, before, after]
     transaction.on_commit(_doorbell.ring, robust=True)
-    return [pipeline.Call(_STORE, parameters)]
+    found = ledger.representation_of(fact.type)
+    if found is None:
+        return [pipeline.Call(_THIN, parameters)]
+    previous = fact.data.get("previous")
+    tail = "" if previous is None else ',"previous":' + orjson.dumps(previous).decode()
+    return [pipeline.Call(_full(found.sql), [*parameters, tail])]
+
+
+@lru_cache(maxsize=256)
+def _full(representation: str) -> pipeline.Statement:
+    return pipeline.Statement.of(_STORE.replace("WHOLE", bodies.whole(representation)))

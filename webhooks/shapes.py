@@ -70,7 +70,11 @@ ENDPOINT = shapes.Shape(
         shapes.integer("version"),
     ),
     where='t."deleted_at" IS NULL',
-    unversioned=f"(SELECT left(md5(h::text), 12) {_HEALTH})",
+    unversioned=(
+        "(SELECT left(md5(concat_ws('/', h.failing_since, h.consecutive_failures, h.circuit_state, h.circuit_until,"
+        f" h.paused_until)), 12) {_HEALTH} AND (h.consecutive_failures > 0 OR h.failing_since IS NOT NULL"
+        f" OR h.circuit_state <> '{states.CLOSED}' OR h.paused_until IS NOT NULL))"
+    ),
     example={
         "id": "0199f2c0-5b1e-7c3a-9d44-0a6c2f1e8b90",
         "url": "https://hooks.example.com/platform",

@@ -16,6 +16,7 @@ from . import actions, egress, queries, shapes
 from .egress import BlockedDestination
 from .parts import READ, WRITE, EndpointPart, endpoint_with_key, of_endpoint, with_key
 from .patterns import UnknownEventPattern
+from .policies import FullPayloadForbidden
 from .serializers import EndpointChangeIn, EndpointIn
 
 _EXAMPLE = {
@@ -36,12 +37,18 @@ class EndpointViewSet(EndpointPart):
             scope=WRITE,
             summary="Register a webhook endpoint",
             description="The answer holds the signing secret, this once; with `signature: ed25519` it holds the public key, "
-            "which can be read again. A tenant has at most 100 endpoints.",
+            "which can be read again. `payload_mode: full` needs, beside this scope, the scope to read every kind of resource the "
+            "patterns cover (`catalog.read` for `product.*`). A tenant has at most 100 endpoints.",
             body=EndpointIn,
             status=201,
             answer=endpoint_with_key(),
             secrets=("secret",),
-            errors=(BlockedDestination, UnknownEventPattern, actions.EndpointLimitReached),
+            errors=(
+                BlockedDestination,
+                UnknownEventPattern,
+                FullPayloadForbidden,
+                actions.EndpointLimitReached,
+            ),
             example=_EXAMPLE,
         ),
         "retrieve": Operation(
@@ -59,7 +66,7 @@ class EndpointViewSet(EndpointPart):
             body=EndpointChangeIn,
             partial=True,
             shape=shapes.ENDPOINT,
-            errors=(BlockedDestination, UnknownEventPattern),
+            errors=(BlockedDestination, UnknownEventPattern, FullPayloadForbidden),
             example={"active": False},
         ),
         "destroy": Operation(

@@ -236,6 +236,7 @@ def test_policies_defaults_are_those_of_the_contract(settings: Any) -> None:
         "organizations": 300,
         "webhooks_key": 600,
         "webhooks_bearer": 300,
+        "samples": 10,
         "fhir": 600,
         "bulk": 10,
         "address": 120,

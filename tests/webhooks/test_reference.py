@@ -1,10 +1,13 @@
 """The catalogue and the document about deliveries: the same for every tenant, in the envelope of the credential."""
 
+import jsonschema
 import pytest
 
+from api import docs
 from ledger import public as ledger
 from ledger.registry import register
 from tests.factories import Api, api_key, as_member
+from tests.webhooks.worlds import drain
 from webhooks import schedule
 
 
@@ -78,3 +81,18 @@ def test_reading_them_needs_the_scope(world, path):
     nobody = Api(key=api_key(world.tenant, scopes=["catalog:read"]), tenant=world.tenant)
     assert nobody.get(f"/v1/webhooks/{path}").json()["code"] == "insufficient_scope"
     assert as_member(world.tenant).get(f"/v1/webhooks/{path}").status_code == 200
+
+
+def test_document_describes_every_message_the_platform_sends(world, receiver):
+    sent = docs.document()["webhooks"]
+    assert list(sent) == list(ledger.catalogue())
+    for item in sent.values():
+        media = item["post"]["requestBody"]["content"]["application/json"]
+        jsonschema.validate(media["example"], media["schema"])
+    world.endpoint(receiver.url, events=["product.*"])
+    world.record()
+    drain()
+    (arrival,) = receiver.received
+    described = sent["product.created"]["post"]
+    jsonschema.validate(arrival.event(), described["requestBody"]["content"]["application/json"]["schema"])
+    assert {header["name"] for header in described["parameters"]} <= {name.lower() for name in arrival.headers}
