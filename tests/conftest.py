@@ -48,6 +48,7 @@ def _open_run() -> Run:
         pytest.exit(str(error), returncode=1)
     database = databases.new_test_name()
     chosen = environment(backends, base_url="http://testserver", database=database, redis_number=number)
+    chosen["WEBHOOKS_RESOLVER"] = "tests.outside.Names"
     return Run(backends=backends, database=database, redis_lock=lock, environment=chosen)
 
 

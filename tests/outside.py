@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
@@ -40,9 +41,9 @@ class FixedResolver(AbstractResolver):
 
 
 class Names(AbstractResolver):
-    """The resolver of the settings in tests: `known` names have their addresses, all others a public one.
+    """The resolver of every process of a test run: names that are not `known` do not exist, so nothing leaves the machine.
 
-    A name in `known` without addresses does not exist; `rebinding` gives the next lookup of a name another answer.
+    `rebinding` gives the next lookups of a name other answers.
     """
 
     known: ClassVar[dict[str, list[str]]] = {}
@@ -53,7 +54,7 @@ class Names(AbstractResolver):
         self.asked.append(host)
         if self.rebinding.get(host):
             return answers_of(host, port, self.rebinding[host].pop(0))
-        found = self.known.get(host, [PUBLIC])
+        found = self.known.get(host)
         if not found:
             raise OSError(f"{host} does not exist")
         return answers_of(host, port, found)
@@ -112,12 +113,16 @@ def _note(event: str, arguments: tuple[Any, ...]) -> None:
         seen.append((event, target))
 
 
-sys.addaudithook(_note)
+@cache
+def _hook() -> None:
+    """Listen to the interpreter, once: it forgets no listener."""
+    sys.addaudithook(_note)
 
 
 @contextmanager
 def watch(*, allowed_ports: tuple[int, ...] = ()) -> Iterator[list[tuple[str, Any]]]:
     """Collect every connection and lookup that Python makes meanwhile, but those to named pipes and allowed ports."""
+    _hook()
     seen: list[tuple[str, Any]] = []
     _watching.append(seen)
     try:

@@ -17,7 +17,7 @@ from core import clock
 
 from . import health, schedule
 from .deliveries import deliver
-from .egress import TOTAL_SECONDS, Egress, way_out
+from .egress import Egress, way_out
 from .queues import Outcome, Queues, Share, Target, Work
 
 log = logging.getLogger(__name__)
@@ -223,7 +223,7 @@ def default_pace() -> Pace:
 
     :raises ValueError: the lease is not longer than one POST may take.
     """
-    lease = settings.WEBHOOKS_LEASE_SECONDS
-    if lease <= TOTAL_SECONDS and not settings.WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS:
-        raise ValueError(f"WEBHOOKS_LEASE_SECONDS must be more than {TOTAL_SECONDS:.0f}")
+    lease, longest = settings.WEBHOOKS_LEASE_SECONDS, settings.WEBHOOKS_TIMEOUT_SECONDS
+    if lease <= longest and not settings.WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS:
+        raise ValueError(f"WEBHOOKS_LEASE_SECONDS must be more than {longest:g}")
     return Pace(lease_seconds=lease)

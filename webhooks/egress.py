@@ -2,7 +2,6 @@
 
 from core.egress import (
     LONGEST_URL,
-    TOTAL_SECONDS,
     Answer,
     BlockedDestination,
     Egress,
@@ -14,7 +13,6 @@ from core.egress import (
 
 __all__ = [
     "LONGEST_URL",
-    "TOTAL_SECONDS",
     "Answer",
     "BlockedDestination",
     "Egress",

@@ -8,6 +8,7 @@ from typing import Self
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
+from django.conf import settings
 from yarl import URL
 
 from .destinations import BlockedDestination, Rules, check_url, rules
@@ -142,13 +143,13 @@ class Egress:
         return Answer(status=None, error=name, timings=course.timings(), remote_ip=self._shown(course))
 
     def _shown(self, course: Course) -> str:
-        """The address of an outer proxy is nobody's business."""
-        return "" if self._way.proxy_url else course.remote_ip
+        """The address without its scope, which no database knows; that of an outer proxy is nobody's business."""
+        return "" if self._way.proxy_url else course.remote_ip.partition("%")[0]
 
 
 def way_out(*, connections: int = 256) -> Egress:
     """Return a pool with the operator's rules."""
-    return Egress(rules(), connections=connections)
+    return Egress(rules(), connections=connections, total_seconds=settings.WEBHOOKS_TIMEOUT_SECONDS)
 
 
 async def _begin_of(response: aiohttp.ClientResponse) -> bytes:

@@ -96,6 +96,8 @@ def test_delivery_over_tls(world, authority, name):
     assert shown(delivery) == ("delivered", 200, None)
     (arrival,) = receiver.received
     assert arrival.verified_by([endpoint["secret"]])
+    assert set(delivery["attempt_log"][0]["timings"]) == {"dns_ms", "connect_ms", "tls_ms", "ttfb_ms"}
+    assert delivery["attempt_log"][0]["remote_ip"] == "127.0.0.1"
     assert arrival.headers["host"] == f"{HOST}:{receiver.port}"
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.conf import settings
 
-from core.egress import CONNECT_SECONDS, EXCERPT_BYTES, LONGEST_URL, TOTAL_SECONDS
+from core.egress import CONNECT_SECONDS, EXCERPT_BYTES, LONGEST_URL
 from webhooks import schedule
 from webhooks.actions import ENDPOINT_LIMIT, RESUMABLE
 from webhooks.envelope import API_VERSION, LARGEST_BYTES
@@ -60,7 +60,7 @@ def describe() -> dict[str, Any]:
             "retry_after_statuses": sorted(schedule.HEEDED_STATUSES),
             "longest_wait_seconds": schedule.LONGEST_SECONDS,
         },
-        "timeouts": {"connect_seconds": CONNECT_SECONDS, "total_seconds": TOTAL_SECONDS},
+        "timeouts": {"connect_seconds": CONNECT_SECONDS, "total_seconds": settings.WEBHOOKS_TIMEOUT_SECONDS},
         "limits": _limits(),
         "signature": {
             "specification": "Standard Webhooks 1.0.0",

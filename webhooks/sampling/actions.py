@@ -8,13 +8,15 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
+
 from core.actor import Actor
 from core.crypto import SealBroken
 from core.db import needs_transaction
 from ledger import public as ledger
 from webhooks import catalogue, envelope, patterns, sealing, signing
 from webhooks.deliveries import USER_AGENT
-from webhooks.egress import TOTAL_SECONDS, Answer, way_out
+from webhooks.egress import Answer, way_out
 from webhooks.keys.actions import live_at
 from webhooks.models import Endpoint, Secret
 
@@ -97,7 +99,7 @@ def _run(sample: Sample) -> Answer:
 async def _post(sample: Sample) -> Answer:
     headers = {**sample.headers, "content-type": "application/json", "user-agent": USER_AGENT}
     try:
-        async with asyncio.timeout(TOTAL_SECONDS):
+        async with asyncio.timeout(settings.WEBHOOKS_TIMEOUT_SECONDS):
             async with way_out(connections=1) as egress:
                 return await egress.post(sample.url, body=sample.body, headers=headers)
     except TimeoutError:
