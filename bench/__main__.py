@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-NAMES = ("http", "growth")
+NAMES = ("http", "growth", "chaos")
 
 
 def main() -> int:

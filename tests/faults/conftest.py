@@ -9,6 +9,14 @@ import pytest
 
 from tests.faults.service import Service
 
+VARIABLES = {
+    "RATE_LIMIT_SUPPLIER_PER_MINUTE": "1000000",
+    "RATE_LIMIT_SIGN_IN_PER_MINUTE": "10000",
+    "RATE_LIMIT_ADDRESS_PER_MINUTE": "100000",
+    "WEBHOOKS_TIMEOUT_SECONDS": "3",
+}
+RETRIES = "1,1,1,2,2,2,3,3,3,5,5,5,5,5,5"
+
 
 @pytest.fixture(scope="session")
 def service(request: pytest.FixtureRequest, long: bool) -> Iterator[Service]:
@@ -18,8 +26,7 @@ def service(request: pytest.FixtureRequest, long: bool) -> Iterator[Service]:
     """
     folder = Path(tempfile.mkdtemp(prefix="hp-faults-"))
     folder.chmod(0o711)
-    variables = {"RATE_LIMIT_SUPPLIER_PER_MINUTE": "1000000", "RATE_LIMIT_SIGN_IN_PER_MINUTE": "10000"}
-    variables |= {"RATE_LIMIT_ADDRESS_PER_MINUTE": "100000"}
+    variables = VARIABLES | {"WEBHOOKS_RETRY_SCHEDULE_SECONDS": RETRIES}
     if not long:
         variables["WEBHOOKS_LEASE_SECONDS"] = "5"
     found = Service(folder=folder, variables=variables)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -242,6 +243,29 @@ def whole_postgres(service: Service) -> list[psutil.Process]:
 def valkey(service: Service) -> list[psutil.Process]:
     """The Valkey server."""
     return service.named(_first(keeper(service)), "valkey-server")
+
+
+def worker_trees(service: Service) -> list[psutil.Process]:
+    """Both Celery workers with all their children: everything that tells others of what happened."""
+    parents = [*worker(service), *deliveries(service)]
+    return [*parents, *(child for parent in parents for child in service.children(parent))]
+
+
+def forget_valkey(service: Service) -> None:
+    """Kill -9 Valkey and take its files away: it comes back knowing nothing."""
+    with frozen(keeper(service)):
+        victims = valkey(service)
+        kill(*victims)
+        psutil.wait_procs(victims, timeout=10)
+        shutil.rmtree(service.data / "valkey" / "appendonlydir", ignore_errors=True)
+    wait_for(lambda: valkey(service), what="Valkey")
+
+
+def restart_postgres(service: Service) -> None:
+    """End PostgreSQL as an administrator would, sessions and all; its keeper starts it again."""
+    (postmaster,) = postgres(service)
+    postmaster.send_signal(signal.SIGINT)
+    wait_for(lambda: (found := postgres(service)) and found[0].pid != postmaster.pid, what="PostgreSQL")
 
 
 @contextmanager

@@ -26,6 +26,11 @@ def with_arrival(evidence: Evidence, *more: Arrival) -> Evidence:
     return Evidence(evidence.writes, [*evidence.arrivals, *more])
 
 
+def undone(evidence: Evidence) -> Evidence:
+    """The unanswered write was rolled back after all."""
+    return Evidence([evidence.writes[0], replace(evidence.writes[1], rolled_back=True)], evidence.arrivals)
+
+
 def test_sound_evidence_is_passed():
     assert judge(*sound()) == []
 
@@ -44,6 +49,10 @@ def test_sound_evidence_is_passed():
         (lambda e, k: (with_arrival(e, Arrival("p2", "e2", NOW, False)), k), "badly signed"),
         (lambda e, k: (with_arrival(e, Arrival("p9", "e9", NOW, True)), k), "delivered, but not there"),
         (lambda e, k: (Evidence([*e.writes, Write("S-4", "k", NOW, refusal="500")], e.arrivals), k), "refused"),
+        (lambda e, k: (undone(e), k), "rolled back, but there"),
+        (lambda e, k: (e, replace(k, orphans=["e9"])), "told of nothing"),
+        (lambda e, k: (e, replace(k, states={"delivered": 1, "pending": 1})), "not delivered to the end"),
+        (lambda e, k: (e, replace(k, states={"delivered": 1, "failed": 1})), "not delivered to the end"),
     ],
 )
 def test_planted_fault_is_found(plant, finding):

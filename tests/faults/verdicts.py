@@ -22,6 +22,7 @@ class Write:
     answered_at: float | None = None
     product_id: str = ""
     refusal: str = ""
+    rolled_back: bool = False
 
     @property
     def acknowledged(self) -> bool:
@@ -41,13 +42,18 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Kept:
-    """What PostgreSQL holds: products by id, and for each how many facts, events and deliveries it has."""
+    """What PostgreSQL holds: products by id, and for each how many facts, events and deliveries it has.
+
+    `states` counts the endpoint's deliveries, `orphans` are the tenant's events of products that are not there.
+    """
 
     products: Mapping[str, str]
     facts: Mapping[str, int]
     events: Mapping[str, int]
     deliveries: Mapping[str, int]
     queued: int = 0
+    states: Mapping[str, int] = field(default_factory=dict)
+    orphans: Sequence[str] = ()
 
 
 @dataclass
@@ -79,18 +85,35 @@ def read(connection: psycopg.Connection[Any], *, tenant_id: str, endpoint_id: st
         " + (SELECT count(*) FROM ledger_pending WHERE tenant_id = %(tenant)s)",
         {"tenant": tenant_id, "endpoint": endpoint_id},
     ).fetchone()
+    states = connection.execute(
+        "SELECT state, count(*) FROM webhooks_delivery WHERE endpoint_id = %s GROUP BY state", [endpoint_id]
+    )
+    orphans = connection.execute(
+        "SELECT event.id::text FROM webhooks_event event WHERE tenant_id = %s AND type = 'product.created'"
+        " AND NOT EXISTS (SELECT FROM suppliers_product product WHERE product.id = event.resource_id)",
+        [tenant_id],
+    ).fetchall()
     return Kept(
         products=dict(products),
         facts=dict(facts.fetchall()),
         events=dict(events.fetchall()),
         deliveries=dict(deliveries.fetchall()),
         queued=queued[0] if queued else 0,
+        states=dict(states.fetchall()),
+        orphans=[row[0] for row in orphans],
     )
 
 
 def judge(evidence: Evidence, kept: Kept) -> list[str]:
     """Return one line for every kind of thing that is not as it must be; none means that all holds."""
-    return [*_writes(evidence.writes, kept), *_ghosts(evidence.writes, kept), *_told(evidence.arrivals, kept)]
+    findings = [*_writes(evidence.writes, kept), *_ghosts(evidence.writes, kept), *_told(evidence.arrivals, kept)]
+    return [*findings, *_unfinished(kept)]
+
+
+def _unfinished(kept: Kept) -> list[str]:
+    """Once the queue is empty every delivery has come to its end, and every receiver in the end said yes."""
+    stuck = [f"{state}: {count}" for state, count in kept.states.items() if state != "delivered"]
+    return _line("not delivered to the end", [] if kept.queued else stuck)
 
 
 def _writes(writes: Sequence[Write], kept: Kept) -> list[str]:
@@ -108,7 +131,13 @@ def _ghosts(writes: Sequence[Write], kept: Kept) -> list[str]:
     wanted = {write.sku for write in writes}
     strangers = [sku for sku in by_sku if sku not in wanted]
     doubles = [sku for sku, found in by_sku.items() if len(found) > 1]
-    return [*_line("never asked for", strangers), *_line("created more than once", doubles)]
+    undone = [write.sku for write in writes if write.rolled_back and write.sku in by_sku]
+    return [
+        *_line("never asked for", strangers),
+        *_line("created more than once", doubles),
+        *_line("rolled back, but there", undone),
+        *_line("told of nothing", kept.orphans),
+    ]
 
 
 def _told(arrivals: Sequence[Arrival], kept: Kept) -> list[str]:
