@@ -48,6 +48,7 @@ def addresses(shown: Scene) -> dict[str, str]:
         "event": f"{base}/event/{shown.event.pk}/change/",
         "replays": f"{base}/replay/",
         "replay": f"{base}/replay/{shown.replay.pk}/change/",
+        "replay-form": f"{base}/endpoint/{shown.endpoint['id']}/do/replay/",
         "expunge": f"{base}/event/{shown.event.pk}/do/expunge/",
     }
 
@@ -99,6 +100,12 @@ def test_buttons_of_webhooks_call_the_actions(seat):
     assert not shown.world.rows(Endpoint, id=key)[0].active
     seat.press(f"/admin/webhooks/endpoint/{key}/do/enable/")
     assert shown.world.rows(Endpoint, id=key)[0].active
+    seat.press(f"/admin/webhooks/replay/{shown.replay.pk}/do/cancel/")
+    seat.press(f"/admin/webhooks/endpoint/{key}/do/replay/", only="all")
+    assert "is queued" in seat.page.inner_text("body")
+    seat.press(f"/admin/webhooks/delivery/{shown.failed.pk}/do/redeliver/")
+    assert "sent again now" in seat.page.inner_text("body")
+    seat.shot("webhooks-sent-again")
     seat.press(addresses(shown)["expunge"], confirmation=str(shown.event))
     assert '"expunged": true' in seat.page.inner_text("body")
     seat.shot("webhooks-expunged")

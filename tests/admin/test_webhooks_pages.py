@@ -16,7 +16,7 @@ from tests.admin.people import REASON, act_in, signed_in, staff
 from tests.webhooks.history import past
 from tests.webhooks.scenes import ANSWER, URL, scene
 from webhooks.admin import charts, events, replays, timelines, wording
-from webhooks.models import Attempt, Delivery, Endpoint, EndpointHealth, Event, Replay
+from webhooks.models import Attempt, Delivery, DueDelivery, Endpoint, EndpointHealth, Event, Replay
 
 PREFIX = "/admin/webhooks"
 
@@ -222,6 +222,7 @@ def test_list_asks_as_much_for_one_row_as_for_many(name):
 
 
 def test_timeline_of_many_attempts_asks_no_more(browser, shown):
+    questions(browser, f"delivery/{shown.failed.pk}/change/")
     before = questions(browser, f"delivery/{shown.failed.pk}/change/")
     for number in range(2, 12):
         Attempt.objects.using("owner").create(
@@ -321,3 +322,56 @@ def test_replay_without_a_cursor_has_not_begun():
     assert replays.percent(row) == 99
     row.state = "completed"
     assert replays.percent(row) == 100
+
+
+def test_delivery_is_sent_again_by_the_interfaces_action():
+    shown, person = scene(), staff("support")
+    path = f"delivery/{shown.failed.pk}/do/redeliver/"
+
+    assert press(person, shown, path).status_code == 302
+
+    (row,) = shown.world.rows(Delivery, id=shown.failed.pk)
+    assert (row.state, row.attempts, row.attempts_before) == ("retrying", 1, 1)
+    assert [due.delivery_id for due in shown.world.rows(DueDelivery, delivery_id=shown.failed.pk)] == [shown.failed.pk]
+    told = facts(person)
+    assert told[-1] == ("staff_action.performed", REASON)
+    assert len(told) == 2
+    refused = press(person, shown, path)
+    assert "still on its way" in refused.content.decode()
+    assert facts(person) == told
+
+
+def test_replay_is_asked_for_and_stopped():
+    shown, person = scene(), staff("supply")
+    press(person, shown, f"replay/{shown.replay.pk}/do/cancel/")
+    assert shown.world.rows(Replay, id=shown.replay.pk)[0].state == "cancelled"
+    path = f"endpoint/{shown.endpoint['id']}/do/replay/"
+    wanted = {
+        "since": f"{now() - timedelta(days=3):%Y-%m-%dT%H:%M}",
+        "until": "",
+        "only": "failed",
+        "types": "product.*",
+    }
+
+    assert press(person, shown, path, **wanted).status_code == 302
+
+    (made,) = [row for row in shown.world.rows(Replay) if row.state == "queued"]
+    assert (made.only, made.types) == ("failed", ["product.*"])
+    assert timedelta(days=2, hours=23) < made.until - made.since < timedelta(days=3, minutes=2)
+    again = press(person, shown, path, **wanted)
+    assert "has an open replay" in again.content.decode()
+
+
+def test_replay_form_names_the_field_that_is_wrong():
+    shown, person = scene(), staff("support")
+    press(person, shown, f"replay/{shown.replay.pk}/do/cancel/")
+    path = f"endpoint/{shown.endpoint['id']}/do/replay/"
+
+    early = press(person, shown, path, since="1999-01-01T00:00", only="failed").content.decode()
+    kind = press(
+        person, shown, path, since=f"{now():%Y-%m-%d}T00:00", only="failed", types="nothing.at_all"
+    ).content.decode()
+
+    assert "Events are kept for 365 days." in early
+    assert "No event matches" in kind
+    assert [row.state for row in shown.world.rows(Replay)] == ["cancelled"]

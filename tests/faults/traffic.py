@@ -105,6 +105,9 @@ class Traffic:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.finish()
+        client = self.client()
+        client.send("DELETE", f"/v1/webhooks/{self.endpoint_id}")  # else its retries would delay all later traffic
+        client.close()
         self._receiver.__exit__(kind, error, trace)
 
     def client(self) -> Client:

@@ -2,8 +2,12 @@
 
 from organizations.staff.buttons import Button, ConfirmedForm, Press
 from organizations.staff.roles import Deed
-from webhooks import actions
+from webhooks import actions, queries, states
 from webhooks.history.actions import expunge
+from webhooks.replays.actions import cancel_replay, request_replay
+from webhooks.replays.queries import locked_replay
+
+from .forms import ReplayForm
 
 
 def _enable(press: Press) -> None:
@@ -12,6 +16,26 @@ def _enable(press: Press) -> None:
 
 def _disable(press: Press) -> None:
     actions.update_endpoint(actor=press.actor, endpoint=press.row, data={"active": False}, at=press.at)
+
+
+def _replay(press: Press) -> str:
+    wanted = {name: press.data[name] for name in ("since", "until", "only", "types") if press.data[name]}
+    made = request_replay(actor=press.actor, endpoint=press.row, data=wanted, at=press.at)
+    return f"Replay {made.id} is queued; its page shows how far it is."
+
+
+def _resend(press: Press) -> str:
+    """Locks come in the order of the interface: the endpoint, then the delivery."""
+    endpoint = queries.locked_endpoint(press.actor, press.row.endpoint_id)
+    delivery = queries.locked_delivery(press.actor, endpoint, press.row.pk)
+    actions.resend_delivery(actor=press.actor, endpoint=endpoint, delivery=delivery, at=press.at)
+    return "It is sent again now; this page shows what becomes of it."
+
+
+def _cancel(press: Press) -> None:
+    endpoint = queries.locked_endpoint(press.actor, press.row.endpoint_id, deleted=True)
+    replay = locked_replay(press.actor, endpoint, press.row.pk)
+    cancel_replay(actor=press.actor, endpoint=endpoint, replay=replay, at=press.at)
 
 
 def _expunge(press: Press) -> str:
@@ -42,9 +66,41 @@ ENDPOINT_BUTTONS = (
         icon="pause_circle",
         danger=True,
     ),
+    Button(
+        name="replay",
+        label="Replay",
+        deed=Deed.SEND_WEBHOOKS,
+        run=_replay,
+        explains="Sends a stretch of the past there again, in the background and within the endpoint’s limits. Receivers "
+        "know what they have by the same webhook-id. One replay of an endpoint at a time.",
+        shown=lambda row: row.active,
+        form=ReplayForm,
+        icon="replay",
+    ),
 )
-DELIVERY_BUTTONS: tuple[Button, ...] = ()
-REPLAY_BUTTONS: tuple[Button, ...] = ()
+DELIVERY_BUTTONS = (
+    Button(
+        name="redeliver",
+        label="Send again",
+        deed=Deed.SEND_WEBHOOKS,
+        run=_resend,
+        explains="The same bytes under the same webhook-id, at once; if that fails, the schedule begins anew.",
+        shown=lambda row: row.state not in states.UNFINISHED and row.endpoint.active,
+        icon="send",
+    ),
+)
+REPLAY_BUTTONS = (
+    Button(
+        name="cancel",
+        label="Stop",
+        deed=Deed.SEND_WEBHOOKS,
+        run=_cancel,
+        explains="Nothing more is queued by it. What it has queued is delivered all the same.",
+        shown=lambda row: row.state in states.REPLAYING,
+        icon="stop_circle",
+        danger=True,
+    ),
+)
 EVENT_BUTTONS = (
     Button(
         name="expunge",

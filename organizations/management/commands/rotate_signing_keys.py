@@ -21,7 +21,10 @@ class Command(TenantCommand):
         super().add_arguments(parser)
         parser.add_argument("--max-age-days", type=int, default=90, help="rotate when older than this (90)")
         parser.add_argument("--now", action="store_true", help="rotate whatever its age")
-        parser.add_argument("--withdraw", metavar="KID", help="stop a replaced key at once, with all tokens it signed")
+        withdraw = (
+            "stop a replaced key at once, with all tokens it signed; as --withdraw=KID, for a KID may begin with -"
+        )
+        parser.add_argument("--withdraw", metavar="KID", help=withdraw)
 
     def work(self, options: dict[str, Any]) -> dict[str, Any]:
         """Rotate, or withdraw."""

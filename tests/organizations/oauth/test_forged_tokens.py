@@ -341,6 +341,6 @@ def test_the_command_rotates_by_age_at_will_and_withdraws():
     assert rotated["rotated"]
     assert rotated["published"][0] == rotated["kid"] != before
     assert before in rotated["published"]
-    assert run("--withdraw", before) == {"kid": before, "withdrawn": True}
-    assert run("--withdraw", before) == {"kid": before, "withdrawn": False}
+    assert run(f"--withdraw={before}") == {"kid": before, "withdrawn": True}
+    assert run(f"--withdraw={before}") == {"kid": before, "withdrawn": False}
     assert before not in run()["published"]

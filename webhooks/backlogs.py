@@ -1,0 +1,77 @@
+"""How the deliveries of all tenants stand right now: what the command of the runbook prints. Reads the two live queues only."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from core.db import role_context
+from core.row_security import DISPATCHER
+
+BUSIEST = 5
+
+_QUEUES = """
+SELECT (SELECT count(*) FROM webhooks_event_new),
+       (SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM webhooks_event_new),
+       count(*), count(*) FILTER (WHERE due_at <= now() AND lease IS NULL), count(*) FILTER (WHERE lease IS NOT NULL),
+       coalesce(extract(epoch FROM now() - min(due_at) FILTER (WHERE due_at <= now())), 0)::float8,
+       count(*) FILTER (WHERE claims > attempts + 1)
+FROM webhooks_delivery_due
+"""
+_HEALTH = """
+SELECT count(*) FILTER (WHERE circuit_state <> 'closed'), count(*) FILTER (WHERE consecutive_failures > 0),
+       (SELECT count(*) FROM webhooks_replay WHERE state IN ('queued', 'running'))
+FROM webhooks_endpoint_health
+"""
+_BUSIEST = f"""
+SELECT due.endpoint_id, due.tenant_id, substring(endpoint.url FROM '^[a-z]+://([^/?#]+)'), count(*), min(due.attempts), max(due.attempts)
+FROM webhooks_delivery_due due JOIN webhooks_endpoint endpoint ON endpoint.id = due.endpoint_id
+GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1 LIMIT {BUSIEST}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """An endpoint with much in the queue; of its address the host only."""
+
+    endpoint_id: UUID
+    tenant_id: UUID
+    host: str
+    queued: int
+    least_attempts: int
+    most_attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """Events not fanned out, deliveries queued, of those due and in flight; ages in seconds."""
+
+    new_events: int
+    new_events_seconds: float
+    queued: int
+    due: int
+    in_flight: int
+    due_seconds: float
+    lost: int
+    circuits_open: int
+    endpoints_failing: int
+    replays_open: int
+    busiest: list[Busy]
+
+    def as_json(self) -> dict[str, Any]:
+        """The backlog as a JSON object."""
+        return asdict(self)
+
+
+def backlog() -> Backlog:
+    """Read how things stand; `lost` are deliveries whose worker vanished at least once."""
+    with role_context(DISPATCHER), connection.cursor() as cursor:
+        cursor.execute(_QUEUES)
+        queues = cursor.fetchone()
+        cursor.execute(_HEALTH)
+        health = cursor.fetchone()
+        cursor.execute(_BUSIEST)
+        busiest = [Busy(*row) for row in cursor.fetchall()]
+    values = [*queues, *health, busiest]
+    return Backlog(*values)
