@@ -11,13 +11,17 @@ from core.row_security import DISPATCHER
 
 BUSIEST = 5
 
+# Due work of an endpoint that rests, or asked us to wait, is not late: it is held back on purpose.
 _QUEUES = """
 SELECT (SELECT count(*) FROM webhooks_event_new),
        (SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM webhooks_event_new),
-       count(*), count(*) FILTER (WHERE due_at <= now() AND lease IS NULL), count(*) FILTER (WHERE lease IS NOT NULL),
-       coalesce(extract(epoch FROM now() - min(due_at) FILTER (WHERE due_at <= now())), 0)::float8,
+       count(*), count(*) FILTER (WHERE is_due AND NOT is_held), count(*) FILTER (WHERE is_due AND is_held),
+       count(*) FILTER (WHERE lease IS NOT NULL),
+       coalesce(extract(epoch FROM now() - min(due_at) FILTER (WHERE is_due AND NOT is_held)), 0)::float8,
        count(*) FILTER (WHERE claims > attempts + 1)
-FROM webhooks_delivery_due
+FROM (SELECT due.*, due.due_at <= now() AND due.lease IS NULL AS is_due,
+             coalesce(greatest(health.circuit_until, health.paused_until) > now(), false) AS is_held
+      FROM webhooks_delivery_due due LEFT JOIN webhooks_endpoint_health health USING (endpoint_id)) queue
 """
 _HEALTH = """
 SELECT count(*) FILTER (WHERE circuit_state <> 'closed'), count(*) FILTER (WHERE consecutive_failures > 0),
@@ -45,12 +49,13 @@ class Busy:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """Events not fanned out, deliveries queued, of those due and in flight; ages in seconds."""
+    """Events not fanned out, deliveries queued; of those due, held back though due, in flight. Ages in seconds."""
 
     new_events: int
     new_events_seconds: float
     queued: int
     due: int
+    held_back: int
     in_flight: int
     due_seconds: float
     lost: int

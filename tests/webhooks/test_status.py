@@ -1,6 +1,7 @@
 """The command that says how the deliveries stand."""
 
 import json
+from datetime import timedelta
 from io import StringIO
 
 from django.core.management import call_command
@@ -11,7 +12,7 @@ from tests.webhooks.history import past
 from tests.webhooks.scenes import scene
 from webhooks.backlogs import backlog
 from webhooks.history.upkeep import keep_history
-from webhooks.models import DueDelivery
+from webhooks.models import DueDelivery, EndpointHealth
 
 
 def told(*options):
@@ -29,6 +30,11 @@ def test_status_counts_what_waits_and_names_the_busiest():
     after = backlog()
 
     assert (after.queued, after.due, after.lost) == (before.queued, before.due + 1, before.lost + 1)
+    with tenant_context(shown.tenant.id):
+        rests = {"circuit_state": "open", "circuit_until": now() + timedelta(minutes=5)}
+        EndpointHealth.objects.filter(tenant_id=shown.tenant.id).update(**rests)
+    held = backlog()
+    assert (held.due, held.held_back) == (after.due - 1, after.held_back + 1)
     assert min(after.queued, after.endpoints_failing, after.replays_open) >= 1
     assert "https://" not in told()
     found = json.loads(told("--json"))

@@ -52,6 +52,7 @@ def _say(found: Backlog, days: dict[str, int]) -> Iterator[str]:
     yield f"events not fanned out   {found.new_events:>8}   oldest {found.new_events_seconds:.0f} s"
     yield f"deliveries queued       {found.queued:>8}"
     yield f"  due now               {found.due:>8}   oldest {found.due_seconds:.0f} s"
+    yield f"  due, but held back    {found.held_back:>8}"
     yield f"  in flight             {found.in_flight:>8}"
     yield f"  a worker lost         {found.lost:>8}"
     yield f"endpoints failing       {found.endpoints_failing:>8}   resting {found.circuits_open}"
