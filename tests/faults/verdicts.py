@@ -44,7 +44,7 @@ class Arrival:
 class Kept:
     """What PostgreSQL holds: products by id, and for each how many facts, events and deliveries it has.
 
-    `states` counts the endpoint's deliveries, `orphans` are the tenant's events of products that are not there.
+    `states` counts the endpoint's deliveries, `orphans` are events with the mark of products that are not there.
     """
 
     products: Mapping[str, str]
@@ -90,8 +90,9 @@ def read(connection: psycopg.Connection[Any], *, tenant_id: str, endpoint_id: st
     )
     orphans = connection.execute(
         "SELECT event.id::text FROM webhooks_event event WHERE tenant_id = %s AND type = 'product.created'"
+        " AND position(%s in convert_from(body, 'UTF8')) > 0"
         " AND NOT EXISTS (SELECT FROM suppliers_product product WHERE product.id = event.resource_id)",
-        [tenant_id],
+        [tenant_id, mark],
     ).fetchall()
     return Kept(
         products=dict(products),
