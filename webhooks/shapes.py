@@ -131,13 +131,14 @@ _ATTEMPTS = (
     ' AND a.created_at >= t."created_at"'
 )
 
-# What is queued or done, and what the fan-out has not come to yet: events that a live endpoint wants.
+# What is queued or done, and what the fan-out has not come to yet: events that a live endpoint wants. Types are those of
+# the history's columns, or PostgreSQL would read and sort all of it instead of walking its index.
 _EVERY_DELIVERY = f"""(
 SELECT id, created_at, tenant_id, event_id, event_type, endpoint_id, state, attempts, last_status, last_error,
  next_attempt_at, done_at FROM webhooks_delivery
 UNION ALL
 SELECT {wanted.DELIVERY_ID.format(event="n.id", endpoint="e.id")}, n.created_at, n.tenant_id, n.id, n.type, e.id,
- '{states.CREATED}', 0, NULL, '', NULL, NULL
+ '{states.CREATED}'::varchar, 0::smallint, NULL::smallint, ''::varchar, NULL::timestamptz, NULL::timestamptz
 FROM webhooks_event_new n JOIN webhooks_endpoint e ON e.tenant_id = n.tenant_id AND e.active AND e.id <> n.resource_id
 WHERE {wanted.MATCHES.format(patterns="e.events", type="n.type")})"""
 

@@ -1,12 +1,15 @@
 """Sending one finished delivery again, and the delivery in every state between event and end."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from django.db import connections
+from django.db import connection, connections
+from django.http import QueryDict
 
+from api.listing import cursor_call, read_query
 from bench.receiver import Receiver, Reply
 from core.clock import now
 from core.db import tenant_context
@@ -14,8 +17,9 @@ from tests.factories import Api, api_key, as_member
 from tests.races import race
 from tests.webhooks.test_queues import only_fan_out
 from tests.webhooks.worlds import drain, new_world
-from webhooks import states
+from webhooks import shapes, states
 from webhooks.models import Delivery, DueDelivery, EndpointHealth
+from webhooks.parts import of_endpoint
 
 
 def again(world, endpoint, delivery, **more):
@@ -311,3 +315,19 @@ def test_settings_are_accepted_and_shown(world, receiver):
     path = f"/v1/webhooks/{endpoint['id']}"
     changed = world.api.patch(path, json={"max_rps": None, "ordered": False, "max_inflight": 1}).json()["data"]
     assert (changed["max_rps"], changed["ordered"], changed["max_inflight"], changed["version"]) == (None, False, 1, 2)
+
+
+def test_deliveries_are_found_by_their_index_however_many_there_are(world, receiver):
+    """The union with the queue of new events must not make PostgreSQL read and sort the history."""
+    endpoint = world.endpoint(receiver.url)
+    query = read_query(shapes.DELIVERIES, QueryDict(""), "page")
+    query = replace(query, extra=(of_endpoint(endpoint["id"]),))
+    call = cursor_call(query, world.tenant.id, after=None, limit=20)
+    with tenant_context(world.tenant.id), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"PREPARE listed AS {call.statement.sql.decode()}")
+        cursor.execute(f"EXPLAIN EXECUTE listed ({', '.join(['%s'] * len(call.parameters))})", call.parameters)
+        plan = [row[0] for row in cursor.fetchall()]
+        cursor.execute("DEALLOCATE listed")
+    assert any("endpoint_id_created_at_id_idx" in line for line in plan), plan
+    assert any("Merge Append" in line for line in plan), plan
