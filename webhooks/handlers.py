@@ -10,7 +10,7 @@ from core import jobs, pipeline
 from core.ids import uuid7, uuid7_text
 from ledger import public as ledger
 
-from . import bodies, envelope
+from . import bodies, envelope, horizon
 
 DISPATCH = "webhooks.dispatch"
 _QUIET_SECONDS = 0.4
@@ -21,7 +21,7 @@ _EXPIRES_SECONDS = 5
 _STORE = f"""
 WITH place AS (
   INSERT INTO webhooks_resource_sequence AS s (id, tenant_id, resource_id, last)
-  VALUES ($3::uuid, $2::uuid, $1::uuid, 1)
+  SELECT $3::uuid, $2::uuid, $1::uuid, 1 FROM ({horizon.ENTER}) writing WHERE true
   ON CONFLICT (tenant_id, resource_id) DO UPDATE SET last = s.last + 1 RETURNING last),
 stored AS (
   INSERT INTO webhooks_event

@@ -10,7 +10,7 @@ from api.filters import Condition, Filters
 from api.listing import Listing, Sort
 from core.ids import parse_uuid
 
-from . import states, wanted
+from . import horizon, states, wanted
 from .models import Delivery, Endpoint, Event, Secret
 
 _EVENT_ID = "'evt_' || replace({0}::text, '-', '')"
@@ -228,8 +228,7 @@ EVENT = shapes.Shape(
         _member("data", {"type": "object"}),
     ),
     version=None,
-    # A row may become visible a little after its created_at; a reader of the feed must not step over it.
-    where="t.\"created_at\" < now() - interval '2 seconds'",
+    where=horizon.SETTLED,
 )
 
 _BY_TIME = {"created_at": Sort("created_at", "timestamptz")}

@@ -181,7 +181,7 @@ class EventViewSet(ApiViewSet):
         "list": Operation(
             scope=READ,
             summary="Read the event log",
-            description="The envelopes as they are delivered, oldest first; the last two seconds are held back.",
+            description="The envelopes as they are delivered, oldest first; the last two seconds are held back, and what a transaction that is still open may yet come before.",
             listing=shapes.EVENTS,
             policy="webhooks",
         ),

@@ -1,15 +1,19 @@
 """The webhook operations over HTTP: both credentials, every refusal, limits under a race."""
 
 import base64
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import jsonschema
 import pytest
-from django.db import connection
+from django.db import connection, connections, transaction
 
 from core.clock import now
+from core.db import bind_tenant
+from ledger import public as ledger
+from suppliers.catalog.events import ProductCreated
 from tests.factories import Api, api_key, as_member, provision
 from tests.webhooks.worlds import drain, new_world
 from webhooks import actions
@@ -242,3 +246,30 @@ def age(world):
     """Wait until the feed no longer holds the newest events back."""
     newest = max(event.created_at for event in world.rows(Event))
     time.sleep(max(0.0, 2.1 - (now() - newest).total_seconds()))
+
+
+def test_feed_waits_for_a_writer_who_commits_late(world):
+    """What commits late stands before what committed meanwhile; a reader between the two must not lose it."""
+    wrote, go = threading.Event(), threading.Event()
+
+    def write_slowly():
+        with transaction.atomic():
+            bind_tenant(world.tenant.id)
+            fact = ProductCreated(supplier_sku="LATE", status="active")
+            ledger.record(actor=world.actor, event=fact, resource_id=late, at=now(), resource_version=1)
+            wrote.set()
+            go.wait(20)
+        connections.close_all()
+
+    late = uuid4()
+    slow = threading.Thread(target=write_slowly)
+    slow.start()
+    assert wrote.wait(10)
+    quick = world.record()
+    age(world)
+    early = world.api.get("/v1/events?type=product.created").json()
+    go.set()
+    slow.join(10)
+    time.sleep(0.1)
+    seen = [event["data"]["object"]["id"] for event in world.api.get("/v1/events?type=product.created").json()["data"]]
+    assert (early["data"], seen) == ([], [str(late), str(quick)])
