@@ -58,6 +58,11 @@ def observe_pipeline(seconds: float) -> None:
     _pipeline.observe(seconds)
 
 
+def add_collector(collector: Collector) -> None:
+    """Show what an app reads from the database when Prometheus asks; the port has it beside this process's figures."""
+    _collectors.append(collector)
+
+
 class _RelayBacklog(Collector):
     """Facts that after-commit subscribers have not handled yet, read when Prometheus asks."""
 
@@ -73,6 +78,9 @@ class _RelayBacklog(Collector):
         yield GaugeMetricFamily("hp_ledger_pending_seconds", "Age of the oldest of them.", value=found.oldest_seconds)
 
 
+_collectors: list[Collector] = [_RelayBacklog()]
+
+
 def registry() -> CollectorRegistry:
     """What the metrics port shows: this process's figures, or all workers' where a shared directory is set."""
     shown = CollectorRegistry(auto_describe=False)
@@ -80,7 +88,8 @@ def registry() -> CollectorRegistry:
         MultiProcessCollector(shown)  # type: ignore[no-untyped-call]
     else:
         shown.register(REGISTRY)
-    shown.register(_RelayBacklog())
+    for collector in _collectors:
+        shown.register(collector)
     return shown
 
 

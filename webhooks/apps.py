@@ -9,10 +9,14 @@ class WebhooksConfig(AppConfig):
     verbose_name = "Webhooks"
 
     def ready(self) -> None:
+        from api.metrics import add_collector
+
         from . import events, notices  # noqa: F401  # the kinds of facts and who hears of them register themselves
         from .handlers import subscribe
         from .history import events as history_events  # noqa: F401
         from .history.retention import check_settings
+        from .metrics import WebhookCollector
 
         subscribe()
+        add_collector(WebhookCollector())
         checks.register(check_settings)

@@ -15,9 +15,10 @@ from django.db import DatabaseError, connection
 
 from core import clock
 
-from . import health, schedule
+from . import health, meters, schedule
 from .deliveries import deliver
 from .egress import Egress, way_out
+from .meters import Meters
 from .queues import Outcome, Queues, Share, Target, Work
 
 log = logging.getLogger(__name__)
@@ -57,6 +58,8 @@ class Dispatcher:
         self._sending: set[asyncio.Task[None]] = set()
         self._first_tries = 0
         self._key_notes = KeyNotes()
+        self._meters = Meters()
+        self._metered_at = 0.0
         self._watching: asyncio.Task[None] | None = None
         self._watched_at = time.monotonic()
         self._gone = False
@@ -77,6 +80,7 @@ class Dispatcher:
                 await self._breathe(await self._round(taking=taking))
             if self._watching is not None:
                 await self._watching
+            await self._count(at_once=True)
         finally:
             for task in self._sending:
                 task.cancel()
@@ -91,6 +95,7 @@ class Dispatcher:
         try:
             moved = await self._flush()
             self._watch()
+            await self._count()
             if taking:
                 moved = bool(await self._queues.fan_out(limit=self._pace.fan_out)) or moved
                 moved = await self._take() or moved
@@ -124,8 +129,21 @@ class Dispatcher:
             return False
         await self._queues.finish(outcomes)
         del self._outcomes[: len(outcomes)]
+        self._meters.finished(outcomes)
         self._gone |= any(outcome.status == schedule.GONE for outcome in outcomes)
         return True
+
+    async def _count(self, *, at_once: bool = False) -> None:
+        """Hand the figures to monitoring once a second; those of a lost connection are handed over with the next."""
+        now = time.monotonic()
+        if not at_once and now - self._metered_at < meters.EVERY_SECONDS:
+            return
+        self._metered_at = now
+        if figures := self._meters.take():
+            try:
+                await self._queues.count(figures)
+            except psycopg.OperationalError:
+                self._meters.put_back(figures)
 
     def _watch(self) -> None:
         """Have the endpoints looked after beside the loop: when one said 410, and now and then where beat may be away."""
@@ -141,6 +159,7 @@ class Dispatcher:
             return False
         first = max(round(self._pace.concurrency * self._pace.first_share) - self._first_tries, 0)
         claim = await self._queues.claim(Share(free, first, self._pace.lease_seconds))
+        self._meters.claimed(claim.work)
         if claim.inactive:
             await self._queues.freeze(claim.inactive)
         if not claim.work:

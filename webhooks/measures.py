@@ -75,3 +75,16 @@ class EndpointHour(models.Model):
 
     def __str__(self) -> str:
         return f"{self.endpoint_id} at {self.hour}"
+
+
+class Meter(models.Model):
+    """One figure of all dispatchers that only ever grows, for Prometheus. Personal data: none."""
+
+    name = models.CharField(primary_key=True, max_length=60)
+    value = models.BigIntegerField()
+
+    class Meta:
+        db_table = "webhooks_meter"
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.value}"

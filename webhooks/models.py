@@ -17,7 +17,7 @@ from organizations.public import TenantOwned
 
 from . import states
 from .envelope import API_VERSION
-from .measures import EndpointHealth, EndpointHour
+from .measures import EndpointHealth, EndpointHour, Meter
 
 __all__ = [
     "Attempt",
@@ -28,6 +28,7 @@ __all__ = [
     "EndpointHour",
     "Event",
     "EventBody",
+    "Meter",
     "NewEvent",
     "Replay",
     "ResourceSequence",

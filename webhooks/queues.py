@@ -161,16 +161,26 @@ class Queues:
         """Note that keys signed something."""
         await self._run([statements.USE_KEYS], {"secrets": list(secrets)}, durable=False)
 
+    async def count(self, figures: Mapping[str, int]) -> None:
+        """Add to the figures that monitoring reads."""
+        parameters = {"names": list(figures), "values": list(figures.values())}
+        await self._run([statements.METER], parameters, durable=False, role="none")
+
     async def _run(
-        self, wanted: Sequence[str], parameters: Mapping[str, Any], *, durable: bool = True
+        self,
+        wanted: Sequence[str],
+        parameters: Mapping[str, Any],
+        *,
+        durable: bool = True,
+        role: str = DISPATCHER,
     ) -> list[tuple[Any, ...]]:
-        """Run statements in a transaction under the dispatcher's role, in one round trip; return what the last one found.
+        """Run statements in a transaction under a narrow role, in one round trip; return what the last one found.
 
         :raises psycopg.OperationalError: the server is away; the next call connects anew.
         """
         connection = await self._open()
         async with connection.pipeline(), connection.transaction():
-            await connection.execute(_ROLE, [DISPATCHER, "on" if durable else "off"])
+            await connection.execute(_ROLE, [role, "on" if durable else "off"])
             for statement in wanted:
                 cursor = await connection.execute(statement.encode(), parameters, prepare=True)
         return await cursor.fetchall() if cursor.description else []

@@ -329,3 +329,10 @@ UPDATE webhooks_secret SET last_used_at = now() WHERE id IN (
   SELECT id FROM webhooks_secret WHERE id = ANY(%(secrets)s)
     AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute') ORDER BY id FOR UPDATE SKIP LOCKED)
 """
+
+# Run as the login role: the figures belong to no tenant.
+METER: Final = """
+INSERT INTO webhooks_meter AS meter (name, value)
+SELECT name, value FROM unnest(%(names)s::text[], %(values)s::bigint[]) AS more (name, value) ORDER BY name
+ON CONFLICT (name) DO UPDATE SET value = meter.value + EXCLUDED.value
+"""
