@@ -104,6 +104,9 @@ class Dispatcher:
             if not taking and self._away > _PATIENCE:
                 raise
             log.warning("database away", extra={"error": type(error).__name__})
+            await (
+                self._queues.close()
+            )  # whatever is wrong with this connection, its plans or its server, the next has not
             await asyncio.sleep(self._pace.away_seconds)
             return False
         self._away = 0

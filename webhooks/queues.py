@@ -110,7 +110,7 @@ class Queues:
         self._after = _NOWHERE
 
     async def close(self) -> None:
-        """Give the connection back to the server."""
+        """Give the connection back to the server; the next statement opens another one."""
         if self._connection is not None:
             await self._connection.close()
 
