@@ -64,7 +64,7 @@ def machine(wanted: argparse.Namespace) -> list[str]:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return [
         (
-            f"{time.strftime('%Y-%m-%d %H:%M')} · {_processor()}, {os.cpu_count()} cores shared by everything incl. the load, "
+            f"{time.strftime('%Y-%m-%d %H:%M')} · {processor()}, {os.cpu_count()} cores shared by everything incl. the load, "
             f"{memory:.0f} GB · {platform.system()} {platform.release()} · Python {platform.python_version()}, {packages} · "
             f"load average at the end {os.getloadavg()[0]:.1f}; a million additions in Python took "
             f"{reference():.0f} ms of CPU then"
@@ -87,7 +87,8 @@ def reference() -> float:
     return (time.process_time() - before) * 1000
 
 
-def _processor() -> str:
+def processor() -> str:
+    """What the machine calls its processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from psycopg.types.json import Jsonb
-
 from core import clock
 from core.crypto import SealBroken
 from core.ids import uuid7
@@ -74,8 +72,8 @@ async def deliver(egress: Egress, work: Work, target: Target, *, steps: Sequence
         error=answer.error,
         duration_ms=duration_ms,
         excerpt=answer.excerpt,
-        headers=Jsonb(answer.headers),
-        timings=Jsonb(answer.timings),
+        headers=answer.headers,
+        timings=answer.timings,
         remote_ip=answer.remote_ip or None,
         trigger=states.SCHEDULE if work.trigger == states.PROBE and not asked else work.trigger,
         state=verdict.state,

@@ -4,14 +4,15 @@ They run on a connection of their own, outside Django, under the narrow role `hp
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import orjson
 import psycopg
 from django.db import connections
-from psycopg.types.json import Jsonb
+from psycopg.types.json import Json
 
 from core.row_security import DISPATCHER
 
@@ -57,7 +58,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One attempt as it is written down; `delay_seconds` None ends the delivery. Names are the statement's parameters.
+    """One attempt as it is written down; `delay_seconds` None ends the delivery. Names are those of the statement.
 
     `asked` False is an attempt that never reached for the receiver, so that its health is not judged by it.
     """
@@ -74,8 +75,8 @@ class Outcome:
     error: str
     duration_ms: int
     excerpt: str
-    headers: Jsonb
-    timings: Jsonb
+    headers: dict[str, str]
+    timings: dict[str, int]
     remote_ip: str | None
     trigger: str
     state: str
@@ -145,8 +146,8 @@ class Queues:
 
     async def finish(self, outcomes: Sequence[Outcome]) -> None:
         """Write attempts down, judge the endpoints, and move on every delivery whose lease is still ours."""
-        columns = {name: [getattr(outcome, name) for outcome in outcomes] for name in _COLUMNS}
-        await self._run([statements.FINISH], columns | {"lease": self._lease})
+        written = Json(outcomes, dumps=orjson.dumps)
+        await self._run([statements.FINISH], {"outcomes": written, "lease": self._lease})
 
     async def freeze(self, endpoints: Sequence[UUID]) -> None:
         """Take deliveries of disabled endpoints out of the queue; re-activation puts them back."""
@@ -193,6 +194,3 @@ class Queues:
             parameters["options"] = f"{parameters.get('options', '')} {_PLANNING}".strip()
             self._connection = await psycopg.AsyncConnection.connect(**parameters)
         return self._connection
-
-
-_COLUMNS = tuple(column.name for column in fields(Outcome))

@@ -259,14 +259,10 @@ health AS (
 # An attempt may conflict with itself: its statement is repeated when the connection broke before the answer came; what is
 # counted, is counted from the attempts that are new.
 FINISH: Final = f"""
-WITH result AS (SELECT * FROM unnest(
-    %(attempt_id)s::uuid[], %(at)s::timestamptz[], %(delivery_id)s::uuid[], %(created_at)s::timestamptz[],
-    %(tenant_id)s::uuid[], %(endpoint_id)s::uuid[], %(number)s::smallint[], %(attempts_before)s::smallint[],
-    %(status)s::smallint[], %(error)s::text[], %(duration_ms)s::int[], %(excerpt)s::text[], %(headers)s::jsonb[],
-    %(timings)s::jsonb[], %(remote_ip)s::inet[], %(trigger)s::text[], %(state)s::text[], %(delay_seconds)s::float8[],
-    %(pause_seconds)s::float8[], %(asked)s::bool[])
-  AS r (attempt_id, at, delivery_id, created_at, tenant_id, endpoint_id, number, attempts_before, status, error,
-        duration_ms, excerpt, headers, timings, remote_ip, trigger, state, delay_seconds, pause_seconds, asked)),
+WITH result AS MATERIALIZED (SELECT * FROM json_to_recordset(%(outcomes)s) AS r (
+    attempt_id uuid, at timestamptz, delivery_id uuid, created_at timestamptz, tenant_id uuid, endpoint_id uuid,
+    number smallint, attempts_before smallint, status smallint, error text, duration_ms int, excerpt text, headers jsonb,
+    timings jsonb, remote_ip inet, trigger text, state text, delay_seconds float8, pause_seconds float8, asked bool)),
 own AS (
   SELECT result.*, due.resource_id, due.sequence FROM result JOIN webhooks_delivery_due due USING (delivery_id)
   WHERE due.lease = %(lease)s ORDER BY delivery_id FOR UPDATE OF due),

@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 from django.db import connections
-from psycopg.types.json import Jsonb
 
 from core.clock import now
 from core.db import tenant_context
@@ -32,8 +31,8 @@ def outcome(work: Work, *, state: str = states.DELIVERED, status: int | None = 2
         "error": "",
         "duration_ms": 1,
         "excerpt": "",
-        "headers": Jsonb({}),
-        "timings": Jsonb({}),
+        "headers": {},
+        "timings": {},
         "remote_ip": None,
         "trigger": work.trigger,
         "state": state,

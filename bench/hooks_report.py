@@ -1,0 +1,95 @@
+"""The tables of the webhook benchmark."""
+
+import argparse
+import os
+import platform
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from .report import processor, reference
+
+_RATIO = 8
+_NEIGHBOURS = 2
+
+
+@dataclass(frozen=True)
+class Result:
+    """Deliveries that were sent, in how long, with what CPU of the sender and of PostgreSQL."""
+
+    name: str
+    count: int
+    seconds: float
+    cpu: float
+    database: float
+
+    @property
+    def per_second(self) -> float:
+        """Deliveries a second, from the first request to the last that was written down."""
+        return self.count / self.seconds
+
+    def line(self) -> str:
+        """A line of the table."""
+        sender, database = (value / self.count * 1e6 for value in (self.cpu, self.database))
+        return f"| {self.name} | {self.count:,} | {self.per_second:,.0f} | {sender:,.0f} | {database:,.0f} |"
+
+
+def write(
+    wanted: argparse.Namespace,
+    speeds: list[Result],
+    quiet: dict[str, Any],
+    neighbours: dict[str, dict[str, Any]],
+    api: dict[str, float],
+) -> str:
+    """All tables, and whether the marks are met."""
+    alone, beside = neighbours["alone"], neighbours["beside"]
+    lines = [
+        "# Webhook deliveries, `./dev bench webhooks`",
+        "",
+        (
+            f"{time.strftime('%Y-%m-%d %H:%M')} · {processor()}, {os.cpu_count()} cores shared by everything incl. receivers · "
+            f"{platform.system()} {platform.release()} · Python {platform.python_version()} · load average at the end "
+            f"{os.getloadavg()[0]:.1f}; a million additions in Python took {reference():.0f} ms of CPU then. Middle of "
+            f"{wanted.rounds} rounds, in turn; 100 endpoints with 64 places each where nothing else is said."
+        ),
+        "",
+        "| measured | deliveries | per second | sender CPU µs | PostgreSQL CPU µs |",
+        "|---|---|---|---|---|",
+        *(speed.line() for speed in speeds),
+        "",
+        "| latency, commit to recorded delivery | deliveries | p50 ms | p99 ms |",
+        "|---|---|---|---|",
+        _latency("low load, one event each 50 ms", quiet),
+        _latency("50 healthy endpoints, 500 deliveries/s", alone),
+        _latency("the same beside one that hangs and one that is down", beside),
+        "",
+        "| API, products by id, 2 connections | p50 ms | p99 ms |",
+        "|---|---|---|",
+        f"| alone | {api['alone_p50']:.1f} | {api['alone_p99']:.1f} |",
+        (
+            f"| while {wanted.backlog:,} due deliveries drain in {api['seconds']:.0f} s | {api['beside_p50']:.1f} "
+            f"| {api['beside_p99']:.1f} |"
+        ),
+        "",
+        *_marks(speeds, alone, beside),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _latency(name: str, found: dict[str, Any]) -> str:
+    return f"| {name} | {found['count']:,} | {found['p50']:.0f} | {found['p99']:.0f} |"
+
+
+def _marks(speeds: list[Result], alone: dict[str, Any], beside: dict[str, Any]) -> list[str]:
+    by_name = {speed.name: speed.per_second for speed in speeds}
+    lines = ["| mark | wanted | found | |", "|---|---|---|---|"]
+    for word in ("fast", "100 ms"):
+        ours = by_name[f"dispatcher, {word} receiver"]
+        theirs = next(value for name, value in by_name.items() if name.startswith("task") and word in name)
+        met = "met" if ours / theirs >= _RATIO else "missed"
+        lines.append(f"| beside a task for each, {word} receiver | ≥ {_RATIO}x | {ours / theirs:.1f}x | {met} |")
+    ratio = beside["p99"] / alone["p99"] if alone["p99"] else 0.0
+    met = "met" if ratio < _NEIGHBOURS else "missed"
+    lines.append(f"| healthy p99 beside bad neighbours | < {_NEIGHBOURS}x | {ratio:.1f}x | {met} |")
+    return lines
