@@ -1,34 +1,33 @@
 """Facts about webhook endpoints themselves; an endpoint never hears of its own."""
 
 from dataclasses import dataclass
-from typing import ClassVar, TypedDict
+from typing import ClassVar
 
 from ledger.public import EventType, register
 
-_RESOURCE = "webhook_endpoint"
-_HREF = "/v1/webhooks/{id}"
+
+@dataclass(frozen=True)
+class _EndpointFact(EventType):
+    resource: ClassVar[str] = "webhook_endpoint"
+    href: ClassVar[str] = "/v1/webhooks/{id}"
 
 
 @register
 @dataclass(frozen=True)
-class EndpointCreated(EventType):
+class EndpointCreated(_EndpointFact):
     """An endpoint was registered."""
 
     type: ClassVar[str] = "webhook_endpoint.created"
-    resource: ClassVar[str] = _RESOURCE
-    href: ClassVar[str] = _HREF
 
     active: bool
 
 
 @register
 @dataclass(frozen=True)
-class EndpointUpdated(EventType):
+class EndpointUpdated(_EndpointFact):
     """Members of an endpoint were changed; `changed` names which."""
 
     type: ClassVar[str] = "webhook_endpoint.updated"
-    resource: ClassVar[str] = _RESOURCE
-    href: ClassVar[str] = _HREF
 
     active: bool
     changed: list[str]
@@ -36,45 +35,39 @@ class EndpointUpdated(EventType):
 
 @register
 @dataclass(frozen=True)
-class EndpointDeleted(EventType):
+class EndpointDeleted(_EndpointFact):
     """An endpoint was deleted; its history stays."""
 
     type: ClassVar[str] = "webhook_endpoint.deleted"
-    resource: ClassVar[str] = _RESOURCE
+    href: ClassVar[str] = ""
 
 
 @register
 @dataclass(frozen=True)
-class SecretRotated(EventType):
+class SecretRotated(_EndpointFact):
     """An endpoint signs with a new key; the old one counts until the overlap ends."""
 
     type: ClassVar[str] = "webhook_endpoint.secret_rotated"
-    resource: ClassVar[str] = _RESOURCE
-    href: ClassVar[str] = _HREF
 
     overlap_seconds: int
 
 
 @register
 @dataclass(frozen=True)
-class SecretRevoked(EventType):
+class SecretRevoked(_EndpointFact):
     """The overlap of an older key was ended before its time."""
 
     type: ClassVar[str] = "webhook_endpoint.secret_revoked"
-    resource: ClassVar[str] = _RESOURCE
-    href: ClassVar[str] = _HREF
 
     secret_id: str
 
 
 @register
 @dataclass(frozen=True)
-class DeliveryResent(EventType):
+class DeliveryResent(_EndpointFact):
     """Somebody asked that one finished delivery be sent again."""
 
     type: ClassVar[str] = "webhook_endpoint.delivery_resent"
-    resource: ClassVar[str] = _RESOURCE
-    href: ClassVar[str] = _HREF
 
     delivery_id: str
     event_id: str
@@ -83,12 +76,10 @@ class DeliveryResent(EventType):
 
 @register
 @dataclass(frozen=True)
-class ReplayRequested(EventType):
+class ReplayRequested(_EndpointFact):
     """Somebody asked that a stretch of the past be sent again."""
 
     type: ClassVar[str] = "webhook_endpoint.replay_requested"
-    resource: ClassVar[str] = _RESOURCE
-    href: ClassVar[str] = _HREF
 
     replay_id: str
     only: str
@@ -98,18 +89,17 @@ class ReplayRequested(EventType):
 
 @register
 @dataclass(frozen=True)
-class ReplayCancelled(EventType):
+class ReplayCancelled(_EndpointFact):
     """A replay was stopped before its end; what it had queued is still delivered."""
 
     type: ClassVar[str] = "webhook_endpoint.replay_cancelled"
-    resource: ClassVar[str] = _RESOURCE
-    href: ClassVar[str] = _HREF
 
     replay_id: str
 
 
-class Trouble(TypedDict):
-    """What the two facts about a failing endpoint tell alike."""
+@dataclass(frozen=True)
+class EndpointTrouble(_EndpointFact):
+    """What whoever reads of a failing endpoint wants to know at once: since when, how often, what came back, what waits."""
 
     failing_since: str | None
     failures: int
@@ -121,35 +111,18 @@ class Trouble(TypedDict):
 
 @register
 @dataclass(frozen=True)
-class EndpointFailing(EventType):
+class EndpointFailing(EndpointTrouble):
     """An endpoint has accepted nothing for a day; in two more days it is disabled."""
 
     type: ClassVar[str] = "webhook_endpoint.failing"
-    resource: ClassVar[str] = _RESOURCE
-    href: ClassVar[str] = _HREF
-
-    failing_since: str | None
-    failures: int
-    waiting: int
-    event_type: str
-    last_status: int | None
-    last_error: str
 
 
 @register
 @dataclass(frozen=True)
-class EndpointDisabled(EventType):
+class EndpointDisabled(EndpointTrouble):
     """The platform disabled an endpoint, because it is gone or failed for too long; what waits for it is kept."""
 
     type: ClassVar[str] = "webhook_endpoint.disabled"
-    resource: ClassVar[str] = _RESOURCE
-    href: ClassVar[str] = _HREF
 
     reason: str
     by: str
-    failing_since: str | None
-    failures: int
-    waiting: int
-    event_type: str
-    last_status: int | None
-    last_error: str

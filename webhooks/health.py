@@ -6,6 +6,7 @@ of callers may look at the same time: the endpoint's lock lets one decide.
 
 import logging
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
@@ -107,16 +108,17 @@ def _disable(endpoint: Endpoint, health: EndpointHealth, reason: str, at: dateti
     log.warning("endpoint disabled", extra={"endpoint": str(endpoint.id), "reason": reason})
 
 
-def _told(endpoint: Endpoint, health: EndpointHealth) -> events.Trouble:
-    """What whoever reads the fact wants to know at once: since when, how often, what came back, how much waits."""
+def _told(endpoint: Endpoint, health: EndpointHealth) -> dict[str, Any]:
+    """The fields that both facts about a failing endpoint have."""
     mine = Delivery.objects.filter(tenant_id=endpoint.tenant_id, endpoint=endpoint)
     tried = mine.filter(attempts__gt=0, state__in=[states.RETRYING, states.FAILED]).order_by("-created_at", "-id")
     last = tried.first()
-    return {
-        "failing_since": rfc3339(health.failing_since) if health.failing_since else None,
-        "failures": health.consecutive_failures,
-        "waiting": mine.filter(state__in=states.UNFINISHED).count(),
-        "event_type": last.event_type if last else "",
-        "last_status": last.last_status if last else None,
-        "last_error": last.last_error if last else "",
-    }
+    told = events.EndpointTrouble(
+        failing_since=rfc3339(health.failing_since) if health.failing_since else None,
+        failures=health.consecutive_failures,
+        waiting=mine.filter(state__in=states.UNFINISHED).count(),
+        event_type=last.event_type if last else "",
+        last_status=last.last_status if last else None,
+        last_error=last.last_error if last else "",
+    )
+    return vars(told)

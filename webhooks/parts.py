@@ -1,6 +1,7 @@
 """What the views of an endpoint and of its parts share."""
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
 import orjson
@@ -12,11 +13,16 @@ from api.shapes import Selection
 from api.views import ApiViewSet
 from api.writing import Answer
 from core import pipeline
+from core.actor import Actor
 from core.errors import NotFound
 from core.pipeline import Call, Statement
 
 from . import shapes
 from .changes import Shown
+from .models import Endpoint
+from .queries import locked_endpoint
+
+Part = TypeVar("Part")
 
 READ, WRITE = "webhooks:read", "webhooks:write"
 
@@ -38,6 +44,18 @@ class EndpointPart(ApiViewSet):
         _, (found,) = self.ask(lambda tenant_id: [Call(_EXISTS, [str(endpoint_id), str(tenant_id), str(deleted)])])
         if not len(found):
             raise NotFound("No such webhook endpoint.")
+
+
+def find_part(
+    endpoint_id: UUID, locked: Callable[[Actor, Endpoint, UUID], Part], part_id: UUID
+) -> Callable[[Actor], tuple[Endpoint, Part]]:
+    """How a write finds a part of an endpoint, which may be deleted: both are locked, the endpoint first."""
+
+    def find(actor: Actor) -> tuple[Endpoint, Part]:
+        endpoint = locked_endpoint(actor, endpoint_id, deleted=True)
+        return endpoint, locked(actor, endpoint, part_id)
+
+    return find
 
 
 def of_endpoint(endpoint_id: UUID) -> Condition:

@@ -193,4 +193,5 @@ class Queues:
             parameters |= {"autocommit": True, "application_name": APPLICATION_NAME}
             parameters["options"] = f"{parameters.get('options', '')} {_PLANNING}".strip()
             self._connection = await psycopg.AsyncConnection.connect(**parameters)
+            await self._connection.execute(statements.ALIVE.encode(), {"lease": self._lease})
         return self._connection

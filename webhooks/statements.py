@@ -38,6 +38,11 @@ queued AS (
 SELECT count(*) FROM fresh
 """
 
+# A dispatcher holds this lock of its session for as long as it lives, so that the places of a killed one are free at once;
+# its rows themselves wait for the end of their lease, because their POSTs may have been received.
+_DISPATCHERS: Final = 20_032
+ALIVE: Final = f"SELECT pg_advisory_lock_shared({_DISPATCHERS}, hashtext(%(lease)s::uuid::text))"
+
 CLAIM_TURN: Final = "SELECT pg_advisory_xact_lock(hashtextextended('webhooks.claim', 0))"
 
 _ROOM: Final = f"""
@@ -52,7 +57,7 @@ _ROOM: Final = f"""
 
 # The oldest due rows tell which endpoints have work. Where they are many, the index by endpoint is also walked from
 # endpoint to endpoint, a stretch in each claim, so that no queue, however long, stands in front of another's.
-_WORK_TO_DO: Final = """
+_WORK_TO_DO: Final = f"""
 near_first AS MATERIALIZED (
   SELECT endpoint_id, due_at FROM webhooks_delivery_due
   WHERE NOT retrying AND due_at <= now() ORDER BY due_at LIMIT %(window)s),
@@ -69,9 +74,13 @@ hop (endpoint_id, step) AS (
     SELECT endpoint_id FROM webhooks_delivery_due due
     WHERE due.endpoint_id > hop.endpoint_id ORDER BY endpoint_id LIMIT 1) following
   WHERE hop.step < %(hops)s),
+alive AS MATERIALIZED (
+  SELECT objid::bigint AS dispatcher FROM pg_locks WHERE locktype = 'advisory' AND classid = {_DISPATCHERS} AND objsubid = 2
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())),
 leases AS MATERIALIZED (
-  SELECT endpoint_id, resource_id FROM webhooks_delivery_due WHERE lease IS NOT NULL AND due_at > now()),
-flight AS MATERIALIZED (SELECT endpoint_id, count(*)::int AS leased FROM leases GROUP BY endpoint_id),
+  SELECT endpoint_id, resource_id, hashtext(lease::text)::bigint & 4294967295 IN (SELECT dispatcher FROM alive) AS held
+  FROM webhooks_delivery_due WHERE lease IS NOT NULL AND due_at > now()),
+flight AS MATERIALIZED (SELECT endpoint_id, count(*) FILTER (WHERE held)::int AS leased FROM leases GROUP BY endpoint_id),
 seen AS MATERIALIZED (
   SELECT work.endpoint_id, work.oldest, COALESCE(flight.leased, 0) AS leased
   FROM (SELECT endpoint_id, min(due_at) AS oldest

@@ -9,12 +9,11 @@ from django.http import HttpRequest, HttpResponse
 from api.permissions import Operation
 from api.views import ApiViewSet
 from api.writing import Answer, Command
-from core.actor import Actor
 from core.errors import InvalidTransition
 
 from . import actions, egress, queries, shapes
 from .egress import BlockedDestination
-from .parts import READ, WRITE, EndpointPart, endpoint_with_key, of_endpoint, with_key
+from .parts import READ, WRITE, EndpointPart, endpoint_with_key, find_part, of_endpoint, with_key
 from .patterns import UnknownEventPattern
 from .policies import FullPayloadForbidden
 from .serializers import EndpointChangeIn, EndpointIn
@@ -166,11 +165,7 @@ class DeliveryViewSet(EndpointPart):
             endpoint, delivery = command.target
             return actions.resend_delivery(actor=command.actor, endpoint=endpoint, delivery=delivery, at=command.at)
 
-        def find(actor: Actor) -> Any:
-            endpoint = queries.locked_endpoint(actor, pk, deleted=True)
-            return endpoint, queries.locked_delivery(actor, endpoint, delivery_id)
-
-        return self.write(work, find=find)
+        return self.write(work, find=find_part(pk, queries.locked_delivery, delivery_id))
 
 
 class EventViewSet(ApiViewSet):
@@ -181,7 +176,8 @@ class EventViewSet(ApiViewSet):
         "list": Operation(
             scope=READ,
             summary="Read the event log",
-            description="The envelopes as they are delivered, oldest first; the last two seconds are held back, and what a transaction that is still open may yet come before.",
+            description="The envelopes as they are delivered, oldest first; the last two seconds are held back, and what a "
+            "transaction that is still open may yet come before.",
             listing=shapes.EVENTS,
             policy="webhooks",
         ),

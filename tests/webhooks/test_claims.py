@@ -77,6 +77,31 @@ def test_lease_that_ended_frees_its_place(world, engine):
     assert (again.delivery_id, again.claims) == (lost.delivery_id, 2)
 
 
+def test_killed_dispatcher_frees_its_places_at_once_and_its_rows_later(world, engine):
+    queue(world, engine, events=5, max_inflight=2)
+    killed = Engine(world)
+    lost = {work.delivery_id for work in killed.claim()}
+    assert (len(lost), engine.claim()) == (2, [])
+    killed.__exit__()
+    first = engine.claim()
+    assert len(first) == 2
+    assert not lost & {work.delivery_id for work in first}, "their POSTs may have been received: the lease holds"
+    assert engine.claim() == []
+
+
+def test_killed_dispatcher_does_not_keep_the_only_probe(world, engine):
+    (endpoint,) = queue(world, engine, events=3)
+    with tenant_context(world.tenant.id):
+        EndpointHealth.objects.create(
+            endpoint_id=endpoint["id"], tenant_id=world.tenant.id, circuit_until=now(), circuit_state=states.OPEN
+        )
+    killed = Engine(world)
+    assert [work.trigger for work in killed.claim()] == [states.PROBE]
+    assert engine.claim() == []
+    killed.__exit__()
+    assert [work.trigger for work in engine.claim()] == [states.PROBE]
+
+
 def test_failing_endpoint_gets_fewer_places(world, engine):
     (endpoint,) = queue(world, engine, events=20, max_inflight=8)
     works = engine.claim()

@@ -10,10 +10,9 @@ from api.permissions import Operation
 from api.shapes import Selection
 from api.writing import Answer, Command
 from core import pipeline
-from core.actor import Actor
 from core.errors import InvalidTransition
 from webhooks.actions import EndpointInactive
-from webhooks.parts import READ, WRITE, EndpointPart, of_endpoint
+from webhooks.parts import READ, WRITE, EndpointPart, find_part, of_endpoint
 from webhooks.patterns import UnknownEventPattern
 from webhooks.queries import locked_endpoint
 
@@ -79,8 +78,4 @@ class ReplayViewSet(EndpointPart):
             endpoint, replay = command.target
             return actions.cancel_replay(actor=command.actor, endpoint=endpoint, replay=replay, at=command.at)
 
-        def find(actor: Actor) -> Any:
-            endpoint = locked_endpoint(actor, pk, deleted=True)
-            return endpoint, queries.locked_replay(actor, endpoint, replay_id)
-
-        return self.write(work, find=find)
+        return self.write(work, find=find_part(pk, queries.locked_replay, replay_id))
