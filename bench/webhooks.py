@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from devtools.parts import BACKGROUND
 from devtools.places import ROOT
 from devtools.processes import die_with_parent
 
@@ -60,7 +61,7 @@ class Bench:
             yield int(child.stdout.readline())
 
     @contextmanager
-    def process(self, command: list[str], **more: Any) -> Iterator["subprocess.Popen[bytes]"]:
+    def process(self, command: list[str], *, niceness: int = 0, **more: Any) -> Iterator["subprocess.Popen[bytes]"]:
         """A child that ends with the block."""
         log = (self.place.backends.places.logs / "bench-webhooks.log").open("ab")
         child = subprocess.Popen(
@@ -69,7 +70,7 @@ class Bench:
             env=self.place.environment | {"LOG_LEVEL": "ERROR"},
             stderr=log,
             **({"stdout": log} | more),
-            preexec_fn=die_with_parent(),  # noqa: PLW1509 - this process has one thread
+            preexec_fn=die_with_parent(niceness=niceness),  # noqa: PLW1509 - this process has one thread
         )
         try:
             yield child
@@ -191,7 +192,7 @@ def beside_the_api(bench: Bench) -> dict[str, float]:
         alone = load.run(port, requests, seconds=10, connections=2)
         since = bench.world("queue", "--count", str(bench.wanted.backlog))["since"]
         beside: list[float] = []
-        with bench.process(_DISPATCH) as child:
+        with bench.process(_DISPATCH, niceness=BACKGROUND) as child:
             time.sleep(2)
             while child.poll() is None:
                 beside += load.run(port, requests, seconds=1, connections=2).latencies

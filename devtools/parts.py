@@ -3,6 +3,8 @@
 import sys
 from pathlib import Path
 
+BACKGROUND = 5  # niceness of the workers: a request that waits goes first
+
 
 def web_command(*, port: int, workers: int) -> list[str]:
     """Return the command of the web server."""

@@ -13,14 +13,15 @@ _HAS_PROC = Path("/proc/self/stat").exists()
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
-def die_with_parent(number: int = signal.SIGTERM) -> Callable[[], None]:
+def die_with_parent(number: int = signal.SIGTERM, *, niceness: int = 0) -> Callable[[], None]:
     """Return a `preexec_fn` that makes the child receive a signal when its parent dies by any means (Linux only).
 
-    Elsewhere it does nothing: there the run file clears orphans at the next start.
+    Elsewhere the run file clears orphans at the next start. `niceness` lets it step back behind others for the processor.
     """
     parent = os.getpid()
 
     def arrange() -> None:
+        os.nice(niceness)
         if _libc is not None:
             _libc.prctl(_PR_SET_PDEATHSIG, int(number))
             if os.getppid() != parent:  # it died between fork and prctl

@@ -30,6 +30,7 @@ class Part:
 
     name: str
     command: list[str]
+    niceness: int = 0
     process: subprocess.Popen[bytes] | None = None
     started_at: float = 0.0
     due_at: float | None = None
@@ -49,9 +50,9 @@ class Supervisor:
     parts: list[Part] = field(default_factory=list)
     stopping: bool = False
 
-    def add(self, name: str, command: list[str]) -> Part:
-        """Start another part."""
-        part = Part(name, command)
+    def add(self, name: str, command: list[str], *, niceness: int = 0) -> Part:
+        """Start another part; a nice one steps back behind the others for the processor."""
+        part = Part(name, command, niceness)
         log = self._log(part)
         if log.exists() and log.stat().st_size > _LOG_BYTES:
             log.replace(log.with_suffix(".log.1"))
@@ -99,7 +100,7 @@ class Supervisor:
                 stdout=output,
                 stderr=output,
                 start_new_session=True,  # Ctrl-C reaches the supervisor alone, which then ends them in order
-                preexec_fn=processes.die_with_parent(),  # noqa: PLW1509 - this process has one thread
+                preexec_fn=processes.die_with_parent(niceness=part.niceness),  # noqa: PLW1509 - this process has one thread
             )
         part.started_at, part.due_at = time.monotonic(), None
         self._remember()

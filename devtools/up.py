@@ -21,7 +21,7 @@ from . import embedded, processes, supervisor
 from .console import plain, say
 from .environment import Backends, environment, open_backends
 from .keeper import write_privately
-from .parts import beat_command, web_command, worker_command
+from .parts import BACKGROUND, beat_command, web_command, worker_command
 from .places import ROOT, Places, open_places
 from .ports import answers, check_port
 from .trouble import Trouble
@@ -72,8 +72,8 @@ def _serve(backends: Backends, *, places: Places, run_file: Path, port: int, sto
         keeping.add("web", web_command(port=port, workers=int(chosen.get("WEB_WORKERS") or 2)))
         keeping.run(until=_first_answer(port))
         if not keeping.stopping:
-            keeping.add("worker", worker_command(queues="celery", processes=1))
-            keeping.add("deliveries", worker_command(queues="webhooks", processes=1))
+            keeping.add("worker", worker_command(queues="celery", processes=1), niceness=BACKGROUND)
+            keeping.add("deliveries", worker_command(queues="webhooks", processes=1), niceness=BACKGROUND)
             keeping.add("beat", beat_command(places.data))
             _announce(base_url, places)
         keeping.run()

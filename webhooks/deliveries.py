@@ -5,7 +5,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
 
 from core import clock
 from core.crypto import SealBroken
@@ -50,10 +49,12 @@ def judge(answer: Answer, *, number: int, at: datetime, steps: Sequence[float], 
     return Verdict(states.FAILED if delay is None else states.RETRYING, delay, pause)
 
 
-async def deliver(egress: Egress, work: Work, target: Target, *, steps: Sequence[float]) -> Outcome:
-    """Send one message and tell what became of it."""
+async def deliver(
+    egress: Egress, work: Work, url: str, keys: Sequence[signing.SigningKey], *, steps: Sequence[float]
+) -> Outcome:
+    """Send one message, signed with each key, and tell what became of it."""
     at, began = clock.now(), time.perf_counter()
-    answer = await _send(egress, work, target, at)
+    answer = await _send(egress, work, url, keys, at)
     duration_ms = int((time.perf_counter() - began) * 1000)
     asked = answer.error not in _NOT_ASKED
     probe = work.trigger == states.PROBE and asked
@@ -83,33 +84,29 @@ async def deliver(egress: Egress, work: Work, target: Target, *, steps: Sequence
     )
 
 
-async def _send(egress: Egress, work: Work, target: Target, at: datetime) -> Answer:
+async def _send(egress: Egress, work: Work, url: str, keys: Sequence[signing.SigningKey], at: datetime) -> Answer:
     if work.claims - work.attempts > LOST_CLAIMS:
         # Whoever took it never came back: it may be what kills the workers, so it waits like any failure.
         return Answer(status=None, error=_LOST)
     if work.body is None:
         return Answer(status=None, error=_EXPUNGED)
-    keys = _keys(target)
     if not keys:
         return Answer(status=None, error=_NO_SECRET)
     message_id = envelope.message_id(work.event_id)
     headers = signing.headers(keys, message_id=message_id, at=at, body=work.body)
     return await egress.post(
-        target.url,
+        url,
         body=work.body,
         headers={**headers, "content-type": "application/json", "user-agent": USER_AGENT},
     )
 
 
-def _keys(target: Target) -> list[signing.SigningKey]:
+def signing_keys(target: Target) -> list[signing.SigningKey]:
+    """Open an endpoint's live keys, newest first; one that cannot be opened is left out and logged."""
     keys = []
     for secret_id, kind, sealed in target.sealed_keys:
         try:
-            keys.append(signing.SigningKey(kind, _open(target.id, secret_id, sealed)))
+            keys.append(signing.SigningKey(kind, sealing.open_key(sealed, endpoint_id=target.id, secret_id=secret_id)))
         except SealBroken:
             log.error("signing key cannot be opened", extra={"endpoint": str(target.id), "secret": str(secret_id)})
     return keys
-
-
-def _open(endpoint_id: UUID, secret_id: UUID, sealed: bytes) -> bytes:
-    return sealing.open_key(sealed, endpoint_id=endpoint_id, secret_id=secret_id)

@@ -16,10 +16,11 @@ from django.db import DatabaseError, connection
 from core import clock
 
 from . import health, meters, schedule
-from .deliveries import deliver
+from .deliveries import deliver, signing_keys
 from .egress import Egress, way_out
 from .meters import Meters
 from .queues import Outcome, Queues, Share, Target, Work
+from .signing import SigningKey
 
 log = logging.getLogger(__name__)
 
@@ -104,9 +105,7 @@ class Dispatcher:
             if not taking and self._away > _PATIENCE:
                 raise
             log.warning("database away", extra={"error": type(error).__name__})
-            await (
-                self._queues.close()
-            )  # whatever is wrong with this connection, its plans or its server, the next has not
+            await self._queues.close()  # whatever is wrong with this connection or its plans, the next has not
             await asyncio.sleep(self._pace.away_seconds)
             return False
         self._away = 0
@@ -171,24 +170,24 @@ class Dispatcher:
         silent = [work for work in claim.work if not targets[work.endpoint_id].active]
         if silent:  # disabled since the claim
             await self._queues.release(silent)
+        keys = {target.id: signing_keys(target) for target in targets.values() if target.active}
         for work in claim.work:
-            target = targets[work.endpoint_id]
-            if target.active:
-                self._start(work, target)
+            if work.endpoint_id in keys:
+                self._start(work, targets[work.endpoint_id].url, keys[work.endpoint_id])
         if used := self._key_notes.stale(targets.values(), at=time.monotonic()):
             await self._queues.use_keys(used)
         return True
 
-    def _start(self, work: Work, target: Target) -> None:
-        task = asyncio.create_task(self._send(work, target))
+    def _start(self, work: Work, url: str, keys: Sequence[SigningKey]) -> None:
+        task = asyncio.create_task(self._send(work, url, keys))
         self._sending.add(task)
         task.add_done_callback(self._sending.discard)
 
-    async def _send(self, work: Work, target: Target) -> None:
+    async def _send(self, work: Work, url: str, keys: Sequence[SigningKey]) -> None:
         first = work.attempts <= work.attempts_before
         self._first_tries += first
         try:
-            self._outcomes.append(await deliver(self._egress, work, target, steps=self._steps))
+            self._outcomes.append(await deliver(self._egress, work, url, keys, steps=self._steps))
             self.sent += 1
         except Exception:  # a fault of ours must not stop the others; the lease brings this one back
             log.exception("delivery broke", extra={"delivery": str(work.delivery_id)})
