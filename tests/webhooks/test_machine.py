@@ -2,9 +2,10 @@
 
 from typing import ClassVar
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from core.clock import now
 from core.ids import uuid7
@@ -184,7 +185,9 @@ class Deliveries(RuleBasedStateMachine):
         return run_as_owner("SELECT active FROM webhooks_endpoint WHERE id = %s", [self.endpoint["id"]])[0][0]
 
 
-TestDeliveries = Deliveries.TestCase
-TestDeliveries.settings = settings(
-    max_examples=25, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
-)
+@pytest.mark.timeout(7200)
+def test_any_order_of_events_keeps_the_rules(long):
+    amount = settings(
+        max_examples=300 if long else 8, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+    )
+    run_state_machine_as_test(Deliveries, settings=amount)
