@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from django.db import connection
+from django.db.models import Exists, OuterRef
 
 from core.actor import Actor
 from core.db import needs_transaction
@@ -185,7 +186,10 @@ def _switch(endpoint: Endpoint, actor: Actor, at: datetime) -> None:
         return
     endpoint.disabled_reason, endpoint.disabled_at, endpoint.disabled_by = "", None, ""
     # Too old to be of use by itself: it has failed, so that it can be replayed on purpose and nothing is stuck.
-    _fail(_unfinished(endpoint).filter(created_at__lt=at - RESUMABLE), "endpoint_disabled", at)
+    # What is being sent this moment is left to its outcome, whose writer holds the queue's row and then the delivery.
+    queued = DueDelivery.objects.filter(tenant_id=endpoint.tenant_id, delivery_id=OuterRef("id"))
+    old = _unfinished(endpoint).filter(~Exists(queued), created_at__lt=at - RESUMABLE)
+    _fail(old, "endpoint_disabled", at)
     with connection.cursor() as cursor:
         cursor.execute(_RESUME, [endpoint.tenant_id, endpoint.id, list(states.UNFINISHED)])
     # It is trusted again: failures of before its owner looked after it must not disable it a second time.

@@ -11,8 +11,14 @@ from core.row_security import DISPATCHER
 
 BUSIEST = 5
 
-# Due work of an endpoint that rests, or asked us to wait, is not late: it is held back on purpose.
-_QUEUES = """
+# Due work of an endpoint that rests, or asked us to wait, or whose tenant is suspended, is not late: it is held back.
+RESTING = """
+SELECT endpoint.id AS endpoint_id FROM webhooks_endpoint endpoint
+JOIN organizations_tenant tenant ON tenant.id = endpoint.tenant_id
+LEFT JOIN webhooks_endpoint_health health ON health.endpoint_id = endpoint.id
+WHERE tenant.status <> 'active' OR greatest(health.circuit_until, health.paused_until) > now() OR health.gone_at IS NOT NULL
+"""
+_QUEUES = f"""
 SELECT (SELECT count(*) FROM webhooks_event_new),
        (SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM webhooks_event_new),
        count(*), count(*) FILTER (WHERE is_due AND NOT is_held), count(*) FILTER (WHERE is_due AND is_held),
@@ -20,8 +26,8 @@ SELECT (SELECT count(*) FROM webhooks_event_new),
        coalesce(extract(epoch FROM now() - min(due_at) FILTER (WHERE is_due AND NOT is_held)), 0)::float8,
        count(*) FILTER (WHERE claims > attempts + 1)
 FROM (SELECT due.*, due.due_at <= now() AND due.lease IS NULL AS is_due,
-             coalesce(greatest(health.circuit_until, health.paused_until) > now(), false) AS is_held
-      FROM webhooks_delivery_due due LEFT JOIN webhooks_endpoint_health health USING (endpoint_id)) queue
+             resting.endpoint_id IS NOT NULL AS is_held
+      FROM webhooks_delivery_due due LEFT JOIN ({RESTING}) resting USING (endpoint_id)) queue
 """
 _HEALTH = """
 SELECT count(*) FILTER (WHERE circuit_state <> 'closed'), count(*) FILTER (WHERE consecutive_failures > 0),

@@ -16,20 +16,23 @@ from core.db import role_context
 from core.row_security import DISPATCHER
 
 from . import meters, states, stats
+from .backlogs import RESTING
 
 log = logging.getLogger(__name__)
 
 WORST: Final = 20
 _STATE: Final = f"""
-SELECT (SELECT count(*) FROM webhooks_delivery_due WHERE NOT retrying AND due_at <= now()),
-       (SELECT count(*) FROM webhooks_delivery_due WHERE retrying AND due_at <= now()),
-       (SELECT extract(epoch FROM now() - min(due_at)) FROM webhooks_delivery_due WHERE NOT retrying AND due_at <= now()),
-       (SELECT extract(epoch FROM now() - min(due_at)) FROM webhooks_delivery_due WHERE retrying AND due_at <= now()),
+SELECT count(*) FILTER (WHERE NOT retrying AND NOT held), count(*) FILTER (WHERE retrying AND NOT held),
+       count(*) FILTER (WHERE held),
+       extract(epoch FROM now() - min(due_at) FILTER (WHERE NOT retrying AND NOT held)),
+       extract(epoch FROM now() - min(due_at) FILTER (WHERE retrying AND NOT held)),
        (SELECT count(*) FROM webhooks_event_new),
        (SELECT extract(epoch FROM now() - min(created_at)) FROM webhooks_event_new),
        (SELECT count(*) FROM webhooks_delivery_due WHERE lease IS NOT NULL AND due_at > now()),
        (SELECT count(*) FROM webhooks_endpoint_health WHERE circuit_state <> '{states.CLOSED}'),
        (SELECT count(*) FROM webhooks_endpoint_health WHERE paused_until > now())
+FROM (SELECT due.retrying, due.due_at, resting.endpoint_id IS NOT NULL AS held
+      FROM webhooks_delivery_due due LEFT JOIN ({RESTING}) resting USING (endpoint_id) WHERE due.due_at <= now()) due
 """
 _WORST: Final = """
 SELECT health.endpoint_id::text, sum(hour.delivered)::float8 / sum(hour.attempts)
@@ -42,6 +45,7 @@ GROUP BY health.endpoint_id HAVING sum(hour.attempts) > 0
 _GAUGES: Final = (
     ("hp_webhooks_due", "Deliveries that are due, by kind of try.", "first"),
     ("hp_webhooks_due", "", "retry"),
+    ("hp_webhooks_held_back", "Due deliveries whose endpoint rests or whose tenant is suspended.", ""),
     ("hp_webhooks_due_oldest_seconds", "Age of the oldest due delivery, by kind of try.", "first"),
     ("hp_webhooks_due_oldest_seconds", "", "retry"),
     ("hp_webhooks_fan_out_pending", "Events that are not queued for their endpoints yet.", ""),

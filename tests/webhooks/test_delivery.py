@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from uuid import UUID
 
 import pytest
@@ -19,7 +20,7 @@ from suppliers.catalog.events import ProductCreated, ProductDeleted
 from tests.webhooks.test_javascript import add_key
 from tests.webhooks.test_signing import holds
 from tests.webhooks.worlds import drain, new_world
-from webhooks import signing, states
+from webhooks import dispatcher, signing, states
 from webhooks.models import Attempt, Delivery, DueDelivery, Event, NewEvent, Secret
 
 
@@ -142,6 +143,22 @@ def test_delivery_fails_when_the_schedule_is_used_up(world, settings):
     (delivery,) = world.deliveries(endpoint)
     assert (delivery["state"], delivery["attempts"], delivery["delivered_at"]) == ("failed", 2, None)
     assert world.rows(DueDelivery) == []
+
+
+@pytest.mark.alone
+def test_retries_come_when_the_schedule_says(world, settings):
+    steps = settings.WEBHOOKS_RETRY_SCHEDULE_SECONDS = [2, 3]
+    with Receiver(script=lambda arrival, number: Reply(status=500)) as receiver:
+        world.endpoint(receiver.url, events=["product.*"])
+        world.record()
+        end = time.monotonic() + 8
+        pace = dispatcher.Pace(lease_seconds=20)
+        dispatcher.run(dispatcher.dispatch(lambda _: time.monotonic() < end and len(receiver.received) < 3, pace=pace))
+        times = [arrival.at for arrival in receiver.received]
+    gaps = [later - earlier for earlier, later in pairwise(times)]
+    assert len(gaps) == 2
+    # the spread of a fifth, and at most a tenth of the step late
+    assert all(step * 0.8 <= gap <= step * 1.3 for step, gap in zip(steps, gaps, strict=True)), gaps
 
 
 def test_gone_disables_the_endpoint_at_once(world):

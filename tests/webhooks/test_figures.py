@@ -87,7 +87,7 @@ def test_backlog_tells_what_waits_and_since_when(world, endpoint):
     with tenant_context(world.tenant.id):
         DueDelivery.objects.filter(endpoint_id=endpoint["id"]).delete()
     assert (backlog["waiting"], backlog["due"]) == (3, 2)
-    assert 119 <= backlog["oldest_due_seconds"] <= 135
+    assert 119 <= backlog["oldest_due_seconds"] <= 600
 
 
 def test_health_is_what_the_dispatcher_wrote(world, endpoint):

@@ -1,12 +1,16 @@
 """What Prometheus sees of the webhooks, read by the web process from the database."""
 
+from datetime import timedelta
+
 import pytest
 from prometheus_client import generate_latest
 
 from api import metrics
 from bench.receiver import Receiver, Reply
+from core.clock import now
 from tests.webhooks.engine import Engine, judged, make_ill, run_as_owner
 from tests.webhooks.worlds import drain
+from webhooks.backlogs import backlog
 from webhooks.metrics import WORST
 
 
@@ -60,6 +64,23 @@ def test_queues_and_circuits_are_shown_as_they_stand(world):
         assert (found["hp_webhooks_in_flight"], found["hp_webhooks_circuits_open"]) == (1, 1)
         assert found['hp_webhooks_due_oldest_seconds{kind="first"}'] > 0
         engine.finish(judged(work[0], status=500))
+
+
+@pytest.mark.parametrize("why", ["circuit", "suspended tenant"])
+def test_work_that_is_held_back_is_not_due(world, why):
+    endpoint = world.endpoint("http://127.0.0.1:9/1", events=["product.*"])
+    with Engine(world) as engine:
+        world.record()
+        engine.fan_out()
+    assert (shown()['hp_webhooks_due{kind="first"}'], shown()["hp_webhooks_held_back"]) == (1, 0)
+    if why == "circuit":
+        make_ill(world, endpoint, hours=1, failures=10, circuit_state="open", circuit_until=now() + timedelta(hours=1))
+    else:
+        run_as_owner("UPDATE organizations_tenant SET status = 'suspended' WHERE id = %s", [world.tenant.id])
+    found = shown()
+    assert (found['hp_webhooks_due{kind="first"}'], found["hp_webhooks_held_back"]) == (0, 1)
+    assert found['hp_webhooks_due_oldest_seconds{kind="first"}'] == 0
+    assert (backlog().due, backlog().held_back) == (0, 1)
 
 
 def test_lost_leases_are_counted(world, receiver):

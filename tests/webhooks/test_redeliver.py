@@ -15,6 +15,7 @@ from core.clock import now
 from core.db import tenant_context
 from tests.factories import Api, api_key, as_member
 from tests.races import race
+from tests.webhooks.engine import Engine, outcome, run_as_owner
 from tests.webhooks.test_queues import only_fan_out
 from tests.webhooks.worlds import drain, new_world
 from webhooks import shapes, states
@@ -261,6 +262,23 @@ def test_reactivation_forgets_past_failures_and_lets_old_deliveries_fail(world, 
         ("delivered", None), ("failed", "endpoint_disabled"),
     ]  # fmt: skip
     assert len(receiver.received) == 1
+
+
+def test_reactivation_leaves_an_old_delivery_in_flight_to_its_outcome(world):
+    endpoint = world.endpoint("http://127.0.0.1:9/hook", events=["product.*"])
+    path = f"/v1/webhooks/{endpoint['id']}"
+    world.record()
+    with Engine(world) as engine:
+        engine.fan_out()
+        (work,) = engine.claim()
+        assert world.api.patch(path, json={"active": False}).status_code == 200
+        old = work.created_at - timedelta(hours=73)
+        run_as_owner("UPDATE webhooks_delivery SET created_at = %s WHERE id = %s", [old, work.delivery_id])
+        run_as_owner("UPDATE webhooks_delivery_due SET created_at = %s WHERE delivery_id = %s", [old, work.delivery_id])
+        assert world.api.patch(path, json={"active": True}).status_code == 200
+        assert [delivery["state"] for delivery in world.deliveries(endpoint)] == ["pending"]
+        engine.finish(outcome(replace(work, created_at=old)))
+    assert [delivery["state"] for delivery in world.deliveries(endpoint)] == ["delivered"]
 
 
 def test_etag_changes_with_the_health_and_still_names_the_version(world, receiver):
