@@ -1,0 +1,10 @@
+"""The app of the clinical record."""
+
+from django.apps import AppConfig
+
+
+class FhirApiConfig(AppConfig):
+    """A document store with FHIR R4's own faces."""
+
+    name = "fhir_api"
+    verbose_name = "Clinical record (FHIR)"

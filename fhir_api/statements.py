@@ -1,0 +1,94 @@
+"""The SQL of the store: lock, write."""
+
+from typing import Final
+
+# `sort_date` in UTC as the store writes it, so that the entries of a body that is read again are those that were written.
+VERSION_COLUMNS: Final = (
+    "r.id, r.type, r.fhir_id, r.version, to_json(r.last_updated)#>>'{}', r.method,"
+    " to_char(r.sort_date AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"+00:00\"'), r.body"
+)
+
+LOCK_ROWS: Final = f"""
+SELECT {VERSION_COLUMNS} FROM fhir_api_resource r
+JOIN unnest($2::smallint[], $3::text[] COLLATE "C") AS wanted (type, fhir_id)
+  ON r.type = wanted.type AND r.fhir_id = wanted.fhir_id
+WHERE r.tenant_id = $1 ORDER BY r.id FOR UPDATE OF r
+"""
+
+LOCK_NAMES: Final = "SELECT pg_advisory_xact_lock(name) FROM unnest($1::bigint[]) AS name ORDER BY name"
+
+_INSERT: Final = """
+{name} AS (
+  INSERT INTO {table} (tenant_id, {columns}, resource_id)
+  SELECT $1, {values}, touched.id FROM unnest({arrays}) AS entry (owner, {names})
+  JOIN touched ON touched.target_key = entry.owner ON CONFLICT DO NOTHING)"""
+_DELETE: Final = """
+{name} AS (
+  DELETE FROM {table} kept USING unnest({arrays}) AS entry (owner, {names})
+  WHERE kept.tenant_id = $1 AND {match} AND kept.resource_id = entry.owner)"""
+
+_TABLES: Final = (
+    ("postings", "fhir_api_posting", (("key", "bigint"),)),
+    ("dates", "fhir_api_dateentry", (("key", "bigint"), ("low", "timestamptz"), ("high", "timestamptz"))),
+    ("strings", "fhir_api_stringentry", (("key", "bigint"), ("value", "text"))),
+    ("quantities", "fhir_api_quantityentry", (("key", "bigint"), ("value", "float8"))),
+    ("positions", "fhir_api_positionentry", (("latitude", "float8"), ("longitude", "float8"))),
+)
+_FIRST_ENTRY: Final = 15
+
+
+def _entries() -> str:
+    parts, number = [], _FIRST_ENTRY
+    for removing in (False, True):
+        for name, table, columns in _TABLES:
+            dated = name == "postings"
+            shown = (*columns, ("sort_date", "timestamptz")) if dated and removing else columns
+            arrays = [f"${number}::bigint[]", *(f"${number + n}::{kind}[]" for n, (_, kind) in enumerate(shown, 1))]
+            number += len(arrays)
+            names = [column for column, _ in shown]
+            parts.append(
+                _DELETE.format(
+                    name=f"no_{name}",
+                    table=table,
+                    arrays=", ".join(arrays),
+                    names=", ".join(names),
+                    match=" AND ".join(f"kept.{column} = entry.{column}" for column in names),
+                )
+                if removing
+                else _INSERT.format(
+                    name=name,
+                    table=table,
+                    columns=", ".join([*names, *(["sort_date"] if dated else [])]),
+                    values=", ".join(
+                        [*(f"entry.{column}" for column in names), *(["touched.sort_date"] if dated else [])]
+                    ),
+                    arrays=", ".join(arrays),
+                    names=", ".join(names),
+                )
+            )
+    return ",".join(parts)
+
+
+# Parameters: $1 tenant, $2 time, $3-$9 new resources, $10-$14 changed ones, then the columns of entries to add and to drop.
+WRITE: Final = f"""
+WITH made AS (
+  INSERT INTO fhir_api_resource
+    (tenant_id, type, fhir_id, version, last_updated, method, sort_date, target_key, parameters, body)
+  SELECT $1, made.type, made.fhir_id, 1, $2::timestamptz, made.method, made.sort_date, made.target_key, made.parameters, made.body
+  FROM unnest($3::smallint[], $4::text[], $5::smallint[], $6::timestamptz[], $7::bigint[], $8::text[], $9::text[])
+    AS made (type, fhir_id, method, sort_date, target_key, parameters, body)
+  RETURNING id, target_key, sort_date),
+superseded AS (
+  INSERT INTO fhir_api_resourceversion (tenant_id, type, fhir_id, version, last_updated, method, body)
+  SELECT tenant_id, type, fhir_id, version, last_updated, method, body FROM fhir_api_resource WHERE id = ANY($10::bigint[])),
+changed AS (
+  UPDATE fhir_api_resource r
+  SET version = r.version + 1, last_updated = $2::timestamptz, method = now_so.method, deleted = now_so.body IS NULL,
+      sort_date = now_so.sort_date, parameters = now_so.parameters, body = now_so.body
+  FROM unnest($10::bigint[], $11::smallint[], $12::timestamptz[], $13::text[], $14::text[])
+    AS now_so (id, method, sort_date, parameters, body)
+  WHERE r.id = now_so.id RETURNING r.id, r.target_key, r.sort_date),
+touched AS (TABLE made UNION ALL TABLE changed),
+{_entries()}
+SELECT id, target_key FROM touched
+"""

@@ -1,0 +1,226 @@
+"""Versions of resources: lock what is there, write what shall be. One statement for one resource or five thousand.
+
+Whoever writes holds the row of the current version, or a lock of its name where there is none yet, so that of two writers
+the second sees what the first did. Source: R4 http.html, sections on update, history and transactions.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from core.db import needs_transaction
+from core.pipeline import Call, Rows, Statement, run
+
+from . import arrays
+from .entries import Entries
+from .indexing import index
+from .keys import hashed, target_key
+from .models import Method
+from .reading import read_stored
+from .resources import Json, stamped, written
+from .statements import LOCK_NAMES, LOCK_ROWS, WRITE
+from .types import NAMES, NUMBERS
+
+Name = tuple[str, str]  # type, id
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a resource; `body` None is a deletion. `row` is the resource's own number in the tables."""
+
+    row: int
+    type: str
+    fhir_id: str
+    version: int
+    last_updated: datetime
+    method: Method
+    body: bytes | None
+    sort_date: str = ""
+
+    @property
+    def name(self) -> Name:
+        """Type and id."""
+        return self.type, self.fhir_id
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What shall become of one resource: `resource` None deletes it. `before` is the locked current version, if any."""
+
+    method: Method
+    type: str
+    fhir_id: str
+    resource: Json | None
+    before: Version | None = None
+
+
+LOCKED = Statement.of(LOCK_ROWS)
+_NAMES = Statement.of(LOCK_NAMES)
+_WRITE = Statement.of(WRITE)
+
+
+@needs_transaction
+def locked(tenant_id: UUID, names: Iterable[Name]) -> dict[Name, Version]:
+    """The current versions of those that exist (deleted ones too), held until the transaction ends.
+
+    What does not exist is held by name, so that nobody else creates it meanwhile.
+    """
+    wanted = sorted(set(names))
+    found = _read(tenant_id, wanted)
+    if absent := [name for name in wanted if name not in found]:
+        locks = sorted(hashed(f"{tenant_id}/{kind}/{fhir_id}") for kind, fhir_id in absent)
+        run([Call(_NAMES, [arrays.numbers(locks)])])
+        found |= _read(tenant_id, absent)
+    return found
+
+
+@needs_transaction
+def write(tenant_id: UUID, changes: Sequence[Change], *, at: datetime) -> list[Version]:
+    """Write the new versions, their past and what they are found by; answer them in the order of the changes.
+
+    :raises django.db.IntegrityError: a resource was created twice, which `locked` prevents.
+    """
+    if not changes:
+        return []
+    at = at.replace(microsecond=at.microsecond // 1000 * 1000)
+    prepared = [_prepare(change, at) for change in changes]
+    (rows,) = run([_call(tenant_id, prepared, at)])
+    numbers = {int(rows.value(n, 1) or 0): int(rows.value(n, 0) or 0) for n in range(len(rows))}
+    return [item.version(numbers[item.target], at) for item in prepared]
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    change: Change
+    number: int
+    target: int
+    body: bytes | None
+    sort_date: str
+    moved: bool  # another sort date: all postings move
+    parameters: str
+    added: Entries
+    dropped: Entries
+
+    def version(self, row: int, at: datetime) -> Version:
+        change = self.change
+        return Version(row, change.type, change.fhir_id, self.number, at, change.method, self.body, self.sort_date)
+
+
+def _prepare(change: Change, at: datetime) -> _Prepared:
+    before, number = change.before, (change.before.version if change.before else 0) + 1
+    body, now_found = None, Entries()
+    if change.resource is not None:
+        resource = stamped(change.resource, fhir_id=change.fhir_id, version=number, at=at)
+        body, now_found = written(resource), index(resource)
+    was_found = index_of_body(before.body) if before and before.body else Entries()
+    sort_date = now_found.sort_date or (before.sort_date if before else "") or at.isoformat()
+    moved = before is not None and sort_date != before.sort_date
+    return _Prepared(
+        change=change,
+        number=number,
+        target=target_key(change.type, change.fhir_id),
+        body=body,
+        sort_date=sort_date,
+        moved=moved,
+        parameters="".join(f" {one}" for one in sorted(now_found.parameters)) + " ",
+        added=_less(now_found, was_found, moved=moved),
+        dropped=_less(was_found, now_found, moved=moved),
+    )
+
+
+def index_of_body(body: bytes) -> Entries:
+    """What a stored body is found by."""
+    return index(read_stored(body))
+
+
+def _less(one: Entries, other: Entries, *, moved: bool) -> Entries:
+    return Entries(
+        postings=one.postings if moved else one.postings - other.postings,
+        dates=one.dates - other.dates,
+        strings=one.strings - other.strings,
+        quantities=one.quantities - other.quantities,
+        positions=one.positions - other.positions,
+    )
+
+
+def _call(tenant_id: UUID, prepared: Sequence[_Prepared], at: datetime) -> Call:
+    made = [item for item in prepared if item.change.before is None]
+    changed = [(item.change.before.row, item) for item in prepared if item.change.before is not None]
+    parameters: list[str | bytes | None] = [
+        str(tenant_id),
+        at.isoformat(),
+        arrays.numbers(NUMBERS[item.change.type] for item in made),
+        arrays.texts(item.change.fhir_id for item in made),
+        arrays.numbers(int(item.change.method) for item in made),
+        arrays.texts(item.sort_date for item in made),
+        arrays.numbers(item.target for item in made),
+        arrays.texts(item.parameters for item in made),
+        arrays.texts(_text(item.body) for item in made),
+        arrays.numbers(row for row, _ in changed),
+        arrays.numbers(int(item.change.method) for _, item in changed),
+        arrays.texts(item.sort_date for _, item in changed),
+        arrays.texts(item.parameters for _, item in changed),
+        arrays.texts(_text(item.body) for _, item in changed),
+    ]
+    for columns in (_added(prepared), _dropped(changed)):
+        parameters.extend(columns)
+    return Call(_WRITE, parameters)
+
+
+def _added(prepared: Sequence[_Prepared]) -> list[str]:
+    """The columns of new entries; their owner is told by its target key, since a new row has no number yet."""
+    found = [(item.target, item.added) for item in prepared]
+    return [
+        *arrays.columns(((owner, key) for owner, entries in found for key in entries.postings), 2),
+        *arrays.columns(((owner, *row) for owner, entries in found for row in entries.dates), 4),
+        *arrays.columns(((owner, *row) for owner, entries in found for row in entries.strings), 3),
+        *arrays.columns(((owner, *row) for owner, entries in found for row in entries.quantities), 3),
+        *arrays.columns(((owner, *row) for owner, entries in found for row in entries.positions), 3),
+    ]
+
+
+def _dropped(changed: Sequence[tuple[int, _Prepared]]) -> list[str]:
+    """The keys of entries that are no more, with the number of their resource."""
+    postings = (
+        (row, key, item.change.before.sort_date)
+        for row, item in changed
+        if item.change.before
+        for key in item.dropped.postings
+    )
+    return [
+        *arrays.columns(postings, 3),
+        *arrays.columns(((owner, *row) for owner, item in changed for row in item.dropped.dates), 4),
+        *arrays.columns(((owner, *row) for owner, item in changed for row in item.dropped.strings), 3),
+        *arrays.columns(((owner, *row) for owner, item in changed for row in item.dropped.quantities), 3),
+        *arrays.columns(((owner, *row) for owner, item in changed for row in item.dropped.positions), 3),
+    ]
+
+
+def _text(body: bytes | None) -> str | None:
+    return None if body is None else body.decode()
+
+
+def _read(tenant_id: UUID, names: Sequence[Name]) -> dict[Name, Version]:
+    kinds, ids = arrays.numbers(NUMBERS[kind] for kind, _ in names), arrays.texts(fhir_id for _, fhir_id in names)
+    (rows,) = run([Call(LOCKED, [str(tenant_id), kinds, ids])])
+    versions = [version_of(rows, n) for n in range(len(rows))]
+    return {version.name: version for version in versions}
+
+
+def version_of(rows: Rows, n: int = 0) -> Version:
+    """One row of id, type, fhir_id, version, last_updated, method, sort_date, body."""
+    row, kind, fhir_id, version, at, method, sort_date, body = rows.row(n)
+    return Version(
+        row=int(row or 0),
+        type=NAMES[int(kind or 0)],
+        fhir_id=(fhir_id or b"").decode(),
+        version=int(version or 0),
+        last_updated=datetime.fromisoformat((at or b"").decode()),
+        method=Method(int(method or 0)),
+        body=body,
+        sort_date=(sort_date or b"").decode(),
+    )
+
+
+__all__ = ["Change", "Name", "Version", "index_of_body", "locked", "version_of", "write"]
