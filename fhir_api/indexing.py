@@ -1,9 +1,50 @@
 """What a resource is found by."""
 
-from .entries import Entries
+from typing import Final
+
+from . import dates
+from .definitions.extraction import EXTRACTIONS
+from .entries import OPEN_LOW, Entries
 from .resources import Json
+
+# The primary clinical date: the first that is told. Source: R4 pages of the types, the dates of an event.
+_SORTED_BY: Final = {
+    "Encounter": ("period",),
+    "Observation": ("effectiveDateTime", "effectiveInstant", "effectivePeriod", "effectiveTiming"),
+    "MedicationRequest": ("authoredOn",),
+    "MedicationDispense": ("whenHandedOver", "whenPrepared"),
+    "MedicationStatement": ("effectiveDateTime", "effectivePeriod", "dateAsserted"),
+    "DiagnosticReport": ("effectiveDateTime", "effectivePeriod", "issued"),
+    "Condition": ("onsetDateTime", "onsetPeriod", "recordedDate"),
+}
 
 
 def index(resource: Json) -> Entries:
-    """Make the entries of a resource."""
-    raise LookupError(resource["resourceType"])
+    """Make the entries of a valid resource: a pure function of its content, without the server's own id and times."""
+    type_name = resource["resourceType"]
+    elements, whole = EXTRACTIONS[type_name]
+    entries = Entries()
+    for member, value in resource.items():
+        extract = elements.get(member)
+        if extract is not None:
+            extract(entries, value)
+    for extract in whole:
+        extract(entries, resource)
+    entries.sort_date = _sort_date(resource, _SORTED_BY.get(type_name, ()))
+    return entries
+
+
+def _sort_date(resource: Json, members: tuple[str, ...]) -> str | None:
+    for member in members:
+        value = resource.get(member)
+        if value is None:
+            continue
+        span = dates.span(value) if isinstance(value, str) else _span(value)
+        if span is not None:
+            low, high = span
+            return high if low == OPEN_LOW else low
+    return None
+
+
+def _span(value: Json) -> dates.Span | None:
+    return dates.timing(value) if "event" in value or "repeat" in value else dates.period(value)

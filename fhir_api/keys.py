@@ -7,6 +7,7 @@ The reader of a search and the writer of a resource make the same keys; nothing 
 import unicodedata
 from functools import lru_cache
 from hashlib import blake2b
+from typing import Final
 
 LONGEST = 300
 _MASK = 2**64 - 1
@@ -22,6 +23,53 @@ def key(parameter: int, form: str, *parts: str) -> int:
     return hashed("\x1f".join((str(parameter), form, *parts)))
 
 
+# Forms: a token or a unit written as text, to be a part of keys, alone or beside another in a composite.
+
+
+def code_form(code: str) -> str:
+    """The form of `code`: in whatever system."""
+    return f"code\x1f{code}"
+
+
+def system_code_form(system: str, code: str) -> str:
+    """The form of `system|code`; without a system, of `|code`: one that has none."""
+    return f"token\x1f{system}\x1f{code}"
+
+
+def system_form(system: str) -> str:
+    """The form of `system|`: any code of it."""
+    return f"system\x1f{system}"
+
+
+def pair_forms(system: str | None, code: str | None) -> list[str]:
+    """The forms a token has as a component of a composite: `code` and `system|code` or `|code`; not `system|`."""
+    return [] if code is None else [code_form(code), system_code_form(system or "", code)]
+
+
+ANY_UNIT: Final = "any"
+
+
+def unit_form(unit: str) -> str:
+    """The form of `number||unit`: the unit's code or its name for people. Source: R4 search.html#quantity."""
+    return f"unit\x1f{unit}"
+
+
+def system_unit_form(system: str, code: str) -> str:
+    """The form of `number|system|code`."""
+    return f"coded\x1f{system}\x1f{code}"
+
+
+@lru_cache(maxsize=1024)
+def unit_forms(system: str | None, code: str | None, unit: str | None) -> tuple[str, ...]:
+    """All forms of a quantity's unit: left out, by code or name, by system and code."""
+    named = tuple(unit_form(name) for name in dict.fromkeys((code, unit)) if name is not None)
+    coded = (system_unit_form(system or "", code),) if code is not None else ()
+    return (ANY_UNIT, *named, *coded)
+
+
+# Keys of postings.
+
+
 def token_keys(parameter: int, system: str | None, code: str | None) -> list[int]:
     """All keys under which a token is found: `code`, `system|code` or `|code`, and `system|`."""
     found = []
@@ -34,18 +82,44 @@ def token_keys(parameter: int, system: str | None, code: str | None) -> list[int
 
 
 def code_key(parameter: int, code: str) -> int:
-    """The key of `code`: in whatever system."""
-    return key(parameter, "code", code)
+    """The key of `code`: in whatever system. All there is of booleans and contact points."""
+    return key(parameter, code_form(code))
 
 
 def system_code_key(parameter: int, system: str, code: str) -> int:
     """The key of `system|code`; without a system, of `|code`: one that has none."""
-    return key(parameter, "token", system, code)
+    return key(parameter, system_code_form(system, code))
 
 
 def system_key(parameter: int, system: str) -> int:
     """The key of `system|`: any code of it."""
-    return key(parameter, "system", system)
+    return key(parameter, system_form(system))
+
+
+def of_type_key(parameter: int, system: str, code: str, value: str) -> int:
+    """The key of an identifier with `:of-type`: system and code of its type, and its value; all three are needed."""
+    return key(parameter, "of-type", system, code, value)
+
+
+def identifier_keys(parameter: int, system: str | None, value: str | None) -> list[int]:
+    """All keys under which a reference is found by its identifier."""
+    found = []
+    if value is not None:
+        found.append(identifier_key(parameter, code_form(value)))
+        found.append(identifier_key(parameter, system_code_form(system or "", value)))
+    if system:
+        found.append(identifier_key(parameter, system_form(system)))
+    return found
+
+
+def identifier_key(parameter: int, form: str) -> int:
+    """The key of a reference's `:identifier`; `form` as of tokens: `code_form`, `system_code_form`, `system_form`."""
+    return key(parameter, "identifier", form)
+
+
+def composite_key(parameter: int, first: str, second: str) -> int:
+    """The key of a composite of two tokens, each in one of `pair_forms`."""
+    return key(parameter, "composite", first, second)
 
 
 def target_key(type_name: str, fhir_id: str) -> int:
@@ -72,6 +146,33 @@ def uri_key(parameter: int, uri: str) -> int:
 def exact_key(parameter: int, text: str) -> int:
     """The key of a string for `:exact`."""
     return key(parameter, "exact", text)
+
+
+# Keys of dates, strings and quantities; `first` is the form of the token before the "$" of a composite.
+
+
+@lru_cache(maxsize=16384)
+def date_key(parameter: int, first: str = "") -> int:
+    """The key of a parameter's spans of time (`dates.span`)."""
+    return key(parameter, "date", first)
+
+
+@lru_cache(maxsize=16384)
+def string_key(parameter: int, first: str = "") -> int:
+    """The key of a parameter's strings (`normal`)."""
+    return key(parameter, "string", first)
+
+
+@lru_cache(maxsize=1024)
+def text_key(parameter: int) -> int:
+    """The key of the strings (`normal`) by which `:text` finds a token."""
+    return key(parameter, "text")
+
+
+@lru_cache(maxsize=16384)
+def quantity_key(parameter: int, unit: str, first: str = "") -> int:
+    """The key of a parameter's numbers; `unit` is `ANY_UNIT`, `unit_form` or `system_unit_form`."""
+    return key(parameter, "quantity", unit, first)
 
 
 def normal(text: str) -> str:

@@ -1,0 +1,40 @@
+"""References: which resource of this server one means, and what is left to compare where it means none."""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from django.conf import settings
+
+LOCAL: Final = re.compile(r"([A-Z][A-Za-z]{2,63})/([A-Za-z0-9\-.]{1,64})(?:/_history/[A-Za-z0-9\-.]{1,64})?")
+_LAST: Final = re.compile(r".*/([A-Z][A-Za-z]{2,63})/[A-Za-z0-9\-.]{1,64}(?:/_history/[A-Za-z0-9\-.]{1,64})?")
+_VERSION: Final = re.compile(r"/_history/[A-Za-z0-9\-.]{1,64}$")
+
+
+def target(reference: str) -> tuple[str, str] | None:
+    """Type and id of the resource of this server that is meant: `Type/id`, also with its version, also absolute.
+
+    None for what lies elsewhere (`unversioned`), for `#contained` and for what is no reference to a resource.
+    """
+    match = LOCAL.fullmatch(reference.removeprefix(_base()))
+    return (match[1], match[2]) if match else None
+
+
+def unversioned(reference: str) -> str:
+    """A reference to another server as it is compared: without the version."""
+    return _VERSION.sub("", reference)
+
+
+def type_of(reference: str) -> str:
+    """The type a reference's text tells, here or on another server; empty if it tells none (`urn:…`, `#…`)."""
+    match = LOCAL.fullmatch(reference) or _LAST.fullmatch(reference)
+    return match[1] if match else ""
+
+
+@lru_cache(maxsize=1)
+def _prefix(base: str) -> str:
+    return base.rstrip("/") + "/"
+
+
+def _base() -> str:
+    return _prefix(settings.FHIR_BASE_URL)
