@@ -170,9 +170,16 @@ def _send(low: Any, calls: Sequence[Call], known: set[bytes], *, begins: bool) -
         low.send_query_prepared(statement.name, call.encoded())
         expected.append(None)
     low.pipeline_sync()
-    while low.flush():
-        select.select([], [low.socket], [])
+    _flush(low)
     return expected
+
+
+def _flush(low: Any) -> None:
+    """Send what is queued; a server that cannot get rid of its answers stops to read, so they are taken in meanwhile."""
+    while low.flush():
+        answering, _, _ = select.select([low.socket], [low.socket], [])
+        if answering:
+            low.consume_input()
 
 
 def _receive(low: Any, expected: list[bytes | None], known: set[bytes]) -> tuple[list[Rows], Any]:

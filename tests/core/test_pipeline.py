@@ -84,3 +84,11 @@ def test_last_trip_of_an_inner_or_spoiled_block_does_not_commit(table, spoil):
         raise ZeroDivisionError
 
     assert table.count() == 0
+
+
+@pytest.mark.timeout(60)
+def test_answers_that_fill_the_socket_before_all_is_sent_are_taken_in():
+    talkative = Call(Statement.of("SELECT repeat('x', 4000)"))
+    found = pipeline.run([talkative] * 12_000)
+    assert len(found) == 12_000
+    assert {len(rows.value() or b"") for rows in found} == {4_000}
