@@ -1,7 +1,7 @@
 """Inserting rows of models through the pipeline, so that a write that makes several of them takes one round trip."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -47,6 +47,22 @@ def insert_values(model: type[models.Model], values: Mapping[str, Any]) -> Call:
     if issubclass(model, LifecycleModel):
         raise TypeError(f"{model.__name__} has a lifecycle: build the row")
     return _call(model, values)
+
+
+def insert_all(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) -> Call:
+    """The statement that inserts many rows, all naming the same columns; the database gives the others their defaults.
+
+    The rows travel as one JSON document, so a statement for one row and one for thousands are the same.
+    """
+    return Call(_many(model, tuple(rows[0])), [orjson.dumps(rows)])
+
+
+@lru_cache(maxsize=64)
+def _many(model: type[models.Model], columns: tuple[str, ...]) -> Statement:
+    table, names = model._meta.db_table, ", ".join(f'"{column}"' for column in columns)
+    return Statement.of(
+        f'INSERT INTO "{table}" ({names}) SELECT {names} FROM json_populate_recordset(NULL::"{table}", $1::json)'
+    )
 
 
 def _call(model: type[models.Model], values: Mapping[str, Any]) -> Call:

@@ -2,7 +2,7 @@
 
 from .backlogs import Backlog, backlog
 from .models import Event
-from .recording import UnknownEventType, record, statements
+from .recording import Occurrence, UnknownEventType, record, record_many, statements
 from .registry import (
     DATA_CLASSES,
     EventType,
@@ -23,6 +23,7 @@ __all__ = [
     "Event",
     "EventType",
     "Fact",
+    "Occurrence",
     "Representation",
     "UnknownEventType",
     "after_commit",
@@ -30,6 +31,7 @@ __all__ = [
     "catalogue",
     "href_of",
     "record",
+    "record_many",
     "register",
     "represent",
     "representation_of",

@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 from uuid import UUID
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ledger.models import Event
 
 Handler = Callable[["Event"], None]
-InsideHandler = Callable[["Fact"], Iterable[Call] | None]
+InsideHandler = Callable[[list["Fact"]], Iterable[Call] | None]
 Kind = TypeVar("Kind", bound="type[EventType]")
 
 DATA_CLASSES = ("none", "personal", "phi")
@@ -25,6 +25,8 @@ class EventType:
     """Base of the frozen dataclasses in every app's `events.py`; the fields are the thin payload (no personal data).
 
     `data_class` is what the resource itself holds, behind its href: `none`, `personal` (of staff), `phi` (of patients).
+    `href` names `{id}` or a field of the payload. A text field may tell the catalogue what it looks like:
+    `field(metadata={"example": "Patient/{id}"})`.
     """
 
     type: ClassVar[str]
@@ -112,9 +114,9 @@ def href_of(kind: str) -> str:
 
 
 def subscribe(handler: InsideHandler, types: Iterable[str] | None = None) -> None:
-    """Call `handler(fact)` inside the transaction that records a fact of these types (None: all).
+    """Call `handler(facts)` inside the transaction that records facts of these types (None: all), one or many at once.
 
-    The statements it gives back run right behind the fact's own, in the same round trip.
+    The statements it gives back run right behind the facts' own, in the same round trip.
     """
     _inside.append((frozenset(types) if types is not None else None, handler))
 
@@ -129,9 +131,11 @@ def after_commit(name: str, types: Iterable[str] | None = None) -> Callable[[Han
     return add
 
 
-def inside_handlers(kind: str) -> list[InsideHandler]:
-    """Handlers that take part in the recording transaction."""
-    return [handler for types, handler in _inside if types is None or kind in types]
+def inside_handlers(facts: Sequence[Fact]) -> Iterator[tuple[InsideHandler, list[Fact]]]:
+    """Handlers that take part in the recording transaction, each with the facts it wants."""
+    for types, handler in _inside:
+        if wanted := [fact for fact in facts if types is None or fact.type in types]:
+            yield handler, wanted
 
 
 def after_names(kind: str) -> list[str]:

@@ -1,7 +1,9 @@
-"""What the app does when a fact is recorded: store it for its audience, in the same transaction, and ring the doorbell."""
+"""What the app does when facts are recorded: store them for their audience, in the same transaction, and ring the doorbell."""
 
 import time
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from uuid import UUID
 
 import orjson
 from django.db import transaction
@@ -32,6 +34,27 @@ stored AS (
 INSERT INTO webhooks_event_new (id, created_at, tenant_id, type, resource_id)
 SELECT id, created_at, tenant_id, type, resource_id FROM stored RETURNING id
 """
+# The same for many resources, each with one fact; they are numbered in the order of their keys, so that writers never wait
+# for one another in a circle.
+_STORE_MANY = f"""
+WITH given AS (
+  SELECT * FROM json_to_recordset($1::json) AS one
+    (place uuid, id uuid, resource_id uuid, type text, resource_type text, before text, after text)),
+place AS (
+  INSERT INTO webhooks_resource_sequence AS s (id, tenant_id, resource_id, last)
+  SELECT given.place, $2::uuid, given.resource_id, 1 FROM given, ({horizon.ENTER}) writing ORDER BY given.resource_id
+  ON CONFLICT (tenant_id, resource_id) DO UPDATE SET last = s.last + 1 RETURNING resource_id, last),
+stored AS (
+  INSERT INTO webhooks_event
+    (id, created_at, tenant_id, type, resource_type, resource_id, sequence, api_version, request_id, body)
+  SELECT given.id, clock_timestamp(), $2::uuid, given.type, given.resource_type, given.resource_id, place.last, $3::text, $4::text,
+         convert_to(given.before || lpad(place.last::text, {envelope.SEQUENCE_DIGITS}, '0') || given.after, 'UTF8')
+  FROM given JOIN place USING (resource_id)
+  RETURNING id, created_at, tenant_id, type, resource_id)
+INSERT INTO webhooks_event_new (id, created_at, tenant_id, type, resource_id)
+SELECT id, created_at, tenant_id, type, resource_id FROM stored
+"""
+_THIN_MANY = pipeline.Statement.of(_STORE_MANY)
 _THIN = pipeline.Statement.of(_STORE.replace("WHOLE", ""))
 
 
@@ -56,8 +79,53 @@ def subscribe() -> None:
     ledger.subscribe(store)
 
 
-def store(fact: ledger.Fact) -> list[pipeline.Call]:
-    """What writes a fact into its tenant's event log and the fan-out's queue; a rollback takes both along."""
+def store(facts: Sequence[ledger.Fact]) -> list[pipeline.Call]:
+    """What writes facts into their tenant's event log and the fan-out's queue; a rollback takes both along."""
+    transaction.on_commit(_doorbell.ring, robust=True)
+    if len(facts) == 1 or any(ledger.representation_of(fact.type) for fact in facts):
+        return [_one(fact) for fact in facts]
+    return [_many(wave) for wave in _waves(facts)]
+
+
+def _one(fact: ledger.Fact) -> pipeline.Call:
+    event_id, before, after = _written(fact)
+    texts = (event_id, fact.type, fact.resource_type)
+    parameters = [str(fact.resource_id), str(fact.tenant_id), uuid7_text(), *map(str, texts)]
+    parameters += [envelope.API_VERSION, fact.request_id, before, after]
+    found = ledger.representation_of(fact.type)
+    if found is None:
+        return pipeline.Call(_THIN, parameters)
+    previous = fact.data.get("previous")
+    tail = "" if previous is None else ',"previous":' + orjson.dumps(previous).decode()
+    return pipeline.Call(_full(found.sql), [*parameters, tail])
+
+
+def _many(facts: Sequence[ledger.Fact]) -> pipeline.Call:
+    """One statement for thin facts of different resources; the facts of one trip share tenant and request."""
+    names = ("place", "id", "resource_id", "type", "resource_type", "before", "after")
+    given = []
+    for fact in facts:
+        event_id, before, after = _written(fact)
+        values = (uuid7_text(), event_id, fact.resource_id, fact.type, fact.resource_type, before, after)
+        given.append(dict(zip(names, values, strict=True)))
+    first = facts[0]
+    shared = [str(first.tenant_id), envelope.API_VERSION, first.request_id]
+    return pipeline.Call(_THIN_MANY, [orjson.dumps(given), *shared])
+
+
+def _waves(facts: Sequence[ledger.Fact]) -> Iterator[list[ledger.Fact]]:
+    """The facts in their order, cut before a resource comes a second time."""
+    wave: dict[UUID, ledger.Fact] = {}
+    for fact in facts:
+        if fact.resource_id in wave:
+            yield [*wave.values()]
+            wave = {}
+        wave[fact.resource_id] = fact
+    yield [*wave.values()]
+
+
+def _written(fact: ledger.Fact) -> tuple[UUID, str, str]:
+    """A new event's id, and its envelope before and after the sequence number."""
     message = envelope.Message(
         id=uuid7(),
         type=fact.type,
@@ -67,17 +135,7 @@ def store(fact: ledger.Fact) -> list[pipeline.Call]:
         thing=envelope.Thing(fact.resource_type, fact.resource_id, fact.resource_version, ledger.href_of(fact.type)),
         payload=fact.data,
     )
-    before, after = envelope.split(message)
-    texts = (message.id, fact.type, fact.resource_type)
-    parameters = [str(fact.resource_id), str(fact.tenant_id), uuid7_text(), *map(str, texts)]
-    parameters += [envelope.API_VERSION, fact.request_id, before, after]
-    transaction.on_commit(_doorbell.ring, robust=True)
-    found = ledger.representation_of(fact.type)
-    if found is None:
-        return [pipeline.Call(_THIN, parameters)]
-    previous = fact.data.get("previous")
-    tail = "" if previous is None else ',"previous":' + orjson.dumps(previous).decode()
-    return [pipeline.Call(_full(found.sql), [*parameters, tail])]
+    return message.id, *envelope.split(message)
 
 
 @lru_cache(maxsize=256)

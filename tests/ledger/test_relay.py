@@ -38,7 +38,7 @@ def hear(event: Event) -> None:
     heard.append(event)
 
 
-subscribe(inside.append, types=["relay_sample.taken"])
+subscribe(inside.extend, types=["relay_sample.taken"])
 
 
 @pytest.fixture
