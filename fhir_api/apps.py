@@ -8,3 +8,7 @@ class FhirApiConfig(AppConfig):
 
     name = "fhir_api"
     verbose_name = "Clinical record (FHIR)"
+
+    def ready(self) -> None:
+        """Register the kinds of facts."""
+        from . import events  # noqa: F401  # they register themselves

@@ -52,12 +52,13 @@ def _fields(kind: type[EventType]) -> tuple[dict[str, Any], dict[str, Any]]:
     for member in dataclasses.fields(kind):
         if member.name != "previous":
             properties[member.name] = _schema(hints[member.name])
-            example[member.name] = _example(properties[member.name])
+            given = member.metadata.get("example")
+            example[member.name] = given.format_map(example) if given else _example(properties[member.name])
     properties["version"] = {"type": ["integer", "null"]}
     example["version"] = 1
     if kind.href:
         properties["href"] = {"type": "string"}
-        example["href"] = kind.href.replace("{id}", _EXAMPLE_ID)
+        example["href"] = kind.href.format_map(example)
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",

@@ -20,7 +20,10 @@ class EnvelopeTooLarge(ValueError):
 
 
 class Thing(NamedTuple):
-    """What an event is about: the resource, its version, and where to fetch it."""
+    """What an event is about: the resource, its version, and where to fetch it.
+
+    `href` may name members of the event's object in braces: `{id}`, or one of the payload.
+    """
 
     type: str
     id: UUID
@@ -84,7 +87,7 @@ def _data(message: Message) -> dict[str, Any]:
     shown = {"type": thing.type, "id": str(thing.id)}
     about = shown | payload | shown | {"version": thing.version}
     if thing.href:
-        about["href"] = thing.href.replace("{id}", str(thing.id))
+        about["href"] = thing.href.format_map(about)
     return {"object": about} | ({"previous": previous} if previous is not None else {})
 
 
