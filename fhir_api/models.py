@@ -116,6 +116,8 @@ class Posting(models.Model):
 class DateEntry(models.Model):
     """A span of time by which a resource is found: from `low` until before `high`; an open end is infinity.
 
+    The second index answers for one resource: as a further condition of a search, and to sort by.
+
     Personal data: dates of a patient's life, without his name.
     """
 
@@ -127,6 +129,9 @@ class DateEntry(models.Model):
     resource_id = models.BigIntegerField()
 
     security: ClassVar = TableSecurity()
+
+    class Meta:
+        indexes = [models.Index(fields=["tenant_id", "resource_id", "key", "low", "high"], name="fhir_api_date_of_one")]
 
     def __str__(self) -> str:
         return f"date {self.key}"
@@ -146,6 +151,9 @@ class StringEntry(models.Model):
 
     security: ClassVar = TableSecurity()
 
+    class Meta:
+        indexes = [models.Index(fields=["tenant_id", "resource_id", "key", "value"], name="fhir_api_string_of_one")]
+
     def __str__(self) -> str:
         return f"string {self.key}"
 
@@ -163,6 +171,9 @@ class QuantityEntry(models.Model):
     resource_id = models.BigIntegerField()
 
     security: ClassVar = TableSecurity()
+
+    class Meta:
+        indexes = [models.Index(fields=["tenant_id", "resource_id", "key", "value"], name="fhir_api_quantity_of_one")]
 
     def __str__(self) -> str:
         return f"quantity {self.key}"

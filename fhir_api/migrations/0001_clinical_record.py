@@ -21,6 +21,9 @@ class Migration(migrations.Migration):
                 ('high', models.DateTimeField()),
                 ('resource_id', models.BigIntegerField()),
             ],
+            options={
+                'indexes': [models.Index(fields=['tenant_id', 'resource_id', 'key', 'low', 'high'], name='fhir_api_date_of_one')],
+            },
         ),
         migrations.CreateModel(
             name='PositionEntry',
@@ -51,6 +54,9 @@ class Migration(migrations.Migration):
                 ('value', models.FloatField()),
                 ('resource_id', models.BigIntegerField()),
             ],
+            options={
+                'indexes': [models.Index(fields=['tenant_id', 'resource_id', 'key', 'value'], name='fhir_api_quantity_of_one')],
+            },
         ),
         migrations.CreateModel(
             name='StringEntry',
@@ -61,6 +67,9 @@ class Migration(migrations.Migration):
                 ('value', models.CharField(db_collation='C', max_length=300)),
                 ('resource_id', models.BigIntegerField()),
             ],
+            options={
+                'indexes': [models.Index(fields=['tenant_id', 'resource_id', 'key', 'value'], name='fhir_api_string_of_one')],
+            },
         ),
         migrations.CreateModel(
             name='Resource',

@@ -1,0 +1,227 @@
+"""Conditions into SQL for one statement. $1 is the tenant.
+
+Every condition can be a filter of a row that is already there; most can be where the rows come from (`Source`). Only operators
+that are leakproof reach an index under row security, so the keys of chains, which need XOR, are made in tables of their own
+(`WITH … AS MATERIALIZED`) before anything is joined to them.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from fhir_api import arrays
+from fhir_api.types import NUMBERS
+
+from .conditions import Chained, Condition, Either, Had, Keyed, Link, Listed, Neither, Own, Sought, Test
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How a candidate is told in SQL: its number, its sort date, and the alias of its own row if that is at hand."""
+
+    id: str
+    date: str
+    row: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where candidates come from. `single`: no resource comes twice; `ordered`: the index gives them by sort date."""
+
+    tables: str
+    where: tuple[str, ...]
+    place: Place
+    single: bool = True
+    keys: str = ""  # a table of keys, for each of which the newest shall be taken
+
+
+class Compiler:
+    """The parameters and the tables in front of one statement, while its parts are written."""
+
+    def __init__(self, tenant_id: UUID) -> None:
+        self.parameters: list[str | bytes | None] = [str(tenant_id)]
+        self.tables: list[str] = []
+        self._aliases = 0
+
+    def bind(self, value: Any, kind: str) -> str:
+        """A parameter of a PostgreSQL type; lists become arrays."""
+        if isinstance(value, list | tuple):
+            value = arrays.texts(value) if kind == "text[]" else arrays.numbers(value)
+        self.parameters.append(None if value is None else str(value))
+        return f"${len(self.parameters)}::{kind}"
+
+    def alias(self) -> str:
+        """A name no other table of the statement has."""
+        self._aliases += 1
+        return f"t{self._aliases}"
+
+    def head(self) -> str:
+        """The tables that stand before the statement."""
+        return f"WITH {', '.join(self.tables)} " if self.tables else ""
+
+    def source(self, type_name: str, driver: Condition | None) -> Source:
+        """Where the resources of a type come from that meet one condition; without one, all of the type."""
+        match driver:
+            case Keyed(keys=(key,)):
+                return self._posted(f"{{c}}.key = {self.bind(key, 'bigint')}")
+            case Keyed(keys):
+                table = f"unnest({self.bind(keys, 'bigint[]')})"
+                return self._posted("{c}.key = keys.key", keys=f"{table} AS keys (key)")
+            case Chained():
+                return self._posted("{c}.key = keys.key", keys=f"{self._keys(driver)} AS keys")
+            case Listed():
+                return self._listed(driver)
+        row = self.alias()
+        where = (f"{row}.tenant_id = $1", f"{row}.type = {NUMBERS[type_name]}", f"NOT {row}.deleted")
+        return Source(f"fhir_api_resource {row}", where, Place(f"{row}.id", f"{row}.sort_date", row))
+
+    def holds(self, condition: Condition, place: Place) -> str:
+        """The condition as a filter of a candidate."""
+        match condition:
+            case Keyed(keys):
+                return self._posting(keys, place)
+            case Listed():
+                return self._entry(condition, place)
+            case Own(test):
+                return f"({self.test(test, place.row)})" if place.row else self._own(test, place)
+            case Chained():
+                return self._refers(condition, place)
+            case Had(link):
+                return self._had(link, place)
+            case Either(conditions):
+                return f"({' OR '.join(self.holds(one, place) for one in conditions) or 'FALSE'})"
+            case Neither(conditions):
+                return f"NOT ({' OR '.join(self.holds(one, place) for one in conditions) or 'FALSE'})"
+
+    def all_hold(self, conditions: Iterable[Condition], place: Place) -> list[str]:
+        """The conditions as filters."""
+        return [self.holds(one, place) for one in conditions]
+
+    def test(self, test: Test, row: str) -> str:
+        """A test of a row, its values bound."""
+        parts = test.sql.replace("{row}", row).split("{}")
+        bound = [self.bind(value, kind) for value, kind in test.values]
+        return parts[0] + "".join(value + part for value, part in zip(bound, parts[1:], strict=True))
+
+    def entries(self, condition: Listed, row: str) -> str:
+        """The choices of a table of entries as one filter of its row; tests of one key stand together."""
+        by_key: dict[int | None, list[str]] = {}
+        for key, test in condition.choices:
+            by_key.setdefault(key, []).append(self.test(test, row))
+        parts = []
+        for key, tests in by_key.items():
+            any_test = " OR ".join(f"({test})" for test in tests)
+            parts.append(f"({any_test})" if key is None else f"{row}.key = {self.bind(key, 'bigint')} AND ({any_test})")
+        return " OR ".join(f"({part})" for part in parts) if len(parts) > 1 else parts[0]
+
+    def _posted(self, match: str, *, keys: str = "") -> Source:
+        row = self.alias()
+        where = (f"{row}.tenant_id = $1", match.format(c=row))
+        place = Place(f"{row}.resource_id", f"{row}.sort_date")
+        return Source(f"fhir_api_posting {row}", where, place, single=not keys, keys=keys)
+
+    def _listed(self, driver: Listed) -> Source:
+        entry, row = self.alias(), self.alias()
+        found = (
+            f"(SELECT DISTINCT {entry}.resource_id FROM {driver.table} {entry}"
+            f" WHERE {entry}.tenant_id = $1 AND ({self.entries(driver, entry)})) AS {entry}d"
+        )
+        tables = f"{found} JOIN fhir_api_resource {row} ON {row}.id = {entry}d.resource_id AND {row}.tenant_id = $1"
+        return Source(tables, (), Place(f"{row}.id", f"{row}.sort_date", row))
+
+    def _posting(self, keys: Sequence[int], place: Place) -> str:
+        if not keys:
+            return "FALSE"
+        row = self.alias()
+        match = f"= {self.bind(keys[0], 'bigint')}" if len(keys) == 1 else f"= ANY({self.bind(keys, 'bigint[]')})"
+        return (
+            f"EXISTS (SELECT 1 FROM fhir_api_posting {row} WHERE {row}.tenant_id = $1 AND {row}.key {match}"
+            f" AND {row}.sort_date = {place.date} AND {row}.resource_id = {place.id})"
+        )
+
+    def _entry(self, condition: Listed, place: Place) -> str:
+        row = self.alias()
+        return (
+            f"EXISTS (SELECT 1 FROM {condition.table} {row} WHERE {row}.tenant_id = $1"
+            f" AND {row}.resource_id = {place.id} AND ({self.entries(condition, row)}))"
+        )
+
+    def _own(self, test: Test, place: Place) -> str:
+        row = self.alias()
+        return (
+            f"EXISTS (SELECT 1 FROM fhir_api_resource {row} WHERE {row}.id = {place.id}"
+            f" AND {row}.tenant_id = $1 AND ({self.test(test, row)}))"
+        )
+
+    def _refers(self, condition: Chained, place: Place) -> str:
+        row, keys = self.alias(), self._keys(condition)
+        return (
+            f"EXISTS (SELECT 1 FROM {keys} k{row} JOIN fhir_api_posting {row} ON {row}.key = k{row}.key"
+            f" WHERE {row}.tenant_id = $1 AND {row}.sort_date = {place.date} AND {row}.resource_id = {place.id})"
+        )
+
+    def _had(self, link: Link, place: Place) -> str:
+        """Whether one of what is sought refers to the candidate; OFFSET 0 keeps the XOR out of the index's condition."""
+        row, own, referring = self.alias(), self.alias(), self.alias()
+        key = f"{own}.target_key # {self.bind(link.constant, 'bigint')}"
+        inner = self.all_hold(link.sought.conditions, Place(f"{referring}.resource_id", f"{referring}.sort_date"))
+        return (
+            f"EXISTS (SELECT 1 FROM (SELECT {key} AS key FROM fhir_api_resource {own}"
+            f" WHERE {own}.id = {place.id} AND {own}.tenant_id = $1 OFFSET 0) {row}"
+            f" JOIN fhir_api_posting {referring} ON {referring}.key = {row}.key"
+            f" WHERE {' AND '.join([f'{referring}.tenant_id = $1', *inner])})"
+        )
+
+    def _keys(self, condition: Chained) -> str:
+        """The name of a table of the keys under which references to what is sought stand."""
+        selects = [self._targets(link) for link in condition.links]
+        name = f"keys{self.alias()}"
+        found = " UNION ".join(selects) or "SELECT NULL::bigint AS key WHERE FALSE"
+        self.tables.append(f"{name} AS MATERIALIZED ({found})")
+        return name
+
+    def _targets(self, link: Link) -> str:
+        source, where = self.candidates(link.sought)
+        row = source.place.row
+        tables = source.tables
+        if not row:
+            row = self.alias()
+            tables = f"{tables} JOIN fhir_api_resource {row} ON {row}.id = {source.place.id} AND {row}.tenant_id = $1"
+        key = f"{row}.target_key # {self.bind(link.constant, 'bigint')}"
+        return f"SELECT {key} AS key FROM {tables} WHERE {' AND '.join(where)}"
+
+    def candidates(self, sought: Sought, driver: Condition | None = None) -> tuple[Source, list[str]]:
+        """Where what is sought comes from, a table of keys joined in, and the filters of all other conditions."""
+        begin = driver or usual_driver(sought.conditions)
+        source = self.source(sought.type, begin)
+        where = [*source.where, *self.all_hold((one for one in sought.conditions if one is not begin), source.place)]
+        if source.keys:
+            joined = f"{source.keys} JOIN {source.tables} ON {source.where[1]}"
+            source = Source(joined, source.where, source.place, single=False)
+        return source, where or ["TRUE"]
+
+
+def usual_driver(conditions: Sequence[Condition]) -> Condition | None:
+    """The condition to begin at when nothing was counted: what is rare by nature first, tables that must be read broadly last."""
+    if any(isinstance(one, Own) and one.rare for one in conditions):
+        return None
+    return min(filter(drives, conditions), key=_rank, default=None)
+
+
+def drives(condition: Condition) -> bool:
+    """Tell whether candidates can come from the condition."""
+    return (isinstance(condition, Keyed) and bool(condition.keys)) or isinstance(condition, Listed | Chained)
+
+
+def _rank(condition: Condition) -> int:
+    match condition:
+        case Keyed(rare=True):
+            return 0
+        case Chained():
+            return 1
+        case Listed(broad=True):
+            return 4
+        case Listed():
+            return 2
+    return 3

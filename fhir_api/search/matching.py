@@ -1,0 +1,65 @@
+"""Which resources a conditional interaction means. Source: R4 http.html#ccreate, #cond-update."""
+
+from datetime import datetime
+from uuid import UUID
+
+from core.clock import now
+from core.pipeline import Call, Statement, run
+from fhir_api.store import Name
+
+from .access import Access, Everything
+from .compile import Compiler
+from .conditions import Sought
+from .parse import criterion, read_pairs
+from .refusals import InvalidSearch
+from .translate import condition
+from .values import Context
+
+ENOUGH = 2  # none, one, or several
+
+
+def matches(
+    tenant_id: UUID,
+    type_name: str,
+    criteria: str,
+    *,
+    limit: int = ENOUGH,
+    access: Access | None = None,
+    at: datetime | None = None,
+) -> list[Name]:
+    """The names of at most `limit` resources that meet the criteria of a conditional interaction, in the bound tenant.
+
+    :raises UnknownSearchParameter: a parameter the type does not have, `_sort` and its like among them.
+    :raises InvalidSearch: a value, or criteria that state nothing, which would match everything.
+    :raises UnsupportedSearch: a modifier.
+    """
+    call = matching_call(tenant_id, type_name, criteria, limit=limit, access=access, at=at)
+    (rows,) = run([call])
+    return [(type_name, (rows.value(n) or b"").decode()) for n in range(len(rows))]
+
+
+def matching_call(
+    tenant_id: UUID,
+    type_name: str,
+    criteria: str,
+    *,
+    limit: int = ENOUGH,
+    access: Access | None = None,
+    at: datetime | None = None,
+) -> Call:
+    """What `matches` asks, for a caller that has more to send in the same trip; each row is an id."""
+    access = access or Everything()
+    context = Context(at or now())
+    pairs = read_pairs(criteria.removeprefix("?"))
+    found = [criterion(type_name, name, value, readable=access.may_search) for name, value in pairs]
+    conditions = [condition(one, context, access) for one in found if one]
+    if not conditions:
+        raise InvalidSearch("The criteria of a conditional interaction state nothing.")
+    compiler = Compiler(tenant_id)
+    source, where = compiler.candidates(Sought(type_name, tuple(conditions)))
+    inner = f"SELECT DISTINCT {source.place.id} AS id FROM {source.tables} WHERE {' AND '.join(where)} LIMIT {limit}"
+    sql = (
+        f"{compiler.head()}SELECT r.fhir_id FROM ({inner}) AS found"
+        " JOIN fhir_api_resource r ON r.id = found.id AND r.tenant_id = $1 ORDER BY r.id"
+    )
+    return Call(Statement(sql.encode(), b""), compiler.parameters)

@@ -1,0 +1,156 @@
+"""Query strings into criteria: names with modifiers and chains, values with their alternatives. Source: R4 search.html."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from urllib.parse import parse_qsl
+
+from fhir_api.definitions.parameters import Parameter, parameter
+from fhir_api.types import NUMBERS
+
+from .refusals import InvalidSearch, UnknownSearchParameter, unknown, unsupported_modifier
+
+Pair = tuple[str, str]
+Readable = Callable[[str], bool]
+
+LONGEST_VALUE = 8_000
+MOST_PARAMETERS = 100
+MOST_ALTERNATIVES = 500
+DEEPEST = 6
+_ESCAPED = re.compile(r"\\([,|$\\])")
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A parameter of the type itself; `values` are alternatives with their escapes still in."""
+
+    parameter: Parameter
+    modifier: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A parameter of the types that a reference leads to; each type has its own criterion."""
+
+    parameter: Parameter
+    ends: tuple[tuple[str, "Criterion"], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reverse:
+    """A parameter of resources that refer here by another one (`_has`)."""
+
+    parameter: Parameter
+    criterion: "Criterion"
+
+
+Criterion = Leaf | Chain | Reverse
+
+
+def read_pairs(query: str) -> list[Pair]:
+    """The names and values of a query string, those with an empty value left out.
+
+    :raises InvalidSearch: bytes that are not UTF-8, a NUL, or more than is read.
+    """
+    try:
+        pairs = parse_qsl(query, errors="strict", max_num_fields=MOST_PARAMETERS)
+    except ValueError:
+        raise InvalidSearch("The query string cannot be read.") from None
+    return checked_pairs(pairs)
+
+
+def checked_pairs(pairs: Iterable[Pair]) -> list[Pair]:
+    """Pairs that were read elsewhere, under the same bounds."""
+    found = [(name, value) for name, value in pairs if name and value]
+    if len(found) > MOST_PARAMETERS:
+        raise InvalidSearch(f"A search has at most {MOST_PARAMETERS} parameters.")
+    for name, value in found:
+        if len(name) > 500 or len(value) > LONGEST_VALUE or "\0" in name or "\0" in value:
+            raise InvalidSearch(f"A parameter's value has at most {LONGEST_VALUE} characters, and no NUL.")
+    return found
+
+
+def criterion(type_name: str, name: str, value: str, *, readable: Readable = NUMBERS.__contains__) -> Criterion | None:
+    """The criterion that a pair states of a type; None where nothing is asked (only commas).
+
+    :raises UnknownSearchParameter: the type, or each type at a chain's end, has no such parameter.
+    :raises UnsupportedSearch, InvalidSearch: a modifier or the form of the name.
+    """
+    values = tuple(part for part in split(value, ",") if part)
+    if len(values) > MOST_ALTERNATIVES:
+        raise InvalidSearch(f"A parameter has at most {MOST_ALTERNATIVES} alternatives.")
+    return _criterion(type_name, name, values, readable, DEEPEST) if values else None
+
+
+def split(text: str, separator: str) -> list[str]:
+    """Split at a separator that is not escaped; escapes stay."""
+    parts, part, escaped = [], "", False
+    for character in text:
+        if character == separator and not escaped:
+            parts.append(part)
+            part = ""
+            continue
+        part += character
+        escaped = character == "\\" and not escaped
+    return [*parts, part]
+
+
+def plain(text: str) -> str:
+    r"""A value without its escapes: `\,` `\|` `\$` and `\\`. Source: R4 search.html#escaping."""
+    return _ESCAPED.sub(r"\1", text)
+
+
+def _criterion(type_name: str, name: str, values: tuple[str, ...], readable: Readable, depth: int) -> Criterion:
+    if not depth:
+        raise InvalidSearch(f"A chain has at most {DEEPEST} steps.")
+    if name.startswith("_has:"):
+        return _reverse(type_name, name, values, readable, depth)
+    head, dot, rest = name.partition(".")
+    code, _, modifier = head.partition(":")
+    found = parameter(type_name, code)
+    if found is None:
+        raise unknown(code, type_name)
+    if dot:
+        return _chain(found, modifier, rest, (values, readable, depth))
+    return Leaf(found, modifier, values)
+
+
+def _chain(found: Parameter, modifier: str, rest: str, asked: tuple[tuple[str, ...], Readable, int]) -> Chain:
+    values, readable, depth = asked
+    if found.kind != "reference":
+        raise InvalidSearch(f"The search parameter '{found.code}' is no reference, so that it cannot be chained.")
+    if modifier and modifier not in NUMBERS:
+        raise unsupported_modifier(found.code, modifier)
+    types = _targets(found, modifier)
+    ends: list[tuple[str, Criterion]] = []
+    refused: UnknownSearchParameter | None = None
+    for target in types:
+        if not readable(target):
+            continue
+        try:
+            ends.append((target, _criterion(target, rest, values, readable, depth - 1)))
+        except UnknownSearchParameter as error:
+            refused = error
+    if not ends and refused:
+        raise refused
+    return Chain(found, tuple(ends))
+
+
+def _targets(found: Parameter, modifier: str) -> Sequence[str]:
+    if modifier:
+        return [modifier] if not found.targets or modifier in found.targets else []
+    return [name for name in NUMBERS if not found.targets or name in found.targets]
+
+
+def _reverse(type_name: str, name: str, values: tuple[str, ...], readable: Readable, depth: int) -> Reverse:
+    parts = name.split(":", 3)
+    if len(parts) < 4 or not parts[3]:
+        raise InvalidSearch("_has is written as _has:Type:reference:parameter.")
+    _, referring, code, rest = parts
+    if referring not in NUMBERS or not readable(referring):
+        raise unknown(f"_has:{referring}", type_name)
+    found = parameter(referring, code)
+    if found is None or found.kind != "reference":
+        raise unknown(f"_has:{referring}:{code}", type_name)
+    return Reverse(found, _criterion(referring, rest, values, readable, depth - 1))

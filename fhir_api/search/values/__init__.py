@@ -1,0 +1,50 @@
+"""Values of search parameters into conditions, one file for each kind."""
+
+from fhir_api.search.conditions import Condition, Neither, Own, Test
+from fhir_api.search.parse import Leaf
+from fhir_api.search.refusals import unsupported_modifier, wrong_value
+
+from . import composite, date, quantity, reference, special, string, token, uri
+from .context import Context
+
+_KINDS = {
+    "token": token.condition,
+    "reference": reference.condition,
+    "string": string.condition,
+    "date": date.condition,
+    "quantity": quantity.condition,
+    "uri": uri.condition,
+    "composite": composite.condition,
+    "special": special.condition,
+}
+
+
+def condition(leaf: Leaf, context: Context) -> Condition:
+    """The condition that a parameter's alternatives state.
+
+    :raises InvalidSearch, UnsupportedSearch: a value or the modifier.
+    """
+    if leaf.modifier == "missing":
+        return _missing(leaf)
+    if leaf.parameter.code == "_id":
+        return _identity(leaf)
+    return _KINDS[leaf.parameter.kind](leaf, context)
+
+
+def _missing(leaf: Leaf) -> Condition:
+    if len(leaf.values) != 1 or leaf.values[0] not in ("true", "false"):
+        raise wrong_value(f"{leaf.parameter.code}:missing", "true or false")
+    if leaf.parameter.is_column:
+        return Own(Test("FALSE" if leaf.values[0] == "true" else "TRUE"))
+    present = Own(Test("strpos({row}.parameters, {}) > 0", ((f" {leaf.parameter.number} ", "text"),)))
+    return Neither((present,)) if leaf.values[0] == "true" else present
+
+
+def _identity(leaf: Leaf) -> Condition:
+    if leaf.modifier not in ("", "not"):
+        raise unsupported_modifier("_id", leaf.modifier)
+    found = Own(Test("{row}.fhir_id = ANY({})", ((list(leaf.values), "text[]"),)), rare=True)
+    return Neither((found,)) if leaf.modifier else found
+
+
+__all__ = ["Context", "condition"]

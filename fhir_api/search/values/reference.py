@@ -1,0 +1,53 @@
+"""References: by id, by type and id, by address, by the target's identifier. Source: R4 search.html#reference."""
+
+import re
+
+from fhir_api.keys import identifier_key, reference_key, system_form, target_key, uri_key
+from fhir_api.references import target, unversioned
+from fhir_api.search.conditions import Condition, Keyed
+from fhir_api.search.parse import Leaf, plain
+from fhir_api.search.refusals import unsupported_modifier, wrong_value
+from fhir_api.types import NUMBERS
+
+from . import token
+from .context import Context
+
+_BARE = re.compile(r"[A-Za-z0-9\-.]{1,64}")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:\S+")
+_FORM = "an id, Type/id or an address"
+
+
+def condition(leaf: Leaf, _context: Context) -> Condition:
+    """The condition of a reference parameter; `:Type` tells the type of a bare id."""
+    if leaf.modifier == "identifier":
+        keys = tuple(_by_identifier(leaf, value) for value in leaf.values)
+        return Keyed(keys, rare=not any(value.endswith("|") for value in leaf.values))
+    if leaf.modifier and not _may_target(leaf, leaf.modifier):
+        raise unsupported_modifier(leaf.parameter.code, leaf.modifier)
+    found = [key for value in leaf.values for key in _keys(leaf, plain(value))]
+    return Keyed(tuple(dict.fromkeys(found)), rare=True)
+
+
+def _may_target(leaf: Leaf, type_name: str) -> bool:
+    return type_name in leaf.parameter.targets or (not leaf.parameter.targets and type_name in NUMBERS)
+
+
+def _keys(leaf: Leaf, value: str) -> list[int]:
+    number = leaf.parameter.number
+    if local := target(value):
+        if leaf.modifier and local[0] != leaf.modifier:
+            return []
+        return [reference_key(number, target_key(*local))]
+    if _BARE.fullmatch(value):
+        types = (leaf.modifier,) if leaf.modifier else leaf.parameter.targets or tuple(NUMBERS)
+        return [reference_key(number, target_key(name, value)) for name in types]
+    if _ADDRESS.fullmatch(value):
+        return [uri_key(number, unversioned(value))]
+    raise wrong_value(leaf.parameter.code, _FORM)
+
+
+def _by_identifier(leaf: Leaf, value: str) -> int:
+    name, number = f"{leaf.parameter.code}:identifier", leaf.parameter.number
+    if value.endswith("|") and value.count("|") == 1 and len(value) > 1:
+        return identifier_key(number, system_form(plain(value[:-1])))
+    return identifier_key(number, token.form(name, value))

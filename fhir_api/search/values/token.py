@@ -1,0 +1,76 @@
+"""Tokens: codes, codings, identifiers, contact points, booleans. Source: R4 search.html#token."""
+
+from fhir_api.keys import code_form, code_key, of_type_key, system_code_form, system_code_key, system_key, text_key
+from fhir_api.search.conditions import STRINGS, Condition, Keyed, Listed, Neither
+from fhir_api.search.parse import Leaf, plain, split
+from fhir_api.search.refusals import unsupported_modifier, wrong_value
+
+from .context import Context
+from .string import starts_with
+
+_BOOLEAN = frozenset({"active", "deceased"})
+_WITHOUT_SYSTEM = _BOOLEAN | {"email", "phone", "telecom"}
+_RARE = frozenset({"identifier"})
+
+
+def condition(leaf: Leaf, _context: Context) -> Condition:
+    """The condition of a token parameter; `:not` is met where the element is absent too."""
+    match leaf.modifier:
+        case "":
+            return _any(leaf)
+        case "not":
+            return Neither((_any(leaf),))
+        case "text":
+            key = text_key(leaf.parameter.number)
+            return Listed(STRINGS, tuple((key, starts_with(plain(value))) for value in leaf.values))
+        case "of-type" if leaf.parameter.code == "identifier":
+            return Keyed(tuple(_of_type(leaf, value) for value in leaf.values), rare=True)
+    raise unsupported_modifier(leaf.parameter.code, leaf.modifier)
+
+
+def form(name: str, value: str) -> str:
+    """The form of a token that is a part of a key: `code`, `system|code` or `|code`.
+
+    :raises InvalidSearch: any other.
+    """
+    system, code = _parts(name, value)
+    if not code:
+        raise wrong_value(name, "code, system|code or |code")
+    return code_form(code) if system is None else system_code_form(system, code)
+
+
+def _any(leaf: Leaf) -> Keyed:
+    keys = tuple(_key(leaf, value) for value in leaf.values)
+    complete = not any(value.endswith("|") for value in leaf.values)
+    return Keyed(keys, rare=complete and leaf.parameter.code in _RARE)
+
+
+def _key(leaf: Leaf, value: str) -> int:
+    name, number = leaf.parameter.code, leaf.parameter.number
+    system, code = _parts(name, value)
+    if system is not None and name in _WITHOUT_SYSTEM:
+        raise wrong_value(name, "no | here, as the element has no system")
+    if name in _BOOLEAN and code not in ("true", "false"):
+        raise wrong_value(name, "true or false")
+    if system is None:
+        return code_key(number, code)
+    if code:
+        return system_code_key(number, system, code)
+    if not system:
+        raise wrong_value(name, "code, system|code, |code or system|")
+    return system_key(number, system)
+
+
+def _parts(name: str, value: str) -> tuple[str | None, str]:
+    """System (None: not said, "": has none) and code."""
+    parts = [plain(part) for part in split(value, "|")]
+    if len(parts) > 2:
+        raise wrong_value(name, "code, system|code, |code or system|; a | inside is written \\|")
+    return (None, parts[0]) if len(parts) == 1 else (parts[0], parts[1])
+
+
+def _of_type(leaf: Leaf, value: str) -> int:
+    parts = [plain(part) for part in split(value, "|")]
+    if len(parts) != 3 or not all(parts):
+        raise wrong_value(f"{leaf.parameter.code}:of-type", "system|code|value, all three")
+    return of_type_key(leaf.parameter.number, parts[0], parts[1], parts[2])
