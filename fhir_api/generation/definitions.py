@@ -8,6 +8,7 @@ from typing import Any
 from fhir_api.types import NUMBERS
 
 from . import extraction, parameters, trees
+from .schema import write_schema
 from .structures import Structures
 
 DEFINITIONS = Path(__file__).parents[1] / "definitions"
@@ -29,7 +30,11 @@ def files(
     structures = Structures(structure_definitions, valuesets)
     table = DEFINITIONS / "parameters.json"
     rows = parameters.rows(search_parameters, structures, read(table) if table.exists() else [])
-    return {table: parameters.written(rows), **_extraction(rows, structures)}
+    return {
+        table: parameters.written(rows),
+        DEFINITIONS / "schema.json": write_schema(structure_definitions, valuesets),
+        **_extraction(rows, structures),
+    }
 
 
 def _extraction(rows: list[parameters.Row], structures: Structures) -> dict[Path, bytes]:
