@@ -1,0 +1,43 @@
+"""Whether a resource keeps the rules of FHIR R4: form by the generated schema, the rest by one walk."""
+
+from typing import Any
+
+from fhir_api.outcomes import Issue
+from fhir_api.types import NUMBERS
+
+from . import containment, shapes
+from .faults import STRUCTURE, Fault
+from .invariants import Surroundings
+from .texts import unwritable
+from .walks import walk
+
+_MOST = 100
+
+
+def validate(resource: dict[str, Any], *, is_transaction: bool = False) -> list[Issue]:
+    """Find what is wrong with a resource of one of the twelve types; nothing where it is valid.
+
+    Numbers with a point are `Decimal`. In a transaction a reference may still be conditional (`Patient?identifier=…`). The words of an
+    issue name elements and rules, never values. Source: R4 validation.html.
+    """
+    kind = resource.get("resourceType")
+    if not isinstance(kind, str) or kind not in NUMBERS:
+        return [Issue(STRUCTURE, "The resourceType is none of the types of this interface.")]
+    return [fault.issue(kind) for fault in _faults(kind, resource, is_transaction)[:_MOST]]
+
+
+def _faults(kind: str, resource: dict[str, Any], is_transaction: bool) -> list[Fault]:
+    """The faults of the first step that finds any: each step relies on those before it."""
+    if found := unwritable(resource):
+        return found
+    if found := shapes.faults(kind, resource):
+        return found
+    if "contained" not in resource:
+        return list(walk(kind, resource, Surroundings(is_transaction=is_transaction)))
+    if found := list(containment.shape_faults(resource)):
+        return found
+    surroundings = Surroundings(containment.ids(resource), is_transaction=is_transaction)
+    return [*walk(kind, resource, surroundings), *containment.walk_faults(resource, surroundings)]
+
+
+__all__ = ["validate"]

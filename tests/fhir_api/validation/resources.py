@@ -1,0 +1,30 @@
+"""Resources to validate: read as the service reads them, so that decimals keep their digits."""
+
+import copy
+from typing import Any
+
+from fhir_api.reading import read_stored
+from tests.fhir_api import data
+
+Json = dict[str, Any]
+
+
+def examples() -> list[Json]:
+    """The official examples of the twelve types."""
+    return [read_stored(line.encode()) for line in data.lines("r4-examples.ndjson.gz")]
+
+
+def synthea() -> list[Json]:
+    """The resources of twenty Synthea patients, with references by urn:uuid and conditional ones."""
+    bundles = (read_stored(line.encode()) for line in data.lines("patient_transactions_small20.ndjson.gz"))
+    return [entry["resource"] for bundle in bundles for entry in bundle["entry"]]
+
+
+def patient(**members: Any) -> Json:
+    """A small valid Patient, changed."""
+    return copy.deepcopy({"resourceType": "Patient", "name": [{"family": "Roe", "given": ["Jane"]}], **members})
+
+
+def observation(**members: Any) -> Json:
+    """A small valid Observation, changed."""
+    return copy.deepcopy({"resourceType": "Observation", "status": "final", "code": {"text": "a code"}, **members})

@@ -1,0 +1,126 @@
+"""What FHIR allows is accepted: the official examples but two, whole Synthea patients, the corners of the primitive types."""
+
+from decimal import Decimal
+
+import pytest
+
+from fhir_api.validation import validate
+
+from .resources import examples, observation, patient, synthea
+
+# Official examples that break R4: a performer of a type that the element's definition does not allow.
+WRONG_EXAMPLES = {
+    ("MedicationRequest", "medrx0301"): "MedicationRequest.dispenseRequest.performer.reference",
+    ("Observation", "clinical-gender"): "Observation.performer[0].reference",
+}
+URL = "http://example.org/extension"
+
+
+def test_official_examples_are_accepted_but_two_that_break_their_own_definition():
+    refused = {
+        (one["resourceType"], one["id"]): [issue.expression for issue in issues]
+        for one in examples()
+        if (issues := validate(one))
+    }
+
+    assert refused == {name: [expression] for name, expression in WRONG_EXAMPLES.items()}
+
+
+def test_synthea_resources_are_accepted_in_a_transaction():
+    resources = synthea()
+
+    assert len(resources) > 2000
+    assert [issue for one in resources for issue in validate(one, is_transaction=True)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("valueBoolean", value) for value in (True, False)),
+        *(("valueInteger", value) for value in (0, 12, -300, 2147483647, -2147483648)),
+        *(("valueUnsignedInt", value) for value in (0, 1, 2147483647)),
+        *(("valuePositiveInt", value) for value in (1, 2147483647)),
+        *(
+            ("valueDecimal", value)
+            for value in (0, 12, 2147483648, Decimal("1.10"), Decimal("-62E3"), Decimal("1.5e-3"), Decimal("-0.0"))
+        ),
+        *(
+            ("valueDateTime", value)
+            for value in (
+                "0001",
+                "1973-06",
+                "2000-02-29",
+                "2024-02-29",
+                "2015-02-07T13:28:17-05:00",
+                "2015-02-07T13:28:17+14:00",
+                "2017-01-01T00:00:00.000000000Z",
+                "2016-12-31T23:59:60Z",
+                "9999-12-31T23:59:59.999-14:00",
+            )
+        ),
+        *(("valueDate", value) for value in ("0001", "2018", "1973-06", "2024-02-29")),
+        *(("valueTime", value) for value in ("00:00:00", "13:37:12.132", "12:00:60")),
+        *(("valueInstant", value) for value in ("2015-02-07T13:28:17.239+02:00", "2017-01-01T00:00:60Z")),
+        *(("valueUrl", value) for value in ("mailto:a@example.com", "http://example.com:1337/hello?name=joe")),
+        ("valueUri", "tel:+1234567890"),
+        ("valueId", "a.b.c.d-e"),
+        ("valueOid", "urn:oid:1.2.3.4.5"),
+        ("valueUuid", "urn:uuid:c757873d-ec9a-4326-a141-556f43239520"),
+        *(("valueString", value) for value in ("text", "text \n text", "e\u0301", "😀", " padded ")),
+        ("valueCode", "text text"),
+        *(("valueBase64Binary", value) for value in ("TWFu", "SGVsbG8gV29ybGQ=", "QUJDREVGRw==", "TWFu\nTWFu")),
+        ("valueMarkdown", "\nCode block\n"),
+        ("valueCanonical", "http://example.org/fhir/ValueSet/valueset-example|1.2.3#definition"),
+    ],
+)
+def test_19_value_of_a_primitive_type_is_accepted(name, value):
+    assert validate(patient(extension=[{"url": URL, name: value}])) == []
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"given": ["a"], "_given": [{"id": "test"}]},
+        {"given": ["a"], "_given": [{"id": "test"}, None]},
+        {"given": ["a"], "_given": [None, None]},
+        {"given": [None, "b"], "_given": [{"extension": [{"url": URL, "valueString": "x"}]}, None]},
+        {"given": ["a"], "_given": [None, {"extension": [{"url": URL, "valueString": "x"}]}]},
+        {"_given": [{"extension": [{"url": URL, "valueString": "x"}]}]},
+    ],
+)
+def test_20_values_and_their_siblings_are_aligned(names):
+    assert validate(patient(name=[names])) == []
+
+
+def test_20_extension_may_stand_for_a_required_value():
+    absent = {
+        "extension": [{"url": "http://hl7.org/fhir/StructureDefinition/data-absent-reason", "valueCode": "unknown"}]
+    }
+    resource = observation(_status=absent, _valueDateTime=absent)
+    del resource["status"]
+
+    assert validate(resource) == []
+
+
+def test_contained_resource_of_another_type_is_accepted():
+    medication = {"resourceType": "Medication", "id": "m1", "code": {"text": "what is given"}, "whatever": [1, "2"]}
+
+    assert (
+        validate(
+            {
+                "resourceType": "MedicationRequest",
+                "status": "active",
+                "intent": "order",
+                "subject": {"reference": "Patient/1"},
+                "medicationReference": {"reference": "#m1"},
+                "contained": [medication],
+            }
+        )
+        == []
+    )
+
+
+def test_contained_resource_may_refer_to_its_container():
+    contained = {"resourceType": "Observation", "status": "final", "code": {"text": "a"}, "subject": {"reference": "#"}}
+
+    assert validate(patient(contained=[contained])) == []
