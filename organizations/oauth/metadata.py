@@ -19,7 +19,7 @@ _CLIENT_AUTHENTICATION = ["client_secret_basic", "client_secret_post"]
 @require_safe
 def authorization_server(request: HttpRequest) -> JsonResponse:
     """The document of RFC 8414, at the root with and without the issuer's path."""
-    return _public(_common(), _DOCUMENT_MAX_AGE_SECONDS)
+    return _public(document(), _DOCUMENT_MAX_AGE_SECONDS)
 
 
 @require_safe
@@ -39,7 +39,7 @@ def openid_provider(request: HttpRequest) -> JsonResponse:
         "request_parameter_supported": False,
         "request_uri_parameter_supported": False,
     }
-    return _public(_common() | more, _DOCUMENT_MAX_AGE_SECONDS)
+    return _public(document() | more, _DOCUMENT_MAX_AGE_SECONDS)
 
 
 @require_safe
@@ -48,7 +48,8 @@ def key_set(request: HttpRequest) -> JsonResponse:
     return _public({"keys": [key.public_jwk() for key in signing_keys.published_keys()]}, KEYS_MAX_AGE_SECONDS)
 
 
-def _common() -> dict[str, Any]:
+def document() -> dict[str, Any]:
+    """What the server says of itself in every form."""
     return {
         "issuer": tokens.issuer(settings.BASE_URL),
         "authorization_endpoint": _at("authorize"),

@@ -1,0 +1,53 @@
+"""A tenant's policies in one statement that travels with others, for requests that count their trips."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from core.pipeline import Call, Rows, Statement
+from organizations import configuration_schema
+
+SECTION = "policies"
+
+# Every layer from the root of the tree down, the tenant's own last. 16 is twice the depth that the tree may have.
+_LAYERS = Statement.of("""
+WITH RECURSIVE up (id, parent_id, step) AS (
+    SELECT o.id, o.parent_id, 0 FROM organizations_tenant t JOIN organizations_organization o ON o.id = t.organization_id
+     WHERE t.id = $1
+    UNION ALL
+    SELECT o.id, o.parent_id, up.step + 1 FROM up JOIN organizations_organization o ON o.id = up.parent_id WHERE up.step < 16
+)
+SELECT coalesce((SELECT json_agg(json_build_array(c.policies, c.locked) ORDER BY up.step DESC)
+                   FROM up JOIN organizations_organizationconfiguration c ON c.organization_id = up.id), '[]')::text,
+       coalesce((SELECT c.policies FROM organizations_tenantconfiguration c WHERE c.tenant_id = $1), '{}')::text
+""")
+
+
+def policies_call(tenant_id: UUID) -> Call:
+    """This function will make the statement that reads the policies of the bound tenant; `policies_of` reads its answer."""
+    return Call(_LAYERS, [str(tenant_id)])
+
+
+def policies_of(rows: Rows) -> Mapping[str, Any]:
+    """This function will lay the layers over one another, as `configuration.effective` does for all sections."""
+    above, own = rows.row()
+    return _laid(above or b"[]", own or b"{}")
+
+
+@lru_cache(maxsize=1024)
+def _laid(above: bytes, own: bytes) -> Mapping[str, Any]:
+    """The same bytes are read once: policies seldom change between two requests."""
+    values, locked = configuration_schema.defaults()[SECTION], set[str]()
+    layers = [*orjson.loads(above), (orjson.loads(own), ())]
+    for policies, locks in layers:
+        values.update({key: value for key, value in policies.items() if _may_set(key, values, locked)})
+        locked.update(locks)
+    return MappingProxyType(values)
+
+
+def _may_set(key: str, values: Mapping[str, Any], locked: set[str]) -> bool:
+    return key in values and f"{SECTION}.{key}" not in locked
