@@ -31,7 +31,8 @@ class Area:
     """How the edge treats one part of the address space.
 
     `limited` areas count callers without a credential by address; `problems` are the statuses whose HTML bodies are
-    replaced by problem documents (None: all errors). `pages` holds what needs sessions, sign-in or templates.
+    replaced by problem documents, or by what `errors.render_refusals` was told (None: all errors). `pages` holds what
+    needs sessions, sign-in or templates.
     """
 
     name: str
@@ -53,6 +54,7 @@ def _policy(text: str) -> tuple[str, str]:
 _SILENT = _policy(f"default-src 'none'; {_NO_FRAME}; form-action 'none'")
 
 API = Area("api", (*_COMMON, _CROSS_ORIGIN, _NO_STORE, _SILENT), pages=False)
+FHIR = Area("fhir", (*_COMMON, _CROSS_ORIGIN, _NO_STORE, _SILENT), pages=False)
 HEALTH = Area("health", (*_COMMON, _SAME_ORIGIN, _NO_STORE, _SILENT), limited=False, https=False, pages=False)
 # The consent page posts to itself and is then sent on to the client's redirect URI, which form-action would forbid.
 OAUTH = Area("oauth", (*_COMMON, _CROSS_ORIGIN, _NO_STORE, _policy(_PAGE)), problems=frozenset({404, 405, 500}))
@@ -75,7 +77,7 @@ ADMIN = Area(
 )
 STATIC = Area("static", (*_COMMON, _SAME_ORIGIN, _SILENT), limited=False, problems=frozenset())
 
-_BY_FIRST_SEGMENT = {"health": HEALTH, "oauth": OAUTH, "docs": DOCS, "admin": ADMIN, "static": STATIC}
+_BY_FIRST_SEGMENT = {"fhir": FHIR, "health": HEALTH, "oauth": OAUTH, "docs": DOCS, "admin": ADMIN, "static": STATIC}
 
 
 def area_of(path: str) -> Area:

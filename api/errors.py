@@ -1,6 +1,7 @@
 """One place turns errors into answers: the status table, and problem documents. Source: RFC 9457."""
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -11,15 +12,20 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from core import errors
 
+from .areas import Area, area_of
 from .transport import HeadersTooLarge, RequestTimedOut
 
 log = logging.getLogger(__name__)
+
+Renderer = Callable[[errors.PlatformError, HttpRequest], HttpResponse]
+_renderers: dict[str, Renderer] = {}
 
 STATUS: tuple[tuple[type[errors.PlatformError], int], ...] = (
     (errors.Malformed, 400),
     (errors.Unauthenticated, 401),
     (errors.Forbidden, 403),
     (errors.NotFound, 404),
+    (errors.Gone, 410),
     (errors.Conflict, 409),
     (errors.PreconditionFailed, 412),
     (errors.TooLarge, 413),
@@ -148,9 +154,16 @@ def problem(error: errors.PlatformError, *, instance: str, request_id: str) -> d
     }
 
 
+def render_refusals(area: Area, renderer: Renderer) -> None:
+    """Let an app above answer all refusals in one part of the address space in that part's own form."""
+    _renderers[area.name] = renderer
+
+
 def problem_response(error: BaseException, request: HttpRequest) -> HttpResponse:
     """The answer to a request that was refused or failed."""
     refusal = refusal_of(error)
+    if renderer := _renderers.get(area_of(request.path_info).name):
+        return renderer(refusal, request)
     document = problem(refusal, instance=request.path, request_id=getattr(request, "request_id", ""))
     content = orjson.dumps(document, default=str)
     response = HttpResponse(content, status=status_of(refusal), content_type="application/problem+json")

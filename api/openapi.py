@@ -327,8 +327,12 @@ def _problem_example(kind: type[PlatformError], status: int) -> Schema:
 
 
 def only_the_api(endpoints: list[Any]) -> list[Any]:
-    """Keep what stands on `ApiViewSet`."""
-    return [entry for entry in endpoints if issubclass(getattr(entry[3], "cls", object), ApiViewSet)]
+    """Keep what stands on `ApiViewSet`, except where an interface describes itself in its own form."""
+    return [entry for entry in endpoints if _is_documented(getattr(entry[3], "cls", object))]
+
+
+def _is_documented(view: type) -> bool:
+    return issubclass(view, ApiViewSet) and view.documented
 
 
 def complete(result: Schema, **_: Any) -> Schema:

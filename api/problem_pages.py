@@ -21,6 +21,7 @@ _ADVICE = {
     406: "Accept application/json.",
     408: "Send the whole body faster, or over a better connection.",
     409: "Read the resource again, decide anew, and repeat the change if it still makes sense.",
+    410: "It was deleted. Its earlier versions may still be read, where the interface has them.",
     412: "Read the resource again and send its current ETag.",
     413: "Send less at once, or use the bulk operation.",
     415: "Send application/json.",

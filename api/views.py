@@ -48,9 +48,10 @@ Result = TypeVar("Result")
 
 
 class ApiViewSet(GenericViewSet[Any]):
-    """Base of all REST viewsets; see the module."""
+    """Base of all REST viewsets; see the module. `documented` False leaves a view out of the OpenAPI document."""
 
     family: ClassVar[str] = "organizations"
+    documented: ClassVar[bool] = True
     operations: ClassVar[dict[str, Operation]] = {}
     lookup_value_converter = "uuid"
     lookup_url_kwarg = "pk"
@@ -87,9 +88,18 @@ class ApiViewSet(GenericViewSet[Any]):
         if operation is None:
             raise Forbidden("The operation declares no scope.")
         self.operation = operation
-        _check_accept(request.META.get("HTTP_ACCEPT"))
+        self.negotiate(request)
         handler: Callable[..., HttpResponseBase] = getattr(self, self.action)
         return handler
+
+    def negotiate(self, request: HttpRequest) -> None:
+        """Refuse a caller that takes no JSON at all.
+
+        :raises NotAcceptable: as said.
+        """
+        header = request.META.get("HTTP_ACCEPT")
+        if header and not any(kind in header for kind in ("json", "*/*", "application/*")):
+            raise NotAcceptable("Answers are application/json.")
 
     def _refuse(self, error: Exception, request: HttpRequest, subject: Subject | None) -> HttpResponse:
         refusal = refusal_of(error)
@@ -264,23 +274,34 @@ class ApiViewSet(GenericViewSet[Any]):
         with transaction.atomic():
             actor, replay = self._enter_and_claim(tenant_id, proof, claim)
             if replay is not None:
-                headers = {**replay.headers, "Idempotency-Replayed": "true"}
-                return envelopes.respond(replay.content, status=replay.status, headers=headers)
+                return self._replay(replay)
             response = self._work(actor, work, find(actor) if find else None)
             if claim is not None:
                 claim.keep(response, secrets=self.operation.secrets)
             return response
+
+    def _replay(self, replay: idempotency.Replay) -> HttpResponse:
+        headers = {**replay.headers, "Idempotency-Replayed": "true"}
+        return envelopes.respond(replay.content, status=replay.status, headers=headers)
+
+    def along(self, tenant_id: UUID) -> Sequence[Call]:
+        """Statements that travel with the proof of a write; `admit` is given their answers."""
+        return ()
+
+    def admit(self, actor: Actor, rows: Sequence[Rows]) -> None:
+        """Refuse a writer for reasons that are looked up; runs before any replay."""
 
     def _enter_and_claim(
         self, tenant_id: UUID, proof: Call, claim: idempotency.Claim | None
     ) -> tuple[Actor, idempotency.Replay | None]:
         """Prove the membership and take the key in one round trip; if the caller is refused, both are rolled back."""
         try:
-            proven, *taken = pipeline.run([proof, claim.call()] if claim else [proof])
+            proven, *rows = pipeline.run([proof, *self.along(tenant_id), *((claim.call(),) if claim else ())])
         except DatabaseError as error:
             raise idempotency.NotClaimed(error) from error
         actor = self._enter(tenant_id, proven, writing=True)
-        return actor, claim.replay(taken[0]) if claim else None
+        self.admit(actor, rows)
+        return actor, claim.replay(rows[-1]) if claim else None
 
     def _work(self, actor: Actor, work: Work, target: Any) -> HttpResponse:
         request: HttpRequest = self.request
@@ -315,12 +336,3 @@ class ApiViewSet(GenericViewSet[Any]):
         headers = {"Location": f"{self.request.path.rstrip('/')}/{result.pk}"} if operation.status == 201 else {}
         tag = preconditions.etag((version or b"").decode(), chosen) if operation.shape.version else ""
         return self.answer(content or b"null", status=operation.status, tag=tag, headers=headers)
-
-
-def _check_accept(header: str | None) -> None:
-    """Refuse a caller that takes no JSON at all.
-
-    :raises NotAcceptable: as said.
-    """
-    if header and not any(kind in header for kind in ("json", "*/*", "application/*")):
-        raise NotAcceptable("Answers are application/json.")

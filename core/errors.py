@@ -76,6 +76,13 @@ class NotFound(PlatformError):
     title = "No such resource."
 
 
+class Gone(PlatformError):
+    """It was here and was deleted (410)."""
+
+    code = "gone"
+    title = "The resource was deleted."
+
+
 class Conflict(PlatformError):
     """Lifecycle, uniqueness or version (409)."""
 

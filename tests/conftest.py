@@ -25,7 +25,7 @@ from devtools.trouble import Trouble
 from tests.turns import turn
 
 TEMPLATE_VARIABLE = "HP_TEST_TEMPLATE"
-WIDE = ("supplier", "procurement", "organizations", "webhooks", "address", "availability", "bulk")
+WIDE = ("supplier", "procurement", "organizations", "webhooks", "address", "availability", "bulk", "fhir")
 
 
 @dataclass
