@@ -10,5 +10,9 @@ class FhirApiConfig(AppConfig):
     verbose_name = "Clinical record (FHIR)"
 
     def ready(self) -> None:
-        """Register the kinds of facts."""
-        from . import events  # noqa: F401  # they register themselves
+        """Register the kinds of facts, and answer refusals in FHIR's form."""
+        from api import areas, errors
+
+        from . import events, outcomes  # noqa: F401  # events register themselves
+
+        errors.render_refusals(areas.FHIR, outcomes.respond)

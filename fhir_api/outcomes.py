@@ -3,10 +3,15 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from api.errors import refusal_of
+from django.http import HttpRequest, HttpResponse
+
+from api.errors import MethodNotAllowed, NotAcceptable, RouteNotFound, UnsupportedMediaType, refusal_of, status_of
+from api.transport import HeadersTooLarge, RequestTimedOut
 from core import errors
 
-from .resources import Json
+from .ids import is_id
+from .negotiation import JSON_FHIR, is_pretty
+from .resources import Json, pretty, written
 
 ERROR, WARNING, INFORMATION = "error", "warning", "information"
 SYSTEM = "/problems"
@@ -16,7 +21,9 @@ _CODES: tuple[tuple[type[errors.PlatformError], str], ...] = (
     (errors.Unauthenticated, "login"),
     (errors.QuotaExceeded, "throttled"),
     (errors.Forbidden, "forbidden"),
+    (RouteNotFound, "not-supported"),
     (errors.NotFound, "not-found"),
+    (errors.Gone, "deleted"),
     (errors.Duplicate, "duplicate"),
     (errors.PreconditionFailed, "conflict"),
     (errors.Conflict, "conflict"),
@@ -25,6 +32,11 @@ _CODES: tuple[tuple[type[errors.PlatformError], str], ...] = (
     (errors.TooMany, "throttled"),
     (errors.Unavailable, "transient"),
     (errors.Malformed, "invalid"),
+    (MethodNotAllowed, "not-supported"),
+    (NotAcceptable, "not-supported"),
+    (UnsupportedMediaType, "not-supported"),
+    (HeadersTooLarge, "too-long"),
+    (RequestTimedOut, "timeout"),
 )
 
 
@@ -65,11 +77,18 @@ class InvalidResource(errors.Unprocessable):
 
 
 def outcome(issues: Iterable[Issue], *, request_id: str = "") -> Json:
-    """An OperationOutcome; the request's id is its own, so that a report can name it."""
+    """An OperationOutcome; the request's id is its own where it has the form of one, so that a report can name it."""
     found: Json = {"resourceType": "OperationOutcome"}
-    if request_id:
+    if is_id(request_id):
         found["id"] = request_id
     return {**found, "issue": [issue.json() for issue in issues]}
+
+
+def respond(refusal: errors.PlatformError, request: HttpRequest) -> HttpResponse:
+    """The answer to a refused request: an OperationOutcome, whatever `Prefer` says. Source: R4 http.html#ops."""
+    found = outcome(issues_of(refusal), request_id=getattr(request, "request_id", ""))
+    content = pretty(found) if is_pretty(request) else written(found)
+    return HttpResponse(content, status=status_of(refusal), content_type=JSON_FHIR, headers=refusal.headers)
 
 
 def issues_of(error: BaseException) -> tuple[Issue, ...]:
@@ -87,4 +106,4 @@ def _issue_type(refusal: errors.PlatformError) -> str:
     return next((code for kind, code in _CODES if isinstance(refusal, kind)), "exception")
 
 
-__all__ = ["ERROR", "INFORMATION", "WARNING", "InvalidResource", "Issue", "issues_of", "outcome"]
+__all__ = ["ERROR", "INFORMATION", "WARNING", "InvalidResource", "Issue", "issues_of", "outcome", "respond"]

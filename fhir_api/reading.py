@@ -1,12 +1,70 @@
-"""Reading the bytes of resources."""
+"""Reading the bytes of resources: strictly what clients send, quickly what the store wrote itself."""
 
 import json
+import re
+from collections.abc import Iterator
 from decimal import Decimal
+from typing import Any
+
+from api import body
+from core.errors import Malformed
 
 from .resources import Json
 
+_LONG_INTEGER = re.compile(rb"[0-9]{19}")
+_INTEGERS = range(-(2**63), 2**64)  # what JSON writers of the platform write
 
-def read_stored(body: bytes) -> Json:
+
+class WrongType(Malformed):
+    """The body is not a resource of the type that the URL names."""
+
+    code = "wrong_resource_type"
+    title = "The body is a resource of another type."
+
+
+def read_body(raw: bytes, expected_type: str | None, *, limit_bytes: int = body.LIMIT_BYTES) -> Json:
+    """Read what a client sent as a resource; fractions come as Decimal with their digits kept.
+
+    What the platform's JSON rules refuse is refused here too: duplicate keys, depth, NUL, lone surrogates, huge numbers.
+
+    :raises BodyTooLarge: it has more than `limit_bytes`.
+    :raises Malformed: any other fault, each with a code of its own.
+    """
+    resource = read_document(raw, limit_bytes=limit_bytes)
+    if not isinstance(resource, dict):
+        raise body.NotAnObject(issue_type="structure")
+    sent = resource.get("resourceType")
+    if not isinstance(sent, str):
+        raise WrongType("The body has no resourceType.", issue_type="required", expression="resourceType")
+    if expected_type is not None and sent != expected_type:
+        raise WrongType(f"A {expected_type} is expected.", issue_type="value", expression="resourceType")
+    return resource
+
+
+def read_document(raw: bytes, *, limit_bytes: int = body.LIMIT_BYTES) -> Any:
+    """Read JSON of any outermost type (a JSON Patch is a list) by the same rules.
+
+    :raises Malformed: any fault.
+    """
+    try:
+        value = body.parse(raw, limit_bytes=limit_bytes)
+    except Malformed as refusal:
+        refusal.extra.setdefault("issue_type", "structure")
+        raise
+    if _LONG_INTEGER.search(raw) and any(number not in _INTEGERS for number in _integers(value)):
+        raise body.NumberOutOfRange("An integer has more than 64 bits.", issue_type="value")
+    return value
+
+
+def read_stored(stored: bytes) -> Json:
     """A resource that the store wrote; decimals keep their digits."""
-    found: Json = json.loads(body, parse_float=Decimal)
+    found: Json = json.loads(stored, parse_float=Decimal)
     return found
+
+
+def _integers(value: Any) -> Iterator[int]:
+    if isinstance(value, int):
+        yield value
+    elif isinstance(value, dict | list):
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from _integers(member)

@@ -8,10 +8,17 @@ import orjson
 
 Json = dict[str, Any]
 
+_SERVERS = ("versionId", "lastUpdated")
+
 
 def written(resource: Json) -> bytes:
     """The bytes of a resource; a decimal keeps the digits it came with (`1.10`)."""
     return orjson.dumps(resource, default=_number)
+
+
+def pretty(resource: Json) -> bytes:
+    """The same with line breaks and indents, for people."""
+    return orjson.dumps(resource, default=_number, option=orjson.OPT_INDENT_2)
 
 
 def stamped(resource: Json, *, fhir_id: str, version: int, at: datetime) -> Json:
@@ -22,6 +29,13 @@ def stamped(resource: Json, *, fhir_id: str, version: int, at: datetime) -> Json
     meta = {**(resource.get("meta") or {}), "versionId": str(version), "lastUpdated": instant(at)}
     rest = {name: value for name, value in resource.items() if name not in ("resourceType", "id", "meta")}
     return {"resourceType": resource["resourceType"], "id": fhir_id, "meta": meta, **rest}
+
+
+def canonical(resource: Json) -> bytes:
+    """What a client gave a resource, without what the server gave it, in one order of members: equal bytes, equal content."""
+    meta = {name: value for name, value in (resource.get("meta") or {}).items() if name not in _SERVERS}
+    rest = {name: value for name, value in resource.items() if name not in ("id", "meta")}
+    return orjson.dumps({**rest, "meta": meta}, default=_number, option=orjson.OPT_SORT_KEYS)
 
 
 def instant(at: datetime) -> str:

@@ -43,6 +43,11 @@ class Version:
         """Type and id."""
         return self.type, self.fhir_id
 
+    @property
+    def etag(self) -> str:
+        """The weak tag that answers carry. Source: R4 http.html#versioning."""
+        return f'W/"{self.version}"'
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -75,19 +80,29 @@ def locked(tenant_id: UUID, names: Iterable[Name]) -> dict[Name, Version]:
     return found
 
 
-@needs_transaction
 def write(tenant_id: UUID, changes: Sequence[Change], *, at: datetime) -> list[Version]:
     """Write the new versions, their past and what they are found by; answer them in the order of the changes.
 
     :raises django.db.IntegrityError: a resource was created twice, which `locked` prevents.
     """
+    return write_along(tenant_id, changes, (), at=at)[0]
+
+
+@needs_transaction
+def write_along(
+    tenant_id: UUID, changes: Sequence[Change], along: Sequence[Call], *, at: datetime
+) -> tuple[list[Version], list[Rows]]:
+    """The same with statements that run right after the change, in its trip; their answers come second.
+
+    :raises django.db.IntegrityError: a resource was created twice, which `locked` prevents.
+    """
     if not changes:
-        return []
+        return [], []
     at = at.replace(microsecond=at.microsecond // 1000 * 1000)
     prepared = [_prepare(change, at) for change in changes]
-    (rows,) = run([_call(tenant_id, prepared, at)])
+    rows, *others = run([_call(tenant_id, prepared, at), *along])
     numbers = {int(rows.value(n, 1) or 0): int(rows.value(n, 0) or 0) for n in range(len(rows))}
-    return [item.version(numbers[item.target], at) for item in prepared]
+    return [item.version(numbers[item.target], at) for item in prepared], others
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,4 +238,4 @@ def version_of(rows: Rows, n: int = 0) -> Version:
     )
 
 
-__all__ = ["Change", "Name", "Version", "index_of_body", "locked", "version_of", "write"]
+__all__ = ["Change", "Name", "Version", "index_of_body", "locked", "version_of", "write", "write_along"]

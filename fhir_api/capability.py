@@ -1,0 +1,85 @@
+"""The CapabilityStatement of this server, printed from the registry. Source: R4 capabilitystatement.html."""
+
+from functools import lru_cache
+from typing import Any, Final
+
+from django.conf import settings
+
+from . import registry
+from .definitions.parameters import Parameter
+from .resources import Json
+from .types import FHIR_VERSION
+
+SOFTWARE_VERSION: Final = "1.0.0"
+PUBLISHED: Final = "2026-07-01"
+_SECURITY_SYSTEM: Final = "http://terminology.hl7.org/CodeSystem/restful-security-service"
+_OAUTH_URIS: Final = "http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris"
+
+
+@lru_cache(maxsize=4)
+def statement(base_url: str, issuer: str) -> Json:
+    """The statement of the server at an address."""
+    return {
+        "resourceType": "CapabilityStatement",
+        "id": "healthcare-platform",
+        "url": f"{base_url}/metadata",
+        "version": SOFTWARE_VERSION,
+        "name": "HealthcarePlatform",
+        "title": "Healthcare Platform FHIR R4",
+        "status": "active",
+        "date": PUBLISHED,
+        "kind": "instance",
+        "software": {"name": "Healthcare Platform", "version": SOFTWARE_VERSION},
+        "implementation": {"description": "The clinical record of the Healthcare Platform", "url": base_url},
+        "fhirVersion": FHIR_VERSION,
+        "format": ["json", "application/fhir+json"],
+        "patchFormat": ["application/json-patch+json", "application/merge-patch+json", "application/fhir+json"],
+        "rest": [
+            {
+                "mode": "server",
+                "security": _security(issuer),
+                "resource": [_resource(name) for name in registry.types()],
+                "interaction": [{"code": code} for code in registry.SYSTEM],
+            }
+        ],
+    }
+
+
+def _security(issuer: str) -> Json:
+    addresses = {name: f"{issuer}/{path}" for name, path in _ENDPOINTS.items()}
+    return {
+        "cors": bool(settings.CORS_ALLOWED_ORIGINS),
+        "service": [{"coding": [{"system": _SECURITY_SYSTEM, "code": "SMART-on-FHIR"}], "text": "OAuth 2.0 bearer"}],
+        "description": "A bearer token (client credentials or authorization code) with the scope healthcare.read; "
+        "writes need the scope that the tenant's policy names.",
+        "extension": [
+            {"url": _OAUTH_URIS, "extension": [{"url": name, "valueUri": url} for name, url in addresses.items()]}
+        ],
+    }
+
+
+_ENDPOINTS: Final = {"authorize": "authorize", "token": "token", "revoke": "revoke", "introspect": "introspect"}
+
+
+def _resource(name: str) -> Json:
+    references = registry.references(name)
+    return {
+        "type": name,
+        "profile": f"http://hl7.org/fhir/StructureDefinition/{name}",
+        "interaction": [{"code": code} for code in registry.INSTANCE_AND_TYPE],
+        "versioning": "versioned",
+        "readHistory": True,
+        "updateCreate": True,
+        "conditionalCreate": True,
+        "conditionalRead": "full-support",
+        "conditionalUpdate": True,
+        "conditionalDelete": "single",
+        "referencePolicy": ["literal", "logical", "local", "enforced"],
+        "searchInclude": ["*", *(f"{name}:{one.code}" for one in references)],
+        "searchRevInclude": list(registry.referring(name)),
+        "searchParam": [_parameter(one) for one in registry.search_parameters(name)],
+    }
+
+
+def _parameter(one: Parameter) -> dict[str, Any]:
+    return {"name": one.code, "definition": one.url, "type": one.kind}

@@ -1,0 +1,55 @@
+"""A history as a Bundle, written around the bytes of the versions. Source: R4 http.html#history, bundle.html."""
+
+from collections.abc import Iterable, Sequence
+from urllib.parse import urlencode
+
+import orjson
+from django.conf import settings
+from django.http import HttpRequest
+
+from core.ids import uuid7_text
+
+from .history import Entry
+from .models import Method
+
+BASE_PATH = "/fhir/R4"
+
+
+def bundle(entries: Iterable[Entry], *, total: int | None, links: Sequence[tuple[str, str]]) -> bytes:
+    """A Bundle of type history; `total` None is left out."""
+    head = {
+        "resourceType": "Bundle",
+        "id": uuid7_text(),
+        "type": "history",
+        **({} if total is None else {"total": total}),
+        "link": [{"relation": relation, "url": url} for relation, url in links],
+    }
+    shown = b",".join(map(_entry, entries))
+    opened = orjson.dumps(head)[:-1]
+    return b'%b,"entry":[%b]}' % (opened, shown) if shown else opened + b"}"
+
+
+def _entry(entry: Entry) -> bytes:
+    address = f"{entry.type}/{entry.fhir_id}"
+    method = Method(entry.method)
+    rest = {
+        "request": {"method": method.name, "url": entry.type if method is Method.POST else address},
+        "response": {"status": _status(entry), "etag": f'W/"{entry.version}"', "lastModified": entry.moment},
+    }
+    head = orjson.dumps({"fullUrl": f"{settings.FHIR_BASE_URL}/{address}"})[:-1]
+    body = b',"resource":' + entry.body if entry.body is not None else b""
+    return head + body + b"," + orjson.dumps(rest)[1:]
+
+
+def _status(entry: Entry) -> str:
+    if entry.body is None:
+        return "204"
+    return "201" if entry.version == 1 else "200"
+
+
+def link(request: HttpRequest, name: str, value: str) -> str:
+    """The absolute address of this request, with one parameter changed."""
+    pairs = [(key, one) for key, values in request.GET.lists() for one in values if key != name]
+    query = urlencode([*pairs, *([(name, value)] if name else [])], safe=":/")
+    address = settings.FHIR_BASE_URL + request.path.removeprefix(BASE_PATH)
+    return f"{address}?{query}" if query else address

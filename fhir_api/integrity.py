@@ -1,0 +1,116 @@
+"""References between resources of one tenant: what is referred to exists, what is referred to stays.
+
+The rows that are referred to are held (FOR KEY SHARE) until the end, so that nobody deletes them meanwhile; who deletes
+holds the row alone and then looks for references, so that of the two the second sees the first.
+Source: contract, fhir.md point 25; the tenant's policy `fhir_reference_integrity`.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+from core.pipeline import Call, Rows, Statement
+
+from . import arrays
+from .definitions.parameters import PARAMETERS
+from .intentions import ReferenceNotFound, StillReferenced
+from .keys import reference_key, target_key
+from .resources import Json
+from .store import Name
+from .types import NAMES, NUMBERS
+
+_RELATIVE = re.compile(r"([A-Z][A-Za-z]+)/([A-Za-z0-9\-.]{1,64})(?:/_history/[A-Za-z0-9\-.]{1,64})?")
+
+_PRESENT = Statement.of("""
+SELECT r.type, r.fhir_id FROM fhir_api_resource r
+JOIN unnest($2::smallint[], $3::text[] COLLATE "C") AS wanted (type, fhir_id)
+  ON r.type = wanted.type AND r.fhir_id = wanted.fhir_id
+WHERE r.tenant_id = $1 AND NOT r.deleted ORDER BY r.id FOR KEY SHARE OF r
+""")
+_REFERRERS = Statement.of("""
+SELECT r.type, r.fhir_id FROM fhir_api_posting p JOIN fhir_api_resource r ON r.id = p.resource_id
+WHERE p.tenant_id = $1 AND p.key = ANY($2::bigint[]) AND r.tenant_id = $1 LIMIT 1
+""")
+
+
+def references(resource: Json) -> dict[Name, str]:
+    """The resources of this server that a resource refers to, each with the expression of one reference to it."""
+    return {name: place for place, text in _texts(resource, resource["resourceType"]) if (name := local_name(text))}
+
+
+def local_name(text: str) -> Name | None:
+    """The resource of this server that the text of a reference names, relative or absolute; of the twelve types only."""
+    relative = text.removeprefix(f"{settings.FHIR_BASE_URL}/")
+    match = _RELATIVE.fullmatch(relative)
+    return (match[1], match[2]) if match and match[1] in NUMBERS else None
+
+
+def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    """Every `reference` that is a text, with its place; those inside of contained resources too."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            if name == "reference" and isinstance(member, str):
+                yield f"{place}.{name}", member
+            elif isinstance(member, dict | list):
+                yield from _texts(member, f"{place}.{name}")
+    else:
+        for number, member in enumerate(value):
+            if isinstance(member, dict | list):
+                yield from _texts(member, f"{place}[{number}]")
+
+
+def present_call(tenant_id: UUID, names: Iterable[Name]) -> Call:
+    """The statement that finds and holds those of the resources that exist; `check_present` reads its answer."""
+    wanted = sorted(set(names))
+    kinds, ids = arrays.numbers(NUMBERS[kind] for kind, _ in wanted), arrays.texts(fhir_id for _, fhir_id in wanted)
+    return Call(_PRESENT, [str(tenant_id), kinds, ids])
+
+
+def check_present(rows: Rows, wanted: Mapping[Name, str]) -> None:
+    """Hold the references against what exists.
+
+    :raises ReferenceNotFound: one leads nowhere; of another tenant or deleted is the same.
+    """
+    there = {_name(rows, number) for number in range(len(rows))}
+    for (kind, fhir_id), place in wanted.items():
+        if (kind, fhir_id) not in there:
+            raise ReferenceNotFound(f"There is no {kind}/{fhir_id}.", expression=place, issue_type="not-found")
+
+
+def referrers_call(tenant_id: UUID, deleted: Iterable[Name]) -> Call:
+    """The statement that finds a reference to one of the deleted; `check_unreferenced` reads its answer."""
+    return Call(_REFERRERS, [str(tenant_id), arrays.numbers(key for name in deleted for key in _keys(*name))])
+
+
+def check_unreferenced(rows: Rows, place: str) -> None:
+    """Hold a deletion against the references that are left.
+
+    :raises StillReferenced: there is one.
+    """
+    if len(rows):
+        kind, fhir_id = _name(rows, 0)
+        raise StillReferenced(f"{kind}/{fhir_id} refers to it.", expression=place)
+
+
+def _keys(type_name: str, fhir_id: str) -> list[int]:
+    target = target_key(type_name, fhir_id)
+    return [reference_key(number, target) for number in _referring(type_name)]
+
+
+@lru_cache(maxsize=32)
+def _referring(type_name: str) -> tuple[int, ...]:
+    """The numbers of the search parameters that may refer to a type."""
+    return tuple(
+        one.number
+        for one in PARAMETERS.values()
+        if one.kind == "reference" and (not one.targets or type_name in one.targets)
+    )
+
+
+def _name(rows: Rows, number: int) -> Name:
+    kind, fhir_id = rows.row(number)
+    return NAMES[int(kind or 0)], (fhir_id or b"").decode()

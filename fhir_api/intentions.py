@@ -1,0 +1,140 @@
+"""What a client wants done to one resource, and what became of it."""
+
+from dataclasses import dataclass
+
+from core.errors import Conflict, Malformed, NotFound, PreconditionFailed, Unprocessable
+
+from .models import Method
+from .patching import Patch
+from .resources import Json
+from .store import Name, Version
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One write. `criteria` is the query of a conditional interaction: If-None-Exist of POST, `?identifier=…` of others.
+
+    `if_match` are the versions one of which must be the current one, `must_exist` is `If-Match: *`, `create_only`
+    `If-None-Match: *`. `place` stands before the expressions of issues: "Bundle.entry[3]".
+    """
+
+    method: Method
+    type: str
+    fhir_id: str = ""
+    criteria: str = ""
+    resource: Json | None = None
+    patch: Patch | None = None
+    if_match: tuple[int, ...] = ()
+    create_only: bool = False
+    place: str = ""
+    must_exist: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Addressed:
+    """A write whose condition was answered, so that it is known whom it concerns.
+
+    `fhir_id` is "" where a conditional delete found nothing. `matched` tells that the condition found the resource;
+    `fresh` that its id was made just now, so that nobody else can hold it.
+    """
+
+    write: Write
+    fhir_id: str
+    matched: bool = False
+    fresh: bool = False
+
+    @property
+    def name(self) -> Name:
+        """Type and id."""
+        return self.write.type, self.fhir_id
+
+    @property
+    def creates(self) -> bool:
+        """Whether this is a create whose condition found nothing, or that has none."""
+        return self.write.method is Method.POST and not self.matched
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a write. `version` is None where nothing was there; `changed` False where nothing had to be done."""
+
+    status: int
+    version: Version | None
+    changed: bool
+
+
+class NoSuchResource(NotFound):
+    """There is no resource of this type with this id."""
+
+    code = "resource_not_found"
+    title = "There is no such resource."
+
+
+class NoMatch(NotFound):
+    """The criteria of a conditional patch find no resource."""
+
+    code = "no_match"
+    title = "No resource matches the criteria."
+
+
+class MultipleMatches(PreconditionFailed):
+    """The criteria of a conditional interaction find more than one resource. Source: R4 http.html#cond-update."""
+
+    code = "multiple_matches"
+    title = "More than one resource matches the criteria."
+
+
+class StaleVersion(PreconditionFailed):
+    """If-Match names another version than the current one. Source: R4 http.html#concurrency."""
+
+    code = "version_conflict"
+    title = "The resource was changed since it was read."
+
+
+class AlreadyExists(PreconditionFailed):
+    """If-None-Match: * was sent for a resource that exists."""
+
+    code = "already_exists"
+    title = "The resource exists."
+
+
+class IdMismatch(Malformed):
+    """The id in the body is not that of the resource which the URL or the criteria name."""
+
+    code = "id_mismatch"
+    title = "The id in the body differs."
+
+
+class IdTaken(Conflict):
+    """The criteria match nothing, and a resource with the body's id exists that does not meet them."""
+
+    code = "id_taken"
+    title = "The id belongs to a resource that does not match the criteria."
+
+
+class NamedTwice(Malformed):
+    """Two writes of one transaction concern the same resource. Source: R4 http.html#trules."""
+
+    code = "resource_named_twice"
+    title = "A resource may be changed once in one transaction."
+
+
+class Subsetted(Unprocessable):
+    """The resource is marked as a part of itself, so that storing it would lose the rest."""
+
+    code = "subsetted"
+    title = "A resource tagged SUBSETTED is not stored."
+
+
+class ReferenceNotFound(Unprocessable):
+    """A reference names a resource of this server that does not exist; the tenant's policy demands that it does."""
+
+    code = "reference_not_found"
+    title = "A referenced resource does not exist."
+
+
+class StillReferenced(Conflict):
+    """Other resources refer to the one that shall be deleted; the tenant's policy forbids it."""
+
+    code = "still_referenced"
+    title = "The resource is referenced by others."

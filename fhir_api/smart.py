@@ -1,0 +1,80 @@
+"""What of the record one request may touch: the seam where SMART scopes and roles narrow `healthcare.read` and `.write`.
+
+Source: SMART App Launch 2.0, scopes-and-launch-context.html.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from core.actor import Actor
+from core.errors import Forbidden
+
+from .types import NUMBERS
+
+CREATE, READ, UPDATE, DELETE, SEARCH = "c", "r", "u", "d", "s"
+
+# The gate writes every scope with dots; "launch/patient" and scopes with a query (`?category=…`) give nothing here.
+_SCOPE = re.compile(r"(?:user|system)/(\*|[A-Z][A-Za-z]+)\.(\*|read|write|c?r?u?d?s?)")
+_FIRST_VERSION = {"read": "rs", "write": "cud", "*": "cruds"}
+_SMART = ("patient/", "user/", "system/")
+
+
+class OutsideScopes(Forbidden):
+    """The token's SMART scopes do not reach this type or this interaction."""
+
+    code = "insufficient_scope"
+    title = "The token's scopes do not allow this interaction."
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Types with the interactions allowed on each (letters of `cruds`); `grants` None narrows nothing.
+
+    `patient` is the id of the one patient whose compartment may be seen, "" for all.
+    """
+
+    grants: Mapping[str, frozenset[str]] | None = None
+    patient: str = ""
+
+    def allows(self, type_name: str, interaction: str) -> bool:
+        """Tell whether a request may do this to resources of a type."""
+        return self.grants is None or interaction in self.grants.get(type_name, ())
+
+    def demand(self, type_name: str, interaction: str) -> None:
+        """Hold a request against its scopes.
+
+        :raises OutsideScopes: they do not reach so far.
+        """
+        if not self.allows(type_name, interaction):
+            wanted = f"user/{type_name}.{interaction}"
+            challenge = f'Bearer error="insufficient_scope", scope="{wanted}"'
+            raise OutsideScopes(f"This needs a scope as {wanted}.", headers={"WWW-Authenticate": challenge})
+
+    def types(self, interaction: str) -> tuple[str, ...] | None:
+        """The types an interaction is allowed on; None for all."""
+        return None if self.grants is None else tuple(name for name in NUMBERS if self.allows(name, interaction))
+
+
+UNNARROWED = Access()
+
+
+def access_of(actor: Actor) -> Access:
+    """What the actor's token leaves of his rights."""
+    return narrowed(actor.subject.scopes)
+
+
+@lru_cache(maxsize=4096)
+def narrowed(scopes: frozenset[str] | None) -> Access:
+    """What a token's scopes leave; those without SMART scopes leave all that the roles give."""
+    if scopes is None:
+        return UNNARROWED
+    smart = [scope for scope in scopes if scope.startswith(_SMART)]
+    if not smart:
+        return UNNARROWED
+    grants: dict[str, set[str]] = {name: set() for name in NUMBERS}
+    for match in filter(None, map(_SCOPE.fullmatch, smart)):
+        for name in NUMBERS if match[1] == "*" else (match[1],):
+            grants.setdefault(name, set()).update(_FIRST_VERSION.get(match[2], match[2]))
+    return Access({name: frozenset(letters) for name, letters in grants.items()})

@@ -1,0 +1,27 @@
+"""Reading single versions of resources: the current one, or one of the past."""
+
+from typing import Final
+from uuid import UUID
+
+from core.pipeline import Call, Statement
+
+from .types import NUMBERS
+
+_COLUMNS: Final = "version, extract(epoch FROM date_trunc('second', last_updated))::bigint, body"
+_OF_ONE: Final = "tenant_id = $1 AND type = $2 AND fhir_id = $3"
+
+_CURRENT = Statement.of(f"SELECT {_COLUMNS} FROM fhir_api_resource WHERE {_OF_ONE}")
+_NUMBERED = Statement.of(
+    f"SELECT {_COLUMNS} FROM fhir_api_resource WHERE {_OF_ONE} AND version = $4"
+    f" UNION ALL SELECT {_COLUMNS} FROM fhir_api_resourceversion WHERE {_OF_ONE} AND version = $4"
+)
+
+
+def current_call(tenant_id: UUID, type_name: str, fhir_id: str) -> Call:
+    """The statement that reads the current version: its number, the seconds of its time, its body."""
+    return Call(_CURRENT, [str(tenant_id), str(NUMBERS[type_name]), fhir_id])
+
+
+def numbered_call(tenant_id: UUID, type_name: str, fhir_id: str, version: int) -> Call:
+    """The same for any version."""
+    return Call(_NUMBERED, [str(tenant_id), str(NUMBERS[type_name]), fhir_id, str(version)])

@@ -1,0 +1,1 @@
+"""The faces of the clinical record, by the segments of their addresses."""

@@ -1,0 +1,127 @@
+"""The base of all FHIR views: R4's headers, forms and refusals on the platform's way of proving who asks."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+
+from api.idempotency import Replay
+from api.permissions import InsufficientScope, Operation
+from api.views import ApiViewSet, Work
+from api.writing import Command
+from core import clock
+from core.actor import Actor
+from core.errors import NotFound
+from core.pipeline import Call, Rows
+from fhir_api import answers, negotiation, preconditions, smart
+from fhir_api.intentions import Write
+from fhir_api.models import Method
+from fhir_api.types import NUMBERS
+from fhir_api.writes import perform
+from organizations.public import policies_call, policies_of
+
+READ_SCOPE, WRITE_SCOPE, FEATURE = "healthcare.read", "healthcare.write", "fhir"
+_LETTERS = {
+    Method.POST: smart.CREATE,
+    Method.PUT: smart.UPDATE,
+    Method.PATCH: smart.UPDATE,
+    Method.DELETE: smart.DELETE,
+}
+
+
+class UnknownType(NotFound):
+    """Resources of this type are not kept here, or the type is misspelt."""
+
+    code = "unknown_resource_type"
+    title = "There are no resources of this type."
+
+
+def reading(summary: str) -> Operation:
+    """What an operation that reads demands."""
+    return Operation(scope=READ_SCOPE, summary=summary, feature=FEATURE)
+
+
+def writing(summary: str) -> Operation:
+    """What an operation that writes demands: one of two scopes; which one, the tenant's policy says (`FhirViewSet.admit`)."""
+    return Operation(scope="", any_scope=(WRITE_SCOPE, READ_SCOPE), summary=summary, feature=FEATURE)
+
+
+def check_type(type_name: str) -> str:
+    """Pass a type on.
+
+    :raises UnknownType: it is not one of the twelve.
+    """
+    if type_name not in NUMBERS:
+        raise UnknownType(f"The types are {', '.join(NUMBERS)}.", issue_type="not-supported")
+    return type_name
+
+
+class FhirViewSet(ApiViewSet):
+    """Base of every FHIR view; refusals are OperationOutcomes because of the area (`apps`)."""
+
+    family = "fhir"
+    documented: ClassVar[bool] = False
+    access: smart.Access
+
+    def negotiate(self, request: HttpRequest) -> None:
+        """Refuse a caller that takes no JSON of R4.
+
+        :raises NotAcceptable: as said.
+        """
+        negotiation.check_accept(request)
+
+    def _enter(self, tenant_id: UUID, proof: Rows, *, writing: bool) -> Actor:
+        actor = super()._enter(tenant_id, proof, writing=writing)
+        self.access = smart.access_of(actor)
+        return actor
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    def along(self, tenant_id: UUID) -> Sequence[Call]:
+        """The policies travel with the proof."""
+        return (policies_call(tenant_id),)
+
+    def admit(self, actor: Actor, rows: Sequence[Rows]) -> None:
+        """Demand the scope that the tenant's policy names.
+
+        :raises InsufficientScope: the actor lacks it.
+        """
+        scope = policies_of(rows[0])["fhir_write_scope"]
+        if not actor.may(scope):
+            challenge = f'Bearer error="insufficient_scope", scope="{scope}"'
+            headers = {"WWW-Authenticate": challenge}
+            raise InsufficientScope(f"This needs the scope {scope}.", headers=headers, required=[scope])
+
+    def change(self, make: Callable[[], Write]) -> HttpResponse:
+        """Read one write from the request, carry it out in one transaction and answer it."""
+        return self.write(lambda command: self._perform(command, make()))
+
+    def _perform(self, command: Command, write: Write) -> HttpResponse:
+        self.access.demand(write.type, _LETTERS[write.method])
+        (written,) = perform(command.actor, [write], at=command.at)
+        if written.status == 201:
+            self.access.demand(write.type, smart.CREATE)
+        return answers.of_write(self.request, written)
+
+    def _work(self, actor: Actor, work: Work, target: Any) -> HttpResponse:
+        response: HttpResponse = work(Command(actor=actor, data={}, target=target, at=clock.now()))
+        return response
+
+    def _replay(self, replay: Replay) -> HttpResponse:
+        return answers.respond(
+            replay.content, status=replay.status, headers={**replay.headers, "Idempotency-Replayed": "true"}
+        )
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def version(self, call: Callable[[UUID], Call], type_name: str) -> HttpResponse:
+        """Answer one version of a resource: 200, 304 or 410; 404 where there is none."""
+        _, (rows,) = self.ask(lambda tenant_id: (call(tenant_id),))
+        self.access.demand(type_name, smart.READ)
+        return answers.of_version(self.request, rows)
+
+    @property
+    def tagged(self) -> preconditions.Preconditions:
+        """The request's If-Match and If-None-Match. :raises InvalidPrecondition: malformed."""
+        return preconditions.read(self.request)

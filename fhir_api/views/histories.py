@@ -1,0 +1,154 @@
+"""`_history` of a resource, a type and all. Source: R4 http.html#history; contract, fhir.md point 39."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+
+from api import cursors
+from core import clock
+from core.errors import Malformed
+from core.pipeline import Call
+from fhir_api import answers, smart
+from fhir_api.history import COUNTED_AT_MOST, HistoryQuery, Spot, count_call, entries_of, exists_call, page_call
+from fhir_api.history_bundle import bundle, link
+from fhir_api.ids import check_id
+from fhir_api.instants import read_instant, read_span
+from fhir_api.intentions import NoSuchResource
+
+from .base import FhirViewSet, check_type, reading
+
+DEFAULT_COUNT, MOST_COUNT = 50, 200
+_SORT = "history"
+
+
+class InvalidCount(Malformed):
+    """`_count` is not a whole number from 0 up."""
+
+    code = "invalid_count"
+    title = "_count is malformed."
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What one request asks for; `total` is known from the first page on."""
+
+    tenant_id: UUID
+    query: HistoryQuery
+    count: int
+    after: Spot | None
+    total: int | None
+
+    def calls(self) -> list[Call]:
+        """The statements that answer it, in one trip."""
+        found = [page_call(self.tenant_id, self.query, after=self.after, limit=self.count)]
+        if self.after is None:
+            found.append(count_call(self.tenant_id, self.query))
+            if self.query.fhir_id:
+                found.append(exists_call(self.tenant_id, self.query))
+        return found
+
+
+class HistoryViewSet(FhirViewSet):
+    """The three histories."""
+
+    operations = {
+        "instance": reading("Read the history of a resource"),
+        "kind": reading("Read the history of a type"),
+        "system": reading("Read the history of all resources"),
+    }
+
+    def instance(self, request: HttpRequest, type_name: str, fhir_id: str) -> HttpResponse:
+        """The versions of one resource."""
+        return self._history(type_name, fhir_id)
+
+    def kind(self, request: HttpRequest, type_name: str) -> HttpResponse:
+        """The versions of all resources of a type."""
+        return self._history(type_name)
+
+    def system(self, request: HttpRequest) -> HttpResponse:
+        """The versions of all resources."""
+        return self._history()
+
+    def _history(self, type_name: str = "", fhir_id: str = "") -> HttpResponse:
+        asked: list[_Asked] = []
+
+        def calls(tenant_id: UUID) -> list[Call]:
+            asked.append(self._asked(tenant_id, type_name, fhir_id))
+            return asked[0].calls()
+
+        _, (rows, *others) = self.ask(calls)
+        if type_name:
+            self.access.demand(type_name, smart.READ)
+        found, total = asked[0], asked[0].total
+        if others:
+            counted = int(others[0].value() or 0)
+            total = counted if counted <= COUNTED_AT_MOST else None
+        if len(others) > 1 and not len(others[1]):
+            raise NoSuchResource
+        entries = entries_of(rows)
+        more = entries[found.count - 1].spot if 0 < found.count < len(entries) else None
+        links = [("self", link(self.request, "", ""))]
+        if more:
+            links.append(("next", link(self.request, "_cursor", self._seal(found, more, total))))
+        return answers.of_bytes(self.request, bundle(entries[: found.count], total=total, links=links))
+
+    def _asked(self, tenant_id: UUID, type_name: str, fhir_id: str) -> _Asked:
+        if type_name:
+            check_type(type_name)
+        if fhir_id:
+            check_id(fhir_id)
+        given = self.request.GET
+        since, at = given.get("_since"), given.get("_at")
+        query = HistoryQuery(
+            type=type_name,
+            fhir_id=fhir_id,
+            types=None if type_name else self._types(),
+            since=read_instant(since, name="_since") if since else None,
+            at=read_span(at, name="_at") if at else None,
+        )
+        after, total = self._open(tenant_id)
+        return _Asked(tenant_id, query, _count(given.get("_count")), after, total)
+
+    def _types(self) -> tuple[str, ...] | None:
+        """The types that the token's scopes leave."""
+        return smart.narrowed(self.subject.scopes).types(smart.READ)
+
+    def _open(self, tenant_id: UUID) -> tuple[Spot | None, int | None]:
+        text = self.request.GET.get("_cursor")
+        if not text:
+            return None, None
+        place = cursors.open(
+            text,
+            tenant_id=tenant_id,
+            path=self.request.path,
+            sort=_SORT,
+            filters_hash=self._filters(),
+            at=clock.now(),
+        )
+        moment, kind, version, total = (value or "" for value in place.values)
+        return Spot(moment, int(kind), place.id, int(version)), int(total) if total else None
+
+    def _seal(self, asked: _Asked, spot: Spot, total: int | None) -> str:
+        values = (spot.moment, str(spot.type), str(spot.version), None if total is None else str(total))
+        position = cursors.Position(values, spot.fhir_id)
+        return cursors.seal(
+            position,
+            tenant_id=asked.tenant_id,
+            path=self.request.path,
+            sort=_SORT,
+            filters_hash=self._filters(),
+            at=clock.now(),
+        )
+
+    def _filters(self) -> str:
+        given = self.request.GET
+        return cursors.digest_filters((name, given.get(name, "")) for name in ("_since", "_at"))
+
+
+def _count(text: str | None) -> int:
+    if not text:
+        return DEFAULT_COUNT
+    if not (text.isascii() and text.isdigit()) or len(text) > 9:
+        raise InvalidCount("_count is a whole number.", issue_type="value")
+    return min(int(text), MOST_COUNT)

@@ -1,0 +1,229 @@
+"""The one way to write: conditions, locks, preconditions, validation, references, the change and its facts.
+
+Single interactions, batches, transactions, imports and projections all come through `perform`; it is all or nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from api.errors import Busy
+from core.actor import Actor
+from core.db import needs_transaction
+from core.errors import Gone
+from core.pipeline import Call, Rows
+from organizations.public import policies_call, policies_of
+
+from . import events, integrity, store
+from .conditions import address
+from .intentions import (
+    Addressed,
+    AlreadyExists,
+    IdTaken,
+    NamedTwice,
+    NoSuchResource,
+    StaleVersion,
+    Subsetted,
+    Write,
+    Written,
+)
+from .models import Method
+from .patching import apply_patch
+from .reading import read_stored
+from .resources import Json, canonical
+from .store import Change, Name, Version
+
+SUBSETTED = ("http://terminology.hl7.org/CodeSystem/v3-ObservationValue", "SUBSETTED")
+_VERBS = {Method.POST: "created", Method.PUT: "updated", Method.PATCH: "updated", Method.DELETE: "deleted"}
+
+
+@needs_transaction
+def perform(actor: Actor, writes: Sequence[Write], *, at: datetime) -> list[Written]:
+    """Carry out the writes, all or nothing; the answers stand in their order.
+
+    :raises core.errors.PlatformError: one of them is refused; the caller's transaction must then end.
+    """
+    return carry_out(actor, address(actor.tenant_id, writes), at=at)
+
+
+@needs_transaction
+def carry_out(actor: Actor, addressed: Sequence[Addressed], *, at: datetime) -> list[Written]:
+    """The second half of `perform`, for a transaction that must know the ids before its references can be resolved."""
+    _check_once(addressed)
+    current = store.locked(actor.tenant_id, [one.name for one in addressed if one.fhir_id and not one.fresh])
+    plans = [_plan(one, current.get(one.name)) for one in addressed]
+    changes = [plan.change for plan in plans if plan.change]
+    _check_resources(plans)
+    checks = _Checks.of(actor.tenant_id, plans)
+    versions, rows = store.write_along(actor.tenant_id, changes, checks.calls, at=at)
+    checks.read(rows)
+    by_name = {version.name: version for version in versions}
+    events.facts(actor, [(_verb(plan), by_name[plan.of.name]) for plan in plans if plan.change], at)
+    return [_written(plan, by_name, current) for plan in plans]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What one write comes to: `change` None leaves things as they are."""
+
+    of: Addressed
+    status: int
+    change: Change | None = None
+
+
+def _check_once(addressed: Sequence[Addressed]) -> None:
+    seen: set[Name] = set()
+    for one in addressed:
+        if not one.fhir_id or (one.write.method is Method.POST and one.matched):
+            continue
+        if one.name in seen:
+            raise NamedTwice(expression=one.write.place)
+        seen.add(one.name)
+
+
+def _plan(one: Addressed, before: Version | None) -> _Plan:
+    if one.matched and not one.fresh and (before is None or before.body is None):
+        raise Busy(headers={"Retry-After": "1"})  # it was deleted after the search had found it
+    if one.write.method is Method.POST:
+        return _create(one)
+    _check_match(one.write, before)
+    if one.write.method is Method.PUT:
+        return _update(one, before)
+    return _patch(one, before) if one.write.method is Method.PATCH else _delete(one, before)
+
+
+def _create(one: Addressed) -> _Plan:
+    if one.matched:
+        return _Plan(one, 200)
+    return _Plan(one, 201, _change(one, one.write.resource, None))
+
+
+def _update(one: Addressed, before: Version | None) -> _Plan:
+    alive = before is not None and before.body is not None
+    if alive and one.write.create_only:
+        raise AlreadyExists(expression=one.write.place, headers=_tag(before))
+    if alive and one.write.criteria and not one.matched:
+        raise IdTaken(expression=one.write.place)
+    if alive and _is_same(one.write.resource, before):
+        return _Plan(one, 200)
+    return _Plan(one, 200 if alive else 201, _change(one, one.write.resource, before))
+
+
+def _patch(one: Addressed, before: Version | None) -> _Plan:
+    if before is None:
+        raise NoSuchResource(expression=one.write.place)
+    if before.body is None:
+        raise Gone(expression=one.write.place, headers=_tag(before))
+    assert one.write.patch is not None
+    patched = apply_patch(one.write.patch, read_stored(before.body))
+    return _Plan(one, 200) if _is_same(patched, before) else _Plan(one, 200, _change(one, patched, before))
+
+
+def _delete(one: Addressed, before: Version | None) -> _Plan:
+    if before is None or before.body is None:
+        return _Plan(one, 204)
+    return _Plan(one, 204, _change(one, None, before))
+
+
+def _change(one: Addressed, resource: Json | None, before: Version | None) -> Change:
+    return Change(one.write.method, one.write.type, one.fhir_id, resource, before)
+
+
+def _check_match(write: Write, before: Version | None) -> None:
+    absent = before is None or (write.must_exist and before.body is None)
+    if not (write.if_match or write.must_exist) or (write.must_exist and not absent):
+        return
+    if absent or before is None or before.version not in write.if_match:
+        stands = f"The resource stands at version {before.version}." if before else "The resource does not exist."
+        raise StaleVersion(stands, expression=write.place, headers=_tag(before))
+
+
+def _tag(version: Version | None) -> dict[str, str]:
+    return {"ETag": version.etag} if version else {}
+
+
+def _is_same(resource: Json | None, before: Version | None) -> bool:
+    """Tell whether a resource has the content that is stored, whatever the order of its members."""
+    assert resource is not None
+    assert before is not None
+    assert before.body is not None
+    return canonical(resource) == canonical(read_stored(before.body))
+
+
+def _check_resources(plans: Sequence[_Plan]) -> None:
+    """Look at all that shall be stored.
+
+    :raises Subsetted: a resource is only a part of itself.
+    """
+    for plan in plans:
+        resource = plan.change.resource if plan.change else None
+        if resource is None:
+            continue
+        place = plan.of.write.place
+        if _is_subsetted(resource):
+            raise Subsetted(expression=_within(place, f"{plan.of.write.type}.meta.tag"), issue_type="business-rule")
+
+
+def _is_subsetted(resource: Json) -> bool:
+    meta = resource.get("meta")
+    tags = meta.get("tag") if isinstance(meta, dict) else None
+    if not isinstance(tags, list):
+        return False
+    return any(isinstance(tag, dict) and (tag.get("system"), tag.get("code")) == SUBSETTED for tag in tags)
+
+
+def _within(place: str, expression: str) -> str:
+    """An expression of a resource as one of the Bundle it came in."""
+    return f"{place}.resource{expression[len(expression.partition('.')[0]) :]}" if place else expression
+
+
+@dataclass(frozen=True, slots=True)
+class _Checks:
+    """What must hold after the change: its statements travel with it."""
+
+    calls: tuple[Call, ...] = ()
+    wanted: Mapping[Name, str] = ()  # type: ignore[assignment]
+    deleted_at: str = ""
+
+    @classmethod
+    def of(cls, tenant_id: UUID, plans: Sequence[_Plan]) -> "_Checks":
+        """The checks of these plans; none where nothing refers and nothing is deleted."""
+        changes = [(plan.change, plan.of.write.place) for plan in plans if plan.change]
+        wanted = {
+            name: _within(place, expression)
+            for change, place in changes
+            if change.resource is not None
+            for name, expression in integrity.references(change.resource).items()
+        }
+        deleted = [((change.type, change.fhir_id), place) for change, place in changes if change.resource is None]
+        if not wanted and not deleted:
+            return cls()
+        calls = (
+            policies_call(tenant_id),
+            integrity.present_call(tenant_id, wanted),
+            integrity.referrers_call(tenant_id, [name for name, _ in deleted]),
+        )
+        return cls(calls, wanted, deleted[0][1] if deleted else "")
+
+    def read(self, rows: Sequence[Rows]) -> None:
+        """Read the answers.
+
+        :raises ReferenceNotFound, StillReferenced: as the tenant's policy demands.
+        """
+        if not rows or policies_of(rows[0])["fhir_reference_integrity"] == "none":
+            return
+        integrity.check_present(rows[1], self.wanted)
+        integrity.check_unreferenced(rows[2], self.deleted_at)
+
+
+def _verb(plan: _Plan) -> str:
+    return "created" if plan.status == 201 else _VERBS[plan.of.write.method]
+
+
+def _written(plan: _Plan, by_name: Mapping[Name, Version], current: Mapping[Name, Version]) -> Written:
+    name = plan.of.name
+    return Written(plan.status, by_name.get(name) or current.get(name), changed=plan.change is not None)
+
+
+__all__ = ["Addressed", "Write", "Written", "address", "carry_out", "perform"]
