@@ -19,7 +19,7 @@ COUNTED_AT_MOST: Final = 10_000
 _SIZES: Final = (1, 11, 21, 51, 101, 201)  # few statements, each planned for its size
 
 _MOMENT: Final = "to_char(last_updated AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
-_SHOWN: Final = f"type, fhir_id, version, {_MOMENT}, method, body"
+_SHOWN: Final = "type, fhir_id, version, moment, method, body"
 _ORDER: Final = "last_updated DESC, type DESC, fhir_id DESC, version DESC"
 _TABLES: Final = ("fhir_api_resource", "fhir_api_resourceversion")
 _EXISTS: Final = Statement.of("SELECT 1 FROM fhir_api_resource WHERE tenant_id = $1 AND type = $2 AND fhir_id = $3")
@@ -151,11 +151,11 @@ def _where(parts: Iterable[str], *, past: bool) -> str:
 @lru_cache(maxsize=256)
 def _page(parts: tuple[str, ...], limit: int) -> Statement:
     halves = [
-        f"(SELECT {_SHOWN}, last_updated FROM {table} v WHERE {_where(parts, past=table == _TABLES[1])}"
+        f"(SELECT type, fhir_id, version, {_MOMENT} AS moment, method, body, last_updated FROM {table} v WHERE {_where(parts, past=table == _TABLES[1])}"
         f" ORDER BY {_ORDER} LIMIT {limit})"
         for table in _TABLES
     ]
-    return Statement.of(f"SELECT * FROM ({' UNION ALL '.join(halves)}) v ORDER BY {_ORDER} LIMIT {limit}")
+    return Statement.of(f"SELECT {_SHOWN} FROM ({' UNION ALL '.join(halves)}) v ORDER BY {_ORDER} LIMIT {limit}")
 
 
 @lru_cache(maxsize=64)

@@ -29,10 +29,12 @@ from .intentions import (
     Written,
 )
 from .models import Method
+from .outcomes import ERROR, InvalidResource, Issue
 from .patching import apply_patch
 from .reading import read_stored
 from .resources import Json, canonical
 from .store import Change, Name, Version
+from .validation import validate
 
 SUBSETTED = ("http://terminology.hl7.org/CodeSystem/v3-ObservationValue", "SUBSETTED")
 _VERBS = {Method.POST: "created", Method.PUT: "updated", Method.PATCH: "updated", Method.DELETE: "deleted"}
@@ -152,10 +154,12 @@ def _is_same(resource: Json | None, before: Version | None) -> bool:
 
 
 def _check_resources(plans: Sequence[_Plan]) -> None:
-    """Look at all that shall be stored.
+    """Validate all that shall be stored and tell every broken rule of all of them.
 
+    :raises InvalidResource: rules are broken.
     :raises Subsetted: a resource is only a part of itself.
     """
+    found: list[Issue] = []
     for plan in plans:
         resource = plan.change.resource if plan.change else None
         if resource is None:
@@ -163,6 +167,9 @@ def _check_resources(plans: Sequence[_Plan]) -> None:
         place = plan.of.write.place
         if _is_subsetted(resource):
             raise Subsetted(expression=_within(place, f"{plan.of.write.type}.meta.tag"), issue_type="business-rule")
+        found.extend(_placed(issue, place) for issue in validate(resource) if issue.severity in (ERROR, "fatal"))
+    if found:
+        raise InvalidResource(found)
 
 
 def _is_subsetted(resource: Json) -> bool:
@@ -171,6 +178,12 @@ def _is_subsetted(resource: Json) -> bool:
     if not isinstance(tags, list):
         return False
     return any(isinstance(tag, dict) and (tag.get("system"), tag.get("code")) == SUBSETTED for tag in tags)
+
+
+def _placed(issue: Issue, place: str) -> Issue:
+    if not place:
+        return issue
+    return Issue(issue.code, issue.diagnostics, _within(place, issue.expression), issue.details, issue.severity)
 
 
 def _within(place: str, expression: str) -> str:

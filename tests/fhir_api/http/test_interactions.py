@@ -195,6 +195,12 @@ def test_subsetted_resource_is_refused(doctor):
     assert doctor.get(f"/Patient/{made['id']}").json() == made
 
 
+def test_invalid_resource_is_422_with_the_place(doctor):
+    answer = doctor.post("/Patient", patient(gender="mann"))
+    assert answer.status_code == 422
+    assert answer.json()["issue"][0]["expression"] == ["Patient.gender"]
+
+
 def test_other_tenants_resources_are_404(doctor):
     made = doctor.made(patient())
     stranger = prescriber()

@@ -1,0 +1,165 @@
+"""Point 39: histories of a resource, a type and all resources."""
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from core.ids import uuid7_text
+from tests.fhir_api.clients import BASE, code_of, patient, prescriber
+
+
+@pytest.fixture(scope="module")
+def doctor():
+    return prescriber()
+
+
+def lived(doctor):
+    """A patient that was created, changed, patched, deleted and put again."""
+    found = doctor.made(patient())
+    path = f"/Patient/{found['id']}"
+    doctor.put(path, {**found, "gender": "other"})
+    doctor.patch(path, {"gender": "male"}, media="application/merge-patch+json")
+    doctor.delete(path)
+    doctor.put(path, patient(id=found["id"]))
+    return found["id"]
+
+
+def links(bundle):
+    return {link["relation"]: link["url"] for link in bundle["link"]}
+
+
+def follow(doctor, url):
+    return doctor.get(url.partition(BASE)[2])
+
+
+def test_instance_history_tells_every_version_newest_first(doctor, settings):
+    fhir_id = lived(doctor)
+    bundle = doctor.get(f"/Patient/{fhir_id}/_history").json()
+    assert (bundle["resourceType"], bundle["type"], bundle["total"]) == ("Bundle", "history", 5)
+    found = [
+        (one["request"]["method"], one["request"]["url"], one["response"]["status"], one["response"]["etag"])
+        for one in bundle["entry"]
+    ]
+    assert found == [
+        ("PUT", f"Patient/{fhir_id}", "200", 'W/"5"'),
+        ("DELETE", f"Patient/{fhir_id}", "204", 'W/"4"'),
+        ("PATCH", f"Patient/{fhir_id}", "200", 'W/"3"'),
+        ("PUT", f"Patient/{fhir_id}", "200", 'W/"2"'),
+        ("POST", "Patient", "201", 'W/"1"'),
+    ]
+    assert ["resource" in one for one in bundle["entry"]] == [True, False, True, True, True]
+    for one in bundle["entry"]:
+        assert one["fullUrl"] == f"{settings.FHIR_BASE_URL}/Patient/{fhir_id}"
+        if "resource" in one:
+            assert one["response"]["lastModified"] == one["resource"]["meta"]["lastUpdated"]
+            assert one["response"]["etag"] == f'W/"{one["resource"]["meta"]["versionId"]}"'
+    assert links(bundle)["self"] == f"{settings.FHIR_BASE_URL}/Patient/{fhir_id}/_history"
+
+
+def test_history_of_the_unknown_is_404_and_of_the_deleted_is_told(doctor):
+    answer = doctor.get(f"/Patient/{uuid7_text()}/_history")
+    assert (answer.status_code, code_of(answer)) == (404, "resource_not_found")
+    found = doctor.made(patient())
+    doctor.delete(f"/Patient/{found['id']}")
+    bundle = doctor.get(f"/Patient/{found['id']}/_history").json()
+    assert [one["request"]["method"] for one in bundle["entry"]] == ["DELETE", "POST"]
+
+
+def test_type_and_system_history_hold_their_types_and_a_total():
+    doctor = prescriber()
+    place = doctor.made({"resourceType": "Location", "name": "Ward"})
+    fhir_id = lived(doctor)
+    of_type = doctor.get("/Patient/_history").json()
+    assert (of_type["total"], len(of_type["entry"])) == (5, 5)
+    of_all = doctor.get("/_history").json()
+    assert (of_all["total"], [one["fullUrl"].rpartition("/")[2] for one in of_all["entry"]]) == (
+        6,
+        [fhir_id] * 5 + [place["id"]],
+    )
+    assert doctor.get("/Encounter/_history").json()["total"] == 0
+    assert "entry" not in doctor.get("/Encounter/_history").json()
+
+
+def test_pages_show_every_version_once_though_others_are_written_meanwhile():
+    doctor = prescriber()
+    ids = [lived(doctor) for _ in range(5)]
+    bundle = doctor.get("/_history?_count=4").json()
+    assert bundle["total"] == 25
+    seen = list(bundle["entry"])
+    while url := links(bundle).get("next"):
+        doctor.put(f"/Patient/{ids[0]}", patient(id=ids[0], multipleBirthInteger=len(seen)))
+        bundle = follow(doctor, url).json()
+        assert bundle["total"] == 25
+        assert len(bundle["entry"]) <= 4
+        seen.extend(bundle["entry"])
+    versions = [(one["fullUrl"], one["response"]["etag"]) for one in seen]
+    assert (len(versions), len(set(versions))) == (25, 25)
+    moments = [one["response"]["lastModified"] for one in seen]
+    assert moments == sorted(moments, reverse=True)
+
+
+def test_since_and_at_choose_by_time(doctor):
+    fhir_id = uuid7_text()
+    path = f"/Patient/{fhir_id}"
+    moments = []
+    for number in range(1, 4):
+        doctor.put(path, patient(id=fhir_id, multipleBirthInteger=number))
+        time.sleep(0.02)
+        moments.append(datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"))
+        time.sleep(0.02)
+
+    def numbers(query):
+        return [
+            int(one["response"]["etag"][3:-1]) for one in doctor.get(f"{path}/_history?{query}").json().get("entry", [])
+        ]
+
+    assert numbers(f"_since={moments[0]}") == [3, 2]
+    assert numbers(f"_since={moments[2]}") == []
+    assert numbers(f"_since={moments[0].replace('Z', '+00:00')}") == [3, 2]  # the plus sign arrives as a space
+    assert numbers(f"_at={moments[0]}") == [1]
+    assert numbers(f"_at={moments[1]}") == [2]
+    assert numbers(f"_at={moments[2]}") == [3]
+    assert numbers(f"_at={moments[2][:4]}") == [3, 2, 1]
+    assert numbers("_at=2001-02") == []
+    assert doctor.get(f"{path}/_history?_since={moments[2]}").json()["total"] == 0
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "_since=yesterday",
+        "_since=2026-01-01",
+        "_since=2026-02-30T00:00:00Z",
+        "_since=9999-12-31T23:59:59-14:00",
+        "_at=2026-13",
+        "_at=9999",
+        "_at=x",
+        "_count=-1",
+        "_count=many",
+        "_count=1.5",
+        "_cursor=forged",
+    ],
+)
+def test_malformed_parameters_are_400(doctor, query):
+    for path in ("/_history", "/Patient/_history"):
+        answer = doctor.get(f"{path}?{query}")
+        assert answer.status_code == 400 or query == "_at=9999", answer.content
+        assert answer.status_code < 500
+
+
+def test_count_0_tells_the_total_alone_and_above_the_maximum_is_cut(doctor):
+    fhir_id = lived(doctor)
+    bundle = doctor.get(f"/Patient/{fhir_id}/_history?_count=0").json()
+    assert (bundle["total"], "entry" in bundle, set(links(bundle))) == (5, False, {"self"})
+    assert len(doctor.get(f"/Patient/{fhir_id}/_history?_count=5000").json()["entry"]) == 5
+
+
+def test_cursor_of_another_list_or_tenant_is_refused(doctor):
+    fhir_id = lived(doctor)
+    url = links(doctor.get(f"/Patient/{fhir_id}/_history?_count=2").json())["next"]
+    cursor = url.partition("_cursor=")[2]
+    assert follow(doctor, url).status_code == 200
+    assert code_of(doctor.get(f"/Patient/_history?_cursor={cursor}")) == "invalid_cursor"
+    assert code_of(follow(prescriber(), url)) == "invalid_cursor"
+    assert code_of(follow(doctor, f"{url}&_since=2026-01-01T00:00:00Z")) == "invalid_cursor"
