@@ -41,9 +41,10 @@ def system_form(system: str) -> str:
     return f"system\x1f{system}"
 
 
-def pair_forms(system: str | None, code: str | None) -> list[str]:
+@lru_cache(maxsize=4096)
+def pair_forms(system: str | None, code: str | None) -> tuple[str, ...]:
     """The forms a token has as a component of a composite: `code` and `system|code` or `|code`; not `system|`."""
-    return [] if code is None else [code_form(code), system_code_form(system or "", code)]
+    return () if code is None else (code_form(code), system_code_form(system or "", code))
 
 
 ANY_UNIT: Final = "any"
@@ -117,11 +118,13 @@ def identifier_key(parameter: int, form: str) -> int:
     return key(parameter, "identifier", form)
 
 
+@lru_cache(maxsize=16384)
 def composite_key(parameter: int, first: str, second: str) -> int:
     """The key of a composite of two tokens, each in one of `pair_forms`."""
     return key(parameter, "composite", first, second)
 
 
+@lru_cache(maxsize=4096)
 def target_key(type_name: str, fhir_id: str) -> int:
     """The key of a resource as the target of references; `Resource.target_key`."""
     return hashed(f"{type_name}/{fhir_id}")
@@ -138,6 +141,7 @@ def reference_key(parameter: int, target: int) -> int:
     return _signed((target ^ constant(parameter)) & _MASK)
 
 
+@lru_cache(maxsize=4096)
 def uri_key(parameter: int, uri: str) -> int:
     """The key of a URI, compared exactly; also of a reference to a server that is not this one."""
     return key(parameter, "uri", uri)
@@ -173,6 +177,14 @@ def text_key(parameter: int) -> int:
 def quantity_key(parameter: int, unit: str, first: str = "") -> int:
     """The key of a parameter's numbers; `unit` is `ANY_UNIT`, `unit_form` or `system_unit_form`."""
     return key(parameter, "quantity", unit, first)
+
+
+@lru_cache(maxsize=4096)
+def quantity_keys(
+    parameter: int, system: str | None, code: str | None, unit: str | None, firsts: tuple[str, ...] = ("",)
+) -> tuple[int, ...]:
+    """All keys under which a quantity is found, beside each of the tokens' forms where it is a part of composites."""
+    return tuple(quantity_key(parameter, form, first) for first in firsts for form in unit_forms(system, code, unit))
 
 
 def normal(text: str) -> str:

@@ -6,6 +6,7 @@ Source: R4 search.html, sections on date, quantity, composite and special.
 
 import math
 import sys
+from itertools import repeat
 from typing import Any
 
 from . import dates, keys
@@ -37,8 +38,8 @@ def quantity(entries: Entries, number: int, value: Value) -> None:
     entries.parameters.add(number)
     if "value" in value:
         found = as_float(value["value"])
-        for unit in keys.unit_forms(value.get("system"), value.get("code"), value.get("unit")):
-            entries.quantities.add((keys.quantity_key(number, unit), found))
+        names = keys.quantity_keys(number, value.get("system"), value.get("code"), value.get("unit"))
+        entries.quantities.update(zip(names, repeat(found)))
 
 
 def quantity_range(entries: Entries, number: int, value: Value) -> None:
@@ -80,9 +81,8 @@ def token_quantity(entries: Entries, number: int, first: Value, second: Value) -
     entries.parameters.add(number)
     if "value" in second:
         found = as_float(second["value"])
-        units = keys.unit_forms(second.get("system"), second.get("code"), second.get("unit"))
-        for form in pairs(first):
-            entries.quantities.update((keys.quantity_key(number, unit, form), found) for unit in units)
+        unit = second.get("system"), second.get("code"), second.get("unit")
+        entries.quantities.update(zip(keys.quantity_keys(number, *unit, pairs(first)), repeat(found)))
 
 
 def token_string(entries: Entries, number: int, first: Value, second: str | None) -> None:

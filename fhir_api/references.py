@@ -16,8 +16,7 @@ def target(reference: str) -> tuple[str, str] | None:
 
     None for what lies elsewhere (`unversioned`), for `#contained` and for what is no reference to a resource.
     """
-    match = LOCAL.fullmatch(reference.removeprefix(_base()))
-    return (match[1], match[2]) if match else None
+    return _target(reference, settings.FHIR_BASE_URL)
 
 
 def unversioned(reference: str) -> str:
@@ -25,16 +24,14 @@ def unversioned(reference: str) -> str:
     return _VERSION.sub("", reference)
 
 
+@lru_cache(maxsize=4096)
 def type_of(reference: str) -> str:
     """The type a reference's text tells, here or on another server; empty if it tells none (`urn:…`, `#…`)."""
     match = LOCAL.fullmatch(reference) or _LAST.fullmatch(reference)
     return match[1] if match else ""
 
 
-@lru_cache(maxsize=1)
-def _prefix(base: str) -> str:
-    return base.rstrip("/") + "/"
-
-
-def _base() -> str:
-    return _prefix(settings.FHIR_BASE_URL)
+@lru_cache(maxsize=4096)
+def _target(reference: str, base: str) -> tuple[str, str] | None:
+    match = LOCAL.fullmatch(reference.removeprefix(base.rstrip("/") + "/"))
+    return (match[1], match[2]) if match else None

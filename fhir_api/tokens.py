@@ -39,8 +39,8 @@ def codeable_concept(entries: Entries, number: int, value: Value) -> None:
     for one in value.get("coding", ()):
         _coding(entries, number, one)
     text = value.get("text")
-    if text:
-        entries.strings.add((keys.text_key(number), keys.normal(text)))
+    if text is not None:
+        entries.strings.add(_text(number, text))
 
 
 def identifier(entries: Entries, number: int, value: Value) -> None:
@@ -51,8 +51,9 @@ def identifier(entries: Entries, number: int, value: Value) -> None:
     kind = value.get("type")
     if kind is None:
         return
-    if text := kind.get("text"):
-        entries.strings.add((keys.text_key(number), keys.normal(text)))
+    text = kind.get("text")
+    if text is not None:
+        entries.strings.add(_text(number, text))
     if found is not None:
         for one in kind.get("coding", ()):
             if "system" in one and "code" in one:
@@ -85,24 +86,32 @@ def holds(entries: Entries, number: int, resource: Value, members: tuple[str, ..
     boolean(entries, number, any(resource.get(member, False) is not False for member in members))
 
 
-def pairs(concept: Value) -> list[str]:
+def pairs(concept: Value) -> tuple[str, ...]:
     """The forms of all codings of a CodeableConcept as a component of a composite."""
-    return [form for one in concept.get("coding", ()) for form in keys.pair_forms(one.get("system"), one.get("code"))]
+    found: tuple[str, ...] = ()
+    for one in concept.get("coding", ()):
+        found += keys.pair_forms(one.get("system"), one.get("code"))
+    return found
 
 
 def _coding(entries: Entries, number: int, value: Value) -> None:
     entries.postings.update(_coding_keys(number, value.get("system"), value.get("code")))
     display = value.get("display")
-    if display:
-        entries.strings.add((keys.text_key(number), keys.normal(display)))
+    if display is not None:
+        entries.strings.add(_text(number, display))
 
 
-# Codes come again and again, their keys are kept; identifiers do not, theirs are made each time.
+# Codes and their displays come again and again, their keys are kept; identifiers do not, theirs are made each time.
 
 
 @lru_cache(maxsize=16384)
 def _coding_keys(number: int, system: str | None, value: str | None) -> tuple[int, ...]:
     return tuple(keys.token_keys(number, system, value))
+
+
+@lru_cache(maxsize=16384)
+def _text(number: int, text: str) -> tuple[int, str]:
+    return keys.text_key(number), keys.normal(text)
 
 
 @lru_cache(maxsize=4096)

@@ -12,6 +12,7 @@ The engine is fhirpathpy. Where the two may differ, and why:
 
 import json
 import re
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import fhirpathpy
@@ -22,6 +23,8 @@ from fhir_api import measures, texts, tokens
 from fhir_api.definitions.parameters import BY_TYPE
 from fhir_api.entries import Entries
 from fhir_api.indexing import index
+from fhir_api.resources import stamped, written
+from fhir_api.store import index_of_body
 
 from . import data
 
@@ -178,6 +181,16 @@ def test_examples_reach_most_parameters():
 
     assert found <= known
     assert len(found) > len(known) / 2
+
+
+def test_stored_body_is_found_by_what_the_resource_is_found_by():
+    """The store compares the entries of a body that it reads again with those it wrote."""
+    at = datetime(2026, 11, 21, tzinfo=UTC)
+    examples = [json.loads(line, parse_float=Decimal) for line in data.lines("r4-examples.ndjson.gz")]
+
+    for one in examples:
+        stored = written(stamped(one, fhir_id="1", version=2, at=at))
+        assert index_of_body(stored) == index(one), _named(one)
 
 
 def test_every_synthea_resource_is_indexed():

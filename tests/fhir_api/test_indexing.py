@@ -1,0 +1,391 @@
+"""What resources are found by, in the keys that a search makes."""
+
+from decimal import Decimal
+
+import pytest
+from django.conf import settings
+
+from fhir_api import keys
+from fhir_api.dates import span
+from fhir_api.definitions.parameters import BY_TYPE, parameter
+from fhir_api.entries import OPEN_HIGH, Entries
+from fhir_api.indexing import index
+from fhir_api.keys import code_form, normal, system_code_form
+from fhir_api.types import NUMBERS
+
+LOINC, UCUM = "http://loinc.org", "http://unitsofmeasure.org"
+CODE = {"coding": [{"system": LOINC, "code": "8480-6", "display": "Systolic"}]}
+FORMS = (code_form("8480-6"), system_code_form(LOINC, "8480-6"))
+
+
+def number(type_name, code):
+    return parameter(type_name, code).number
+
+
+def observation(**members):
+    return {"resourceType": "Observation", "status": "final", "code": CODE, **members}
+
+
+def more(resource, plain):
+    """What one resource is found by and the other is not."""
+    one, other = index(resource), index(plain)
+    return Entries(
+        postings=one.postings - other.postings,
+        dates=one.dates - other.dates,
+        strings=one.strings - other.strings,
+        quantities=one.quantities - other.quantities,
+        positions=one.positions - other.positions,
+        parameters=one.parameters - other.parameters,
+    )
+
+
+def of_observation(**members):
+    return more(observation(**members), observation())
+
+
+def of_patient(**members):
+    return more({"resourceType": "Patient", **members}, {"resourceType": "Patient"})
+
+
+@pytest.mark.parametrize("type_name", sorted(NUMBERS))
+def test_empty_resource_is_found_by_nothing_but_what_every_one_tells(type_name):
+    entries = index({"resourceType": type_name})
+
+    if type_name == "Patient":
+        deceased = number("Patient", "deceased")
+        assert entries == Entries(postings={keys.code_key(deceased, "false")}, parameters={deceased})
+    else:
+        assert entries == Entries()
+
+
+@pytest.mark.parametrize(
+    ("members", "told"),
+    [
+        ({}, "false"),
+        ({"deceasedBoolean": False}, "false"),
+        ({"deceasedBoolean": True}, "true"),
+        ({"deceasedDateTime": "2015"}, "true"),
+    ],
+)
+def test_deceased_is_told_of_every_patient(members, told):
+    assert keys.code_key(number("Patient", "deceased"), told) in index({"resourceType": "Patient", **members}).postings
+
+
+def test_coding_is_found_by_code_and_system_and_display():
+    category = number("Observation", "category")
+    codings = [{"system": "s", "code": "c", "display": "Vital  SIGNS"}, {"code": "bare"}, {"system": "only"}]
+
+    found = of_observation(category=[{"coding": codings, "text": "Größe"}])
+
+    assert found == Entries(
+        postings={
+            *keys.token_keys(category, "s", "c"),
+            keys.code_key(category, "bare"),
+            keys.system_code_key(category, "", "bare"),
+            keys.system_key(category, "only"),
+        },
+        strings={(keys.text_key(category), "vital signs"), (keys.text_key(category), "grosse")},
+        parameters={category},
+    )
+
+
+def test_concept_with_text_only_is_not_missing():
+    method = number("Observation", "method")
+
+    assert of_observation(method={"text": "By hand"}) == Entries(
+        strings={(keys.text_key(method), "by hand")}, parameters={method}
+    )
+
+
+def test_code_has_the_system_of_its_binding():
+    gender, system = number("Patient", "gender"), "http://hl7.org/fhir/administrative-gender"
+
+    assert of_patient(gender="male").postings == {
+        *keys.token_keys(gender, system, "male"),
+        keys.system_code_key(gender, "", "male"),
+    }
+
+
+def test_boolean_and_contact_point_have_no_system():
+    active, phone, telecom = (number("Patient", code) for code in ("active", "phone", "telecom"))
+
+    found = of_patient(active=True, telecom=[{"system": "phone", "value": "+49 1"}, {"system": "email"}])
+
+    assert found.postings == {
+        keys.code_key(active, "true"),
+        keys.code_key(phone, "+49 1"),
+        keys.code_key(telecom, "+49 1"),
+    }
+    assert found.parameters == {active, phone, telecom, number("Patient", "email")}
+
+
+def test_identifier_is_found_by_value_and_type():
+    identifier = number("Patient", "identifier")
+    kind = {"coding": [{"system": "t", "code": "MR"}, {"code": "no-system"}], "text": "Medical record"}
+
+    found = of_patient(identifier=[{"system": "s", "value": "12", "type": kind}, {"type": kind}])
+
+    assert found == Entries(
+        postings={*keys.token_keys(identifier, "s", "12"), keys.of_type_key(identifier, "t", "MR", "12")},
+        strings={(keys.text_key(identifier), "medical record")},
+        parameters={identifier},
+    )
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "Patient/1",
+        "Patient/1/_history/3",
+        f"{settings.FHIR_BASE_URL}/Patient/1",
+        f"{settings.FHIR_BASE_URL}/Patient/1/_history/3",
+    ],
+)
+def test_reference_to_a_resource_here_is_found_by_its_target(reference):
+    subject, patient = number("Observation", "subject"), number("Observation", "patient")
+    target = keys.target_key("Patient", "1")
+
+    assert of_observation(subject={"reference": reference}) == Entries(
+        postings={keys.reference_key(subject, target), keys.reference_key(patient, target)},
+        parameters={subject, patient},
+    )
+
+
+@pytest.mark.parametrize(
+    ("reference", "compared", "of_patient"),
+    [
+        ("http://elsewhere.org/fhir/Patient/1", "http://elsewhere.org/fhir/Patient/1", True),
+        ("http://elsewhere.org/fhir/Patient/1/_history/2", "http://elsewhere.org/fhir/Patient/1", True),
+        ("http://elsewhere.org/fhir/Group/1", "http://elsewhere.org/fhir/Group/1", False),
+        ("urn:uuid:c757873d-ec9a-4326-a141-556f43239520", "urn:uuid:c757873d-ec9a-4326-a141-556f43239520", False),
+    ],
+)
+def test_reference_elsewhere_is_found_by_its_address(reference, compared, of_patient):
+    subject, patient = number("Observation", "subject"), number("Observation", "patient")
+    wanted = {subject, patient} if of_patient else {subject}
+
+    found = of_observation(subject={"reference": reference})
+
+    assert found == Entries(postings={keys.uri_key(one, compared) for one in wanted}, parameters=wanted)
+
+
+def test_reference_by_identifier_is_found_by_it():
+    subject, patient = number("Observation", "subject"), number("Observation", "patient")
+    value = {"type": "Patient", "identifier": {"system": "s", "value": "12"}}
+
+    assert of_observation(subject=value) == Entries(
+        postings={*keys.identifier_keys(subject, "s", "12"), *keys.identifier_keys(patient, "s", "12")},
+        parameters={subject, patient},
+    )
+    assert of_observation(subject={"identifier": value["identifier"]}).parameters == {subject}
+
+
+def test_reference_to_what_is_contained_is_there_but_not_found():
+    subject = number("Observation", "subject")
+
+    assert of_observation(subject={"reference": "#one"}) == Entries(parameters={subject})
+    assert of_observation(subject={"display": "Someone"}) == Entries(parameters={subject})
+
+
+def test_name_is_found_by_each_of_its_parts():
+    given, family, name = (number("Patient", code) for code in ("given", "family", "name"))
+    human = {
+        "family": "Ångström",
+        "given": ["Ada", None, "Maria"],
+        "prefix": ["Dr."],
+        "suffix": ["MD"],
+        "text": "Ada A",
+    }
+
+    found = of_patient(name=[{**human, "_given": [None, {"extension": []}, None]}])
+
+    strings = {value for key, value in found.strings if key == keys.string_key(name)}
+    assert strings == {"angstrom", "ada", "maria", "dr.", "md", "ada a"}
+    assert {value for key, value in found.strings if key == keys.string_key(given)} == {"ada", "maria"}
+    assert keys.exact_key(family, "Ångström") in found.postings
+    assert keys.exact_key(family, "Angstrom") not in found.postings
+
+
+def test_address_is_found_by_each_of_its_parts():
+    address = number("Patient", "address")
+    parts = {"line": ["1 High St"], "city": "Köln", "district": "D", "state": "NRW", "postalCode": "50667"}
+
+    found = of_patient(address=[{**parts, "country": "DE", "text": "All", "use": "home", "period": {"start": "2015"}}])
+
+    strings = {value for key, value in found.strings if key == keys.string_key(address)}
+    assert strings == {"1 high st", "koln", "d", "nrw", "50667", "de", "all"}
+    assert (keys.string_key(number("Patient", "address-city")), "koln") in found.strings
+
+
+def test_quantity_is_found_in_three_forms_of_its_unit():
+    value = {"value": Decimal("107.0"), "unit": "mmHg", "system": UCUM, "code": "mm[Hg]"}
+    plain, combined = number("Observation", "value-quantity"), number("Observation", "combo-value-quantity")
+    pairs = number("Observation", "code-value-quantity"), number("Observation", "combo-code-value-quantity")
+    units = (
+        keys.ANY_UNIT,
+        keys.unit_form("mmHg"),
+        keys.unit_form("mm[Hg]"),
+        keys.system_unit_form(UCUM, "mm[Hg]"),
+    )
+
+    found = of_observation(valueQuantity=value)
+
+    assert found.quantities == {
+        *((keys.quantity_key(one, unit), 107.0) for one in (plain, combined) for unit in units),
+        *((keys.quantity_key(one, unit, form), 107.0) for one in pairs for unit in units for form in FORMS),
+    }
+    assert found.parameters == {plain, combined, *pairs}
+
+
+def test_component_is_found_with_its_own_code_only():
+    other = {"coding": [{"system": LOINC, "code": "8462-4"}]}
+    pair, component = (
+        number("Observation", "combo-code-value-quantity"),
+        number("Observation", "component-code-value-quantity"),
+    )
+
+    found = of_observation(component=[{"code": other, "valueQuantity": {"value": 60}}])
+
+    beside = {(keys.quantity_key(one, keys.ANY_UNIT, code_form("8462-4")), 60.0) for one in (pair, component)}
+    assert beside <= found.quantities
+    assert (keys.quantity_key(pair, keys.ANY_UNIT, FORMS[0]), 60.0) not in found.quantities
+    assert number("Observation", "code-value-quantity") not in found.parameters
+    assert number("Observation", "value-quantity") not in found.parameters
+
+
+def test_sampled_data_is_found_by_its_lowest_and_highest_sample():
+    plain = number("Observation", "value-quantity")
+    sampled = {
+        "origin": {"value": 100, "unit": "uV"},
+        "factor": Decimal("0.5"),
+        "data": "2 E -4 U 8.0 L",
+        "dimensions": 1,
+    }
+
+    found = of_observation(valueSampledData=sampled)
+
+    assert {value for key, value in found.quantities if key == keys.quantity_key(plain, keys.unit_form("uV"))} == {
+        98,
+        104,
+    }
+    assert of_observation(valueSampledData={**sampled, "data": "E"}).quantities == set()
+
+
+def test_range_of_ages_is_found_by_its_ends():
+    onset = number("Condition", "onset-age")
+    plain = {"resourceType": "Condition"}
+
+    found = more(
+        {**plain, "onsetRange": {"low": {"value": 30, "code": "a", "system": UCUM}, "high": {"value": 40}}}, plain
+    )
+
+    key = keys.quantity_key(onset, keys.ANY_UNIT)
+    assert {value for one, value in found.quantities if one == key} == {30, 40}
+    assert more({**plain, "onsetAge": {"value": 52}}, plain).quantities == {(key, 52)}
+
+
+def test_composites_hold_both_sides_of_one_value():
+    concept = number("Observation", "code-value-concept")
+    value = {"coding": [{"system": "s", "code": "pos"}], "text": "Positive"}
+    text, date = number("Observation", "code-value-string"), number("Observation", "code-value-date")
+
+    found = of_observation(valueCodeableConcept=value)
+
+    seconds = code_form("pos"), system_code_form("s", "pos")
+    assert {keys.composite_key(concept, one, other) for one in FORMS for other in seconds} <= found.postings
+    assert (keys.string_key(number("Observation", "value-string")), "positive") in found.strings
+    assert of_observation(valueString="Höher").strings >= {(keys.string_key(text, form), "hoher") for form in FORMS}
+    assert of_observation(valueDateTime="2015").dates >= {(keys.date_key(date, form), *span("2015")) for form in FORMS}
+    period = of_observation(valuePeriod={"start": "2015"}).dates
+    assert period >= {(keys.date_key(date, form), span("2015")[0], OPEN_HIGH) for form in FORMS}
+
+
+def test_location_is_found_by_its_place():
+    near, plain = number("Location", "near"), {"resourceType": "Location"}
+
+    found = more({**plain, "position": {"latitude": Decimal("50.9"), "longitude": Decimal("-6.9")}}, plain)
+
+    assert found == Entries(positions={(50.9, -6.9)}, parameters={near})
+
+
+def test_meta_is_found_but_not_id_and_time():
+    profile, source, tag = (number("Patient", code) for code in ("_profile", "_source", "_tag"))
+    meta = {
+        "profile": ["http://p|1.0"],
+        "source": "urn:s#1",
+        "tag": [{"code": "t"}],
+        "lastUpdated": "2015-01-01T00:00:00Z",
+    }
+
+    found = of_patient(id="1", meta={**meta, "versionId": "3"})
+
+    assert found == Entries(
+        postings={
+            keys.uri_key(profile, "http://p|1.0"),
+            keys.uri_key(profile, "http://p"),
+            keys.uri_key(source, "urn:s#1"),
+            *keys.token_keys(tag, None, "t"),
+        },
+        parameters={profile, source, tag},
+    )
+
+
+def test_extension_is_found_by_its_value():
+    base = "http://hl7.org/fhir/StructureDefinition/"
+    gene, variant = number("Observation", "gene-identifier"), number("Observation", "dna-variant")
+    assessed, plain = number("DiagnosticReport", "assessed-condition"), {"resourceType": "DiagnosticReport"}
+    concept = {"coding": [{"system": "g", "code": "BRCA"}], "text": "Gene"}
+
+    genes = of_observation(extension=[{"url": f"{base}observation-geneticsGene", "valueCodeableConcept": concept}])
+    texts = of_observation(extension=[{"url": f"{base}observation-geneticsDnaVariant", "valueString": "c.1"}])
+    reports = {
+        "url": f"{base}DiagnosticReport-geneticsAssessedCondition",
+        "valueReference": {"reference": "Condition/1"},
+    }
+
+    assert set(keys.token_keys(gene, "g", "BRCA")) <= genes.postings
+    assert (keys.string_key(variant), "c.1") in texts.strings
+    assert more({**plain, "extension": [reports]}, plain).postings == {
+        keys.reference_key(assessed, keys.target_key("Condition", "1"))
+    }
+    assert of_observation(extension=[{"url": "http://other", "valueString": "x"}]) == Entries()
+
+
+@pytest.mark.parametrize(
+    ("resource", "sort_date"),
+    [
+        ({"resourceType": "Observation", "effectiveDateTime": "2015-02-07T13:28:17-05:00"}, "2015-02-07T18:28:17"),
+        ({"resourceType": "Observation", "effectivePeriod": {"end": "2015"}}, "2016-01-01T00:00:00"),
+        ({"resourceType": "Observation", "effectiveTiming": {"event": ["2016", "2015"]}}, "2015-01-01T00:00:00"),
+        ({"resourceType": "Observation", "effectiveInstant": "2015-02-07T13:28:17Z"}, "2015-02-07T13:28:17"),
+        ({"resourceType": "Observation", "effectiveTiming": {"code": {}}, "issued": "2015-02-07T13:28:17Z"}, None),
+        ({"resourceType": "Encounter", "period": {"start": "2015-02"}}, "2015-02-01T00:00:00"),
+        ({"resourceType": "MedicationRequest", "authoredOn": "2015"}, "2015-01-01T00:00:00"),
+        (
+            {"resourceType": "MedicationDispense", "whenPrepared": "2014", "whenHandedOver": "2015"},
+            "2015-01-01T00:00:00",
+        ),
+        ({"resourceType": "MedicationDispense", "whenPrepared": "2014"}, "2014-01-01T00:00:00"),
+        ({"resourceType": "MedicationStatement", "dateAsserted": "2015"}, "2015-01-01T00:00:00"),
+        ({"resourceType": "DiagnosticReport", "issued": "2015-02-07T13:28:17.5Z"}, "2015-02-07T13:28:17.500000"),
+        ({"resourceType": "Condition", "onsetString": "long ago", "recordedDate": "2015"}, "2015-01-01T00:00:00"),
+        ({"resourceType": "Patient", "birthDate": "2015"}, None),
+    ],
+)
+def test_clinical_date_is_the_first_that_is_told(resource, sort_date):
+    expected = sort_date and f"{sort_date}{'' if '.' in sort_date else '.000000'}+00:00"
+
+    assert index(resource).sort_date == expected
+
+
+def test_text_is_compared_without_case_accents_and_wide_spaces():
+    assert normal("  ÉMILE\u00a0\n  Straße ") == "emile strasse"
+    assert len(normal("é" * 1000)) == keys.LONGEST
+
+
+def test_same_content_makes_the_same_entries():
+    one = observation(valueQuantity={"value": Decimal("1.10")}, effectiveDateTime="2015-02-07T13:28:17+00:00")
+    other = observation(valueQuantity={"value": Decimal("1.1")}, effectiveDateTime="2015-02-07T13:28:17Z")
+
+    assert index(one) == index(other)
+    assert {BY_TYPE["Observation"]["code"].number} <= index(one).parameters
