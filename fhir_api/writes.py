@@ -37,7 +37,7 @@ from .store import Change, Name, Version
 from .validation import validate
 
 SUBSETTED = ("http://terminology.hl7.org/CodeSystem/v3-ObservationValue", "SUBSETTED")
-_VERBS = {Method.PUT: events.UPDATED, Method.PATCH: events.UPDATED, Method.DELETE: events.DELETED}
+_VERBS = {Method.POST: "created", Method.PUT: "updated", Method.PATCH: "updated", Method.DELETE: "deleted"}
 
 
 @needs_transaction
@@ -58,10 +58,10 @@ def carry_out(actor: Actor, addressed: Sequence[Addressed], *, at: datetime) -> 
     changes = [plan.change for plan in plans if plan.change]
     _check_resources(plans)
     checks = _Checks.of(actor.tenant_id, plans)
-    facts = events.statements(actor, [_coming(plan) for plan in plans if plan.change], at)
-    versions, rows = store.write_along(actor.tenant_id, changes, [*checks.calls, *facts], at=at)
-    checks.read(rows[: len(checks.calls)])
+    versions, rows = store.write_along(actor.tenant_id, changes, checks.calls, at=at)
+    checks.read(rows)
     by_name = {version.name: version for version in versions}
+    events.facts(actor, [(_verb(plan), by_name[plan.of.name]) for plan in plans if plan.change], at)
     return [_written(plan, by_name, current) for plan in plans]
 
 
@@ -195,9 +195,9 @@ def _within(place: str, expression: str) -> str:
 class _Checks:
     """What must hold after the change: its statements travel with it."""
 
-    calls: tuple[Call, ...]
-    wanted: Mapping[Name, str]
-    deleted: Mapping[Name, str]
+    calls: tuple[Call, ...] = ()
+    wanted: Mapping[Name, str] = ()  # type: ignore[assignment]
+    deleted_at: str = ""
 
     @classmethod
     def of(cls, tenant_id: UUID, plans: Sequence[_Plan]) -> "_Checks":
@@ -209,13 +209,15 @@ class _Checks:
             if change.resource is not None
             for name, expression in integrity.references(change.resource).items()
         }
-        deleted = {(change.type, change.fhir_id): place for change, place in changes if change.resource is None}
-        calls = [policies_call(tenant_id)] if wanted or deleted else []
-        if wanted:
-            calls.append(integrity.present_call(tenant_id, wanted))
-        if deleted:
-            calls.append(integrity.referrers_call(tenant_id, deleted))
-        return cls(tuple(calls), wanted, deleted)
+        deleted = [((change.type, change.fhir_id), place) for change, place in changes if change.resource is None]
+        if not wanted and not deleted:
+            return cls()
+        calls = (
+            policies_call(tenant_id),
+            integrity.present_call(tenant_id, wanted),
+            integrity.referrers_call(tenant_id, [name for name, _ in deleted]),
+        )
+        return cls(calls, wanted, deleted[0][1] if deleted else "")
 
     def read(self, rows: Sequence[Rows]) -> None:
         """Read the answers.
@@ -224,18 +226,12 @@ class _Checks:
         """
         if not rows or policies_of(rows[0])["fhir_reference_integrity"] == "none":
             return
-        if self.wanted:
-            integrity.check_present(rows[1], self.wanted)
-        if self.deleted:
-            integrity.check_unreferenced(rows[-1], next(iter(self.deleted.values())))
+        integrity.check_present(rows[1], self.wanted)
+        integrity.check_unreferenced(rows[2], self.deleted_at)
 
 
-def _coming(plan: _Plan) -> tuple[str, Name, int]:
-    """What is told of a change: the verb, the name and the version that it makes."""
-    assert plan.change is not None
-    before = plan.change.before
-    verb = events.CREATED if plan.status == 201 else _VERBS[plan.of.write.method]
-    return verb, plan.of.name, (before.version if before else 0) + 1
+def _verb(plan: _Plan) -> str:
+    return "created" if plan.status == 201 else _VERBS[plan.of.write.method]
 
 
 def _written(plan: _Plan, by_name: Mapping[Name, Version], current: Mapping[Name, Version]) -> Written:
