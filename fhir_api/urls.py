@@ -4,6 +4,7 @@ from typing import Any
 
 from django.urls import URLPattern, path
 
+from .views.bundles import BundleViewSet
 from .views.histories import HistoryViewSet
 from .views.instances import InstanceViewSet, VersionViewSet
 from .views.metadata import MetadataViewSet
@@ -20,7 +21,11 @@ _TYPE: dict[str, Any] = {
 }
 _SYSTEM: dict[str, Any] = {"get": "search_all"}
 
+_SYSTEM: dict[str, Any] = {"post": "process"}
+
 urlpatterns: list[URLPattern] = [
+    path("", BundleViewSet.as_view(_SYSTEM)),
+    path("/", BundleViewSet.as_view(_SYSTEM)),
     path("/metadata", MetadataViewSet.as_view({"get": "capabilities"})),
     path("/.well-known/smart-configuration", MetadataViewSet.as_view({"get": "smart"})),
     path("", SearchViewSet.as_view(_SYSTEM)),
