@@ -3,7 +3,7 @@
 The ledger names resources by UUID, FHIR by an id of up to 64 characters; how they meet: docs/decisions/0050.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar, Final
@@ -12,9 +12,10 @@ from uuid import UUID, uuid5
 from core.actor import Actor
 from core.db import needs_transaction
 from core.ids import parse_uuid
+from core.pipeline import Call
 from ledger import public as ledger
 
-from .store import Version
+from .store import Name, Version
 from .types import NUMBERS
 
 CREATED, UPDATED, DELETED = "created", "updated", "deleted"
@@ -73,15 +74,24 @@ KINDS: Final = {(name, verb): _kind(name, verb) for name in NUMBERS for verb in 
 @needs_transaction
 def facts(actor: Actor, written: Sequence[tuple[str, Version]], at: datetime) -> list[ledger.Fact]:
     """Record what became of resources: pairs of `created`, `updated` or `deleted` and the new version, in one round trip."""
-    occurrences = [
-        ledger.Occurrence(
-            event=KINDS[version.type, verb](reference=f"{version.type}/{version.fhir_id}"),
-            resource_id=resource_id(version.type, version.fhir_id),
-            resource_version=version.version,
-        )
-        for verb, version in written
-    ]
+    occurrences = [_occurrence(verb, version.name, version.version) for verb, version in written]
     return ledger.record_many(actor=actor, occurrences=occurrences, at=at)
+
+
+@needs_transaction
+def statements(actor: Actor, coming: Iterable[tuple[str, Name, int]], at: datetime) -> list[Call]:
+    """The statements that record the same, for a write that sends them with its own: verb, name and coming version."""
+    occurrences = [_occurrence(verb, name, version) for verb, name, version in coming]
+    return ledger.statements_of_many(actor=actor, occurrences=occurrences, at=at)
+
+
+def _occurrence(verb: str, name: Name, version: int) -> ledger.Occurrence:
+    type_name, fhir_id = name
+    return ledger.Occurrence(
+        event=KINDS[type_name, verb](reference=f"{type_name}/{fhir_id}"),
+        resource_id=resource_id(type_name, fhir_id),
+        resource_version=version,
+    )
 
 
 def resource_id(type_name: str, fhir_id: str) -> UUID:

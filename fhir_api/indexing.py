@@ -4,7 +4,7 @@ from typing import Final
 
 from . import dates
 from .definitions.extraction import EXTRACTIONS
-from .entries import OPEN_LOW, Entries
+from .entries import OPEN_HIGH, OPEN_LOW, Entries
 from .resources import Json
 
 # The primary clinical date: the first that is told. Source: R4 pages of the types, the dates of an event.
@@ -40,9 +40,9 @@ def _sort_date(resource: Json, members: tuple[str, ...]) -> str | None:
         if value is None:
             continue
         span = dates.span(value) if isinstance(value, str) else _span(value)
-        if span is not None:
-            low, high = span
-            return high if low == OPEN_LOW else low
+        for bound in span or ():
+            if bound not in (OPEN_LOW, OPEN_HIGH):
+                return bound
     return None
 
 

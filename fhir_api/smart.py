@@ -32,15 +32,19 @@ class OutsideScopes(Forbidden):
 class Access:
     """Types with the interactions allowed on each (letters of `cruds`); `grants` None narrows nothing.
 
-    `patient` is the id of the one patient whose compartment may be seen, "" for all.
+    `patient` is the id of the one patient whose compartment may be seen, None for all.
     """
 
     grants: Mapping[str, frozenset[str]] | None = None
-    patient: str = ""
+    patient: str | None = None
 
     def allows(self, type_name: str, interaction: str) -> bool:
         """Tell whether a request may do this to resources of a type."""
         return self.grants is None or interaction in self.grants.get(type_name, ())
+
+    def may_search(self, type_name: str) -> bool:
+        """Tell whether resources of a type may be found, by search, chains and includes."""
+        return type_name in NUMBERS and self.allows(type_name, SEARCH)
 
     def demand(self, type_name: str, interaction: str) -> None:
         """Hold a request against its scopes.

@@ -72,6 +72,8 @@ def locked(tenant_id: UUID, names: Iterable[Name]) -> dict[Name, Version]:
     What does not exist is held by name, so that nobody else creates it meanwhile.
     """
     wanted = sorted(set(names))
+    if not wanted:
+        return {}
     found = _read(tenant_id, wanted)
     if absent := [name for name in wanted if name not in found]:
         locks = sorted(hashed(f"{tenant_id}/{kind}/{fhir_id}") for kind, fhir_id in absent)

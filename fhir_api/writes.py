@@ -30,14 +30,14 @@ from .intentions import (
 )
 from .models import Method
 from .outcomes import ERROR, InvalidResource, Issue
-from .patching import PatchRefused, apply_patch
+from .patching import apply_patch
 from .reading import read_stored
 from .resources import Json, canonical
 from .store import Change, Name, Version
 from .validation import validate
 
 SUBSETTED = ("http://terminology.hl7.org/CodeSystem/v3-ObservationValue", "SUBSETTED")
-_VERBS = {Method.POST: "created", Method.PUT: "updated", Method.PATCH: "updated", Method.DELETE: "deleted"}
+_VERBS = {Method.PUT: events.UPDATED, Method.PATCH: events.UPDATED, Method.DELETE: events.DELETED}
 
 
 @needs_transaction
@@ -58,10 +58,10 @@ def carry_out(actor: Actor, addressed: Sequence[Addressed], *, at: datetime) -> 
     changes = [plan.change for plan in plans if plan.change]
     _check_resources(plans)
     checks = _Checks.of(actor.tenant_id, plans)
-    versions, rows = store.write_along(actor.tenant_id, changes, checks.calls, at=at)
-    checks.read(rows)
+    facts = events.statements(actor, [_coming(plan) for plan in plans if plan.change], at)
+    versions, rows = store.write_along(actor.tenant_id, changes, [*checks.calls, *facts], at=at)
+    checks.read(rows[: len(checks.calls)])
     by_name = {version.name: version for version in versions}
-    events.facts(actor, [(_verb(plan), by_name[plan.of.name]) for plan in plans if plan.change], at)
     return [_written(plan, by_name, current) for plan in plans]
 
 
@@ -118,11 +118,7 @@ def _patch(one: Addressed, before: Version | None) -> _Plan:
     if before.body is None:
         raise Gone(expression=one.write.place, headers=_tag(before))
     assert one.write.patch is not None
-    try:
-        patched = apply_patch(one.write.patch, read_stored(before.body))
-    except PatchRefused as refusal:
-        refusal.extra["expression"] = _within(one.write.place, refusal.extra.get("expression", ""))
-        raise
+    patched = apply_patch(one.write.patch, read_stored(before.body))
     return _Plan(one, 200) if _is_same(patched, before) else _Plan(one, 200, _change(one, patched, before))
 
 
@@ -199,9 +195,9 @@ def _within(place: str, expression: str) -> str:
 class _Checks:
     """What must hold after the change: its statements travel with it."""
 
-    calls: tuple[Call, ...] = ()
-    wanted: Mapping[Name, str] = ()  # type: ignore[assignment]
-    deleted_at: str = ""
+    calls: tuple[Call, ...]
+    wanted: Mapping[Name, str]
+    deleted: Mapping[Name, str]
 
     @classmethod
     def of(cls, tenant_id: UUID, plans: Sequence[_Plan]) -> "_Checks":
@@ -213,15 +209,13 @@ class _Checks:
             if change.resource is not None
             for name, expression in integrity.references(change.resource).items()
         }
-        deleted = [((change.type, change.fhir_id), place) for change, place in changes if change.resource is None]
-        if not wanted and not deleted:
-            return cls()
-        calls = (
-            policies_call(tenant_id),
-            integrity.present_call(tenant_id, wanted),
-            integrity.referrers_call(tenant_id, [name for name, _ in deleted]),
-        )
-        return cls(calls, wanted, deleted[0][1] if deleted else "")
+        deleted = {(change.type, change.fhir_id): place for change, place in changes if change.resource is None}
+        calls = [policies_call(tenant_id)] if wanted or deleted else []
+        if wanted:
+            calls.append(integrity.present_call(tenant_id, wanted))
+        if deleted:
+            calls.append(integrity.referrers_call(tenant_id, deleted))
+        return cls(tuple(calls), wanted, deleted)
 
     def read(self, rows: Sequence[Rows]) -> None:
         """Read the answers.
@@ -230,12 +224,18 @@ class _Checks:
         """
         if not rows or policies_of(rows[0])["fhir_reference_integrity"] == "none":
             return
-        integrity.check_present(rows[1], self.wanted)
-        integrity.check_unreferenced(rows[2], self.deleted_at)
+        if self.wanted:
+            integrity.check_present(rows[1], self.wanted)
+        if self.deleted:
+            integrity.check_unreferenced(rows[-1], next(iter(self.deleted.values())))
 
 
-def _verb(plan: _Plan) -> str:
-    return "created" if plan.status == 201 else _VERBS[plan.of.write.method]
+def _coming(plan: _Plan) -> tuple[str, Name, int]:
+    """What is told of a change: the verb, the name and the version that it makes."""
+    assert plan.change is not None
+    before = plan.change.before
+    verb = events.CREATED if plan.status == 201 else _VERBS[plan.of.write.method]
+    return verb, plan.of.name, (before.version if before else 0) + 1
 
 
 def _written(plan: _Plan, by_name: Mapping[Name, Version], current: Mapping[Name, Version]) -> Written:

@@ -2,7 +2,7 @@
 
 from .backlogs import Backlog, backlog
 from .models import Event
-from .recording import Occurrence, UnknownEventType, record, record_many, statements
+from .recording import Occurrence, UnknownEventType, record, record_many, statements, statements_of_many
 from .registry import (
     DATA_CLASSES,
     EventType,
@@ -36,5 +36,6 @@ __all__ = [
     "represent",
     "representation_of",
     "statements",
+    "statements_of_many",
     "subscribe",
 ]

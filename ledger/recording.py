@@ -58,10 +58,20 @@ def record_many(*, actor: Actor, occurrences: Sequence[Occurrence], at: datetime
 
     :raises UnknownEventType: the class of one is not registered; nothing is written.
     """
-    facts = [_fact(actor, one.event, one.resource_id, at, one.resource_version) for one in occurrences]
+    facts = _facts(actor, occurrences, at)
     if facts:
         pipeline.run([*_calls(facts)])
     return facts
+
+
+@needs_transaction
+def statements_of_many(*, actor: Actor, occurrences: Sequence[Occurrence], at: datetime) -> list[pipeline.Call]:
+    """The statements that write many facts, for an action that sends them in this transaction together with its own.
+
+    :raises UnknownEventType: the class of one is not registered.
+    """
+    facts = _facts(actor, occurrences, at)
+    return [*_calls(facts)] if facts else []
 
 
 @needs_transaction
@@ -73,6 +83,10 @@ def statements(
     :raises UnknownEventType: its class is not registered.
     """
     return [*_calls([_fact(actor, event, resource_id, at, resource_version)])]
+
+
+def _facts(actor: Actor, occurrences: Sequence[Occurrence], at: datetime) -> list[Fact]:
+    return [_fact(actor, one.event, one.resource_id, at, one.resource_version) for one in occurrences]
 
 
 def _fact(actor: Actor, event: EventType, resource_id: UUID, at: datetime, resource_version: int | None) -> Fact:

@@ -7,7 +7,7 @@ from typing import Any
 
 from fhir_api.types import NUMBERS
 
-from . import extraction, parameters, trees
+from . import elements, extraction, parameters, trees
 from .schema import write_schema
 from .structures import Structures
 
@@ -32,6 +32,7 @@ def files(
     rows = parameters.rows(search_parameters, structures, read(table) if table.exists() else [])
     return {
         table: parameters.written(rows),
+        DEFINITIONS / "elements.json": elements.written(elements.elements(structure_definitions)).encode(),
         DEFINITIONS / "schema.json": write_schema(structure_definitions, valuesets),
         **_extraction(rows, structures),
     }

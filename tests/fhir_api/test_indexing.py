@@ -356,6 +356,7 @@ def test_extension_is_found_by_its_value():
     [
         ({"resourceType": "Observation", "effectiveDateTime": "2015-02-07T13:28:17-05:00"}, "2015-02-07T18:28:17"),
         ({"resourceType": "Observation", "effectivePeriod": {"end": "2015"}}, "2016-01-01T00:00:00"),
+        ({"resourceType": "Observation", "effectivePeriod": {"end": "9999"}}, None),
         ({"resourceType": "Observation", "effectiveTiming": {"event": ["2016", "2015"]}}, "2015-01-01T00:00:00"),
         ({"resourceType": "Observation", "effectiveInstant": "2015-02-07T13:28:17Z"}, "2015-02-07T13:28:17"),
         ({"resourceType": "Observation", "effectiveTiming": {"code": {}}, "issued": "2015-02-07T13:28:17Z"}, None),

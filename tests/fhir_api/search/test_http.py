@@ -176,7 +176,8 @@ def test_next_link_shows_nothing_of_the_query_and_is_bound_37(client: Fhir) -> N
     link = links(client.get("/Patient?family=muster&_count=2"))["next"].partition(BASE)[2]
 
     assert "muster" not in link.lower()
-    assert list(link.partition("?")[2].partition("=")[::2])[0] == "_cursor"
+    assert link.startswith("/Patient?_cursor=")
+    assert "&" not in link
     assert code_of(client.get(link[:-2] + "AA")) == "invalid_cursor"
     assert code_of(client.get(link.replace("/Patient", "/Observation"))) == "invalid_cursor"
     stranger = prescriber()
@@ -189,7 +190,7 @@ def test_search_of_all_types_by_type_and_id(client: Fhir) -> None:
     everything = client.get("/?_type=Patient,Organization&_count=3&_total=accurate")
 
     assert everything.json()["total"] == 6
-    assert [one["resource"]["resourceType"] for one in everything.json()["entry"]][0] == "Organization"
+    assert everything.json()["entry"][0]["resource"]["resourceType"] == "Organization"
     seen = [one["resource"]["id"] for one in everything.json()["entry"]]
     more = client.get(links(everything)["next"].partition(BASE)[2]).json()["entry"]
     assert len({*seen, *(one["resource"]["id"] for one in more)}) == 6

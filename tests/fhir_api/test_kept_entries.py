@@ -1,0 +1,116 @@
+"""What resources are found by, as the tables keep it."""
+
+from collections import Counter
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from core.clock import now
+from core.db import tenant_context
+from fhir_api import store
+from fhir_api.indexing import index
+from fhir_api.models import DateEntry, Method, PositionEntry, Posting, QuantityEntry, Resource, StringEntry
+from tests import factories
+
+from . import data
+
+TABLES = {
+    "postings": (Posting, ("key",)),
+    "dates": (DateEntry, ("key",)),
+    "strings": (StringEntry, ("key", "value")),
+    "quantities": (QuantityEntry, ("key", "value")),
+    "positions": (PositionEntry, ("latitude", "longitude")),
+}
+EDGE = {
+    "resourceType": "Observation",
+    "id": "edge",
+    "status": "final",
+    "code": {"coding": [{"system": 'a"b\\c', "code": "{x,y}"}], "text": 'Ä "quoted" \\ text, {with} all'},
+    "effectivePeriod": {"end": "0001-01-01T00:00:00+14:00"},
+    "component": [
+        {"code": {"text": "a"}, "valueQuantity": {"value": Decimal("1e400"), "unit": "NULL"}},
+        {"code": {"text": "b"}, "valueQuantity": {"value": Decimal("-1e-400"), "unit": "g"}},
+        {"code": {"text": "c"}, "valueDateTime": "9999-12-31T23:59:59.999Z"},
+    ],
+    "valueDateTime": "9999",
+    "note": [{"text": "n" * 1000}],
+    "identifier": [{"value": "x" * 5000}],
+}
+
+
+@pytest.fixture
+def tenant():
+    return factories.provision()
+
+
+def write(tenant, resource, *, method=Method.PUT, kind="", fhir_id="", later=0):
+    name = (resource["resourceType"], resource["id"]) if resource else (kind, fhir_id)
+    with tenant_context(tenant.id):
+        before = store.locked(tenant.id, [name]).get(name)
+        change = store.Change(method, *name, resource, before)
+        return store.write(tenant.id, [change], at=now() + timedelta(seconds=later))[0]
+
+
+def kept(tenant):
+    """The rows of each table as sets of the columns compared here."""
+    with tenant_context(tenant.id):
+        return {
+            name: Counter(model.objects.filter(tenant_id=tenant.id).values_list(*columns))
+            for name, (model, columns) in TABLES.items()
+        }
+
+
+def made(*resources):
+    found = {name: Counter() for name in TABLES}
+    for resource in resources:
+        entries = index(resource)
+        found["postings"].update((key,) for key in entries.postings)
+        found["dates"].update((key,) for key, _, _ in entries.dates)
+        for name in ("strings", "quantities", "positions"):
+            found[name].update(getattr(entries, name))
+    return found
+
+
+def test_edges_of_every_kind_are_kept_and_dropped(tenant):
+    plain = {name: EDGE[name] for name in ("resourceType", "id", "status", "code")}
+
+    write(tenant, EDGE)
+    first = kept(tenant)
+    write(tenant, {**EDGE, "language": "de"}, later=1)
+    same = kept(tenant)
+    write(tenant, plain, later=2)
+    less = kept(tenant)
+    write(tenant, None, method=Method.DELETE, kind="Observation", fhir_id="edge", later=3)
+
+    assert first == same == made(EDGE)
+    assert less == made(plain)
+    assert {name: sum(rows.values()) for name, rows in kept(tenant).items()} == dict.fromkeys(TABLES, 0)
+
+
+def test_every_example_is_kept_and_dropped(tenant):
+    examples = data.examples()
+    with tenant_context(tenant.id):
+        changes = [store.Change(Method.PUT, one["resourceType"], one["id"], one) for one in examples]
+        store.write(tenant.id, changes, at=now())
+
+    assert kept(tenant) == made(*examples)
+
+    with tenant_context(tenant.id):
+        held = store.locked(tenant.id, [(one["resourceType"], one["id"]) for one in examples])
+        gone = [store.Change(Method.DELETE, *name, None, version) for name, version in held.items()]
+        store.write(tenant.id, gone, at=now() + timedelta(seconds=1))
+
+    assert {name: sum(rows.values()) for name, rows in kept(tenant).items()} == dict.fromkeys(TABLES, 0)
+
+
+def test_sort_date_at_the_edge_of_the_calendar_is_kept(tenant):
+    first = write(tenant, {**EDGE, "effectivePeriod": {"end": "9999"}})
+    again = write(tenant, {**EDGE, "effectivePeriod": {"end": "9998"}}, later=1)
+    early = write(tenant, EDGE, later=2)
+
+    assert datetime.fromisoformat(first.sort_date) == first.last_updated
+    assert again.sort_date == "9999-01-01T00:00:00.000000+00:00"
+    assert early.sort_date == "0001-01-01T00:00:01.000000+00:00"
+    with tenant_context(tenant.id):
+        assert Resource.objects.get(tenant_id=tenant.id).sort_date == datetime.fromisoformat(early.sort_date)
