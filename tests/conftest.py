@@ -64,6 +64,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     import django
+    from hypothesis import HealthCheck, settings
+
+    # How fast examples are made says something about the machine's other work, nothing about ours.
+    settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("busy")
 
     django.setup()
     import redis
