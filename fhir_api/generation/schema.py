@@ -111,7 +111,7 @@ class _Schema:
         leaf = _leaf(element)
         stem = leaf.removesuffix("[x]")
         for one in element.get("type") or [{"code": ""}]:
-            kind = _type_name(one["code"], leaf)
+            kind = _type_name(one["code"], element)
             name = stem + kind[:1].upper() + kind[1:] if leaf != stem else leaf
             if leaf != stem:
                 self.choices[name] = [stem, kind]
@@ -121,7 +121,7 @@ class _Schema:
             yield name
 
     def _put(self, name: str, element: Json, of_type: Json, parents: set[str], properties: Json) -> None:
-        kind = _type_name(of_type["code"], _leaf(element))
+        kind = _type_name(of_type["code"], element)
         many = element["max"] != "1"
         primitive = kind in self.structures and self.structures[kind]["kind"] == "primitive-type"
         sibling = (
@@ -249,7 +249,10 @@ def _ref(name: str) -> Json:
     return {"$ref": "#/$defs/" + name}
 
 
-def _type_name(code: str, leaf: str) -> str:
+def _type_name(code: str, element: Json) -> str:
+    """The type of an element; of the few that R4 gives a type of FHIRPath, the one that is meant."""
     if not code.startswith(_SYSTEM_TYPES):
         return code
-    return {"id": "element-id", "url": "uri"}.get(leaf, "string")
+    if _leaf(element) == "id":
+        return "id" if _parent(element) in NUMBERS else "element-id"
+    return "uri" if _leaf(element) == "url" else "string"

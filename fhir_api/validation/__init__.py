@@ -1,5 +1,6 @@
 """Whether a resource keeps the rules of FHIR R4: form by the generated schema, the rest by one walk."""
 
+from itertools import islice
 from typing import Any
 
 from fhir_api.outcomes import Issue
@@ -34,7 +35,7 @@ def _faults(kind: str, resource: dict[str, Any], is_transaction: bool) -> list[F
         return found
     if "contained" not in resource:
         return list(walk(kind, resource, Surroundings(is_transaction=is_transaction)))
-    if found := list(containment.shape_faults(resource)):
+    if found := list(islice(containment.shape_faults(resource), _MOST)):
         return found
     surroundings = Surroundings(containment.ids(resource), is_transaction=is_transaction)
     return [*walk(kind, resource, surroundings), *containment.walk_faults(resource, surroundings)]

@@ -9,7 +9,7 @@ from . import shapes
 from .faults import STRUCTURE, Fault, broken
 from .invariants import Surroundings
 from .rules import BY_CODE
-from .walks import walk
+from .walks import narrative, walk
 
 Json = dict[str, Any]
 
@@ -22,7 +22,7 @@ def ids(resource: Json) -> frozenset[str]:
 def shape_faults(resource: Json) -> Iterator[Fault]:
     """Contained resources that break the schema of their type."""
     for place, one in enumerate(resource.get("contained", ())):
-        faults = shapes.faults(one["resourceType"], one) if one["resourceType"] in NUMBERS else list(_hollow(one))
+        faults = shapes.faults(one["resourceType"], one) if one["resourceType"] in NUMBERS else list(_lenient(one))
         yield from (fault.under("contained", place) for fault in faults)
 
 
@@ -34,9 +34,9 @@ def walk_faults(resource: Json, surroundings: Surroundings) -> Iterator[Fault]:
             inside = Surroundings(surroundings.contained, is_contained=True, is_transaction=surroundings.is_transaction)
             yield from (fault.under("contained", place) for fault in walk(one["resourceType"], one, inside))
     if contained:
-        named = frozenset(_local(resource))
+        named = frozenset(_local(resource)) - {"#"}
         for place, one in enumerate(contained):
-            if "#" + one.get("id", "") not in named - {"#"} and "#" not in _local(one):
+            if "#" + one.get("id", "") not in named and "#" not in _local(one):
                 yield broken("dom-3", BY_CODE["dom-3"], "contained", place)
 
 
@@ -53,8 +53,8 @@ def _local(value: Any) -> Iterator[str]:
             yield one
 
 
-def _hollow(value: Any) -> Sequence[Fault]:
-    """Empty values, which FHIR's JSON never has, in a resource of a type this interface does not define."""
+def _lenient(value: Any) -> Sequence[Fault]:
+    """Empty values, which FHIR's JSON never has, and narratives, in a resource of a type this interface does not define."""
     found: list[Fault] = []
     waiting: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
     while waiting:
@@ -67,6 +67,8 @@ def _hollow(value: Any) -> Sequence[Fault]:
             waiting += (((*path, name), child) for name, child in one.items())
         elif isinstance(one, list):
             waiting += (((*path, place), child) for place, child in enumerate(one))
+        elif path[-2:] == ("text", "div") and isinstance(one, str):
+            found += (fault.under(*path) for fault in narrative(one))
     return found
 
 

@@ -61,10 +61,8 @@ BY_CODE: Final = {
 }
 
 NOT_APPLICABLE: Final = {
-    **{
-        f"eld-{number}": "ElementDefinition occurs in none of the twelve types, nor as the value of an extension."
-        for number in range(1, 23)
-    }
+    f"eld-{number}": "ElementDefinition occurs in none of the twelve types, nor as the value of an extension."
+    for number in (*range(1, 9), *range(11, 20), 22)
 }
 
 __all__ = ["BY_CODE", "BY_SCHEMA", "NOT_APPLICABLE"]

@@ -4,11 +4,15 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
+import orjson
+from jsonschema_rs import ValidationError, Validator
+
 from .definitions import definitions, validator
 from .faults import CODE_INVALID, INVARIANT, REQUIRED, STRUCTURE, VALUE, Fault, Path, is_name
 from .rules import BY_SCHEMA
 
 _MOST: Final = 100  # faults of one resource that are told
+_LARGE: Final = 64 * 1024  # bytes; an error costs 20 us, and an item of a list may be two bytes
 _FEW_CODES: Final = 16
 _NOUNS: Final = {
     "array": "an array",
@@ -20,17 +24,28 @@ _NOUNS: Final = {
 
 
 def faults(type_name: str, resource: dict[str, Any]) -> list[Fault]:
-    """Whatever breaks the schema of a type."""
+    """Whatever breaks the schema of a type; of a large resource the first fault alone, since all are found or one."""
     checker = validator(type_name)
     if checker.is_valid(resource):
         return []
     found: dict[tuple[Path, str, str], Fault] = {}
-    for error in islice(checker.iter_errors(resource), _MOST):
-        place = tuple(error.instance_path)
-        for one in _told(list(error.schema_path), error.instance, error.kind):
-            fault = one.under(*place)
-            found.setdefault((fault.path, fault.code, fault.rule), fault)
+    for fault in islice(_found(checker, resource), _MOST):
+        found.setdefault((fault.path, fault.code, fault.rule), fault)
     return _without_echoes(list(found.values()))
+
+
+def _found(checker: Validator, resource: dict[str, Any]) -> Iterator[Fault]:
+    is_large = len(orjson.dumps(resource, default=str)) > _LARGE
+    for error in _first(checker, resource) if is_large else checker.iter_errors(resource):
+        for fault in _told(list(error.schema_path), error.instance, error.kind):
+            yield fault.under(*error.instance_path)
+
+
+def _first(checker: Validator, resource: dict[str, Any]) -> Iterator[ValidationError]:
+    try:
+        checker.validate(resource)
+    except ValidationError as error:
+        yield error
 
 
 def _without_echoes(found: list[Fault]) -> list[Fault]:
@@ -47,7 +62,7 @@ def _told(path: list[str | int], instance: Any, kind: Any) -> Iterator[Fault]:
     keyword = str(path[-1])
     node, title, owner = _walked(path)
     if ":" in title or title in BY_SCHEMA or title in _TITLED:
-        yield from _rule(title, instance)
+        yield from _rule(title)
     elif keyword == "additionalProperties":
         yield from (_unknown(name, owner) for name in kind.unexpected)
     elif keyword == "required":
@@ -73,7 +88,7 @@ def _walked(path: list[str | int]) -> tuple[dict[str, Any], str, str]:
     return node, title, owner
 
 
-def _rule(title: str, instance: Any) -> Iterator[Fault]:
+def _rule(title: str) -> Iterator[Fault]:
     kind, _, rest = title.partition(":")
     if kind == "required":
         yield Fault(REQUIRED, f"{rest} is required.", (rest,))
@@ -82,7 +97,7 @@ def _rule(title: str, instance: Any) -> Iterator[Fault]:
     elif kind == "targets":
         yield Fault(VALUE, f"The reference may name {_list(rest.split(','))} only.")
     elif title in _TITLED:
-        yield Fault(VALUE if isinstance(instance, str) else STRUCTURE, _TITLED[title])
+        yield Fault(VALUE if title == "reference" else STRUCTURE, _TITLED[title])
     else:
         yield Fault(INVARIANT, BY_SCHEMA[title], rule=title)
 

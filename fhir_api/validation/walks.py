@@ -38,12 +38,14 @@ def _visit(plan: _Plan, value: dict[str, Any], surroundings: Surroundings) -> Se
     found: list[Fault] | None = None
     for check in plan.checks:
         if faults := check(value, surroundings):
-            found = [*(found or ()), *faults]
+            found = found or []
+            found += faults
     steps = plan.steps
     for name, child in value.items():
         step = steps.get(name)
         if step is not None and (faults := step(child, value, surroundings)):
-            found = [*(found or ()), *(one.under(name) for one in faults)]
+            found = found or []
+            found += (one.under(name) for one in faults)
     return found or _NONE
 
 
@@ -89,7 +91,8 @@ def _each(target: str) -> Step:
         found: list[Fault] | None = None
         for place, value in enumerate(values):
             if faults := one(value, parent, surroundings):
-                found = [*(found or ()), *(fault.under(place) for fault in faults)]
+                found = found or []
+                found += (fault.under(place) for fault in faults)
         return found or _NONE
 
     return step
@@ -164,11 +167,16 @@ def _decimal(value: Any, _: dict[str, Any], __: Surroundings) -> Sequence[Fault]
     return _NONE if isfinite(value) and isfinite(float(value)) else (Fault(VALUE, "The number is out of range."),)
 
 
-def _narrative(value: Any, _: dict[str, Any], __: Surroundings) -> Sequence[Fault]:
-    rule, how = narratives.fault(value)
+def narrative(div: str) -> Sequence[Fault]:
+    """What is wrong with a narrative (txt-1, txt-2)."""
+    rule, how = narratives.fault(div)
     if not rule:
         return _NONE
     return (broken(rule, f"{BY_CODE[rule]}: {how}." if how else BY_CODE[rule]),)
+
+
+def _narrative(value: Any, _: dict[str, Any], __: Surroundings) -> Sequence[Fault]:
+    return narrative(value)
 
 
 def _only_one(stems: dict[str, str]) -> Check:
@@ -188,4 +196,4 @@ def _only_one(stems: dict[str, str]) -> Check:
     return check
 
 
-__all__ = ["walk"]
+__all__ = ["narrative", "walk"]

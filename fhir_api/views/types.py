@@ -6,15 +6,13 @@ from fhir_api import bodies
 from fhir_api.intentions import Write
 from fhir_api.models import Method
 
-from .base import check_type, writing
-from .searches import SearchViewSet
+from .base import FhirViewSet, check_type, writing
 
 
-class TypeViewSet(SearchViewSet):
+class TypeViewSet(FhirViewSet):
     """All resources of one type."""
 
     operations = {
-        **SearchViewSet.operations,
         "create": writing("Create a resource, if none matches If-None-Exist"),
         "update": writing("Replace the resource that matches, or create it"),
         "partial_update": writing("Patch the resource that matches"),

@@ -1,0 +1,358 @@
+"""Broken resources: each is refused with one issue that names the element exactly. Numbers are those of the forty points."""
+
+from decimal import Decimal
+
+import pytest
+
+from fhir_api.validation import validate
+
+from .resources import observation, patient
+
+URL = "http://example.org/extension"
+UCUM = "http://unitsofmeasure.org"
+
+
+def encounter(**members):
+    return {"resourceType": "Encounter", "status": "finished", "class": {"code": "AMB"}, **members}
+
+
+def request(**members):
+    return {
+        "resourceType": "MedicationRequest",
+        "status": "active",
+        "intent": "order",
+        "medicationCodeableConcept": {"text": "a medicine"},
+        "subject": {"reference": "Patient/1"},
+        **members,
+    }
+
+
+def without(resource, name):
+    return {key: value for key, value in resource.items() if key != name}
+
+
+CASES = {
+    # 17: not a resource of this interface
+    "17 no resourceType": ({}, "", "structure"),
+    "17 resourceType of another type": ({"resourceType": "Bundle"}, "", "structure"),
+    "17 resourceType in the wrong case": ({"resourceType": "patient"}, "", "structure"),
+    "17 resourceType of another kind": ({"resourceType": ["Patient"]}, "", "structure"),
+    # 16: the expression is FHIRPath, whatever is wrong
+    "16 unknown element": (patient(nickname="J"), "Patient.nickname", "structure"),
+    "16 unknown element of a list": (patient(name=[{"famly": "Roe"}]), "Patient.name[0].famly", "structure"),
+    "16 member with no name": (patient(**{"Jane Roe": 1}), "Patient", "structure"),
+    "16 missing status": (without(observation(), "status"), "Observation.status", "required"),
+    "16 missing code": (without(observation(), "code"), "Observation.code", "required"),
+    "16 missing choice": (
+        without(request(), "medicationCodeableConcept"),
+        "MedicationRequest.medication",
+        "required",
+    ),
+    "16 missing class": (without(encounter(), "class"), "Encounter.class", "required"),
+    "16 missing in an inner element": (patient(link=[{"type": "refer"}]), "Patient.link[0].other", "required"),
+    "16 missing url of an extension": (
+        patient(extension=[{"valueString": "a"}]),
+        "Patient.extension[0].url",
+        "required",
+    ),
+    "16 name of a modern version": (patient(animal={"species": {"text": "dog"}}), "Patient.animal", "structure"),
+    "16 code not of the required binding": (patient(gender="mmale"), "Patient.gender", "code-invalid"),
+    "16 code in the wrong case": (observation(status="Final"), "Observation.status", "code-invalid"),
+    "16 code in a list": (patient(telecom=[{"system": "pager2"}]), "Patient.telecom[0].system", "code-invalid"),
+    "16 code of a currency": (
+        patient(extension=[{"url": URL, "valueMoney": {"value": 1, "currency": "DEM5"}}]),
+        "Patient.extension[0].value.ofType(Money).currency",
+        "code-invalid",
+    ),
+    "16 concept not of the required binding": (
+        {
+            "resourceType": "Condition",
+            "subject": {"reference": "Patient/1"},
+            "clinicalStatus": {"coding": [{"system": "http://example.org", "code": "active"}]},
+        },
+        "Condition.clinicalStatus",
+        "code-invalid",
+    ),
+    # 18: null, empty, shapes
+    "18 object for a boolean": (patient(active={"id": "1"}), "Patient.active", "structure"),
+    "18 object in a list of strings": (
+        patient(name=[{"given": [{"id": "1"}]}]),
+        "Patient.name[0].given[0]",
+        "structure",
+    ),
+    "18 object for a list": (patient(name={"family": "Roe"}), "Patient.name", "structure"),
+    "18 string for a list": (patient(name="Jane"), "Patient.name", "structure"),
+    "18 list for a code": (patient(gender=["male"]), "Patient.gender", "structure"),
+    "18 list for an object": (patient(maritalStatus=[{"text": "a"}]), "Patient.maritalStatus", "structure"),
+    "18 string for an object": (patient(maritalStatus="married"), "Patient.maritalStatus", "structure"),
+    "18 empty list": (patient(name=[]), "Patient.name", "structure"),
+    "18 empty object in a list": (patient(name=[{}]), "Patient.name[0]", "structure"),
+    "18 empty object": (patient(maritalStatus={}), "Patient.maritalStatus", "structure"),
+    "18 null in a list of objects": (patient(name=[None]), "Patient.name[0]", "structure"),
+    "18 null object": (patient(maritalStatus=None), "Patient.maritalStatus", "structure"),
+    "18 null primitive": (patient(birthDate=None), "Patient.birthDate", "structure"),
+    "18 null code": (patient(gender=None), "Patient.gender", "structure"),
+    "18 null boolean": (patient(active=None), "Patient.active", "structure"),
+    "18 empty string": (patient(birthDate=""), "Patient.birthDate", "value"),
+    "18 empty string in a list": (patient(name=[{"given": ["a", ""]}]), "Patient.name[0].given[1]", "value"),
+    "18 empty sibling": (patient(_gender={}), "Patient.gender", "structure"),
+    "18 null sibling": (patient(_gender=None), "Patient.gender", "structure"),
+    "18 empty extension list": (patient(extension=[]), "Patient.extension", "structure"),
+    # 19: primitives
+    "19 boolean as number": (patient(active=1), "Patient.active", "value"),
+    "19 boolean as text": (patient(active="true"), "Patient.active", "value"),
+    "19 integer too large": (patient(multipleBirthInteger=2**31), "Patient.multipleBirth.ofType(integer)", "value"),
+    "19 integer of 40 digits": (patient(multipleBirthInteger=10**40), "Patient.multipleBirth.ofType(integer)", "value"),
+    "19 integer with a point": (
+        patient(multipleBirthInteger=Decimal("1.0")),
+        "Patient.multipleBirth.ofType(integer)",
+        "value",
+    ),
+    "19 integer as text": (patient(multipleBirthInteger="2"), "Patient.multipleBirth.ofType(integer)", "value"),
+    "19 integer as boolean": (patient(multipleBirthInteger=True), "Patient.multipleBirth.ofType(integer)", "value"),
+    "19 positive integer zero": (patient(telecom=[{"rank": 0}]), "Patient.telecom[0].rank", "value"),
+    "19 decimal as text": (
+        observation(valueQuantity={"value": "9.2"}),
+        "Observation.value.ofType(Quantity).value",
+        "value",
+    ),
+    "19 decimal out of range": (
+        observation(valueQuantity={"value": Decimal("1e400")}),
+        "Observation.value.ofType(Quantity).value",
+        "value",
+    ),
+    "19 date of no calendar": (patient(birthDate="2023-02-30"), "Patient.birthDate", "value"),
+    "19 date of no leap year": (patient(birthDate="1900-02-29"), "Patient.birthDate", "value"),
+    "19 date with a time": (patient(birthDate="2000-01-01T00:00:00Z"), "Patient.birthDate", "value"),
+    "19 date of the wrong form": (patient(birthDate="01.02.2000"), "Patient.birthDate", "value"),
+    "19 date with a month 13": (patient(birthDate="2000-13"), "Patient.birthDate", "value"),
+    "19 date with a line break": (patient(birthDate="2000-01-01\n"), "Patient.birthDate", "value"),
+    "19 dateTime without zone": (
+        observation(effectiveDateTime="2020-01-01T10:00:00"),
+        "Observation.effective.ofType(dateTime)",
+        "value",
+    ),
+    "19 dateTime without seconds": (
+        observation(effectiveDateTime="2020-01-01T10:00Z"),
+        "Observation.effective.ofType(dateTime)",
+        "value",
+    ),
+    "19 dateTime of no calendar": (
+        observation(effectiveDateTime="2021-02-29T10:00:00Z"),
+        "Observation.effective.ofType(dateTime)",
+        "value",
+    ),
+    "19 dateTime of hour 24": (
+        observation(effectiveDateTime="2021-02-28T24:00:00Z"),
+        "Observation.effective.ofType(dateTime)",
+        "value",
+    ),
+    "19 dateTime with ten digits": (
+        observation(effectiveDateTime="2021-02-28T23:00:00.0123456789Z"),
+        "Observation.effective.ofType(dateTime)",
+        "value",
+    ),
+    "19 dateTime of zone 15": (
+        observation(effectiveDateTime="2021-02-28T23:00:00+14:01"),
+        "Observation.effective.ofType(dateTime)",
+        "value",
+    ),
+    "19 instant of a day": (observation(issued="2020-01-01"), "Observation.issued", "value"),
+    "19 instant without zone": (observation(issued="2020-01-01T00:00:00"), "Observation.issued", "value"),
+    "19 time with zone": (observation(valueTime="10:00:00Z"), "Observation.value.ofType(time)", "value"),
+    "19 id of 65 letters": (patient(id="a" * 65), "Patient.id", "value"),
+    "19 id with an underscore": (patient(id="a_b"), "Patient.id", "value"),
+    "19 uri with a space": (patient(implicitRules="http://a b"), "Patient.implicitRules", "value"),
+    "19 code with two spaces": (patient(language="de  AT"), "Patient.language", "value"),
+    "19 code with a space ahead": (patient(language=" de"), "Patient.language", "value"),
+    "19 text with a control character": (patient(name=[{"family": "a\x00b"}]), "Patient.name[0].family", "value"),
+    "19 text with half a character": (patient(name=[{"family": "a\ud800"}]), "Patient.name[0].family", "value"),
+    "19 base64 of three letters": (
+        patient(photo=[{"contentType": "image/png", "data": "TWF"}]),
+        "Patient.photo[0].data",
+        "value",
+    ),
+    "19 oid in no form": (
+        patient(extension=[{"url": URL, "valueOid": "1.2.3"}]),
+        "Patient.extension[0].value.ofType(oid)",
+        "value",
+    ),
+    "19 uuid in no form": (
+        patient(extension=[{"url": URL, "valueUuid": "urn:uuid:c757873d"}]),
+        "Patient.extension[0].value.ofType(uuid)",
+        "value",
+    ),
+    # 20: siblings
+    "20 sibling of a complex element": (patient(_name={"id": "1"}), "Patient.name", "structure"),
+    "20 sibling of nothing": (patient(_unknown={"id": "1"}), "Patient.unknown", "structure"),
+    "20 sibling is a text": (patient(_active="test"), "Patient.active", "structure"),
+    "20 sibling is a list": (patient(_active=[{"id": "test"}]), "Patient.active", "structure"),
+    "20 siblings are no list": (
+        patient(name=[{"given": ["a"], "_given": {"id": "b"}}]),
+        "Patient.name[0].given",
+        "structure",
+    ),
+    "20 sibling with an unknown member": (
+        patient(name=[{"given": ["a"], "_given": [{"foo": "b"}]}]),
+        "Patient.name[0].given[0].foo",
+        "structure",
+    ),
+    "20 null with no sibling": (patient(name=[{"given": [None, "b"]}]), "Patient.name[0].given[0]", "structure"),
+    "20 null with a null sibling": (
+        patient(name=[{"given": ["a", None], "_given": [{"id": "x"}, None]}]),
+        "Patient.name[0].given[1]",
+        "structure",
+    ),
+    "20 siblings of nulls alone": (patient(name=[{"_given": [None]}]), "Patient.name[0].given", "structure"),
+    "20 date in a sibling": (
+        patient(birthDate="2000", _birthDate={"extension": [{"url": URL, "valueDate": "2000-02-30"}]}),
+        "Patient.birthDate.extension[0].value.ofType(date)",
+        "value",
+    ),
+    # 21: choices
+    "21 two of a choice": (patient(deceasedBoolean=True, deceasedDateTime="2020"), "Patient.deceased", "structure"),
+    "21 two of a choice, one by its sibling": (
+        observation(valueString="a", _valueInteger={"extension": [{"url": URL, "valueString": "x"}]}),
+        "Observation.value",
+        "structure",
+    ),
+    "21 two of a choice in a list": (
+        observation(component=[{"code": {"text": "b"}, "valueString": "a", "valueInteger": 1}]),
+        "Observation.component[0].value",
+        "structure",
+    ),
+    "21 two values of an extension": (
+        patient(extension=[{"url": URL, "valueString": "a", "valueCode": "b"}]),
+        "Patient.extension[0].value",
+        "structure",
+    ),
+    "21 type that is not of the choice": (
+        observation(valueDecimal=1),
+        "Observation.value.ofType(decimal)",
+        "structure",
+    ),
+    "21 choice without its type": (observation(value="a"), "Observation.value", "structure"),
+    # references
+    "33 reference to a type not allowed": (
+        observation(subject={"reference": "Organization/1"}),
+        "Observation.subject.reference",
+        "value",
+    ),
+    "33 reference of no form": (
+        observation(subject={"reference": "the patient"}),
+        "Observation.subject.reference",
+        "value",
+    ),
+    "33 reference with a bad id": (
+        observation(subject={"reference": "Patient/a_b"}),
+        "Observation.subject.reference",
+        "value",
+    ),
+    "33 reference with a bad version": (
+        observation(subject={"reference": "Patient/1/_history/a_b"}),
+        "Observation.subject.reference",
+        "value",
+    ),
+    "33 reference by a uuid that is none": (
+        observation(subject={"reference": "urn:uuid:1234"}),
+        "Observation.subject.reference",
+        "value",
+    ),
+    "33 reference by an oid that is none": (
+        observation(subject={"reference": "urn:oid:9"}),
+        "Observation.subject.reference",
+        "value",
+    ),
+    "33 reference whose type is another": (
+        observation(subject={"reference": "Patient/1", "type": "Group"}),
+        "Observation.subject.type",
+        "value",
+    ),
+    "40 conditional reference outside a transaction": (
+        observation(subject={"reference": "Patient?identifier=a"}),
+        "Observation.subject.reference",
+        "value",
+    ),
+    # contained resources
+    "contained of a type of no FHIR": (
+        patient(contained=[{"resourceType": "Medicine", "id": "a"}]),
+        "Patient.contained[0].resourceType",
+        "structure",
+    ),
+    "contained without a type": (patient(contained=[{"id": "a"}]), "Patient.contained[0].resourceType", "required"),
+    "contained that is broken": (
+        patient(
+            contained=[{"resourceType": "Organization", "id": "o", "name": "a", "active": "yes"}],
+            managingOrganization={"reference": "#o"},
+        ),
+        "Patient.contained[0].active",
+        "value",
+    ),
+    "contained with a date of no calendar": (
+        observation(
+            contained=[patient(id="p", birthDate="2021-02-29")],
+            subject={"reference": "#p"},
+        ),
+        "Observation.contained[0].birthDate",
+        "value",
+    ),
+    "contained of another type with a null": (
+        request(
+            medicationCodeableConcept={"text": "a", "extension": [{"url": URL, "valueReference": {"reference": "#m"}}]},
+            contained=[{"resourceType": "Medication", "id": "m", "code": None}],
+        ),
+        "MedicationRequest.contained[0].code",
+        "structure",
+    ),
+    "contained of another type with an empty list": (
+        request(
+            medicationCodeableConcept={"text": "a", "extension": [{"url": URL, "valueReference": {"reference": "#m"}}]},
+            contained=[{"resourceType": "Medication", "id": "m", "ingredient": [{"strength": []}]}],
+        ),
+        "MedicationRequest.contained[0].ingredient[0].strength",
+        "structure",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_broken_resource_is_refused_with_one_issue_at_its_element(name):
+    resource, expression, code = CASES[name]
+
+    issues = validate(resource)
+
+    assert [(issue.expression, issue.code, issue.severity) for issue in issues] == [(expression, code, "error")]
+    assert issues[0].diagnostics.endswith(".")
+
+
+def test_each_of_several_faults_has_its_issue():
+    resource = patient(gender="x", active="yes", name=[{"given": [1, "a", 2]}], contact=[{"gender": "male"}], foo=1)
+
+    assert sorted(issue.expression for issue in validate(resource)) == [
+        "Patient.active",
+        "Patient.contact[0]",
+        "Patient.foo",
+        "Patient.gender",
+        "Patient.name[0].given[0]",
+        "Patient.name[0].given[2]",
+    ]
+
+
+def test_issues_of_a_resource_are_bounded():
+    assert len(validate(patient(name=[{"given": [1] * 10_000}]))) == 100
+
+
+def test_resource_nested_without_measure_is_refused():
+    inner = {"url": URL, "valueString": "a"}
+    for _ in range(300):
+        inner = {"url": URL, "extension": [inner]}
+
+    issues = validate({"resourceType": "Patient", "extension": [inner]})
+
+    assert [(issue.expression, issue.code) for issue in issues] == [("Patient.extension", "structure")]
+
+
+def test_codes_are_told_when_they_are_few():
+    assert validate(patient(gender="x"))[0].diagnostics == "The code must be female, male, other or unknown."
+    money = patient(extension=[{"url": URL, "valueMoney": {"currency": "EURO"}}])
+    assert validate(money)[0].diagnostics == "The code is not in the value set that this element requires."
