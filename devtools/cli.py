@@ -165,7 +165,9 @@ def _lock(rest: list[str]) -> int:
     if not tool:
         raise Trouble("./dev lock needs uv or pip-compile on the PATH.")
     for name in ("requirements", "requirements-local", "requirements-dev"):
-        compile_command = [tool, "pip", "compile"] if Path(tool).name == "uv" else [tool]
+        # The oldest Python that is supported decides what is needed.
+        uv = [tool, "pip", "compile", "--python-version", "3.11.0", "--no-header"]
+        compile_command = uv if Path(tool).name == "uv" else [tool]
         command = [*compile_command, "--generate-hashes", "--upgrade", "--quiet", "-o", f"{name}.txt", f"{name}.in"]
         if subprocess.run(command, cwd=ROOT, check=False).returncode:
             raise Trouble(f"{name}.in cannot be pinned.")
