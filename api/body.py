@@ -7,6 +7,7 @@ Source: RFC 8259, RFC 7493.
 import json
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, NoReturn
 
@@ -91,7 +92,13 @@ def parse_object(raw: bytes, *, limit_bytes: int = LIMIT_BYTES, max_depth: int =
     return value
 
 
-def parse(raw: bytes, *, limit_bytes: int = LIMIT_BYTES, max_depth: int = MAX_DEPTH) -> Any:
+def parse(
+    raw: bytes,
+    *,
+    limit_bytes: int = LIMIT_BYTES,
+    max_depth: int = MAX_DEPTH,
+    max_exponent: int = MAX_DECIMAL_EXPONENT,
+) -> Any:
     """Read a body of any outermost type (JSON Patch is a list).
 
     :raises BodyTooLarge: it has more than `limit_bytes`.
@@ -102,7 +109,7 @@ def parse(raw: bytes, *, limit_bytes: int = LIMIT_BYTES, max_depth: int = MAX_DE
     _check_depth(raw, max_depth)
     text = _decode(raw)
     try:
-        value = _DECODER.decode(text)
+        value = _decoder(max_exponent).decode(text)
     except json.JSONDecodeError as error:
         raise InvalidJson(f"{error.msg} at line {error.lineno}, column {error.colno}.") from None
     if "\\u" in text and ("\\u0000" in text or "\\ud" in text or "\\uD" in text):
@@ -182,15 +189,15 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-def _decimal(text: str) -> Decimal:
+def _decimal(text: str, max_exponent: int) -> Decimal:
     if len(text) > MAX_DECIMAL_CHARACTERS:
         raise NumberOutOfRange(f"A number has more than {MAX_DECIMAL_CHARACTERS} characters.")
     try:
         value = Decimal(text)
     except InvalidOperation:  # the exponent itself is beyond what Decimal holds
         raise NumberOutOfRange from None
-    if not -MAX_DECIMAL_EXPONENT <= value.adjusted() <= MAX_DECIMAL_EXPONENT:
-        raise NumberOutOfRange(f"A number's exponent is beyond {MAX_DECIMAL_EXPONENT}.")
+    if not -max_exponent <= value.adjusted() <= max_exponent:
+        raise NumberOutOfRange(f"A number's exponent is beyond {max_exponent}.")
     return value
 
 
@@ -198,6 +205,11 @@ def _constant(_text: str) -> NoReturn:
     raise InvalidJson("NaN and Infinity are not JSON.")
 
 
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_object, parse_float=_decimal, parse_int=_integer, parse_constant=_constant
-)
+@lru_cache
+def _decoder(max_exponent: int) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=_object,
+        parse_float=lambda text: _decimal(text, max_exponent),
+        parse_int=_integer,
+        parse_constant=_constant,
+    )

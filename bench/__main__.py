@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-NAMES = ("http", "growth", "chaos", "webhooks")
+NAMES = ("http", "growth", "chaos", "webhooks", "fhir")
 
 
 def main() -> int:

@@ -1,6 +1,6 @@
-"""The npm package `standardwebhooks` as a second judge of recorded requests, where this machine has node and npm.
+"""Packages of npm where this machine has node; `standardwebhooks` of them as a second judge of recorded requests.
 
-The package is installed once into `.local/npm`, exactly as `bench/npm/package-lock.json` pins it, without running scripts.
+They are installed once into `.local/npm`, exactly as the `package-lock.json` beside them pins it, without running scripts.
 """
 
 import base64
@@ -25,37 +25,37 @@ class Unavailable(Exception):
     """There is no node here, or the package cannot be fetched."""
 
 
-def installed() -> Path:
-    """Return the folder of the installed package, which is installed if need be.
+def installed(source: Path = HERE, files: Sequence[str] = FILES) -> Path:
+    """Return the folder where a set of packages is installed, which is done if need be.
 
     :raises Unavailable: as said.
     """
     missing = [name for name in ("node", "npm") if shutil.which(name) is None]
     if missing:
         raise Unavailable(f"this machine has no {' and no '.join(missing)}")
-    digest = hashlib.sha256(b"".join((HERE / name).read_bytes() for name in FILES)).hexdigest()[:12]
+    digest = hashlib.sha256(b"".join((source / name).read_bytes() for name in files)).hexdigest()[:12]
     folder = ROOT / ".local" / "npm" / digest
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / ".lock")
     lock.take()
     try:
         if not (folder / ".installed").exists():
-            _install(folder)
+            _install(folder, source, files)
     finally:
         lock.free()
     return folder
 
 
-def _install(folder: Path) -> None:
-    for name in FILES:
-        shutil.copy(HERE / name, folder / name)
+def _install(folder: Path, source: Path, files: Sequence[str]) -> None:
+    for name in files:
+        shutil.copy(source / name, folder / name)
     command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--fetch-retries=1"]
     try:
         subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=True)
     except subprocess.CalledProcessError as error:
-        raise Unavailable(f"npm could not install standardwebhooks: {error.stderr.strip()[-300:]}") from error
+        raise Unavailable(f"npm could not install its packages: {error.stderr.strip()[-300:]}") from error
     except subprocess.TimeoutExpired as error:
-        raise Unavailable("npm did not install standardwebhooks in time") from error
+        raise Unavailable("npm did not install its packages in time") from error
     (folder / ".installed").touch()
 
 

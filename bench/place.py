@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,18 +45,22 @@ class Place:
         return json.loads(lines[-1]) if lines and lines[-1].startswith(("{", "[")) else None
 
 
-def open_place(backends: Backends, *, rows: int, tenants: int, number: int = 0) -> Place:
-    """Make, migrate and fill the database of a size where that is still to do."""
-    database = f"bench_{rows}_{tenants}"
+def open_database(backends: Backends, database: str, *, families: tuple[str, ...], number: int = 0) -> Place:
+    """Make and migrate a database; limits stay on and are counted, only too high to refuse what a load generator sends."""
     if backends.cluster:
         roles.ensure_database(backends.cluster, database)
     variables = environment(backends, database=database, redis_number=number)
-    # Limits stay on and are counted; they are only too high to refuse what a load generator sends.
-    variables |= {f"RATE_LIMIT_{name}_PER_MINUTE": HIGH for name in ("SUPPLIER", "ADDRESS")}
-    place = Place(backends, rows, tenants, variables)
+    variables |= {f"RATE_LIMIT_{name}_PER_MINUTE": HIGH for name in (*families, "ADDRESS")}
+    place = Place(backends, 0, 0, variables)
     place.python("manage.py", "prepare", "--no-demo")
-    place.python("-m", "bench.seed_products", "--products", str(rows), "--tenants", str(tenants))
     return place
+
+
+def open_place(backends: Backends, *, rows: int, tenants: int, number: int = 0) -> Place:
+    """Make, migrate and fill the database of a size where that is still to do."""
+    place = open_database(backends, f"bench_{rows}_{tenants}", families=("SUPPLIER",), number=number)
+    place.python("-m", "bench.seed_products", "--products", str(rows), "--tenants", str(tenants))
+    return replace(place, rows=rows, tenants=tenants)
 
 
 @contextmanager

@@ -58,17 +58,22 @@ class Series(list[Figure]):
         return f"{median(values):,.{digits}f} ({min(values):,.{digits}f}–{max(values):,.{digits}f})"
 
 
-def machine(wanted: argparse.Namespace) -> list[str]:
-    """What it ran on and how."""
+def machine_line() -> str:
+    """What it ran on."""
     packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (
+        f"{time.strftime('%Y-%m-%d %H:%M')} · {processor()}, {os.cpu_count()} cores shared by everything incl. the load, "
+        f"{memory:.0f} GB · {platform.system()} {platform.release()} · Python {platform.python_version()}, {packages} · "
+        f"load average at the end {os.getloadavg()[0]:.1f}; a million additions in Python took "
+        f"{reference():.0f} ms of CPU then"
+    )
+
+
+def machine(wanted: argparse.Namespace) -> list[str]:
+    """What it ran on and how."""
     return [
-        (
-            f"{time.strftime('%Y-%m-%d %H:%M')} · {processor()}, {os.cpu_count()} cores shared by everything incl. the load, "
-            f"{memory:.0f} GB · {platform.system()} {platform.release()} · Python {platform.python_version()}, {packages} · "
-            f"load average at the end {os.getloadavg()[0]:.1f}; a million additions in Python took "
-            f"{reference():.0f} ms of CPU then"
-        ),
+        machine_line(),
         "",
         (
             f"{wanted.rows:,} products of {wanted.tenants:,} tenants, callers of {wanted.callers} tenants in turn; {wanted.workers} workers, "

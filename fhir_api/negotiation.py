@@ -50,10 +50,10 @@ def is_pretty(request: HttpRequest) -> bool:
     return "_pretty" in request.META.get("QUERY_STRING", "") and request.GET.get("_pretty") == "true"
 
 
-def preferred_return(request: HttpRequest) -> str:
+def preferred_return(request: HttpRequest, *, otherwise: str = "representation") -> str:
     """`minimal`, `representation` or `OperationOutcome`; anything else is as if it were not sent."""
     found = _preferences(request.META.get("HTTP_PREFER", "")).get("return", "")
-    return found if found in ("minimal", "OperationOutcome") else "representation"
+    return found if found in ("minimal", "OperationOutcome", "representation") else otherwise
 
 
 class InvalidPrefer(Malformed):

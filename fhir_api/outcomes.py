@@ -1,7 +1,7 @@
 """OperationOutcome: the one form of every refusal and warning of the FHIR interface. Source: R4 operationoutcome.html."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.http import HttpRequest, HttpResponse
 
@@ -95,7 +95,7 @@ def issues_of(error: BaseException) -> tuple[Issue, ...]:
     """The issues that a refusal stands for; at least one."""
     refusal = refusal_of(error)
     if isinstance(refusal, InvalidResource):
-        return refusal.issues
+        return tuple(replace(one, details=one.details or refusal.code) for one in refusal.issues)
     kind = str(refusal.extra.get("issue_type") or _issue_type(refusal))
     if not refusal.errors:
         return (Issue(kind, refusal.detail, str(refusal.extra.get("expression", "")), refusal.code),)

@@ -11,6 +11,7 @@ from core.errors import Malformed
 
 from .resources import Json
 
+_MAX_EXPONENT = 300  # what the index of quantities holds
 _LONG_INTEGER = re.compile(rb"[0-9]{19}")
 _INTEGERS = range(-(2**63), 2**64)  # what JSON writers of the platform write
 
@@ -47,7 +48,7 @@ def read_document(raw: bytes, *, limit_bytes: int = body.LIMIT_BYTES) -> Any:
     :raises Malformed: any fault.
     """
     try:
-        value = body.parse(raw, limit_bytes=limit_bytes)
+        value = body.parse(raw, limit_bytes=limit_bytes, max_exponent=_MAX_EXPONENT)
     except Malformed as refusal:
         refusal.extra.setdefault("issue_type", "structure")
         raise

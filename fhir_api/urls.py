@@ -4,17 +4,34 @@ from typing import Any
 
 from django.urls import URLPattern, path
 
+from .views.bundles import BundleViewSet
 from .views.histories import HistoryViewSet
 from .views.instances import InstanceViewSet, VersionViewSet
 from .views.metadata import MetadataViewSet
+from .views.searches import SearchViewSet
 from .views.types import TypeViewSet
 
 _INSTANCE: dict[str, Any] = {"get": "retrieve", "put": "update", "patch": "partial_update", "delete": "destroy"}
-_TYPE: dict[str, Any] = {"post": "create", "put": "update", "patch": "partial_update", "delete": "destroy"}
+_TYPE: dict[str, Any] = {
+    "get": "search",
+    "post": "create",
+    "put": "update",
+    "patch": "partial_update",
+    "delete": "destroy",
+}
+_SYSTEM: dict[str, Any] = {"get": "search_all"}
+
+_SYSTEM: dict[str, Any] = {"post": "process"}
 
 urlpatterns: list[URLPattern] = [
+    path("", BundleViewSet.as_view(_SYSTEM)),
+    path("/", BundleViewSet.as_view(_SYSTEM)),
     path("/metadata", MetadataViewSet.as_view({"get": "capabilities"})),
     path("/.well-known/smart-configuration", MetadataViewSet.as_view({"get": "smart"})),
+    path("", SearchViewSet.as_view(_SYSTEM)),
+    path("/", SearchViewSet.as_view(_SYSTEM)),
+    path("/_search", SearchViewSet.as_view({"get": "search_all", "post": "search_all"})),
+    path("/<str:type_name>/_search", SearchViewSet.as_view({"get": "search", "post": "search"})),
     path("/_history", HistoryViewSet.as_view({"get": "system"})),
     path("/<str:type_name>/_history", HistoryViewSet.as_view({"get": "kind"})),
     path("/<str:type_name>/<str:fhir_id>", InstanceViewSet.as_view(_INSTANCE)),

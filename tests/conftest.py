@@ -64,6 +64,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     import django
+    from hypothesis import HealthCheck, settings
+
+    # How fast examples are made says something about the machine's other work, nothing about ours.
+    settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("busy")
 
     django.setup()
     import redis
@@ -146,15 +151,15 @@ def service_environment() -> dict[str, str]:
 def live_server_url(service_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run the real front as a child process on a free port and return its address."""
     port = check_port(0)
-    with _part(parts.web_command(port=port, workers=1), service_environment, tmp_path_factory.mktemp("web")) as child:
-        _wait(child, lambda: answers(port))
+    with part(parts.web_command(port=port, workers=1), service_environment, tmp_path_factory.mktemp("web")) as child:
+        wait(child, lambda: answers(port))
         yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture(scope="session")
 def celery_worker(service_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """Run a real worker as a child process and return its process id; tasks sent before it is up wait in the queue."""
-    with _part(parts.worker_command(), service_environment, tmp_path_factory.mktemp("worker")) as child:
+    with part(parts.worker_command(), service_environment, tmp_path_factory.mktemp("worker")) as child:
         yield child.process.pid
 
 
@@ -167,7 +172,7 @@ class Child:
 
 
 @contextmanager
-def _part(command: list[str], variables: dict[str, str], folder: Path) -> Iterator[Child]:
+def part(command: list[str], variables: dict[str, str], folder: Path) -> Iterator[Child]:
     log = folder / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -190,7 +195,7 @@ def _part(command: list[str], variables: dict[str, str], folder: Path) -> Iterat
             process.wait(5)
 
 
-def _wait(child: Child, condition: Callable[[], bool], *, seconds: float = 60) -> None:
+def wait(child: Child, condition: Callable[[], bool], *, seconds: float = 60) -> None:
     until = time.monotonic() + seconds
     while not condition():
         if child.process.poll() is not None or time.monotonic() > until:

@@ -1,11 +1,10 @@
-"""What one search may see: types, and the compartment of one patient. Chains, `_has` and includes are held to it as well."""
+"""What one search may see: chains, `_has` and includes are held to the same types and compartment as the matches."""
 
-from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from fhir_api.definitions.parameters import parameter
 from fhir_api.keys import reference_key, target_key
-from fhir_api.types import NUMBERS
+from fhir_api.smart import Access
 
 from .conditions import Condition, Keyed, Own, Test
 
@@ -22,40 +21,15 @@ COMPARTMENT: Final = {
 }
 
 
-class Access(Protocol):
-    """The rights of a request, as `smart` reads them from the token."""
-
-    def may_search(self, type_name: str) -> bool:
-        """Tell whether resources of the type may be found."""
-        ...
-
-    @property
-    def patient(self) -> str | None:
-        """The id of the only patient whose record may be seen; None where all may."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Everything:
-    """The platform itself, and tokens without narrower scopes."""
-
-    patient: str | None = None
-
-    def may_search(self, type_name: str) -> bool:
-        """Tell that the type is one of the twelve."""
-        return type_name in NUMBERS
-
-
 def within(access: Access, type_name: str) -> tuple[Condition, ...]:
-    """The conditions that hold the resources of a type to the patient's compartment."""
-    patient = access.patient
-    if patient is None:
+    """The conditions that hold the resources of a type to the compartment of the request's one patient, if it has one."""
+    if not access.patient:
         return ()
     if type_name == "Patient":
-        return (Own(Test("{row}.fhir_id = {}", ((patient, "text"),)), rare=True),)
+        return (Own(Test("{row}.fhir_id = {}", ((access.patient, "text"),)), rare=True),)
     codes = COMPARTMENT.get(type_name, ())
     if not codes:
         return ()
     found = [one for one in (parameter(type_name, code) for code in codes) if one]
-    target = target_key("Patient", patient)
+    target = target_key("Patient", access.patient)
     return (Keyed(tuple(reference_key(one.number, target) for one in found), rare=True),)

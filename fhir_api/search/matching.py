@@ -1,13 +1,14 @@
 """Which resources a conditional interaction means. Source: R4 http.html#ccreate, #cond-update."""
 
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from core.clock import now
 from core.pipeline import Call, Statement, run
+from fhir_api.smart import SEARCH, UNNARROWED, Access
 from fhir_api.store import Name
 
-from .access import Access, Everything
 from .compile import Compiler
 from .conditions import Sought
 from .parse import criterion, read_pairs
@@ -24,7 +25,7 @@ def matches(
     criteria: str,
     *,
     limit: int = ENOUGH,
-    access: Access | None = None,
+    access: Access = UNNARROWED,
     at: datetime | None = None,
 ) -> list[Name]:
     """The names of at most `limit` resources that meet the criteria of a conditional interaction, in the bound tenant.
@@ -44,14 +45,15 @@ def matching_call(
     criteria: str,
     *,
     limit: int = ENOUGH,
-    access: Access | None = None,
+    access: Access = UNNARROWED,
     at: datetime | None = None,
 ) -> Call:
     """What `matches` asks, for a caller that has more to send in the same trip; each row is an id."""
-    access = access or Everything()
     context = Context(at or now())
     pairs = read_pairs(criteria.removeprefix("?"))
-    found = [criterion(type_name, name, value, readable=access.may_search) for name, value in pairs]
+    found = [
+        criterion(type_name, name, value, readable=partial(access.allows, interaction=SEARCH)) for name, value in pairs
+    ]
     conditions = [condition(one, context, access) for one in found if one]
     if not conditions:
         raise InvalidSearch("The criteria of a conditional interaction state nothing.")

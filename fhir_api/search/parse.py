@@ -48,13 +48,14 @@ class Reverse:
 Criterion = Leaf | Chain | Reverse
 
 
-def read_pairs(query: str) -> list[Pair]:
-    """The names and values of a query string, those with an empty value left out.
+def read_pairs(query: str | bytes) -> list[Pair]:
+    """The names and values of a query string or of a form, those with an empty value left out.
 
     :raises InvalidSearch: bytes that are not UTF-8, a NUL, or more than is read.
     """
     try:
-        pairs = parse_qsl(query, errors="strict", max_num_fields=MOST_PARAMETERS)
+        text = query if isinstance(query, str) else query.decode()
+        pairs = parse_qsl(text, errors="strict", max_num_fields=MOST_PARAMETERS)
     except ValueError:
         raise InvalidSearch("The query string cannot be read.") from None
     return checked_pairs(pairs)

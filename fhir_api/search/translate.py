@@ -1,8 +1,9 @@
 """Criteria into conditions, each type on the way held to what the request may see."""
 
 from fhir_api.keys import constant
+from fhir_api.smart import Access
 
-from .access import Access, within
+from .access import within
 from .conditions import Chained, Condition, Had, Link, Sought
 from .parse import Chain, Criterion, Leaf, Reverse
 from .values import Context

@@ -25,8 +25,8 @@ def is_certainly_after(first: str, second: str) -> bool:
     if known < _DAY:  # a month or a year beside a moment: only what lies beyond a day's doubt is certain
         return first[:known] > second[:known] and not _is_on_the_edge(first if len(first) > _DAY else second)
     if len(first) > _DAY:
-        return _moment(first) >= _midnight(second) + timedelta(days=1) + _LATEST
-    return _midnight(first) - _EARLIEST > _moment(second)
+        return _moment(first) - _midnight(second) >= timedelta(days=1) + _LATEST
+    return _midnight(first) - _moment(second) > _EARLIEST
 
 
 def _is_on_the_edge(text: str) -> bool:

@@ -22,7 +22,7 @@ from fhir_api.writes import perform
 from organizations.public import policies_call, policies_of
 
 READ_SCOPE, WRITE_SCOPE, FEATURE = "healthcare.read", "healthcare.write", "fhir"
-_LETTERS = {
+LETTERS = {
     Method.POST: smart.CREATE,
     Method.PUT: smart.UPDATE,
     Method.PATCH: smart.UPDATE,
@@ -98,7 +98,7 @@ class FhirViewSet(ApiViewSet):
         return self.write(lambda command: self._perform(command, make()))
 
     def _perform(self, command: Command, write: Write) -> HttpResponse:
-        self.access.demand(write.type, _LETTERS[write.method])
+        self.access.demand(write.type, LETTERS[write.method])
         (written,) = perform(command.actor, [write], at=command.at)
         if written.status == 201:
             self.access.demand(write.type, smart.CREATE)

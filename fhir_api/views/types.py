@@ -6,13 +6,15 @@ from fhir_api import bodies
 from fhir_api.intentions import Write
 from fhir_api.models import Method
 
-from .base import FhirViewSet, check_type, writing
+from .base import check_type, writing
+from .searches import SearchViewSet
 
 
-class TypeViewSet(FhirViewSet):
+class TypeViewSet(SearchViewSet):
     """All resources of one type."""
 
     operations = {
+        **SearchViewSet.operations,
         "create": writing("Create a resource, if none matches If-None-Exist"),
         "update": writing("Replace the resource that matches, or create it"),
         "partial_update": writing("Patch the resource that matches"),

@@ -1,0 +1,130 @@
+"""Batches: each entry for itself, with an outcome of its own. Source: R4 http.html#brules.
+
+Entries are tried together, since together they cost few trips; where one fails its company is halved until it stands alone. So
+every entry either is in a savepoint that held, or was refused for its own sake.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import DatabaseError, transaction
+
+from core.actor import Actor
+from core.db import needs_transaction
+from core.errors import PlatformError
+from fhir_api.intentions import Write
+from fhir_api.writes import perform
+
+from . import references
+from .answers import Answer, of_refusal, of_write
+from .entries import Entry, identity, read_entry, write_of
+from .faces import Face
+from .links import Links
+
+_TOGETHER = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A write and the entry it answers."""
+
+    number: int
+    write: Write
+
+
+@needs_transaction
+def run_batch(actor: Actor, sent: Sequence[Any], face: Face, *, at: datetime) -> list[Answer]:
+    """Carry out the entries of a batch in their order; every one has an answer."""
+    batch = _Batch(actor, face, at)
+    for number, one in enumerate(sent):
+        try:
+            batch.take(read_entry(one, number))
+        except PlatformError as refusal:
+            batch.answers[number] = of_refusal(refusal)
+    batch.carry_out()
+    return [batch.answers[number] for number in range(len(sent))]
+
+
+class _Batch:
+    def __init__(self, actor: Actor, face: Face, at: datetime) -> None:
+        self.actor = actor
+        self.face = face
+        self.at = at
+        self.answers: dict[int, Answer] = {}
+        self.entries: list[Entry] = []
+
+    def take(self, entry: Entry) -> None:
+        self.entries.append(entry)
+
+    def carry_out(self) -> None:
+        waiting: list[_Task] = []
+        named: set[tuple[str, str]] = set()
+        for task in self._linked():
+            name = ("", "") if isinstance(task, Entry) else identity(task.write)
+            if isinstance(task, Entry) or len(waiting) >= _TOGETHER or (name[1] and name in named):
+                self._together(waiting)
+                waiting, named = [], set()
+            if isinstance(task, Entry):
+                self._read(task)
+            else:
+                waiting.append(task)
+                named.add(name)
+        self._together(waiting)
+
+    def _linked(self) -> list[_Task | Entry]:
+        """The tasks with their conditional references replaced; entries that only read stand between them."""
+        own = frozenset(entry.full_url for entry in self.entries if entry.full_url.startswith("urn:"))
+        read = [(entry, self._prepared(entry, own)) for entry in self.entries]
+        every = [one for _, (_, links) in read for one in links.conditional]
+        found = references.asked(every, tenant_id=self.actor.tenant_id, at=self.at) if every else {}
+        for entry, (_, links) in read:
+            try:
+                for one in links.conditional:
+                    references.replace(one, found[one.criteria])
+            except PlatformError as refusal:
+                self.answers[entry.number] = of_refusal(refusal)
+        return [task for entry, (task, _) in read if task is not None and entry.number not in self.answers]
+
+    def _prepared(self, entry: Entry, own: frozenset[str]) -> tuple[_Task | Entry | None, Links]:
+        """An entry's task and the links of its resource; no task where it is refused."""
+        links = Links({}, own)
+        if entry.reads:
+            return entry, links
+        try:
+            write = write_of(entry)
+            self.face.check_write(write)
+            links.resolve(
+                write.resource if write.patch is None else write.patch.document, place=entry.place, strict=False
+            )
+        except PlatformError as refusal:
+            self.answers[entry.number] = of_refusal(refusal)
+            return None, links
+        return _Task(entry.number, write), links
+
+    def _together(self, tasks: Sequence[_Task]) -> None:
+        if not tasks:
+            return
+        try:
+            with transaction.atomic():
+                done = perform(self.actor, [task.write for task in tasks], at=self.at)
+                self.face.check_written((task.write, one) for task, one in zip(tasks, done, strict=True))
+        except (PlatformError, DatabaseError) as error:
+            if len(tasks) == 1:
+                self.answers[tasks[0].number] = of_refusal(error)
+                return
+            half = len(tasks) // 2
+            self._together(tasks[:half])
+            self._together(tasks[half:])
+            return
+        for task, one in zip(tasks, done, strict=True):
+            self.answers[task.number] = of_write(one, self.face.wanted)
+
+    def _read(self, entry: Entry) -> None:
+        try:
+            with transaction.atomic():
+                self.face.check_read(entry)
+                self.answers[entry.number] = self.face.read(entry)
+        except (PlatformError, DatabaseError) as error:
+            self.answers[entry.number] = of_refusal(error)

@@ -1,0 +1,101 @@
+"""One search as it was asked, read into what is sought and how it is given, with warnings for what was left out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Final
+from uuid import UUID
+
+from fhir_api.outcomes import WARNING, Issue
+from fhir_api.smart import SEARCH, UNNARROWED, Access
+from fhir_api.types import NUMBERS
+
+from .access import within
+from .conditions import Condition, Sought
+from .control import MOST_COUNT, Control, apply, check
+from .parse import Pair, checked_pairs, criterion
+from .refusals import UnknownSearchParameter, wrong_value
+from .translate import condition
+from .values import Context
+
+CURSOR: Final = "_cursor"
+_OF_HTTP: Final = frozenset({"_format", "_pretty"})
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A search: of one type, or of all (""); the pairs of address and body; `strict` refuses unknown parameters."""
+
+    tenant_id: UUID
+    type: str
+    pairs: tuple[Pair, ...]
+    at: datetime
+    strict: bool = False
+    access: Access = UNNARROWED
+
+
+@dataclass(slots=True)
+class Plan:
+    """What an `Ask` means: what is sought of each type, how it is given, what was used, what was left out."""
+
+    sought: list[Sought]
+    control: Control
+    used: list[Pair]
+    warnings: list[Issue] = field(default_factory=list)
+
+
+def plan(ask: Ask, pairs: Sequence[Pair]) -> Plan:
+    """Read a search.
+
+    :raises UnknownSearchParameter: an unknown parameter, if the search is strict.
+    :raises InvalidSearch, UnsupportedSearch: a value, a modifier, a combination.
+    """
+    types, pairs = _types(ask, checked_pairs(pairs))
+    found = Plan([], Control(), [])
+    conditions: dict[str, list[Condition]] = {name: [] for name in types}
+    readable = partial(ask.access.allows, interaction=SEARCH)
+    context = Context(ask.at)
+    for name, value in pairs:
+        if name in _OF_HTTP or name == CURSOR:
+            continue
+        try:
+            if (name != "_type" or ask.type) and not apply(found.control, types, name, value):
+                asked = [criterion(type_name, name, value, readable=readable) for type_name in types]
+                for type_name, one in zip(types, asked, strict=True):
+                    if one:
+                        conditions[type_name].append(condition(one, context, ask.access))
+        except UnknownSearchParameter as error:
+            if ask.strict:
+                raise
+            found.warnings.append(_ignored(error))
+            continue
+        found.used.append((name, value))
+    check(found.control)
+    _tell_count(found)
+    found.sought = [Sought(name, (*conditions[name], *within(ask.access, name))) for name in types]
+    return found
+
+
+def _types(ask: Ask, pairs: list[Pair]) -> tuple[tuple[str, ...], list[Pair]]:
+    """The types that are searched; without a type in the address, `_type` names them."""
+    if ask.type:
+        return (ask.type,), pairs
+    named = [part for name, value in pairs if name == "_type" for part in value.split(",")]
+    if unknown := next((name for name in named if name not in NUMBERS), None):
+        raise wrong_value("_type", f"types of this server; '{unknown[:40]}' is none")
+    allowed = tuple(name for name in dict.fromkeys(named or NUMBERS) if ask.access.allows(name, SEARCH))
+    return allowed, pairs
+
+
+def _tell_count(found: Plan) -> None:
+    """Say that `_count` was too much, and show the number that was used."""
+    if not found.control.capped:
+        return
+    found.used = [(name, str(found.control.count) if name == "_count" else value) for name, value in found.used]
+    text = f"_count is at most {MOST_COUNT}; the page has {MOST_COUNT}."
+    found.warnings.append(Issue("too-costly", text, details="count_capped", severity=WARNING))
+
+
+def _ignored(error: UnknownSearchParameter) -> Issue:
+    return Issue("not-supported", f"{error.detail} It was ignored.", details=error.code, severity=WARNING)

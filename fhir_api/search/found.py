@@ -1,0 +1,43 @@
+"""Resources as a search finds them: a row of the table, with the bytes to answer."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from core.pipeline import Rows
+from fhir_api.store import Name
+from fhir_api.types import NAMES
+
+COLUMNS: Final = "r.id, r.type, r.fhir_id, r.body"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One resource; `date` and `values` are where it stands in the order, if it is a match."""
+
+    row: str
+    type: str
+    fhir_id: str
+    body: bytes
+    date: str = ""
+    values: tuple[str | None, ...] = ()
+
+    @property
+    def name(self) -> Name:
+        """Type and id."""
+        return self.type, self.fhir_id
+
+
+def read(rows: Rows) -> Iterator[Found]:
+    """Rows of `COLUMNS`, and for matches the sort date and the values they are ordered by."""
+    for n in range(len(rows)):
+        row, kind, fhir_id, body, *place = rows.row(n)
+        texts = [None if one is None else one.decode() for one in place]
+        yield Found(
+            row=(row or b"").decode(),
+            type=NAMES[int(kind or 0)],
+            fhir_id=(fhir_id or b"").decode(),
+            body=body or b"",
+            date=(texts[0] or "") if texts else "",
+            values=tuple(texts[1:]),
+        )

@@ -1,0 +1,141 @@
+"""A search from question to Bundle, in as few round trips as it needs: count, read, and one for each step of inclusions."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from core.pipeline import Call, Rows, Statement
+from core.pipeline import run as run_calls
+from fhir_api.outcomes import INFORMATION, WARNING, Issue
+
+from . import cursors, drivers, include, paging
+from .asking import CURSOR, Ask, Plan, plan
+from .bundle import INCLUDE, MATCH, Entry, address, bundle
+from .compile import Compiler
+from .control import Control
+from .found import COLUMNS, Found, read
+from .paging import After, Page, Part
+from .subsets import subset
+
+Run = Callable[[Sequence[Call]], list[Rows]]
+ESTIMATED_AT_MOST: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What the tables answered."""
+
+    matches: list[Found]
+    total: int | None
+    issues: list[Issue]
+    more: bool = False
+
+
+def run_search(ask: Ask, run: Run = run_calls) -> bytes:
+    """Answer a search as the bytes of a Bundle; `run` sends statements as the bound tenant.
+
+    :raises UnknownSearchParameter, InvalidSearch, UnsupportedSearch: the question.
+    :raises InvalidCursor: the link that it follows.
+    """
+    bookmark = _bookmark(ask)
+    planned = plan(ask, bookmark.pairs if bookmark else ask.pairs)
+    answer = _answer(ask, planned, bookmark, run)
+    links = [("self", address(ask.type, _self(ask, planned)))]
+    if answer.more:
+        links.append(("next", address(ask.type, [(CURSOR, _next(ask, planned, bookmark, answer))])))
+    return bundle(
+        _entries(ask, planned.control, answer, run),
+        total=answer.total,
+        links=links,
+        issues=[*planned.warnings, *answer.issues],
+    )
+
+
+def _bookmark(ask: Ask) -> cursors.Bookmark | None:
+    token = next((value for name, value in ask.pairs if name == CURSOR), "")
+    return cursors.open(token, tenant_id=ask.tenant_id, type_name=ask.type, at=ask.at) if token else None
+
+
+def _self(ask: Ask, planned: Plan) -> list[tuple[str, str]]:
+    """What was used; a page further on is told by its own link."""
+    token = [(name, value) for name, value in ask.pairs if name == CURSOR]
+    return token or planned.used
+
+
+def _next(ask: Ask, planned: Plan, bookmark: cursors.Bookmark | None, answer: _Answer) -> str:
+    last = answer.matches[-1]
+    following = cursors.Bookmark(
+        pairs=tuple(planned.used),
+        after=After(last.values, last.date, last.row),
+        seen_at=bookmark.seen_at if bookmark else cursors.seen_at(ask.at),
+        total=answer.total,
+    )
+    return cursors.seal(following, tenant_id=ask.tenant_id, type_name=ask.type, at=ask.at)
+
+
+def _answer(ask: Ask, planned: Plan, bookmark: cursors.Bookmark | None, run: Run) -> _Answer:
+    control = planned.control
+    if not planned.sought:
+        return _Answer([], 0 if control.only_total or control.total != "none" else None, [])
+    parts = _parts(ask, planned, run)
+    calls = [] if control.only_total else [_page_call(ask, planned, parts, bookmark)]
+    counts = bookmark is None and (control.only_total or control.total != "none")
+    if counts:
+        calls.append(_count_call(ask, control, parts))
+    rows = run(calls)
+    total, issues = bookmark.total if bookmark else None, []
+    if counts:
+        total = int(rows[-1].value() or 0)
+        if control.total == "estimate" and not control.only_total and total == ESTIMATED_AT_MOST:
+            text = f"There are {ESTIMATED_AT_MOST} matches or more; _total=accurate counts them all."
+            issues.append(Issue("informational", text, details="total_estimated", severity=INFORMATION))
+    matches = [] if control.only_total else list(read(rows[0]))
+    return _Answer(matches[: control.count], total, issues, more=len(matches) > control.count)
+
+
+def _parts(ask: Ask, planned: Plan, run: Run) -> list[Part]:
+    to_count = [drivers.counted(sought) for sought in planned.sought]
+    conditions = [one for of_type in to_count for one in of_type]
+    rows = run([drivers.call(ask.tenant_id, conditions)])[0] if conditions else None
+    return drivers.parts(planned.sought, to_count, rows)
+
+
+def _page_call(ask: Ask, planned: Plan, parts: Sequence[Part], bookmark: cursors.Bookmark | None) -> Call:
+    control, compiler = planned.control, Compiler(ask.tenant_id)
+    page = Page(control.count + 1, bookmark.after if bookmark else None, bookmark.seen_at if bookmark else "")
+    sql = paging.select(compiler, parts, control.sort, page)
+    compiler.tables.append(f"page AS MATERIALIZED (SELECT p.*, row_number() OVER () AS place FROM ({sql}) AS p)")
+    values = "".join(f", page.v{n}" for n in range(1, len(control.sort) + 1))
+    text = (
+        f"{compiler.head()}SELECT {COLUMNS}, page.date{values} FROM page"
+        " JOIN fhir_api_resource r ON r.id = page.id AND r.tenant_id = $1 ORDER BY page.place"
+    )
+    return Call(Statement(text.encode(), b""), compiler.parameters)
+
+
+def _count_call(ask: Ask, control: Control, parts: Sequence[Part]) -> Call:
+    compiler = Compiler(ask.tenant_id)
+    most = ESTIMATED_AT_MOST if control.total == "estimate" and not control.only_total else 0
+    sql = paging.count(compiler, parts, most=most)
+    return Call(Statement(f"{compiler.head()}{sql}".encode(), b""), compiler.parameters)
+
+
+def _entries(ask: Ask, control: Control, answer: _Answer, run: Run) -> list[Entry]:
+    included: list[Found] = []
+    if answer.matches and (control.includes or control.revincludes):
+        fetched = include.follow(ask.tenant_id, ask.access, control, answer.matches, run)
+        included = fetched.resources
+        if fetched.cut:
+            text = f"A page includes at most {include.MOST} resources; there are more."
+            answer.issues.append(Issue("incomplete", text, details="includes_cut", severity=WARNING))
+    entries = [(one.type, one.fhir_id, _shown(one.body, control), MATCH) for one in answer.matches]
+    return entries + [(one.type, one.fhir_id, _included(one.body, control), INCLUDE) for one in included]
+
+
+def _shown(body: bytes, control: Control) -> bytes:
+    return subset(body, control) if control.subsets else body
+
+
+def _included(body: bytes, control: Control) -> bytes:
+    """Elements are chosen of matches; a summary is of all."""
+    return subset(body, control) if control.summary in ("true", "text", "data") else body

@@ -1,0 +1,107 @@
+"""`POST [base]`: batch and transaction. Source: R4 http.html#transaction; contract, fhir.md point 40."""
+
+import random
+import time
+from collections.abc import Iterable, Sequence
+
+import psycopg
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse
+
+from api.writing import Command
+from core.actor import Actor
+from core.errors import Forbidden
+from core.pipeline import Rows
+from fhir_api import answers, negotiation, smart
+from fhir_api.bundles.answers import Answer, bundle
+from fhir_api.bundles.batches import run_batch
+from fhir_api.bundles.entries import Entry, listed, read_type
+from fhir_api.bundles.reads import answer_of, check
+from fhir_api.bundles.transactions import transact
+from fhir_api.intentions import Write, Written
+from fhir_api.reading import read_body, read_stored
+from fhir_api.resources import pretty
+
+from .base import LETTERS, FhirViewSet, writing
+
+LIMIT_BYTES = 10 * 1_048_576
+_ATTEMPTS = 4
+_PAUSE_SECONDS = 0.05
+_AGAIN = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
+
+
+class BundleViewSet(FhirViewSet):
+    """The base address."""
+
+    operations = {"process": writing("Carry out a batch or transaction")}
+    _refusal: Forbidden | None = None
+
+    def process(self, request: HttpRequest) -> HttpResponse:
+        """Carry out a Bundle; after a deadlock of two transactions the one that lost is begun again."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                return self.write(self._work_on)
+            except DatabaseError as error:
+                if attempt == _ATTEMPTS or not isinstance(error.__cause__, _AGAIN):
+                    raise
+            time.sleep(random.uniform(0, _PAUSE_SECONDS * 2**attempt))
+        raise AssertionError("unreachable")
+
+    def admit(self, actor: Actor, rows: Sequence[Rows]) -> None:
+        """Let those in who may only read: which entries change something is known later."""
+        self._refusal = None
+        try:
+            super().admit(actor, rows)
+        except Forbidden as refusal:
+            self._refusal = refusal
+
+    def _work_on(self, command: Command) -> HttpResponse:
+        request: HttpRequest = self.request
+        negotiation.check_content_type(request)
+        sent = read_body(request.body, "Bundle", limit_bytes=LIMIT_BYTES)
+        kind = read_type(sent)
+        carry_out = transact if kind == "transaction" else run_batch
+        face = _RequestFace(self, request)
+        content = bundle(kind, carry_out(command.actor, listed(sent), face, at=command.at))
+        return answers.respond(pretty(read_stored(content)) if negotiation.is_pretty(request) else content)
+
+    @property
+    def refusal(self) -> Forbidden | None:
+        """Why the caller may not write; None where he may."""
+        return self._refusal
+
+
+class _RequestFace:
+    """The rights and wishes of one request; see `bundles.faces.Face`."""
+
+    def __init__(self, view: BundleViewSet, request: HttpRequest) -> None:
+        self._view = view
+        self._request = request
+
+    @property
+    def wanted(self) -> str:
+        """Nothing but outcomes unless more is asked for: a Bundle of thousands would be sent back whole."""
+        return negotiation.preferred_return(self._request, otherwise="minimal")
+
+    def check_write(self, write: Write) -> None:
+        """Demand the tenant's scope for writes and the token's for the type."""
+        if self._view.refusal is not None:
+            raise self._view.refusal
+        self._view.access.demand(write.type, LETTERS[write.method])
+
+    def check_written(self, done: Iterable[tuple[Write, Written]]) -> None:
+        """Demand the right to create where something was created."""
+        for write, written in done:
+            if written.status == 201:
+                self._view.access.demand(write.type, smart.CREATE)
+
+    def check_read(self, entry: Entry) -> None:
+        """Refuse what is no read of resources."""
+        check(entry)
+
+    def read(self, entry: Entry) -> Answer:
+        """Ask the view that the entry's URL leads to, as the same caller and in the same transaction."""
+        return answer_of(entry, self._request)
+
+
+__all__ = ["BundleViewSet"]

@@ -1,0 +1,87 @@
+"""Batches over HTTP: each entry for itself. Point 40 of the contract."""
+
+from tests.fhir_api.bundles.making import batch, entry, history, located, responses, statuses, urn
+from tests.fhir_api.clients import identified, observation, patient, prescriber
+
+
+def test_batch_answers_200_with_an_outcome_for_each_entry():
+    api = prescriber()
+    known = api.made(patient())
+    answer = api.post(
+        "",
+        batch(
+            entry("POST", "Patient", patient()),
+            entry("POST", "Patient", patient(gender="mann")),
+            entry("POST", "Medication", {"resourceType": "Medication"}),
+            entry("PUT", f"Patient/{known['id']}", {**known, "active": True}, ifMatch='W/"7"'),
+            entry("GET", f"Patient/{known['id']}"),
+            entry("GET", "Patient/never"),
+            entry("GET", "Patient/a_b"),
+            entry("DELETE", "Patient/never"),
+            "nothing",
+            entry("POST", "Patient", patient()),
+        ),
+    )
+    assert statuses(answer) == [201, 422, 422, 412, 200, 404, 400, 204, 400, 201]
+    assert answer.json()["type"] == "batch-response"
+    failed = responses(answer)[1]["outcome"]
+    assert (failed["resourceType"], failed["issue"][0]["severity"]) == ("OperationOutcome", "error")
+    assert len(history(api)) == 3
+
+
+def test_one_bad_entry_among_many_takes_nothing_along():
+    api = prescriber()
+    sent = [entry("POST", "Patient", patient()) for _ in range(150)]
+    for number in (0, 77, 149):
+        sent[number] = entry("POST", "Patient", patient(gender="mann"))
+    expected = [422 if number in (0, 77, 149) else 201 for number in range(150)]
+    assert statuses(api.post("", batch(*sent))) == expected
+    assert len(history(api)) == 147
+
+
+def test_entries_on_one_resource_follow_one_another():
+    api = prescriber()
+    sent = [entry("PUT", "Patient/a", patient(id="a", active=bool(n % 2))) for n in range(4)]
+    answer = api.post(
+        "", batch(*sent, entry("GET", "Patient/a"), entry("DELETE", "Patient/a"), entry("GET", "Patient/a"))
+    )
+    assert statuses(answer) == [201, 200, 200, 200, 200, 204, 410]
+    assert answer.json()["entry"][4]["resource"]["meta"]["versionId"] == "4"
+
+
+def test_equal_conditional_updates_of_one_batch_make_one_resource():
+    api = prescriber()
+    sent = [entry("PUT", "Patient?identifier=urn:mrn|a", identified("a", active=active)) for active in (True, False)]
+    answer = api.post("", batch(*sent))
+    assert statuses(answer) == [201, 200]
+    assert len({located(one) for one in responses(answer)}) == 1
+
+
+def test_entries_of_a_batch_do_not_refer_to_one_another():
+    api, who = prescriber(), urn()
+    answer = api.post(
+        "", batch(entry("POST", "Patient", patient(), who), entry("POST", "Observation", observation(who)))
+    )
+    assert statuses(answer) == [201, 400]
+
+
+def test_conditional_references_of_a_batch_are_resolved_each_for_itself():
+    api = prescriber()
+    known = api.made(identified("known"))
+    answer = api.post(
+        "",
+        batch(
+            *(entry("POST", "Observation", observation(f"Patient?identifier=urn:mrn|{v}")) for v in ("known", "never"))
+        ),
+    )
+    assert statuses(answer) == [201, 412]
+    stored = api.get(f"/{located(responses(answer)[0])}").json()
+    assert stored["subject"] == {"reference": f"Patient/{known['id']}"}
+
+
+def test_batch_of_5000_entries_is_carried_out():
+    api = prescriber()
+    sent = batch(*(entry("PUT", f"Patient/p{n}", patient(id=f"p{n}")) for n in range(5_000)))
+    answer = api.post("", sent)
+    assert set(statuses(answer)) == {201}
+    assert api.get("/Patient/p4999").status_code == 200
