@@ -32,6 +32,17 @@ BEGIN
 END $$
 """
 
+# The functions of the owner by which ranges of time are made (webhooks, migration 0006) touch these tables and no others.
+_HISTORIES = """
+CREATE OR REPLACE FUNCTION hp_history_known(parent text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = public, pg_temp SET lock_timeout = '500ms' AS $$
+BEGIN
+  IF parent IS NULL OR parent <> ALL ('{{{tables}}}'::text[]) THEN
+    RAISE EXCEPTION '% is no history', parent USING ERRCODE = 'insufficient_privilege';
+  END IF;
+END $$
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class TableSecurity:
@@ -66,6 +77,11 @@ def tenant_models() -> Iterator[type[models.Model]]:
             yield model
 
 
+def partitioned_tables() -> Iterator[str]:
+    """Every table that is cut into ranges of time: its model says `partitioned`."""
+    return (model._meta.db_table for model in _tables() if getattr(model, "partitioned", False))
+
+
 def _tables() -> Iterator[type[models.Model]]:
     for model in apps.get_models(include_auto_created=True):
         if model._meta.managed and not model._meta.proxy:
@@ -77,6 +93,8 @@ def build(connection: BaseDatabaseWrapper) -> None:
     present = set(connection.introspection.table_names())
     with connection.cursor() as cursor:
         cursor.execute(_FORBID_CHANGE)
+        cursor.execute(_HISTORIES.format(tables=",".join(sorted(partitioned_tables()))))
+        cursor.execute("REVOKE ALL ON FUNCTION hp_history_known(text) FROM PUBLIC")
         cursor.execute(f"GRANT SELECT ON django_migrations TO {RUNTIME}, {OWN}, {DISPATCHER}, {PLATFORM}")
         models_present = [model for model in _tables() if model._meta.db_table in present]
         for step in (_statements, _own_key, _references):

@@ -11,11 +11,11 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
 from core.db import role_context
+from core.history.partitions import History, ask, read_ranges
 from core.row_security import DISPATCHER
 from webhooks import states
 
-from . import partitions
-from .partitions import BODIES, HISTORIES, History, ask
+from .partitions import BODIES, HISTORIES
 
 SHORTEST_DAYS, LONGEST_DAYS = 7, 3650
 RESUMABLE = timedelta(hours=72)
@@ -109,7 +109,7 @@ def drop_old(chosen: Policy, *, at: datetime) -> Dropped:
 def _drop(chosen: Policy, at: datetime) -> Iterator[tuple[str, str | None]]:
     for history in HISTORIES:
         keep = chosen.keep(history)
-        for one in partitions.read_ranges(history.table):
+        for one in read_ranges(history.table):
             if one.upper <= at - keep:
                 (reason,) = ask("SELECT hp_history_drop(%s, %s, %s)", history.table, one.name, keep)[0]
                 yield one.name, reason

@@ -5,8 +5,8 @@ import logging
 from celery import shared_task
 
 from core import clock
+from core.history.partitions import Busy
 
-from .partitions import Busy
 from .upkeep import keep_history
 
 KEEP = "webhooks_history.keep"  # not "webhooks.": that queue belongs to the dispatcher, whom nothing may keep waiting

@@ -6,7 +6,10 @@ from typing import Any
 
 from django.db import connections
 
-from . import partitions, retention
+from core.history.partitions import ALIAS, count_strays, make_ahead, turn
+
+from . import retention
+from .partitions import HISTORIES, TURN
 from .retention import Held
 
 
@@ -34,10 +37,10 @@ def keep_history(*, at: datetime) -> Kept:
     """
     chosen = retention.policy()
     try:
-        with partitions.turn():
-            made = [name for history in partitions.HISTORIES for name in partitions.make_ahead(history, at=at)]
+        with turn(TURN):
+            made = [name for history in HISTORIES for name in make_ahead(history, at=at)]
             gone = retention.drop_old(chosen, at=at)
-            strays = {one.table: count for one in partitions.HISTORIES if (count := partitions.count_strays(one.table))}
+            strays = {one.table: count for one in HISTORIES if (count := count_strays(one.table))}
     finally:
-        connections[partitions.ALIAS].close()
+        connections[ALIAS].close()
     return Kept(made, gone.partitions, gone.held, gone.settled, gone.hours, strays)

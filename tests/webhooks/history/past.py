@@ -5,9 +5,10 @@ from uuid import UUID
 
 from django.db import connections, transaction
 
+from core.history.partitions import read_ranges
 from core.ids import uuid7
 from webhooks import states
-from webhooks.history.partitions import HISTORIES, read_ranges
+from webhooks.history.partitions import HISTORIES
 from webhooks.models import Attempt, Delivery, Event, EventBody
 
 

@@ -8,10 +8,11 @@ from django.db import DatabaseError, connection, connections, transaction
 
 from core.clock import now
 from core.db import tenant_context
+from core.history import partitions
+from core.history.partitions import AHEAD, Busy, count_strays, make_ahead, read_ranges
+from core.history.ranges import gaps
 from tests.webhooks.history.past import attempt, body, delivery, event, lies_in, owner
-from webhooks.history import partitions
-from webhooks.history.partitions import AHEAD, EVENTS, HISTORIES, Busy, count_strays, make_ahead, read_ranges
-from webhooks.history.ranges import gaps
+from webhooks.history.partitions import EVENTS, HISTORIES
 from webhooks.models import Event
 
 TABLES = [history.table for history in HISTORIES]

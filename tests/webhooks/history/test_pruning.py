@@ -10,13 +10,14 @@ from django.test.utils import CaptureQueriesContext
 from api.listing import cursor_call, read_query
 from core.clock import now
 from core.db import role_context, tenant_context
+from core.history.partitions import ask, make_ahead
+from core.history.ranges import missing
 from core.ids import uuid7
 from core.row_security import DISPATCHER
 from tests.webhooks.history.past import attempt, delivery, event
 from webhooks import shapes
 from webhooks.admin.timelines import read_attempts
-from webhooks.history.partitions import HISTORIES, ask, make_ahead
-from webhooks.history.ranges import missing
+from webhooks.history.partitions import HISTORIES
 
 LIST_AGO = timedelta(days=70)
 

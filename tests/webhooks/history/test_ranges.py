@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from webhooks.history.ranges import EARLIEST, LATEST, Range, Step, gaps, missing, next_start, start_of
+from core.history.ranges import EARLIEST, LATEST, Range, Step, gaps, missing, next_start, start_of
 
 
 def day(month, number, year=2026):

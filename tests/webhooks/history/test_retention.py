@@ -14,11 +14,12 @@ from django.db import DatabaseError, connections
 from config.schedule import SCHEDULE
 from core.clock import now
 from core.db import tenant_context
+from core.history.partitions import ALIAS, ask, turn
+from core.history.ranges import Step, next_start, start_of
 from tests.webhooks.history.past import attempt, body, delivery, event, lies_in
 from webhooks import states
 from webhooks.history import retention, tasks
-from webhooks.history.partitions import ALIAS, HISTORIES, ask, turn
-from webhooks.history.ranges import Step, next_start, start_of
+from webhooks.history.partitions import HISTORIES, TURN
 from webhooks.history.upkeep import keep_history
 from webhooks.models import Delivery, DueDelivery, EndpointHour, Replay
 
@@ -187,7 +188,7 @@ def test_command_says_what_was_done(old):
 
 
 def test_second_run_at_the_same_time_leaves_it_alone(flat):
-    with turn():
+    with turn(TURN):
         made = []
 
         def other():
@@ -212,7 +213,7 @@ def test_task_is_rung_hourly_beside_the_dispatchers_queue(old):
 
 
 def test_runtime_login_is_told_that_it_may_not(old, monkeypatch):
-    monkeypatch.setattr("webhooks.history.partitions.ALIAS", "default")
+    monkeypatch.setattr("core.history.partitions.ALIAS", "default")
 
     with pytest.raises(CommandError, match="permission denied"):
         call_command("webhooks_partitions")

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
 from core import clock
-from webhooks.history.partitions import Busy
+from core.history.partitions import Busy
 from webhooks.history.upkeep import Kept, keep_history
 
 

@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
 from core import clock
+from core.history.partitions import read_ranges
 from webhooks.backlogs import Backlog, backlog
-from webhooks.history import partitions
 from webhooks.history.partitions import HISTORIES
 
 
@@ -43,7 +43,7 @@ def _days_ahead() -> dict[str, int]:
     """For how many days each history has ranges ahead; 0 where rows go into the default partition."""
     at, found = clock.now(), {}
     for history in HISTORIES:
-        ends = [one.upper for one in partitions.read_ranges(history.table)]
+        ends = [one.upper for one in read_ranges(history.table)]
         found[history.table] = max((max(ends) - at).days, 0) if ends else 0
     return found
 
