@@ -15,6 +15,7 @@ _EVERY_SECONDS: dict[str, float] = {
     "organizations.sweep_credentials": 3600,
     "api.forget_keys": 3600,
     "webhooks_history.keep": 3600,
+    "fhir_access.keep": 3600,
 }
 
 SCHEDULE: dict[str, dict[str, Any]] = {

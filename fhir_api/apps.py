@@ -1,6 +1,7 @@
 """The app of the clinical record."""
 
 from django.apps import AppConfig
+from django.core import checks
 
 
 class FhirApiConfig(AppConfig):
@@ -10,9 +11,11 @@ class FhirApiConfig(AppConfig):
     verbose_name = "Clinical record (FHIR)"
 
     def ready(self) -> None:
-        """Register the kinds of facts, and answer refusals in FHIR's form."""
+        """Register the kinds of facts and what `manage.py check` asks, and answer refusals in FHIR's form."""
         from api import areas, errors
 
         from . import events, outcomes  # noqa: F401  # events register themselves
+        from .access.upkeep import check_settings
 
+        checks.register(check_settings)
         errors.render_refusals(areas.FHIR, outcomes.respond)

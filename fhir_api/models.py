@@ -11,7 +11,21 @@ from django.db.models import Q
 
 from core.row_security import TableSecurity
 
+from .access.models import AccessPatient, AccessRecord
 from .types import NUMBERS
+
+__all__ = [
+    "AccessPatient",
+    "AccessRecord",
+    "DateEntry",
+    "Method",
+    "PositionEntry",
+    "Posting",
+    "QuantityEntry",
+    "Resource",
+    "ResourceVersion",
+    "StringEntry",
+]
 
 
 class Method(models.IntegerChoices):

@@ -1,6 +1,7 @@
 """The base of all FHIR views: R4's headers, forms and refusals on the platform's way of proving who asks."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -15,7 +16,9 @@ from core.actor import Actor
 from core.errors import NotFound
 from core.pipeline import Call, Rows
 from fhir_api import answers, negotiation, preconditions, smart
-from fhir_api.intentions import Write
+from fhir_api.access.patients import patients_of
+from fhir_api.access.records import Access, reason_of, record
+from fhir_api.intentions import Write, Written
 from fhir_api.models import Method
 from fhir_api.types import NUMBERS
 from fhir_api.writes import perform
@@ -102,6 +105,8 @@ class FhirViewSet(ApiViewSet):
         (written,) = perform(command.actor, [write], at=command.at)
         if written.status == 201:
             self.access.demand(write.type, smart.CREATE)
+        if written.version is not None and not written.changed:  # what was there is answered without a change
+            self.note(command.actor, _of_write(written))
         return answers.of_write(self.request, written)
 
     def _work(self, actor: Actor, work: Work, target: Any) -> HttpResponse:
@@ -115,13 +120,36 @@ class FhirViewSet(ApiViewSet):
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    def version(self, call: Callable[[UUID], Call], type_name: str) -> HttpResponse:
+    def version(self, call: Callable[[UUID], Call], read: Access) -> HttpResponse:
         """Answer one version of a resource: 200, 304 or 410; 404 where there is none."""
-        _, (rows,) = self.ask(lambda tenant_id: (call(tenant_id),))
-        self.access.demand(type_name, smart.READ)
+        actor, (rows,) = self.ask(lambda tenant_id: (call(tenant_id),))
+        self.access.demand(read.type, smart.READ)
+        self.note(actor, _of_version(read, rows))
         return answers.of_version(self.request, rows)
+
+    def note(self, actor: Actor, read: Access) -> None:
+        """Write the record of a read before its answer leaves; see `fhir_api.access`.
+
+        :raises InvalidReason: X-Break-Glass-Reason is malformed.
+        """
+        record(actor, replace(read, reason=reason_of(self.request.META.get("HTTP_X_BREAK_GLASS_REASON"))))
 
     @property
     def tagged(self) -> preconditions.Preconditions:
         """The request's If-Match and If-None-Match. :raises InvalidPrecondition: malformed."""
         return preconditions.read(self.request)
+
+
+def _of_version(read: Access, rows: Rows) -> Access:
+    if not len(rows):
+        return replace(read, outcome=404)
+    body = rows.value(0, 2)
+    whose = patients_of([(read.type, read.fhir_id, body)])
+    return replace(read, patients=whose, count=int(body is not None), outcome=410 if body is None else 200)
+
+
+def _of_write(written: Written) -> Access:
+    found = written.version
+    assert found is not None
+    whose = patients_of([(found.type, found.fhir_id, found.body)])
+    return Access("read", found.type, found.fhir_id, patients=whose, count=int(found.body is not None))

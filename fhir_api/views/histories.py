@@ -1,5 +1,6 @@
 """`_history` of a resource, a type and all. Source: R4 http.html#history; contract, fhir.md point 39."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -10,7 +11,9 @@ from core import clock
 from core.errors import Malformed
 from core.pipeline import Call
 from fhir_api import answers, smart
-from fhir_api.history import COUNTED_AT_MOST, HistoryQuery, Spot, count_call, entries_of, exists_call, page_call
+from fhir_api.access.patients import patients_of
+from fhir_api.access.records import Access
+from fhir_api.history import COUNTED_AT_MOST, Entry, HistoryQuery, Spot, count_call, entries_of, exists_call, page_call
 from fhir_api.history_bundle import bundle, link
 from fhir_api.ids import check_id
 from fhir_api.instants import read_instant, read_span
@@ -20,6 +23,7 @@ from .base import FhirViewSet, check_type, reading
 
 DEFAULT_COUNT, MOST_COUNT = 50, 200
 _SORT = "history"
+_PARAMETERS = ("_since", "_at", "_count")
 
 
 class InvalidCount(Malformed):
@@ -77,21 +81,34 @@ class HistoryViewSet(FhirViewSet):
             asked.append(self._asked(tenant_id, type_name, fhir_id))
             return asked[0].calls()
 
-        _, (rows, *others) = self.ask(calls)
+        actor, (rows, *others) = self.ask(calls)
         if type_name:
             self.access.demand(type_name, smart.READ)
         found, total = asked[0], asked[0].total
         if others:
             counted = int(others[0].value() or 0)
             total = counted if counted <= COUNTED_AT_MOST else None
-        if len(others) > 1 and not len(others[1]):
-            raise NoSuchResource
+        absent = len(others) > 1 and not len(others[1])
         entries = entries_of(rows)
+        self.note(actor, self._read(type_name, fhir_id, entries[: found.count], absent=absent))
+        if absent:
+            raise NoSuchResource
         more = entries[found.count - 1].spot if 0 < found.count < len(entries) else None
         links = [("self", link(self.request, "", ""))]
         if more:
             links.append(("next", link(self.request, "_cursor", self._seal(found, more, total))))
         return answers.of_bytes(self.request, bundle(entries[: found.count], total=total, links=links))
+
+    def _read(self, type_name: str, fhir_id: str, entries: Sequence[Entry], *, absent: bool) -> Access:
+        return Access(
+            "history",
+            type_name,
+            fhir_id,
+            parameters=[name for name in _PARAMETERS if name in self.request.GET],
+            patients=patients_of((entry.type, entry.fhir_id, entry.body) for entry in entries),
+            count=len(entries),
+            outcome=404 if absent else 200,
+        )
 
     def _asked(self, tenant_id: UUID, type_name: str, fhir_id: str) -> _Asked:
         if type_name:

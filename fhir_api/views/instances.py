@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from core.errors import NotFound
 from core.pipeline import Call
 from fhir_api import bodies, versions
+from fhir_api.access.records import Access
 from fhir_api.ids import check_id
 from fhir_api.intentions import NoSuchResource, Write
 from fhir_api.models import Method
@@ -45,7 +46,7 @@ class InstanceViewSet(FhirViewSet):
             _check(type_name, fhir_id)
             return versions.current_call(tenant_id, type_name, fhir_id)
 
-        return self.version(call, type_name)
+        return self.version(call, Access("read", type_name, fhir_id))
 
     def update(self, request: HttpRequest, type_name: str, fhir_id: str) -> HttpResponse:
         """Update, or create under the client's id."""
@@ -90,4 +91,4 @@ class VersionViewSet(FhirViewSet):
                 raise NoSuchResource("There is no such version.")
             return versions.numbered_call(tenant_id, type_name, fhir_id, int(version))
 
-        return self.version(call, type_name)
+        return self.version(call, Access("vread", type_name, fhir_id))

@@ -1,0 +1,1 @@
+"""Who read what of which patient: one record for every read, kept for years, asked by auditors."""

@@ -1,0 +1,107 @@
+"""Writing the record of a read. No record, no answer: it is written before the answer leaves, or the read fails."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import connection
+
+from core.actor import Actor
+from core.db import OWN
+from core.errors import Malformed
+from core.ids import uuid7_text
+from core.pipeline import Call, Statement, run
+from fhir_api import arrays
+from fhir_api.events import PATIENTS_TYPES
+
+SHORTEST_REASON, LONGEST_REASON = 10, 500
+LONGEST_PARAMETER = 80
+
+_BIND = Statement.of(f"SELECT set_config('app.tenant_id', $1, true), set_config('role', '{OWN}', true)")
+_RECORD = Statement.of(
+    """
+WITH noted AS (
+  INSERT INTO fhir_api_accessrecord (created_at, id, tenant_id, subject_id, subject_kind, credential, membership_id,
+    request_id, interaction, resource_type, resource_id, parameters, patients, count, outcome, reason)
+  VALUES (clock_timestamp(), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+  RETURNING created_at, id, tenant_id, patients)
+INSERT INTO fhir_api_accesspatient (created_at, id, tenant_id, patient)
+SELECT created_at, id, tenant_id, patient FROM noted, unnest(patients) AS patient
+"""
+)
+
+
+class InvalidReason(Malformed):
+    """X-Break-Glass-Reason is not 10 to 500 printable characters."""
+
+    code = "invalid_break_glass_reason"
+    title = "The reason for emergency access is malformed."
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One read as its record tells it.
+
+    `parameters` are names of search parameters that the search knows, never values. `patients` are ids (`patients_of`).
+    `count` is how many resources were answered, `outcome` the status, `reason` what `reason_of` found.
+    """
+
+    interaction: str
+    type: str = ""
+    fhir_id: str = ""
+    parameters: Sequence[str] = ()
+    patients: Sequence[str] = ()
+    count: int = 0
+    outcome: int = 200
+    reason: str = ""
+
+    @property
+    def counts(self) -> bool:
+        """Tell whether patients' data was asked for: by the type, by all types at once, or because it came along."""
+        return bool(not self.type or self.type in PATIENTS_TYPES or self.patients)
+
+
+def call(actor: Actor, access: Access) -> Call:
+    """The statement that writes the record, for a trip in which the tenant is bound."""
+    return Call(
+        _RECORD,
+        [
+            uuid7_text(),
+            str(actor.tenant_id),
+            str(actor.subject.id),
+            str(actor.subject.kind),
+            actor.subject.credential,
+            str(actor.membership_id) if actor.membership_id else None,
+            actor.request_id,
+            access.interaction,
+            access.type,
+            access.fhir_id,
+            arrays.texts(sorted({name[:LONGEST_PARAMETER] for name in access.parameters})),
+            arrays.texts(access.patients),
+            str(access.count),
+            str(access.outcome),
+            access.reason,
+        ],
+    )
+
+
+def record(actor: Actor, access: Access) -> None:
+    """Write the record in a trip of its own, or as part of the open transaction; reads of no patient's data have none."""
+    if not access.counts:
+        return
+    written = call(actor, access)
+    run([written] if connection.in_atomic_block else [Call(_BIND, [str(actor.tenant_id)]), written])
+
+
+def reason_of(header: str | None) -> str:
+    """The reason for reading in an emergency (X-Break-Glass-Reason), "" for none. It grants nothing and marks the record.
+
+    Source: HIPAA 45 CFR 164.312(a)(2)(ii); contract, access.md: header hints never grant anything.
+
+    :raises InvalidReason: too short, too long, or not printable.
+    """
+    if header is None:
+        return ""
+    text = header.strip()
+    if not SHORTEST_REASON <= len(text) <= LONGEST_REASON or not text.isprintable():
+        raise InvalidReason(f"X-Break-Glass-Reason takes {SHORTEST_REASON} to {LONGEST_REASON} printable characters.")
+    return text

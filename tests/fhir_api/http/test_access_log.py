@@ -1,0 +1,150 @@
+"""Every way to read patients' data over HTTP leaves exactly one record that says what was really answered."""
+
+import json
+
+import pytest
+
+from core.db import tenant_context
+from fhir_api.access.models import AccessRecord
+from tests.factories import bearer, member
+from tests.fhir_api.clients import Fhir, code_of, identified, observation, patient, prescriber
+
+
+@pytest.fixture(scope="module")
+def client():
+    return prescriber()
+
+
+def log(client, since=0):
+    with tenant_context(client.tenant.id):
+        found = AccessRecord.objects.filter(tenant_id=client.tenant.id).order_by("created_at", "id")
+        return list(found)[since:]
+
+
+def noted(client, ask):
+    """The records that one request left."""
+    before = len(log(client))
+    answer = ask()
+    return answer, log(client, before)
+
+
+def brief(row):
+    return row.interaction, row.resource_type, row.resource_id, row.patients, row.count, row.outcome
+
+
+def test_read_names_the_patient_whose_data_it_is(client):
+    person = client.made(patient())["id"]
+    seen = client.made(observation(f"Patient/{person}"))["id"]
+    answer, (row,) = noted(client, lambda: client.get(f"/Observation/{seen}", X_Request_Id="request-77"))
+    assert answer.status_code == 200
+    assert brief(row) == ("read", "Observation", seen, [person], 1, 200)
+    assert (row.request_id, row.subject_kind, row.reason) == ("request-77", "user", "")
+    assert row.membership_id is not None
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_patient_is_his_own(client, method):
+    person = client.made(patient())["id"]
+    _, (row,) = noted(client, lambda: client.call(method, f"/Patient/{person}"))
+    assert brief(row) == ("read", "Patient", person, [person], 1, 200)
+
+
+def test_absent_and_deleted_are_noted_with_their_end(client):
+    person = client.made(patient())["id"]
+    client.delete(f"/Patient/{person}")
+    answer, (row,) = noted(client, lambda: client.get(f"/Patient/{person}"))
+    assert (answer.status_code, row.outcome, row.count) == (410, 410, 0)
+    answer, (row,) = noted(client, lambda: client.get("/Patient/nobody"))
+    assert (answer.status_code, brief(row)) == (404, ("read", "Patient", "nobody", [], 0, 404))
+
+
+def test_vread_names_the_patient_of_that_version(client):
+    first, second = (client.made(patient())["id"] for _ in range(2))
+    seen = client.made(observation(f"Patient/{first}"))
+    client.put(f"/Observation/{seen['id']}", {**seen, "subject": {"reference": f"Patient/{second}"}})
+    _, (row,) = noted(client, lambda: client.get(f"/Observation/{seen['id']}/_history/1"))
+    assert brief(row) == ("vread", "Observation", seen["id"], [first], 1, 200)
+
+
+def test_histories_name_all_patients_and_parameters_without_values(client):
+    first, second = (client.made(patient())["id"] for _ in range(2))
+    seen = client.made(observation(f"Patient/{first}"))
+    client.put(f"/Observation/{seen['id']}", {**seen, "subject": {"reference": f"Patient/{second}"}})
+    _, (row,) = noted(client, lambda: client.get(f"/Observation/{seen['id']}/_history?_count=10"))
+    assert brief(row) == ("history", "Observation", seen["id"], sorted([first, second]), 2, 200)
+    assert row.parameters == ["_count"]
+    _, (row,) = noted(client, lambda: client.get("/_history?_count=2"))
+    assert (row.interaction, row.resource_type, row.count) == ("history", "", 2)
+    answer, (row,) = noted(client, lambda: client.get("/Patient/nobody/_history"))
+    assert (answer.status_code, row.outcome) == (404, 404)
+
+
+def test_places_and_staff_are_no_patients_data(client):
+    place = client.made({"resourceType": "Location", "name": "Ward"})["id"]
+    answer, rows = noted(client, lambda: client.get(f"/Location/{place}"))
+    assert (answer.status_code, rows) == (200, [])
+    assert noted(client, lambda: client.get("/metadata"))[1] == []
+
+
+def test_conditional_create_that_matches_is_a_read(client):
+    given = identified()
+    person = client.made(given)["id"]
+    criteria = "identifier=" + given["identifier"][0]["value"]
+    answer, (row,) = noted(client, lambda: client.post("/Patient", given, If_None_Exist=criteria))
+    assert (answer.status_code, answer.json()["id"]) == (200, person)
+    assert brief(row) == ("read", "Patient", person, [person], 1, 200)
+
+
+def test_creating_and_changing_are_told_by_the_ledger_alone(client):
+    answer, rows = noted(client, lambda: client.post("/Patient", patient()))
+    assert (answer.status_code, rows) == (201, [])
+
+
+def test_emergency_is_marked_and_grants_nothing(client):
+    person = client.made(patient())["id"]
+    reason = "Unconscious after an accident"
+    _, (row,) = noted(client, lambda: client.get(f"/Patient/{person}", X_Break_Glass_Reason=reason))
+    assert row.reason == reason
+    somebody, _ = member(client.tenant, ["buyer"])
+    stranger = Fhir(bearer(somebody), client.tenant)
+    answer, rows = noted(client, lambda: stranger.get(f"/Patient/{person}", X_Break_Glass_Reason=reason))
+    assert (answer.status_code, rows) == (403, [])
+
+
+def test_malformed_reason_is_refused_before_anything_is_shown(client):
+    person = client.made(patient())["id"]
+    answer, rows = noted(client, lambda: client.get(f"/Patient/{person}", X_Break_Glass_Reason="short"))
+    assert (answer.status_code, code_of(answer), rows) == (400, "invalid_break_glass_reason", [])
+    assert b"Muster" not in answer.content
+
+
+def test_refused_reader_leaves_no_record_of_a_read(client):
+    person = client.made(patient())["id"]
+    stranger = prescriber()
+    for foreign in (
+        Fhir("", client.tenant),
+        Fhir(stranger.headers["Authorization"].removeprefix("Bearer "), client.tenant),
+    ):
+        answer, rows = noted(client, lambda one=foreign: one.get(f"/Patient/{person}"))
+        assert answer.status_code in (401, 403)
+        assert rows == []
+
+
+def test_no_record_no_answer(client, monkeypatch):
+    person = client.made(patient())["id"]
+
+    def broken(*_):
+        raise OSError("the log cannot be written")
+
+    monkeypatch.setattr("fhir_api.views.base.record", broken)
+    answer = client.get(f"/Patient/{person}")
+    assert answer.status_code == 500
+    assert b"Muster" not in answer.content
+
+
+def test_record_holds_no_value_of_the_resource(client):
+    person = client.made(patient())["id"]
+    _, (row,) = noted(client, lambda: client.get(f"/Patient/{person}?_pretty=true"))
+    text = json.dumps({name: str(value) for name, value in vars(row).items()})
+    assert "Muster" not in text
+    assert "Eva" not in text
