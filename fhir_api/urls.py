@@ -19,17 +19,13 @@ _TYPE: dict[str, Any] = {
     "patch": "partial_update",
     "delete": "destroy",
 }
-_SYSTEM: dict[str, Any] = {"get": "search_all"}
-
-_SYSTEM: dict[str, Any] = {"post": "process"}
+_SYSTEM: dict[str, Any] = {"get": "search_all", "post": "process"}
 
 urlpatterns: list[URLPattern] = [
     path("", BundleViewSet.as_view(_SYSTEM)),
     path("/", BundleViewSet.as_view(_SYSTEM)),
     path("/metadata", MetadataViewSet.as_view({"get": "capabilities"})),
     path("/.well-known/smart-configuration", MetadataViewSet.as_view({"get": "smart"})),
-    path("", SearchViewSet.as_view(_SYSTEM)),
-    path("/", SearchViewSet.as_view(_SYSTEM)),
     path("/_search", SearchViewSet.as_view({"get": "search_all", "post": "search_all"})),
     path("/<str:type_name>/_search", SearchViewSet.as_view({"get": "search", "post": "search"})),
     path("/_history", HistoryViewSet.as_view({"get": "system"})),

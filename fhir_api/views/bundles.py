@@ -22,7 +22,8 @@ from fhir_api.intentions import Write, Written
 from fhir_api.reading import read_body, read_stored
 from fhir_api.resources import pretty
 
-from .base import LETTERS, FhirViewSet, writing
+from .base import LETTERS, writing
+from .searches import SearchViewSet
 
 LIMIT_BYTES = 10 * 1_048_576
 _ATTEMPTS = 4
@@ -30,10 +31,10 @@ _PAUSE_SECONDS = 0.05
 _AGAIN = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
 
 
-class BundleViewSet(FhirViewSet):
+class BundleViewSet(SearchViewSet):
     """The base address."""
 
-    operations = {"process": writing("Carry out a batch or transaction")}
+    operations = {**SearchViewSet.operations, "process": writing("Carry out a batch or transaction")}
     _refusal: Forbidden | None = None
 
     def process(self, request: HttpRequest) -> HttpResponse:
