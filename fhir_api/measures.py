@@ -33,6 +33,15 @@ def timing(entries: Entries, number: int, value: Value) -> None:
     _span(entries, number, dates.timing(value))
 
 
+def extension_date(entries: Entries, number: int, value: Value) -> None:
+    """An extension whose value is a date, dateTime, instant or Period."""
+    entries.parameters.add(number)
+    for member in ("valueDateTime", "valueDate", "valueInstant"):
+        moment(entries, number, value.get(member))
+    if "valuePeriod" in value:
+        period(entries, number, value["valuePeriod"])
+
+
 def quantity(entries: Entries, number: int, value: Value) -> None:
     """A Quantity, also as Age, Count, Distance or Duration; its comparator is not looked at."""
     entries.parameters.add(number)

@@ -8,6 +8,7 @@ from typing import Any
 from fhir_api.types import NUMBERS
 
 from . import elements, extraction, parameters, trees
+from .additions import ADDITIONS
 from .schema import write_schema
 from .structures import Structures
 
@@ -29,7 +30,7 @@ def files(
     """The generated files, by their path; the same input gives the same bytes."""
     structures = Structures(structure_definitions, valuesets)
     table = DEFINITIONS / "parameters.json"
-    rows = parameters.rows(search_parameters, structures, read(table) if table.exists() else [])
+    rows = parameters.rows([*search_parameters, *ADDITIONS], structures, read(table) if table.exists() else [])
     return {
         table: parameters.written(rows),
         DEFINITIONS / "elements.json": elements.written(elements.elements(structure_definitions)).encode(),

@@ -18,6 +18,7 @@ _TOKENS = _CODED | {
 }
 _STRINGS = {"string": "string", "HumanName": "human_name", "Address": "address", "Extension": "extension_string"}
 _DATES = {"date": "moment", "dateTime": "moment", "instant": "moment", "Period": "period", "Timing": "timing"}
+_DATES |= {"Extension": "extension_date"}
 _QUANTITIES = dict.fromkeys(("Quantity", "Age", "Count", "Distance", "Duration"), "quantity")
 _QUANTITIES |= {"Range": "quantity_range", "SampledData": "sampled_data"}
 

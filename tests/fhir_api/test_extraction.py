@@ -120,6 +120,8 @@ def _string(entries, parameter, value):
 def _date(entries, parameter, value):
     if isinstance(value, str):
         measures.moment(entries, parameter.number, value)
+    elif "url" in value:
+        measures.extension_date(entries, parameter.number, value)
     elif "event" in value or "repeat" in value:
         measures.timing(entries, parameter.number, value)
     else:

@@ -351,6 +351,20 @@ def test_extension_is_found_by_its_value():
     assert of_observation(extension=[{"url": "http://other", "valueString": "x"}]) == Entries()
 
 
+def test_what_us_core_asks_for_is_found():
+    asserted, disposition = number("Condition", "asserted-date"), number("Encounter", "discharge-disposition")
+    condition, encounter = {"resourceType": "Condition"}, {"resourceType": "Encounter"}
+    extension = {"url": "http://hl7.org/fhir/StructureDefinition/condition-assertedDate", "valueDateTime": "2015-02"}
+    home = {"coding": [{"system": "d", "code": "home"}]}
+
+    assert more({**condition, "extension": [extension]}, condition) == Entries(
+        dates={(keys.date_key(asserted), *span("2015-02"))}, parameters={asserted}
+    )
+    assert more({**encounter, "hospitalization": {"dischargeDisposition": home}}, encounter) == Entries(
+        postings=set(keys.token_keys(disposition, "d", "home")), parameters={disposition}
+    )
+
+
 @pytest.mark.parametrize(
     ("resource", "sort_date"),
     [

@@ -63,6 +63,12 @@ def _evidence(entries: Entries, values: Any) -> None:
             texts.reference(entries, 208, part)  # evidence-detail
 
 
+def _extension(entries: Entries, values: Any) -> None:
+    for value in values:
+        if value.get("url") == "http://hl7.org/fhir/StructureDefinition/condition-assertedDate":
+            measures.extension_date(entries, 302, value)  # asserted-date
+
+
 def _identifier(entries: Entries, values: Any) -> None:
     for value in values:
         tokens.identifier(entries, 209, value)  # identifier
@@ -134,6 +140,7 @@ ELEMENTS: Final = {
     "code": _code,
     "encounter": _encounter,
     "evidence": _evidence,
+    "extension": _extension,
     "identifier": _identifier,
     "meta": _meta,
     "onsetAge": _onset_age,

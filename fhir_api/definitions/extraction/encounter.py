@@ -40,6 +40,8 @@ def _episode_of_care(entries: Entries, values: Any) -> None:
 
 
 def _hospitalization(entries: Entries, value: Any) -> None:
+    if (part := value.get("dischargeDisposition")) is not None:
+        tokens.codeable_concept(entries, 301, part)  # discharge-disposition
     for part in value.get("specialArrangement", ()):
         tokens.codeable_concept(entries, 56, part)  # special-arrangement
 
