@@ -18,6 +18,7 @@ from .paging import After, Page, Part
 from .subsets import subset
 
 Run = Callable[[Sequence[Call]], list[Rows]]
+Note = Callable[[Sequence[str], Sequence[Found]], None]
 ESTIMATED_AT_MOST: Final = 10_000
 
 
@@ -31,8 +32,10 @@ class _Answer:
     more: bool = False
 
 
-def run_search(ask: Ask, run: Run = run_calls) -> bytes:
+def run_search(ask: Ask, run: Run = run_calls, note: Note | None = None) -> bytes:
     """Answer a search as the bytes of a Bundle; `run` sends statements as the bound tenant.
+
+    `note` is told, before there is an answer, the names of the parameters that were used and all resources in it.
 
     :raises UnknownSearchParameter, InvalidSearch, UnsupportedSearch: the question.
     :raises InvalidCursor: the link that it follows.
@@ -43,8 +46,11 @@ def run_search(ask: Ask, run: Run = run_calls) -> bytes:
     links = [("self", address(ask.type, _self(ask, planned)))]
     if answer.more:
         links.append(("next", address(ask.type, [(CURSOR, _next(ask, planned, bookmark, answer))])))
+    included = _included_with(ask, planned.control, answer, run)
+    if note is not None:
+        note(sorted({name for name, _ in planned.used}), [*answer.matches, *included])
     return bundle(
-        _entries(ask, planned.control, answer, run),
+        _entries(planned.control, answer, included),
         total=answer.total,
         links=links,
         issues=[*planned.warnings, *answer.issues],
@@ -120,14 +126,17 @@ def _count_call(ask: Ask, control: Control, parts: Sequence[Part]) -> Call:
     return Call(Statement(f"{compiler.head()}{sql}".encode(), b""), compiler.parameters)
 
 
-def _entries(ask: Ask, control: Control, answer: _Answer, run: Run) -> list[Entry]:
-    included: list[Found] = []
-    if answer.matches and (control.includes or control.revincludes):
-        fetched = include.follow(ask.tenant_id, ask.access, control, answer.matches, run)
-        included = fetched.resources
-        if fetched.cut:
-            text = f"A page includes at most {include.MOST} resources; there are more."
-            answer.issues.append(Issue("incomplete", text, details="includes_cut", severity=WARNING))
+def _included_with(ask: Ask, control: Control, answer: _Answer, run: Run) -> list[Found]:
+    if not answer.matches or not (control.includes or control.revincludes):
+        return []
+    fetched = include.follow(ask.tenant_id, ask.access, control, answer.matches, run)
+    if fetched.cut:
+        text = f"A page includes at most {include.MOST} resources; there are more."
+        answer.issues.append(Issue("incomplete", text, details="includes_cut", severity=WARNING))
+    return fetched.resources
+
+
+def _entries(control: Control, answer: _Answer, included: Sequence[Found]) -> list[Entry]:
     entries = [(one.type, one.fhir_id, _shown(one.body, control), MATCH) for one in answer.matches]
     return entries + [(one.type, one.fhir_id, _included(one.body, control), INCLUDE) for one in included]
 

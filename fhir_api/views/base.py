@@ -105,7 +105,8 @@ class FhirViewSet(ApiViewSet):
         (written,) = perform(command.actor, [write], at=command.at)
         if written.status == 201:
             self.access.demand(write.type, smart.CREATE)
-        if written.version is not None and not written.changed:  # what was there is answered without a change
+        if write.method is not Method.PUT and written.version is not None and not written.changed:
+            # What was there is answered, and no fact tells of it; who replaces a resource by itself knew it.
             self.note(command.actor, _of_write(written))
         return answers.of_write(self.request, written)
 

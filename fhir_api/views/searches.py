@@ -5,10 +5,14 @@ from collections.abc import Sequence
 from django.http import HttpRequest, HttpResponse
 
 from core import clock
+from core.actor import Actor
 from core.errors import PlatformError
 from core.pipeline import Call, Rows
 from fhir_api import answers, negotiation, smart
+from fhir_api.access.patients import patients_of
+from fhir_api.access.records import Access
 from fhir_api.search import Ask, run_search
+from fhir_api.search.found import Found
 from fhir_api.search.parse import Pair, read_pairs
 
 from .base import FhirViewSet, check_type, reading
@@ -24,6 +28,8 @@ class SearchViewSet(FhirViewSet):
         "search_all": reading("Search resources of all types"),
     }
 
+    _actor: Actor | None = None
+
     def search(self, request: HttpRequest, type_name: str) -> HttpResponse:
         """Search one type."""
         return self._search(type_name)
@@ -33,8 +39,13 @@ class SearchViewSet(FhirViewSet):
         return self._search("")
 
     def _search(self, type_name: str) -> HttpResponse:
+        def note(names: Sequence[str], found: Sequence[Found]) -> None:
+            whose = patients_of((one.type, one.fhir_id, one.body) for one in found)
+            read = Access("search", type_name, parameters=names, patients=whose, count=len(found))
+            self.note(self._actor or self.ask(lambda _: ())[0], read)
+
         try:
-            content = run_search(self._asked(type_name), self._trip)
+            content = run_search(self._asked(type_name), self._trip, note)
         except PlatformError:
             self._trip(())  # first say who may not ask at all
             raise
@@ -55,7 +66,8 @@ class SearchViewSet(FhirViewSet):
         )
 
     def _trip(self, calls: Sequence[Call]) -> list[Rows]:
-        return self.ask(lambda _: calls)[1]
+        self._actor, rows = self.ask(lambda _: calls)
+        return rows
 
 
 def _pairs(request: HttpRequest) -> list[Pair]:

@@ -148,3 +148,75 @@ def test_record_holds_no_value_of_the_resource(client):
     text = json.dumps({name: str(value) for name, value in vars(row).items()})
     assert "Muster" not in text
     assert "Eva" not in text
+
+
+@pytest.mark.parametrize("ask", ["get", "post"])
+def test_search_names_all_patients_and_parameters_without_values(client, ask):
+    first, second = (client.made(patient())["id"] for _ in range(2))
+    for person in (first, first, second):
+        client.made(observation(f"Patient/{person}"))
+    query = f"subject=Patient/{first},Patient/{second}&code=2160-0&_include=Observation:subject&_count=10"
+
+    def search():
+        if ask == "get":
+            return client.get(f"/Observation?{query}")
+        return client.post("/Observation/_search", query.encode(), media="application/x-www-form-urlencoded")
+
+    answer, (row,) = noted(client, search)
+    assert len(answer.json()["entry"]) == 5
+    assert brief(row) == ("search", "Observation", "", sorted([first, second]), 5, 200)
+    assert row.parameters == ["_count", "_include", "code", "subject"]
+
+
+def test_each_page_of_a_search_is_a_read_of_its_own(client):
+    person = client.made(patient())["id"]
+    for _ in range(3):
+        client.made(observation(f"Patient/{person}"))
+    answer, (row,) = noted(client, lambda: client.get(f"/Observation?patient={person}&_count=2"))
+    assert row.count == 2
+    (following,) = (link["url"] for link in answer.json()["link"] if link["relation"] == "next")
+    _, (row,) = noted(client, lambda: client.get(following.split("/fhir/R4", 1)[1]))
+    assert (row.count, row.patients) == (1, [person])
+    assert person not in "".join(row.parameters)
+
+
+def test_search_that_finds_nobody_or_only_counts_is_noted(client):
+    answer, (row,) = noted(client, lambda: client.get("/Patient?identifier=nobody-has-this"))
+    assert (answer.json().get("entry", []), brief(row)) == ([], ("search", "Patient", "", [], 0, 200))
+    _, (row,) = noted(client, lambda: client.get("/Condition?_summary=count"))
+    assert (row.count, row.parameters) == (0, ["_summary"])
+
+
+def test_included_patients_of_a_search_for_places_are_noted(client):
+    place = client.made({"resourceType": "Location", "name": "Ward"})["id"]
+    assert noted(client, lambda: client.get("/Location?name=ward"))[1] == []
+    person = client.made(patient())["id"]
+    visit = {
+        "resourceType": "Encounter",
+        "status": "finished",
+        "class": {"system": "http://terminology.hl7.org/CodeSystem/v3-ActCode", "code": "AMB"},
+        "subject": {"reference": f"Patient/{person}"},
+        "location": [{"location": {"reference": f"Location/{place}"}}],
+    }
+    client.made(visit)
+    _, (row,) = noted(client, lambda: client.get(f"/Location?_id={place}&_revinclude=Encounter:location"))
+    assert brief(row) == ("search", "Location", "", [person], 2, 200)
+
+
+def test_unknown_names_in_a_search_are_not_kept(client):
+    _, (row,) = noted(client, lambda: client.get("/Patient?Muster-Eva-1980=1&gender=female&_count=1"))
+    assert "Muster-Eva-1980" not in row.parameters
+    assert "gender" in row.parameters
+
+
+def test_reads_in_a_batch_are_noted_one_by_one(client):
+    person = client.made(patient())["id"]
+    seen = client.made(observation(f"Patient/{person}"))["id"]
+    entries = [{"request": {"method": "GET", "url": url}} for url in (f"Patient/{person}", f"Observation/{seen}")]
+    batch = {"resourceType": "Bundle", "type": "batch", "entry": entries}
+    answer, rows = noted(client, lambda: client.post("", batch))
+    assert answer.status_code == 200
+    assert sorted(brief(row) for row in rows) == [
+        ("read", "Observation", seen, [person], 1, 200),
+        ("read", "Patient", person, [person], 1, 200),
+    ]

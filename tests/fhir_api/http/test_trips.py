@@ -21,9 +21,16 @@ def trips(ask, status):
     return len(record), record.texts()
 
 
-def test_reads_are_one_trip(doctor):
+def test_reads_are_one_trip_and_one_for_their_record(doctor):
     path = f"/Patient/{doctor.made(patient())['id']}"
     for address in (path, f"{path}/_history/1", f"{path}/_history", "/Patient/_history", "/_history?_count=3"):
+        count, texts = trips(lambda address=address: doctor.get(address), 200)
+        assert count == 2, (address, texts)
+
+
+def test_reads_of_no_patients_data_are_one_trip(doctor):
+    place = doctor.made({"resourceType": "Location", "name": "Ward"})["id"]
+    for address in (f"/Location/{place}", f"/Location/{place}/_history", "/Location/_history"):
         count, texts = trips(lambda address=address: doctor.get(address), 200)
         assert count == 1, (address, texts)
 
@@ -46,9 +53,9 @@ def test_updating_without_change_is_three_trips(doctor):
     assert count == 3, texts
 
 
-def test_conditional_create_that_matches_is_five_trips(doctor):
+def test_conditional_create_that_matches_is_five_trips_and_one_for_its_record(doctor):
     value = uuid7_text()
     body = patient(identifier=[{"system": "urn:mrn", "value": value}])
     doctor.made(body)
     count, texts = trips(lambda: doctor.post("/Patient", body, If_None_Exist=f"identifier=urn:mrn|{value}"), 200)
-    assert count == 5, texts
+    assert count == 6, texts
