@@ -1,6 +1,7 @@
 """What a request sends: resources, patches, criteria and preconditions, in the words of the store."""
 
 from dataclasses import replace
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest
@@ -42,10 +43,13 @@ def resource_of(request: HttpRequest, type_name: str, *, fhir_id: str = "") -> J
 def patch_of(request: HttpRequest) -> Patch:
     """The patch in the body; a FHIRPath Patch comes as a Parameters resource.
 
+    Under the plain name of JSON (so sent by fhirpy) the body itself tells: a list is a JSON Patch, Parameters a FHIRPath
+    Patch, any other object a merge patch.
+
     :raises UnsupportedMediaType: the body is announced as no patch.
     """
     media = negotiation.check_content_type(request, (*Kind, "application/json"))
-    kind = kind_of(media) or Kind.FHIRPATH
+    kind = kind_of(media) or _kind_told(read_document(request.body))
     if kind is Kind.FHIRPATH:
         return Patch(kind, read_body(request.body, "Parameters"))
     return Patch(kind, read_document(request.body))
@@ -56,10 +60,27 @@ def criteria_of(request: HttpRequest) -> str:
 
     :raises CriteriaRequired: there are none.
     """
-    pairs = [(name, value) for name, values in request.GET.lists() for value in values if name not in _OF_ANSWER]
-    if not any(value for _, value in pairs):
+    criteria = _query(request)
+    if not criteria:
         raise CriteriaRequired("The query names no criteria.", issue_type="required")
-    return urlencode(pairs)
+    return criteria
+
+
+def none_exist_of(request: HttpRequest) -> str:
+    """The criteria of a conditional create: If-None-Exist, or the query as fhirpy and Aidbox write it; "" for none."""
+    return request.META.get("HTTP_IF_NONE_EXIST", "").strip() or _query(request)
+
+
+def _query(request: HttpRequest) -> str:
+    pairs = [(name, value) for name, values in request.GET.lists() for value in values if name not in _OF_ANSWER]
+    return urlencode(pairs) if any(value for _, value in pairs) else ""
+
+
+def _kind_told(document: Any) -> Kind:
+    if isinstance(document, list):
+        return Kind.JSON
+    is_parameters = isinstance(document, dict) and document.get("resourceType") == "Parameters"
+    return Kind.FHIRPATH if is_parameters else Kind.MERGE
 
 
 def conditioned(request: HttpRequest, write: Write) -> Write:
@@ -73,4 +94,4 @@ def conditioned(request: HttpRequest, write: Write) -> Write:
     return replace(write, if_match=found.if_match, must_exist=found.must_exist, create_only=found.create_only)
 
 
-__all__ = ["CriteriaRequired", "check_id", "conditioned", "criteria_of", "patch_of", "resource_of"]
+__all__ = ["CriteriaRequired", "check_id", "conditioned", "criteria_of", "none_exist_of", "patch_of", "resource_of"]

@@ -27,7 +27,7 @@ class TypeViewSet(SearchViewSet):
         def make() -> Write:
             check_type(type_name)
             resource = bodies.resource_of(request, type_name)
-            criteria = request.META.get("HTTP_IF_NONE_EXIST", "").strip()
+            criteria = bodies.none_exist_of(request)
             return Write(Method.POST, type_name, criteria=criteria, resource=resource)
 
         return self.change(make)

@@ -23,7 +23,7 @@ def fhir_base(service_environment: dict[str, str], tmp_path_factory: pytest.Temp
 
     port = check_port(0)
     address = f"http://127.0.0.1:{port}"
-    variables = service_environment | {"BASE_URL": address, "FHIR_BASE_URL": f"{address}/fhir/R4"}
+    variables = service_environment | {"FHIR_BASE_URL": f"{address}/fhir/R4"}
     with part(parts.web_command(port=port, workers=1), variables, tmp_path_factory.mktemp("fhir")) as child:
         wait(child, lambda: answers(port))
         yield f"{address}/fhir/R4"

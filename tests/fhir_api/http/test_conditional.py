@@ -181,3 +181,27 @@ def test_policy_none_lets_references_lead_nowhere():
     made = doctor.made(patient())
     doctor.made(observation(f"Patient/{made['id']}"))
     assert doctor.delete(f"/Patient/{made['id']}").status_code == 204
+
+
+def test_criteria_of_a_create_may_stand_in_the_query(doctor):
+    body = identified()
+    criteria = f"identifier=urn:mrn|{body['identifier'][0]['value']}"
+    first = doctor.post(f"/Patient?{criteria}", body)
+    again = doctor.post(f"/Patient?{criteria}&_format=json", body)
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert first.json()["id"] == again.json()["id"]
+
+
+def test_patch_under_the_plain_name_of_json_is_told_by_its_form(doctor):
+    made = doctor.made(patient())
+    path, media = f"/Patient/{made['id']}", "application/json"
+    assert doctor.patch(path, {"gender": "other"}, media=media).json()["gender"] == "other"
+    operations = [{"op": "replace", "path": "/gender", "value": "male"}]
+    assert doctor.patch(path, operations, media=media).json()["gender"] == "male"
+    parts = [
+        {"name": "type", "valueCode": "replace"},
+        {"name": "path", "valueString": "Patient.gender"},
+        {"name": "value", "valueCode": "female"},
+    ]
+    parameters = {"resourceType": "Parameters", "parameter": [{"name": "operation", "part": parts}]}
+    assert doctor.patch(path, parameters, media=media).json()["gender"] == "female"
