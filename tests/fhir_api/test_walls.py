@@ -62,7 +62,6 @@ def questions(theirs):
         f"/Patient/{patient_id}",
         f"/Patient/{patient_id}/_history",
         f"/Patient/{patient_id}/_history/1",
-        f"/Patient/{patient_id}/$everything",
         f"/Observation/{seen}",
         f"/Observation/{seen}/_history",
         "/Patient/_history",
