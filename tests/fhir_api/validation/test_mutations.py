@@ -8,11 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fhir_api.indexing import index
 from fhir_api.outcomes import Issue
+from fhir_api.reading import read_stored
 from fhir_api.resources import written
 from fhir_api.validation import validate
 
-from .resources import examples, synthea
+from .resources import examples, observation, synthea
 
 EXPRESSION = re.compile(r"[A-Z][A-Za-z]+((\.[A-Za-z][A-Za-z0-9]*(\.ofType\([A-Za-z0-9]+\))?)|\[[0-9]+\])*|")
 CODES = {"structure", "required", "value", "code-invalid", "invariant"}
@@ -135,7 +137,7 @@ MUTATORS = {
     "local reference": put({"reference": "#nothing"}),
     "no such day": put("2023-02-31"),
     "long text": put("a" * LONG),
-    "long list": put([{"a": 1}] * 2_000),
+    "long list": put([{"a": number} for number in range(2_000)]),
     "long name": put({"a" * LONG: 1}),
 }
 
@@ -171,7 +173,8 @@ def test_mutated_example_is_judged(resources, chosen):
 
     assert_told(issues)
     if not issues:
-        assert written(resource)
+        assert read_stored(written(resource)) == resource
+        assert index(resource)
 
 
 @settings(max_examples=60, deadline=None)
@@ -186,6 +189,15 @@ def test_anything_in_the_place_of_an_element_is_judged(value):
     for name in ("name", "birthDate", "contained", "extension", "text", "_birthDate", "meta"):
         assert_told(validate({"resourceType": "Patient", name: copy.deepcopy(value)}))
         assert_told(validate({"resourceType": "Patient", name: [copy.deepcopy(value)]}))
+
+
+@pytest.mark.parametrize("exponent", [400, -400, 999_999, -999_999, 10**15])
+def test_number_beyond_all_measure_is_refused_at_its_place(exponent):
+    resource = observation(valueQuantity={"value": Decimal((0, (1,), exponent))}, referenceRange=[{"text": "a"}])
+
+    assert [(issue.expression, issue.code) for issue in validate(resource)] == [
+        ("Observation.value.ofType(Quantity).value", "value")
+    ]
 
 
 def test_issues_never_repeat_a_value(resources):
