@@ -33,7 +33,9 @@ def stamped(resource: Json, *, fhir_id: str, version: int, at: datetime) -> Json
 
 def canonical(resource: Json) -> bytes:
     """What a client gave a resource, without what the server gave it, in one order of members: equal bytes, equal content."""
-    meta = {name: value for name, value in (resource.get("meta") or {}).items() if name not in _SERVERS}
+    meta = resource.get("meta", {})
+    if isinstance(meta, dict):  # what is no object here is refused later
+        meta = {name: value for name, value in meta.items() if name not in _SERVERS}
     rest = {name: value for name, value in resource.items() if name not in ("id", "meta")}
     return orjson.dumps({**rest, "meta": meta}, default=_number, option=orjson.OPT_SORT_KEYS)
 

@@ -6,14 +6,19 @@ Source: SMART App Launch 2.0, scopes-and-launch-context.html.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from core.actor import Actor
 from core.errors import Forbidden
+from organizations.public import roles_holding
 
 from .types import NUMBERS
 
 CREATE, READ, UPDATE, DELETE, SEARCH = "c", "r", "u", "d", "s"
+
+# Source: contract, access.md, "Roles and scopes".
+_RECEPTIONIST = "clinic_receptionist"
+_RECEPTIONISTS_TYPES = ("Patient", "Location", "Practitioner")
 
 # The gate writes every scope with dots; "launch/patient" and scopes with a query (`?category=…`) give nothing here.
 _SCOPE = re.compile(r"(?:user|system)/(\*|[A-Z][A-Za-z]+)\.(\*|read|write|c?r?u?d?s?)")
@@ -65,8 +70,21 @@ UNNARROWED = Access()
 
 
 def access_of(actor: Actor) -> Access:
-    """What the actor's token leaves of his rights."""
-    return narrowed(actor.subject.scopes)
+    """What the actor's token and roles leave of his rights.
+
+    A receptionist reads three types, unless another role of the platform that he holds reads all.
+    """
+    found = narrowed(actor.subject.scopes)
+    if _RECEPTIONIST not in actor.roles or actor.roles & _other_readers():
+        return found
+    return Access(
+        {name: frozenset(filter(partial(found.allows, name), READ + SEARCH)) for name in _RECEPTIONISTS_TYPES}
+    )
+
+
+@lru_cache(maxsize=1)
+def _other_readers() -> frozenset[str]:
+    return roles_holding("healthcare.read") - {_RECEPTIONIST}
 
 
 @lru_cache(maxsize=4096)

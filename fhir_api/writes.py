@@ -31,7 +31,7 @@ from .intentions import (
 from .models import Method
 from .outcomes import ERROR, InvalidResource, Issue
 from .patching import apply_patch
-from .reading import read_stored
+from .reading import WrongType, read_stored
 from .resources import Json, canonical
 from .store import Change, Name, Version
 from .validation import validate
@@ -157,6 +157,7 @@ def _check_resources(plans: Sequence[_Plan]) -> None:
     """Validate all that shall be stored and tell every broken rule of all of them.
 
     :raises InvalidResource: rules are broken.
+    :raises WrongType: a resource is of another type than the write names.
     :raises Subsetted: a resource is only a part of itself.
     """
     found: list[Issue] = []
@@ -165,6 +166,8 @@ def _check_resources(plans: Sequence[_Plan]) -> None:
         if resource is None:
             continue
         place = plan.of.write.place
+        if resource.get("resourceType") != plan.of.write.type:
+            raise WrongType(f"A {plan.of.write.type} is expected.", expression=place)
         if _is_subsetted(resource):
             raise Subsetted(expression=_within(place, f"{plan.of.write.type}.meta.tag"), issue_type="business-rule")
         found.extend(_placed(issue, place) for issue in validate(resource) if issue.severity in (ERROR, "fatal"))
@@ -203,11 +206,13 @@ class _Checks:
     def of(cls, tenant_id: UUID, plans: Sequence[_Plan]) -> "_Checks":
         """The checks of these plans; none where nothing refers and nothing is deleted."""
         changes = [(plan.change, plan.of.write.place) for plan in plans if plan.change]
+        written = {(change.type, change.fhir_id) for change, _ in changes if change.resource is not None}
         wanted = {
             name: _within(place, expression)
             for change, place in changes
             if change.resource is not None
             for name, expression in integrity.references(change.resource).items()
+            if name not in written
         }
         deleted = {(change.type, change.fhir_id): place for change, place in changes if change.resource is None}
         calls = [policies_call(tenant_id)] if wanted or deleted else []

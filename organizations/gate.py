@@ -25,7 +25,7 @@ from core.errors import Forbidden, Malformed, PlatformError, Unauthenticated
 from core.ids import parse_uuid, uuid7
 from core.pipeline import Call, Rows
 
-from . import keys, proofs, tokens, usage
+from . import keys, proofs, smart, tokens, usage
 
 log = logging.getLogger(__name__)
 
@@ -302,7 +302,7 @@ def _grant(row: tuple[bytes, ...]) -> _Grant:
 @lru_cache(maxsize=4096)
 def _both(held: frozenset[str], narrowed: frozenset[str] | None) -> frozenset[str]:
     """The scopes of the roles, as far as the credential holds them too; None narrows nothing."""
-    return held if narrowed is None else held & narrowed
+    return held if narrowed is None else held & smart.implied(narrowed)
 
 
 def _actor(subject: Subject, rows: Rows, number: int, request_id: str) -> tuple[Actor, _Grant]:

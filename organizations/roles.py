@@ -163,6 +163,11 @@ def expand(words: str) -> list[str]:
 PLATFORM_ROLES: dict[str, list[str]] = {code: expand(words) for code, (_, words) in _ROLES.items()}
 
 
+def roles_holding(scope: str) -> frozenset[str]:
+    """The platform's roles that hold a scope; the tenants' own are not among them."""
+    return frozenset(code for code, scopes in PLATFORM_ROLES.items() if scope in scopes)
+
+
 def seed_roles(using: str, **_: Any) -> None:
     """Bring the platform's roles in the database to what is written here."""
     from .models import Role

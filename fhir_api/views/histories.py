@@ -77,14 +77,16 @@ class HistoryViewSet(FhirViewSet):
     def _history(self, type_name: str = "", fhir_id: str = "") -> HttpResponse:
         asked: list[_Asked] = []
 
-        def calls(tenant_id: UUID) -> list[Call]:
-            asked.append(self._asked(tenant_id, type_name, fhir_id))
-            return asked[0].calls()
+        def calls(tenant_id: UUID, access: smart.Access) -> list[Call]:
+            query = self._asked_for(type_name, fhir_id, access)
+            after, total = self._open(tenant_id)
+            asked.append(_Asked(tenant_id, query, _count(self.request.GET.get("_count")), after, total))
+            return asked[-1].calls()
 
-        actor, (rows, *others) = self.ask(calls)
+        actor, (rows, *others) = self.ask_within(calls)
         if type_name:
             self.access.demand(type_name, smart.READ)
-        found, total = asked[0], asked[0].total
+        found, total = asked[-1], asked[-1].total
         if others:
             counted = int(others[0].value() or 0)
             total = counted if counted <= COUNTED_AT_MOST else None
@@ -110,26 +112,20 @@ class HistoryViewSet(FhirViewSet):
             outcome=404 if absent else 200,
         )
 
-    def _asked(self, tenant_id: UUID, type_name: str, fhir_id: str) -> _Asked:
+    def _asked_for(self, type_name: str, fhir_id: str, access: smart.Access) -> HistoryQuery:
         if type_name:
             check_type(type_name)
         if fhir_id:
             check_id(fhir_id)
         given = self.request.GET
         since, at = given.get("_since"), given.get("_at")
-        query = HistoryQuery(
+        return HistoryQuery(
             type=type_name,
             fhir_id=fhir_id,
-            types=None if type_name else self._types(),
+            types=None if type_name else access.types(smart.READ),
             since=read_instant(since, name="_since") if since else None,
             at=read_span(at, name="_at") if at else None,
         )
-        after, total = self._open(tenant_id)
-        return _Asked(tenant_id, query, _count(given.get("_count")), after, total)
-
-    def _types(self) -> tuple[str, ...] | None:
-        """The types that the token's scopes leave."""
-        return smart.narrowed(self.subject.scopes).types(smart.READ)
 
     def _open(self, tenant_id: UUID) -> tuple[Spot | None, int | None]:
         text = self.request.GET.get("_cursor")

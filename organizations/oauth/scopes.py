@@ -1,10 +1,14 @@
-"""Which scopes a client may ask for: those on its own list, in either spelling; never signing, for a machine."""
+"""Which scopes a client may ask for: those on its own list, in either spelling; never signing, for a machine.
+
+Scopes of SMART may be on the list as well: `system/` of machines, `user/` of those who act for people.
+"""
 
 from collections.abc import Iterable
 from typing import Any
 
 from oauth2_provider.scopes import BaseScopes
 
+from organizations import smart
 from organizations.models import OAuthApplication
 from organizations.roles import IDENTITY_SCOPES, NEVER_BY_MACHINES, SCOPES
 
@@ -20,9 +24,21 @@ def is_machine(application: Any) -> bool:
 def grantable(application: Any) -> set[str]:
     """The scopes a client may get, written with dots."""
     listed = {_dotted(scope) for scope in application.allowed_scopes}
-    if is_machine(application):
-        return listed & set(SCOPES) - NEVER_BY_MACHINES
-    return listed & (set(SCOPES) | set(IDENTITY_SCOPES))
+    machine = is_machine(application)
+    of_record = {scope for scope in listed if smart.is_smart(scope, machine=machine)}
+    if machine:
+        return of_record | listed & set(SCOPES) - NEVER_BY_MACHINES
+    return of_record | listed & (set(SCOPES) | set(IDENTITY_SCOPES))
+
+
+class _Described(dict[str, str]):
+    """Scopes with what they allow; those of SMART are too many to be listed."""
+
+    def __missing__(self, scope: str) -> str:
+        found = smart.describe(scope)
+        if found is None:
+            raise KeyError(scope)
+        return found
 
 
 class ClientScopes(BaseScopes):  # type: ignore[misc]  # the library has no types
@@ -31,7 +47,7 @@ class ClientScopes(BaseScopes):  # type: ignore[misc]  # the library has no type
     def get_all_scopes(self) -> dict[str, str]:
         """Every scope there is, in both spellings, with what it allows."""
         known = SCOPES | IDENTITY_SCOPES
-        return known | {_with_colon(scope): text for scope, text in known.items()}
+        return _Described(known | {_with_colon(scope): text for scope, text in known.items()})
 
     def get_available_scopes(self, application: Any = None, request: Any = None, *_: Any, **__: Any) -> list[str]:
         """What this client may ask for."""

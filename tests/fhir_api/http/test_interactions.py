@@ -201,6 +201,17 @@ def test_invalid_resource_is_422_with_the_place(doctor):
     assert answer.json()["issue"][0]["expression"] == ["Patient.gender"]
 
 
+@pytest.mark.parametrize("meta", [None, [], "x", 7, {"tag": 1}, {"tag": [1]}])
+def test_meta_of_another_form_is_422_and_never_a_fault(doctor, meta):
+    made = doctor.made(patient())
+    for answer in (
+        doctor.put(f"/Patient/{made['id']}", {**made, "meta": meta}),
+        doctor.post("/Patient", patient(meta=meta)),
+    ):
+        assert answer.status_code == 422, answer.content
+    assert doctor.get(f"/Patient/{made['id']}").json() == made
+
+
 def test_other_tenants_resources_are_404(doctor):
     made = doctor.made(patient())
     stranger = prescriber()
