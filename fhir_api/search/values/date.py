@@ -15,11 +15,12 @@ from .context import Context
 from .prefixes import prefixed
 
 _SPACED_ZONE: Final = re.compile(r" (?=\d\d:\d\d$)")  # a + that was not escaped in the query string
+_BOUND: Final = re.compile(r"\{([01])\}")
 _FORM: Final = "a date or time, YYYY[-MM[-DD[Thh:mm[:ss[.fff]][zone]]]], with a prefix where wanted"
 
 # What is asked of a row's span [low, high) by the searched span [{0}, {1}).
 _TESTS = {
-    "eq": "{row}.low >= {0} AND {row}.high <= {1}",
+    "eq": "{row}.low >= {0} AND {row}.low < {1} AND {row}.high <= {1}",  # the second follows; it tells the planner how few
     "ne": "({row}.low < {0} OR {row}.high > {1})",
     "gt": "{row}.high > {1}",
     "lt": "{row}.low < {0}",
@@ -71,12 +72,8 @@ def _test(tests: dict[str, str], leaf: Leaf, value: str, context: Context) -> Te
 
 def _with_values(sql: str, found: Span) -> Test:
     """Put the span's bounds in the order in which the SQL names them."""
-    places = sorted((sql.index(mark), mark) for mark in ("{0}", "{1}") if mark in sql)
-    bounds = dict(zip(("{0}", "{1}"), found, strict=True))
-    values = tuple((bounds[mark], "timestamptz") for _, mark in places)
-    for _, mark in places:
-        sql = sql.replace(mark, "{}")
-    return Test(sql, values)
+    values = tuple((found[int(mark)], "timestamptz") for mark in _BOUND.findall(sql))
+    return Test(_BOUND.sub("{}", sql), values)
 
 
 def _widened(found: Span, at: datetime) -> Span:

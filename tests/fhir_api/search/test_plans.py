@@ -1,0 +1,205 @@
+"""The plans of searches as the runtime role: every form finds its way by index among 20,000 resources of several tenants."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection, connections
+
+from core import pipeline
+from core.clock import now
+from core.db import tenant_context
+from core.pipeline import Call, Statement
+from fhir_api import search
+from fhir_api.definitions.parameters import parameter
+from fhir_api.keys import code_key, constant, date_key, quantity_key, string_key, system_code_key, target_key
+from organizations.models import Tenant
+from tests import factories
+
+LOINC = "http://loinc.org"
+EACH, TENANTS, PATIENTS = 6_600, 3, 300
+
+
+def number(type_name: str, code: str) -> int:
+    found = parameter(type_name, code)
+    assert found
+    return found.number
+
+
+# Patients first, then observations: row n belongs to patient n % PATIENTS, has one of 40 codes, a value and a day of its own.
+_FILL = """
+WITH made AS (
+  INSERT INTO fhir_api_resource (tenant_id, type, fhir_id, version, last_updated, method, deleted, sort_date, target_key, parameters, body)
+  SELECT %(tenant)s, CASE WHEN n <= %(patients)s THEN 1 ELSE 3 END, 'r' || n, 1, now(), 1, false,
+         timestamptz '2020-01-01' + n * interval '3 hours', coalesce((%(targets)s::bigint[])[n], n), %(parameters)s, '{}'
+  FROM generate_series(1, %(each)s) n RETURNING id, type, sort_date, target_key, substr(fhir_id, 2)::int AS n),
+patients AS (SELECT * FROM made WHERE type = 1), observations AS (SELECT * FROM made WHERE type = 3),
+postings AS (
+  INSERT INTO fhir_api_posting (tenant_id, key, sort_date, resource_id)
+  SELECT %(tenant)s, key, sort_date, id FROM (
+    SELECT %(final)s::bigint AS key, sort_date, id FROM observations
+    UNION ALL SELECT (%(codes)s::bigint[])[1 + o.n %% 40], sort_date, id FROM observations o
+    UNION ALL SELECT (%(genders)s::bigint[])[1 + p.n %% 2], sort_date, id FROM patients p
+    UNION ALL SELECT p.target_key # %(patient)s, o.sort_date, o.id
+      FROM observations o JOIN patients p ON p.n = 1 + o.n %% %(patients)s) AS every),
+dates AS (
+  INSERT INTO fhir_api_dateentry (tenant_id, key, low, high, resource_id)
+  SELECT %(tenant)s, %(date)s, sort_date, sort_date + interval '1 second', id FROM observations),
+strings AS (
+  INSERT INTO fhir_api_stringentry (tenant_id, key, value, resource_id)
+  SELECT %(tenant)s, %(family)s, md5(n::text), id FROM patients
+  UNION ALL SELECT %(tenant)s, %(text)s, md5(n::text), id FROM observations),
+positions AS (
+  INSERT INTO fhir_api_positionentry (tenant_id, latitude, longitude, resource_id)
+  SELECT %(tenant)s, n %% 170 - 85, n %% 360 - 180, id FROM observations)
+INSERT INTO fhir_api_quantityentry (tenant_id, key, value, resource_id)
+SELECT %(tenant)s, %(quantity)s, n %% 200, id FROM observations
+"""
+
+
+def fill(tenant: Tenant) -> None:
+    values = {
+        "tenant": tenant.id,
+        "patients": PATIENTS,
+        "each": EACH,
+        "targets": [target_key("Patient", f"r{n}") for n in range(1, PATIENTS + 1)],
+        "parameters": f" {number('Observation', 'code')} {number('Observation', 'date')} ",
+        "final": code_key(number("Observation", "status"), "final"),
+        "codes": [system_code_key(number("Observation", "code"), LOINC, f"c{n}") for n in range(40)],
+        "genders": [code_key(number("Patient", "gender"), one) for one in ("male", "female")],
+        "patient": constant(number("Observation", "patient")),
+        "date": date_key(number("Observation", "date")),
+        "family": string_key(number("Patient", "family")),
+        "text": string_key(number("Observation", "value-string")),
+        "quantity": quantity_key(number("Observation", "value-quantity"), "any"),
+    }
+    with tenant_context(tenant.id), connection.cursor() as cursor:
+        cursor.execute(_FILL, values)
+
+
+@pytest.fixture(scope="module")
+def tenant() -> Tenant:
+    tenants = [factories.provision() for _ in range(TENANTS)]
+    for one in tenants:
+        fill(one)
+    analyze()
+    return tenants[1]
+
+
+def analyze() -> None:
+    """Gather statistics as autovacuum does it: as the owner."""
+    with connections["owner"].cursor() as cursor:
+        for name in ("resource", "posting", "dateentry", "stringentry", "quantityentry", "positionentry"):
+            cursor.execute(f"VACUUM ANALYZE fhir_api_{name}")
+    connections["owner"].close()
+
+
+FORMS = [
+    "Observation?code=http://loinc.org|c7",
+    "Observation?code=http://loinc.org|c1,http://loinc.org|c2,http://loinc.org|c3",
+    "Observation?status=final",
+    "Observation?status=final&code=http://loinc.org|c7",
+    "Observation?patient=r7",
+    "Observation?patient=r7&code=http://loinc.org|c7",
+    "Observation?patient=r7&date=ge2021",
+    "Observation?patient=r7&value-quantity=gt150",
+    "Observation?code=http://loinc.org|c7&value-quantity=gt190",
+    "Observation?code=http://loinc.org|c7&status:not=final",
+    "Observation?code=http://loinc.org|c7&code:missing=false",
+    "Observation?date=2021-03-04",
+    "Observation?date=lt2020-01-20",
+    "Observation?value-quantity=5",
+    "Observation?_id=r500,r501",
+    "Observation?_lastUpdated=gt2100",
+    "Observation?_sort=_lastUpdated",
+    "Observation?_sort=-date",
+    "Observation?_sort=date",
+    "Observation?patient=r7&_sort=value-quantity",
+    "Observation?patient.family=00",
+    "Observation?code=http://loinc.org|c7&patient.family=c4",
+    "Observation",
+    "Patient?family=abc",
+    "Patient?family=ab&gender=female",
+    "Patient?family:contains=abcd&gender=male",
+    "Patient?gender:not=male",
+    "Patient?_has:Observation:patient:code=http://loinc.org|c7",
+    "Location?near=47|8|10|km",
+]
+
+
+def seen(tenant_id: UUID, form: str) -> list[tuple[str, list[Any]]]:
+    """The statements of a search with their plans, as the runtime role in the tenant."""
+    type_name, _, query = form.partition("?")
+    plans: list[tuple[str, list[Any]]] = []
+
+    def run(calls: Any) -> Any:
+        for call in calls:
+            explained = Statement(b"EXPLAIN (ANALYZE, FORMAT JSON) " + call.statement.sql, b"")
+            (rows,) = pipeline.run([Call(explained, call.parameters)])
+            plans.append((call.statement.sql.decode(), json.loads(rows.value() or b"[]")))
+        return pipeline.run(calls)
+
+    pairs = tuple((name, value) for name, _, value in (part.partition("=") for part in query.split("&") if part))
+    with tenant_context(tenant_id):
+        search.run_search(search.Ask(tenant_id, type_name, (*pairs, ("_count", "20")), now(), strict=True), run)
+    return plans
+
+
+def nodes(plan: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(plan, dict):
+        if "Node Type" in plan:
+            yield plan
+        for value in plan.values():
+            yield from nodes(value)
+    elif isinstance(plan, list):
+        for value in plan:
+            yield from nodes(value)
+
+
+def told(node: dict[str, Any]) -> str:
+    """A node of a plan on one line."""
+    names = ("Node Type", "Relation Name", "Index Name", "Index Cond", "Filter", "Actual Rows", "Actual Loops")
+    return " | ".join(str(node[name])[:200] for name in names if name in node)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_plan_of_every_form_reads_by_index(tenant: Tenant, form: str) -> None:
+    for sql, plan in seen(tenant.id, form):
+        scanned = [node for node in nodes(plan) if node["Node Type"] == "Seq Scan"]
+        assert not scanned, "\n".join((sql, *map(told, nodes(plan))))
+
+
+NARROW = {
+    "Observation?code=http://loinc.org|c7": 100,
+    "Observation?code=http://loinc.org|c1,http://loinc.org|c2,http://loinc.org|c3": 150,
+    "Observation?status=final": 100,
+    "Observation?patient=r7": 100,
+    "Observation?patient=r7&code=http://loinc.org|c7": 100,
+    "Observation?patient=r7&date=ge2021": 200,
+    "Observation?patient=r7&value-quantity=gt150": 200,
+    "Observation?date=2021-03-04": 60,
+    "Observation?_id=r500,r501": 10,
+    "Observation?_sort=-date": 100,
+    "Observation?_sort=date": 100,
+    "Observation?patient.family=00": 400,
+    "Observation": 100,
+    "Patient?family=abc": 20,
+    "Location?near=47|8|10|km": 100,
+}
+
+
+@pytest.mark.parametrize("form", NARROW)
+def test_page_reads_hardly_more_rows_than_it_shows(tenant: Tenant, form: str) -> None:
+    """Of 6,300 observations and their entries, many times as many, and however frequent the value is."""
+    ((_, plan),) = seen(tenant.id, form)
+
+    assert sum(map(read, nodes(plan))) <= NARROW[form], "\n".join(map(told, nodes(plan)))
+
+
+def read(node: dict[str, Any]) -> float:
+    """The rows that a node took from a table or its index, those that it threw away among them."""
+    if "Relation Name" not in node:
+        return 0
+    return (node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"]
