@@ -15,29 +15,29 @@ from .walks import walk
 _MOST = 100
 
 
-def validate(resource: dict[str, Any], *, is_transaction: bool = False) -> list[Issue]:
+def validate(resource: dict[str, Any]) -> list[Issue]:
     """Find what is wrong with a resource of one of the twelve types; nothing where it is valid.
 
-    Numbers with a point are `Decimal`. In a transaction a reference may still be conditional (`Patient?identifier=…`). The words of an
-    issue name elements and rules, never values. Source: R4 validation.html.
+    Numbers with a point are `Decimal`. References of a transaction are resolved before. The words of an issue name elements and rules,
+    never values. Source: R4 validation.html.
     """
     kind = resource.get("resourceType")
     if not isinstance(kind, str) or kind not in NUMBERS:
         return [Issue(STRUCTURE, "The resourceType is none of the types of this interface.")]
-    return [fault.issue(kind) for fault in _faults(kind, resource, is_transaction)[:_MOST]]
+    return [fault.issue(kind) for fault in _faults(kind, resource)[:_MOST]]
 
 
-def _faults(kind: str, resource: dict[str, Any], is_transaction: bool) -> list[Fault]:
+def _faults(kind: str, resource: dict[str, Any]) -> list[Fault]:
     """The faults of the first step that finds any: each step relies on those before it."""
     if found := unwritable(resource):
         return found
     if found := shapes.faults(kind, resource):
         return found
     if "contained" not in resource:
-        return list(walk(kind, resource, Surroundings(is_transaction=is_transaction)))
+        return list(walk(kind, resource, Surroundings()))
     if found := list(islice(containment.shape_faults(resource), _MOST)):
         return found
-    surroundings = Surroundings(containment.ids(resource), is_transaction=is_transaction)
+    surroundings = Surroundings(containment.ids(resource))
     return [*walk(kind, resource, surroundings), *containment.walk_faults(resource, surroundings)]
 
 

@@ -31,7 +31,7 @@ def walk_faults(resource: Json, surroundings: Surroundings) -> Iterator[Fault]:
     contained = resource.get("contained", ())
     for place, one in enumerate(contained):
         if one["resourceType"] in NUMBERS:
-            inside = Surroundings(surroundings.contained, is_contained=True, is_transaction=surroundings.is_transaction)
+            inside = Surroundings(surroundings.contained, is_contained=True)
             yield from (fault.under("contained", place) for fault in walk(one["resourceType"], one, inside))
     if contained:
         named = frozenset(_local(resource)) - {"#"}

@@ -1,7 +1,7 @@
 """A fault of a resource while it is being looked for: where it lies, below what is being looked at."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -59,6 +59,11 @@ def is_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
+def listed(words: Sequence[str]) -> str:
+    """Words as an English list of alternatives."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
 __all__ = [
     "CODE_INVALID",
     "INVARIANT",
@@ -70,4 +75,5 @@ __all__ = [
     "broken",
     "expression",
     "is_name",
+    "listed",
 ]

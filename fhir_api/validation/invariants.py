@@ -12,6 +12,9 @@ from .rules import BY_CODE
 
 Json = dict[str, Any]
 _UUID: Final = re.compile(r"urn:uuid:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", re.ASCII)
+_LITERAL: Final = re.compile(
+    r"(?:https?://[^?#\s]+/)?([A-Z][A-Za-z]{1,63})/[A-Za-z0-9.\-]{1,64}(?:/_history/[A-Za-z0-9.\-]{1,64})?"
+)
 _OID: Final = re.compile(r"urn:oid:[0-2](?:\.(?:0|[1-9][0-9]*))+", re.ASCII)
 
 
@@ -21,7 +24,6 @@ class Surroundings:
 
     contained: frozenset[str] = frozenset()
     is_contained: bool = False
-    is_transaction: bool = False
 
 
 Check = Callable[[Json, Surroundings], Sequence[Fault]]
@@ -78,24 +80,29 @@ def _reference(value: Json, surroundings: Surroundings) -> Sequence[Fault]:
     if reference[0] == "#":
         found = surroundings.is_contained if reference == "#" else reference[1:] in surroundings.contained
         return _NONE if found else (broken("ref-1", BY_CODE["ref-1"], "reference"),)
-    if reference[0].isupper():
-        return _literal(reference, value.get("type"), surroundings)
+    if words := _unusable(reference):
+        return (Fault(VALUE, words, ("reference",)),)
+    named, stated = type_named(reference), value.get("type", "").rpartition("/")[2]
+    if named and stated and named != stated:
+        return (Fault(VALUE, f"The type is not that of the reference, {named}.", ("type",)),)
+    return _NONE
+
+
+def _unusable(reference: str) -> str:
+    """Why a reference that has the form of a URI leads nowhere. Source: R4 references.html#Reference, http.html#trules."""
+    if reference[0].isupper() and "?" in reference:
+        return "A conditional reference is for transactions only."
     if reference.startswith("urn:uuid:") and not _UUID.fullmatch(reference):
-        return (Fault(VALUE, "After urn:uuid: a UUID is needed.", ("reference",)),)
+        return "After urn:uuid: a UUID is needed."
     if reference.startswith("urn:oid:") and not _OID.fullmatch(reference):
-        return (Fault(VALUE, "After urn:oid: an OID is needed.", ("reference",)),)
-    return _NONE
+        return "After urn:oid: an OID is needed."
+    return ""
 
 
-def _literal(reference: str, stated: str | None, surroundings: Surroundings) -> Sequence[Fault]:
-    """A reference by type and id, or by a search. Source: R4 references.html#Reference, http.html#trules."""
-    kind, mark, _ = reference.partition("?")
-    if mark and not surroundings.is_transaction:
-        return (Fault(VALUE, "A conditional reference is for transactions only.", ("reference",)),)
-    kind = kind.partition("/")[0]
-    if stated is not None and stated.rpartition("/")[2] != kind:
-        return (Fault(VALUE, f"The type is not that of the reference, {kind}.", ("type",)),)
-    return _NONE
+def type_named(reference: str) -> str:
+    """The type that a relative or absolute reference to a resource of some server names, or nothing."""
+    match = _LITERAL.fullmatch(reference)
+    return match[1] if match else ""
 
 
 CHECKS: Final[dict[str, tuple[Check, ...]]] = {
@@ -107,4 +114,4 @@ CHECKS: Final[dict[str, tuple[Check, ...]]] = {
     "Reference": (_reference,),
 }
 
-__all__ = ["CHECKS", "Check", "Surroundings"]
+__all__ = ["CHECKS", "Check", "Surroundings", "type_named"]

@@ -2,7 +2,7 @@
 
 import re
 from typing import Final
-from xml.parsers import expat  # nosec B406 B411
+from xml.parsers import expat
 
 
 def _words(text: str) -> frozenset[str]:

@@ -8,7 +8,7 @@ import orjson
 from jsonschema_rs import ValidationError, Validator
 
 from .definitions import definitions, validator
-from .faults import CODE_INVALID, INVARIANT, REQUIRED, STRUCTURE, VALUE, Fault, Path, is_name
+from .faults import CODE_INVALID, INVARIANT, REQUIRED, STRUCTURE, VALUE, Fault, Path, is_name, listed
 from .rules import BY_SCHEMA
 
 _MOST: Final = 100  # faults of one resource that are told
@@ -95,7 +95,7 @@ def _rule(title: str) -> Iterator[Fault]:
     elif kind == "binding":
         yield Fault(CODE_INVALID, "None of the codings is from the value set that this element requires.")
     elif kind == "targets":
-        yield Fault(VALUE, f"The reference may name {_list(rest.split(','))} only.")
+        yield Fault(VALUE, f"The reference may be to {listed(rest.split(','))} only.")
     elif title in _TITLED:
         yield Fault(VALUE if title == "reference" else STRUCTURE, _TITLED[title])
     else:
@@ -157,11 +157,7 @@ def _codes(codes: list[str | None]) -> str:
     plain = [code for code in codes if code is not None]
     if len(plain) > _FEW_CODES:
         return "The code is not in the value set that this element requires."
-    return f"The code must be {_list(plain)}."
-
-
-def _list(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+    return f"The code must be {listed(plain)}."
 
 
 __all__ = ["faults"]

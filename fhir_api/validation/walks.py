@@ -9,9 +9,9 @@ from functools import cache
 from typing import Any, Final
 
 from . import dates, narratives
-from .definitions import choices, definitions
-from .faults import STRUCTURE, VALUE, Fault, broken
-from .invariants import CHECKS, Check, Surroundings
+from .definitions import choices, definitions, resource_types
+from .faults import STRUCTURE, VALUE, Fault, broken, listed
+from .invariants import CHECKS, Check, Surroundings, type_named
 from .rules import BY_CODE, BY_SCHEMA
 
 Step = Callable[[Any, dict[str, Any], Surroundings], Sequence[Fault]]
@@ -69,7 +69,27 @@ def _step(name: str, schema: dict[str, Any]) -> Step | None:
         return _primitive(target)
     if target == "contained":
         return None
-    return _each(target) if many else _one(target)
+    one = _one(target)
+    if target == "Reference":
+        one = _targeted(one, schema["items"] if many else schema)
+    return _each(one) if many else one
+
+
+def _targeted(one: Step, schema: dict[str, Any]) -> Step:
+    """A reference whose type is stated or named by an absolute address; of relative ones the schema has seen the type."""
+    title = schema.get("properties", {}).get("reference", {}).get("title", "")
+    if not title:
+        return one
+    targets = frozenset(title.partition(":")[2].split(","))
+    others = resource_types() - targets
+
+    def step(value: Any, parent: dict[str, Any], surroundings: Surroundings) -> Sequence[Fault]:
+        for name, kind in (("reference", type_named(value.get("reference", ""))), ("type", value.get("type"))):
+            if kind in others:
+                return (Fault(VALUE, f"The reference may be to {listed(sorted(targets))} only.", (name,)),)
+        return one(value, parent, surroundings)
+
+    return step
 
 
 def _one(target: str) -> Step:
@@ -83,9 +103,7 @@ def _one(target: str) -> Step:
     return step
 
 
-def _each(target: str) -> Step:
-    one = _one(target)
-
+def _each(one: Step) -> Step:
     def step(values: Any, parent: dict[str, Any], surroundings: Surroundings) -> Sequence[Fault]:
         found: list[Fault] | None = None
         for place, value in enumerate(values):
@@ -116,7 +134,7 @@ def _primitives(sibling: str, one: Step | None) -> Step:
 
 def _sibling(name: str) -> Step:
     """The id and extensions of a primitive element; an id alone needs a value to belong to."""
-    extensions = _each("Extension")
+    extensions = _each(_one("Extension"))
 
     def step(value: Any, parent: dict[str, Any], surroundings: Surroundings) -> Sequence[Fault]:
         if "extension" in value:

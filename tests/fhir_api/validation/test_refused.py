@@ -268,6 +268,16 @@ CASES = {
         "Observation.subject.type",
         "value",
     ),
+    "33 absolute reference to a type not allowed": (
+        observation(subject={"reference": "https://example.org/fhir/Organization/1/_history/2"}),
+        "Observation.subject.reference",
+        "value",
+    ),
+    "33 logical reference to a type not allowed": (
+        observation(performer=[{"type": "Location", "identifier": {"value": "a"}}]),
+        "Observation.performer[0].type",
+        "value",
+    ),
     "40 conditional reference outside a transaction": (
         observation(subject={"reference": "Patient?identifier=a"}),
         "Observation.subject.reference",
