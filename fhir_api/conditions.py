@@ -4,18 +4,18 @@ Source: R4 http.html#ccreate, #cond-update, #cdelete. Whoever holds a criterion'
 so that of any number of equal conditional creates exactly one creates.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qsl, urlencode
 from uuid import UUID
 
-from core.pipeline import Call, Statement, run
+from core.pipeline import Call, Statement
 
 from . import arrays
 from .ids import new_id
 from .intentions import Addressed, IdMismatch, MultipleMatches, NoMatch, Write
 from .keys import hashed
 from .models import Method
-from .search import matches
+from .search import matches_each
 from .statements import LOCK_NAMES
 from .store import Name
 
@@ -35,12 +35,12 @@ def address(tenant_id: UUID, writes: Sequence[Write]) -> list[Addressed]:
     return [_address(write, found, made) for write in writes]
 
 
-def _ask(tenant_id: UUID, criteria: set[_Criterion]) -> dict[_Criterion, Sequence[Name]]:
+def _ask(tenant_id: UUID, criteria: set[_Criterion]) -> Mapping[_Criterion, Sequence[Name]]:
     if not criteria:
         return {}
     locks = sorted(hashed(f"{tenant_id}/{kind}?{query}") for kind, query in criteria)
-    run([Call(_LOCKS, [arrays.numbers(locks)])])
-    return {(kind, query): matches(tenant_id, kind, query) for kind, query in criteria}
+    # Each statement sees what was committed before it began, so those behind the locks see what their last holder wrote.
+    return matches_each(tenant_id, criteria, before=Call(_LOCKS, [arrays.numbers(locks)]))
 
 
 def _criterion(write: Write) -> _Criterion:
@@ -49,7 +49,7 @@ def _criterion(write: Write) -> _Criterion:
     return write.type, urlencode(sorted(parse_qsl(query, keep_blank_values=True)))
 
 
-def _address(write: Write, found: dict[_Criterion, Sequence[Name]], made: dict[_Criterion, Addressed]) -> Addressed:
+def _address(write: Write, found: Mapping[_Criterion, Sequence[Name]], made: dict[_Criterion, Addressed]) -> Addressed:
     if not write.criteria:
         fresh = write.method is Method.POST
         return Addressed(write, new_id(write.type) if fresh else write.fhir_id, fresh=fresh)

@@ -6,7 +6,7 @@ Source: contract, fhir.md point 25; the tenant's policy `fhir_reference_integrit
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -25,6 +25,8 @@ from .types import NAMES, NUMBERS
 
 _RELATIVE = re.compile(r"([A-Z][A-Za-z]+)/([A-Za-z0-9\-.]{1,64})(?:/_history/[A-Za-z0-9\-.]{1,64})?")
 
+_Path = tuple[Any, str] | None  # the path of the element above, and the last part
+
 _PRESENT = Statement.of("""
 SELECT r.type, r.fhir_id FROM fhir_api_resource r
 JOIN unnest($2::smallint[], $3::text[] COLLATE "C") AS wanted (type, fhir_id)
@@ -39,7 +41,9 @@ WHERE p.tenant_id = $1 AND p.key = ANY($2::bigint[]) AND r.tenant_id = $1 LIMIT 
 
 def references(resource: Json) -> dict[Name, str]:
     """The resources of this server that a resource refers to, each with the expression of one reference to it."""
-    return {name: place for place, text in _texts(resource, resource["resourceType"]) if (name := local_name(text))}
+    texts: list[tuple[str, _Path]] = []
+    _collect(resource, None, texts)
+    return {name: _place(resource["resourceType"], path) for text, path in texts if (name := local_name(text))}
 
 
 def local_name(text: str) -> Name | None:
@@ -49,18 +53,27 @@ def local_name(text: str) -> Name | None:
     return (match[1], match[2]) if match and match[1] in NUMBERS else None
 
 
-def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    """Every `reference` that is a text, with its place; those inside of contained resources too."""
-    if isinstance(value, dict):
+def _collect(value: Any, path: _Path, texts: list[tuple[str, _Path]]) -> None:
+    """Every `reference` that is a text, with its path; those inside of contained resources too."""
+    if type(value) is dict:
         for name, member in value.items():
-            if name == "reference" and isinstance(member, str):
-                yield f"{place}.{name}", member
-            elif isinstance(member, dict | list):
-                yield from _texts(member, f"{place}.{name}")
+            if type(member) is str:
+                if name == "reference":
+                    texts.append((member, path))
+            elif type(member) in (dict, list):
+                _collect(member, (path, f".{name}"), texts)
     else:
         for number, member in enumerate(value):
-            if isinstance(member, dict | list):
-                yield from _texts(member, f"{place}[{number}]")
+            if type(member) in (dict, list):
+                _collect(member, (path, f"[{number}]"), texts)
+
+
+def _place(root: str, path: _Path) -> str:
+    parts = [".reference"]
+    while path is not None:
+        path, part = path
+        parts.append(part)
+    return root + "".join(reversed(parts))
 
 
 def present_call(tenant_id: UUID, names: Iterable[Name]) -> Call:

@@ -12,7 +12,7 @@ from core.errors import Malformed
 from .resources import Json
 
 _MAX_EXPONENT = 300  # what the index of quantities holds
-_LONG_INTEGER = re.compile(rb"[0-9]{19}")
+_LONG_INTEGER = re.compile(rb"[0-9]{19,}(?=\s*[,\]}])")  # a number, or at least no whole text
 _INTEGERS = range(-(2**63), 2**64)  # what JSON writers of the platform write
 
 

@@ -7,6 +7,7 @@ the second sees what the first did. Source: R4 http.html, sections on update, hi
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 from uuid import UUID
 
 from core.db import needs_transaction
@@ -60,6 +61,7 @@ class Change:
     before: Version | None = None
 
 
+_KEY = itemgetter(1)
 LOCKED = Statement.of(LOCK_ROWS)
 _NAMES = Statement.of(LOCK_NAMES)
 _WRITE = Statement.of(WRITE)
@@ -186,15 +188,19 @@ def _call(tenant_id: UUID, prepared: Sequence[_Prepared], at: datetime) -> Call:
 
 
 def _added(prepared: Sequence[_Prepared]) -> list[str]:
-    """The columns of new entries; their owner is told by its target key, since a new row has no number yet."""
+    """The columns of new entries; their owner is told by its target key, since a new row has no number yet.
+
+    In the order of their keys, so that neighbours in an index are written one after the other.
+    """
     found = [(item.target, item.added) for item in prepared]
-    return [
-        *arrays.columns(((owner, key) for owner, entries in found for key in entries.postings), 2),
-        *arrays.columns(((owner, *row) for owner, entries in found for row in entries.dates), 4),
-        *arrays.columns(((owner, *row) for owner, entries in found for row in entries.strings), 3),
-        *arrays.columns(((owner, *row) for owner, entries in found for row in entries.quantities), 3),
-        *arrays.columns(((owner, *row) for owner, entries in found for row in entries.positions), 3),
-    ]
+    tables = (
+        (((owner, key) for owner, entries in found for key in entries.postings), 2),
+        (((owner, *row) for owner, entries in found for row in entries.dates), 4),
+        (((owner, *row) for owner, entries in found for row in entries.strings), 3),
+        (((owner, *row) for owner, entries in found for row in entries.quantities), 3),
+        (((owner, *row) for owner, entries in found for row in entries.positions), 3),
+    )
+    return [column for rows, width in tables for column in arrays.columns(sorted(rows, key=_KEY), width)]
 
 
 def _dropped(changed: Sequence[tuple[int, _Prepared]]) -> list[str]:

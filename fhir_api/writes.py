@@ -30,7 +30,7 @@ from .intentions import (
 )
 from .models import Method
 from .outcomes import ERROR, InvalidResource, Issue
-from .patching import apply_patch
+from .patching import PatchRefused, apply_patch
 from .reading import WrongType, read_stored
 from .resources import Json, canonical
 from .store import Change, Name, Version
@@ -118,7 +118,11 @@ def _patch(one: Addressed, before: Version | None) -> _Plan:
     if before.body is None:
         raise Gone(expression=one.write.place, headers=_tag(before))
     assert one.write.patch is not None
-    patched = apply_patch(one.write.patch, read_stored(before.body))
+    try:
+        patched = apply_patch(one.write.patch, read_stored(before.body))
+    except PatchRefused as refusal:
+        refusal.extra["expression"] = _within(one.write.place, refusal.extra.get("expression", ""))
+        raise
     return _Plan(one, 200) if _is_same(patched, before) else _Plan(one, 200, _change(one, patched, before))
 
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from functools import lru_cache
 from uuid import UUID
 
 from core.errors import PlatformError
-from core.pipeline import Call, Rows, Statement, run
-from fhir_api.search import matching_call
+from core.pipeline import Call, run
+from fhir_api.search import matching_call, names_of, prepared
 from fhir_api.types import NUMBERS
 
 from .links import Conditional
@@ -57,7 +56,8 @@ def asked(conditional: Iterable[Conditional], *, tenant_id: UUID, at: datetime) 
     for start in range(0, len(texts), _AT_ONCE):
         some = texts[start : start + _AT_ONCE]
         rows = run([calls[text] for text in some])
-        found.update((text, _names(text, one)) for text, one in zip(some, rows, strict=True))
+        for text, one in zip(some, rows, strict=True):
+            found[text] = tuple("/".join(name) for name in names_of(text.partition("?")[0], one))
     return found
 
 
@@ -65,19 +65,7 @@ def _call(text: str, tenant_id: UUID, at: datetime) -> Call:
     type_name, _, query = text.partition("?")
     if type_name not in NUMBERS:
         raise UnsupportedEntry(f"{type_name} is not kept here.", issue_type="not-supported")
-    call = matching_call(tenant_id, type_name, query, at=at)
-    return Call(_prepared(call.statement.sql), call.parameters)
-
-
-@lru_cache(maxsize=32)
-def _prepared(sql: bytes) -> Statement:
-    """Criteria of one form are one statement, prepared once; `maxsize` keeps rare forms from filling the session."""
-    return Statement.of(sql.decode())
-
-
-def _names(text: str, rows: Rows) -> Names:
-    type_name = text.partition("?")[0]
-    return tuple(f"{type_name}/{(rows.value(n) or b'').decode()}" for n in range(len(rows)))
+    return prepared(matching_call(tenant_id, type_name, query, at=at))
 
 
 class OwnIdentifiers:

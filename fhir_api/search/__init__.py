@@ -1,7 +1,7 @@
 """Search: query strings into SQL over the tables of entries, and pages of Bundles. Source: R4 search.html."""
 
 from .asking import Ask
-from .matching import matches, matching_call
+from .matching import matches, matches_each, matching_call, names_of, prepared
 from .running import run_search
 
-__all__ = ["Ask", "matches", "matching_call", "run_search"]
+__all__ = ["Ask", "matches", "matches_each", "matching_call", "names_of", "prepared", "run_search"]

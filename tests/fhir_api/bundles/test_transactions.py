@@ -500,7 +500,7 @@ def test_body_that_is_no_bundle_is_400(api, body):
 
 def test_bundle_of_another_media_type_is_415(api):
     assert api.post("", transaction(), media="text/plain").status_code == 415
-    assert api.call("GET", "").status_code == 405
+    assert api.call("PUT", "").status_code == 405
 
 
 def test_who_only_reads_may_only_read_in_bundles(api):
