@@ -160,6 +160,15 @@ X_FRAME_OPTIONS = "DENY"
 SILENCED_SYSTEM_CHECKS = ["security.W001", "security.W002", "security.W003"]
 CORS_ALLOWED_ORIGINS = env.list("CORS_ALLOWED_ORIGINS", default=[])
 CORS_URLS_REGEX = r"^/(v1|fhir|oauth)/.*$"
+CORS_ALLOW_HEADERS = [
+    *("accept", "authorization", "content-type", "idempotency-key", "if-match", "if-modified-since", "if-none-exist"),
+    *("if-none-match", "prefer", "traceparent", "x-api-key", "x-break-glass-reason", "x-membership-id", "x-request-id"),
+    "x-tenant-id",
+]
+CORS_EXPOSE_HEADERS = [
+    *("ETag", "Idempotency-Replayed", "Last-Modified", "Link", "Location", "Content-Location", "Retry-After"),
+    *("RateLimit-Limit", "RateLimit-Policy", "RateLimit-Remaining", "RateLimit-Reset", "X-Request-Id"),
+]
 
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
