@@ -12,6 +12,7 @@ from core.pipeline import Rows
 from .intentions import NoSuchResource, Written
 from .negotiation import JSON_FHIR, is_pretty, preferred_return
 from .outcomes import INFORMATION, Issue, outcome
+from .parts import Part
 from .preconditions import is_unchanged
 from .reading import read_stored
 from .resources import Json, pretty, written
@@ -40,8 +41,8 @@ def of_bytes(request: HttpRequest, content: bytes, headers: dict[str, str] | Non
     return respond(pretty(read_stored(content)) if is_pretty(request) else content, headers=headers)
 
 
-def of_version(request: HttpRequest, rows: Rows) -> HttpResponse:
-    """The answer to a read: one row of version, seconds of its time, body.
+def of_version(request: HttpRequest, rows: Rows, *, part: Part = None) -> HttpResponse:
+    """The answer to a read: one row of version, seconds of its time, body, of which perhaps only a part is wanted.
 
     :raises NoSuchResource: there is no row.
     :raises Gone: the version is a deletion.
@@ -55,11 +56,11 @@ def of_version(request: HttpRequest, rows: Rows) -> HttpResponse:
         raise Gone(headers=headers)
     if is_unchanged(request, tag=headers["ETag"], modified_seconds=modified):
         return respond(b"", status=304, headers=headers)
-    return of_bytes(request, body, headers)
+    return of_bytes(request, part(body) if part else body, headers)
 
 
-def of_write(request: HttpRequest, result: Written) -> HttpResponse:
-    """The answer to a write, as much of it as `Prefer: return` asks for."""
+def of_write(request: HttpRequest, result: Written, *, shown: bool = True) -> HttpResponse:
+    """The answer to a write, as much of it as `Prefer: return` asks for; `shown` False keeps the resource back."""
     version, wanted = result.version, preferred_return(request)
     headers = headers_of(version) if version else {}
     if version is not None and version.body is not None and (result.status == 201 or not result.changed):
@@ -68,7 +69,7 @@ def of_write(request: HttpRequest, result: Written) -> HttpResponse:
         issue = Issue("informational", _told(result), severity=INFORMATION)
         found = outcome([issue], request_id=getattr(request, "request_id", ""))
         return of_resource(request, found, status=200 if result.status == 204 else result.status, headers=headers)
-    if version is None or version.body is None or wanted == "minimal":
+    if version is None or version.body is None or wanted == "minimal" or not shown:
         return respond(b"", status=result.status, headers=headers)
     answer = of_bytes(request, version.body, headers)
     answer.status_code = result.status

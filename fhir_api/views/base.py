@@ -15,11 +15,12 @@ from core import clock
 from core.actor import Actor
 from core.errors import NotFound
 from core.pipeline import Call, Rows
-from fhir_api import answers, negotiation, preconditions, smart
+from fhir_api import answers, negotiation, smart
 from fhir_api.access.patients import patients_of
 from fhir_api.access.records import Access, reason_of, record
 from fhir_api.intentions import Write, Written
 from fhir_api.models import Method
+from fhir_api.parts import Part, part_of
 from fhir_api.types import NUMBERS
 from fhir_api.writes import perform
 from organizations.public import policies_call, policies_of
@@ -108,7 +109,9 @@ class FhirViewSet(ApiViewSet):
         if write.method is not Method.PUT and written.version is not None and not written.changed:
             # What was there is answered, and no fact tells of it; who replaces a resource by itself knew it.
             self.note(command.actor, _of_write(written))
-        return answers.of_write(self.request, written)
+        reads = command.actor.may(READ_SCOPE) and self.access.allows(write.type, smart.READ)
+        sent = written.status == 201 or write.method is Method.PUT  # what the caller wrote himself tells him nothing
+        return answers.of_write(self.request, written, shown=sent or reads)
 
     def _work(self, actor: Actor, work: Work, target: Any) -> HttpResponse:
         response: HttpResponse = work(Command(actor=actor, data={}, target=target, at=clock.now()))
@@ -134,10 +137,17 @@ class FhirViewSet(ApiViewSet):
 
     def version(self, call: Callable[[UUID], Call], read: Access) -> HttpResponse:
         """Answer one version of a resource: 200, 304 or 410; 404 where there is none."""
-        actor, (rows,) = self.ask(lambda tenant_id: (call(tenant_id),))
+        parts: list[Part] = []
+
+        def calls(tenant_id: UUID) -> tuple[Call]:
+            found = call(tenant_id)
+            parts.append(part_of(self.request, read.type))
+            return (found,)
+
+        actor, (rows,) = self.ask(calls)
         self.access.demand(read.type, smart.READ)
         self.note(actor, _of_version(read, rows))
-        return answers.of_version(self.request, rows)
+        return answers.of_version(self.request, rows, part=parts[-1])
 
     def note(self, actor: Actor, read: Access) -> None:
         """Write the record of a read before its answer leaves; see `fhir_api.access`.
@@ -145,11 +155,6 @@ class FhirViewSet(ApiViewSet):
         :raises InvalidReason: X-Break-Glass-Reason is malformed.
         """
         record(actor, replace(read, reason=reason_of(self.request.META.get("HTTP_X_BREAK_GLASS_REASON"))))
-
-    @property
-    def tagged(self) -> preconditions.Preconditions:
-        """The request's If-Match and If-None-Match. :raises InvalidPrecondition: malformed."""
-        return preconditions.read(self.request)
 
 
 def _of_version(read: Access, rows: Rows) -> Access:

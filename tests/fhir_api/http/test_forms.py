@@ -268,6 +268,26 @@ def test_rest_keeps_its_problem_documents():
     assert answer.headers["Content-Type"] == "application/problem+json"
 
 
+def test_read_in_part_is_tagged_and_refused_as_an_update(doctor):
+    made = doctor.made(patient(address=[{"city": "Bern"}], photo=[{"title": "x"}]))
+    path = f"/Patient/{made['id']}"
+    for address in (path, f"{path}/_history/1"):
+        for query, kept in (
+            ("_summary=true", {"name", "gender", "address"}),
+            ("_elements=gender", {"gender"}),
+            ("_summary=text", set()),
+            ("_summary=data", {"name", "gender", "address", "photo"}),
+        ):
+            answer = doctor.get(f"{address}?{query}")
+            assert (answer.status_code, answer.headers["ETag"]) == (200, 'W/"1"')
+            assert set(answer.json()) - {"resourceType", "id", "meta"} == kept
+            assert answer.json()["meta"]["tag"][0]["code"] == "SUBSETTED"
+            assert doctor.put(path, answer.json()).status_code == 422
+        assert doctor.get(f"{address}?_summary=false").json() == made
+        assert doctor.get(f"{address}?_summary=some").status_code == 400
+        assert doctor.get(f"{address}?_summary=count").status_code == 400
+
+
 def test_patches_of_three_kinds_over_http(doctor):
     found = doctor.made(patient())
     path = f"/Patient/{found['id']}"

@@ -74,6 +74,24 @@ def test_each_letter_stands_for_its_interaction(tenant, record):
     assert deleter.delete(path).status_code == 204
 
 
+def test_who_may_not_read_is_shown_nothing_that_others_wrote(tenant):
+    doctor, creator, updater = (
+        prescriber(tenant),
+        with_scopes(tenant, "user/Patient.c"),
+        with_scopes(tenant, "user/Patient.u"),
+    )
+    value = factories.suffix()
+    body = patient(identifier=[{"system": "urn:mrn", "value": value}])
+    made = doctor.made({**body, "birthDate": "1980-01-02"})
+    found = creator.post("/Patient", body, If_None_Exist=f"identifier=urn:mrn|{value}")
+    assert (found.status_code, found.content) == (200, b"")
+    assert found.headers["Location"].endswith(f"/Patient/{made['id']}/_history/1")
+    change = [{"op": "replace", "path": "/gender", "value": "male"}]
+    patched = updater.patch(f"/Patient/{made['id']}", change)
+    assert (patched.status_code, patched.content, patched.headers["ETag"]) == (200, b"", 'W/"2"')
+    assert creator.post("/Patient", patient()).json()["gender"] == "female"
+
+
 def test_update_as_create_needs_both_letters(tenant):
     fhir_id = f"new-{factories.suffix()}"
     updater, both = with_scopes(tenant, "user/Patient.u"), with_scopes(tenant, "user/Patient.cu")
