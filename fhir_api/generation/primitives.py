@@ -9,6 +9,7 @@ _DATE: Final = "(0[1-9]|[12][0-9]|3[01])"
 _TIME: Final = "([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)([.][0-9]{1,9})?"
 _ZONE: Final = "(Z|[+\\-]((0[0-9]|1[0-3]):[0-5][0-9]|14:00))"
 _TEXT: Final = "^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f]*$"
+_WORD: Final = "[A-Za-z0-9!#$&^_.+\\-]+"
 _SEXTET: Final = "([A-Za-z0-9+/]\\s*)"
 
 _PATTERNS: Final = {
@@ -21,6 +22,7 @@ _PATTERNS: Final = {
     "id": "^[A-Za-z0-9.\\-]{1,64}$",
     "instant": f"^{_DAY}-{_MONTH}-{_DATE}T{_TIME}{_ZONE}$",
     "markdown": _TEXT,
+    "mime-type": f'^{_WORD}/{_WORD}(\\s?;\\s?{_WORD}=({_WORD}|"[^"]*"))*$',
     "oid": "^urn:oid:[0-2]([.](0|[1-9][0-9]*))+$",
     "string": _TEXT,
     "time": f"^{_TIME}$",

@@ -19,6 +19,7 @@ SIMPLE_QUANTITY: Final = "http://hl7.org/fhir/StructureDefinition/SimpleQuantity
 _SYSTEM_TYPES: Final = "http://hl7.org/fhirpath/"
 _NO_SIBLING: Final = frozenset({"xhtml"})  # a primitive type whose `_name` FHIR's JSON does not know
 _FEW: Final = 400
+_MIME_TYPES: Final = "/ValueSet/mimetypes"  # required, and defined by a grammar (BCP 13)
 _ID: Final = "[A-Za-z0-9.\\-]{1,64}"
 # Literal: Type/id, maybe of a version; contained; absolute. The form with a question is for transactions alone.
 _REFERENCE: Final = f"^([A-Z][A-Za-z]{{1,63}}/{_ID}(/_history/{_ID})?|[A-Z][A-Za-z]{{1,63}}[?]\\S+|#({_ID})?|[a-z][a-zA-Z0-9+.\\-]*:\\S+)$"
@@ -155,6 +156,8 @@ class _Schema:
             return _ref("contained")
         if kind == "code" and (codes := self._bound(element)):
             return {"title": "code", "enum": codes}
+        if kind == "code" and _MIME_TYPES in (element.get("binding") or {}).get("valueSet", ""):
+            kind = "mime-type"
         self.waiting.append(kind)
         if element["path"] == "Reference.reference":
             return {**_ref(kind), "allOf": [{"title": "reference", "pattern": _REFERENCE}]}

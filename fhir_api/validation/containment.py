@@ -6,7 +6,7 @@ from typing import Any
 from fhir_api.types import NUMBERS
 
 from . import shapes
-from .faults import STRUCTURE, Fault, broken
+from .faults import STRUCTURE, VALUE, Fault, broken
 from .invariants import Surroundings
 from .rules import BY_CODE
 from .walks import narrative, walk
@@ -34,10 +34,19 @@ def walk_faults(resource: Json, surroundings: Surroundings) -> Iterator[Fault]:
             inside = Surroundings(surroundings.contained, is_contained=True)
             yield from (fault.under("contained", place) for fault in walk(one["resourceType"], one, inside))
     if contained:
+        yield from _repeated(contained)
         named = frozenset(_local(resource)) - {"#"}
         for place, one in enumerate(contained):
             if "#" + one.get("id", "") not in named and "#" not in _local(one):
                 yield broken("dom-3", BY_CODE["dom-3"], "contained", place)
+
+
+def _repeated(contained: Sequence[Json]) -> Iterator[Fault]:
+    seen: set[str] = set()
+    for place, one in enumerate(contained):
+        if "id" in one and one["id"] in seen:
+            yield Fault(VALUE, "The id of a contained resource must be its alone.", ("contained", place, "id"))
+        seen.add(one.get("id", ""))
 
 
 def _local(value: Any) -> Iterator[str]:

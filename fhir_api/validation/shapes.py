@@ -137,7 +137,7 @@ def _misshapen(node: dict[str, Any], instance: Any) -> Fault:
 
 
 def _value(node: dict[str, Any], keyword: str, title: str) -> Fault:
-    name = "id" if title == "element-id" else title
+    name = {"element-id": "id", "mime-type": "MIME type"}.get(title, title)
     code, words = _OTHERS.get(keyword, (VALUE, "This is not a valid {name}."))
     return Fault(code, words.format(limit=node.get(keyword), name=name or "value"))
 

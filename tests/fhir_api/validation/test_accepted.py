@@ -141,3 +141,10 @@ def test_contained_resource_may_refer_to_its_container():
 )
 def test_33_reference_of_each_form_is_accepted(subject):
     assert validate(observation(subject=subject)) == []
+
+
+@pytest.mark.parametrize(
+    "content_type", ["image/png", "text/plain; charset=utf-8", "application/fhir+json", 'text/plain;format="a b"']
+)
+def test_content_type_of_each_form_is_accepted(content_type):
+    assert validate(patient(photo=[{"contentType": content_type}])) == []

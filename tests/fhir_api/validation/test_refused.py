@@ -172,6 +172,7 @@ CASES = {
         "Patient.photo[0].data",
         "value",
     ),
+    "19 content type in no form": (patient(photo=[{"contentType": "png"}]), "Patient.photo[0].contentType", "value"),
     "19 oid in no form": (
         patient(extension=[{"url": URL, "valueOid": "1.2.3"}]),
         "Patient.extension[0].value.ofType(oid)",
@@ -290,6 +291,17 @@ CASES = {
         "structure",
     ),
     "contained without a type": (patient(contained=[{"id": "a"}]), "Patient.contained[0].resourceType", "required"),
+    "contained with the id of another": (
+        patient(
+            contained=[
+                {"resourceType": "Organization", "id": "o", "name": "a"},
+                {"resourceType": "Organization", "id": "o", "name": "b"},
+            ],
+            managingOrganization={"reference": "#o"},
+        ),
+        "Patient.contained[1].id",
+        "value",
+    ),
     "contained that is broken": (
         patient(
             contained=[{"resourceType": "Organization", "id": "o", "name": "a", "active": "yes"}],
