@@ -1,5 +1,6 @@
 """Generated searches over a real record, each compared with what plain Python finds in the resources."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -175,7 +176,7 @@ def _date(draw: Any, paths: tuple[str, ...], value: str) -> tuple[str, str, orac
 def _quantity(draw: Any, paths: tuple[str, ...], value: Json) -> tuple[str, str, oracle.Test]:
     prefix = draw(st.sampled_from(PREFIXES[:6]))
     number = str(value["value"])[: draw(st.sampled_from([3, 5, 20]))].rstrip(".") if "value" in value else "1"
-    number = number if number.strip("-0.") else "1"
+    number = number if re.fullmatch(r"-?\d+(\.\d+)?", number) else "1"
     units = [""]
     if value.get("code") and value.get("system"):
         units += [f"{value['system']}|{value['code']}", f"|{value['code']}"]
