@@ -36,12 +36,15 @@ _TABLES: Final = (
 )
 # Their values are distinct in PostgreSQL where they are in Python, so no row can be there: looking first costs a third.
 _DISTINCT: Final = frozenset({"postings", "strings", "quantities"})
-_FIRST_ENTRY: Final = 15
 
 
-def _entries() -> str:
-    parts, number = [], _FIRST_ENTRY
-    for removing in (False, True):
+def _entries(number: int, *kinds: bool, new: frozenset[str] = _DISTINCT) -> str:
+    """The statements that add (False) or drop (True) entries; their columns are the parameters from `number` on.
+
+    In the tables named by `new` no row that is added can be there before.
+    """
+    parts = []
+    for removing in kinds:
         for name, table, columns in _TABLES:
             dated = name == "postings"
             shown = (*columns, ("sort_date", "timestamptz")) if dated and removing else columns
@@ -66,7 +69,7 @@ def _entries() -> str:
                     ),
                     arrays=", ".join(arrays),
                     names=", ".join(names),
-                    conflict="" if name in _DISTINCT else " ON CONFLICT DO NOTHING",
+                    conflict="" if name in new else " ON CONFLICT DO NOTHING",
                 )
             )
     return ",".join(parts)
@@ -92,6 +95,23 @@ changed AS (
     AS now_so (id, method, sort_date, parameters, body)
   WHERE r.id = now_so.id RETURNING r.id, r.target_key, r.sort_date),
 touched AS (TABLE made UNION ALL TABLE changed),
-{_entries()}
+{_entries(15, False, True)}
 SELECT id, target_key FROM touched
+"""
+
+HOLD_NEXT: Final = """
+SELECT r.id, r.body FROM fhir_api_resource r
+WHERE r.tenant_id = $1 AND r.id > $2 AND NOT r.deleted ORDER BY r.id LIMIT $3 FOR NO KEY UPDATE OF r
+"""
+
+# Parameters: $1 tenant, $2 resources, $3 their search parameters, then the columns of entries to add; a resource is its own number here.
+INDEX_AGAIN: Final = f"""
+WITH touched AS (
+  SELECT id, id AS target_key, sort_date FROM fhir_api_resource WHERE tenant_id = $1 AND id = ANY($2::bigint[])),
+numbered AS (
+  UPDATE fhir_api_resource r SET parameters = now_so.parameters
+  FROM unnest($2::bigint[], $3::text[]) AS now_so (id, parameters)
+  WHERE r.tenant_id = $1 AND r.id = now_so.id AND r.parameters <> now_so.parameters),
+{_entries(4, False, new=frozenset())}
+SELECT count(*) FROM touched
 """

@@ -142,10 +142,15 @@ def _prepare(change: Change, at: datetime) -> _Prepared:
         body=body,
         sort_date=sort_date,
         moved=moved,
-        parameters="".join(f" {one}" for one in sorted(now_found.parameters)) + " ",
+        parameters=numbered(now_found),
         added=_less(now_found, was_found, moved=moved),
         dropped=_less(was_found, now_found, moved=moved),
     )
+
+
+def numbered(entries: Entries) -> str:
+    """The numbers of the search parameters that have a value, as the resource's row keeps them."""
+    return "".join(f" {one}" for one in sorted(entries.parameters)) + " "
 
 
 def index_of_body(body: bytes) -> Entries:
@@ -182,17 +187,17 @@ def _call(tenant_id: UUID, prepared: Sequence[_Prepared], at: datetime) -> Call:
         arrays.texts(item.parameters for _, item in changed),
         arrays.texts(_text(item.body) for _, item in changed),
     ]
-    for columns in (_added(prepared), _dropped(changed)):
-        parameters.extend(columns)
+    # The owner of an entry is told by its target key, since a new row has no number yet.
+    parameters.extend(columns([(item.target, item.added) for item in prepared]))
+    parameters.extend(_dropped(changed))
     return Call(_WRITE, parameters)
 
 
-def _added(prepared: Sequence[_Prepared]) -> list[str]:
-    """The columns of new entries; their owner is told by its target key, since a new row has no number yet.
+def columns(found: Sequence[tuple[int, Entries]]) -> list[str]:
+    """The columns of entries to add, each with the number by which its owner is told.
 
     In the order of their keys, so that neighbours in an index are written one after the other.
     """
-    found = [(item.target, item.added) for item in prepared]
     tables = (
         (((owner, key) for owner, entries in found for key in entries.postings), 2),
         (((owner, *row) for owner, entries in found for row in entries.dates), 4),
@@ -246,4 +251,15 @@ def version_of(rows: Rows, n: int = 0) -> Version:
     )
 
 
-__all__ = ["Change", "Name", "Version", "index_of_body", "locked", "version_of", "write", "write_along"]
+__all__ = [
+    "Change",
+    "Name",
+    "Version",
+    "columns",
+    "index_of_body",
+    "locked",
+    "numbered",
+    "version_of",
+    "write",
+    "write_along",
+]

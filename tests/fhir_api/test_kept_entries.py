@@ -1,10 +1,12 @@
 """What resources are found by, as the tables keep it."""
 
+import io
 from collections import Counter
 from datetime import datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from core.clock import now
 from core.db import tenant_context
@@ -114,3 +116,37 @@ def test_sort_date_at_the_edge_of_the_calendar_is_kept(tenant):
     assert early.sort_date == "0001-01-01T00:00:01.000000+00:00"
     with tenant_context(tenant.id):
         assert Resource.objects.get(tenant_id=tenant.id).sort_date == datetime.fromisoformat(early.sort_date)
+
+
+def test_reindexing_makes_what_is_missing_and_nothing_else(tenant):
+    other = factories.provision()
+    examples = data.examples("Observation")[:5]
+    for resource in (EDGE, *examples):
+        first = write(tenant, resource)
+    write(other, EDGE)
+    write(tenant, {**EDGE, "id": "gone"})
+    write(tenant, None, method=Method.DELETE, kind="Observation", fhir_id="gone", later=1)
+    with tenant_context(tenant.id):
+        rows = Resource.objects.filter(tenant_id=tenant.id)
+        before = list(rows.order_by("id").values())
+        for model, _ in TABLES.values():
+            model.objects.filter(tenant_id=tenant.id).delete()
+        rows.update(parameters="")
+    out = io.StringIO()
+
+    call_command("reindex_fhir", tenant=tenant.slug, stdout=out)
+    call_command("reindex_fhir", tenant=str(tenant.id), stdout=out)
+
+    assert kept(tenant) == made(EDGE, *examples)
+    assert kept(other) == made(EDGE)
+    with tenant_context(tenant.id):
+        assert list(rows.order_by("id").values()) == [
+            one if not one["deleted"] else {**one, "parameters": ""} for one in before
+        ]
+        assert rows.get(fhir_id=first.fhir_id).version == 1
+    assert out.getvalue().endswith("6 resources, done\n")
+
+
+def test_reindexing_of_no_tenant_is_refused():
+    with pytest.raises(CommandError, match="no tenant 'nobody-there'"):
+        call_command("reindex_fhir", tenant="nobody-there")
