@@ -8,12 +8,14 @@ VERSION_COLUMNS: Final = (
     " to_char(r.sort_date AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"+00:00\"'), r.body"
 )
 
-LOCK_ROWS: Final = f"""
+# Who refers to a resource holds it with KEY SHARE (`integrity`): changing it may go on beside that, deleting it may not.
+_ROWS: Final = f"""
 SELECT {VERSION_COLUMNS} FROM fhir_api_resource r
 JOIN unnest($2::smallint[], $3::text[] COLLATE "C") AS wanted (type, fhir_id)
   ON r.type = wanted.type AND r.fhir_id = wanted.fhir_id
-WHERE r.tenant_id = $1 ORDER BY r.id FOR UPDATE OF r
-"""
+WHERE r.tenant_id = $1 ORDER BY r.id"""
+LOCK_TO_CHANGE: Final = f"{_ROWS} FOR NO KEY UPDATE OF r"
+LOCK_TO_DELETE: Final = f"{_ROWS} FOR UPDATE OF r"
 
 LOCK_NAMES: Final = "SELECT pg_advisory_xact_lock(name) FROM unnest($1::bigint[]) AS name ORDER BY name"
 

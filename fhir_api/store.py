@@ -20,7 +20,7 @@ from .keys import hashed, target_key
 from .models import Method
 from .reading import read_stored
 from .resources import Json, stamped, written
-from .statements import LOCK_NAMES, LOCK_ROWS, WRITE
+from .statements import LOCK_NAMES, LOCK_TO_CHANGE, LOCK_TO_DELETE, WRITE
 from .types import NAMES, NUMBERS
 
 Name = tuple[str, str]  # type, id
@@ -62,25 +62,25 @@ class Change:
 
 
 _KEY = itemgetter(1)
-LOCKED = Statement.of(LOCK_ROWS)
+_TO_CHANGE, _TO_DELETE = Statement.of(LOCK_TO_CHANGE), Statement.of(LOCK_TO_DELETE)
 _NAMES = Statement.of(LOCK_NAMES)
 _WRITE = Statement.of(WRITE)
 
 
 @needs_transaction
-def locked(tenant_id: UUID, names: Iterable[Name]) -> dict[Name, Version]:
+def locked(tenant_id: UUID, names: Iterable[Name], *, deleting: Iterable[Name] = ()) -> dict[Name, Version]:
     """The current versions of those that exist (deleted ones too), held until the transaction ends.
 
-    What does not exist is held by name, so that nobody else creates it meanwhile.
+    Those that shall be deleted are held against everybody who refers to them. What does not exist is held by name, so
+    that nobody else creates it meanwhile.
     """
-    wanted = sorted(set(names))
-    if not wanted:
-        return {}
-    found = _read(tenant_id, wanted)
+    ending = set(deleting)
+    wanted = [name for name in sorted(set(names)) if name not in ending]
+    found = _read(tenant_id, wanted, _TO_CHANGE) | _read(tenant_id, sorted(ending), _TO_DELETE)
     if absent := [name for name in wanted if name not in found]:
         locks = sorted(hashed(f"{tenant_id}/{kind}/{fhir_id}") for kind, fhir_id in absent)
         run([Call(_NAMES, [arrays.numbers(locks)])])
-        found |= _read(tenant_id, absent)
+        found |= _read(tenant_id, absent, _TO_CHANGE)
     return found
 
 
@@ -229,9 +229,11 @@ def _text(body: bytes | None) -> str | None:
     return None if body is None else body.decode()
 
 
-def _read(tenant_id: UUID, names: Sequence[Name]) -> dict[Name, Version]:
+def _read(tenant_id: UUID, names: Sequence[Name], statement: Statement) -> dict[Name, Version]:
+    if not names:
+        return {}
     kinds, ids = arrays.numbers(NUMBERS[kind] for kind, _ in names), arrays.texts(fhir_id for _, fhir_id in names)
-    (rows,) = run([Call(LOCKED, [str(tenant_id), kinds, ids])])
+    (rows,) = run([Call(statement, [str(tenant_id), kinds, ids])])
     versions = [version_of(rows, n) for n in range(len(rows))]
     return {version.name: version for version in versions}
 

@@ -53,7 +53,9 @@ def perform(actor: Actor, writes: Sequence[Write], *, at: datetime) -> list[Writ
 def carry_out(actor: Actor, addressed: Sequence[Addressed], *, at: datetime) -> list[Written]:
     """The second half of `perform`, for a transaction that must know the ids before its references can be resolved."""
     _check_once(addressed)
-    current = store.locked(actor.tenant_id, [one.name for one in addressed if one.fhir_id and not one.fresh])
+    known = [one for one in addressed if one.fhir_id and not one.fresh]
+    ending = [one.name for one in known if one.write.method is Method.DELETE]
+    current = store.locked(actor.tenant_id, [one.name for one in known], deleting=ending)
     plans = [_plan(one, current.get(one.name)) for one in addressed]
     changes = [plan.change for plan in plans if plan.change]
     _check_resources(plans)

@@ -4,8 +4,10 @@ from collections import Counter
 
 import pytest
 
+from core.db import tenant_context
 from core.ids import uuid7_text
-from tests.fhir_api.clients import Fhir, identified, observation, patient, prescriber
+from fhir_api import store
+from tests.fhir_api.clients import Fhir, code_of, identified, observation, patient, prescriber
 from tests.races import race
 
 WRITERS = 16
@@ -71,6 +73,24 @@ def test_point_7_parallel_creates_under_one_id_with_if_none_match_make_one(docto
     path = f"/Patient/{fhir_id}"
     answers = all_at_once(doctor, lambda api, _: api.put(path, patient(id=fhir_id), If_None_Match="*"), 8)
     assert statuses(answers) == {201: 1, 412: 7}
+
+
+def test_who_changes_a_resource_holds_up_nobody_who_refers_to_it(doctor):
+    made = doctor.made(patient())
+    with tenant_context(doctor.tenant.id):
+        store.locked(doctor.tenant.id, [("Patient", made["id"])])
+        (answer,) = race(lambda: twin(doctor).post("/Observation", observation(f"Patient/{made['id']}")))
+    assert answer.status_code == 201, answer.content
+
+
+def test_who_deletes_a_resource_holds_up_those_who_refer_to_it(doctor):
+    made = doctor.made(patient())
+    name = ("Patient", made["id"])
+    with tenant_context(doctor.tenant.id):
+        store.locked(doctor.tenant.id, [name], deleting=[name])
+        (answer,) = race(lambda: twin(doctor).post("/Observation", observation(f"Patient/{made['id']}")))
+    assert (answer.status_code, code_of(answer)) == (409, "concurrent_update")
+    assert "Retry-After" in answer.headers
 
 
 def test_point_25_deleting_races_referring_and_no_reference_leads_nowhere(doctor):
