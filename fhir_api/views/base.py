@@ -67,6 +67,7 @@ class FhirViewSet(ApiViewSet):
     family = "fhir"
     documented: ClassVar[bool] = False
     access: smart.Access
+    _may_read = False
 
     def negotiate(self, request: HttpRequest) -> None:
         """Refuse a caller that takes no JSON of R4.
@@ -78,7 +79,12 @@ class FhirViewSet(ApiViewSet):
     def _enter(self, tenant_id: UUID, proof: Rows, *, writing: bool) -> Actor:
         actor = super()._enter(tenant_id, proof, writing=writing)
         self.access = smart.access_of(actor)
+        self._may_read = actor.may(READ_SCOPE)
         return actor
+
+    def reads(self, type_name: str) -> bool:
+        """Tell whether the caller may be shown resources of a type that others wrote."""
+        return self._may_read and self.access.allows(type_name, smart.READ)
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -109,9 +115,8 @@ class FhirViewSet(ApiViewSet):
         if write.method is not Method.PUT and written.version is not None and not written.changed:
             # What was there is answered, and no fact tells of it; who replaces a resource by itself knew it.
             self.note(command.actor, _of_write(written))
-        reads = command.actor.may(READ_SCOPE) and self.access.allows(write.type, smart.READ)
         sent = written.status == 201 or write.method is Method.PUT  # what the caller wrote himself tells him nothing
-        return answers.of_write(self.request, written, shown=sent or reads)
+        return answers.of_write(self.request, written, shown=sent or self.reads(write.type))
 
     def _work(self, actor: Actor, work: Work, target: Any) -> HttpResponse:
         response: HttpResponse = work(Command(actor=actor, data={}, target=target, at=clock.now()))

@@ -21,6 +21,7 @@ from fhir_api.bundles.transactions import transact
 from fhir_api.intentions import Write, Written
 from fhir_api.reading import read_body, read_stored
 from fhir_api.resources import pretty
+from fhir_api.types import NUMBERS
 
 from .base import LETTERS, writing
 from .searches import SearchViewSet
@@ -82,7 +83,9 @@ class _RequestFace:
     @property
     def wanted(self) -> str:
         """Nothing but outcomes unless more is asked for: a Bundle of thousands would be sent back whole."""
-        return negotiation.preferred_return(self._request, otherwise="minimal")
+        found = negotiation.preferred_return(self._request, otherwise="minimal")
+        shown = found != "representation" or all(map(self._view.reads, NUMBERS))
+        return found if shown else "minimal"  # a conditional create or a patch would show what others wrote
 
     def check_write(self, write: Write) -> None:
         """Demand the tenant's scope for writes and the token's for the type."""

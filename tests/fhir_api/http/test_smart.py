@@ -90,6 +90,11 @@ def test_who_may_not_read_is_shown_nothing_that_others_wrote(tenant):
     patched = updater.patch(f"/Patient/{made['id']}", change)
     assert (patched.status_code, patched.content, patched.headers["ETag"]) == (200, b"", 'W/"2"')
     assert creator.post("/Patient", patient()).json()["gender"] == "female"
+    request = {"method": "POST", "url": "Patient", "ifNoneExist": f"identifier=urn:mrn|{value}"}
+    bundle = {"resourceType": "Bundle", "type": "transaction", "entry": [{"request": request, "resource": body}]}
+    for api, shown in ((creator, False), (doctor, True)):
+        (entry,) = api.post("/", bundle, Prefer="return=representation").json()["entry"]
+        assert (entry["response"]["status"], "resource" in entry) == ("200 OK", shown)
 
 
 def test_update_as_create_needs_both_letters(tenant):
