@@ -16,8 +16,11 @@ def constraint(path: str, properties: Properties) -> list[Json]:
 
 
 def named(title: str, rule: Json) -> Json:
-    """A rule that breaks as a whole, at the element it is said of: one issue, whatever it is made of."""
-    return {"title": title, "anyOf": [rule]} if title != "ele-1" else {"title": title, **rule}
+    """A rule that breaks as a whole, at the element it is said of: one issue, whatever it is made of.
+
+    Only a `not` does so without an account of every branch, which costs ten times the check.
+    """
+    return {"title": title, **rule} if rule.keys() == {"not"} else {"title": title, "not": {"not": rule}}
 
 
 def exists(*names: str, among: Container[str]) -> Json:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from . import dates
+from .definitions import choices
 from .faults import VALUE, Fault, broken
 from .rules import BY_CODE
 
@@ -16,6 +17,11 @@ _LITERAL: Final = re.compile(
     r"(?:https?://[^?#\s]+/)?([A-Z][A-Za-z]{1,63})/[A-Za-z0-9.\-]{1,64}(?:/_history/[A-Za-z0-9.\-]{1,64})?"
 )
 _OID: Final = re.compile(r"urn:oid:[0-2](?:\.(?:0|[1-9][0-9]*))+", re.ASCII)
+
+
+_VALUES: Final = frozenset(
+    member for name, (stem, _) in choices().items() if stem == "value" for member in (name, f"_{name}")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +37,7 @@ _NONE: Final[tuple[Fault, ...]] = ()
 
 
 def _extension(value: Json, _: Surroundings) -> Sequence[Fault]:
-    has_value = any(name.startswith(("value", "_value")) for name in value)
+    has_value = not _VALUES.isdisjoint(value)
     return (broken("ext-1", BY_CODE["ext-1"]),) if has_value == ("extension" in value) else _NONE
 
 
@@ -64,10 +70,11 @@ def _unit(quantity: Json) -> tuple[Any, ...]:
 
 
 def _component(value: Json, _: Surroundings) -> Sequence[Fault]:
-    codings = value.get("code", {}).get("coding", ())
-    if not codings or not any(name.startswith(("value", "_value")) for name in value):
+    components = value.get("component", ())
+    if not components or _VALUES.isdisjoint(value):
         return _NONE
-    for component in value.get("component", ()):
+    codings = value.get("code", {}).get("coding", ())
+    for component in components:
         if any(one in codings for one in component.get("code", {}).get("coding", ())):
             return (broken("obs-7", BY_CODE["obs-7"]),)
     return _NONE

@@ -22,10 +22,15 @@ _INTEGERS: Final = frozenset({"integer", "unsignedInt", "positiveInt"})
 
 @dataclass(slots=True)
 class _Plan:
-    """What is done at an element of one type."""
+    """What is done at an element of one type: `looked_at` are the members that something is done with."""
 
     steps: dict[str, Step]
-    checks: tuple[Check, ...] = ()
+    checks: tuple[Check, ...]
+    looked_at: frozenset[str]
+
+    def passes_by(self, value: dict[str, Any]) -> bool:
+        """Whether nothing is to be done at an element, as at most codings and quantities."""
+        return not self.checks and self.looked_at.isdisjoint(value)
 
 
 def walk(type_name: str, resource: dict[str, Any], surroundings: Surroundings) -> Sequence[Fault]:
@@ -55,7 +60,7 @@ def _plan(type_name: str) -> _Plan:
     steps = {name: step for name, schema in properties.items() if (step := _step(name, schema)) is not None}
     stems = {name: choices()[name][0] for name in properties if name in choices()}
     checks = CHECKS.get(type_name, ())
-    return _Plan(steps, (_only_one(stems), *checks) if stems else checks)
+    return _Plan(steps, (_only_one(stems), *checks) if stems else checks, frozenset(steps))
 
 
 def _step(name: str, schema: dict[str, Any]) -> Step | None:
@@ -84,8 +89,10 @@ def _targeted(one: Step, schema: dict[str, Any]) -> Step:
     others = resource_types() - targets
 
     def step(value: Any, parent: dict[str, Any], surroundings: Surroundings) -> Sequence[Fault]:
-        for name, kind in (("reference", type_named(value.get("reference", ""))), ("type", value.get("type"))):
-            if kind in others:
+        reference = value.get("reference", "")
+        named = type_named(reference) if reference.startswith("http") else ""
+        for name, kind in (("reference", named), ("type", value.get("type", ""))):
+            if kind and kind in others:
                 return (Fault(VALUE, f"The reference may be to {listed(sorted(targets))} only.", (name,)),)
         return one(value, parent, surroundings)
 
@@ -98,7 +105,7 @@ def _one(target: str) -> Step:
     def step(value: Any, _: dict[str, Any], surroundings: Surroundings) -> Sequence[Fault]:
         nonlocal plan
         plan = plan or _plan(target)
-        return _visit(plan, value, surroundings)
+        return _NONE if plan.passes_by(value) else _visit(plan, value, surroundings)
 
     return step
 
@@ -194,14 +201,17 @@ def _narrative(value: Any, _: dict[str, Any], __: Surroundings) -> Sequence[Faul
 
 def _only_one(stems: dict[str, str]) -> Check:
     """Of the names of a choice only one may be used, with its sibling. Source: R4 formats.html#choice."""
+    names = frozenset(stems) | frozenset(f"_{name}" for name in stems)
 
     def check(value: dict[str, Any], _: Surroundings) -> Sequence[Fault]:
+        used = [member for member in value if member in names]
+        if len(used) < 2:
+            return _NONE
         first: dict[str, str] = {}
         found: dict[str, Fault] = {}
-        for member in value:
-            name = member.removeprefix("_")
-            stem = stems.get(name)
-            if stem is not None and first.setdefault(stem, name) != name:
+        for name in (member.removeprefix("_") for member in used):
+            stem = stems[name]
+            if first.setdefault(stem, name) != name:
                 words = f"{stem} has one type only: {first[stem]} and {name} cannot both be given."
                 found.setdefault(stem, Fault(STRUCTURE, words, (stem,)))
         return tuple(found.values())
