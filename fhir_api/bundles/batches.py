@@ -82,6 +82,7 @@ class _Batch:
         for entry, (_, links) in read:
             try:
                 for one in links.conditional:
+                    self.face.check_reference(one.type, one.place)
                     references.replace(one, found[one.criteria])
             except PlatformError as refusal:
                 self.answers[entry.number] = of_refusal(refusal)

@@ -25,8 +25,15 @@ class Face(Protocol):
         """
         ...
 
+    def check_reference(self, type_name: str, place: str) -> None:
+        """Refuse a conditional reference to a type that the credential may not search.
+
+        :raises core.errors.Forbidden: as said.
+        """
+        ...
+
     def check_written(self, done: Iterable[tuple[Write, Written]]) -> None:
-        """Refuse an update that turned out to be a create.
+        """Refuse an update that turned out to be a create, and record what is shown though nothing was changed.
 
         :raises core.errors.Forbidden: the credential may not create.
         """
@@ -51,6 +58,9 @@ class Platform:
     wanted: str = "minimal"
 
     def check_write(self, write: Write) -> None:
+        """Refuse nothing."""
+
+    def check_reference(self, type_name: str, place: str) -> None:
         """Refuse nothing."""
 
     def check_written(self, done: Iterable[tuple[Write, Written]]) -> None:

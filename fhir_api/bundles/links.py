@@ -33,6 +33,11 @@ class Conditional:
     criteria: str
     place: str
 
+    @property
+    def type(self) -> str:
+        """The type of resources that the criteria concern."""
+        return self.criteria.partition("?")[0]
+
 
 @dataclass(slots=True)
 class Links:

@@ -41,7 +41,7 @@ def transact(actor: Actor, sent: Sequence[Any], face: Face, *, at: datetime) -> 
     for write in writes:
         face.check_write(write)
     addressed = _see_deletions(address(actor.tenant_id, writes))
-    _link(actor, [(one, entry) for one, (_, entry) in zip(addressed, pairs, strict=True)], at)
+    _link(actor, face, [(one, entry) for one, (_, entry) in zip(addressed, pairs, strict=True)], at)
     done = carry_out(actor, addressed, at=at)
     answers = {entry.number: of_write(written, face.wanted) for written, (_, entry) in zip(done, pairs, strict=True)}
     face.check_written(zip(writes, done, strict=True))
@@ -89,7 +89,7 @@ def _see_deletions(addressed: Sequence[Addressed]) -> list[Addressed]:
     ]
 
 
-def _link(actor: Actor, pairs: Sequence[tuple[Addressed, Entry]], at: datetime) -> None:
+def _link(actor: Actor, face: Face, pairs: Sequence[tuple[Addressed, Entry]], at: datetime) -> None:
     """Replace placeholders and conditional references in all that shall be stored."""
     kept = [(one, entry) for one, entry in pairs if one.write.method is not Method.DELETE]
     links = Links({entry.full_url: "/".join(one.name) for one, entry in kept if entry.full_url})
@@ -99,6 +99,8 @@ def _link(actor: Actor, pairs: Sequence[tuple[Addressed, Entry]], at: datetime) 
             links.resolve(document, place=entry.place, full_url=entry.full_url)
     if not links.conditional:
         return
+    for conditional in links.conditional:
+        face.check_reference(conditional.type, conditional.place)
     made = (
         ("/".join(one.name), one.write.resource) for one, _ in kept if one.write.resource is not None and one.creates
     )

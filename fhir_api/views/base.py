@@ -114,7 +114,7 @@ class FhirViewSet(ApiViewSet):
             self.access.demand(write.type, smart.CREATE)
         if write.method is not Method.PUT and written.version is not None and not written.changed:
             # What was there is answered, and no fact tells of it; who replaces a resource by itself knew it.
-            self.note(command.actor, _of_write(written))
+            self.note(command.actor, record_of(written))
         sent = written.status == 201 or write.method is Method.PUT  # what the caller wrote himself tells him nothing
         return answers.of_write(self.request, written, shown=sent or self.reads(write.type))
 
@@ -170,7 +170,8 @@ def _of_version(read: Access, rows: Rows) -> Access:
     return replace(read, patients=whose, count=int(body is not None), outcome=410 if body is None else 200)
 
 
-def _of_write(written: Written) -> Access:
+def record_of(written: Written) -> Access:
+    """The record of a resource that is answered to a write which did not change it."""
     found = written.version
     assert found is not None
     whose = patients_of([(found.type, found.fhir_id, found.body)])

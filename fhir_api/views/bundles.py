@@ -1,11 +1,7 @@
 """`POST [base]`: batch and transaction. Source: R4 http.html#transaction; contract, fhir.md point 40."""
 
-import random
-import time
 from collections.abc import Iterable, Sequence
 
-import psycopg
-from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 
 from api.writing import Command
@@ -17,19 +13,17 @@ from fhir_api.bundles.answers import Answer, bundle
 from fhir_api.bundles.batches import run_batch
 from fhir_api.bundles.entries import Entry, listed, read_type
 from fhir_api.bundles.reads import answer_of, check
+from fhir_api.bundles.retries import begun_again
 from fhir_api.bundles.transactions import transact
 from fhir_api.intentions import Write, Written
 from fhir_api.reading import read_body, read_stored
 from fhir_api.resources import pretty
 from fhir_api.types import NUMBERS
 
-from .base import LETTERS, writing
+from .base import LETTERS, record_of, writing
 from .searches import SearchViewSet
 
 LIMIT_BYTES = 10 * 1_048_576
-_ATTEMPTS = 4
-_PAUSE_SECONDS = 0.05
-_AGAIN = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
 
 
 class BundleViewSet(SearchViewSet):
@@ -40,14 +34,7 @@ class BundleViewSet(SearchViewSet):
 
     def process(self, request: HttpRequest) -> HttpResponse:
         """Carry out a Bundle; after a deadlock of two transactions the one that lost is begun again."""
-        for attempt in range(1, _ATTEMPTS + 1):
-            try:
-                return self.write(self._work_on)
-            except DatabaseError as error:
-                if attempt == _ATTEMPTS or not isinstance(error.__cause__, _AGAIN):
-                    raise
-            time.sleep(random.uniform(0, _PAUSE_SECONDS * 2**attempt))
-        raise AssertionError("unreachable")
+        return begun_again(lambda: self.write(self._work_on))
 
     def admit(self, actor: Actor, rows: Sequence[Rows]) -> None:
         """Let those in who may only read: which entries change something is known later."""
@@ -63,7 +50,7 @@ class BundleViewSet(SearchViewSet):
         sent = read_body(request.body, "Bundle", limit_bytes=LIMIT_BYTES)
         kind = read_type(sent)
         carry_out = transact if kind == "transaction" else run_batch
-        face = _RequestFace(self, request)
+        face = _RequestFace(self, request, command.actor)
         content = bundle(kind, carry_out(command.actor, listed(sent), face, at=command.at))
         return answers.respond(pretty(read_stored(content)) if negotiation.is_pretty(request) else content)
 
@@ -76,28 +63,43 @@ class BundleViewSet(SearchViewSet):
 class _RequestFace:
     """The rights and wishes of one request; see `bundles.faces.Face`."""
 
-    def __init__(self, view: BundleViewSet, request: HttpRequest) -> None:
+    def __init__(self, view: BundleViewSet, request: HttpRequest, actor: Actor) -> None:
         self._view = view
         self._request = request
+        self._actor = actor
+        found = negotiation.preferred_return(request, otherwise="minimal")
+        shown = found != "representation" or all(map(view.reads, NUMBERS))
+        self._wanted = found if shown else "minimal"  # a conditional create or a patch would show what others wrote
 
     @property
     def wanted(self) -> str:
         """Nothing but outcomes unless more is asked for: a Bundle of thousands would be sent back whole."""
-        found = negotiation.preferred_return(self._request, otherwise="minimal")
-        shown = found != "representation" or all(map(self._view.reads, NUMBERS))
-        return found if shown else "minimal"  # a conditional create or a patch would show what others wrote
+        return self._wanted
 
     def check_write(self, write: Write) -> None:
         """Demand the tenant's scope for writes and the token's for the type."""
         if self._view.refusal is not None:
             raise self._view.refusal
-        self._view.access.demand(write.type, LETTERS[write.method])
+        self._demand(write.type, LETTERS[write.method], write.place)
+
+    def check_reference(self, type_name: str, place: str) -> None:
+        """Demand that the type may be searched."""
+        self._demand(type_name, smart.SEARCH, place)
 
     def check_written(self, done: Iterable[tuple[Write, Written]]) -> None:
-        """Demand the right to create where something was created."""
+        """Demand the right to create where something was created; record what is shown though nothing was changed."""
         for write, written in done:
             if written.status == 201:
-                self._view.access.demand(write.type, smart.CREATE)
+                self._demand(write.type, smart.CREATE, write.place)
+            if self.wanted == "representation" and written.version is not None and not written.changed:
+                self._view.note(self._actor, record_of(written))
+
+    def _demand(self, type_name: str, letter: str, place: str) -> None:
+        try:
+            self._view.access.demand(type_name, letter)
+        except Forbidden as refusal:
+            refusal.extra["expression"] = place
+            raise
 
     def check_read(self, entry: Entry) -> None:
         """Refuse what is no read of resources."""

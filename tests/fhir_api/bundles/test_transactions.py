@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from tests import factories
 from tests.fhir_api.bundles.making import (
     batch,
     bundle,
@@ -17,7 +18,7 @@ from tests.fhir_api.bundles.making import (
     transaction,
     urn,
 )
-from tests.fhir_api.clients import FHIR, identified, observation, patient, prescriber, reader
+from tests.fhir_api.clients import FHIR, Fhir, identified, observation, patient, prescriber, reader
 
 PRACTITIONER = {"resourceType": "Practitioner", "name": [{"family": "Rot"}]}
 
@@ -527,3 +528,20 @@ def test_digits_and_extensions_of_entries_are_kept(api):
     "valueQuantity":{"value":1.10,"_value":{"id":"v"}}}}]}"""
     assert api.post("", raw, media=FHIR).status_code == 200
     assert b'"value":1.10,"_value":{"id":"v"}' in api.get("/Observation/o").content
+
+
+def test_scopes_of_the_token_hold_for_each_entry(api):
+    person, _ = factories.member(api.tenant, ["prescriber"])
+    token = factories.bearer(person, scopes="healthcare.read healthcare.write user/Patient.cruds user/Observation.u")
+    narrow = Fhir(token, api.tenant)
+    (made,) = responses(narrow.post("", transaction(entry("POST", "Patient", patient()))))
+    seen = observation(located(made), id="o")
+    for one in (
+        entry("POST", "Observation", seen),
+        entry("PUT", "Observation/o", seen),  # which would create it
+        entry("POST", "Patient", patient(generalPractitioner=[{"reference": "Practitioner?identifier=a|b"}])),
+        entry("GET", "Practitioner/p"),
+    ):
+        assert narrow.post("", transaction(entry("POST", "Patient", patient()), one)).status_code == 403, one
+        assert statuses(narrow.post("", batch(one))) == [403], one
+    assert len(history(api)) == 1

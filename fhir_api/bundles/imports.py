@@ -1,0 +1,180 @@
+"""Importing files of resources and Bundles into a tenant, so that an import that was broken off can be begun again.
+
+What was carried out is remembered in its own transaction, by the hash of its bytes, like a key of idempotency; so nothing is
+carried out twice within the days that keys are kept. Resources are written under their own ids, which may be repeated for ever.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from api.errors import refusal_of
+from api.idempotency import Claim
+from core.actor import SYSTEM, Actor
+from core.db import tenant_context
+from core.errors import Malformed, PlatformError
+from core.pipeline import run
+from fhir_api.ids import check_id
+from fhir_api.intentions import Write
+from fhir_api.models import Method
+from fhir_api.outcomes import issues_of
+from fhir_api.reading import read_body, read_document
+from fhir_api.resources import Json, written
+from fhir_api.types import NUMBERS
+from fhir_api.writes import perform
+
+from .batches import run_batch
+from .entries import listed, read_type
+from .faces import Platform
+from .retries import begun_again
+from .transactions import transact
+
+LIMIT_BYTES: Final = 64 * 1_048_576
+TOGETHER: Final = 200
+
+
+@dataclass(slots=True)
+class Tally:
+    """What an import came to. `refused` tells place and reason, without values of a record."""
+
+    written: int = 0
+    unchanged: int = 0
+    skipped: int = 0
+    repeated: int = 0
+    refused: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One document of a file; `place` names it: "patients.ndjson.gz:12"."""
+
+    place: str
+    content: Json
+
+
+class NotImported(Malformed):
+    """A document of the file cannot be imported."""
+
+    code = "not_imported"
+    title = "The file cannot be imported."
+
+
+def lines(raw: Iterator[bytes], name: str) -> Iterator[Item]:
+    """The documents of NDJSON: each line a resource or a Bundle.
+
+    :raises NotImported: a line is not one.
+    """
+    for number, line in enumerate(raw, 1):
+        if line.strip():
+            yield _item(line, f"{name}:{number}")
+
+
+def whole(raw: bytes, name: str) -> Iterator[Item]:
+    """The documents of a JSON file: a resource, a Bundle, or a list of them.
+
+    :raises NotImported: it is none of them.
+    """
+    found = read_document(raw, limit_bytes=LIMIT_BYTES)
+    for number, one in enumerate(found if isinstance(found, list) else [found]):
+        if not isinstance(one, dict):
+            raise NotImported(f"{name}[{number}] is not a resource.")
+        yield Item(f"{name}[{number}]" if isinstance(found, list) else name, one)
+
+
+def _item(raw: bytes, place: str) -> Item:
+    try:
+        return Item(place, read_body(raw, None, limit_bytes=LIMIT_BYTES))
+    except PlatformError as refusal:
+        raise NotImported(f"{place}: {refusal.detail}") from None
+
+
+class Import:
+    """One import into one tenant."""
+
+    def __init__(self, actor: Actor, *, at: datetime) -> None:
+        self.actor = actor
+        self.at = at
+        self.tally = Tally()
+
+    def take(self, items: Iterator[Item]) -> Iterator[None]:
+        """Carry out the documents one after the other, Bundles alone, resources in companies; pause after each of these."""
+        waiting: list[Item] = []
+        for item in items:
+            if item.content.get("resourceType") == "Bundle":
+                yield from self._resources(waiting)
+                waiting = []
+                self._bundle(item)
+                yield
+            elif item.content.get("resourceType") in NUMBERS:
+                waiting.append(item)
+                if len(waiting) == TOGETHER:
+                    yield from self._resources(waiting)
+                    waiting = []
+            else:
+                self.tally.skipped += 1
+        yield from self._resources(waiting)
+
+    def _bundle(self, item: Item) -> None:
+        try:
+            begun_again(lambda: self._carry_out(item.content, item.place))
+        except PlatformError as refusal:
+            self.tally.refused.append(_told(item.place, refusal))
+
+    def _carry_out(self, bundle: Json, place: str) -> None:
+        kind, sent = read_type(bundle), listed(bundle)
+        digest = hashlib.sha256(written(bundle)).hexdigest()
+        claim = Claim((str(self.actor.tenant_id), str(SYSTEM.id), f"import:{digest}"), digest)
+        with tenant_context(self.actor.tenant_id):
+            (taken,) = run([claim.call()])
+            if not len(taken):
+                self.tally.repeated += 1
+                return
+            answers = (transact if kind == "transaction" else run_batch)(self.actor, sent, Platform(), at=self.at)
+        for number, answer in enumerate(answers):
+            if answer.status >= 400:
+                issue = (answer.outcome or {}).get("issue", [{}])[0]
+                self.tally.refused.append(
+                    f"{place}: Bundle.entry[{number}]: {answer.status} {issue.get('diagnostics', '')}"
+                )
+        self.tally.written += sum(answer.status in (201, 204) for answer in answers)
+        self.tally.unchanged += sum(answer.status == 200 for answer in answers)
+
+    def _resources(self, items: Sequence[Item]) -> Iterator[None]:
+        """Write resources under their own ids; a company with a bad one is halved until that one stands alone."""
+        if not items:
+            return
+        try:
+            begun_again(lambda: self._write(items))
+        except PlatformError as refusal:
+            if len(items) > 1:
+                half = len(items) // 2
+                yield from self._resources(items[:half])
+                yield from self._resources(items[half:])
+                return
+            self.tally.refused.append(_told(items[0].place, refusal))
+        yield
+
+    def _write(self, items: Sequence[Item]) -> None:
+        writes = [_write_of(item) for item in items]
+        with tenant_context(self.actor.tenant_id):
+            done = perform(self.actor, writes, at=self.at)
+        self.tally.written += sum(one.changed for one in done)
+        self.tally.unchanged += sum(not one.changed for one in done)
+
+
+def _write_of(item: Item) -> Write:
+    resource: dict[str, Any] = item.content
+    fhir_id = resource.get("id")
+    if not isinstance(fhir_id, str):
+        raise NotImported("The resource has no id, so that importing it twice would make two.")
+    return Write(Method.PUT, resource["resourceType"], check_id(fhir_id), resource=resource)
+
+
+def _told(place: str, refusal: PlatformError) -> str:
+    issue = issues_of(refusal_of(refusal))[0]
+    return ": ".join(part for part in (place, issue.expression, issue.diagnostics) if part)
+
+
+__all__ = ["LIMIT_BYTES", "Import", "Item", "NotImported", "Tally", "lines", "whole"]

@@ -1,0 +1,98 @@
+"""`manage.py import_fhir FILE… --tenant NAME`: reads files of resources and Bundles into a tenant."""
+
+import gzip
+import io
+import sys
+import time
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, cast
+
+from django.core.management.base import BaseCommand, CommandError
+
+from core import clock
+from core.actor import system_actor
+from core.errors import PlatformError
+from fhir_api.bundles.imports import LIMIT_BYTES, Import, Item, lines, whole
+from organizations.public import tenant_named
+
+_WIDTH = 30
+_SHOWN_AT_MOST = 20
+_EVERY_SECONDS = 0.2
+
+
+class Command(BaseCommand):
+    """Imports NDJSON (a resource or Bundle a line) and JSON (a resource, a Bundle, or a list of them), packed or not."""
+
+    help = (
+        "Import FHIR resources and Bundles. Run it again after it was broken off: what is there is not written twice."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the options."""
+        parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=".ndjson, .json, each also as .gz")
+        parser.add_argument("--tenant", required=True, help="slug or id")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Import, and tell what came of it.
+
+        :raises CommandError: there is no such tenant or file, or something was refused.
+        """
+        tenant_id = tenant_named(options["tenant"])
+        if tenant_id is None:
+            raise CommandError(f"There is no tenant {options['tenant']!r}.")
+        work = Import(system_actor(tenant_id), at=clock.now())
+        for path in options["files"]:
+            self._import(work, path)
+        tally = work.tally
+        self.stdout.write(
+            f"{tally.written} written, {tally.unchanged} unchanged, {tally.repeated} Bundles imported before, "
+            f"{tally.skipped} of other types left out, {len(tally.refused)} refused."
+        )
+        if tally.refused:
+            shown = tally.refused[:_SHOWN_AT_MOST]
+            raise CommandError("\n".join(["Refused:", *shown, *(["…"] if len(tally.refused) > len(shown) else [])]))
+
+    def _import(self, work: Import, path: Path) -> None:
+        try:
+            with path.open("rb") as file:
+                bar = _Bar(path.name, file, path.stat().st_size, shown=sys.stderr.isatty())
+                for _ in work.take(_items(path.name, file)):
+                    bar.show(work.tally.written)
+                bar.end()
+        except (OSError, EOFError) as error:
+            raise CommandError(f"{path}: {error}") from error
+        except PlatformError as error:
+            raise CommandError(f"{path}: {error.detail}") from error
+
+
+def _items(name: str, file: IO[bytes]) -> Iterator[Item]:
+    packed = name.endswith(".gz")
+    content = cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if packed else file
+    if name.removesuffix(".gz").endswith((".ndjson", ".jsonl")):
+        return lines(iter(io.BufferedReader(cast("io.RawIOBase", content)) if packed else content), name)
+    return whole(content.read(LIMIT_BYTES + 1), name)
+
+
+class _Bar:
+    """A progress bar by the bytes that were read; nothing where nobody looks."""
+
+    def __init__(self, name: str, file: IO[bytes], size: int, *, shown: bool) -> None:
+        self.name, self.file, self.size, self.shown = name, file, max(size, 1), shown
+        self.began = self.last = time.monotonic()
+
+    def show(self, written: int) -> None:
+        """Draw, not more often than eyes can follow."""
+        if self.shown and time.monotonic() - self.last >= _EVERY_SECONDS:
+            self.last = time.monotonic()
+            part = min(self.file.tell() / self.size, 1.0)
+            bar = "#" * int(part * _WIDTH)
+            rate = written / max(self.last - self.began, 0.001)
+            sys.stderr.write(f"\r{self.name} [{bar:<{_WIDTH}}] {part:4.0%} {written} written, {rate:.0f}/s ")
+            sys.stderr.flush()
+
+    def end(self) -> None:
+        """Leave the line."""
+        if self.shown:
+            sys.stderr.write("\n")

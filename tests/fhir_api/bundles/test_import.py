@@ -1,0 +1,93 @@
+"""`import_fhir`: files into a tenant, again and again."""
+
+import gzip
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from core.actor import system_actor
+from core.clock import now
+from fhir_api.bundles import imports
+from tests.fhir_api import data
+from tests.fhir_api.bundles.making import batch, entry, history, transaction, urn
+from tests.fhir_api.clients import observation, patient, prescriber
+
+
+@pytest.fixture
+def api():
+    return prescriber()
+
+
+def imported(api, capsys, *paths):
+    call_command("import_fhir", *map(str, paths), "--tenant", str(api.tenant.id))
+    return capsys.readouterr().out
+
+
+def test_resources_are_written_under_their_ids_and_once(api, tmp_path, capsys):
+    people = [patient(id=f"p{n}") for n in range(450)]
+    file = tmp_path / "people.ndjson.gz"
+    medication = {"resourceType": "Medication", "id": "m"}
+    file.write_bytes(gzip.compress(b"\n".join(json.dumps(one).encode() for one in [*people, medication]) + b"\n\n"))
+    assert imported(api, capsys, file).startswith(
+        "450 written, 0 unchanged, 0 Bundles imported before, 1 of other types"
+    )
+    before = history(api)
+    assert len(before) == 450
+    assert imported(api, capsys, file).startswith("0 written, 450 unchanged")
+    assert history(api) == before
+
+
+def test_bundles_are_carried_out_once(api, tmp_path, capsys):
+    who = urn()
+    one = transaction(entry("POST", "Patient", patient(), who), entry("POST", "Observation", observation(who)))
+    file = tmp_path / "bundles.json"
+    file.write_text(json.dumps([one, batch(entry("POST", "Patient", patient()))]))
+    assert imported(api, capsys, file).startswith("3 written")
+    before = history(api)
+    assert imported(api, capsys, file).startswith("0 written, 0 unchanged, 2 Bundles imported before")
+    assert history(api) == before
+
+
+def test_import_that_was_broken_off_is_carried_on(api, tmp_path, capsys):
+    file = tmp_path / "bundles.ndjson"
+    bundles = [transaction(entry("POST", "Patient", patient(multipleBirthInteger=n + 1))) for n in range(5)]
+    file.write_text("\n".join(json.dumps(one) for one in bundles))
+    work = imports.Import(system_actor(api.tenant.id), at=now())
+    with file.open("rb") as opened:
+        running = work.take(imports.lines(iter(opened), file.name))
+        next(running), next(running)  # two Bundles, then the process is gone
+    assert imported(api, capsys, file).startswith("3 written, 0 unchanged, 2 Bundles imported before")
+    assert len(history(api)) == 5
+
+
+def test_refused_documents_are_named_and_the_others_written(api, tmp_path):
+    file = tmp_path / "people.ndjson"
+    people = [patient(id=f"p{n}") for n in range(20)]
+    people[7]["gender"] = "mann"
+    del people[9]["id"]
+    bundle = transaction(entry("POST", "Patient", patient(gender="mann")))
+    file.write_text("\n".join(json.dumps(one) for one in [*people, bundle]))
+    with pytest.raises(CommandError) as error:
+        call_command("import_fhir", str(file), "--tenant", str(api.tenant.id))
+    told = str(error.value)
+    assert all(place in told for place in ("people.ndjson:8: Patient.gender", "people.ndjson:10", "people.ndjson:21"))
+    assert "Bundle.entry[0].resource.gender" in told
+    assert "mann" not in told
+    assert len(history(api)) == 18
+
+
+def test_what_cannot_be_read_is_told(api, tmp_path):
+    broken = tmp_path / "broken.ndjson"
+    broken.write_text('{"resourceType":"Patient"')
+    for arguments in ([str(broken)], [str(tmp_path / "never.json")]):
+        with pytest.raises(CommandError):
+            call_command("import_fhir", *arguments, "--tenant", str(api.tenant.id))
+    with pytest.raises(CommandError, match="no tenant"):
+        call_command("import_fhir", str(broken), "--tenant", "nobody")
+
+
+def test_synthea_is_imported(api, capsys):
+    files = [data.path("prerequisite_batches.json"), data.path("patient_transactions_small20.ndjson.gz")]
+    assert imported(api, capsys, *files).startswith("3473 written, 0 unchanged")
+    assert len(history(api)) == 3_473
