@@ -60,13 +60,20 @@ def _resolved(bundle: Json) -> list[Json]:
 
 def asked(tenant_id: UUID, type_name: str, query: str, *, trips: list[int] | None = None, **more: Any) -> Json:
     """The Bundle that a search answers, asked as the runtime role; `trips` is told how many statements each trip had."""
+    return searched(tenant_id, type_name, tuple(parse_qsl(query)), trips=trips, **more)
+
+
+def searched(
+    tenant_id: UUID, type_name: str, pairs: tuple[tuple[str, str], ...], *, trips: list[int] | None = None, **more: Any
+) -> Json:
+    """The same of pairs that no query string was read into."""
 
     def run(calls: Any) -> Any:
         if trips is not None:
             trips.append(len(calls))
         return pipeline.run(calls)
 
-    ask = Ask(tenant_id, type_name, tuple(parse_qsl(query)), more.pop("at", None) or now(), **more)
+    ask = Ask(tenant_id, type_name, pairs, more.pop("at", None) or now(), **more)
     with tenant_context(tenant_id):
         found: Json = json.loads(run_search(ask, run))
     return found
