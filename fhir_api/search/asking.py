@@ -14,10 +14,10 @@ from fhir_api.types import NUMBERS
 from .access import within
 from .conditions import Condition, Sought
 from .control import MOST_COUNT, Control, apply, check
-from .parse import Pair, checked_pairs, criterion
+from .parse import Leaf, Pair, checked_pairs, criterion
 from .refusals import UnknownSearchParameter, wrong_value
 from .translate import condition
-from .values import Context
+from .values import Context, bare
 
 CURSOR: Final = "_cursor"
 _OF_HTTP: Final = frozenset({"_format", "_pretty"})
@@ -37,12 +37,16 @@ class Ask:
 
 @dataclass(slots=True)
 class Plan:
-    """What an `Ask` means: what is sought of each type, how it is given, what was used, what was left out."""
+    """What an `Ask` means: what is sought of each type, how it is given, what was used, what was left out.
+
+    `bare` are the ids that came without a type: for each the parameter and the keys of what it may mean.
+    """
 
     sought: list[Sought]
     control: Control
     used: list[Pair]
     warnings: list[Issue] = field(default_factory=list)
+    bare: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
 
 
 def plan(ask: Ask, pairs: Sequence[Pair]) -> Plan:
@@ -62,9 +66,9 @@ def plan(ask: Ask, pairs: Sequence[Pair]) -> Plan:
         try:
             if (name != "_type" or ask.type) and not apply(found.control, types, name, value):
                 asked = [criterion(type_name, name, value, readable=readable) for type_name in types]
+                found.bare.extend((name, keys) for one in asked if isinstance(one, Leaf) for keys in bare(one))
                 for type_name, one in zip(types, asked, strict=True):
-                    if one:
-                        conditions[type_name].append(condition(one, context, ask.access))
+                    conditions[type_name] += [condition(one, context, ask.access)] if one else []
         except UnknownSearchParameter as error:
             if ask.strict:
                 raise

@@ -15,6 +15,7 @@ from .compile import Compiler
 from .control import Control
 from .found import COLUMNS, Found, read
 from .paging import After, Page, Part
+from .refusals import wrong_value
 from .subsets import subset
 
 Run = Callable[[Sequence[Call]], list[Rows]]
@@ -88,7 +89,11 @@ def _answer(ask: Ask, planned: Plan, bookmark: cursors.Bookmark | None, run: Run
     counts = bookmark is None and (control.only_total or control.total != "none")
     if counts:
         calls.append(_count_call(ask, control, parts))
+    if planned.bare and bookmark is None:
+        calls.insert(0, _bare_call(ask, planned))
     rows = run(calls)
+    if planned.bare and bookmark is None:
+        _check_bare(planned, rows.pop(0))
     total, issues = bookmark.total if bookmark else None, []
     if counts:
         total = int(rows[-1].value() or 0)
@@ -97,6 +102,27 @@ def _answer(ask: Ask, planned: Plan, bookmark: cursors.Bookmark | None, run: Run
             issues.append(Issue("informational", text, details="total_estimated", severity=INFORMATION))
     matches = [] if control.only_total else list(read(rows[0]))
     return _Answer(matches[: control.count], total, issues, more=len(matches) > control.count)
+
+
+def _bare_call(ask: Ask, planned: Plan) -> Call:
+    """Of how many types there is a resource with each id that came without one."""
+    compiler = Compiler(ask.tenant_id)
+    counts = ", ".join(
+        "(SELECT count(DISTINCT r.type) FROM fhir_api_resource r WHERE r.tenant_id = $1 AND NOT r.deleted"
+        f" AND r.target_key = ANY({compiler.bind(keys, 'bigint[]')}))"
+        for _, keys in planned.bare
+    )
+    return Call(Statement(f"SELECT {counts}".encode(), b""), compiler.parameters)
+
+
+def _check_bare(planned: Plan, rows: Rows) -> None:
+    """Refuse an id that could mean resources of several types. Source: R4 search.html#reference.
+
+    :raises InvalidSearch: as said.
+    """
+    for (name, _), counted in zip(planned.bare, rows.row(), strict=True):
+        if int(counted or 0) > 1:
+            raise wrong_value(name, "Type/id, as there are resources of several types with this id")
 
 
 def _parts(ask: Ask, planned: Plan, run: Run) -> list[Part]:

@@ -6,6 +6,7 @@ from fhir_api.search.refusals import unsupported_modifier, wrong_value
 
 from . import composite, date, quantity, reference, special, string, token, uri
 from .context import Context
+from .reference import bare
 
 _KINDS = {
     "token": token.condition,
@@ -47,4 +48,4 @@ def _identity(leaf: Leaf) -> Condition:
     return Neither((found,)) if leaf.modifier else found
 
 
-__all__ = ["Context", "condition"]
+__all__ = ["Context", "bare", "condition"]

@@ -28,6 +28,15 @@ def condition(leaf: Leaf, _context: Context) -> Condition:
     return Keyed(tuple(dict.fromkeys(found)), rare=True)
 
 
+def bare(leaf: Leaf) -> list[tuple[int, ...]]:
+    """For each value that is an id without a type: the keys of the resources of several types that it may mean."""
+    if leaf.parameter.kind != "reference" or leaf.modifier:
+        return []
+    types = [name for name in NUMBERS if not leaf.parameter.targets or name in leaf.parameter.targets]
+    ids = [plain(value) for value in leaf.values if _BARE.fullmatch(plain(value))]
+    return [tuple(target_key(name, one) for name in types) for one in ids] if len(types) > 1 else []
+
+
 def _may_target(leaf: Leaf, type_name: str) -> bool:
     return type_name in leaf.parameter.targets or (not leaf.parameter.targets and type_name in NUMBERS)
 

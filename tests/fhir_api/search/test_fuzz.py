@@ -126,7 +126,7 @@ def pairs(draw: Any) -> tuple[str, list[tuple[str, str]]]:
 
 def test_nothing_that_is_asked_makes_a_search_fail(tenant: Tenant, long: bool) -> None:
     @settings(
-        max_examples=5000 if long else 300,
+        max_examples=1500 if long else 300,
         deadline=None,
         derandomize=not long,
         suppress_health_check=list(HealthCheck),

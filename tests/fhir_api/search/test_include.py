@@ -227,3 +227,18 @@ def test_another_tenant_is_out_of_reach_of_chains_has_and_inclusions(tenant: Ten
     assert record.all_of(other.id, "Patient", "_has:Observation:patient:code=other") == []
     assert included(tenant, "Patient", "_id=a&_revinclude=Observation:subject") == {"Observation/a1", "Observation/a2"}
     assert record.all_of(other.id, "Organization", "name=top") == []
+
+
+def test_inclusions_end_at_a_thousand_and_say_so() -> None:
+    tenant = factories.provision()
+    record.put(
+        tenant.id,
+        [patient("much", "Much"), *(observation(f"much-{n}", "Patient/much", code="m") for n in range(1_010))],
+    )
+
+    bundle = record.asked(tenant.id, "Patient", "_id=much&_revinclude=Observation:subject")
+
+    assert len(record.names(bundle, "include")) == 1_000
+    told = bundle["entry"][-1]
+    assert told["search"]["mode"] == "outcome"
+    assert told["resource"]["issue"][0]["code"] == "incomplete"

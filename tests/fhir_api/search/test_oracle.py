@@ -139,6 +139,8 @@ def _every(type_name: str, kind: str, paths: tuple[str, ...]) -> list[Any]:
     if kind == "date":
         texts = [one if isinstance(one, str) else one.get("start") or one.get("end") for one in found]
         return [text for text in texts if text]
+    if kind == "reference":  # "#contained" and conditional references are nothing one may search for
+        return [one for one in found if re.fullmatch(r"[A-Z]\w+/[\w.-]+", one)]
     return [one for one in found if one]
 
 

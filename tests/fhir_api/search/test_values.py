@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from fhir_api.search.refusals import InvalidSearch
 from organizations.models import Tenant
 from tests import factories
 from tests.fhir_api.search import record
@@ -218,6 +219,21 @@ def test_references_in_their_forms_33(tenant: Tenant, query: str, expected: set[
 )
 def test_references_by_identifier_and_elsewhere_33(tenant: Tenant, query: str, expected: set[str]) -> None:
     assert found(tenant, query) == expected
+
+
+def test_bare_id_of_resources_of_several_types_is_refused_33(tenant: Tenant) -> None:
+    record.put(
+        tenant.id,
+        [patient("twice"), location("twice", 1, 1), observation("of-twice", subject={"reference": "Patient/twice"})],
+    )
+
+    with pytest.raises(InvalidSearch, match="Type/id"):
+        found(tenant, "subject=twice", "Observation")
+    assert found(tenant, "subject=Patient/twice", "Observation") == {"of-twice"}
+    assert found(tenant, "subject:Patient=twice", "Observation") == {"of-twice"}
+    assert found(tenant, "patient=twice", "Observation") == {"of-twice"}
+    record.change(tenant.id, None, ("Location", "twice"))
+    assert found(tenant, "subject=twice", "Observation") == {"of-twice"}
 
 
 @pytest.mark.parametrize(
