@@ -16,6 +16,8 @@ class FhirApiConfig(AppConfig):
 
         from . import events, outcomes  # noqa: F401  # events register themselves
         from .access.upkeep import check_settings
+        from .projections.projecting import subscribe
 
         checks.register(check_settings)
+        subscribe()
         errors.render_refusals(areas.FHIR, outcomes.respond)

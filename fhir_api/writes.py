@@ -31,6 +31,7 @@ from .intentions import (
 from .models import Method
 from .outcomes import ERROR, InvalidResource, Issue
 from .patching import PatchRefused, apply_patch
+from .projections.refusing import refuse
 from .reading import WrongType, read_stored
 from .resources import Json, canonical
 from .store import Change, Name, Version
@@ -58,6 +59,9 @@ def carry_out(actor: Actor, addressed: Sequence[Addressed], *, at: datetime) -> 
     current = store.locked(actor.tenant_id, [one.name for one in known], deleting=ending)
     plans = [_plan(one, current.get(one.name)) for one in addressed]
     changes = [plan.change for plan in plans if plan.change]
+    refuse(
+        actor.tenant_id, [(plan.of.name, plan.of.write.place) for plan in plans if plan.change and not plan.of.fresh]
+    )
     _check_resources(plans)
     checks = _Checks.of(actor.tenant_id, plans)
     facts = events.statements(actor, [_coming(plan) for plan in plans if plan.change], at)
