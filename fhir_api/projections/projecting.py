@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from django.conf import settings
+
 from core.actor import Actor, Subject, SubjectKind
 from core.db import needs_transaction, tenant_context
 from fhir_api import events, store
@@ -35,7 +37,7 @@ def subscribe() -> None:
 
 def follow(facts: Sequence[ledger.Fact]) -> None:
     """Bring the resources behind these facts up to date, by the same actor and in the same transaction."""
-    for fact in facts:
+    for fact in facts if settings.FHIR_PROJECTIONS else ():
         if fact.type in _PLACES:
             _place(fact)
         elif fact.type in _TENANTS:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from uuid import UUID
 
+from django.conf import settings
+
 from core.errors import Conflict
 from core.ids import parse_uuid
 from fhir_api.store import Name
@@ -23,6 +25,8 @@ def refuse(tenant_id: UUID, names: Iterable[tuple[Name, str]]) -> None:
 
     :raises ProjectedResource: one does; it says where to change it.
     """
+    if not settings.FHIR_PROJECTIONS:
+        return
     wanted: dict[str, dict[UUID, str]] = {"Organization": {}, "Location": {}}
     for (type_name, fhir_id), place in names:
         key = parse_uuid(fhir_id) if type_name in wanted else None

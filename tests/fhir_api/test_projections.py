@@ -22,8 +22,13 @@ from tests.factories import Api, bearer, member, provision
 from tests.fhir_api.clients import code_of, issue_type, observation, patient, prescriber
 
 
+@pytest.fixture(autouse=True)
+def projections(settings):
+    settings.FHIR_PROJECTIONS = True
+
+
 @pytest.fixture
-def client():
+def client(projections):
     return prescriber()
 
 
@@ -248,3 +253,12 @@ def test_every_place_is_valid_fhir(kind, more):
             **more,
         )
         assert validate({**location(shown), "id": str(KEY)}) == []
+
+
+def test_switched_off_they_are_neither_made_nor_kept_from_clients(settings):
+    settings.FHIR_PROJECTIONS = False
+    client = prescriber()
+    place = own_place(client.tenant)
+    assert client.get(f"/Location/{place.id}").status_code == 404
+    answer = client.put(f"/Location/{place.id}", {"resourceType": "Location", "id": str(place.id), "name": "Mine"})
+    assert answer.status_code == 201
