@@ -10,6 +10,7 @@ from .views.instances import InstanceViewSet, VersionViewSet
 from .views.metadata import MetadataViewSet
 from .views.searches import SearchViewSet
 from .views.types import TypeViewSet
+from .views.validating import ValidateViewSet
 
 _INSTANCE: dict[str, Any] = {"get": "retrieve", "put": "update", "patch": "partial_update", "delete": "destroy"}
 _TYPE: dict[str, Any] = {
@@ -30,6 +31,9 @@ urlpatterns: list[URLPattern] = [
     path("/<str:type_name>/_search", SearchViewSet.as_view({"get": "search", "post": "search"})),
     path("/_history", HistoryViewSet.as_view({"get": "system"})),
     path("/<str:type_name>/_history", HistoryViewSet.as_view({"get": "kind"})),
+    path("/$validate", ValidateViewSet.as_view({"post": "validate"})),
+    path("/<str:type_name>/$validate", ValidateViewSet.as_view({"post": "validate"})),
+    path("/<str:type_name>/<str:fhir_id>/$validate", ValidateViewSet.as_view({"post": "validate"})),
     path("/<str:type_name>/<str:fhir_id>", InstanceViewSet.as_view(_INSTANCE)),
     path("/<str:type_name>", TypeViewSet.as_view(_TYPE)),
     path("/<str:type_name>/<str:fhir_id>/_history", HistoryViewSet.as_view({"get": "instance"})),
