@@ -40,6 +40,9 @@ def statement(base_url: str, issuer: str) -> Json:
                 "security": _security(issuer),
                 "resource": [_resource(name) for name in registry.types()],
                 "interaction": [{"code": code} for code in registry.SYSTEM],
+                "operation": [
+                    {"name": "validate", "definition": "http://hl7.org/fhir/OperationDefinition/Resource-validate"}
+                ],
             }
         ],
     }

@@ -58,3 +58,8 @@ def test_question_that_cannot_be_read_is_refused(client, path, body, status, cod
 def test_it_takes_a_member_who_may_read(client):
     assert Fhir("", client.tenant).post("/Patient/$validate", patient()).status_code == 401
     assert client.get("/Patient/$validate").status_code == 405
+
+
+def test_capability_statement_names_the_operation(client):
+    (rest,) = client.get("/metadata").json()["rest"]
+    assert "validate" in [operation["name"] for operation in rest["operation"]]
