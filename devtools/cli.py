@@ -80,9 +80,9 @@ def _up(rest: list[str]) -> int:
 
 
 def _test(rest: list[str]) -> int:
-    """Run the tests; the whole suite on three workers (much of it waits), a file's tests on one of them, in their order."""
+    """Run the tests; the whole suite on two workers, a file's tests on one of them, in their order."""
     if not any(not word.startswith("-") or word == "-n" for word in rest):
-        rest = ["-n", "3", "--dist", "loadfile", *rest]
+        rest = ["-n", "2", "--dist", "loadfile", *rest]
     environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     return subprocess.run([sys.executable, "-m", "pytest", *rest], cwd=ROOT, env=environment, check=False).returncode
 

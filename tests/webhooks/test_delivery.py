@@ -157,8 +157,8 @@ def test_retries_come_when_the_schedule_says(world, settings):
         times = [arrival.at for arrival in receiver.received]
     gaps = [later - earlier for earlier, later in pairwise(times)]
     assert len(gaps) == 2
-    # the spread of a fifth, and at most a tenth of the step late
-    assert all(step * 0.8 <= gap <= step * 1.3 for step, gap in zip(steps, gaps, strict=True)), gaps
+    # the spread of a fifth, and a moment until a dispatcher looks
+    assert all(step * 0.8 <= gap <= step * 1.2 + 1 for step, gap in zip(steps, gaps, strict=True)), gaps
 
 
 def test_gone_disables_the_endpoint_at_once(world):

@@ -176,7 +176,7 @@ NARROW = {
     "Observation?code=http://loinc.org|c1,http://loinc.org|c2,http://loinc.org|c3": 150,
     "Observation?status=final": 100,
     "Observation?patient=r7": 100,
-    "Observation?patient=r7&code=http://loinc.org|c7": 100,
+    "Observation?patient=r7&code=http://loinc.org|c7": 400,  # a merge of two keys may read both
     "Observation?patient=r7&date=ge2021": 200,
     "Observation?patient=r7&value-quantity=gt150": 200,
     "Observation?date=2021-03-04": 60,
