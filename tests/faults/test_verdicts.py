@@ -62,7 +62,7 @@ def test_planted_fault_is_found(plant, finding):
 def test_faults_planted_in_the_running_service_are_found(service):
     """An unacknowledged write counted as acknowledged, and a delivery taken out of the queue by hand."""
     with Traffic(service.port, service.demo) as traffic:
-        wait_for(lambda: traffic.evidence.arrivals, what="a first delivery")
+        wait_for(lambda: traffic.evidence.arrivals, seconds=60, what="a first delivery")  # workers yield to others
         with frozen(parts.pool(service)):
             time.sleep(0.5)
             with service.connect() as connection:
