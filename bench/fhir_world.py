@@ -10,6 +10,7 @@ import json
 from typing import Any
 
 from .place import setup_django
+from .population import token_of
 
 SLUG = "bench-clinic"
 SAMPLE = 400
@@ -17,11 +18,9 @@ SAMPLE = 400
 
 def tenants(count: int) -> list[dict[str, str]]:
     """Make the tenants that are missing; each with a nurse's token, which lives ten minutes."""
-    from core.actor import SubjectKind, system_actor
+    from core.actor import system_actor
     from core.clock import now
     from core.db import tenant_context
-    from core.ids import uuid7
-    from organizations import tokens
     from organizations.actions import memberships, provisioning
     from organizations.actions.provisioning import TenantSpec
     from organizations.models import Membership, Tenant, User
@@ -38,18 +37,7 @@ def tenants(count: int) -> list[dict[str, str]]:
             with tenant_context(tenant.id):
                 terms = memberships.Terms(roles=("nurse",))
                 memberships.add_member(actor=system_actor(tenant.id), user=person, terms=terms, at=now())
-        token = tokens.issue_access_token(
-            subject_id=person.id,
-            subject_kind=SubjectKind.USER,
-            client_id=tokens.FIRST_PARTY_CLIENT,
-            scopes=None,
-            session_id=uuid7(),
-            acr="password",
-            amr=("pwd",),
-            authenticated_at=now(),
-            tenant_id=tenant.id,
-            at=now(),
-        )
+        token = token_of(person, tenant_id=tenant.id)
         found.append({"tenant": str(tenant.id), "token": token})
     return found
 

@@ -35,7 +35,8 @@ def _people(tenants: list[Any]) -> list[Any]:
     return people
 
 
-def _token(person: Any) -> str:
+def token_of(person: Any, *, tenant_id: Any = None) -> str:
+    """A person's access token, as a sign-in gives it; bound to a tenant where one is named."""
     from core.actor import SubjectKind
     from core.clock import now
     from core.ids import uuid7
@@ -50,6 +51,7 @@ def _token(person: Any) -> str:
         acr="password",
         amr=("pwd",),
         authenticated_at=now(),
+        tenant_id=tenant_id,
         at=now(),
     )
 
@@ -90,7 +92,7 @@ def callers(tenants: int) -> list[dict[str, Any]]:
             "tenant": str(row.id),
             "user": str(person.id),
             "membership": str(members[person.id]),
-            "token": _token(person),
+            "token": token_of(person),
             "stock_token": _stock_token(person),
             "products": products[str(row.id)],
         }
