@@ -87,6 +87,7 @@ TEMPLATES = [
 ]
 
 _GUARDS = "-c statement_timeout=5000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=30000"
+_PLANNING = "-c enable_bitmapscan=off -c jit=off"  # docs/decisions/0057-plans-without-tenants.md
 
 
 def _database(name: str, default: str, *, keep: bool) -> dict[str, Any]:
@@ -95,7 +96,7 @@ def _database(name: str, default: str, *, keep: bool) -> dict[str, Any]:
     found["CONN_HEALTH_CHECKS"] = False
     options = found.setdefault("OPTIONS", {})
     if keep:
-        options["options"] = _GUARDS
+        options["options"] = f"{_GUARDS} {_PLANNING}"
         if size := env.int("DATABASE_POOL_SIZE", default=0):
             options["pool"] = {"min_size": 1, "max_size": size, "timeout": 5}
         else:  # each thread keeps its own: docs/decisions/0021-connections.md

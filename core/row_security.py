@@ -133,6 +133,7 @@ def _walls(table: str, security: TableSecurity, verbs: str) -> Iterator[str]:
     own = f'"{security.tenant_column}" = {BOUND}'
     yield f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY"
     yield f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY"
+    yield f'ALTER TABLE {table} ALTER "{security.tenant_column}" SET STATISTICS 0'
     yield f"DROP POLICY IF EXISTS hp_own ON {table}"
     yield f"CREATE POLICY hp_own ON {table} TO {OWN} USING ({own}) WITH CHECK ({own})"
     yield f"GRANT {verbs} ON {table} TO {OWN}"

@@ -56,6 +56,19 @@ def test_tenant_table_has_forced_row_security_and_a_policy(model):
 
 
 @pytest.mark.parametrize("model", TENANT, ids=lambda model: model._meta.label)
+def test_tenant_table_and_its_partitions_keep_no_statistics_of_the_tenant(model):
+    kept = ask(
+        "SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = %s"
+        " WHERE (c.oid = %s::regclass OR c.oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = %s::regclass))"
+        " AND a.attstattarget IS DISTINCT FROM 0",
+        security_of(model).tenant_column,
+        model._meta.db_table,
+        model._meta.db_table,
+    )
+    assert not kept
+
+
+@pytest.mark.parametrize("model", TENANT, ids=lambda model: model._meta.label)
 def test_reference_between_tenant_tables_carries_the_tenant(model):
     for field in model._meta.concrete_fields:
         if (

@@ -7,6 +7,8 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 from uuid import UUID
 
+from django.db import connections
+
 from core import pipeline
 from core.clock import now
 from core.db import tenant_context
@@ -33,6 +35,15 @@ def change(tenant_id: UUID, resource: Json | None, name: store.Name) -> None:
         before = store.locked(tenant_id, [name])[name]
         method = Method.PUT if resource else Method.DELETE
         store.write(tenant_id, [store.Change(method, *name, resource, before)], at=now())
+
+
+def analyze(*, vacuum: bool = True) -> None:
+    """Gather statistics as autovacuum does it: as the owner."""
+    command = "VACUUM ANALYZE" if vacuum else "ANALYZE"
+    with connections["owner"].cursor() as cursor:
+        for name in ("resource", "posting", "dateentry", "stringentry", "quantityentry", "positionentry"):
+            cursor.execute(f"{command} fhir_api_{name}")
+    connections["owner"].close()
 
 
 def resources(patients: int) -> list[Json]:

@@ -80,7 +80,6 @@ def test_a_list_is_found_by_its_index(big: UUID, query: str, index: str, mode: s
         ("", "suppliers_productcounter"),
         ("category=gloves", "suppliers_product"),
         ("availability=limited", "suppliers_product"),
-        ("availability=limited&category=gloves", "suppliers_product"),
         ("status=active", "suppliers_product"),
     ],
 )
@@ -90,3 +89,10 @@ def test_a_total_reads_the_counter_or_an_index_alone(big: UUID, query: str, rela
     counted = {node["Node Type"] for node in _below(total, "Aggregate") if node.get("Relation Name") == relation}
     counter = {node["Node Type"] for node in total if node.get("Relation Name") == relation}
     assert counted == {"Index Only Scan"} if query else counter <= {"Index Scan", "Seq Scan"}
+
+
+def test_a_total_of_two_filters_reads_an_index_of_one_of_them_or_both(big: UUID) -> None:
+    (total,) = plans(big, "availability=limited&category=gloves", mode="force_custom_plan")
+
+    indexes = {node.get("Index Name") for node in total if node.get("Relation Name") == "suppliers_product"}
+    assert indexes <= {"suppliers_product_available", "suppliers_product_category", "suppliers_product_cat_avail"}
