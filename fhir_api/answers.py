@@ -89,4 +89,6 @@ def location(version: Version) -> str:
 def _told(result: Written) -> str:
     if not result.changed:
         return "Nothing had to be changed."
+    if len(result.ended) > 1:
+        return f"Deleted {len(result.ended)} resources."
     return {201: "Created.", 204: "Deleted."}.get(result.status, "Updated.")

@@ -76,7 +76,7 @@ def _resource(name: str) -> Json:
         "conditionalCreate": True,
         "conditionalRead": "full-support",
         "conditionalUpdate": True,
-        "conditionalDelete": "single",
+        "conditionalDelete": "multiple",
         "referencePolicy": ["literal", "logical", "local", "enforced"],
         "searchInclude": ["*", *(f"{name}:{one.code}" for one in references)],
         "searchRevInclude": list(registry.referring(name)),

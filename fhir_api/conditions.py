@@ -5,6 +5,7 @@ so that of any number of equal conditional creates exactly one creates.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 from urllib.parse import parse_qsl, urlencode
 from uuid import UUID
 
@@ -12,30 +13,39 @@ from core.pipeline import Call, Statement
 
 from . import arrays
 from .ids import new_id
-from .intentions import Addressed, IdMismatch, MultipleMatches, NoMatch, Write
+from .intentions import Addressed, IdMismatch, MultipleMatches, NoMatch, TooManyMatches, Write
 from .keys import hashed
 from .models import Method
-from .search import matches_each
+from .search import InvalidSearch, matches_each
 from .statements import LOCK_NAMES
 from .store import Name
 
 _LOCKS = Statement.of(LOCK_NAMES)
 _Criterion = tuple[str, str]
+_Found = Mapping[_Criterion, Mapping[Name, int]]
+MOST_DELETED: Final = 200  # as many as a page of search may show
 
 
 def address(tenant_id: UUID, writes: Sequence[Write]) -> list[Addressed]:
     """Answer the conditions of all writes and give new resources their ids.
 
-    :raises MultipleMatches: criteria match more than one resource.
+    Each write has one address, but a conditional delete with `_count` has one for each resource that it matches.
+
+    :raises MultipleMatches: criteria match more than one resource, or more than `_count`.
     :raises NoMatch: those of a patch match none.
     :raises IdMismatch: those of an update match a resource with another id than the body's.
     """
-    found = _ask(tenant_id, {_criterion(write) for write in writes if write.criteria})
+    criteria: dict[_Criterion, int] = {}
+    for write in writes:
+        if write.criteria:
+            criterion = _criterion(write)
+            criteria[criterion] = max(_most(write) + 1, criteria.get(criterion, 0))
+    found = _ask(tenant_id, criteria)
     made: dict[_Criterion, Addressed] = {}
-    return [_address(write, found, made) for write in writes]
+    return [one for write in writes for one in _addresses(write, found, made)]
 
 
-def _ask(tenant_id: UUID, criteria: set[_Criterion]) -> Mapping[_Criterion, Sequence[Name]]:
+def _ask(tenant_id: UUID, criteria: Mapping[_Criterion, int]) -> _Found:
     if not criteria:
         return {}
     locks = sorted(hashed(f"{tenant_id}/{kind}?{query}") for kind, query in criteria)
@@ -45,11 +55,53 @@ def _ask(tenant_id: UUID, criteria: set[_Criterion]) -> Mapping[_Criterion, Sequ
 
 def _criterion(write: Write) -> _Criterion:
     """The criteria in one spelling, so that equal ones meet at one lock."""
-    query = write.criteria.rpartition("?")[2]
-    return write.type, urlencode(sorted(parse_qsl(query, keep_blank_values=True)))
+    return write.type, urlencode(sorted(pair for pair in _pairs(write) if not _is_count(write, pair[0])))
 
 
-def _address(write: Write, found: Mapping[_Criterion, Sequence[Name]], made: dict[_Criterion, Addressed]) -> Addressed:
+def _pairs(write: Write) -> list[tuple[str, str]]:
+    return parse_qsl(write.criteria.rpartition("?")[2], keep_blank_values=True)
+
+
+def _is_count(write: Write, name: str) -> bool:
+    return name == "_count" and write.method is Method.DELETE
+
+
+def _most(write: Write) -> int:
+    """How many resources a write may concern: one, but for a delete as many as its `_count` says.
+
+    :raises InvalidSearch: `_count` is no whole number from 1 up.
+    """
+    counts = [value for name, value in _pairs(write) if _is_count(write, name)]
+    if not counts:
+        return 1
+    if len(counts) > 1 or not (counts[0].isascii() and counts[0].isdigit()) or not int(counts[0][:9]):
+        raise InvalidSearch(
+            "_count of a conditional delete is a whole number from 1 up.", expression=write.place, issue_type="value"
+        )
+    return min(int(counts[0][:9]), MOST_DELETED)
+
+
+def _addresses(write: Write, found: _Found, made: dict[_Criterion, Addressed]) -> list[Addressed]:
+    if not (write.criteria and write.method is Method.DELETE):
+        return [_address(write, found, made)]
+    names, most = found[_criterion(write)], _most(write)
+    if len(names) > most:
+        counted = any(_is_count(write, name) for name, _ in _pairs(write))
+        raise (
+            TooManyMatches(
+                f"`_count` allows {most}; it may say up to {MOST_DELETED}.",
+                expression=write.place,
+                issue_type="multiple-matches",
+            )
+            if counted
+            else MultipleMatches(expression=write.place, issue_type="multiple-matches")
+        )
+    if not names:
+        return [Addressed(write, "")]
+    return [Addressed(write, name[1], matched=True, version=version) for name, version in names.items()]
+
+
+def _address(write: Write, found: _Found, made: dict[_Criterion, Addressed]) -> Addressed:
     if not write.criteria:
         fresh = write.method is Method.POST
         return Addressed(write, new_id(write.type) if fresh else write.fhir_id, fresh=fresh)
@@ -58,7 +110,7 @@ def _address(write: Write, found: Mapping[_Criterion, Sequence[Name]], made: dic
     if len(names) > 1:
         raise MultipleMatches(expression=write.place, issue_type="multiple-matches")
     if names:
-        return _matched(write, names[0][1])
+        return _matched(write, next(iter(names))[1])
     if write.method is Method.POST and criterion in made:  # its twin in the same transaction creates it
         return Addressed(write, made[criterion].fhir_id, matched=True, fresh=True)
     made[criterion] = addressed = _unmatched(write)
@@ -75,8 +127,6 @@ def _matched(write: Write, fhir_id: str) -> Addressed:
 def _unmatched(write: Write) -> Addressed:
     if write.method is Method.PATCH:
         raise NoMatch(expression=write.place)
-    if write.method is Method.DELETE:
-        return Addressed(write, "")
     sent = (write.resource or {}).get("id")
     if write.method is Method.PUT and isinstance(sent, str):
         return Addressed(write, sent)

@@ -34,7 +34,8 @@ class Write:
 class Addressed:
     """A write whose condition was answered, so that it is known whom it concerns.
 
-    `fhir_id` is "" where a conditional delete found nothing. `matched` tells that the condition found the resource;
+    `fhir_id` is "" where a conditional delete found nothing; one that found several has an address for each. `matched`
+    tells that the condition found the resource, `version` in which version, where that must still be the current one;
     `fresh` that its id was made just now, so that nobody else can hold it.
     """
 
@@ -42,6 +43,7 @@ class Addressed:
     fhir_id: str
     matched: bool = False
     fresh: bool = False
+    version: int = 0
 
     @property
     def name(self) -> Name:
@@ -56,11 +58,15 @@ class Addressed:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of a write. `version` is None where nothing was there; `changed` False where nothing had to be done."""
+    """What became of a write. `version` is None where nothing was there; `changed` False where nothing had to be done.
+
+    `ended` are the last versions of what a conditional delete ended; of several there is no `version`.
+    """
 
     status: int
     version: Version | None
     changed: bool
+    ended: tuple[Version, ...] = ()
 
 
 class NoSuchResource(NotFound):
@@ -82,6 +88,13 @@ class MultipleMatches(PreconditionFailed):
 
     code = "multiple_matches"
     title = "More than one resource matches the criteria."
+
+
+class TooManyMatches(MultipleMatches):
+    """The criteria of a conditional delete find more resources than its `_count` allows. Source: R4 http.html#cdelete."""
+
+    code = "too_many_matches"
+    title = "More resources match the criteria than `_count` allows to delete."
 
 
 class StaleVersion(PreconditionFailed):

@@ -6,6 +6,7 @@ Single interactions, batches, transactions, imports and projections all come thr
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from uuid import UUID
 
 from api.errors import Busy
@@ -47,12 +48,27 @@ def perform(actor: Actor, writes: Sequence[Write], *, at: datetime) -> list[Writ
 
     :raises core.errors.PlatformError: one of them is refused; the caller's transaction must then end.
     """
-    return carry_out(actor, address(actor.tenant_id, writes), at=at)
+    addressed = address(actor.tenant_id, writes)
+    return gathered(addressed, carry_out(actor, addressed, at=at))
+
+
+def gathered(addressed: Sequence[Addressed], done: Sequence[Written]) -> list[Written]:
+    """What became of each write, where some had several addresses, which stand one after the other."""
+    found = []
+    pairs = zip(addressed, done, strict=True)
+    for _, group in groupby(pairs, key=lambda pair: id(pair[0].write)):
+        first, *others = (one for _, one in group)
+        ended = (*first.ended, *(version for one in others for version in one.ended))
+        found.append(Written(first.status, None, changed=True, ended=ended) if others else first)
+    return found
 
 
 @needs_transaction
 def carry_out(actor: Actor, addressed: Sequence[Addressed], *, at: datetime) -> list[Written]:
-    """The second half of `perform`, for a transaction that must know the ids before its references can be resolved."""
+    """The second half of `perform`, for a transaction that must know the ids before its references can be resolved.
+
+    Each address has an answer; `gathered` makes them those of the writes.
+    """
     _check_once(addressed)
     known = [one for one in addressed if one.fhir_id and not one.fresh]
     ending = [one.name for one in known if one.write.method is Method.DELETE]
@@ -91,14 +107,19 @@ def _check_once(addressed: Sequence[Addressed]) -> None:
 
 
 def _plan(one: Addressed, before: Version | None) -> _Plan:
-    if one.matched and not one.fresh and (before is None or before.body is None):
-        raise Busy(headers={"Retry-After": "1"})  # it was deleted after the search had found it
+    if one.matched and not one.fresh and _has_changed(one, before):
+        raise Busy(headers={"Retry-After": "1"})  # after the search had found it
     if one.write.method is Method.POST:
         return _create(one)
     _check_match(one.write, before)
     if one.write.method is Method.PUT:
         return _update(one, before)
     return _patch(one, before) if one.write.method is Method.PATCH else _delete(one, before)
+
+
+def _has_changed(one: Addressed, before: Version | None) -> bool:
+    """Tell whether what matched is gone, or is to be deleted and another version than the one that matched."""
+    return before is None or before.body is None or one.version not in (0, before.version)
 
 
 def _create(one: Addressed) -> _Plan:
@@ -255,7 +276,9 @@ def _coming(plan: _Plan) -> tuple[str, Name, int]:
 
 def _written(plan: _Plan, by_name: Mapping[Name, Version], current: Mapping[Name, Version]) -> Written:
     name = plan.of.name
-    return Written(plan.status, by_name.get(name) or current.get(name), changed=plan.change is not None)
+    ends = plan.of.matched and plan.change is not None and plan.change.resource is None
+    ended = (current[name],) if ends else ()
+    return Written(plan.status, by_name.get(name) or current.get(name), changed=plan.change is not None, ended=ended)
 
 
-__all__ = ["Addressed", "Write", "Written", "address", "carry_out", "perform"]
+__all__ = ["Addressed", "Write", "Written", "address", "carry_out", "gathered", "perform"]

@@ -11,7 +11,7 @@ from fhir_api.conditions import address
 from fhir_api.ids import new_id
 from fhir_api.intentions import Addressed, NamedTwice, Write
 from fhir_api.models import Method
-from fhir_api.writes import carry_out
+from fhir_api.writes import carry_out, gathered
 
 from . import references
 from .answers import Answer, of_write
@@ -41,8 +41,9 @@ def transact(actor: Actor, sent: Sequence[Any], face: Face, *, at: datetime) -> 
     for write in writes:
         face.check_write(write)
     addressed = _see_deletions(address(actor.tenant_id, writes))
-    _link(actor, face, [(one, entry) for one, (_, entry) in zip(addressed, pairs, strict=True)], at)
-    done = carry_out(actor, addressed, at=at)
+    entry_of = {write.place: entry for write, entry in pairs}
+    _link(actor, face, [(one, entry_of[one.write.place]) for one in addressed], at)
+    done = gathered(addressed, carry_out(actor, addressed, at=at))
     answers = {entry.number: of_write(written, face.wanted) for written, (_, entry) in zip(done, pairs, strict=True)}
     face.check_written(zip(writes, done, strict=True))
     for entry in entries:

@@ -2,6 +2,7 @@
 
 from .asking import Ask
 from .matching import matches, matches_each, matching_call, names_of, prepared
+from .refusals import InvalidSearch
 from .running import run_search
 
-__all__ = ["Ask", "matches", "matches_each", "matching_call", "names_of", "prepared", "run_search"]
+__all__ = ["Ask", "InvalidSearch", "matches", "matches_each", "matching_call", "names_of", "prepared", "run_search"]

@@ -1,6 +1,6 @@
 """Which resources a conditional interaction means. Source: R4 http.html#ccreate, #cond-update."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache, partial
 from uuid import UUID
@@ -41,16 +41,20 @@ def matches(
 
 
 def matches_each(
-    tenant_id: UUID, criteria: Iterable[tuple[str, str]], *, before: Call | None = None
-) -> dict[tuple[str, str], list[Name]]:
-    """What each of several criteria (a type and a query) matches, asked in one trip; `before` goes ahead of them.
+    tenant_id: UUID, criteria: Mapping[tuple[str, str], int], *, before: Call | None = None
+) -> dict[tuple[str, str], dict[Name, int]]:
+    """What each of several criteria (a type and a query) matches, at most so many as it says, asked in one trip.
+
+    `before` goes ahead of them. Each name comes with the version that met the criteria.
 
     :raises core.errors.PlatformError: as `matches`.
     """
-    asked = list(criteria)
-    calls = [prepared(matching_call(tenant_id, *one)) for one in asked]
+    calls = [prepared(matching_call(tenant_id, *one, limit=limit)) for one, limit in criteria.items()]
     rows = run([before, *calls])[1:] if before else run(calls)
-    return {one: names_of(one[0], found) for one, found in zip(asked, rows, strict=True)}
+    return {
+        one: {name: int(found.value(n, 1) or 0) for n, name in enumerate(names_of(one[0], found))}
+        for one, found in zip(criteria, rows, strict=True)
+    }
 
 
 def names_of(type_name: str, rows: Rows) -> list[Name]:
@@ -78,7 +82,7 @@ def matching_call(
     access: Access = UNNARROWED,
     at: datetime | None = None,
 ) -> Call:
-    """What `matches` asks, for a caller that has more to send in the same trip; each row is an id."""
+    """What `matches` asks, for a caller that has more to send in the same trip; each row is an id and a version."""
     context = Context(at or now())
     pairs = read_pairs(criteria.removeprefix("?"))
     found = [
@@ -89,9 +93,10 @@ def matching_call(
         raise InvalidSearch("The criteria of a conditional interaction state nothing.")
     compiler = Compiler(tenant_id)
     source, where = compiler.candidates(Sought(type_name, tuple(conditions)))
-    inner = f"SELECT DISTINCT {source.place.id} AS id FROM {source.tables} WHERE {' AND '.join(where)} LIMIT {limit}"
+    most = compiler.bind(limit, "bigint")
+    inner = f"SELECT DISTINCT {source.place.id} AS id FROM {source.tables} WHERE {' AND '.join(where)} LIMIT {most}"
     sql = (
-        f"{compiler.head()}SELECT r.fhir_id FROM ({inner}) AS found"
+        f"{compiler.head()}SELECT r.fhir_id, r.version FROM ({inner}) AS found"
         " JOIN fhir_api_resource r ON r.id = found.id AND r.tenant_id = $1 ORDER BY r.id"
     )
     return Call(Statement(sql.encode(), b""), compiler.parameters)

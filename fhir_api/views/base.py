@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
+from urllib.parse import parse_qsl
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -115,6 +116,8 @@ class FhirViewSet(ApiViewSet):
         if write.method is not Method.PUT and written.version is not None and not written.changed:
             # What was there is answered, and no fact tells of it; who replaces a resource by itself knew it.
             self.note(command.actor, record_of(written))
+        if written.ended:
+            self.note(command.actor, record_of_ended(write, written))
         sent = written.status == 201 or write.method is Method.PUT  # what the caller wrote himself tells him nothing
         return answers.of_write(self.request, written, shown=sent or self.reads(write.type))
 
@@ -176,3 +179,10 @@ def record_of(written: Written) -> Access:
     assert found is not None
     whose = patients_of([(found.type, found.fhir_id, found.body)])
     return Access("read", found.type, found.fhir_id, patients=whose, count=int(found.body is not None))
+
+
+def record_of_ended(write: Write, written: Written) -> Access:
+    """The record of a conditional delete that found something: whose data it was, and by which parameters it was found."""
+    whose = patients_of((one.type, one.fhir_id, one.body) for one in written.ended)
+    names = [name for name, _ in parse_qsl(write.criteria.rpartition("?")[2])]
+    return Access("delete", write.type, parameters=names, patients=whose, count=len(written.ended), outcome=204)

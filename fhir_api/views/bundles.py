@@ -20,7 +20,7 @@ from fhir_api.reading import read_body, read_stored
 from fhir_api.resources import pretty
 from fhir_api.types import NUMBERS
 
-from .base import LETTERS, record_of, writing
+from .base import LETTERS, record_of, record_of_ended, writing
 from .searches import SearchViewSet
 
 LIMIT_BYTES = 10 * 1_048_576
@@ -93,6 +93,8 @@ class _RequestFace:
                 self._demand(write.type, smart.CREATE, write.place)
             if self.wanted == "representation" and written.version is not None and not written.changed:
                 self._view.note(self._actor, record_of(written))
+            if written.ended:
+                self._view.note(self._actor, record_of_ended(write, written))
 
     def _demand(self, type_name: str, letter: str, place: str) -> None:
         try:

@@ -18,7 +18,7 @@ class TypeViewSet(SearchViewSet):
         "create": writing("Create a resource, if none matches If-None-Exist"),
         "update": writing("Replace the resource that matches, or create it"),
         "partial_update": writing("Patch the resource that matches"),
-        "destroy": writing("Delete the resource that matches"),
+        "destroy": writing("Delete the resource that matches, or with `_count` several"),
     }
 
     def create(self, request: HttpRequest, type_name: str) -> HttpResponse:
@@ -55,7 +55,7 @@ class TypeViewSet(SearchViewSet):
         return self.change(make)
 
     def destroy(self, request: HttpRequest, type_name: str) -> HttpResponse:
-        """Conditional delete of at most one."""
+        """Conditional delete: of one, or with `_count` of so many at most."""
 
         def make() -> Write:
             check_type(type_name)
