@@ -13,7 +13,7 @@ from organizations.staff.pages import TenantPages
 from organizations.staff.roles import Area
 from organizations.staff.shown import column
 
-from .access.models import AccessPatient, AccessRecord
+from .access.models import SHOWN, AccessPatient, AccessRecord
 
 
 @admin.register(AccessRecord)
@@ -28,24 +28,7 @@ class AccessRecordPages(TenantPages):
     ordering = ("-created_at", "-id")
     paginator = InfinitePaginator
     list_fullwidth = True
-    fields = (
-        "id",
-        "tenant_id",
-        "created_at",
-        "interaction",
-        "resource_type",
-        "resource_id",
-        "parameters",
-        "patients",
-        "count",
-        "outcome",
-        "reason",
-        "subject_id",
-        "subject_kind",
-        "credential",
-        "membership_id",
-        "request_id",
-    )
+    fields = ("tenant_id", *SHOWN)
 
     @column(description="Patients")
     def whose(self, row: Any) -> str:

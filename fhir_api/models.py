@@ -108,7 +108,19 @@ class ResourceVersion(models.Model):
         return f"version {self.version} of {self.fhir_id}"
 
 
-class Posting(models.Model):
+class Entry(models.Model):
+    """Base of what resources are found by: whose it is, and which resource (its row) it leads to."""
+
+    tenant_id = models.UUIDField()
+    resource_id = models.BigIntegerField()
+
+    security: ClassVar = TableSecurity()
+
+    class Meta:
+        abstract = True
+
+
+class Posting(Entry):
     """A token, reference or URI by which a resource is found: `key` is a hash of parameter and value (`keys`).
 
     The date stands inside the key, so that the newest of a value come first and a page reads no more than its rows.
@@ -116,18 +128,14 @@ class Posting(models.Model):
     """
 
     pk = models.CompositePrimaryKey("tenant_id", "key", "sort_date", "resource_id")
-    tenant_id = models.UUIDField()
     key = models.BigIntegerField()
     sort_date = models.DateTimeField()
-    resource_id = models.BigIntegerField()
-
-    security: ClassVar = TableSecurity()
 
     def __str__(self) -> str:
         return f"posting {self.key}"
 
 
-class DateEntry(models.Model):
+class DateEntry(Entry):
     """A span of time by which a resource is found: from `low` until before `high`; an open end is infinity.
 
     The second index answers for one resource: as a further condition of a search, and to sort by.
@@ -136,13 +144,9 @@ class DateEntry(models.Model):
     """
 
     pk = models.CompositePrimaryKey("tenant_id", "key", "low", "high", "resource_id")
-    tenant_id = models.UUIDField()
     key = models.BigIntegerField()
     low = models.DateTimeField()
     high = models.DateTimeField()
-    resource_id = models.BigIntegerField()
-
-    security: ClassVar = TableSecurity()
 
     class Meta:
         indexes = [models.Index(fields=["tenant_id", "resource_id", "key", "low", "high"], name="fhir_api_date_of_one")]
@@ -151,19 +155,15 @@ class DateEntry(models.Model):
         return f"date {self.key}"
 
 
-class StringEntry(models.Model):
+class StringEntry(Entry):
     """A text by which a resource is found, without case and accents (`keys.normal`); compared byte by byte.
 
     Personal data: names and addresses.
     """
 
     pk = models.CompositePrimaryKey("tenant_id", "key", "value", "resource_id")
-    tenant_id = models.UUIDField()
     key = models.BigIntegerField()
     value = models.CharField(max_length=300, db_collation="C")
-    resource_id = models.BigIntegerField()
-
-    security: ClassVar = TableSecurity()
 
     class Meta:
         indexes = [models.Index(fields=["tenant_id", "resource_id", "key", "value"], name="fhir_api_string_of_one")]
@@ -172,19 +172,15 @@ class StringEntry(models.Model):
         return f"string {self.key}"
 
 
-class QuantityEntry(models.Model):
+class QuantityEntry(Entry):
     """A number by which a resource is found; the unit is part of `key`, once as `system|code`, as code, and left out.
 
     Personal data: measured values, without a name.
     """
 
     pk = models.CompositePrimaryKey("tenant_id", "key", "value", "resource_id")
-    tenant_id = models.UUIDField()
     key = models.BigIntegerField()
     value = models.FloatField()
-    resource_id = models.BigIntegerField()
-
-    security: ClassVar = TableSecurity()
 
     class Meta:
         indexes = [models.Index(fields=["tenant_id", "resource_id", "key", "value"], name="fhir_api_quantity_of_one")]
@@ -193,19 +189,15 @@ class QuantityEntry(models.Model):
         return f"quantity {self.key}"
 
 
-class PositionEntry(models.Model):
+class PositionEntry(Entry):
     """Where a Location lies, in degrees (WGS 84), for `near`.
 
     Personal data: none.
     """
 
     pk = models.CompositePrimaryKey("tenant_id", "latitude", "longitude", "resource_id")
-    tenant_id = models.UUIDField()
     latitude = models.FloatField()
     longitude = models.FloatField()
-    resource_id = models.BigIntegerField()
-
-    security: ClassVar = TableSecurity()
 
     def __str__(self) -> str:
         return f"position of {self.resource_id}"

@@ -3,7 +3,7 @@
 Both are cut into months of `created_at` and dropped by age (`upkeep`); Django keeps `id` as their key.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -12,11 +12,31 @@ from django.db.models.functions import Now
 from core.ids import uuid7
 from core.row_security import TableSecurity
 
+# What a reader of the log is shown of a record, in this order.
+SHOWN: Final = (
+    "id",
+    "created_at",
+    "subject_kind",
+    "subject_id",
+    "credential",
+    "membership_id",
+    "interaction",
+    "resource_type",
+    "resource_id",
+    "parameters",
+    "patients",
+    "count",
+    "outcome",
+    "reason",
+    "request_id",
+)
+
 
 class AccessRecord(models.Model):
     """One read: who, by which credential and membership, what, how much of it, with which end, and why.
 
-    `interaction` is `read`, `vread`, `search`, `history`, `everything`, `export`, or `staff` for the platform's own people.
+    `interaction` is `read`, `vread`, `search`, `history`, `everything`, `export`, `delete` where criteria chose what was
+    deleted, or `staff` for the platform's own people.
     `parameters` are names of search parameters, never values. `reason` is what somebody gave who read in an emergency
     (break-glass); "" for everybody else. `outcome` is the answer's status.
     Personal data: ids only, and the words of `reason`.

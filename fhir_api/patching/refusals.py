@@ -68,17 +68,3 @@ class PatchTooCostly(PatchRefused, Unprocessable):
 
     code = "patch_too_costly"
     title = "The patch asks for more than the platform does at once."
-
-
-__all__ = [
-    "InvalidPatch",
-    "InvalidPatchPath",
-    "PatchProtected",
-    "PatchRefused",
-    "PatchTargetAmbiguous",
-    "PatchTargetExists",
-    "PatchTargetMissing",
-    "PatchTestFailed",
-    "PatchTooCostly",
-    "PatchWrongType",
-]

@@ -13,28 +13,10 @@ from core import clock
 from core.db import tenant_context
 from core.history.partitions import Busy
 from core.ids import parse_uuid
-from fhir_api.access.models import AccessRecord
+from fhir_api.access.models import SHOWN, AccessRecord
 from fhir_api.access.queries import MOST, Question, records
 from fhir_api.access.upkeep import keep_records
 from organizations.public import tenant_named
-
-_SHOWN = (
-    "id",
-    "created_at",
-    "subject_kind",
-    "subject_id",
-    "credential",
-    "membership_id",
-    "interaction",
-    "resource_type",
-    "resource_id",
-    "parameters",
-    "patients",
-    "count",
-    "outcome",
-    "reason",
-    "request_id",
-)
 
 
 class Command(BaseCommand):
@@ -102,7 +84,7 @@ def _moment(name: str, text: str) -> datetime | None:
 
 
 def _shown(row: AccessRecord) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in _SHOWN} | {"created_at": clock.rfc3339(row.created_at)}
+    return {name: getattr(row, name) for name in SHOWN} | {"created_at": clock.rfc3339(row.created_at)}
 
 
 def _said(answer: dict[str, Any]) -> str:
