@@ -7,7 +7,7 @@ from typing import Any
 
 from fhir_api.types import NUMBERS
 
-from . import elements, extraction, parameters, trees
+from . import elements, extraction, parameters, trees, value_sets
 from .additions import ADDITIONS
 from .schema import write_schema
 from .structures import Structures
@@ -35,6 +35,7 @@ def files(
         table: parameters.written(rows),
         DEFINITIONS / "elements.json": elements.written(elements.elements(structure_definitions)).encode(),
         DEFINITIONS / "schema.json": write_schema(structure_definitions, valuesets),
+        DEFINITIONS / "value_sets.json": value_sets.written(valuesets),
         **_extraction(rows, structures),
     }
 

@@ -28,7 +28,7 @@ _REFERENCE: Final = f"^([A-Z][A-Za-z]{{1,63}}/{_ID}(/_history/{_ID})?|[A-Z][A-Za
 def write_schema(structure_definitions: Sequence[Json], valuesets: Sequence[Json]) -> bytes:
     """Make the schema: one definition for each type and each backbone element that the twelve types reach. Source: R4 json.html."""
     structures = {one["name"]: one for one in structure_definitions}
-    schema = _Schema(structures, {one["url"]: _codes(one) for one in valuesets})
+    schema = _Schema(structures, {one["url"]: codes_of(one) for one in valuesets})
     schema.add_all()
     found = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -220,7 +220,7 @@ def _targets(profiles: Iterable[str]) -> Json:
     return {"properties": {"reference": {"title": "targets:" + ",".join(types), "pattern": pattern}}}
 
 
-def _codes(valueset: Json) -> list[tuple[str, str]]:
+def codes_of(valueset: Json) -> list[tuple[str, str]]:
     """The system and code of every concept of an expansion that may be chosen."""
     found: list[tuple[str, str]] = []
     waiting = list(valueset.get("expansion", {}).get("contains", ()))

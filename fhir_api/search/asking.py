@@ -59,7 +59,7 @@ def plan(ask: Ask, pairs: Sequence[Pair]) -> Plan:
     found = Plan([], Control(), [])
     conditions: dict[str, list[Condition]] = {name: [] for name in types}
     readable = partial(ask.access.allows, interaction=SEARCH)
-    context = Context(ask.at)
+    context = Context(ask.at, ask.access)
     for name, value in pairs:
         if name in _OF_HTTP or name == CURSOR:
             continue

@@ -5,15 +5,19 @@ that are leakproof reach an index under row security, so the keys of chains, whi
 (`WITH … AS MATERIALIZED`) before anything is joined to them.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
+
 from fhir_api import arrays
+from fhir_api.keys import target_key
 from fhir_api.types import NUMBERS
 
-from .conditions import Chained, Condition, Either, Had, Keyed, Link, Listed, Neither, Own, Sought, Test
+from .conditions import Chained, Condition, Either, Had, Keyed, Kin, Link, Listed, Neither, Own, Sought, Test
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,7 @@ class Compiler:
         self.parameters: list[str | bytes | None] = [str(tenant_id)]
         self.tables: list[str] = []
         self._aliases = 0
+        self._recursive = False
 
     def bind(self, value: Any, kind: str) -> str:
         """A parameter of a PostgreSQL type; lists become arrays."""
@@ -58,7 +63,8 @@ class Compiler:
 
     def head(self) -> str:
         """The tables that stand before the statement."""
-        return f"WITH {', '.join(self.tables)} " if self.tables else ""
+        begin = "WITH RECURSIVE" if self._recursive else "WITH"
+        return f"{begin} {', '.join(self.tables)} " if self.tables else ""
 
     def source(self, type_name: str, driver: Condition | None) -> Source:
         """Where the resources of a type come from that meet one condition; without one, all of the type."""
@@ -175,11 +181,38 @@ class Compiler:
 
     def _keys(self, condition: Chained) -> str:
         """The name of a table of the keys under which references to what is sought stand."""
-        selects = [self._targets(link) for link in condition.links]
+        selects = [self._kin(link) if isinstance(link, Kin) else self._targets(link) for link in condition.links]
         name = f"keys{self.alias()}"
         found = " UNION ".join(selects) or "SELECT NULL::bigint AS key WHERE FALSE"
         self.tables.append(f"{name} AS MATERIALIZED ({found})")
         return name
+
+    def _kin(self, kin: Kin) -> str:
+        """The keys of references to a tree's part; UNION ends where the data go round in circles.
+
+        The next step's key is made in the SELECT of the one before, so that each step is a look-up in an index.
+        """
+        self._recursive = True
+        tree, row, number = f"tree{self.alias()}", self.alias(), NUMBERS[kin.type]
+        if kin.above:
+            text = f"^({re.escape(settings.FHIR_BASE_URL)}/)?{kin.type}/([A-Za-z0-9.\\-]{{1,64}})(/_history/.*)?$"
+            named = f"{row}.body::jsonb #>> '{{partOf,reference}}'"
+            step = f'(regexp_match({named}, {self.bind(text, "text")}))[2] COLLATE "C"'
+            own = f"{row}.tenant_id = $1 AND {row}.type = {number} AND NOT {row}.deleted AND {row}.fhir_id"
+            begin = f"FROM fhir_api_resource {row} WHERE {own} = ANY({self.bind(list(kin.ids), 'text[]')})"
+            joined = f"JOIN fhir_api_resource {row} ON {own} = {tree}.next"
+        else:
+            entry = self.alias()
+            step = f"{row}.target_key # {self.bind(kin.part_of, 'bigint')}"
+            keys = [target_key(kin.type, one) for one in kin.ids]
+            begin = f"FROM unnest({self.bind(keys, 'bigint[]')}) AS {row} (target_key)"
+            joined = (
+                f"JOIN fhir_api_posting {entry} ON {entry}.key = {tree}.next AND {entry}.tenant_id = $1"
+                f" JOIN fhir_api_resource {row} ON {row}.id = {entry}.resource_id AND {row}.tenant_id = $1"
+            )
+        shown = f"SELECT {row}.target_key, {step}"
+        self.tables.append(f"{tree} (target_key, next) AS ({shown} {begin} UNION {shown} FROM {tree} {joined})")
+        return f"SELECT {tree}.target_key # {self.bind(kin.constant, 'bigint')} AS key FROM {tree}"
 
     def _targets(self, link: Link) -> str:
         source, where = self.candidates(link.sought)

@@ -66,10 +66,25 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class Kin:
+    """References whose keys are `target_key ^ constant`, to the resources of a type with these ids and to all above or below them.
+
+    `part_of` is the constant of the search parameter by which a resource names the one above it; its element is `partOf`.
+    Source: R4 search.html#hierarchy.
+    """
+
+    constant: int
+    type: str
+    ids: tuple[str, ...]
+    part_of: int
+    above: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Chained:
     """A reference to one of what is sought. Source: R4 search.html#chaining."""
 
-    links: tuple[Link, ...]
+    links: tuple[Link | Kin, ...]
 
 
 @dataclass(frozen=True, slots=True)

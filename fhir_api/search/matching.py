@@ -83,7 +83,7 @@ def matching_call(
     at: datetime | None = None,
 ) -> Call:
     """What `matches` asks, for a caller that has more to send in the same trip; each row is an id and a version."""
-    context = Context(at or now())
+    context = Context(at or now(), access)
     pairs = read_pairs(criteria.removeprefix("?"))
     found = [
         criterion(type_name, name, value, readable=partial(access.allows, interaction=SEARCH)) for name, value in pairs

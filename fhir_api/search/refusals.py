@@ -24,6 +24,20 @@ class UnsupportedSearch(Malformed):
     title = "The search uses what this server does not support."
 
 
+class UnknownValueSet(Malformed):
+    """`:in` or `:not-in` names a value set that this server does not have."""
+
+    code = "unknown_value_set"
+    title = "The value set is not known."
+
+
+class UnknownCodeSystem(Malformed):
+    """`:above` or `:below` names a code whose place in a hierarchy this server does not know."""
+
+    code = "unknown_code_system"
+    title = "The hierarchy of the code system is not known."
+
+
 def wrong_value(name: str, wanted: str) -> InvalidSearch:
     """The refusal of a value; `wanted` says which form it shall have."""
     return InvalidSearch(f"The value of the search parameter '{name}' is not valid: {wanted}.", issue_type="value")
@@ -45,7 +59,9 @@ def unsupported_modifier(name: str, modifier: str) -> UnsupportedSearch:
 
 __all__ = [
     "InvalidSearch",
+    "UnknownCodeSystem",
     "UnknownSearchParameter",
+    "UnknownValueSet",
     "UnsupportedSearch",
     "unknown",
     "unsupported_modifier",

@@ -1,24 +1,32 @@
 """References: by id, by type and id, by address, by the target's identifier. Source: R4 search.html#reference."""
 
 import re
+from functools import partial
+from typing import Final
 
-from fhir_api.keys import identifier_key, reference_key, system_form, target_key, uri_key
+from fhir_api.definitions.parameters import parameter
+from fhir_api.keys import constant, identifier_key, reference_key, system_form, target_key, uri_key
 from fhir_api.references import target, unversioned
-from fhir_api.search.conditions import Condition, Keyed
+from fhir_api.search.conditions import Chained, Condition, Keyed, Kin
 from fhir_api.search.parse import Leaf, plain
 from fhir_api.search.refusals import unsupported_modifier, wrong_value
+from fhir_api.smart import SEARCH
 from fhir_api.types import NUMBERS
 
 from . import token
 from .context import Context
 
+# The types whose resources form trees, each with the search parameter of its `partOf`.
+PART_OF: Final = {"Organization": "partof", "Location": "partof", "Encounter": "part-of"}
 _BARE = re.compile(r"[A-Za-z0-9\-.]{1,64}")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:\S+")
 _FORM = "an id, Type/id or an address"
 
 
-def condition(leaf: Leaf, _context: Context) -> Condition:
+def condition(leaf: Leaf, context: Context) -> Condition:
     """The condition of a reference parameter; `:Type` tells the type of a bare id."""
+    if leaf.modifier in ("above", "below"):
+        return _kin(leaf, context)
     if leaf.modifier == "identifier":
         keys = tuple(_by_identifier(leaf, value) for value in leaf.values)
         return Keyed(keys, rare=not any(value.endswith("|") for value in leaf.values))
@@ -30,11 +38,35 @@ def condition(leaf: Leaf, _context: Context) -> Condition:
 
 def bare(leaf: Leaf) -> list[tuple[int, ...]]:
     """For each value that is an id without a type: the keys of the resources of several types that it may mean."""
-    if leaf.parameter.kind != "reference" or leaf.modifier:
+    if leaf.parameter.kind != "reference" or leaf.modifier not in ("", "above", "below"):
         return []
     types = [name for name in NUMBERS if not leaf.parameter.targets or name in leaf.parameter.targets]
     ids = [plain(value) for value in leaf.values if _BARE.fullmatch(plain(value))]
     return [tuple(target_key(name, one) for name in types) for one in ids] if len(types) > 1 else []
+
+
+def _kin(leaf: Leaf, context: Context) -> Condition:
+    """A reference to a resource or to any above or below it. Source: R4 search.html#hierarchy."""
+    name = f"{leaf.parameter.code}:{leaf.modifier}"
+    types = [one for one in PART_OF if not leaf.parameter.targets or one in leaf.parameter.targets]
+    if not types:
+        raise unsupported_modifier(leaf.parameter.code, leaf.modifier)
+    ids: dict[str, list[str]] = {}
+    for value in map(plain, leaf.values):
+        local = target(value)
+        if (local and local[0] not in types) or not (local or _BARE.fullmatch(value)):
+            raise wrong_value(name, f"an id, or Type/id of {', '.join(types)}")
+        for one in (local[0],) if local else types:
+            ids.setdefault(one, []).append(local[1] if local else value)
+    links = []
+    for one in filter(partial(context.access.allows, interaction=SEARCH), ids):
+        part_of = parameter(one, PART_OF[one])
+        assert part_of  # R4 has it
+        kin = Kin(
+            constant(leaf.parameter.number), one, tuple(ids[one]), constant(part_of.number), leaf.modifier == "above"
+        )
+        links.append(kin)
+    return Chained(tuple(links))
 
 
 def _may_target(leaf: Leaf, type_name: str) -> bool:

@@ -1,9 +1,10 @@
 """Tokens: codes, codings, identifiers, contact points, booleans. Source: R4 search.html#token."""
 
+from fhir_api import terminology
 from fhir_api.keys import code_form, code_key, of_type_key, system_code_form, system_code_key, system_key, text_key
 from fhir_api.search.conditions import STRINGS, Condition, Keyed, Listed, Neither
 from fhir_api.search.parse import Leaf, plain, split
-from fhir_api.search.refusals import unsupported_modifier, wrong_value
+from fhir_api.search.refusals import UnknownCodeSystem, UnknownValueSet, unsupported_modifier, wrong_value
 
 from .context import Context
 from .string import starts_with
@@ -11,6 +12,7 @@ from .string import starts_with
 _BOOLEAN = frozenset({"active", "deceased"})
 _WITHOUT_SYSTEM = _BOOLEAN | {"email", "phone", "telecom"}
 _RARE = frozenset({"identifier"})
+_NO_CODES = _WITHOUT_SYSTEM | _RARE
 
 
 def condition(leaf: Leaf, _context: Context) -> Condition:
@@ -23,6 +25,12 @@ def condition(leaf: Leaf, _context: Context) -> Condition:
         case "text":
             key = text_key(leaf.parameter.number)
             return Listed(STRINGS, tuple((key, starts_with(plain(value))) for value in leaf.values))
+        case "in":
+            return Keyed(_in(leaf))
+        case "not-in":
+            return Neither((Keyed(_in(leaf)),))
+        case "above" | "below" if leaf.parameter.code not in _NO_CODES:
+            return Keyed(_subsuming(leaf))
         case "of-type" if leaf.parameter.code == "identifier":
             return Keyed(tuple(_of_type(leaf, value) for value in leaf.values), rare=True)
     raise unsupported_modifier(leaf.parameter.code, leaf.modifier)
@@ -43,6 +51,47 @@ def _any(leaf: Leaf) -> Keyed:
     keys = tuple(_key(leaf, value) for value in leaf.values)
     complete = not any(value.endswith("|") for value in leaf.values)
     return Keyed(keys, rare=complete and leaf.parameter.code in _RARE)
+
+
+def _in(leaf: Leaf) -> tuple[int, ...]:
+    """The keys of all codes of value sets. Source: R4 search.html#token, `:in` and `:not-in`.
+
+    :raises UnknownValueSet: one of them is not among the small ones of R4's bindings.
+    """
+    name, number = leaf.parameter.code, leaf.parameter.number
+    if name in _NO_CODES:
+        raise unsupported_modifier(name, leaf.modifier)
+    keys: dict[int, None] = {}
+    for value in leaf.values:
+        codes = terminology.members(plain(value))
+        if codes is None:
+            text = (
+                f"The value set of '{name}:{leaf.modifier}' is not known: only small ones that R4 binds to codes are."
+            )
+            raise UnknownValueSet(text, issue_type="not-found")
+        keys.update((system_code_key(number, *code), None) for code in codes)
+    return tuple(keys)
+
+
+def _subsuming(leaf: Leaf) -> tuple[int, ...]:
+    """The keys of codes that subsume those asked for (`:above`) or are subsumed by them (`:below`).
+
+    :raises UnknownCodeSystem: a code is of no code system that is known whole.
+    """
+    name, number = f"{leaf.parameter.code}:{leaf.modifier}", leaf.parameter.number
+    related = terminology.above if leaf.modifier == "above" else terminology.below
+    keys: dict[int, None] = {}
+    for value in leaf.values:
+        system, code = _parts(name, value)
+        if not system or not code:
+            raise wrong_value(name, "system|code")
+        codes = related((system, code))
+        if codes is None:
+            raise UnknownCodeSystem(
+                f"The code of '{name}' has no known place in a code system.", issue_type="not-found"
+            )
+        keys.update((system_code_key(number, *one), None) for one in codes)
+    return tuple(keys)
 
 
 def _key(leaf: Leaf, value: str) -> int:

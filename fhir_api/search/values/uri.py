@@ -1,4 +1,4 @@
-"""URIs: equal, or below one. Source: R4 search.html#uri."""
+"""URIs: equal, above or below one. Source: R4 search.html#uri."""
 
 from fhir_api.keys import uri_key
 from fhir_api.search.conditions import Condition, Either, Keyed, Own, Test
@@ -8,6 +8,7 @@ from fhir_api.search.refusals import unsupported_modifier
 from .context import Context
 
 # Only these two elements are searched as URIs; there is no index by their beginning.
+MOST_PARTS = 50
 _PLACES = {"_profile": "$.meta.profile[*]", "_source": "$.meta.source"}
 
 
@@ -18,7 +19,19 @@ def condition(leaf: Leaf, _context: Context) -> Condition:
         return Keyed(tuple(uri_key(leaf.parameter.number, value) for value in values))
     if leaf.modifier == "below" and leaf.parameter.code in _PLACES:
         return Either(tuple(_below(_PLACES[leaf.parameter.code], value) for value in values))
+    if leaf.modifier == "above":
+        return Keyed(tuple(uri_key(leaf.parameter.number, one) for value in values for one in _above(value)))
     raise unsupported_modifier(leaf.parameter.code, leaf.modifier)
+
+
+def _above(value: str) -> list[str]:
+    """The URI and those it stands below, by the parts of its path. Source: R4 search.html#uri."""
+    begin = value.find("://")
+    if begin < 0:
+        return [value]  # of URNs R4 says nothing
+    parts = value[begin + 3 :].split("/")
+    shorter = [value[: begin + 3] + "/".join(parts[:count]) for count in range(len(parts), 0, -1)]
+    return [one for text in shorter for one in (text, f"{text}/")][: 2 * MOST_PARTS]
 
 
 def _below(place: str, value: str) -> Own:

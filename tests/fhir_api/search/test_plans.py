@@ -127,6 +127,9 @@ FORMS = [
     "Patient?gender:not=male",
     "Patient?_has:Observation:patient:code=http://loinc.org|c7",
     "Location?near=47|8|10|km",
+    "Patient?gender:in=http://hl7.org/fhir/ValueSet/administrative-gender",
+    "Encounter?location:below=r7",
+    "Encounter?location:above=r7",
 ]
 
 
