@@ -22,6 +22,7 @@ from .refusals import InvalidBundle, InvalidEntry, TooManyEntries, UnsupportedEn
 
 MOST_ENTRIES: Final = 5_000
 READS: Final = ("GET", "HEAD")
+ASKING: Final = frozenset({"$validate"})  # operations that a POST asks for and that change nothing
 _ORDER: Final = {Method.DELETE: 0, Method.POST: 1, Method.PUT: 2, Method.PATCH: 2}
 _TYPE: Final = re.compile(r"[A-Z][A-Za-z]{1,63}")
 _OF_BUNDLE: Final = frozenset(
@@ -76,8 +77,8 @@ class Entry:
 
     @property
     def reads(self) -> bool:
-        """Whether nothing is changed."""
-        return self.method in READS
+        """Whether nothing is changed: the view of the URL answers then."""
+        return self.method in READS or (self.method == "POST" and self.path.rpartition("/")[2] in ASKING)
 
 
 def read_type(bundle: Json) -> str:
@@ -198,7 +199,7 @@ def _target(entry: Entry) -> tuple[str, str, str]:
             raise UnsupportedEntry(text, expression=place, issue_type="not-supported")
         raise _invalid("The url begins with a type.", place, "value")
     if any(part.startswith(("$", "_")) for part in rest):
-        raise UnsupportedEntry("A Bundle holds no operations.", expression=place, issue_type="not-supported")
+        raise UnsupportedEntry("A Bundle holds no such operation.", expression=place, issue_type="not-supported")
     single = entry.method == "POST"
     if len(rest) > 1 or (single and (rest or asked)) or (rest and asked) or not (single or rest or query):
         raise _invalid("The url names no resource that the method can concern.", place, "value")

@@ -1,4 +1,7 @@
-"""Reads inside of a Bundle: the entry's URL is answered by the view that answers it outside, for the same caller."""
+"""Reads inside of a Bundle: the entry's URL is answered by the view that answers it outside, for the same caller.
+
+Operations are reads too: those with GET by their URL alone, those in `entries.ASKING` with the entry's resource as body.
+"""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -11,7 +14,8 @@ from django.utils.http import http_date, parse_http_date_safe
 from api.errors import STATUS
 from core.errors import Malformed, NotFound
 from fhir_api.instants import read_instant
-from fhir_api.resources import instant
+from fhir_api.negotiation import FHIR
+from fhir_api.resources import instant, written
 
 from .answers import Answer, of_refusal
 from .entries import Entry
@@ -49,6 +53,9 @@ def inner_request(entry: Entry, outer: HttpRequest) -> HttpRequest:
     request.method = entry.method
     request.path = request.path_info = f"{ROOT}/{path}"
     request.GET = QueryDict(query)
+    body = written(entry.resource) if entry.method == "POST" and entry.resource is not None else b""
+    request._body = body  # as if it had been read
+    request.META.update(CONTENT_TYPE=FHIR if entry.method == "POST" else "", CONTENT_LENGTH=str(len(body)))
     for name in ("request_id", "client_address", "credential"):
         if hasattr(outer, name):
             setattr(request, name, getattr(outer, name))

@@ -12,6 +12,7 @@ from .refusals import InvalidSearch, unknown, unsupported_modifier, wrong_value
 USUAL_COUNT: Final = 50
 MOST_COUNT: Final = 200
 MOST_SORTS: Final = 5
+MOST_INCLUSIONS: Final = 50
 _SUMMARIES: Final = ("true", "text", "data", "count", "false")
 _TOTALS: Final = ("none", "estimate", "accurate")
 EVERYTHING: Final = "*"
@@ -120,11 +121,19 @@ def _sort(control: Control, types: tuple[str, ...], value: str, _iterate: bool) 
 
 
 def _include(control: Control, _types: tuple[str, ...], value: str, iterate: bool) -> None:
-    control.includes.append(_inclusion("_include", value, iterate))
+    _follow(control.includes, _inclusion("_include", value, iterate))
 
 
 def _revinclude(control: Control, _types: tuple[str, ...], value: str, iterate: bool) -> None:
-    control.revincludes.append(_inclusion("_revinclude", value, iterate))
+    _follow(control.revincludes, _inclusion("_revinclude", value, iterate))
+
+
+def _follow(inclusions: list[Inclusion], one: Inclusion) -> None:
+    if one in inclusions:
+        return
+    if len(inclusions) == MOST_INCLUSIONS:
+        raise InvalidSearch(f"A search has at most {MOST_INCLUSIONS} inclusions of each kind.")
+    inclusions.append(one)
 
 
 def _inclusion(name: str, value: str, iterate: bool) -> Inclusion:

@@ -28,10 +28,11 @@ Run = Callable[[Sequence[Call]], list[Rows]]
 
 @dataclass(slots=True)
 class Included:
-    """What was fetched for a page; `cut` tells that there would have been more."""
+    """What was fetched for a page; `cut` tells that there would have been more, `deep` that steps would have followed."""
 
     resources: list[Found]
     cut: bool = False
+    deep: bool = False
 
 
 def follow(tenant_id: UUID, access: Access, control: Control, matches: Sequence[Found], run: Run) -> Included:
@@ -39,7 +40,7 @@ def follow(tenant_id: UUID, access: Access, control: Control, matches: Sequence[
     included = Included([])
     known = {match.name for match in matches}
     fresh: Sequence[Found] = matches
-    for step in range(DEEPEST):
+    for step in range(DEEPEST + 1):
         iterated = step > 0
         names = _targets(fresh, [one for one in control.includes if one.iterate or not iterated], access)
         keys = _referring(fresh, [one for one in control.revincludes if one.iterate or not iterated], access)
@@ -51,6 +52,9 @@ def follow(tenant_id: UUID, access: Access, control: Control, matches: Sequence[
         if not calls:
             break
         found = {one.name: one for rows in run(calls) for one in read(rows) if one.name not in known}
+        if step == DEEPEST:
+            included.deep = bool(found)
+            break
         fresh = list(found.values())[:room]
         included.resources.extend(fresh)
         included.cut = included.cut or len(found) > room

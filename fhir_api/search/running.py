@@ -159,6 +159,9 @@ def _included_with(ask: Ask, control: Control, answer: _Answer, run: Run) -> lis
     if fetched.cut:
         text = f"A page includes at most {include.MOST} resources; there are more."
         answer.issues.append(Issue("incomplete", text, details="includes_cut", severity=WARNING))
+    if fetched.deep:
+        text = f"Inclusions are followed for {include.DEEPEST} steps; there are more."
+        answer.issues.append(Issue("incomplete", text, details="includes_deep", severity=WARNING))
     return fetched.resources
 
 

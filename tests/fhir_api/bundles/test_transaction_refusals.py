@@ -132,7 +132,8 @@ def test_malformed_entry_is_400_and_named(api, case):
     [
         entry("POST", "Medication", {"resourceType": "Medication"}),
         entry("DELETE", "Device/1"),
-        entry("POST", "Patient/$validate", patient()),
+        entry("PUT", "Patient/$validate", patient()),
+        entry("POST", "Patient/$merge", patient()),
         entry("POST", "Patient/_search", patient()),
         entry("GET", "$export"),
     ],

@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from fhir_api import smart
+from fhir_api.definitions.parameters import BY_TYPE
 from fhir_api.search.refusals import InvalidSearch, UnknownSearchParameter
+from fhir_api.types import NUMBERS
 from organizations.models import Tenant
 from tests import factories
 from tests.fhir_api.search import record
@@ -242,3 +244,29 @@ def test_inclusions_end_at_a_thousand_and_say_so() -> None:
     told = bundle["entry"][-1]
     assert told["search"]["mode"] == "outcome"
     assert told["resource"]["issue"][0]["code"] == "incomplete"
+
+
+def test_inclusions_end_after_five_steps_and_say_so() -> None:
+    tenant = factories.provision()
+    above = [{"partOf": {"reference": f"Organization/o{n - 1}"}} if n else {"name": "o"} for n in range(8)]
+    chain = [{"resourceType": "Organization", "id": f"o{n}", **more} for n, more in enumerate(above)]
+    record.put(tenant.id, chain)
+
+    def told(query: str) -> tuple[int, list[str]]:
+        bundle = record.asked(tenant.id, "Organization", query, strict=True)
+        issues = [entry["resource"]["issue"] for entry in bundle["entry"] if entry["search"]["mode"] == "outcome"]
+        return len(record.names(bundle, "include")), [one["details"]["coding"][0]["code"] for (one,) in issues]
+
+    assert told("_id=o7&_include:iterate=Organization:partof") == (5, ["includes_deep"])
+    assert told("_id=o5&_include:iterate=Organization:partof") == (5, [])
+    assert told("_id=o0&_revinclude:iterate=Organization:partof") == (5, ["includes_deep"])
+    assert told("_id=o2&_revinclude:iterate=Organization:partof") == (5, [])
+
+
+def test_inclusions_have_a_most_and_the_same_one_counts_once(tenant: Tenant) -> None:
+    many = "&".join(f"_include=Observation:subject:{kind}" for kind in ("Patient", "Group", "Device", "Location"))
+    assert included(tenant, "Observation", f"_id=a1&{many}&{many}") == {"Patient/a"}
+    parameters = [one.code for one in BY_TYPE["Observation"].values() if one.kind == "reference"]
+    pairs = [f"_include=Observation:{code}:{kind}" for code in parameters for kind in NUMBERS][:51]
+    with pytest.raises(InvalidSearch):
+        included(tenant, "Observation", "&".join(["_id=a1", *pairs]))
