@@ -50,6 +50,15 @@ def test_digits_of_decimals_and_unknown_order_survive(doctor):
     assert doctor.get(f"/Observation/{answer.json()['id']}").content == answer.content
 
 
+def test_point_2_tag_is_weak_and_the_version_that_the_body_tells(doctor):
+    path = f"/Patient/{doctor.made(patient())['id']}"
+    for number in ("1", "2", "3"):
+        read, version = doctor.get(path), doctor.get(f"{path}/_history/{number}")
+        assert {answer.headers["ETag"] for answer in (read, version)} == {f'W/"{number}"'}
+        assert {answer.json()["meta"]["versionId"] for answer in (read, version)} == {number}
+        doctor.patch(path, [{"op": "add", "path": "/multipleBirthInteger", "value": int(number)}])
+
+
 @pytest.mark.parametrize("sent", [None, "other"])
 def test_point_3_update_with_another_or_no_id_is_400(doctor, sent):
     fhir_id = uuid7_text()
