@@ -21,7 +21,7 @@ from core.ids import uuid7_text
 
 KEEP_DAYS = 7
 PURPOSE = "idempotency"
-_KEPT = ("ETag", "Location", "Last-Modified")
+_KEPT = ("ETag", "Location", "Content-Location", "Last-Modified")
 _LOST = (psycopg.OperationalError, psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown)
 
 _CLAIM = pipeline.Statement.of(
