@@ -16,6 +16,8 @@ _EVERY_SECONDS: dict[str, float] = {
     "api.forget_keys": 3600,
     "webhooks_history.keep": 3600,
     "fhir_access.keep": 3600,
+    "fhir_exports.carry_on": 5,
+    "fhir_exports.sweep": 60,
 }
 
 SCHEDULE: dict[str, dict[str, Any]] = {

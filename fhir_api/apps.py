@@ -16,8 +16,11 @@ class FhirApiConfig(AppConfig):
 
         from . import events, outcomes  # noqa: F401  # events register themselves
         from .access.upkeep import check_settings
+        from .exports import events as _  # noqa: F401
+        from .exports.upkeep import check_settings as check_exports
         from .projections.projecting import subscribe
 
         checks.register(check_settings)
+        checks.register(check_exports)
         subscribe()
         errors.render_refusals(areas.FHIR, outcomes.respond)

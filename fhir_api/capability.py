@@ -13,6 +13,7 @@ from .types import FHIR_VERSION
 SOFTWARE_VERSION: Final = "1.0.0"
 PUBLISHED: Final = "2026-07-01"
 _SECURITY_SYSTEM: Final = "http://terminology.hl7.org/CodeSystem/restful-security-service"
+_BULK_DATA: Final = "http://hl7.org/fhir/uv/bulkdata"
 _OAUTH_URIS: Final = "http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris"
 
 
@@ -29,6 +30,7 @@ def statement(base_url: str, issuer: str) -> Json:
         "status": "active",
         "date": PUBLISHED,
         "kind": "instance",
+        "instantiates": [f"{_BULK_DATA}/CapabilityStatement/bulk-data"],
         "software": {"name": "Healthcare Platform", "version": SOFTWARE_VERSION},
         "implementation": {"description": "The clinical record of the Healthcare Platform", "url": base_url},
         "fhirVersion": FHIR_VERSION,
@@ -41,7 +43,8 @@ def statement(base_url: str, issuer: str) -> Json:
                 "resource": [_resource(name) for name in registry.types()],
                 "interaction": [{"code": code} for code in registry.SYSTEM],
                 "operation": [
-                    {"name": "validate", "definition": "http://hl7.org/fhir/OperationDefinition/Resource-validate"}
+                    {"name": "validate", "definition": "http://hl7.org/fhir/OperationDefinition/Resource-validate"},
+                    {"name": "export", "definition": f"{_BULK_DATA}/OperationDefinition/export"},
                 ],
             }
         ],
@@ -61,6 +64,7 @@ def _security(issuer: str) -> Json:
     }
 
 
+_PATIENT_EXPORT: Final = {"name": "export", "definition": f"{_BULK_DATA}/OperationDefinition/patient-export"}
 _ENDPOINTS: Final = {"authorize": "authorize", "token": "token", "revoke": "revoke", "introspect": "introspect"}
 
 
@@ -81,6 +85,7 @@ def _resource(name: str) -> Json:
         "searchInclude": ["*", *(f"{name}:{one.code}" for one in references)],
         "searchRevInclude": list(registry.referring(name)),
         "searchParam": [_parameter(one) for one in registry.search_parameters(name)],
+        **({"operation": [_PATIENT_EXPORT]} if name == "Patient" else {}),
     }
 
 

@@ -12,12 +12,16 @@ from django.db.models import Q
 from core.row_security import TableSecurity
 
 from .access.models import AccessPatient, AccessRecord
+from .exports.models import ExportFile, ExportJob, ExportPart
 from .types import NUMBERS
 
 __all__ = [
     "AccessPatient",
     "AccessRecord",
     "DateEntry",
+    "ExportFile",
+    "ExportJob",
+    "ExportPart",
     "Method",
     "PositionEntry",
     "Posting",

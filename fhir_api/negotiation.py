@@ -74,6 +74,26 @@ def is_strict(request: HttpRequest) -> bool:
     return found == "strict"
 
 
+def is_lenient(request: HttpRequest) -> bool:
+    """Tell whether the client says that what is unknown may be left out; operations refuse it otherwise.
+
+    :raises InvalidPrefer: neither strict nor lenient.
+    """
+    return not is_strict(request) and "handling" in _preferences(request.META.get("HTTP_PREFER", ""))
+
+
+def is_async(request: HttpRequest) -> bool:
+    """Tell whether the client agrees to an answer that only says where the result will be (`Prefer: respond-async`)."""
+    return "respond-async" in _preferences(request.META.get("HTTP_PREFER", ""))
+
+
+def takes_gzip(request: HttpRequest) -> bool:
+    """Tell whether the client takes an answer that is packed. Source: RFC 9110 section 12.5.3."""
+    ranges = dict(_ranges(request.META.get("HTTP_ACCEPT_ENCODING", "")))
+    found = ranges.get("gzip", ranges.get("*"))
+    return found is not None and not _ZERO.fullmatch(found.get("q", "1"))
+
+
 @lru_cache(maxsize=256)
 def _preferences(header: str) -> dict[str, str]:
     parts = (part.strip().partition("=") for part in header.replace(";", ",").split(","))

@@ -8,6 +8,9 @@ from core import clock
 from core.history.partitions import Busy
 
 from .access.upkeep import keep_records
+from .exports.tasks import carry_on, sweep
+
+__all__ = ["carry_on", "keep", "sweep"]
 
 KEEP = "fhir_access.keep"
 

@@ -5,6 +5,7 @@ from typing import Any
 from django.urls import URLPattern, path
 
 from .views.bundles import BundleViewSet
+from .views.exports import ExportFileViewSet, ExportJobViewSet, ExportViewSet
 from .views.histories import HistoryViewSet
 from .views.instances import InstanceViewSet, VersionViewSet
 from .views.metadata import MetadataViewSet
@@ -31,6 +32,10 @@ urlpatterns: list[URLPattern] = [
     path("/<str:type_name>/_search", SearchViewSet.as_view({"get": "search", "post": "search"})),
     path("/_history", HistoryViewSet.as_view({"get": "system"})),
     path("/<str:type_name>/_history", HistoryViewSet.as_view({"get": "kind"})),
+    path("/$export", ExportViewSet.as_view({"get": "system", "post": "system"})),
+    path("/Patient/$export", ExportViewSet.as_view({"get": "patients", "post": "patients"})),
+    path("/_export/<uuid:job_id>", ExportJobViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path("/_export/<uuid:job_id>/<str:name>", ExportFileViewSet.as_view({"get": "download"})),
     path("/$validate", ValidateViewSet.as_view({"post": "validate"})),
     path("/<str:type_name>/$validate", ValidateViewSet.as_view({"post": "validate"})),
     path("/<str:type_name>/<str:fhir_id>/$validate", ValidateViewSet.as_view({"post": "validate"})),

@@ -1,0 +1,177 @@
+"""Carrying exports out. Any number of processes may do so and any of them may die: a batch is one transaction."""
+
+import logging
+import time
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db import Error
+
+from core import clock
+from core.actor import system_actor
+from core.clock import rfc3339
+from core.db import role_context, tenant_context
+from core.row_security import DISPATCHER
+from fhir_api.access.patients import patients_of
+from fhir_api.outcomes import WARNING, Issue, outcome
+from fhir_api.resources import Json, written
+
+from . import events, files, settling, states
+from .actions import record
+from .batches import Batch, read_batch
+from .models import ExportJob
+
+log = logging.getLogger(__name__)
+
+HOPELESS: Final = timedelta(hours=1)
+_PAUSE_SECONDS: Final = 0.25
+_ENTRIES: Final = 500
+_PROGRESS: Final = [
+    "state", "waits_for", "cursor_type", "cursor_id", "examined", "exported", "error",
+    "started_at", "finished_at", "expires_at", "updated_at", "version",
+]  # fmt: skip
+
+
+def carry_on(*, seconds: float) -> int:
+    """Carry every open export on, a batch of each in turn, until none is open or the time is over; count the batches.
+
+    Exports that wait for the writes of their time are looked at again and again, since that lasts seconds.
+    """
+    end, done = time.monotonic() + seconds, 0
+    while time.monotonic() < end and (waiting := _open_exports()):
+        moved = sum(_try(tenant_id, job_id, clock.now()) for tenant_id, job_id in waiting)
+        done += moved
+        if not moved:
+            time.sleep(min(_PAUSE_SECONDS, max(0.0, end - time.monotonic())))
+    return done
+
+
+def _open_exports() -> list[tuple[UUID, UUID]]:
+    with role_context(DISPATCHER):
+        found = ExportJob.objects.filter(state__in=states.OPEN).order_by("created_at", "id")
+        return list(found.values_list("tenant_id", "id"))
+
+
+def _try(tenant_id: UUID, job_id: UUID, at: datetime) -> bool:
+    try:
+        return advance(tenant_id, job_id, at=at)
+    except Error as error:  # one export's trouble must not stop the others; the next sweep tries it again
+        log.warning("export stumbled", extra={"export": str(job_id), "error": type(error).__name__})
+        _note(tenant_id, job_id, type(error).__name__, at)
+        return False
+
+
+def advance(tenant_id: UUID, job_id: UUID, *, at: datetime) -> bool:
+    """Carry one export a batch further; tell whether it moved. One that somebody else is busy with is passed over."""
+    with tenant_context(tenant_id):
+        mine = ExportJob.objects.filter(tenant_id=tenant_id, id=job_id, state__in=states.OPEN)
+        job: ExportJob | None = mine.select_for_update(skip_locked=True).first()
+        if job is None:
+            return False
+        if job.state == states.QUEUED:
+            return _begin(job, at)
+        type_name = job.cursor_type or job.types[0]
+        _keep(job, type_name, read_batch(job, type_name, job.cursor_id))
+        if not job.cursor_type:
+            _complete(job, at)
+        _save(job, at)
+        return True
+
+
+def _begin(job: ExportJob, at: datetime) -> bool:
+    """Start once everything that was written until the export's time is there."""
+    if at < job.transaction_time + settling.CLOCKS:
+        return False
+    now_open = settling.open_transactions()
+    still = sorted(now_open if job.waits_for is None else now_open.intersection(job.waits_for))
+    if still and job.waits_for is not None and at - job.created_at > HOPELESS:
+        _fail(job, "writes_never_ended", at)
+        return True
+    moved = still != job.waits_for or not still
+    job.waits_for = still
+    if not still:
+        job.state, job.started_at, job.cursor_type = states.RUNNING, at, job.types[0]
+        _tell_ignored(job)
+    if moved:
+        _save(job, at)
+    return not still
+
+
+def _keep(job: ExportJob, type_name: str, batch: Batch) -> None:
+    """Put a batch into the files and note how far the export is; an empty `cursor_type` is the end."""
+    found = [(type_name, fhir_id, body) for fhir_id, body in batch.found if body is not None]
+    if job.level == states.PATIENT:
+        found = [one for one in found if patients_of([one])]
+    lines = [body for _, _, body in found]
+    files.append(job, states.OUTPUT, type_name, lines, patients=patients_of(found))
+    gone = [fhir_id for fhir_id, body in batch.found if body is None]
+    whose = gone if type_name == "Patient" else ()
+    files.append(job, states.DELETED, type_name, _deletions(job, type_name, gone), patients=whose)
+    job.examined += batch.examined
+    job.exported += len(lines)
+    job.cursor_type, job.cursor_id = type_name, batch.cursor_id
+    if not batch.more:
+        following = job.types[job.types.index(type_name) + 1 :]
+        job.cursor_type, job.cursor_id = following[0] if following else "", ""
+
+
+def _deletions(job: ExportJob, type_name: str, gone: list[str]) -> list[bytes]:
+    """Bundles of deletions. Source: Bulk Data Access IG, export.html, "deleted"."""
+    pieces = [gone[n : n + _ENTRIES] for n in range(0, len(gone), _ENTRIES)]
+    return [written(_deletion(job, type_name, piece)) for piece in pieces]
+
+
+def _deletion(job: ExportJob, type_name: str, gone: list[str]) -> Json:
+    return {
+        "resourceType": "Bundle",
+        "meta": {"lastUpdated": rfc3339(job.transaction_time)},
+        "type": "transaction",
+        "entry": [{"request": {"method": "DELETE", "url": f"{type_name}/{fhir_id}"}} for fhir_id in gone],
+    }
+
+
+def _tell_ignored(job: ExportJob) -> None:
+    """Say in a file of errors which parameters were left out."""
+    lines = [
+        written(outcome([Issue("not-supported", f"'{name}' was ignored.", "", "unsupported_parameter", WARNING)]))
+        for name in job.ignored
+    ]
+    files.append(job, states.ERROR, "OperationOutcome", lines)
+
+
+def _complete(job: ExportJob, at: datetime) -> None:
+    job.state, job.finished_at = states.COMPLETED, at
+    job.expires_at = at + timedelta(hours=settings.FHIR_EXPORT_HOURS)
+    job.version += 1
+    fact = events.ExportCompleted(level=job.level, exported=job.exported, expires_at=rfc3339(job.expires_at))
+    record(system_actor(job.tenant_id), job, fact, at)
+
+
+def _fail(job: ExportJob, reason: str, at: datetime) -> None:
+    job.state, job.error, job.finished_at = states.FAILED, reason, at
+    job.version += 1
+    record(system_actor(job.tenant_id), job, events.ExportFailed(level=job.level, reason=reason), at)
+    _save(job, at)
+
+
+def _save(job: ExportJob, at: datetime) -> None:
+    if job.state in (*states.OPEN, states.COMPLETED):
+        job.error = ""
+    job.updated_at = at
+    job.save(update_fields=_PROGRESS)
+
+
+def _note(tenant_id: UUID, job_id: UUID, error: str, at: datetime) -> None:
+    """Keep what went wrong; after an hour without a single batch the export has failed."""
+    with tenant_context(tenant_id):
+        mine = ExportJob.objects.filter(tenant_id=tenant_id, id=job_id, state__in=states.OPEN)
+        job: ExportJob | None = mine.select_for_update(skip_locked=True).first()
+        if job is None:
+            return
+        if job.error and job.updated_at < at - HOPELESS:
+            _fail(job, error, at)
+        elif not job.error:
+            job.error, job.updated_at = error, at
+            job.save(update_fields=["error", "updated_at"])
