@@ -18,6 +18,7 @@ class Subject:
 
     `credential` names what was shown ("key:<id>", "session:<sid>", "client:<client_id>"); it is the unit of
     rate limits and never a secret. `scopes` is None for a credential that is not narrowed by scopes.
+    `patient` is the FHIR id of the one patient of the bound tenant whose record the credential reaches, "" for no such bound.
     """
 
     id: UUID
@@ -30,6 +31,7 @@ class Subject:
     client_id: str = ""
     acr: str = ""
     authenticated_at: datetime | None = None
+    patient: str = ""
 
 
 @dataclass(frozen=True, slots=True)

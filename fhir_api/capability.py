@@ -65,6 +65,7 @@ def _security(issuer: str) -> Json:
 
 
 _PATIENT_EXPORT: Final = {"name": "export", "definition": f"{_BULK_DATA}/OperationDefinition/patient-export"}
+_EVERYTHING: Final = {"name": "everything", "definition": "http://hl7.org/fhir/OperationDefinition/Patient-everything"}
 _ENDPOINTS: Final = {"authorize": "authorize", "token": "token", "revoke": "revoke", "introspect": "introspect"}
 
 
@@ -85,7 +86,7 @@ def _resource(name: str) -> Json:
         "searchInclude": ["*", *(f"{name}:{one.code}" for one in references)],
         "searchRevInclude": list(registry.referring(name)),
         "searchParam": [_parameter(one) for one in registry.search_parameters(name)],
-        **({"operation": [_PATIENT_EXPORT]} if name == "Patient" else {}),
+        **({"operation": [_EVERYTHING, _PATIENT_EXPORT]} if name == "Patient" else {}),
     }
 
 

@@ -7,8 +7,8 @@ so that of any number of equal conditional creates exactly one creates.
 from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import parse_qsl, urlencode
-from uuid import UUID
 
+from core.actor import Actor
 from core.pipeline import Call, Statement
 
 from . import arrays
@@ -17,6 +17,7 @@ from .intentions import Addressed, IdMismatch, MultipleMatches, NoMatch, TooMany
 from .keys import hashed
 from .models import Method
 from .search import InvalidSearch, matches_each
+from .smart import access_of
 from .statements import LOCK_NAMES
 from .store import Name
 
@@ -26,8 +27,8 @@ _Found = Mapping[_Criterion, Mapping[Name, int]]
 MOST_DELETED: Final = 200  # as many as a page of search may show
 
 
-def address(tenant_id: UUID, writes: Sequence[Write]) -> list[Addressed]:
-    """Answer the conditions of all writes and give new resources their ids.
+def address(actor: Actor, writes: Sequence[Write]) -> list[Addressed]:
+    """Answer the conditions of all writes, by what the actor may see, and give new resources their ids.
 
     Each write has one address, but a conditional delete with `_count` has one for each resource that it matches.
 
@@ -40,17 +41,19 @@ def address(tenant_id: UUID, writes: Sequence[Write]) -> list[Addressed]:
         if write.criteria:
             criterion = _criterion(write)
             criteria[criterion] = max(_most(write) + 1, criteria.get(criterion, 0))
-    found = _ask(tenant_id, criteria)
+    found = _ask(actor, criteria)
     made: dict[_Criterion, Addressed] = {}
     return [one for write in writes for one in _addresses(write, found, made)]
 
 
-def _ask(tenant_id: UUID, criteria: Mapping[_Criterion, int]) -> _Found:
+def _ask(actor: Actor, criteria: Mapping[_Criterion, int]) -> _Found:
     if not criteria:
         return {}
-    locks = sorted(hashed(f"{tenant_id}/{kind}?{query}") for kind, query in criteria)
+    locks = sorted(hashed(f"{actor.tenant_id}/{kind}?{query}") for kind, query in criteria)
     # Each statement sees what was committed before it began, so those behind the locks see what their last holder wrote.
-    return matches_each(tenant_id, criteria, before=Call(_LOCKS, [arrays.numbers(locks)]))
+    return matches_each(
+        actor.tenant_id, criteria, access=access_of(actor), before=Call(_LOCKS, [arrays.numbers(locks)])
+    )
 
 
 def _criterion(write: Write) -> _Criterion:

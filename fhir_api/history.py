@@ -4,7 +4,7 @@ The current versions and those of the past are read by the same index order and 
 version of the one before, however many were written meanwhile.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -13,6 +13,7 @@ from uuid import UUID
 
 from core.pipeline import Call, Rows, Statement
 
+from . import arrays, compartments
 from .types import NAMES, NUMBERS
 
 COUNTED_AT_MOST: Final = 10_000
@@ -23,6 +24,16 @@ _SHOWN: Final = "type, fhir_id, version, moment, method, body"
 _ORDER: Final = "last_updated DESC, type DESC, fhir_id DESC, version DESC"
 _TABLES: Final = ("fhir_api_resource", "fhir_api_resourceversion")
 _EXISTS: Final = Statement.of("SELECT 1 FROM fhir_api_resource WHERE tenant_id = $1 AND type = $2 AND fhir_id = $3")
+
+# What is in a patient's compartment now, and what was when it was deleted; $2 his id, $3 the keys that name him, $4 JSON paths.
+_MINE: Final = """WITH mine AS MATERIALIZED (
+ SELECT r.type, r.fhir_id FROM fhir_api_resource r WHERE r.tenant_id = $1
+    AND r.id = ANY(ARRAY(SELECT p.resource_id FROM fhir_api_posting p WHERE p.tenant_id = $1 AND p.key = ANY($3::bigint[])))
+ UNION SELECT r.type, r.fhir_id FROM fhir_api_resource r WHERE r.tenant_id = $1 AND r.type = 1 AND r.fhir_id = $2
+ UNION SELECT d.type, d.fhir_id FROM fhir_api_resource d JOIN fhir_api_resourceversion b ON b.tenant_id = d.tenant_id
+    AND b.type = d.type AND b.fhir_id = d.fhir_id AND b.version = d.version - 1
+  WHERE d.tenant_id = $1 AND d.deleted AND jsonb_path_exists(b.body::jsonb, ($4::jsonb ->> d.type::text)::jsonpath)) """
+_OWN_EXISTS: Final = Statement.of(f"{_MINE}SELECT 1 FROM mine WHERE type = $5 AND fhir_id = $6")
 
 # A version was current in a span if it was written before its end and none had replaced it before its begin.
 _REPLACED: Final = """NOT EXISTS (SELECT FROM {table} n WHERE n.tenant_id = v.tenant_id AND n.type = v.type
@@ -43,7 +54,8 @@ class Spot:
 class HistoryQuery:
     """Which versions are asked for: of one resource, of one type (`fhir_id` ""), or of all (`type` "").
 
-    `types` narrows a history of all to some types; `at` is a span of time, begin and end.
+    `types` narrows a history of all to some types; `at` is a span of time, begin and end. `patient` holds any of them to
+    his compartment: to resources that are in it, and of those to the versions that were.
     """
 
     type: str = ""
@@ -51,6 +63,7 @@ class HistoryQuery:
     types: tuple[str, ...] | None = None
     since: datetime | None = None
     at: tuple[datetime, datetime] | None = None
+    patient: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +98,10 @@ def count_call(tenant_id: UUID, query: HistoryQuery) -> Call:
 
 def exists_call(tenant_id: UUID, query: HistoryQuery) -> Call:
     """The statement that has a row if the resource was ever there."""
-    return Call(_EXISTS, [str(tenant_id), str(NUMBERS[query.type]), query.fhir_id])
+    name = [str(NUMBERS[query.type]), query.fhir_id]
+    if query.patient:
+        return Call(_OWN_EXISTS, [str(tenant_id), *_compartment(query.patient), *name])
+    return Call(_EXISTS, [str(tenant_id), *name])
 
 
 def entries_of(rows: Rows) -> list[Entry]:
@@ -99,6 +115,10 @@ def _entry(row: Sequence[bytes | None]) -> Entry:
     return Entry(name, (fhir_id or b"").decode(), int(version or 0), (moment or b"").decode(), int(method or 0), body)
 
 
+def _compartment(patient: str) -> tuple[str, str, str]:
+    return patient, arrays.numbers(compartments.all_keys(patient)), compartments.paths(patient)
+
+
 def _conditions(query: HistoryQuery, after: Spot | None) -> tuple[tuple[str, ...], list[str]]:
     """The conditions on a version besides its tenant, by name, and their parameters from $2 on."""
     parts: list[str] = []
@@ -108,12 +128,7 @@ def _conditions(query: HistoryQuery, after: Spot | None) -> tuple[tuple[str, ...
         parts.append(part)
         values.extend(map(str, more))
 
-    if query.type:
-        add("type", NUMBERS[query.type])
-    elif query.types is not None:
-        add("types", "{" + ",".join(str(NUMBERS[name]) for name in query.types) + "}")
-    if query.fhir_id:
-        add("id", query.fhir_id)
+    _add_names(query, add)
     if query.since:
         add("since", query.since.isoformat())
     if query.at:
@@ -123,7 +138,24 @@ def _conditions(query: HistoryQuery, after: Spot | None) -> tuple[tuple[str, ...
     return tuple(parts), values
 
 
+def _add_names(query: HistoryQuery, add: Callable[..., None]) -> None:
+    """The conditions on which resources are meant."""
+    if query.patient:
+        add(_PATIENT, *_compartment(query.patient))
+    if query.type:
+        add("type", NUMBERS[query.type])
+    elif query.types is not None:
+        add("types", "{" + ",".join(str(NUMBERS[name]) for name in query.types) + "}")
+    if query.fhir_id:
+        add("id", query.fhir_id)
+
+
+_PATIENT: Final = "patient"
 _SQL: Final = {
+    _PATIENT: (
+        "(v.type, v.fhir_id) IN (SELECT m.type, m.fhir_id FROM mine m)"
+        " AND (v.body IS NULL OR jsonb_path_exists(v.body::jsonb, (${2}::jsonb ->> v.type::text)::jsonpath))"
+    ),
     "type": "type = ${0}::smallint",
     "types": "type = ANY(${0}::smallint[])",
     "id": "fhir_id = ${0}",
@@ -134,7 +166,7 @@ _SQL: Final = {
         " AND (last_updated, type, fhir_id, version) < (${0}::timestamptz, ${1}::smallint, ${2}, ${3}::integer)"
     ),
 }
-_PARAMETERS: Final = {"at": 2, "after": 4}
+_PARAMETERS: Final = {_PATIENT: 3, "at": 2, "after": 4}
 
 
 def _where(parts: Iterable[str], *, past: bool) -> str:
@@ -148,6 +180,10 @@ def _where(parts: Iterable[str], *, past: bool) -> str:
     return " AND ".join(found)
 
 
+def _head(parts: tuple[str, ...]) -> str:
+    return _MINE if _PATIENT in parts else ""
+
+
 @lru_cache(maxsize=256)
 def _page(parts: tuple[str, ...], limit: int) -> Statement:
     halves = [
@@ -155,7 +191,8 @@ def _page(parts: tuple[str, ...], limit: int) -> Statement:
         f" ORDER BY {_ORDER} LIMIT {limit})"
         for table in _TABLES
     ]
-    return Statement.of(f"SELECT {_SHOWN} FROM ({' UNION ALL '.join(halves)}) v ORDER BY {_ORDER} LIMIT {limit}")
+    found = f"SELECT {_SHOWN} FROM ({' UNION ALL '.join(halves)}) v ORDER BY {_ORDER} LIMIT {limit}"
+    return Statement.of(f"{_head(parts)}{found}")
 
 
 @lru_cache(maxsize=64)
@@ -164,4 +201,4 @@ def _count(parts: tuple[str, ...]) -> Statement:
         f"(SELECT 1 FROM {table} v WHERE {_where(parts, past=table == _TABLES[1])} LIMIT {COUNTED_AT_MOST + 1})"
         for table in _TABLES
     ]
-    return Statement.of(f"SELECT count(*) FROM ({' UNION ALL '.join(halves)}) v")
+    return Statement.of(f"{_head(parts)}SELECT count(*) FROM ({' UNION ALL '.join(halves)}) v")

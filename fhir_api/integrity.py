@@ -15,7 +15,7 @@ from django.conf import settings
 
 from core.pipeline import Call, Rows, Statement
 
-from . import arrays
+from . import arrays, compartments
 from .definitions.parameters import PARAMETERS
 from .intentions import ReferenceNotFound, StillReferenced
 from .keys import reference_key, target_key
@@ -32,6 +32,14 @@ SELECT r.type, r.fhir_id FROM fhir_api_resource r
 JOIN unnest($2::smallint[], $3::text[] COLLATE "C") AS wanted (type, fhir_id)
   ON r.type = wanted.type AND r.fhir_id = wanted.fhir_id
 WHERE r.tenant_id = $1 AND NOT r.deleted ORDER BY r.id FOR KEY SHARE OF r
+""")
+_PRESENT_TO_PATIENT = Statement.of("""
+SELECT r.type, r.fhir_id FROM fhir_api_resource r
+JOIN unnest($2::smallint[], $3::text[] COLLATE "C") AS wanted (type, fhir_id)
+  ON r.type = wanted.type AND r.fhir_id = wanted.fhir_id
+WHERE r.tenant_id = $1 AND NOT r.deleted
+  AND (NOT jsonb_exists($4::jsonb, r.type::text) OR jsonb_path_exists(r.body::jsonb, ($4::jsonb ->> r.type::text)::jsonpath))
+ORDER BY r.id FOR KEY SHARE OF r
 """)
 _REFERRERS = Statement.of("""
 SELECT r.type, r.fhir_id FROM fhir_api_posting p JOIN fhir_api_resource r ON r.id = p.resource_id
@@ -76,10 +84,15 @@ def _place(root: str, path: _Path) -> str:
     return root + "".join(reversed(parts))
 
 
-def present_call(tenant_id: UUID, names: Iterable[Name]) -> Call:
-    """The statement that finds and holds those of the resources that exist; `check_present` reads its answer."""
+def present_call(tenant_id: UUID, names: Iterable[Name], *, patient: str = "") -> Call:
+    """The statement that finds and holds those of the resources that exist; `check_present` reads its answer.
+
+    With `patient`, what he may not see does not exist.
+    """
     wanted = sorted(set(names))
     kinds, ids = arrays.numbers(NUMBERS[kind] for kind, _ in wanted), arrays.texts(fhir_id for _, fhir_id in wanted)
+    if patient:
+        return Call(_PRESENT_TO_PATIENT, [str(tenant_id), kinds, ids, compartments.paths(patient)])
     return Call(_PRESENT, [str(tenant_id), kinds, ids])
 
 
@@ -99,14 +112,14 @@ def referrers_call(tenant_id: UUID, deleted: Iterable[Name]) -> Call:
     return Call(_REFERRERS, [str(tenant_id), arrays.numbers(key for name in deleted for key in _keys(*name))])
 
 
-def check_unreferenced(rows: Rows, place: str) -> None:
-    """Hold a deletion against the references that are left.
+def check_unreferenced(rows: Rows, place: str, *, named: bool = True) -> None:
+    """Hold a deletion against the references that are left; `named` False keeps back who refers.
 
     :raises StillReferenced: there is one.
     """
     if len(rows):
         kind, fhir_id = _name(rows, 0)
-        raise StillReferenced(f"{kind}/{fhir_id} refers to it.", expression=place)
+        raise StillReferenced(f"{kind}/{fhir_id} refers to it." if named else "", expression=place)
 
 
 def _keys(type_name: str, fhir_id: str) -> list[int]:

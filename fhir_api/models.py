@@ -79,6 +79,9 @@ class Resource(models.Model):
             models.Index(fields=["tenant_id", "type", "sort_date", "id"], name="fhir_api_resource_by_date"),
             models.Index(fields=["tenant_id", "last_updated", "id"], name="fhir_api_resource_of_tenant"),
             models.Index(fields=["tenant_id", "target_key"], name="fhir_api_resource_target"),
+            models.Index(
+                fields=["tenant_id", "type", "fhir_id"], condition=Q(deleted=True), name="fhir_api_resource_gone"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from core.actor import Actor
+from core.actor import Actor, Subject
 from core.errors import Forbidden
 from organizations.public import roles_holding
 
+from .compartments import SHARED
 from .types import NUMBERS
 
 CREATE, READ, UPDATE, DELETE, SEARCH = "c", "r", "u", "d", "s"
@@ -20,10 +21,11 @@ CREATE, READ, UPDATE, DELETE, SEARCH = "c", "r", "u", "d", "s"
 _RECEPTIONIST = "clinic_receptionist"
 _RECEPTIONISTS_TYPES = ("Patient", "Location", "Practitioner")
 
-# The gate writes every scope with dots; "launch/patient" and scopes with a query (`?category=…`) give nothing here.
-_SCOPE = re.compile(r"(?:user|system)/(\*|[A-Z][A-Za-z]+)\.(\*|read|write|c?r?u?d?s?)")
+# The gate writes every scope with dots; scopes with a query (`?category=…`) give nothing here.
+_SCOPE = re.compile(r"(patient|user|system)/(\*|[A-Z][A-Za-z]+)\.(\*|read|write|c?r?u?d?s?)")
 _FIRST_VERSION = {"read": "rs", "write": "cud", "*": "cruds"}
 _SMART = ("patient/", "user/", "system/")
+_LAUNCH = "launch/patient"
 
 
 class OutsideScopes(Forbidden):
@@ -37,11 +39,11 @@ class OutsideScopes(Forbidden):
 class Access:
     """Types with the interactions allowed on each (letters of `cruds`); `grants` None narrows nothing.
 
-    `patient` is the id of the one patient whose compartment may be seen, None for all.
+    `patient` is the id of the one patient whose compartment may be seen and written, "" for all.
     """
 
     grants: Mapping[str, frozenset[str]] | None = None
-    patient: str | None = None
+    patient: str = ""
 
     def allows(self, type_name: str, interaction: str) -> bool:
         """Tell whether a request may do this to resources of a type."""
@@ -74,12 +76,18 @@ def access_of(actor: Actor) -> Access:
 
     A receptionist reads three types, unless another role of the platform that he holds reads all.
     """
-    found = narrowed(actor.subject.scopes)
+    found = of_subject(actor.subject)
     if _RECEPTIONIST not in actor.roles or actor.roles & _other_readers():
         return found
     return Access(
-        {name: frozenset(filter(partial(found.allows, name), READ + SEARCH)) for name in _RECEPTIONISTS_TYPES}
+        {name: frozenset(filter(partial(found.allows, name), READ + SEARCH)) for name in _RECEPTIONISTS_TYPES},
+        found.patient,
     )
+
+
+def of_subject(subject: Subject) -> Access:
+    """What a credential leaves, before it is known which roles its holder has."""
+    return narrowed(subject.scopes, subject.patient)
 
 
 @lru_cache(maxsize=1)
@@ -88,15 +96,24 @@ def _other_readers() -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def narrowed(scopes: frozenset[str] | None) -> Access:
-    """What a token's scopes leave; those without SMART scopes leave all that the roles give."""
-    if scopes is None:
-        return UNNARROWED
-    smart = [scope for scope in scopes if scope.startswith(_SMART)]
+def narrowed(scopes: frozenset[str] | None, patient: str = "") -> Access:
+    """What a token's scopes leave; those without SMART scopes leave all that the roles give.
+
+    Of a token that is bound to a patient all scopes reach his compartment only, `user/` ones too, and what is in nobody's
+    compartment may be read. A `patient/` scope in a token that is not bound gives nothing.
+    """
+    smart = [scope for scope in scopes or () if scope.startswith(_SMART) or (scope == _LAUNCH and not patient)]
     if not smart:
-        return UNNARROWED
-    grants: dict[str, set[str]] = {name: set() for name in NUMBERS}
+        return _of_patient(dict.fromkeys(NUMBERS, "cruds"), patient) if patient else UNNARROWED
+    grants: dict[str, str] = dict.fromkeys(NUMBERS, "")
     for match in filter(None, map(_SCOPE.fullmatch, smart)):
-        for name in NUMBERS if match[1] == "*" else (match[1],):
-            grants.setdefault(name, set()).update(_FIRST_VERSION.get(match[2], match[2]))
-    return Access({name: frozenset(letters) for name, letters in grants.items()})
+        if match[1] == "patient" and not patient:
+            continue
+        for name in NUMBERS if match[2] == "*" else (match[2],):
+            grants[name] = grants.get(name, "") + _FIRST_VERSION.get(match[3], match[3])
+    return _of_patient(grants, patient)
+
+
+def _of_patient(grants: Mapping[str, str], patient: str) -> Access:
+    most = {name: READ + SEARCH if patient and name in SHARED else "cruds" for name in grants}
+    return Access({name: frozenset(letters) & frozenset(most[name]) for name, letters in grants.items()}, patient)

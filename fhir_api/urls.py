@@ -5,6 +5,7 @@ from typing import Any
 from django.urls import URLPattern, path
 
 from .views.bundles import BundleViewSet
+from .views.everything import EverythingViewSet
 from .views.exports import ExportFileViewSet, ExportJobViewSet, ExportViewSet
 from .views.histories import HistoryViewSet
 from .views.instances import InstanceViewSet, VersionViewSet
@@ -22,6 +23,7 @@ _TYPE: dict[str, Any] = {
     "delete": "destroy",
 }
 _SYSTEM: dict[str, Any] = {"get": "search_all", "post": "process"}
+_EVERYTHING: dict[str, Any] = {"get": "everything", "post": "everything"}
 
 urlpatterns: list[URLPattern] = [
     path("", BundleViewSet.as_view(_SYSTEM)),
@@ -39,6 +41,7 @@ urlpatterns: list[URLPattern] = [
     path("/$validate", ValidateViewSet.as_view({"post": "validate"})),
     path("/<str:type_name>/$validate", ValidateViewSet.as_view({"post": "validate"})),
     path("/<str:type_name>/<str:fhir_id>/$validate", ValidateViewSet.as_view({"post": "validate"})),
+    path("/<str:type_name>/<str:fhir_id>/$everything", EverythingViewSet.as_view(_EVERYTHING)),
     path("/<str:type_name>/<str:fhir_id>", InstanceViewSet.as_view(_INSTANCE)),
     path("/<str:type_name>", TypeViewSet.as_view(_TYPE)),
     path("/<str:type_name>/<str:fhir_id>/_history", HistoryViewSet.as_view({"get": "instance"})),

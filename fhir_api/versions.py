@@ -11,6 +11,11 @@ _COLUMNS: Final = "version, extract(epoch FROM date_trunc('second', last_updated
 _OF_ONE: Final = "tenant_id = $1 AND type = $2 AND fhir_id = $3"
 
 _CURRENT = Statement.of(f"SELECT {_COLUMNS} FROM fhir_api_resource WHERE {_OF_ONE}")
+_LAST = Statement.of(
+    "SELECT coalesce(r.body, (SELECT v.body FROM fhir_api_resourceversion v WHERE v.tenant_id = r.tenant_id"
+    " AND v.type = r.type AND v.fhir_id = r.fhir_id AND v.version = r.version - 1))"
+    f" FROM fhir_api_resource r WHERE {_OF_ONE}"
+)
 _NUMBERED = Statement.of(
     f"SELECT {_COLUMNS} FROM fhir_api_resource WHERE {_OF_ONE} AND version = $4"
     f" UNION ALL SELECT {_COLUMNS} FROM fhir_api_resourceversion WHERE {_OF_ONE} AND version = $4"
@@ -20,6 +25,11 @@ _NUMBERED = Statement.of(
 def current_call(tenant_id: UUID, type_name: str, fhir_id: str) -> Call:
     """The statement that reads the current version: its number, the seconds of its time, its body."""
     return Call(_CURRENT, [str(tenant_id), str(NUMBERS[type_name]), fhir_id])
+
+
+def last_body_call(tenant_id: UUID, type_name: str, fhir_id: str) -> Call:
+    """The statement that reads the body as it is, or as it was before the resource was deleted."""
+    return Call(_LAST, [str(tenant_id), str(NUMBERS[type_name]), fhir_id])
 
 
 def numbered_call(tenant_id: UUID, type_name: str, fhir_id: str, version: int) -> Call:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from uuid import UUID
 
 from api.errors import Busy
 from core.actor import Actor
@@ -16,7 +15,7 @@ from core.errors import Gone
 from core.pipeline import Call, Rows
 from organizations.public import policies_call, policies_of
 
-from . import events, integrity, store
+from . import confinement, events, integrity, store
 from .conditions import address
 from .intentions import (
     Addressed,
@@ -48,7 +47,7 @@ def perform(actor: Actor, writes: Sequence[Write], *, at: datetime) -> list[Writ
 
     :raises core.errors.PlatformError: one of them is refused; the caller's transaction must then end.
     """
-    addressed = address(actor.tenant_id, writes)
+    addressed = address(actor, writes)
     return gathered(addressed, carry_out(actor, addressed, at=at))
 
 
@@ -71,20 +70,38 @@ def carry_out(actor: Actor, addressed: Sequence[Addressed], *, at: datetime) -> 
     """
     _check_once(addressed)
     known = [one for one in addressed if one.fhir_id and not one.fresh]
-    ending = [one.name for one in known if one.write.method is Method.DELETE]
-    current = store.locked(actor.tenant_id, [one.name for one in known], deleting=ending)
+    current = _locked(actor, known)
     plans = [_plan(one, current.get(one.name)) for one in addressed]
+    if actor.subject.patient:
+        confinement.check_ids(addressed, current)
     changes = [plan.change for plan in plans if plan.change]
     refuse(
         actor.tenant_id, [(plan.of.name, plan.of.write.place) for plan in plans if plan.change and not plan.of.fresh]
     )
     _check_resources(plans)
-    checks = _Checks.of(actor.tenant_id, plans)
+    if actor.subject.patient:
+        for plan in plans:
+            _check_confined(actor.subject.patient, plan)
+    checks = _Checks.of(actor, plans)
     facts = events.statements(actor, [_coming(plan) for plan in plans if plan.change], at)
     versions, rows = store.write_along(actor.tenant_id, changes, [*checks.calls, *facts], at=at)
     checks.read(rows[: len(checks.calls)])
     by_name = {version.name: version for version in versions}
     return [_written(plan, by_name, current) for plan in plans]
+
+
+def _locked(actor: Actor, known: Sequence[Addressed]) -> dict[Name, Version]:
+    """The current versions, held; of a token that is bound to a patient, those that it may see."""
+    ending = [one.name for one in known if one.write.method is Method.DELETE]
+    current = store.locked(actor.tenant_id, [one.name for one in known], deleting=ending)
+    if actor.subject.patient:
+        current = confinement.seen(actor.tenant_id, actor.subject.patient, current)
+    return current
+
+
+def _check_confined(patient: str, plan: "_Plan") -> None:
+    if plan.change:
+        confinement.check_change(patient, plan.of, plan.change.before, plan.change.resource)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,9 +249,10 @@ class _Checks:
     calls: tuple[Call, ...]
     wanted: Mapping[Name, str]
     deleted: Mapping[Name, str]
+    confined: bool
 
     @classmethod
-    def of(cls, tenant_id: UUID, plans: Sequence[_Plan]) -> "_Checks":
+    def of(cls, actor: Actor, plans: Sequence[_Plan]) -> "_Checks":
         """The checks of these plans; none where nothing refers and nothing is deleted."""
         changes = [(plan.change, plan.of.write.place) for plan in plans if plan.change]
         written = {(change.type, change.fhir_id) for change, _ in changes if change.resource is not None}
@@ -246,12 +264,13 @@ class _Checks:
             if name not in written
         }
         deleted = {(change.type, change.fhir_id): place for change, place in changes if change.resource is None}
+        tenant_id, patient = actor.tenant_id, actor.subject.patient
         calls = [policies_call(tenant_id)] if wanted or deleted else []
         if wanted:
-            calls.append(integrity.present_call(tenant_id, wanted))
+            calls.append(integrity.present_call(tenant_id, wanted, patient=patient))
         if deleted:
             calls.append(integrity.referrers_call(tenant_id, deleted))
-        return cls(tuple(calls), wanted, deleted)
+        return cls(tuple(calls), wanted, deleted, bool(patient))
 
     def read(self, rows: Sequence[Rows]) -> None:
         """Read the answers.
@@ -263,7 +282,7 @@ class _Checks:
         if self.wanted:
             integrity.check_present(rows[1], self.wanted)
         if self.deleted:
-            integrity.check_unreferenced(rows[-1], next(iter(self.deleted.values())))
+            integrity.check_unreferenced(rows[-1], next(iter(self.deleted.values())), named=not self.confined)
 
 
 def _coming(plan: _Plan) -> tuple[str, Name, int]:

@@ -171,6 +171,7 @@ class Gate:
             client_id=claims.client_id,
             acr=claims.acr,
             authenticated_at=datetime.fromtimestamp(claims.auth_time, UTC) if claims.auth_time else None,
+            patient=claims.patient,
         )
         _bounded(self._tokens)[digest] = (float(claims.exp), subject)
         return subject
@@ -300,9 +301,13 @@ def _grant(row: tuple[bytes, ...]) -> _Grant:
 
 
 @lru_cache(maxsize=4096)
-def _both(held: frozenset[str], narrowed: frozenset[str] | None) -> frozenset[str]:
-    """The scopes of the roles, as far as the credential holds them too; None narrows nothing."""
-    return held if narrowed is None else held & smart.implied(narrowed)
+def _both(held: frozenset[str], narrowed: frozenset[str] | None, *, one_patient: bool) -> frozenset[str]:
+    """The scopes of the roles, as far as the credential holds them too; None narrows nothing.
+
+    Of a token for one patient only those of the clinical record count: nothing else could be held to that patient.
+    """
+    found = held if narrowed is None else held & smart.implied(narrowed)
+    return found & smart.OF_RECORD if one_patient else found
 
 
 def _actor(subject: Subject, rows: Rows, number: int, request_id: str) -> tuple[Actor, _Grant]:
@@ -313,7 +318,7 @@ def _actor(subject: Subject, rows: Rows, number: int, request_id: str) -> tuple[
         tenant_id=grant.tenant_id,
         membership_id=grant.membership_id,
         roles=grant.roles,
-        scopes=_both(grant.scopes, subject.scopes),
+        scopes=_both(grant.scopes, subject.scopes, one_patient=bool(subject.patient)),
         location_ids=grant.location_ids,
         tenant_kinds=grant.kinds,
         features=grant.features,

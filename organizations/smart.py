@@ -1,24 +1,38 @@
 """SMART scopes (`system/Observation.rs`) as far as the gate must know them: what they imply, and who may have them.
 
-What types and interactions they leave is the clinical record's business. Launch contexts are not issued, so there are no
-`patient/` scopes. Source: SMART App Launch 2.0, scopes-and-launch-context.html.
+What types and interactions they leave is the clinical record's business. A client that acts for a person may ask for one
+patient's record (`launch/patient`, `patient/…`); which patient, the person says on the page of consent.
+Source: SMART App Launch 2.0, scopes-and-launch-context.html.
 """
 
 import re
+from collections.abc import Iterable
+from typing import Final
 
-_SCOPE = re.compile(r"(user|system)/(\*|[A-Z][A-Za-z]+)\.(\*|read|write|(?=[cruds])c?r?u?d?s?)")
+_SCOPE = re.compile(r"(patient|user|system)/(\*|[A-Z][A-Za-z]+)\.(\*|read|write|(?=[cruds])c?r?u?d?s?)")
 _FIRST_VERSION = {"read": "rs", "write": "cud", "*": "cruds"}
 READ, WRITE = "healthcare.read", "healthcare.write"
+OF_RECORD: Final = frozenset((READ, WRITE))
+ONE_PATIENT: Final = "launch/patient"
 
 
 def is_smart(scope: str, *, machine: bool) -> bool:
-    """Tell whether a scope is one of SMART that this kind of client may have: `system/` machines, `user/` others."""
+    """Tell whether this kind of client may have a scope of SMART: machines `system/`, others `user/` and one patient's."""
+    if scope == ONE_PATIENT:
+        return not machine
     match = _SCOPE.fullmatch(scope)
     return match is not None and (match[1] == "system") is machine
 
 
+def of_one_patient(scopes: Iterable[str]) -> bool:
+    """Tell whether one of the scopes asks for a token that is bound to one patient."""
+    return any(scope == ONE_PATIENT or scope.startswith("patient/") for scope in scopes)
+
+
 def describe(scope: str) -> str | None:
     """What a SMART scope allows, in words; None for any other scope."""
+    if scope == ONE_PATIENT:
+        return "See the record of one patient only, whom you choose."
     match = _SCOPE.fullmatch(scope)
     if match is None:
         return None
@@ -26,7 +40,8 @@ def describe(scope: str) -> str | None:
     letters = _letters(match)
     words = ["read"] if set(letters) & set("rs") else []
     words += ["write"] if set(letters) & set("cud") else []
-    return f"{' and '.join(words).capitalize()} {types} of the clinical record (FHIR)."
+    whose = "one patient's clinical record" if match[1] == "patient" else "the clinical record"
+    return f"{' and '.join(words).capitalize()} {types} of {whose} (FHIR)."
 
 
 def implied(scopes: frozenset[str]) -> frozenset[str]:

@@ -58,6 +58,7 @@ class Claims:
     amr: tuple[str, ...] = ()
     auth_time: int | None = None
     tid: UUID | None = None
+    patient: str = ""
 
 
 class KeyRingBackend(TokenBackend):
@@ -137,15 +138,19 @@ def issue_access_token(  # noqa: PLR0913  # the claims of a token, each by its n
     amr: tuple[str, ...] = (),
     authenticated_at: datetime | None = None,
     tenant_id: UUID | None = None,
+    patient: str = "",
     at: datetime,
 ) -> str:
     """This function will sign an access token of ten minutes.
 
     :param scopes: separated by spaces; None, for first-party sign-in only, narrows nothing.
-    :raises ValueError: a foreign client asks for a token without bounds.
+    :param patient: the one patient of that tenant whose record the token reaches.
+    :raises ValueError: a foreign client asks for a token without bounds, or a patient is named without a tenant.
     """
     if scopes is None and client_id != FIRST_PARTY_CLIENT:
         raise ValueError("only first-party tokens may be without scopes")
+    if patient and tenant_id is None:
+        raise ValueError("a patient is one of a tenant")
     token = PlatformAccessToken()
     token.set_exp(from_time=at, lifetime=LIFETIME)
     token.set_iat(at_time=at)
@@ -158,6 +163,8 @@ def issue_access_token(  # noqa: PLR0913  # the claims of a token, each by its n
         token.payload |= {"acr": acr, "amr": list(amr), "auth_time": int(authenticated_at.timestamp())}
     if tenant_id is not None:
         token["tid"] = str(tenant_id)
+    if patient:
+        token["patient"] = patient
     return str(token)
 
 
@@ -181,6 +188,8 @@ def _claims(payload: dict[str, Any]) -> Claims:
     if payload["aud"] != settings.BASE_URL.rstrip("/"):
         raise ValueError("a token for several audiences is not ours")
     auth_time = payload.get("auth_time")
+    if "patient" in payload and not ("tid" in payload and _text(payload, "patient")):
+        raise ValueError("a patient is one of a tenant")
     return Claims(
         sub=UUID(_text(payload, "sub")),
         sub_type=_KINDS[_text(payload, "sub_type")],
@@ -194,6 +203,7 @@ def _claims(payload: dict[str, Any]) -> Claims:
         amr=tuple(str(method) for method in payload.get("amr", ())),
         auth_time=None if auth_time is None else int(auth_time),
         tid=UUID(_text(payload, "tid")) if "tid" in payload else None,
+        patient=_text(payload, "patient") if "patient" in payload else "",
     )
 
 

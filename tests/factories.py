@@ -57,8 +57,18 @@ def member(tenant: Tenant, roles: Iterable[str] = ("tenant_admin",), **terms: An
     return person, made
 
 
-def bearer(person: User, *, tenant: Tenant | None = None, scopes: str | None = None, acr: str = "password") -> str:
-    """Return an access token of a person, as a sign-in gives it; with `scopes`, as a foreign client gets it."""
+def bearer(
+    person: User,
+    *,
+    tenant: Tenant | None = None,
+    scopes: str | None = None,
+    acr: str = "password",
+    patient: str = "",
+) -> str:
+    """Return an access token of a person, as a sign-in gives it; with `scopes`, as a foreign client gets it.
+
+    With `patient`, it is bound to one of the tenant's patients.
+    """
     return tokens.issue_access_token(
         subject_id=person.id,
         subject_kind=SubjectKind.USER,
@@ -69,6 +79,7 @@ def bearer(person: User, *, tenant: Tenant | None = None, scopes: str | None = N
         amr=("pwd", "otp") if acr == "mfa" else ("pwd",),
         authenticated_at=now(),
         tenant_id=tenant.id if tenant else None,
+        patient=patient,
         at=now(),
     )
 

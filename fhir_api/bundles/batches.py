@@ -78,7 +78,7 @@ class _Batch:
         own = frozenset(entry.full_url for entry in self.entries if entry.full_url.startswith("urn:"))
         read = [(entry, self._prepared(entry, own)) for entry in self.entries]
         every = [one for _, (_, links) in read for one in links.conditional]
-        found = references.asked(every, tenant_id=self.actor.tenant_id, at=self.at) if every else {}
+        found = references.asked(every, actor=self.actor, at=self.at) if every else {}
         for entry, (_, links) in read:
             try:
                 for one in links.conditional:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from uuid import UUID
 
+from core.actor import Actor
 from core.errors import PlatformError
 from core.pipeline import Call, run
 from fhir_api.search import matching_call, names_of, prepared
+from fhir_api.smart import access_of
 from fhir_api.types import NUMBERS
 
 from .links import Conditional
@@ -16,13 +17,13 @@ Names = tuple[str, ...]  # relative references: none, one, or two for "several"
 _AT_ONCE = 500
 
 
-def resolve(conditional: Sequence[Conditional], own: "OwnIdentifiers", *, tenant_id: UUID, at: datetime) -> None:
+def resolve(conditional: Sequence[Conditional], own: "OwnIdentifiers", *, actor: Actor, at: datetime) -> None:
     """Replace all conditional references by what they mean.
 
     :raises ConditionalReferenceFailed: one matches nothing, or several.
     :raises core.errors.PlatformError: its criteria cannot be read.
     """
-    found = asked(conditional, tenant_id=tenant_id, at=at)
+    found = asked(conditional, actor=actor, at=at)
     for one in conditional:
         replace(one, found[one.criteria], own)
 
@@ -43,13 +44,13 @@ def replace(one: Conditional, found: Names | PlatformError, own: "OwnIdentifiers
     one.holder["reference"] = names[0]
 
 
-def asked(conditional: Iterable[Conditional], *, tenant_id: UUID, at: datetime) -> dict[str, Names | PlatformError]:
-    """What each of the criteria (`Practitioner?identifier=…`) matches among what is stored, or why it cannot be asked."""
+def asked(conditional: Iterable[Conditional], *, actor: Actor, at: datetime) -> dict[str, Names | PlatformError]:
+    """What each of the criteria (`Practitioner?identifier=…`) matches among what the actor may see, or why it cannot be asked."""
     found: dict[str, Names | PlatformError] = {}
     calls: dict[str, Call] = {}
     for text in {one.criteria for one in conditional}:
         try:
-            calls[text] = _call(text, tenant_id, at)
+            calls[text] = _call(text, actor, at)
         except PlatformError as refusal:
             found[text] = refusal
     texts = list(calls)
@@ -61,11 +62,11 @@ def asked(conditional: Iterable[Conditional], *, tenant_id: UUID, at: datetime) 
     return found
 
 
-def _call(text: str, tenant_id: UUID, at: datetime) -> Call:
+def _call(text: str, actor: Actor, at: datetime) -> Call:
     type_name, _, query = text.partition("?")
     if type_name not in NUMBERS:
         raise UnsupportedEntry(f"{type_name} is not kept here.", issue_type="not-supported")
-    return prepared(matching_call(tenant_id, type_name, query, at=at))
+    return prepared(matching_call(actor.tenant_id, type_name, query, access=access_of(actor), at=at))
 
 
 class OwnIdentifiers:

@@ -40,7 +40,7 @@ def transact(actor: Actor, sent: Sequence[Any], face: Face, *, at: datetime) -> 
     writes = [write for write, _ in pairs]
     for write in writes:
         face.check_write(write)
-    addressed = _see_deletions(address(actor.tenant_id, writes))
+    addressed = _see_deletions(address(actor, writes))
     entry_of = {write.place: entry for write, entry in pairs}
     _link(actor, face, [(one, entry_of[one.write.place]) for one in addressed], at)
     done = gathered(addressed, carry_out(actor, addressed, at=at))
@@ -107,4 +107,4 @@ def _link(actor: Actor, face: Face, pairs: Sequence[tuple[Addressed, Entry]], at
     )
     gone = ("/".join(one.name) for one, _ in pairs if one.write.method is Method.DELETE)
     own = references.OwnIdentifiers(((name, resource) for name, resource in made if resource is not None), gone)
-    references.resolve(links.conditional, own, tenant_id=actor.tenant_id, at=at)
+    references.resolve(links.conditional, own, actor=actor, at=at)

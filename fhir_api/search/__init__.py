@@ -1,8 +1,19 @@
 """Search: query strings into SQL over the tables of entries, and pages of Bundles. Source: R4 search.html."""
 
 from .asking import Ask
+from .everything import run_everything
 from .matching import matches, matches_each, matching_call, names_of, prepared
 from .refusals import InvalidSearch
 from .running import run_search
 
-__all__ = ["Ask", "InvalidSearch", "matches", "matches_each", "matching_call", "names_of", "prepared", "run_search"]
+__all__ = [
+    "Ask",
+    "InvalidSearch",
+    "matches",
+    "matches_each",
+    "matching_call",
+    "names_of",
+    "prepared",
+    "run_everything",
+    "run_search",
+]

@@ -1,35 +1,28 @@
 """What one search may see: chains, `_has` and includes are held to the same types and compartment as the matches."""
 
-from typing import Final
-
-from fhir_api.definitions.parameters import parameter
-from fhir_api.keys import reference_key, target_key
+from fhir_api import compartments
 from fhir_api.smart import Access
 
 from .conditions import Condition, Keyed, Own, Test
 
-# The parameters by which resources belong to a patient. Source: R4 compartmentdefinition-patient.html. Types that are not
-# named hold nothing of a patient (Practitioner, PractitionerRole, Organization, Location).
-COMPARTMENT: Final = {
-    "Encounter": ("patient",),
-    "Observation": ("subject", "performer"),
-    "MedicationRequest": ("subject",),
-    "MedicationDispense": ("subject", "patient", "receiver"),
-    "MedicationStatement": ("subject",),
-    "DiagnosticReport": ("subject",),
-    "Condition": ("patient", "asserter"),
-}
+# By number, so that the index of rows is asked for a handful of them. $1 is the tenant (`compile`).
+_OWN_AND_LINKED = (
+    "{row}.id = ANY(ARRAY(SELECT own.id FROM fhir_api_resource own WHERE own.tenant_id = $1 AND own.type = 1"
+    " AND own.fhir_id = {} UNION ALL SELECT linked.resource_id FROM fhir_api_posting linked"
+    " WHERE linked.tenant_id = $1 AND linked.key = ANY({})))"
+)
 
 
 def within(access: Access, type_name: str) -> tuple[Condition, ...]:
     """The conditions that hold the resources of a type to the compartment of the request's one patient, if it has one."""
-    if not access.patient:
+    return in_compartment(access.patient, type_name) if access.patient else ()
+
+
+def in_compartment(patient: str, type_name: str) -> tuple[Condition, ...]:
+    """The conditions on the resources of a type in a patient's compartment; none of a type that is in nobody's."""
+    if type_name in compartments.SHARED:
         return ()
+    keys = compartments.keys(type_name, patient)
     if type_name == "Patient":
-        return (Own(Test("{row}.fhir_id = {}", ((access.patient, "text"),)), rare=True),)
-    codes = COMPARTMENT.get(type_name, ())
-    if not codes:
-        return ()
-    found = [one for one in (parameter(type_name, code) for code in codes) if one]
-    target = target_key("Patient", access.patient)
-    return (Keyed(tuple(reference_key(one.number, target) for one in found), rare=True),)
+        return (Own(Test(_OWN_AND_LINKED, ((patient, "text"), (keys, "bigint[]"))), rare=True),)
+    return (Keyed(keys, rare=True),)

@@ -72,11 +72,11 @@ def plan(ask: Ask, pairs: Sequence[Pair]) -> Plan:
         except UnknownSearchParameter as error:
             if ask.strict:
                 raise
-            found.warnings.append(_ignored(error))
+            found.warnings.append(ignored(error))
             continue
         found.used.append((name, value))
     check(found.control)
-    _tell_count(found)
+    tell_count(found)
     found.sought = [Sought(name, (*conditions[name], *within(ask.access, name))) for name in types]
     return found
 
@@ -92,7 +92,7 @@ def _types(ask: Ask, pairs: list[Pair]) -> tuple[tuple[str, ...], list[Pair]]:
     return allowed, pairs
 
 
-def _tell_count(found: Plan) -> None:
+def tell_count(found: Plan) -> None:
     """Say that `_count` was too much, and show the number that was used."""
     if not found.control.capped:
         return
@@ -101,5 +101,6 @@ def _tell_count(found: Plan) -> None:
     found.warnings.append(Issue("too-costly", text, details="count_capped", severity=WARNING))
 
 
-def _ignored(error: UnknownSearchParameter) -> Issue:
+def ignored(error: UnknownSearchParameter) -> Issue:
+    """The warning that a parameter was left out."""
     return Issue("not-supported", f"{error.detail} It was ignored.", details=error.code, severity=WARNING)

@@ -76,7 +76,7 @@ def _targets(fresh: Iterable[Found], inclusions: Sequence[Inclusion], access: Ac
             continue
         resource = read_stored(one.body)
         postings = index(resource).postings
-        for name in set(_references(resource)):
+        for name in set(references_in(resource)):
             key = target_key(*name)
             if access.allows(name[0], READ) and any(
                 _means(inclusion, one.type, name, key, postings) for inclusion in wanted
@@ -100,7 +100,7 @@ def _parameters(inclusion: Inclusion, type_name: str) -> Iterator[Parameter]:
             yield one
 
 
-def _references(value: Any) -> Iterator[Name]:
+def references_in(value: Any) -> Iterator[Name]:
     """The resources of this server that a resource refers to anywhere."""
     if isinstance(value, dict):
         text = value.get("reference")
@@ -109,10 +109,10 @@ def _references(value: Any) -> Iterator[Name]:
             yield found
         for inner in value.values():
             if isinstance(inner, dict | list):
-                yield from _references(inner)
+                yield from references_in(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from _references(inner)
+            yield from references_in(inner)
 
 
 def _referring(fresh: Iterable[Found], inclusions: Sequence[Inclusion], access: Access) -> dict[str, list[int]]:

@@ -10,6 +10,7 @@ from core.pipeline import Call, Rows, Statement, run
 from fhir_api.smart import SEARCH, UNNARROWED, Access
 from fhir_api.store import Name
 
+from .access import within
 from .compile import Compiler
 from .conditions import Sought
 from .parse import criterion, read_pairs
@@ -41,7 +42,7 @@ def matches(
 
 
 def matches_each(
-    tenant_id: UUID, criteria: Mapping[tuple[str, str], int], *, before: Call | None = None
+    tenant_id: UUID, criteria: Mapping[tuple[str, str], int], *, access: Access, before: Call | None = None
 ) -> dict[tuple[str, str], dict[Name, int]]:
     """What each of several criteria (a type and a query) matches, at most so many as it says, asked in one trip.
 
@@ -49,7 +50,7 @@ def matches_each(
 
     :raises core.errors.PlatformError: as `matches`.
     """
-    calls = [prepared(matching_call(tenant_id, *one, limit=limit)) for one, limit in criteria.items()]
+    calls = [prepared(matching_call(tenant_id, *one, limit=limit, access=access)) for one, limit in criteria.items()]
     rows = run([before, *calls])[1:] if before else run(calls)
     return {
         one: {name: int(found.value(n, 1) or 0) for n, name in enumerate(names_of(one[0], found))}
@@ -92,7 +93,7 @@ def matching_call(
     if not conditions:
         raise InvalidSearch("The criteria of a conditional interaction state nothing.")
     compiler = Compiler(tenant_id)
-    source, where = compiler.candidates(Sought(type_name, tuple(conditions)))
+    source, where = compiler.candidates(Sought(type_name, (*conditions, *within(access, type_name))))
     most = compiler.bind(limit, "bigint")
     inner = f"SELECT DISTINCT {source.place.id} AS id FROM {source.tables} WHERE {' AND '.join(where)} LIMIT {most}"
     sql = (

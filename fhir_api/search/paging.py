@@ -21,6 +21,9 @@ class After:
     id: str
 
 
+START: Final = After((), "infinity", str(2**63 - 1))  # before the newest
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """How much is asked: after which row, how many, and nothing that was created later than `seen_at`."""

@@ -7,14 +7,17 @@ from typing import Final
 from core.pipeline import Call, Rows, Statement
 from core.pipeline import run as run_calls
 from fhir_api.outcomes import INFORMATION, WARNING, Issue
+from fhir_api.smart import UNNARROWED, Access
+from fhir_api.types import NUMBERS
 
 from . import cursors, drivers, include, paging
+from .access import within
 from .asking import CURSOR, Ask, Plan, plan
 from .bundle import INCLUDE, MATCH, Entry, address, bundle
-from .compile import Compiler
+from .compile import Compiler, Place
 from .control import Control
 from .found import COLUMNS, Found, read
-from .paging import After, Page, Part
+from .paging import START, After, Page, Part
 from .refusals import wrong_value
 from .subsets import subset
 
@@ -24,13 +27,14 @@ ESTIMATED_AT_MOST: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
-    """What the tables answered."""
+class Answer:
+    """What the tables answered; `start`: the page ends before the first row of the order."""
 
     matches: list[Found]
     total: int | None
     issues: list[Issue]
     more: bool = False
+    start: bool = False
 
 
 def run_search(ask: Ask, run: Run = run_calls, note: Note | None = None) -> bytes:
@@ -41,13 +45,24 @@ def run_search(ask: Ask, run: Run = run_calls, note: Note | None = None) -> byte
     :raises UnknownSearchParameter, InvalidSearch, UnsupportedSearch: the question.
     :raises InvalidCursor: the link that it follows.
     """
-    bookmark = _bookmark(ask)
+    bookmark = bookmark_of(ask)
     planned = plan(ask, bookmark.pairs if bookmark else ask.pairs)
-    answer = _answer(ask, planned, bookmark, run)
+    answer = answer_of(ask, planned, bookmark, run)
+    return written(ask, planned, bookmark, answer, _included_with(ask, planned.control, answer, run), note)
+
+
+def written(
+    ask: Ask,
+    planned: Plan,
+    bookmark: cursors.Bookmark | None,
+    answer: Answer,
+    included: Sequence[Found],
+    note: Note | None,
+) -> bytes:
+    """The Bundle of one page, after it was told to `note`."""
     links = [("self", address(ask.type, _self(ask, planned)))]
     if answer.more:
         links.append(("next", address(ask.type, [(CURSOR, _next(ask, planned, bookmark, answer))])))
-    included = _included_with(ask, planned.control, answer, run)
     if note is not None:
         note(sorted({name for name, _ in planned.used}), [*answer.matches, *included])
     return bundle(
@@ -58,7 +73,11 @@ def run_search(ask: Ask, run: Run = run_calls, note: Note | None = None) -> byte
     )
 
 
-def _bookmark(ask: Ask) -> cursors.Bookmark | None:
+def bookmark_of(ask: Ask) -> cursors.Bookmark | None:
+    """Where a page goes on, if it is not the first.
+
+    :raises InvalidCursor: the link is altered, expired, or of another search.
+    """
     token = next((value for name, value in ask.pairs if name == CURSOR), "")
     return cursors.open(token, tenant_id=ask.tenant_id, type_name=ask.type, at=ask.at) if token else None
 
@@ -69,21 +88,22 @@ def _self(ask: Ask, planned: Plan) -> list[tuple[str, str]]:
     return token or planned.used
 
 
-def _next(ask: Ask, planned: Plan, bookmark: cursors.Bookmark | None, answer: _Answer) -> str:
+def _next(ask: Ask, planned: Plan, bookmark: cursors.Bookmark | None, answer: Answer) -> str:
     last = answer.matches[-1]
     following = cursors.Bookmark(
         pairs=tuple(planned.used),
-        after=After(last.values, last.date, last.row),
+        after=START if answer.start else After(last.values, last.date, last.row),
         seen_at=bookmark.seen_at if bookmark else cursors.seen_at(ask.at),
         total=answer.total,
     )
     return cursors.seal(following, tenant_id=ask.tenant_id, type_name=ask.type, at=ask.at)
 
 
-def _answer(ask: Ask, planned: Plan, bookmark: cursors.Bookmark | None, run: Run) -> _Answer:
+def answer_of(ask: Ask, planned: Plan, bookmark: cursors.Bookmark | None, run: Run) -> Answer:
+    """Read one page, and the total if it is wanted."""
     control = planned.control
     if not planned.sought:
-        return _Answer([], 0 if control.only_total or control.total != "none" else None, [])
+        return Answer([], 0 if control.only_total or control.total != "none" else None, [])
     parts = _parts(ask, planned, run)
     calls = [] if control.only_total else [_page_call(ask, planned, parts, bookmark)]
     counts = bookmark is None and (control.only_total or control.total != "none")
@@ -101,7 +121,7 @@ def _answer(ask: Ask, planned: Plan, bookmark: cursors.Bookmark | None, run: Run
             text = f"There are {ESTIMATED_AT_MOST} matches or more; _total=accurate counts them all."
             issues.append(Issue("informational", text, details="total_estimated", severity=INFORMATION))
     matches = [] if control.only_total else list(read(rows[0]))
-    return _Answer(matches[: control.count], total, issues, more=len(matches) > control.count)
+    return Answer(matches[: control.count], total, issues, more=len(matches) > control.count)
 
 
 def _bare_call(ask: Ask, planned: Plan) -> Call:
@@ -109,10 +129,21 @@ def _bare_call(ask: Ask, planned: Plan) -> Call:
     compiler = Compiler(ask.tenant_id)
     counts = ", ".join(
         "(SELECT count(DISTINCT r.type) FROM fhir_api_resource r WHERE r.tenant_id = $1 AND NOT r.deleted"
-        f" AND r.target_key = ANY({compiler.bind(keys, 'bigint[]')}))"
+        f" AND r.target_key = ANY({compiler.bind(keys, 'bigint[]')}){_seen(ask.access, compiler)})"
         for _, keys in planned.bare
     )
     return Call(Statement(f"SELECT {counts}".encode(), b""), compiler.parameters)
+
+
+def _seen(access: Access, compiler: Compiler) -> str:
+    """That a row is one of those that the request may see; nothing where it may see all."""
+    if access == UNNARROWED:
+        return ""
+    place = Place("r.id", "r.sort_date", "r")
+    readable = [name for name in NUMBERS if access.may_search(name)]
+    each = [(NUMBERS[name], compiler.all_hold(within(access, name), place)) for name in readable]
+    tests = " OR ".join(f"({' AND '.join([f'r.type = {number}', *conditions])})" for number, conditions in each)
+    return f" AND ({tests or 'FALSE'})"
 
 
 def _check_bare(planned: Plan, rows: Rows) -> None:
@@ -152,7 +183,7 @@ def _count_call(ask: Ask, control: Control, parts: Sequence[Part]) -> Call:
     return Call(Statement(f"{compiler.head()}{sql}".encode(), b""), compiler.parameters)
 
 
-def _included_with(ask: Ask, control: Control, answer: _Answer, run: Run) -> list[Found]:
+def _included_with(ask: Ask, control: Control, answer: Answer, run: Run) -> list[Found]:
     if not answer.matches or not (control.includes or control.revincludes):
         return []
     fetched = include.follow(ask.tenant_id, ask.access, control, answer.matches, run)
@@ -165,7 +196,7 @@ def _included_with(ask: Ask, control: Control, answer: _Answer, run: Run) -> lis
     return fetched.resources
 
 
-def _entries(control: Control, answer: _Answer, included: Sequence[Found]) -> list[Entry]:
+def _entries(control: Control, answer: Answer, included: Sequence[Found]) -> list[Entry]:
     entries = [(one.type, one.fhir_id, _shown(one.body, control), MATCH) for one in answer.matches]
     return entries + [(one.type, one.fhir_id, _included(one.body, control), INCLUDE) for one in included]
 

@@ -16,12 +16,13 @@ from core import clock
 from core.actor import Actor
 from core.errors import NotFound
 from core.pipeline import Call, Rows
-from fhir_api import answers, negotiation, smart
+from fhir_api import answers, compartments, negotiation, smart, versions
 from fhir_api.access.patients import patients_of
 from fhir_api.access.records import Access, reason_of, record
-from fhir_api.intentions import Write, Written
+from fhir_api.intentions import NoSuchResource, Write, Written
 from fhir_api.models import Method
 from fhir_api.parts import Part, part_of
+from fhir_api.reading import read_stored
 from fhir_api.types import NUMBERS
 from fhir_api.writes import perform
 from organizations.public import policies_call, policies_of
@@ -137,7 +138,7 @@ class FhirViewSet(ApiViewSet):
 
         The token's scopes are known beforehand; only where the roles leave less, the first answers are thrown away.
         """
-        guess = smart.narrowed(self.subject.scopes)
+        guess = smart.of_subject(self.subject)
         actor, rows = self.ask(lambda tenant_id: calls(tenant_id, guess))
         if self.access != guess:
             actor, rows = self.ask(lambda tenant_id: calls(tenant_id, self.access))
@@ -147,13 +148,17 @@ class FhirViewSet(ApiViewSet):
         """Answer one version of a resource: 200, 304 or 410; 404 where there is none."""
         parts: list[Part] = []
 
-        def calls(tenant_id: UUID) -> tuple[Call]:
+        def calls(tenant_id: UUID) -> tuple[Call, ...]:
             found = call(tenant_id)
             parts.append(part_of(self.request, read.type))
-            return (found,)
+            current = versions.last_body_call(tenant_id, read.type, read.fhir_id)
+            return (found, current) if self.subject.patient else (found,)
 
-        actor, (rows,) = self.ask(calls)
+        actor, (rows, *current) = self.ask(calls)
         self.access.demand(read.type, smart.READ)
+        if current and not _is_seen(self.subject.patient, read.type, rows, current[0]):
+            self.note(actor, replace(read, outcome=404))
+            raise NoSuchResource
         self.note(actor, _of_version(read, rows))
         return answers.of_version(self.request, rows, part=parts[-1])
 
@@ -163,6 +168,12 @@ class FhirViewSet(ApiViewSet):
         :raises InvalidReason: X-Break-Glass-Reason is malformed.
         """
         record(actor, replace(read, reason=reason_of(self.request.META.get("HTTP_X_BREAK_GLASS_REASON"))))
+
+
+def _is_seen(patient: str, type_name: str, rows: Rows, current: Rows) -> bool:
+    """Tell whether a patient may see a version: it is in his compartment, and so is the resource as it is now."""
+    bodies = [found.value(0, column) for found, column in ((rows, 2), (current, 0)) if len(found)]
+    return all(compartments.holds(patient, type_name, read_stored(body)) for body in bodies if body)
 
 
 def _of_version(read: Access, rows: Rows) -> Access:

@@ -55,7 +55,7 @@ class _ExportViewSet(FhirViewSet):
 
     def _enter(self, tenant_id: UUID, proof: Rows, *, writing: bool) -> Actor:
         actor = super()._enter(tenant_id, proof, writing=writing)
-        if self.access.patient is not None:
+        if self.access.patient:
             raise PatientBound
         return actor
 

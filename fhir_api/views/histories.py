@@ -10,7 +10,7 @@ from api import cursors
 from core import clock
 from core.errors import Malformed
 from core.pipeline import Call
-from fhir_api import answers, smart
+from fhir_api import answers, compartments, smart
 from fhir_api.access.patients import patients_of
 from fhir_api.access.records import Access
 from fhir_api.history import COUNTED_AT_MOST, Entry, HistoryQuery, Spot, count_call, entries_of, exists_call, page_call
@@ -122,7 +122,8 @@ class HistoryViewSet(FhirViewSet):
         return HistoryQuery(
             type=type_name,
             fhir_id=fhir_id,
-            types=None if type_name else access.types(smart.READ),
+            types=None if type_name else _types(access),
+            patient="" if type_name in compartments.SHARED else access.patient,
             since=read_instant(since, name="_since") if since else None,
             at=read_span(at, name="_at") if at else None,
         )
@@ -157,6 +158,14 @@ class HistoryViewSet(FhirViewSet):
     def _filters(self) -> str:
         given = self.request.GET
         return cursors.digest_filters((name, given.get(name, "")) for name in ("_since", "_at"))
+
+
+def _types(access: smart.Access) -> tuple[str, ...] | None:
+    """The types that a history of all shows; None for all. One patient's is that of his compartment."""
+    readable = access.types(smart.READ)
+    if not access.patient:
+        return readable
+    return tuple(name for name in compartments.TYPES if readable is None or name in readable)
 
 
 def _count(text: str | None) -> int:

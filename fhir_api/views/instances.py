@@ -22,7 +22,11 @@ class UnknownOperation(NotFound):
     title = "There is no such operation."
 
 
-def _check(type_name: str, fhir_id: str) -> None:
+def check_name(type_name: str, fhir_id: str) -> None:
+    """Refuse what names no resource of this server.
+
+    :raises UnknownType, UnknownOperation, InvalidId: the type, an operation in place of the id, the id.
+    """
     check_type(type_name)
     if fhir_id.startswith("$"):
         raise UnknownOperation(issue_type="not-supported")
@@ -43,7 +47,7 @@ class InstanceViewSet(FhirViewSet):
         """Read; HEAD and conditional read too."""
 
         def call(tenant_id: UUID) -> Call:
-            _check(type_name, fhir_id)
+            check_name(type_name, fhir_id)
             return versions.current_call(tenant_id, type_name, fhir_id)
 
         return self.version(call, Access("read", type_name, fhir_id))
@@ -52,7 +56,7 @@ class InstanceViewSet(FhirViewSet):
         """Update, or create under the client's id."""
 
         def make() -> Write:
-            _check(type_name, fhir_id)
+            check_name(type_name, fhir_id)
             resource = bodies.resource_of(request, type_name, fhir_id=fhir_id)
             return bodies.conditioned(request, Write(Method.PUT, type_name, fhir_id, resource=resource))
 
@@ -62,7 +66,7 @@ class InstanceViewSet(FhirViewSet):
         """Patch."""
 
         def make() -> Write:
-            _check(type_name, fhir_id)
+            check_name(type_name, fhir_id)
             return bodies.conditioned(request, Write(Method.PATCH, type_name, fhir_id, patch=bodies.patch_of(request)))
 
         return self.change(make)
@@ -71,7 +75,7 @@ class InstanceViewSet(FhirViewSet):
         """Delete; what is not there stays so."""
 
         def make() -> Write:
-            _check(type_name, fhir_id)
+            check_name(type_name, fhir_id)
             return bodies.conditioned(request, Write(Method.DELETE, type_name, fhir_id))
 
         return self.change(make)
@@ -86,7 +90,7 @@ class VersionViewSet(FhirViewSet):
         """Vread."""
 
         def call(tenant_id: UUID) -> Call:
-            _check(type_name, fhir_id)
+            check_name(type_name, fhir_id)
             if not (version.isascii() and version.isdigit() and len(version) <= 9):
                 raise NoSuchResource("There is no such version.")
             return versions.numbered_call(tenant_id, type_name, fhir_id, int(version))

@@ -34,6 +34,7 @@ class MetadataViewSet(FhirViewSet):
         """The configuration of SMART App Launch 2.0, conformance.html."""
         server = authorization_server()
         found = {name: server[name] for name in _OF_SERVER if name in server}
+        found["scopes_supported"] = [*server["scopes_supported"], *_SCOPES]
         answer = _tagged(request, {**found, "capabilities": list(_CAPABILITIES)})
         if answer.content:
             answer.headers["Content-Type"] = "application/json"
@@ -53,7 +54,20 @@ _OF_SERVER = (
     "code_challenge_methods_supported",
     "token_endpoint_auth_methods_supported",
 )
-_CAPABILITIES = ("client-public", "client-confidential-symmetric", "sso-openid-connect", "permission-offline")
+_CAPABILITIES = (
+    "launch-standalone",
+    "client-public",
+    "client-confidential-symmetric",
+    "sso-openid-connect",
+    "context-standalone-patient",
+    "permission-offline",
+    "permission-patient",
+    "permission-user",
+    "permission-v1",
+    "permission-v2",
+)
+# The widest of each kind; narrower ones name a type and letters.
+_SCOPES = ("launch/patient", "patient/*.cruds", "user/*.cruds", "system/*.cruds")
 
 
 def _tagged(request: HttpRequest, document: Json) -> HttpResponse:

@@ -1,6 +1,8 @@
 """Search over HTTP: of one type and of all, by address or by form. Source: R4 http.html#search."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 from django.http import HttpRequest, HttpResponse
 
@@ -37,41 +39,44 @@ class SearchViewSet(FhirViewSet):
 
     def search(self, request: HttpRequest, type_name: str) -> HttpResponse:
         """Search one type."""
-        return self._search(type_name)
+        return self._answer(lambda: self._found(type_name))
 
     def search_all(self, request: HttpRequest) -> HttpResponse:
         """Search all types, or those that `_type` names."""
-        return self._search("")
+        return self._answer(lambda: self._found(""))
 
-    def _search(self, type_name: str) -> HttpResponse:
-        self._within = smart.narrowed(self.subject.scopes)
+    def _answer(self, find: Callable[[], bytes]) -> HttpResponse:
+        """Find for what the token leaves, and once more if the roles leave less."""
+        self._within = smart.of_subject(self.subject)
         try:
-            content = self._found(type_name)
+            content = find()
         except _Narrower:
             self._within = self.access
-            content = self._found(type_name)
+            content = find()
         return answers.of_bytes(self.request, content)
 
     def _found(self, type_name: str) -> bytes:
-        def note(names: Sequence[str], found: Sequence[Found]) -> None:
-            whose = patients_of((one.type, one.fhir_id, one.body) for one in found)
-            read = Access("search", type_name, parameters=names, patients=whose, count=len(found))
-            self.note(self._actor or self.ask(lambda _: ())[0], read)
-
         try:
-            return run_search(self._asked(type_name), self._trip, note)
+            if type_name:
+                check_type(type_name)
+                self._within.demand(type_name, smart.SEARCH)
+            asked = self._asked(type_name, _pairs(self.request))
+            return run_search(asked, self._trip, partial(self._note, Access("search", type_name)))
         except PlatformError:
             self._trip(())  # first say who may not ask at all
             raise
 
-    def _asked(self, type_name: str) -> Ask:
-        if type_name:
-            check_type(type_name)
-            self._within.demand(type_name, smart.SEARCH)
+    def _note(self, read: Access, names: Sequence[str], found: Sequence[Found]) -> None:
+        """Write the record of what is answered."""
+        whose = patients_of((one.type, one.fhir_id, one.body) for one in found)
+        full = replace(read, parameters=names, patients=whose, count=len(found))
+        self.note(self._actor or self.ask(lambda _: ())[0], full)
+
+    def _asked(self, name: str, pairs: Sequence[Pair]) -> Ask:
         return Ask(
             tenant_id=self._tenant_id(),
-            type=type_name,
-            pairs=tuple(_pairs(self.request)),
+            type=name,
+            pairs=tuple(pairs),
             at=clock.now(),
             strict=negotiation.is_strict(self.request),
             access=self._within,

@@ -1,10 +1,7 @@
 """`$validate`: what the server would say of a resource, without keeping it. Source: R4 resource-operation-validate.html."""
 
-from typing import Any
-
 from django.http import HttpRequest, HttpResponse
 
-from core.errors import Malformed
 from fhir_api import answers, negotiation
 from fhir_api.ids import check_id
 from fhir_api.outcomes import INFORMATION, Issue, outcome
@@ -13,15 +10,9 @@ from fhir_api.resources import Json
 from fhir_api.validation import validate
 
 from .base import FhirViewSet, check_type, reading
+from .parameters import InvalidParameters, parts
 
 MODES = ("create", "update", "delete", "profile")
-
-
-class InvalidParameters(Malformed):
-    """The Parameters of the operation are not of its form."""
-
-    code = "invalid_parameters"
-    title = "The operation's parameters are malformed."
 
 
 class ValidateViewSet(FhirViewSet):
@@ -57,7 +48,7 @@ def _resource(sent: Json) -> Json:
     """The resource itself; expressions are told of it, not of the Parameters around it."""
     if sent["resourceType"] != "Parameters":
         return sent
-    given = {one.get("name"): one for one in _parts(sent.get("parameter"))}
+    given = {one.get("name"): one for one in parts(sent.get("parameter"))}
     mode = given.get("mode", {}).get("valueCode", "create")
     if mode not in MODES:
         raise InvalidParameters(
@@ -67,9 +58,3 @@ def _resource(sent: Json) -> Json:
     if not isinstance(found, dict) or not isinstance(found.get("resourceType"), str):
         raise InvalidParameters("The parameter resource is required.", issue_type="required", expression="Parameters")
     return found
-
-
-def _parts(given: Any) -> list[Json]:
-    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
-        raise InvalidParameters("parameter is a list of objects.", issue_type="structure", expression="Parameters")
-    return given

@@ -88,7 +88,9 @@ class _DigestField(models.CharField):  # type: ignore[type-arg]  # Django has no
 class AuthorizationGrant(AbstractGrant):  # type: ignore[misc]  # the library has no types
     """An authorization code, by its digest. A used one stays for a while, so that its replay ends what it gave.
 
-    Personal data: that a person let a client act for her.
+    `bound_tenant_id` and `patient` are whom the person chose, where the client asked for one patient's record.
+
+    Personal data: that a person let a client act for her; the id of a patient.
     """
 
     user = models.ForeignKey("organizations.User", on_delete=models.CASCADE, related_name="+")
@@ -97,6 +99,8 @@ class AuthorizationGrant(AbstractGrant):  # type: ignore[misc]  # the library ha
     amr = ArrayField(models.CharField(max_length=20), default=list)
     authenticated_at = models.DateTimeField(null=True)
     session_id = models.UUIDField(null=True)
+    bound_tenant_id = models.UUIDField(null=True)
+    patient = models.CharField(max_length=64, blank=True, default="", db_default="")
 
     security: ClassVar = GLOBAL
 

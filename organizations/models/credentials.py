@@ -51,9 +51,10 @@ class SigningKey(models.Model):
 class SignInSession(models.Model):
     """One sign-in of one person through one client; its id is the `sid` of every token that grew out of it.
 
-    `scopes` is null when the session is not narrowed (first-party sign-in).
+    `scopes` is null when the session is not narrowed (first-party sign-in). `bound_tenant_id` and `patient` hold its tokens
+    to one tenant and there to one patient of the clinical record.
 
-    Personal data: when and through which client a person signed in.
+    Personal data: when and through which client a person signed in; the id of a patient.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -63,6 +64,8 @@ class SignInSession(models.Model):
     acr = models.CharField(max_length=20)
     amr = ArrayField(models.CharField(max_length=20), default=list)
     authenticated_at = models.DateTimeField()
+    bound_tenant_id = models.UUIDField(null=True)
+    patient = models.CharField(max_length=64, blank=True, default="", db_default="")
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
     last_used_at = models.DateTimeField()
     expires_at = models.DateTimeField()

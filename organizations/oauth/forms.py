@@ -1,7 +1,11 @@
 """Forms of the pages where people sign in, accept invitations and set passwords."""
 
-from django import forms
+from typing import Any
 
+from django import forms
+from oauth2_provider.forms import AllowForm
+
+from organizations import smart
 from organizations.signin.passwords import MAX_CHARACTERS
 
 _CODE = forms.RegexField(
@@ -28,6 +32,36 @@ class SignInForm(forms.Form):
     )
     password = _password("Password", "current-password")
     code = _CODE
+
+
+class ConsentForm(AllowForm):  # type: ignore[misc]  # the library has no types
+    """The person's answer; where the client asks for one patient's record, whose, and in which tenant."""
+
+    tenant = forms.ChoiceField(label="Organization", required=False)
+    patient = forms.RegexField(
+        r"^[A-Za-z0-9\-.]{1,64}\Z",
+        label="Patient (the id of his record)",
+        required=False,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "maxlength": 64}),
+        error_messages={"invalid": "An id has letters, digits, hyphens and dots."},
+    )
+
+    def __init__(self, *args: Any, tenants: list[tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["tenant"].choices = tenants
+
+    def chosen(self) -> list[Any]:
+        """The fields that the person fills in."""
+        return [self["tenant"], self["patient"]]
+
+    def clean(self) -> dict[str, Any]:
+        """Demand a choice where one is needed to go on."""
+        found: dict[str, Any] = super().clean()
+        if found.get("allow") and smart.of_one_patient(found.get("scope", "").split()):
+            for name in ("tenant", "patient"):
+                if not found.get(name) and name not in self.errors:
+                    self.add_error(name, "Choose one.")
+        return found
 
 
 class InvitationForm(forms.Form):

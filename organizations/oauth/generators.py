@@ -6,8 +6,9 @@ from core import clock
 from core.actor import SubjectKind
 from core.ids import uuid7
 from organizations import tokens
+from organizations.models import SignInSession
 from organizations.signin import sessions
-from organizations.signin.sessions import Proof
+from organizations.signin.sessions import Bound, Proof
 
 from .requests import carried
 
@@ -21,6 +22,7 @@ def access_token(request: Any, refresh_token: bool = False) -> str:
         return _machine_token(request)
     known, at = carried(request), clock.now()
     if known.redeemed is not None:
+        _tell_patient(request, known.redeemed.session)
         if known.redeemed.answer is not None:
             return str(known.redeemed.answer["access_token"])
         return sessions.access_token(known.redeemed.session, at=at, scopes=request.scopes)
@@ -34,8 +36,16 @@ def access_token(request: Any, refresh_token: bool = False) -> str:
         proof=Proof(grant.acr, tuple(grant.amr), grant.authenticated_at or at),
         at=at,
         session_id=uuid7(),
+        bound=Bound(grant.bound_tenant_id, grant.patient) if grant.bound_tenant_id and grant.patient else None,
     )
+    _tell_patient(request, known.session)
     return sessions.access_token(known.session, at=at)
+
+
+def _tell_patient(request: Any, session: SignInSession) -> None:
+    """Add to the answer whose record it is. Source: SMART App Launch 2.0, scopes-and-launch-context.html, "launch context"."""
+    if session.patient:
+        request.extra_credentials = {"patient": session.patient}
 
 
 def refresh_token(request: Any, refresh_token: bool = False) -> str:

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth import login, logout
@@ -17,12 +18,15 @@ from oauth2_provider.views import AuthorizationView
 from core import clock
 from core.errors import PlatformError
 from core.ids import parse_uuid
+from organizations import smart
 from organizations.models import OAuthApplication, User
+from organizations.queries.memberships import clinical_tenants
 from organizations.signin import actions, factors, passwords, resets
-from organizations.signin.sessions import MFA, PASSWORD, Proof
+from organizations.signin.sessions import MFA, PASSWORD, Bound, Proof
 
-from .forms import InvitationForm, NewPasswordForm, SignInForm
+from .forms import ConsentForm, InvitationForm, NewPasswordForm, SignInForm
 from .requests import QUERY_PARAMETERS, fault_in
+from .scopes import ClientScopes, grantable
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 MAX_NONCE = 255
@@ -39,7 +43,9 @@ class CodeNeeded(factors.InvalidCode):
 class ConsentPage(AuthorizationView):  # type: ignore[misc]  # the library has no types
     """Asks the person whether the client may act for her, and sends her back with a code. Source: RFC 6749 section 4.1."""
 
+    _bound: Bound | None = None
     template_name = f"{_TEMPLATES}/consent.html"
+    form_class = ConsentForm
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Refuse what cannot be read; ask for a new sign-in where the client wants a fresher or stronger one."""
@@ -59,8 +65,34 @@ class ConsentPage(AuthorizationView):  # type: ignore[misc]  # the library has n
         answer: HttpResponseBase = super().handle_no_permission()
         return answer
 
+    def get_form_kwargs(self) -> dict[str, Any]:
+        """Offer the tenants whose patients the person may choose from."""
+        found: dict[str, Any] = super().get_form_kwargs()
+        return found | {"tenants": clinical_tenants(self.request.user.pk)}
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Tell whether a patient is to be chosen."""
+        found: dict[str, Any] = super().get_context_data(**kwargs)
+        return found | {"choosing": smart.of_one_patient(found.get("scopes") or ())}
+
+    def form_invalid(self, form: Any) -> HttpResponseBase:
+        """Ask again for what the person has to choose; a form that was changed otherwise is refused."""
+        client = OAuthApplication.objects.filter(client_id=form.cleaned_data.get("client_id", "")).first()
+        if client is None or set(form.errors) - {"tenant", "patient"}:
+            return _refused(self.request, "The request has expired or was changed; start again in the application.")
+        scopes = form.cleaned_data["scope"].split()
+        shown = {"application": client, "redirect_uri": form.cleaned_data["redirect_uri"], "scopes": scopes}
+        known = ClientScopes().get_all_scopes()
+        descriptions = [known[scope] for scope in scopes if scope in grantable(client)]
+        context = self.get_context_data(form=form, scopes_descriptions=descriptions, **shown)
+        answer: HttpResponseBase = self.render_to_response(context, status=400)
+        return answer
+
     def form_valid(self, form: Any) -> HttpResponseBase:
         """Go on with the person's answer, for a client that exists."""
+        data = form.cleaned_data
+        if smart.of_one_patient(data["scope"].split()) and data["allow"]:
+            self._bound = Bound(UUID(data["tenant"]), data["patient"])
         if not OAuthApplication.objects.filter(client_id=form.cleaned_data["client_id"]).exists():
             return _refused(self.request, "The client is not known.")
         answer: HttpResponseBase = super().form_valid(form)
@@ -70,7 +102,7 @@ class ConsentPage(AuthorizationView):  # type: ignore[misc]  # the library has n
         self, request: HttpRequest, scopes: str, credentials: dict[str, Any], allow: bool
     ) -> Any:
         """Hand the code how the person signed in, for the tokens it will give."""
-        known = {**credentials, "proof": proof_of(request)}
+        known = {**credentials, "proof": proof_of(request), "bound": self._bound}
         with transaction.atomic():
             return super().create_authorization_response(request, scopes, known, allow)
 

@@ -1,6 +1,7 @@
 """Which scopes a client may ask for: those on its own list, in either spelling; never signing, for a machine.
 
-Scopes of SMART may be on the list as well: `system/` of machines, `user/` of those who act for people.
+Scopes of SMART may be on the list as well: `system/` of machines, `user/`, `patient/` and `launch/patient` of those who act
+for people.
 """
 
 from collections.abc import Iterable

@@ -62,7 +62,7 @@ class PlatformValidator(OAuth2Validator):  # type: ignore[misc]  # the library h
     # -- authorization codes -------------------------------------------------------------------------------------------
 
     def _create_authorization_code(self, request: Any, code: dict[str, str], expires: Any = None) -> AuthorizationGrant:
-        at, proof = clock.now(), vars(request)["proof"]
+        at, proof, bound = clock.now(), vars(request)["proof"], vars(request).get("bound")
         grant: AuthorizationGrant = AuthorizationGrant.objects.create(
             application=request.client,
             user=request.user,
@@ -76,6 +76,8 @@ class PlatformValidator(OAuth2Validator):  # type: ignore[misc]  # the library h
             acr=proof.acr,
             amr=list(proof.amr),
             authenticated_at=proof.at,
+            bound_tenant_id=bound.tenant_id if bound else None,
+            patient=bound.patient if bound else "",
         )
         return grant
 

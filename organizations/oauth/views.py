@@ -168,7 +168,8 @@ def _access_token_facts(token: str, client: OAuthApplication) -> dict[str, Any] 
         "jti": claims.jti,
         "sub_type": claims.sub_type.value,
     }
-    return facts | ({"tid": str(claims.tid)} if claims.tid else {})
+    facts |= {"tid": str(claims.tid)} if claims.tid else {}
+    return facts | ({"patient": claims.patient} if claims.patient else {})
 
 
 def _refresh_token_facts(token: str, client: OAuthApplication) -> dict[str, Any] | None:

@@ -4,7 +4,9 @@ from uuid import UUID
 
 from core.actor import Actor
 from core.errors import NotFound
-from organizations.models import Membership
+from organizations.models import Membership, Tenant
+
+FHIR = "fhir"
 
 
 def locked_membership(actor: Actor, membership_id: UUID) -> Membership:
@@ -18,3 +20,12 @@ def locked_membership(actor: Actor, membership_id: UUID) -> Membership:
     if found is None:
         raise NotFound("No such membership.")
     return found
+
+
+def clinical_tenants(user_id: UUID) -> list[tuple[str, str]]:
+    """The tenants with a clinical record where a person is an active member: ids and names, by name."""
+    mine = Membership.objects.filter(
+        user_id=user_id, status=Membership.Status.ACTIVE, tenant__features__contains=[FHIR]
+    ).exclude(tenant__status=Tenant.Status.CLOSED)
+    found = mine.order_by("tenant__name", "tenant_id").values_list("tenant_id", "tenant__name")
+    return [(str(tenant_id), name) for tenant_id, name in dict(found).items()]

@@ -43,6 +43,14 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """The one patient whose record the tokens of a session reach, in the one tenant where they count."""
+
+    tenant_id: UUID
+    patient: str
+
+
+@dataclass(frozen=True, slots=True)
 class Redemption:
     """A refresh token that is good: its locked row and session, and the answer already given if it was just used."""
 
@@ -70,9 +78,12 @@ def start(
     proof: Proof,
     at: datetime,
     session_id: UUID | None = None,
+    bound: Bound | None = None,
 ) -> SignInSession:
     """This function will open a session; `scopes` None is for the first party only."""
-    chosen = {"id": session_id} if session_id else {}
+    chosen: dict[str, Any] = {"id": session_id} if session_id else {}
+    if bound is not None:
+        chosen |= {"bound_tenant_id": bound.tenant_id, "patient": bound.patient}
     return SignInSession.objects.create(
         **chosen,
         user=user,
@@ -110,6 +121,8 @@ def access_token(session: SignInSession, *, at: datetime, scopes: list[str] | No
         acr=session.acr,
         amr=tuple(session.amr),
         authenticated_at=session.authenticated_at,
+        tenant_id=session.bound_tenant_id,
+        patient=session.patient,
         at=at,
     )
 

@@ -45,6 +45,7 @@ def asked(api, record, type_name):
         ("user/Patient.cud", 403, 403),
         ("user/Observation.rs?category=laboratory", 403, 403),
         ("patient/*.rs", 403, 403),
+        ("launch/patient healthcare.read", 403, 403),
         ("openid profile", 403, 403),
         ("user/patient.rs", 403, 403),
     ],
@@ -140,7 +141,8 @@ def test_machines_may_have_system_scopes_and_others_user_scopes():
     for scope, make in (
         ("user/Patient.rs", machine),
         ("system/Patient.rs", application),
-        ("patient/*.rs", application),
+        ("patient/*.rs", machine),
+        ("launch/patient", machine),
     ):
         with pytest.raises(registered.UngrantableScope):
             make(scopes=[scope])

@@ -1,0 +1,84 @@
+"""`Patient/[id]/$everything` over HTTP. Source: R4 operation-patient-everything.html, operations.html#executing."""
+
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse
+
+from core.errors import Gone, PlatformError
+from fhir_api import negotiation, smart
+from fhir_api.access.records import Access
+from fhir_api.intentions import NoSuchResource
+from fhir_api.reading import read_body
+from fhir_api.resources import Json
+from fhir_api.search import run_everything
+from fhir_api.search.everything import name_of
+from fhir_api.search.parse import Pair, read_pairs
+
+from .base import reading
+from .instances import UnknownOperation, check_name
+from .parameters import InvalidParameters, parts
+from .searches import SearchViewSet
+
+# How each parameter is written in Parameters. Source: R4 operation-patient-everything.html.
+_VALUES: Final = {
+    "start": "valueDate",
+    "end": "valueDate",
+    "_since": "valueInstant",
+    "_type": "valueCode",
+    "_count": "valueInteger",
+}
+
+
+class EverythingViewSet(SearchViewSet):
+    """The operation on one patient, asked by address or with Parameters."""
+
+    operations = {"everything": reading("Read everything of a patient")}
+
+    def everything(self, request: HttpRequest, type_name: str, fhir_id: str) -> HttpResponse:
+        """Answer a page of the patient's compartment and of what it refers to."""
+        return self._answer(lambda: self._everything(type_name, fhir_id))
+
+    def _everything(self, type_name: str, fhir_id: str) -> bytes:
+        read = Access("everything", type_name, fhir_id)
+        try:
+            check_name(type_name, fhir_id)
+            if type_name != "Patient":
+                raise UnknownOperation("$everything is an operation on a Patient.", issue_type="not-supported")
+            self._within.demand(type_name, smart.READ)
+            asked = self._asked(name_of(fhir_id), _pairs(self.request))
+            return run_everything(asked, fhir_id, self._trip, lambda names, found: self._note(read, names, found))
+        except (NoSuchResource, Gone) as refusal:
+            self._absent(read, refusal)
+            raise
+        except PlatformError:
+            self._trip(())  # first say who may not ask at all
+            raise
+
+    def _absent(self, read: Access, refusal: PlatformError) -> None:
+        """Write the record of a question about a patient who is not there."""
+        outcome = 410 if isinstance(refusal, Gone) else 404
+        gone = (read.fhir_id,) if outcome == 410 else ()
+        actor = self._actor or self.ask(lambda _: ())[0]
+        self.note(actor, Access(read.interaction, read.type, read.fhir_id, patients=gone, outcome=outcome))
+
+
+def _pairs(request: HttpRequest) -> list[Pair]:
+    """The parameters of the address, and of a POST those in its Parameters too."""
+    pairs = read_pairs(request.META.get("QUERY_STRING", ""))
+    if request.method == "POST" and request.body:
+        negotiation.check_content_type(request)
+        pairs += [_pair(one) for one in parts(read_body(request.body, "Parameters").get("parameter", []))]
+    return pairs
+
+
+def _pair(part: Json) -> Pair:
+    name = part.get("name")
+    if not isinstance(name, str):
+        raise InvalidParameters("A parameter has a name.", issue_type="required", expression="Parameters.parameter")
+    value = part.get(_VALUES.get(name, ""))
+    if name not in _VALUES:
+        return name, "?"
+    if not isinstance(value, int if name == "_count" else str) or isinstance(value, bool):
+        text = f"{name} has a {_VALUES[name]}."
+        raise InvalidParameters(text, issue_type="value", expression="Parameters.parameter")
+    return name, str(value)
