@@ -57,6 +57,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.WEBHOOKS, "bolt", "Webhook events", "webhooks_event"),
             (Area.WEBHOOKS, "send", "Deliveries", "webhooks_delivery"),
             (Area.WEBHOOKS, "replay", "Replays", "webhooks_replay"),
+            (Area.RECORDS, "clinical_notes", "Clinical record", "fhir_api_resource"),
             (Area.SECURITY, "visibility_lock", "Access to patients' data", "fhir_api_accessrecord"),
             (Area.LEDGER, "receipt_long", "Ledger events", "ledger_event"),
             (Area.LEDGER, "pending_actions", "Ledger pending", "ledger_pending"),

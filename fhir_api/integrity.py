@@ -109,7 +109,7 @@ def check_present(rows: Rows, wanted: Mapping[Name, str]) -> None:
 
 def referrers_call(tenant_id: UUID, deleted: Iterable[Name]) -> Call:
     """The statement that finds a reference to one of the deleted; `check_unreferenced` reads its answer."""
-    return Call(_REFERRERS, [str(tenant_id), arrays.numbers(key for name in deleted for key in _keys(*name))])
+    return Call(_REFERRERS, [str(tenant_id), arrays.numbers(key for name in deleted for key in reference_keys(*name))])
 
 
 def check_unreferenced(rows: Rows, place: str, *, named: bool = True) -> None:
@@ -122,7 +122,8 @@ def check_unreferenced(rows: Rows, place: str, *, named: bool = True) -> None:
         raise StillReferenced(f"{kind}/{fhir_id} refers to it." if named else "", expression=place)
 
 
-def _keys(type_name: str, fhir_id: str) -> list[int]:
+def reference_keys(type_name: str, fhir_id: str) -> list[int]:
+    """The keys under which every reference to a resource stands."""
     target = target_key(type_name, fhir_id)
     return [reference_key(number, target) for number in _referring(type_name)]
 

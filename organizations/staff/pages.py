@@ -79,8 +79,13 @@ class StaffPages(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         return [
             path("export/", view(self.export_view), name=f"{name}_export"),
             path("<path:object_id>/do/<slug:button>/", view(self.button_view), name=f"{name}_button"),
+            *self.further_urls(),
             *super().get_urls(),
         ]
+
+    def further_urls(self) -> list[URLPattern]:
+        """Addresses that only this page has."""
+        return []
 
     def _link(self, kind: str, *arguments: Any) -> str:
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{kind}", args=arguments)

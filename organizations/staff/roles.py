@@ -24,6 +24,7 @@ class Area(StrEnum):
     LEDGER = "ledger"
     CATALOG = "catalog"
     WEBHOOKS = "webhooks"
+    RECORDS = "records"
 
 
 class Deed(StrEnum):
@@ -47,7 +48,7 @@ class Deed(StrEnum):
 _TENANT_CARE = {Area.ORGANIZATIONS, Area.TENANTS, Area.ENTITLEMENTS, Area.LOCATIONS, Area.JOBS, Area.LEDGER}
 
 _SEES: dict[str, frozenset[Area]] = {
-    StaffRole.SUPPORT: frozenset(Area) - {Area.SECURITY, Area.CLIENTS},
+    StaffRole.SUPPORT: frozenset(Area) - {Area.SECURITY, Area.CLIENTS, Area.RECORDS},
     StaffRole.SUPPLY: frozenset(_TENANT_CARE | {Area.CATALOG, Area.WEBHOOKS, Area.CONFIGURATION}),
     StaffRole.FINANCE: frozenset(_TENANT_CARE),
     StaffRole.SECURITY: frozenset(Area),

@@ -1,4 +1,4 @@
-"""Pages of the clinical record for the platform's staff: who read patients' data of the acting tenant. For looking only."""
+"""Who read patients' data of the acting tenant. For looking only."""
 
 from typing import Any
 from uuid import UUID
@@ -9,11 +9,10 @@ from django.http import HttpRequest
 from unfold.paginator import InfinitePaginator
 
 from core.ids import parse_uuid
+from fhir_api.access.models import SHOWN, AccessPatient, AccessRecord
 from organizations.staff.pages import TenantPages
 from organizations.staff.roles import Area
 from organizations.staff.shown import column
-
-from .access.models import SHOWN, AccessPatient, AccessRecord
 
 
 @admin.register(AccessRecord)
