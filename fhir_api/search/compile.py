@@ -194,13 +194,16 @@ class Compiler:
         """
         self._recursive = True
         tree, row, number = f"tree{self.alias()}", self.alias(), NUMBERS[kin.type]
+        held = "".join(
+            f" AND {one}" for one in self.all_hold(kin.conditions, Place(f"{row}.id", f"{row}.sort_date", row))
+        )
         if kin.above:
             text = f"^({re.escape(settings.FHIR_BASE_URL)}/)?{kin.type}/([A-Za-z0-9.\\-]{{1,64}})(/_history/.*)?$"
             named = f"{row}.body::jsonb #>> '{{partOf,reference}}'"
             step = f'(regexp_match({named}, {self.bind(text, "text")}))[2] COLLATE "C"'
             own = f"{row}.tenant_id = $1 AND {row}.type = {number} AND NOT {row}.deleted AND {row}.fhir_id"
-            begin = f"FROM fhir_api_resource {row} WHERE {own} = ANY({self.bind(list(kin.ids), 'text[]')})"
-            joined = f"JOIN fhir_api_resource {row} ON {own} = {tree}.next"
+            begin = f"FROM fhir_api_resource {row} WHERE {own} = ANY({self.bind(list(kin.ids), 'text[]')}){held}"
+            joined = f"JOIN fhir_api_resource {row} ON {own} = {tree}.next{held}"
         else:
             entry = self.alias()
             step = f"{row}.target_key # {self.bind(kin.part_of, 'bigint')}"
@@ -208,7 +211,7 @@ class Compiler:
             begin = f"FROM unnest({self.bind(keys, 'bigint[]')}) AS {row} (target_key)"
             joined = (
                 f"JOIN fhir_api_posting {entry} ON {entry}.key = {tree}.next AND {entry}.tenant_id = $1"
-                f" JOIN fhir_api_resource {row} ON {row}.id = {entry}.resource_id AND {row}.tenant_id = $1"
+                f" JOIN fhir_api_resource {row} ON {row}.id = {entry}.resource_id AND {row}.tenant_id = $1{held}"
             )
         shown = f"SELECT {row}.target_key, {step}"
         self.tables.append(f"{tree} (target_key, next) AS ({shown} {begin} UNION {shown} FROM {tree} {joined})")

@@ -70,6 +70,7 @@ class Kin:
     """References whose keys are `target_key ^ constant`, to the resources of a type with these ids and to all above or below them.
 
     `part_of` is the constant of the search parameter by which a resource names the one above it; its element is `partOf`.
+    `conditions` hold of every resource on the way.
     Source: R4 search.html#hierarchy.
     """
 
@@ -78,6 +79,7 @@ class Kin:
     ids: tuple[str, ...]
     part_of: int
     above: bool
+    conditions: tuple["Condition", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

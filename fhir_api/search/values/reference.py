@@ -7,6 +7,7 @@ from typing import Final
 from fhir_api.definitions.parameters import parameter
 from fhir_api.keys import constant, identifier_key, reference_key, system_form, target_key, uri_key
 from fhir_api.references import target, unversioned
+from fhir_api.search.access import within
 from fhir_api.search.conditions import Chained, Condition, Keyed, Kin
 from fhir_api.search.parse import Leaf, plain
 from fhir_api.search.refusals import unsupported_modifier, wrong_value
@@ -63,7 +64,12 @@ def _kin(leaf: Leaf, context: Context) -> Condition:
         part_of = parameter(one, PART_OF[one])
         assert part_of  # R4 has it
         kin = Kin(
-            constant(leaf.parameter.number), one, tuple(ids[one]), constant(part_of.number), leaf.modifier == "above"
+            constant=constant(leaf.parameter.number),
+            type=one,
+            ids=tuple(ids[one]),
+            part_of=constant(part_of.number),
+            above=leaf.modifier == "above",
+            conditions=within(context.access, one),
         )
         links.append(kin)
     return Chained(tuple(links))

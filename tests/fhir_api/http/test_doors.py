@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.ids import uuid7_text
 from fhir_api.urls import urlpatterns
 from tests import factories
 from tests.fhir_api.clients import Fhir, code_of
@@ -14,6 +15,7 @@ ROUTES = [
 ]
 GUARDED = [route for route in ROUTES if route[2] not in PUBLIC]
 VALUES = {"<str:type_name>": "Patient", "<str:fhir_id>": "1", "<str:version>": "1"}
+VALUES |= {"<uuid:job_id>": uuid7_text(), "<str:name>": "Patient.1.ndjson"}
 
 
 def address(route):

@@ -15,6 +15,8 @@ from core.pipeline import Call, Statement
 from fhir_api import search
 from fhir_api.definitions.parameters import parameter
 from fhir_api.keys import code_key, constant, date_key, quantity_key, string_key, system_code_key, target_key
+from fhir_api.search.everything import OPERATION
+from fhir_api.smart import UNNARROWED, Access
 from organizations.models import Tenant
 from tests import factories
 from tests.fhir_api.search import record
@@ -43,8 +45,9 @@ postings AS (
     SELECT %(final)s::bigint AS key, sort_date, id FROM observations
     UNION ALL SELECT (%(codes)s::bigint[])[1 + o.n %% 40], sort_date, id FROM observations o
     UNION ALL SELECT (%(genders)s::bigint[])[1 + p.n %% 2], sort_date, id FROM patients p
-    UNION ALL SELECT p.target_key # %(patient)s, o.sort_date, o.id
-      FROM observations o JOIN patients p ON p.n = 1 + o.n %% %(patients)s) AS every),
+    UNION ALL SELECT p.target_key # constant, o.sort_date, o.id
+      FROM unnest(ARRAY[%(patient)s, %(subject)s]::bigint[]) AS constant
+      CROSS JOIN observations o JOIN patients p ON p.n = 1 + o.n %% %(patients)s) AS every),
 dates AS (
   INSERT INTO fhir_api_dateentry (tenant_id, key, low, high, resource_id)
   SELECT %(tenant)s, %(date)s, sort_date, sort_date + interval '1 second', id FROM observations),
@@ -71,6 +74,7 @@ def fill(tenant: Tenant) -> None:
         "codes": [system_code_key(number("Observation", "code"), LOINC, f"c{n}") for n in range(40)],
         "genders": [code_key(number("Patient", "gender"), one) for one in ("male", "female")],
         "patient": constant(number("Observation", "patient")),
+        "subject": constant(number("Observation", "subject")),
         "date": date_key(number("Observation", "date")),
         "family": string_key(number("Patient", "family")),
         "text": string_key(number("Observation", "value-string")),
@@ -133,7 +137,7 @@ FORMS = [
 ]
 
 
-def seen(tenant_id: UUID, form: str) -> list[tuple[str, list[Any]]]:
+def seen(tenant_id: UUID, form: str, access: Access = UNNARROWED) -> list[tuple[str, list[Any]]]:
     """The statements of a search with their plans, as the runtime role in the tenant."""
     type_name, _, query = form.partition("?")
     plans: list[tuple[str, list[Any]]] = []
@@ -147,7 +151,11 @@ def seen(tenant_id: UUID, form: str) -> list[tuple[str, list[Any]]]:
 
     pairs = tuple((name, value) for name, _, value in (part.partition("=") for part in query.split("&") if part))
     with tenant_context(tenant_id):
-        search.run_search(search.Ask(tenant_id, type_name, (*pairs, ("_count", "20")), now(), strict=True), run)
+        ask = search.Ask(tenant_id, type_name, (*pairs, ("_count", "20")), now(), strict=True, access=access)
+        if type_name.endswith(OPERATION):
+            search.run_everything(ask, type_name.split("/")[1], run)
+        else:
+            search.run_search(ask, run)
     return plans
 
 
@@ -216,3 +224,33 @@ def test_search_of_a_tenant_the_statistics_do_not_know_reads_each_row_once_or_tw
     """A tenant taken for empty made whole tables look cheap, and joined each row with each: 5 s for 2,000 resources."""
     for sql, plan in seen(newcomer.id, form):
         assert sum(map(read, nodes(plan))) <= 5 * EACH, "\n".join((sql, *map(told, nodes(plan))))
+
+
+OF_ONE_PATIENT = [
+    "Patient",
+    "Patient?family=ab",
+    "Patient?_sort=family",
+    "Patient?_total=accurate",
+    "Observation",
+    "Observation?status=final",
+    "Observation?code=http://loinc.org|c7&_total=accurate",
+    "Observation?_sort=date",
+    "Observation?_sort=value-quantity",
+    "Observation?patient.family:missing=false",
+    "Practitioner?_has:Observation:performer:status=final",
+    "?_type=Patient,Observation",
+    f"Patient/r7/{OPERATION}",
+]
+
+
+@pytest.mark.parametrize("form", OF_ONE_PATIENT)
+def test_token_for_one_patient_reads_his_rows_only(tenant: Tenant, form: str) -> None:
+    """Of 300 patients with 21 observations each; what a patient may see is where the search begins, if it counts to a thousand before."""
+    for sql, plan in seen(tenant.id, form, Access(patient="r7")):
+        assert sum(map(read, nodes(plan))) <= 1_400, "\n".join((sql, *map(told, nodes(plan))))
+
+
+def test_everything_begins_at_the_patient(tenant: Tenant) -> None:
+    for query in ("", "?start=2020-06&end=2021", "?_since=2020-01-01T00:00:00Z", "?_type=Observation"):
+        for sql, plan in seen(tenant.id, f"Patient/r7/{OPERATION}{query}"):
+            assert sum(map(read, nodes(plan))) <= 300, "\n".join((sql, *map(told, nodes(plan))))
