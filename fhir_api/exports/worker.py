@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 
 HOPELESS: Final = timedelta(hours=1)
 _PAUSE_SECONDS: Final = 0.25
+_PATIENCE_SECONDS: Final = 3.0
 _ENTRIES: Final = 500
 _PROGRESS: Final = [
     "state", "waits_for", "cursor_type", "cursor_id", "examined", "exported", "error",
@@ -35,23 +36,27 @@ _PROGRESS: Final = [
 
 
 def carry_on(*, seconds: float) -> int:
-    """Carry every open export on, a batch of each in turn, until none is open or the time is over; count the batches.
+    """Carry every open export on, a batch of each in turn, until none can go on or the time is over; count the batches.
 
-    Exports that wait for the writes of their time are looked at again and again, since that lasts seconds.
+    New ones wait for the writes of their time, which mostly lasts two seconds: they are looked at again for so long.
     """
-    end, done = time.monotonic() + seconds, 0
-    while time.monotonic() < end and (waiting := _open_exports()):
-        moved = sum(_try(tenant_id, job_id, clock.now()) for tenant_id, job_id in waiting)
+    started, done = time.monotonic(), 0
+    while time.monotonic() < started + seconds:
+        waiting = _open_exports()
+        moved = sum(_try(tenant_id, job_id, clock.now()) for tenant_id, job_id, _ in waiting)
         done += moved
         if not moved:
-            time.sleep(min(_PAUSE_SECONDS, max(0.0, end - time.monotonic())))
+            settles = any(state == states.QUEUED for _, _, state in waiting)
+            if not settles or time.monotonic() > started + _PATIENCE_SECONDS:
+                break  # the others are in somebody else's hands, or in trouble
+            time.sleep(_PAUSE_SECONDS)
     return done
 
 
-def _open_exports() -> list[tuple[UUID, UUID]]:
+def _open_exports() -> list[tuple[UUID, UUID, str]]:
     with role_context(DISPATCHER):
         found = ExportJob.objects.filter(state__in=states.OPEN).order_by("created_at", "id")
-        return list(found.values_list("tenant_id", "id"))
+        return list(found.values_list("tenant_id", "id", "state"))
 
 
 def _try(tenant_id: UUID, job_id: UUID, at: datetime) -> bool:
