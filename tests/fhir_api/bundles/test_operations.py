@@ -64,3 +64,12 @@ def test_scopes_hold_as_outside(api):
     inside = responses(narrow.post("", batch(entry("POST", "Patient/$validate", patient()))))[0]["status"][:3]
     outside = narrow.post("/Patient/$validate", patient()).status_code
     assert inside == str(outside)
+
+
+@pytest.mark.parametrize("make", [batch, transaction])
+def test_everything_of_a_patient_is_answered(api, make):
+    who = api.made(patient())
+    answer = api.post("", make(entry("GET", f"Patient/{who['id']}/$everything")))
+    (found,) = answer.json()["entry"]
+    assert found["response"]["status"] == "200 OK"
+    assert [one["resource"]["id"] for one in found["resource"]["entry"]] == [who["id"]]

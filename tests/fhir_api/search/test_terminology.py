@@ -144,6 +144,24 @@ def test_trees_of_a_type_that_the_token_does_not_reach_are_not_climbed(tenant: T
     assert found(tenant, "Encounter", "location:below=house", access=access) == set()
 
 
+def test_trees_are_climbed_within_the_compartment_of_the_tokens_patient(tenant: Tenant) -> None:
+    one = {"subject": {"reference": "Patient/f"}}
+    record.put(
+        tenant.id,
+        [
+            encounter("own", **one),
+            encounter("others", partOf={"reference": "Encounter/own"}, subject={"reference": "Patient/u"}),
+            encounter("behind", partOf={"reference": "Encounter/others"}, **one),
+            encounter("next", partOf={"reference": "Encounter/own"}, **one),
+        ],
+    )
+    access = smart.Access(patient="f")
+
+    assert found(tenant, "Encounter", "part-of:below=own") == {"others", "behind", "next"}
+    assert found(tenant, "Encounter", "part-of:below=own", access=access) == {"next"}
+    assert found(tenant, "Encounter", "part-of:above=others", access=access) == set()
+
+
 @pytest.mark.parametrize(
     ("query", "refusal"),
     [
