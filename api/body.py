@@ -20,7 +20,7 @@ MAX_DECIMAL_CHARACTERS = 64
 MAX_DECIMAL_EXPONENT = 64
 
 _BRACKETS = b"[]{}"
-_NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in _BRACKETS)
+_NOT_MARKS = bytes(byte for byte in range(256) if byte not in _BRACKETS + b'"')
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
@@ -98,8 +98,9 @@ def parse(
     limit_bytes: int = LIMIT_BYTES,
     max_depth: int = MAX_DEPTH,
     max_exponent: int = MAX_DECIMAL_EXPONENT,
+    integers: range | None = None,
 ) -> Any:
-    """Read a body of any outermost type (JSON Patch is a list).
+    """Read a body of any outermost type (JSON Patch is a list); `integers` are those that are taken, None: of any size.
 
     :raises BodyTooLarge: it has more than `limit_bytes`.
     :raises Malformed: any other fault, each with a code of its own.
@@ -109,7 +110,7 @@ def parse(
     _check_depth(raw, max_depth)
     text = _decode(raw)
     try:
-        value = _decoder(max_exponent).decode(text)
+        value = _decoder(max_exponent, integers).decode(text)
     except json.JSONDecodeError as error:
         raise InvalidJson(f"{error.msg} at line {error.lineno}, column {error.colno}.") from None
     if "\\u" in text and ("\\u0000" in text or "\\ud" in text or "\\uD" in text):
@@ -146,8 +147,9 @@ def _check_depth(raw: bytes, max_depth: int) -> None:
     """Refuse before parsing, because a parser answers depth with its own recursion."""
     if raw.count(b"[") + raw.count(b"{") <= max_depth:
         return
-    outside = raw.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
-    brackets = b"".join(outside).translate(None, _NOT_BRACKETS)
+    marks = raw.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _NOT_MARKS)
+    # A string without brackets is two quotes now; leaving out two neighbours leaves everything else inside or outside.
+    brackets = b"".join(marks.replace(b'""', b"").split(b'"')[::2])
     if any(map(max_depth.__lt__, accumulate(map(_STEP.__getitem__, brackets)))):
         raise NestingTooDeep(f"The body is nested deeper than {max_depth} levels.", max_depth=max_depth)
 
@@ -183,10 +185,13 @@ def _refuse_duplicate(pairs: list[tuple[str, Any]]) -> NoReturn:
     raise DuplicateKey(f"The key {twice[:80]!a} occurs twice in one object.")
 
 
-def _integer(text: str) -> int:
+def _integer(text: str, allowed: range | None) -> int:
     if len(text) > MAX_INTEGER_DIGITS and len(text.lstrip("-")) > MAX_INTEGER_DIGITS:
         raise NumberOutOfRange(f"An integer has more than {MAX_INTEGER_DIGITS} digits.")
-    return int(text)
+    value = int(text)
+    if allowed is not None and value not in allowed:
+        raise NumberOutOfRange(f"An integer is not between {allowed.start} and {allowed.stop - 1}.")
+    return value
 
 
 def _decimal(text: str, max_exponent: int) -> Decimal:
@@ -206,10 +211,10 @@ def _constant(_text: str) -> NoReturn:
 
 
 @lru_cache
-def _decoder(max_exponent: int) -> json.JSONDecoder:
+def _decoder(max_exponent: int, integers: range | None) -> json.JSONDecoder:
     return json.JSONDecoder(
         object_pairs_hook=_object,
         parse_float=lambda text: _decimal(text, max_exponent),
-        parse_int=_integer,
+        parse_int=lambda text: _integer(text, integers),
         parse_constant=_constant,
     )

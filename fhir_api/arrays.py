@@ -1,6 +1,7 @@
 """Lists of values as PostgreSQL's array literals, one parameter for a whole column."""
 
 from collections.abc import Iterable
+from itertools import chain, repeat
 from typing import Any
 
 
@@ -12,6 +13,11 @@ def numbers(values: Iterable[int | float]) -> str:
 def texts(values: Iterable[str | None]) -> str:
     """Texts of any content; None is NULL."""
     return "{" + ",".join(map(_quoted, values)) + "}"
+
+
+def repeated(values: Iterable[tuple[int, int]]) -> str:
+    """Numbers, each as often as is said."""
+    return "{" + ",".join(chain.from_iterable(repeat(str(number), times) for number, times in values)) + "}"
 
 
 def columns(rows: Iterable[tuple[Any, ...]], width: int) -> list[str]:

@@ -6,7 +6,7 @@ Source: contract, fhir.md point 25; the tenant's policy `fhir_reference_integrit
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -45,6 +45,22 @@ _REFERRERS = Statement.of("""
 SELECT r.type, r.fhir_id FROM fhir_api_posting p JOIN fhir_api_resource r ON r.id = p.resource_id
 WHERE p.tenant_id = $1 AND p.key = ANY($2::bigint[]) AND r.tenant_id = $1 LIMIT 1
 """)
+
+
+def referred(body: bytes) -> list[Name]:
+    """The resources of this server that a stored body refers to, in any element that is called `reference`.
+
+    The bytes are those of `resources.written`: an unescaped quote, `reference` and a colon can be nothing but that name.
+    """
+    found = _pattern(settings.FHIR_BASE_URL).findall(body)
+    names = ((kind.decode(), fhir_id.decode()) for kind, fhir_id in dict.fromkeys(found))
+    return [name for name in names if name[0] in NUMBERS]
+
+
+@lru_cache(maxsize=8)
+def _pattern(base: str) -> re.Pattern[bytes]:
+    start = rf'"reference":"(?:{re.escape(base)}/)?'
+    return re.compile((start + _RELATIVE.pattern + '"').encode())
 
 
 def references(resource: Json) -> dict[Name, str]:
@@ -96,15 +112,15 @@ def present_call(tenant_id: UUID, names: Iterable[Name], *, patient: str = "") -
     return Call(_PRESENT, [str(tenant_id), kinds, ids])
 
 
-def check_present(rows: Rows, wanted: Mapping[Name, str]) -> None:
-    """Hold the references against what exists.
+def check_present(rows: Rows, wanted: Mapping[Name, Callable[[], str]]) -> None:
+    """Hold the references against what exists; what is wanted tells the expression of one reference to it when asked.
 
     :raises ReferenceNotFound: one leads nowhere; of another tenant or deleted is the same.
     """
     there = {_name(rows, number) for number in range(len(rows))}
     for (kind, fhir_id), place in wanted.items():
         if (kind, fhir_id) not in there:
-            raise ReferenceNotFound(f"There is no {kind}/{fhir_id}.", expression=place, issue_type="not-found")
+            raise ReferenceNotFound(f"There is no {kind}/{fhir_id}.", expression=place(), issue_type="not-found")
 
 
 def referrers_call(tenant_id: UUID, deleted: Iterable[Name]) -> Call:

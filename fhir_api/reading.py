@@ -1,8 +1,6 @@
 """Reading the bytes of resources: strictly what clients send, quickly what the store wrote itself."""
 
 import json
-import re
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +10,6 @@ from core.errors import Malformed
 from .resources import Json
 
 _MAX_EXPONENT = 300  # what the index of quantities holds
-_LONG_INTEGER = re.compile(rb"[0-9]{19,}(?=\s*[,\]}])")  # a number, or at least no whole text
 _INTEGERS = range(-(2**63), 2**64)  # what JSON writers of the platform write
 
 
@@ -48,24 +45,14 @@ def read_document(raw: bytes, *, limit_bytes: int = body.LIMIT_BYTES) -> Any:
     :raises Malformed: any fault.
     """
     try:
-        value = body.parse(raw, limit_bytes=limit_bytes, max_exponent=_MAX_EXPONENT)
+        return body.parse(raw, limit_bytes=limit_bytes, max_exponent=_MAX_EXPONENT, integers=_INTEGERS)
     except Malformed as refusal:
-        refusal.extra.setdefault("issue_type", "structure")
+        is_value = isinstance(refusal, body.NumberOutOfRange)
+        refusal.extra.setdefault("issue_type", "value" if is_value else "structure")
         raise
-    if _LONG_INTEGER.search(raw) and any(number not in _INTEGERS for number in _integers(value)):
-        raise body.NumberOutOfRange("An integer has more than 64 bits.", issue_type="value")
-    return value
 
 
 def read_stored(stored: bytes) -> Json:
     """A resource that the store wrote; decimals keep their digits."""
     found: Json = json.loads(stored, parse_float=Decimal)
     return found
-
-
-def _integers(value: Any) -> Iterator[int]:
-    if isinstance(value, int):
-        yield value
-    elif isinstance(value, dict | list):
-        for member in value.values() if isinstance(value, dict) else value:
-            yield from _integers(member)

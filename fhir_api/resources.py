@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -40,6 +41,7 @@ def canonical(resource: Json) -> bytes:
     return orjson.dumps({**rest, "meta": meta}, default=_number, option=orjson.OPT_SORT_KEYS)
 
 
+@lru_cache(maxsize=64)  # all resources of a Bundle have the same
 def instant(at: datetime) -> str:
     """A FHIR instant in UTC with milliseconds."""
     return f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03d}Z"

@@ -37,7 +37,7 @@ _TABLES: Final = (
     ("positions", "fhir_api_positionentry", (("latitude", "float8"), ("longitude", "float8"))),
 )
 # Their values are distinct in PostgreSQL where they are in Python, so no row can be there: looking first costs a third.
-_DISTINCT: Final = frozenset({"postings", "strings", "quantities"})
+_DISTINCT: Final = frozenset({"postings", "dates", "strings", "quantities"})
 
 
 def _entries(number: int, *kinds: bool, new: frozenset[str] = _DISTINCT) -> str:
@@ -77,15 +77,27 @@ def _entries(number: int, *kinds: bool, new: frozenset[str] = _DISTINCT) -> str:
     return ",".join(parts)
 
 
-# Parameters: $1 tenant, $2 time, $3-$9 new resources, $10-$14 changed ones, then the columns of entries to add and to drop.
-WRITE: Final = f"""
-WITH made AS (
+# JSON as the store writes it holds no line feed, so bodies travel as lines: nothing in them must be escaped. An empty one is NULL.
+_LINES: Final = "string_to_array({}::text, E'\\n', '')"
+
+_MADE: Final = f"""
   INSERT INTO fhir_api_resource
     (tenant_id, type, fhir_id, version, last_updated, method, sort_date, target_key, parameters, body)
   SELECT $1, made.type, made.fhir_id, 1, $2::timestamptz, made.method, made.sort_date, made.target_key, made.parameters, made.body
-  FROM unnest($3::smallint[], $4::text[], $5::smallint[], $6::timestamptz[], $7::bigint[], $8::text[], $9::text[])
+  FROM unnest($3::smallint[], $4::text[], $5::smallint[], $6::timestamptz[], $7::bigint[], $8::text[], {_LINES.format("$9")})
     AS made (type, fhir_id, method, sort_date, target_key, parameters, body)
-  RETURNING id, target_key, sort_date),
+  RETURNING id, target_key, sort_date"""
+
+# Parameters: $1 tenant, $2 time, $3-$9 new resources, then the columns of their entries.
+CREATE: Final = f"""
+WITH touched AS ({_MADE}),
+{_entries(10, False)}
+SELECT id, target_key FROM touched
+"""
+
+# Parameters: $1 tenant, $2 time, $3-$9 new resources, $10-$14 changed ones, then the columns of entries to add and to drop.
+WRITE: Final = f"""
+WITH made AS ({_MADE}),
 superseded AS (
   INSERT INTO fhir_api_resourceversion (tenant_id, type, fhir_id, version, last_updated, method, body)
   SELECT tenant_id, type, fhir_id, version, last_updated, method, body FROM fhir_api_resource WHERE id = ANY($10::bigint[])),
@@ -93,7 +105,7 @@ changed AS (
   UPDATE fhir_api_resource r
   SET version = r.version + 1, last_updated = $2::timestamptz, method = now_so.method, deleted = now_so.body IS NULL,
       sort_date = now_so.sort_date, parameters = now_so.parameters, body = now_so.body
-  FROM unnest($10::bigint[], $11::smallint[], $12::timestamptz[], $13::text[], $14::text[])
+  FROM unnest($10::bigint[], $11::smallint[], $12::timestamptz[], $13::text[], {_LINES.format("$14")})
     AS now_so (id, method, sort_date, parameters, body)
   WHERE r.id = now_so.id RETURNING r.id, r.target_key, r.sort_date),
 touched AS (TABLE made UNION ALL TABLE changed),

@@ -1,13 +1,15 @@
-"""Versions of resources: lock what is there, write what shall be. One statement for one resource or five thousand.
+"""Versions of resources: lock what is there, write what shall be. A statement for each five hundred resources.
 
 Whoever writes holds the row of the current version, or a lock of its name where there is none yet, so that of two writers
 the second sees what the first did. Source: R4 http.html, sections on update, history and transactions.
 """
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
-from operator import itemgetter
+from itertools import chain
+from typing import Any
 from uuid import UUID
 
 from core.db import needs_transaction
@@ -20,7 +22,7 @@ from .keys import hashed, target_key
 from .models import Method
 from .reading import read_stored
 from .resources import Json, stamped, written
-from .statements import LOCK_NAMES, LOCK_TO_CHANGE, LOCK_TO_DELETE, WRITE
+from .statements import CREATE, LOCK_NAMES, LOCK_TO_CHANGE, LOCK_TO_DELETE, WRITE
 from .types import NAMES, NUMBERS
 
 Name = tuple[str, str]  # type, id
@@ -61,10 +63,11 @@ class Change:
     before: Version | None = None
 
 
-_KEY = itemgetter(1)
 _TO_CHANGE, _TO_DELETE = Statement.of(LOCK_TO_CHANGE), Statement.of(LOCK_TO_DELETE)
 _NAMES = Statement.of(LOCK_NAMES)
-_WRITE = Statement.of(WRITE)
+_CREATE, _WRITE = Statement.of(CREATE), Statement.of(WRITE)
+_NONE = Entries()
+_AT_ONCE = 500  # resources of one statement: thousands would not end within its time-out where others are at work, too
 
 
 @needs_transaction
@@ -89,28 +92,44 @@ def write(tenant_id: UUID, changes: Sequence[Change], *, at: datetime) -> list[V
 
     :raises django.db.IntegrityError: a resource was created twice, which `locked` prevents.
     """
-    return write_along(tenant_id, changes, (), at=at)[0]
+    return write_along(tenant_id, prepare(changes, at=at), (), at=at)[0]
+
+
+def prepare(changes: Sequence[Change], *, at: datetime) -> list["Prepared"]:
+    """Make of changes what will stand in the tables; nothing is asked of the database."""
+    at = _stored(at)
+    return [_prepare(change, at) for change in changes]
 
 
 @needs_transaction
 def write_along(
-    tenant_id: UUID, changes: Sequence[Change], along: Sequence[Call], *, at: datetime
+    tenant_id: UUID, prepared: Sequence["Prepared"], along: Sequence[Call], *, at: datetime
 ) -> tuple[list[Version], list[Rows]]:
-    """The same with statements that run right after the change, in its trip; their answers come second.
+    """Write what was prepared for this time, with statements that run right after, in its trip; their answers come second.
 
     :raises django.db.IntegrityError: a resource was created twice, which `locked` prevents.
     """
-    if not changes:
+    if not prepared:
         return [], []
-    at = at.replace(microsecond=at.microsecond // 1000 * 1000)
-    prepared = [_prepare(change, at) for change in changes]
-    rows, *others = run([_call(tenant_id, prepared, at), *along])
-    numbers = {int(rows.value(n, 1) or 0): int(rows.value(n, 0) or 0) for n in range(len(rows))}
+    at = _stored(at)
+    *early, late = [prepared[start : start + _AT_ONCE] for start in range(0, len(prepared), _AT_ONCE)]
+    answers = [run([_call(tenant_id, some, at)])[0] for some in early]
+    last, *others = run([_call(tenant_id, late, at), *along])
+    numbers = {
+        int(rows.value(n, 1) or 0): int(rows.value(n, 0) or 0) for rows in (*answers, last) for n in range(len(rows))
+    }
     return [item.version(numbers[item.target], at) for item in prepared], others
 
 
+def _stored(at: datetime) -> datetime:
+    """The time as a resource tells it: to the millisecond."""
+    return at.replace(microsecond=at.microsecond // 1000 * 1000)
+
+
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class Prepared:
+    """The next version of one resource: its bytes, and the entries it adds and drops."""
+
     change: Change
     number: int
     target: int
@@ -122,20 +141,21 @@ class _Prepared:
     dropped: Entries
 
     def version(self, row: int, at: datetime) -> Version:
+        """The version, once its row is known."""
         change = self.change
         return Version(row, change.type, change.fhir_id, self.number, at, change.method, self.body, self.sort_date)
 
 
-def _prepare(change: Change, at: datetime) -> _Prepared:
+def _prepare(change: Change, at: datetime) -> Prepared:
     before, number = change.before, (change.before.version if change.before else 0) + 1
-    body, now_found = None, Entries()
+    body, now_found = None, _NONE
     if change.resource is not None:
         resource = stamped(change.resource, fhir_id=change.fhir_id, version=number, at=at)
         body, now_found = written(resource), index(resource)
-    was_found = index_of_body(before.body) if before and before.body else Entries()
+    was_found = index_of_body(before.body) if before and before.body else _NONE
     sort_date = now_found.sort_date or (before.sort_date if before else "") or at.isoformat()
     moved = before is not None and sort_date != before.sort_date
-    return _Prepared(
+    return Prepared(
         change=change,
         number=number,
         target=target_key(change.type, change.fhir_id),
@@ -143,8 +163,8 @@ def _prepare(change: Change, at: datetime) -> _Prepared:
         sort_date=sort_date,
         moved=moved,
         parameters=numbered(now_found),
-        added=_less(now_found, was_found, moved=moved),
-        dropped=_less(was_found, now_found, moved=moved),
+        added=_less(now_found, was_found, moved=moved) if before else now_found,
+        dropped=_less(was_found, now_found, moved=moved) if before else _NONE,
     )
 
 
@@ -168,7 +188,7 @@ def _less(one: Entries, other: Entries, *, moved: bool) -> Entries:
     )
 
 
-def _call(tenant_id: UUID, prepared: Sequence[_Prepared], at: datetime) -> Call:
+def _call(tenant_id: UUID, prepared: Sequence[Prepared], at: datetime) -> Call:
     made = [item for item in prepared if item.change.before is None]
     changed = [(item.change.before.row, item) for item in prepared if item.change.before is not None]
     parameters: list[str | bytes | None] = [
@@ -180,35 +200,40 @@ def _call(tenant_id: UUID, prepared: Sequence[_Prepared], at: datetime) -> Call:
         arrays.texts(item.sort_date for item in made),
         arrays.numbers(item.target for item in made),
         arrays.texts(item.parameters for item in made),
-        arrays.texts(_text(item.body) for item in made),
+        _lines(item.body for item in made),
+    ]
+    # The owner of an entry is told by its target key, since a new row has no number yet.
+    added = columns([(item.target, item.added) for item in prepared])
+    if not changed:
+        return Call(_CREATE, [*parameters, *added])
+    parameters += [
         arrays.numbers(row for row, _ in changed),
         arrays.numbers(int(item.change.method) for _, item in changed),
         arrays.texts(item.sort_date for _, item in changed),
         arrays.texts(item.parameters for _, item in changed),
-        arrays.texts(_text(item.body) for _, item in changed),
+        _lines(item.body for _, item in changed),
     ]
-    # The owner of an entry is told by its target key, since a new row has no number yet.
-    parameters.extend(columns([(item.target, item.added) for item in prepared]))
-    parameters.extend(_dropped(changed))
-    return Call(_WRITE, parameters)
+    return Call(_WRITE, [*parameters, *added, *_dropped(changed)])
 
 
 def columns(found: Sequence[tuple[int, Entries]]) -> list[str]:
-    """The columns of entries to add, each with the number by which its owner is told.
-
-    In the order of their keys, so that neighbours in an index are written one after the other.
-    """
-    tables = (
-        (((owner, key) for owner, entries in found for key in entries.postings), 2),
-        (((owner, *row) for owner, entries in found for row in entries.dates), 4),
-        (((owner, *row) for owner, entries in found for row in entries.strings), 3),
-        (((owner, *row) for owner, entries in found for row in entries.quantities), 3),
-        (((owner, *row) for owner, entries in found for row in entries.positions), 3),
-    )
-    return [column for rows, width in tables for column in arrays.columns(sorted(rows, key=_KEY), width)]
+    """The columns of entries to add, each with the number by which its owner is told."""
+    return [
+        arrays.repeated((owner, len(entries.postings)) for owner, entries in found),
+        arrays.numbers(chain.from_iterable(entries.postings for _, entries in found)),
+        *_rows([(owner, entries.dates) for owner, entries in found], 3),
+        *_rows([(owner, entries.strings) for owner, entries in found], 2),
+        *_rows([(owner, entries.quantities) for owner, entries in found], 2),
+        *_rows([(owner, entries.positions) for owner, entries in found], 2),
+    ]
 
 
-def _dropped(changed: Sequence[tuple[int, _Prepared]]) -> list[str]:
+def _rows(found: Sequence[tuple[int, AbstractSet[tuple[Any, ...]]]], width: int) -> list[str]:
+    rows = chain.from_iterable(rows for _, rows in found)
+    return [arrays.repeated((owner, len(rows)) for owner, rows in found), *arrays.columns(rows, width)]
+
+
+def _dropped(changed: Sequence[tuple[int, Prepared]]) -> list[str]:
     """The keys of entries that are no more, with the number of their resource."""
     postings = (
         (row, key, item.change.before.sort_date)
@@ -225,8 +250,8 @@ def _dropped(changed: Sequence[tuple[int, _Prepared]]) -> list[str]:
     ]
 
 
-def _text(body: bytes | None) -> str | None:
-    return None if body is None else body.decode()
+def _lines(bodies: Iterable[bytes | None]) -> bytes:
+    return b"\n".join(body or b"" for body in bodies)
 
 
 def _read(tenant_id: UUID, names: Sequence[Name], statement: Statement) -> dict[Name, Version]:
@@ -256,11 +281,13 @@ def version_of(rows: Rows, n: int = 0) -> Version:
 __all__ = [
     "Change",
     "Name",
+    "Prepared",
     "Version",
     "columns",
     "index_of_body",
     "locked",
     "numbered",
+    "prepare",
     "version_of",
     "write",
     "write_along",

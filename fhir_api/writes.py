@@ -3,9 +3,10 @@
 Single interactions, batches, transactions, imports and projections all come through `perform`; it is all or nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 
 from api.errors import Busy
@@ -34,7 +35,7 @@ from .patching import PatchRefused, apply_patch
 from .projections.refusing import refuse
 from .reading import WrongType, read_stored
 from .resources import Json, canonical
-from .store import Change, Name, Version
+from .store import Change, Name, Prepared, Version
 from .validation import validate
 
 SUBSETTED = ("http://terminology.hl7.org/CodeSystem/v3-ObservationValue", "SUBSETTED")
@@ -82,9 +83,10 @@ def carry_out(actor: Actor, addressed: Sequence[Addressed], *, at: datetime) -> 
     if actor.subject.patient:
         for plan in plans:
             _check_confined(actor.subject.patient, plan)
-    checks = _Checks.of(actor, plans)
+    prepared = store.prepare(changes, at=at)
+    checks = _Checks.of(actor, plans, prepared)
     facts = events.statements(actor, [_coming(plan) for plan in plans if plan.change], at)
-    versions, rows = store.write_along(actor.tenant_id, changes, [*checks.calls, *facts], at=at)
+    versions, rows = store.write_along(actor.tenant_id, prepared, [*checks.calls, *facts], at=at)
     checks.read(rows[: len(checks.calls)])
     by_name = {version.name: version for version in versions}
     return [_written(plan, by_name, current) for plan in plans]
@@ -247,23 +249,23 @@ class _Checks:
     """What must hold after the change: its statements travel with it."""
 
     calls: tuple[Call, ...]
-    wanted: Mapping[Name, str]
+    wanted: Mapping[Name, Callable[[], str]]
     deleted: Mapping[Name, str]
     confined: bool
 
     @classmethod
-    def of(cls, actor: Actor, plans: Sequence[_Plan]) -> "_Checks":
-        """The checks of these plans; none where nothing refers and nothing is deleted."""
-        changes = [(plan.change, plan.of.write.place) for plan in plans if plan.change]
-        written = {(change.type, change.fhir_id) for change, _ in changes if change.resource is not None}
+    def of(cls, actor: Actor, plans: Sequence[_Plan], prepared: Sequence[Prepared]) -> "_Checks":
+        """The checks of these plans and what was prepared of them; none where nothing refers and nothing is deleted."""
+        changing = [plan for plan in plans if plan.change]
+        written = {plan.of.name for plan, item in zip(changing, prepared, strict=True) if item.body is not None}
         wanted = {
-            name: _within(place, expression)
-            for change, place in changes
-            if change.resource is not None
-            for name, expression in integrity.references(change.resource).items()
+            name: partial(_place_of, plan, name)
+            for plan, item in zip(changing, prepared, strict=True)
+            if item.body is not None
+            for name in integrity.referred(item.body)
             if name not in written
         }
-        deleted = {(change.type, change.fhir_id): place for change, place in changes if change.resource is None}
+        deleted = {plan.of.name: plan.of.write.place for plan in changing if plan.of.name not in written}
         tenant_id, patient = actor.tenant_id, actor.subject.patient
         calls = [policies_call(tenant_id)] if wanted or deleted else []
         if wanted:
@@ -283,6 +285,13 @@ class _Checks:
             integrity.check_present(rows[1], self.wanted)
         if self.deleted:
             integrity.check_unreferenced(rows[-1], next(iter(self.deleted.values())), named=not self.confined)
+
+
+def _place_of(plan: _Plan, name: Name) -> str:
+    """Where a resource refers to another one."""
+    assert plan.change is not None
+    assert plan.change.resource is not None
+    return _within(plan.of.write.place, integrity.references(plan.change.resource)[name])
 
 
 def _coming(plan: _Plan) -> tuple[str, Name, int]:

@@ -13,6 +13,7 @@ Kind = Literal["token", "reference", "string", "date", "quantity", "uri", "compo
 
 FILE: Final = Path(__file__).with_name("parameters.json")
 COLUMNS: Final = frozenset({"_id", "_lastUpdated"})
+_UNITED: Final = "combo-"
 
 
 class Component(NamedTuple):
@@ -21,6 +22,12 @@ class Component(NamedTuple):
     code: str
     kind: Kind
     expression: str
+
+
+def parts_of(code: str) -> tuple[str, ...]:
+    """The two parameters that find together what one does: R4's `combo-…` look at an Observation and its components."""
+    rest = code.removeprefix(_UNITED)
+    return (rest, f"component-{rest}") if rest != code else ()
 
 
 class Parameter(NamedTuple):
@@ -42,6 +49,11 @@ class Parameter(NamedTuple):
     def is_column(self) -> bool:
         """Whether the resource's own row answers it (`_id`, `_lastUpdated`), so that no entry is made."""
         return self.code in COLUMNS
+
+    @property
+    def parts(self) -> tuple["Parameter", ...]:
+        """The parameters whose entries answer this one, which has none of its own; empty for nearly all."""
+        return tuple(PARAMETERS[self.type, code] for code in parts_of(self.code))
 
 
 def _read() -> dict[tuple[str, str], Parameter]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from fhir_api.definitions.parameters import COLUMNS
+from fhir_api.definitions.parameters import COLUMNS, parts_of
 
 from .expressions import Field, Holds, Resolves, Step, UnknownExpression, Where, alternatives, steps
 from .parameters import Row, sides
@@ -56,7 +56,7 @@ def tree(type_name: str, rows: Iterable[Row], structures: Structures) -> Node:
     """The elements of a type that its parameters look at, each with the calls that turn its value into entries."""
     root = Node(Element(member="", type=type_name, many=False, inside=type_name))
     for row in rows:
-        if row["type"] == type_name and row["code"] not in COLUMNS and not row.get("retired"):
+        if row["type"] == type_name and not (row["code"] in COLUMNS or parts_of(row["code"]) or row.get("retired")):
             for path in sides(row, row["expression"]):
                 add = _add_composite if row["kind"] == "composite" else _add
                 add(root, path, row, structures)

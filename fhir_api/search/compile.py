@@ -111,15 +111,26 @@ class Compiler:
         return parts[0] + "".join(value + part for value, part in zip(bound, parts[1:], strict=True))
 
     def entries(self, condition: Listed, row: str) -> str:
-        """The choices of a table of entries as one filter of its row; tests of one key stand together."""
-        by_key: dict[int | None, list[str]] = {}
+        """The choices of a table of entries as one filter of its row; keys with the same tests stand together."""
+        by_key: dict[int | None, list[Test]] = {}
         for key, test in condition.choices:
-            by_key.setdefault(key, []).append(self.test(test, row))
-        parts = []
+            by_key.setdefault(key, []).append(test)
+        by_tests: dict[tuple[Test, ...], list[int | None]] = {}
         for key, tests in by_key.items():
-            any_test = " OR ".join(f"({test})" for test in tests)
-            parts.append(f"({any_test})" if key is None else f"{row}.key = {self.bind(key, 'bigint')} AND ({any_test})")
+            by_tests.setdefault(tuple(tests), []).append(key)
+        parts = []
+        for tested, keys in by_tests.items():
+            any_test = " OR ".join(f"({self.test(test, row)})" for test in tested)
+            parts.append(f"{self._keyed(keys, row)}({any_test})")
         return " OR ".join(f"({part})" for part in parts) if len(parts) > 1 else parts[0]
+
+    def _keyed(self, keys: Sequence[int | None], row: str) -> str:
+        """The beginning of a filter of entries by their keys; positions have none."""
+        if keys == [None]:
+            return ""
+        if len(keys) == 1:
+            return f"{row}.key = {self.bind(keys[0], 'bigint')} AND "
+        return f"{row}.key = ANY({self.bind(keys, 'bigint[]')}) AND "
 
     def _posted(self, match: str, *, keys: str = "") -> Source:
         row = self.alias()

@@ -67,15 +67,21 @@ def value(compiler: Compiler, type_name: str, key: SortKey, place: Place) -> Val
 
 def _of_entries(compiler: Compiler, found: Parameter, place: Place, key: SortKey) -> str:
     row = compiler.alias()
-    table, column, number = {
-        "date": (DATES, "low", date_key(found.number)),
-        "string": (STRINGS, "value", string_key(found.number)),
-        "quantity": (QUANTITIES, "value", quantity_key(found.number, ANY_UNIT)),
-    }[found.kind]
+    table, column = {"date": (DATES, "low"), "string": (STRINGS, "value"), "quantity": (QUANTITIES, "value")}[
+        found.kind
+    ]
+    keys = [_key(one) for one in found.parts or (found,)]
+    match = f"= {compiler.bind(keys[0], 'bigint')}" if len(keys) == 1 else f"= ANY({compiler.bind(keys, 'bigint[]')})"
     return (
         f"(SELECT {'max' if key.descending else 'min'}({row}.{column}) FROM {table} {row} WHERE {row}.tenant_id = $1"
-        f" AND {row}.resource_id = {place.id} AND {row}.key = {compiler.bind(number, 'bigint')})"
+        f" AND {row}.resource_id = {place.id} AND {row}.key {match})"
     )
+
+
+def _key(found: Parameter) -> int:
+    if found.kind == "date":
+        return date_key(found.number)
+    return string_key(found.number) if found.kind == "string" else quantity_key(found.number, ANY_UNIT)
 
 
 def _of_body(compiler: Compiler, found: Parameter, place: Place, key: SortKey) -> str:

@@ -109,6 +109,21 @@ def test_eight_composites_name_their_components():
     }
 
 
+def test_parameter_of_two_parts_looks_where_they_look():
+    united = [one for one in PARAMETERS.values() if one.parts]
+
+    assert [one.code for one in united if one.kind in ("quantity", "composite")] == [
+        "combo-code-value-concept",
+        "combo-code-value-quantity",
+        "combo-value-quantity",
+    ]
+    assert len(united) == 6
+    for one in united:
+        assert set(one.expression.split(" | ")) == {side for part in one.parts for side in part.expression.split(" | ")}
+        assert {part.kind for part in one.parts} == {one.kind}
+        assert all(part.components[1:] == () or part.components[1].kind == one.components[1].kind for part in one.parts)
+
+
 @pytest.mark.parametrize(
     "expression", ["Patient.name.first()", "Patient.name | ", "Patient.link.where(type='a' or 1)", "Patient..name", ""]
 )

@@ -67,7 +67,7 @@ def expected(resource):
     """The entries that the engine's values make."""
     entries = Entries()
     for parameter in BY_TYPE[resource["resourceType"]].values():
-        if parameter.is_column:
+        if parameter.is_column or parameter.parts:
             continue
         if parameter.kind == "composite":
             _add_pairs(entries, parameter, resource)
@@ -214,5 +214,5 @@ def test_decimal_of_any_size_is_indexed(number):
 
     for value in values:
         entries = index({**resource, "valueQuantity": {"value": value, "unit": "g"}})
-        assert len(entries.quantities) == 4
+        assert len(entries.quantities) == 2
         assert all(abs(found) < float("inf") for _, found in entries.quantities)

@@ -150,3 +150,19 @@ def test_reindexing_makes_what_is_missing_and_nothing_else(tenant):
 def test_reindexing_of_no_tenant_is_refused():
     with pytest.raises(CommandError, match="no tenant 'nobody-there'"):
         call_command("reindex_fhir", tenant="nobody-there")
+
+
+def test_more_resources_than_one_statement_writes_are_written_in_one_transaction(tenant):
+    names = [f"p{number}" for number in range(1_001)]
+    with tenant_context(tenant.id):
+        changes = [
+            store.Change(Method.POST, "Practitioner", one, {"resourceType": "Practitioner", "active": True, "id": one})
+            for one in names
+        ]
+        versions = store.write(tenant.id, changes, at=now())
+
+    assert [one.fhir_id for one in versions] == names
+    with tenant_context(tenant.id):
+        rows = {row.id: row.fhir_id for row in Resource.objects.filter(tenant_id=tenant.id)}
+        assert {one.row: one.fhir_id for one in versions} == rows
+        assert Posting.objects.filter(tenant_id=tenant.id).values("resource_id").distinct().count() == len(names)

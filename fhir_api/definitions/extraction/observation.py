@@ -21,34 +21,25 @@ def _category(entries: Entries, values: Any) -> None:
 
 def _code(entries: Entries, value: Any) -> None:
     tokens.codeable_concept(entries, 69, value)  # code
-    tokens.codeable_concept(entries, 74, value)  # combo-code
 
 
 def _component(entries: Entries, values: Any) -> None:
     for value in values:
         if (part := value.get("code")) is not None:
-            tokens.codeable_concept(entries, 74, part)  # combo-code
             tokens.codeable_concept(entries, 80, part)  # component-code
         if (part := value.get("dataAbsentReason")) is not None:
-            tokens.codeable_concept(entries, 77, part)  # combo-data-absent-reason
             tokens.codeable_concept(entries, 83, part)  # component-data-absent-reason
         if (part := value.get("valueCodeableConcept")) is not None:
-            measures.token_token(entries, 75, value["code"], part)  # combo-code-value-concept
             measures.token_token(entries, 81, value["code"], part)  # component-code-value-concept
-            tokens.codeable_concept(entries, 78, part)  # combo-value-concept
             tokens.codeable_concept(entries, 84, part)  # component-value-concept
         if (part := value.get("valueQuantity")) is not None:
-            measures.token_quantity(entries, 76, value["code"], part)  # combo-code-value-quantity
             measures.token_quantity(entries, 82, value["code"], part)  # component-code-value-quantity
-            measures.quantity(entries, 79, part)  # combo-value-quantity
             measures.quantity(entries, 85, part)  # component-value-quantity
         if (part := value.get("valueSampledData")) is not None:
-            measures.sampled_data(entries, 79, part)  # combo-value-quantity
             measures.sampled_data(entries, 85, part)  # component-value-quantity
 
 
 def _data_absent_reason(entries: Entries, value: Any) -> None:
-    tokens.codeable_concept(entries, 77, value)  # combo-data-absent-reason
     tokens.codeable_concept(entries, 86, value)  # data-absent-reason
 
 
@@ -146,7 +137,6 @@ def _subject(entries: Entries, value: Any) -> None:
 
 
 def _value_codeable_concept(entries: Entries, value: Any) -> None:
-    tokens.codeable_concept(entries, 78, value)  # combo-value-concept
     tokens.codeable_concept(entries, 105, value)  # value-concept
     texts.string(entries, 108, value.get("text"))  # value-string
 
@@ -160,12 +150,10 @@ def _value_period(entries: Entries, value: Any) -> None:
 
 
 def _value_quantity(entries: Entries, value: Any) -> None:
-    measures.quantity(entries, 79, value)  # combo-value-quantity
     measures.quantity(entries, 107, value)  # value-quantity
 
 
 def _value_sampled_data(entries: Entries, value: Any) -> None:
-    measures.sampled_data(entries, 79, value)  # combo-value-quantity
     measures.sampled_data(entries, 107, value)  # value-quantity
 
 
@@ -176,14 +164,12 @@ def _value_string(entries: Entries, value: Any) -> None:
 def _whole(entries: Entries, value: Any) -> None:
     if (part := value.get("valueCodeableConcept")) is not None:
         measures.token_token(entries, 70, value["code"], part)  # code-value-concept
-        measures.token_token(entries, 75, value["code"], part)  # combo-code-value-concept
     if (part := value.get("valueDateTime")) is not None:
         measures.token_moment(entries, 71, value["code"], part)  # code-value-date
     if (part := value.get("valuePeriod")) is not None:
         measures.token_period(entries, 71, value["code"], part)  # code-value-date
     if (part := value.get("valueQuantity")) is not None:
         measures.token_quantity(entries, 72, value["code"], part)  # code-value-quantity
-        measures.token_quantity(entries, 76, value["code"], part)  # combo-code-value-quantity
     if (part := value.get("valueString")) is not None:
         measures.token_string(entries, 73, value["code"], part)  # code-value-string
 

@@ -1,6 +1,8 @@
 """Values of search parameters into conditions, one file for each kind."""
 
-from fhir_api.search.conditions import Condition, Neither, Own, Test
+from dataclasses import replace
+
+from fhir_api.search.conditions import Condition, Neither, Own, Test, either
 from fhir_api.search.parse import Leaf
 from fhir_api.search.refusals import unsupported_modifier, wrong_value
 
@@ -25,11 +27,23 @@ def condition(leaf: Leaf, context: Context) -> Condition:
 
     :raises InvalidSearch, UnsupportedSearch: a value or the modifier.
     """
+    parameter = leaf.parameter
+    alone = [replace(leaf, parameter=parameter._replace(number=part.number)) for part in parameter.parts]
+    return _united([_condition(one, context) for one in alone]) if alone else _condition(leaf, context)
+
+
+def _condition(leaf: Leaf, context: Context) -> Condition:
     if leaf.modifier == "missing":
         return _missing(leaf)
     if leaf.parameter.code == "_id":
         return _identity(leaf)
     return _KINDS[leaf.parameter.kind](leaf, context)
+
+
+def _united(found: list[Condition]) -> Condition:
+    """What is met by either of the parts; what denies (`:not`, `:missing=true`) must be met by both."""
+    denied = [one for condition in found if isinstance(condition, Neither) for one in condition.conditions]
+    return Neither((either(denied),)) if denied else either(found)
 
 
 def _missing(leaf: Leaf) -> Condition:

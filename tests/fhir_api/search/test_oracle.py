@@ -38,6 +38,7 @@ PARAMETERS: dict[str, dict[str, tuple[str, tuple[str, ...]]]] = {
         "date": ("date", ("effectiveDateTime", "effectivePeriod", "effectiveInstant")),
         "value-quantity": ("quantity", ("valueQuantity",)),
         "component-value-quantity": ("quantity", ("component.valueQuantity",)),
+        "combo-value-quantity": ("quantity", ("valueQuantity", "component.valueQuantity")),
         "value-concept": ("token", ("valueCodeableConcept",)),
         "subject": ("reference", ("subject.reference",)),
         "encounter": ("reference", ("encounter.reference",)),
