@@ -1,5 +1,5 @@
 """`./dev bench fhir`: Synthea's resources of four tenants through the API, then reads, writes and the searches of the
-contract over HTTP, beside a bare "hello" on the same server, in one run; and the memory of the web process.
+contract over HTTP, beside a bare "hello" on the same server and beside their SQL alone; and the memory of the web processes.
 """
 
 import argparse
@@ -8,62 +8,72 @@ import itertools
 import json
 import os
 import random
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any
-from urllib.parse import quote
 
 import psutil
 
+from devtools import roles
 from devtools.places import ROOT
 
 from . import load
 from .accounting import Meters
+from .fhir_report import Imported, marks, memory, requests
+from .fhir_requests import BASE, Asked, World, asked, request
 from .place import Place, backends_of, open_database, serving
-from .report import machine_line
+from .report import Figure, Series, machine_line
 
 RESULTS = ROOT / "bench" / "results" / "fhir.md"
 SHARED = Path(os.environ.get("SHARED_DATA") or ROOT.parent / "shared" / "data") / "fhir"
-BASE = "/fhir/R4"
-_TOKENS_LIVE_SECONDS = 400
-_LOINC, _CATEGORY = "http://loinc.org", "http://terminology.hl7.org/CodeSystem/observation-category"
+DATABASE = "bench_fhir"
+_TOGETHER = 10  # Bundles of each tenant that are sent in one go
 
 
-class World:
-    """The tenants, their callers with fresh tokens, and what to ask them for."""
+class Direct:
+    """A child process that runs the statements alone."""
 
-    def __init__(self, place: Place, tenants: int) -> None:
-        self.place, self.tenants = place, tenants
-        self.callers: list[dict[str, str]] = []
-        self.samples: list[dict[str, Any]] = []
-        self._fetched_at = 0.0
+    def __init__(self, child: "subprocess.Popen[str]") -> None:
+        self.child = child
+        self._answer()
 
-    def fresh(self) -> list[dict[str, str]]:
-        """The callers, with new tokens when those at hand grow old."""
-        if not self.callers or time.monotonic() - self._fetched_at > _TOKENS_LIVE_SECONDS:
-            self._fetched_at = time.monotonic()
-            self.callers = self.place.python("-m", "bench.fhir_world", "tenants", "--count", str(self.tenants))
-        return self.callers
+    def _answer(self) -> str:
+        assert self.child.stdout is not None
+        line = self.child.stdout.readline()
+        if not line:
+            raise RuntimeError("the child that runs the statements ended")
+        return line
 
-    def look(self) -> None:
-        """Choose ids and values of each tenant."""
-        self.samples = [
-            self.place.python("-m", "bench.fhir_world", "sample", "--tenant", caller["tenant"])
-            for caller in self.fresh()
-        ]
-
-    def ask(self, method: str, make: Callable[[dict[str, Any]], str], count: int = 400, **more: Any) -> list[bytes]:
-        """So many requests of the tenants in turn; `make` chooses the path from a tenant's sample."""
-        pairs = itertools.islice(itertools.cycle(zip(self.fresh(), self.samples, strict=True)), count)
-        return [request(method, BASE + make(sample), caller, **more) for caller, sample in pairs]
+    def median_ms(self, asked_for: list[tuple[dict[str, str], str]], seconds: float) -> float:
+        """Run the statements of some paths in turn; the median of one path's in milliseconds."""
+        assert self.child.stdin is not None
+        paths = [(caller["tenant"], path) for caller, path in asked_for]
+        self.child.stdin.write(json.dumps([seconds, paths]) + "\n")
+        self.child.stdin.flush()
+        return median(json.loads(self._answer())["latencies"]) * 1000
 
 
-def request(method: str, path: str, caller: dict[str, str], *, body: bytes = b"", **headers: str) -> bytes:
-    """One request of a caller."""
-    fixed = {"Authorization": f"Bearer {caller['token']}", "Accept": "application/fhir+json"}
-    return load.request(method, path, headers=fixed | headers, body=body)
+@contextmanager
+def direct(place: Place) -> Iterator[Direct]:
+    """A child that runs statements until the block ends."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "bench.fhir_direct"],
+        cwd=ROOT,
+        env=place.environment | {"LOG_LEVEL": "ERROR"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield Direct(child)
+    finally:
+        child.terminate()
+        child.wait(15)
 
 
 def bundles(name: str) -> Iterator[bytes]:
@@ -76,177 +86,140 @@ def bundles(name: str) -> Iterator[bytes]:
         yield from lines
 
 
-def import_all(world: World, port: int, *, connections: int, limit: int) -> dict[str, float]:
-    """Load everything into every tenant, the tenants in turn; resources a second while the transactions run.
+def import_all(world: World, port: int, meters: Meters, web: int, wanted: argparse.Namespace) -> Imported:
+    """Load everything into every tenant, the tenants in turn, until it is done or the time for it is over.
 
-    :raises RuntimeError: a bundle was refused.
+    :raises RuntimeError: a Bundle was refused, or not all of its resources are there.
     """
     for caller in world.fresh():
-        sent = [request("POST", BASE, caller, body=body) for body in bundles("prerequisite_batches.json")]
-        _expect(load.run(port, sent, seconds=300, connections=1, once=True), 200)
-    before, seconds = _total(world), 0.0
-    transactions = list(itertools.islice(bundles("patient_transactions.ndjson.gz"), limit))
-    for start in range(0, len(transactions), 10):
-        callers = world.fresh()
-        sent = [
-            request("POST", BASE, caller, body=body) for body in transactions[start : start + 10] for caller in callers
-        ]
-        outcome = load.run(port, sent, seconds=300, connections=connections, once=True)
-        _expect(outcome, 200)
-        seconds += outcome.seconds
-    made = _total(world) - before
-    return {"resources": made, "seconds": seconds, "per_second": made / seconds if seconds else 0.0}
+        whole = (body.replace(b'"batch"', b'"transaction"', 1) for body in bundles("prerequisite_batches.json"))
+        sent = [request("POST", BASE, caller, body=body) for body in whole]
+        expect(load.run(port, sent, seconds=300, connections=1, once=True), 200)
+    found, before, until = Imported(), sum(world.count().values()), time.monotonic() + wanted.import_seconds
+    source = itertools.islice(bundles("patient_transactions.ndjson.gz"), wanted.bundles)
+    expected = 0
+    while (some := list(itertools.islice(source, _TOGETHER))) and time.monotonic() < until:
+        sent = [request("POST", BASE, caller, body=body) for body in some for caller in world.fresh()]
+        start = meters.read()
+        outcome = load.run(port, sent, seconds=300, connections=wanted.connections, once=True)
+        expect(outcome, 200)
+        found.used = {name: found.used.get(name, 0) + value for name, value in meters.since(start).items()}
+        found.seconds += outcome.seconds
+        found.bundles += len(sent)
+        found.bytes += sum(map(len, sent))
+        found.memory.append(resident(web))
+        expected += sum(len(json.loads(body)["entry"]) for body in some) * world.tenants
+        print(f"{expected:,} resources, {expected / found.seconds:,.0f}/s, {found.memory[-1]} MB", flush=True)
+    found.resources = sum(world.count().values()) - before
+    if found.resources != expected:
+        raise RuntimeError(f"{expected} resources were sent and {found.resources} are there")
+    return found
 
 
-def _total(world: World) -> int:
-    return sum(world.place.python("-m", "bench.fhir_world", "counts").values())
+def expect(outcome: load.Outcome, *statuses: int) -> None:
+    """Refuse any other status.
 
-
-def _expect(outcome: load.Outcome, *statuses: int) -> None:
+    :raises RuntimeError: there was one.
+    """
     if not set(outcome.statuses) <= set(statuses):
         raise RuntimeError(f"{dict(outcome.statuses)} {outcome.sample[:600]!r}")
 
 
-def searches() -> dict[str, Callable[[dict[str, Any]], str]]:
-    """The searches of the contract's table, by name."""
-    weight = f"{_LOINC}|29463-7"
-    codes = ",".join(f"{_LOINC}|{code}" for code in ("8302-2", "29463-7", "39156-5", "72514-3", "55284-4"))
-    return {
-        "Patient?identifier=s|v": lambda s: f"/Patient?identifier={quote(random.choice(s['identifiers']), safe='')}",
-        "Observation?code=s|c": lambda _: f"/Observation?code={quote(weight)}&_count=20",
-        "Observation?status=final": lambda _: "/Observation?status=final&_count=20",
-        "Observation?patient=P&_sort=-date": lambda s: f"/Observation?patient={_one(s)}&_sort=-date&_count=20",
-        "Observation?patient=P&code=s|c&_sort=-date": lambda s: (
-            f"/Observation?patient={_one(s)}&code={quote(weight)}&_sort=-date&_count=20"
+class Rounds:
+    """All kinds of requests in turn, round after round; the first one warms and is not counted."""
+
+    def __init__(self, world: World, wanted: argparse.Namespace, meters: Meters, alone: Direct) -> None:
+        self.world, self.wanted, self.meters, self.direct = world, wanted, meters, alone
+        self.found: dict[str, Series] = {}
+        self.alone: dict[str, list[float]] = {}
+
+    def run(self, port: int, stock: int, kinds: list[Asked], *, counted: bool) -> None:
+        """One round."""
+        seconds = self.wanted.seconds
+        hello = [load.request("GET", "/hello", headers={})]
+        self._one("hello", stock, hello, Asked("hello"), counted=counted)
+        for kind in kinds:
+            self._one(kind.name, port, kind.requests(self.world, seconds), kind, counted=counted)
+            if kind.make is not None:
+                value = self.direct.median_ms(self.world.pairs(kind.make), seconds / 2)
+                if counted:
+                    self.alone.setdefault(kind.name, []).append(value)
+        print(", ".join(f"{name} {series[-1].per_second:.0f}/s" for name, series in self.found.items()), flush=True)
+
+    def _one(self, name: str, port: int, sent: list[bytes], kind: Asked, *, counted: bool) -> None:
+        before = self.meters.read()
+        connections, once = self.wanted.connections, name != "hello" and kind.make is None
+        outcome = load.run(port, sent, seconds=self.wanted.seconds, connections=connections, once=once)
+        expect(outcome, kind.status)
+        if counted:
+            server = "stock" if name == "hello" else "web"
+            figure = Figure.of(outcome, self.meters.since(before), server=server)
+            self.found.setdefault(name, Series()).append(figure)
+
+
+def measure(place: Place, wanted: argparse.Namespace) -> list[str]:
+    """Import, ask, and tell what came of it."""
+    random.seed(4)
+    world, kinds, imported = World(place, wanted.tenants), asked(), None
+    with ExitStack() as stack:
+        port, web = stack.enter_context(serving(place, "web", workers=2))
+        stock, other = stack.enter_context(serving(place, "stock", workers=2, settings="bench.stock_settings"))
+        meters = Meters.of(place.backends.places, web=web, stock=other)
+        before = resident(web)
+        if wanted.bundles:
+            imported = import_all(world, port, meters, web, wanted)
+            imported.used.pop("stock", None)
+        sizes, counted = place.python("-m", "bench.fhir_world", "settle"), world.count()
+        world.look()
+        rounds = Rounds(world, wanted, meters, stack.enter_context(direct(place)))
+        rest = []
+        for number in range(wanted.rounds + 1):
+            rounds.run(port, stock, kinds, counted=number > 0)
+            rest.append(resident(web))
+    return [
+        machine_line(),
+        "",
+        (
+            f"{sum(counted.values()):,} resources of {wanted.tenants} tenants ({_told(counted)}); 2 workers, {wanted.connections} "
+            f"connections, {wanted.rounds} rounds of {wanted.seconds:g} s each, interleaved; median (lowest–highest). CPU is µs a "
+            "request by process accounting. SQL alone is the median of one connection of psycopg, with the tenant bound and row "
+            "security, without rights and without the record of access; the prototype's is that of the contract's table."
         ),
-        "Observation?patient&category&date=ge": lambda s: (
-            f"/Observation?patient={_one(s)}&category={quote(f'{_CATEGORY}|laboratory')}&date=ge2015&_count=20"
-        ),
-        "Observation?code= 5 codes": lambda _: f"/Observation?code={quote(codes)}&_count=20",
-        "Observation?code&value-quantity=gt": lambda _: (
-            f"/Observation?code={quote(f'{_LOINC}|8302-2')}&value-quantity=gt180&_count=20"
-        ),
-        "Patient?family=abc&gender": lambda s: (
-            f"/Patient?family={quote(random.choice(s['families'])[:3])}&gender=male&_count=20"
-        ),
-        "Observation?code&patient.family": lambda s: (
-            f"/Observation?code={quote(weight)}&patient.family={quote(random.choice(s['families'])[:3])}&_count=20"
-        ),
-        "Patient?_has:Observation:patient:code": lambda _: (
-            f"/Patient?_has:Observation:patient:code={quote(weight)}&_count=20"
-        ),
-        "total of code=s|c": lambda _: f"/Observation?code={quote(weight)}&_summary=count",
-        "Patient?_revinclude=Observation:patient": lambda _: "/Patient?_revinclude=Observation:patient&_count=20",
-    }
-
-
-def _one(sample: dict[str, Any]) -> str:
-    return str(random.choice(sample["Patient"]))
-
-
-def measures(world: World, seconds: float) -> dict[str, tuple[list[bytes], tuple[int, ...]]]:
-    """What is asked over HTTP: requests and the statuses they may have. Writes are made anew for each round."""
-    observations = [one for sample in world.samples for one in sample["observations"]]
-    pairs = list(zip(world.fresh(), world.samples, strict=True))
-
-    def write(method: str) -> list[bytes]:
-        found = []
-        for caller, sample in itertools.islice(itertools.cycle(pairs), int(seconds * 2_000)):
-            body = dict(random.choice(sample["observations"] if method == "PUT" else observations))
-            if method == "PUT":
-                body["note"] = [{"text": f"looked at again {random.random()}"}]
-            else:
-                own = random.choice(sample["observations"])
-                body |= {name: own[name] for name in ("subject", "encounter", "performer") if name in own}
-            path = f"{BASE}/Observation" + (f"/{body['id']}" if method == "PUT" else "")
-            found.append(request(method, path, caller, body=json.dumps(body).encode()))
-        return found
-
-    asked = {
-        "read": (world.ask("GET", lambda s: f"/Observation/{random.choice(s['Observation'])}"), (200,)),
-        "create": (write("POST"), (201,)),
-        "update": (write("PUT"), (200,)),
-    }
-    return asked | {name: (world.ask("GET", make), (200,)) for name, make in searches().items()}
-
-
-def run_rounds(world: World, ports: dict[str, int], wanted: argparse.Namespace) -> dict[str, list[load.Outcome]]:
-    """Everything in turn, round after round; the first round warms and is not counted."""
-    found: dict[str, list[load.Outcome]] = {}
-    hello = [load.request("GET", "/hello", headers={})]
-    for number in range(wanted.rounds + 1):
-        for name, (requests, statuses) in {"hello": (hello, (200,)), **measures(world, wanted.seconds)}.items():
-            port = ports["stock" if name == "hello" else "product"]
-            once = name in ("create", "update")
-            outcome = load.run(port, requests, seconds=wanted.seconds, connections=wanted.connections, once=once)
-            _expect(outcome, *statuses)
-            if number:
-                found.setdefault(name, []).append(outcome)
-        print(
-            f"round {number}: {', '.join(f'{n} {o[-1].per_second:.0f}/s' for n, o in found.items()) or 'warm'}",
-            flush=True,
-        )
-    return found
-
-
-def table(found: dict[str, list[load.Outcome]]) -> list[str]:
-    """One line for each measurement, beside hello."""
-    hello = median(outcome.per_second for outcome in found["hello"])
-    lines = ["| asked over HTTP | requests/s | p50 ms | p99 ms | ÷ hello |", "|---|---|---|---|---|"]
-    for name, outcomes in found.items():
-        speeds = [outcome.per_second for outcome in outcomes]
-        p50, p99 = (median(outcome.percentile(share) for outcome in outcomes) for share in (0.5, 0.99))
-        spread = f"{median(speeds):,.0f} ({min(speeds):,.0f}–{max(speeds):,.0f})"
-        shown = name.replace("|", "\\|")
-        lines.append(f"| {shown} | {spread} | {p50:.2f} | {p99:.1f} | {median(speeds) / hello:.2f} |")
-    return lines
+        "",
+        *(imported.lines() if imported else []),
+        *requests(rounds.found, rounds.alone, kinds),
+        "",
+        *marks(imported, rounds.found, rounds.alone, kinds, rest),
+        "",
+        *memory(before, imported, rest),
+        "",
+        f"Tables: {_told(sizes)}.",
+        "",
+    ]
 
 
 def main(arguments: list[str]) -> int:
-    """Import, measure, print and write the results."""
+    """Measure, print and write the results."""
     wanted = _options(arguments)
     with backends_of(wanted.data) as backends:
-        place = open_database(backends, "bench_fhir", families=("FHIR",))
-        world = World(place, wanted.tenants)
-        with (
-            serving(place, "web", workers=2) as (port, web),
-            serving(place, "stock", workers=2, settings="bench.stock_settings") as (stock, _),
-        ):
-            meters = Meters.of(place.backends.places, web=web)
-            before, memory = meters.read(), _memory(web)
-            imported = (
-                import_all(world, port, connections=wanted.connections, limit=wanted.bundles) if wanted.bundles else {}
-            )
-            used = meters.since(before)
-            sizes, counted = (place.python("-m", "bench.fhir_world", verb) for verb in ("settle", "counts"))
-            world.look()
-            found = run_rounds(world, {"product": port, "stock": stock}, wanted)
-            after = _memory(web)
-    lines = [machine_line(), "", f"{sum(counted.values()):,} resources of {wanted.tenants} tenants: {counted}", ""]
-    if imported.get("seconds"):
-        lines += [
-            (
-                f"Transactions: {imported['resources']:,} resources in {imported['seconds']:.0f} s, "
-                f"**{imported['per_second']:,.0f} a second**; CPU a resource: "
-                + ", ".join(f"{name} {value / imported['resources'] * 1e6:.0f} µs" for name, value in used.items())
-            ),
-            "",
-        ]
-    lines += [
-        *table(found),
-        "",
-        f"Memory of the web processes: {memory} MB before, {after} MB at the end.",
-        "",
-        f"Tables: {sizes}",
-        "",
-    ]
+        if wanted.bundles and backends.cluster:
+            roles.drop_database(backends.cluster, DATABASE)
+        place = open_database(backends, DATABASE, families=("FHIR",))
+        lines = measure(place, wanted)
     text = "\n".join(["# Clinical record, `./dev bench fhir`", "", *lines])
     print(text)
     wanted.results.write_text(text)
     return 0
 
 
-def _memory(pid: int) -> int:
+def _told(values: dict[str, Any]) -> str:
+    return ", ".join(
+        f"{name} {value:,}" if isinstance(value, int) else f"{name} {value}" for name, value in values.items()
+    )
+
+
+def resident(pid: int) -> int:
+    """The memory of a process and its children in MB."""
     root = psutil.Process(pid)
     return sum(process.memory_info().rss for process in [root, *root.children(recursive=True)]) // 2**20
 
@@ -256,10 +229,11 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     reader.add_argument("--data", help="the data folder, kept (default: .local/bench)")
     reader.add_argument("--tenants", type=int, default=4)
     reader.add_argument(
-        "--bundles", type=int, default=120, help="transactions to import into each tenant; 0: what is there"
+        "--bundles", type=int, default=120, help="transactions to import into each tenant; 0: ask for what is there"
     )
+    reader.add_argument("--import-seconds", type=float, default=180.0, help="no Bundle is begun after so long")
     reader.add_argument("--rounds", type=int, default=3)
-    reader.add_argument("--seconds", type=float, default=2.0, help="of each measurement")
+    reader.add_argument("--seconds", type=float, default=1.0, help="of each measurement")
     reader.add_argument("--connections", type=int, default=8)
     reader.add_argument("--results", type=Path, default=RESULTS)
     return reader.parse_args(arguments)

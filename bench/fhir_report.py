@@ -1,0 +1,109 @@
+"""The tables of `./dev bench fhir`: the import, requests beside "hello" and beside their SQL alone, memory."""
+
+from dataclasses import dataclass, field
+from statistics import median
+
+from .fhir_requests import Asked
+from .report import Series
+
+_IMPORT_AT_LEAST, _READ_WITHIN, _SKETCH_WITHIN, _MEMORY_WITHIN = 2_000, 2.0, 2.0, 1.1
+
+
+@dataclass
+class Imported:
+    """How the transactions went: CPU seconds by process, and the memory of the web processes in MB on the way."""
+
+    bundles: int = 0
+    resources: int = 0
+    seconds: float = 0.0
+    used: dict[str, float] = field(default_factory=dict)
+    memory: list[int] = field(default_factory=list)
+    bytes: int = 0
+
+    @property
+    def per_second(self) -> float:
+        """Resources a second."""
+        return self.resources / self.seconds
+
+    def lines(self) -> list[str]:
+        """What is told of the import."""
+        each = ", ".join(f"{name} {value / self.resources * 1e6:,.0f} µs" for name, value in self.used.items())
+        return [
+            (
+                f"Transactions through the API: {self.bundles:,} Bundles with {self.resources:,} resources, all of them stored, "
+                f"{self.bytes / 2**20:,.0f} MB of JSON, in {self.seconds:,.0f} s: **{self.per_second:,.0f} resources a second**. "
+                f"CPU a resource: {each}."
+            ),
+            "",
+        ]
+
+
+def requests(found: dict[str, Series], alone: dict[str, list[float]], kinds: list[Asked]) -> list[str]:
+    """One line for each kind of request."""
+    lines = [
+        (
+            "| asked over HTTP | requests/s | p50 ms | p99 ms | web CPU µs | PostgreSQL µs | ÷ hello: requests/s | ÷ hello: web CPU "
+            "| SQL alone, ms | prototype's SQL, ms | ÷ prototype |"
+        ),
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    hello = found["hello"]
+    sketches = {kind.name: kind.sketch for kind in kinds}
+    for name, series in found.items():
+        cells = [
+            name.replace("|", "\\|"),
+            series.shown("per_second"),
+            series.shown("p50", 2),
+            series.shown("p99", 1),
+            series.shown("cpu"),
+            series.shown("postgres"),
+            f"{series.median('per_second') / hello.median('per_second'):.2f}",
+            f"{series.median('cpu') / hello.median('cpu'):.1f}",
+        ]
+        if name in alone:
+            own = median(alone[name])
+            cells += [f"{own:.2f}", f"{sketches[name]:g}", f"{own / sketches[name]:.1f}"]
+        else:
+            cells += ["", "", ""]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def marks(
+    imported: Imported | None,
+    found: dict[str, Series],
+    alone: dict[str, list[float]],
+    kinds: list[Asked],
+    rest: list[int],
+) -> list[str]:
+    """What was wanted and whether it is met."""
+    lines = ["| mark | wanted | found | |", "|---|---|---|---|"]
+
+    def mark(text: str, wanted: str, shown: str, *, met: bool) -> None:
+        lines.append(f"| {text} | {wanted} | {shown} | {'met' if met else 'missed'} |")
+
+    if imported:
+        speed = imported.per_second
+        mark("transaction import", f"≥ {_IMPORT_AT_LEAST:,}/s", f"{speed:,.0f}/s", met=speed >= _IMPORT_AT_LEAST)
+    slower = found["hello"].median("per_second") / found["read"].median("per_second")
+    mark("read beside hello", f"≤ {_READ_WITHIN:g}x", f"{slower:.1f}x", met=slower <= _READ_WITHIN)
+    for kind in kinds:
+        if kind.name in alone:
+            times = median(alone[kind.name]) / kind.sketch
+            name = kind.name.replace("|", "\\|")
+            mark(f"SQL of {name}", f"≤ {_SKETCH_WITHIN:g}x prototype", f"{times:.1f}x", met=times <= _SKETCH_WITHIN)
+    grown = max(rest) / rest[0]
+    mark("memory of the web processes, rounds", f"≤ {_MEMORY_WITHIN:g}x", f"{grown:.2f}x", met=grown <= _MEMORY_WITHIN)
+    return lines
+
+
+def memory(before: int, imported: Imported | None, rest: list[int]) -> list[str]:
+    """The web processes' memory on the way, in MB."""
+    while_importing = f"; in equal steps of the import {_listed(imported.memory)}" if imported else ""
+    return [
+        f"Memory of all web processes, MB: {before} before{while_importing}; after the import and each round {_listed(rest)}."
+    ]
+
+
+def _listed(values: list[int]) -> str:
+    return ", ".join(f"{value}" for value in values)
