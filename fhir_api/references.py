@@ -16,7 +16,7 @@ def target(reference: str) -> tuple[str, str] | None:
 
     None for what lies elsewhere (`unversioned`), for `#contained` and for what is no reference to a resource.
     """
-    return _target(reference, settings.FHIR_BASE_URL)
+    return _target(reference, settings.FHIR_BASE_URL if ":" in reference else "")  # most are relative
 
 
 def unversioned(reference: str) -> str:

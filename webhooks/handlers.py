@@ -102,12 +102,11 @@ def _one(fact: ledger.Fact) -> pipeline.Call:
 
 def _many(facts: Sequence[ledger.Fact]) -> pipeline.Call:
     """One statement for thin facts of different resources; the facts of one trip share tenant and request."""
-    names = ("place", "id", "resource_id", "type", "resource_type", "before", "after")
     given = []
     for fact in facts:
         event_id, before, after = _written(fact)
-        values = (uuid7_text(), event_id, fact.resource_id, fact.type, fact.resource_type, before, after)
-        given.append(dict(zip(names, values, strict=True)))
+        one = {"place": uuid7_text(), "id": event_id, "resource_id": fact.resource_id, "type": fact.type}
+        given.append(one | {"resource_type": fact.resource_type, "before": before, "after": after})
     first = facts[0]
     shared = [str(first.tenant_id), envelope.API_VERSION, first.request_id]
     return pipeline.Call(_THIN_MANY, [orjson.dumps(given), *shared])

@@ -151,7 +151,8 @@ def _invalid(text: str, place: str, issue_type: str = "structure") -> InvalidEnt
 
 def _path(url: str, place: str) -> str:
     """The URL below the base; an absolute one must be of this server."""
-    path = url.removeprefix(f"{settings.FHIR_BASE_URL}/").removeprefix("/")
+    path = url.removeprefix(f"{settings.FHIR_BASE_URL}/") if ":" in url else url
+    path = path.removeprefix("/")
     if not path or "://" in path.partition("?")[0]:
         raise _invalid("The url is relative to this server's base.", f"{place}.request.url", "value")
     return path
