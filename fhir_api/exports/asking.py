@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from core.errors import Malformed
-from fhir_api.events import PATIENTS_TYPES
+from fhir_api.compartments import TYPES
 from fhir_api.instants import read_instant
 from fhir_api.resources import Json
 from fhir_api.types import NUMBERS
@@ -115,7 +115,7 @@ def _one(name: str, values: list[str]) -> str:
 
 def _types(level: str, values: list[str], *, lenient: bool) -> tuple[tuple[str, ...], list[str]]:
     """The types of a level in the order of their numbers, or those that were named; and names of no such type."""
-    offered = [name for name in NUMBERS if level == states.SYSTEM or name in PATIENTS_TYPES]
+    offered = [name for name in NUMBERS if level == states.SYSTEM or name in TYPES]
     named = [part.strip() for value in values for part in value.split(",") if part.strip()]
     unknown = [name for name in named if name not in offered]
     if unknown and (not lenient or len(unknown) == len(named)):

@@ -14,8 +14,10 @@ from core.actor import system_actor
 from core.clock import rfc3339
 from core.db import role_context, tenant_context
 from core.row_security import DISPATCHER
+from fhir_api import compartments
 from fhir_api.access.patients import patients_of
 from fhir_api.outcomes import WARNING, Issue, outcome
+from fhir_api.reading import read_stored
 from fhir_api.resources import Json, written
 
 from . import events, files, settling, states
@@ -108,7 +110,7 @@ def _keep(job: ExportJob, type_name: str, batch: Batch) -> None:
     """Put a batch into the files and note how far the export is; an empty `cursor_type` is the end."""
     found = [(type_name, fhir_id, body) for fhir_id, body in batch.found if body is not None]
     if job.level == states.PATIENT:
-        found = [one for one in found if patients_of([one])]
+        found = [one for one in found if compartments.patients(type_name, read_stored(one[2]))]
     lines = [body for _, _, body in found]
     files.append(job, states.OUTPUT, type_name, lines, patients=patients_of(found))
     gone = [fhir_id for fhir_id, body in batch.found if body is None]

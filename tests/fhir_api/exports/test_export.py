@@ -71,8 +71,9 @@ def test_patient_level_leaves_out_what_belongs_to_nobody(client, person):
     mine = client.made(observation(f"Patient/{person['id']}"))
     place = client.made({"resourceType": "Location", "name": "Ward"})
     client.made(observation(f"Location/{place['id']}"))
+    told = client.made(observation(f"Location/{place['id']}", performer=[{"reference": f"Patient/{person['id']}"}]))
     client.made({"resourceType": "Practitioner"})
-    assert set(exported(client, "/Patient/$export")) - before == {("Observation", mine["id"])}
+    assert set(exported(client, "/Patient/$export")) - before == {("Observation", one["id"]) for one in (mine, told)}
     answer = kick_off(client, "/Patient/$export?_type=Practitioner")
     assert (answer.status_code, code_of(answer), issue_type(answer)) == (400, "invalid_export", "not-supported")
 
@@ -220,20 +221,22 @@ def test_type_that_is_no_longer_within_reach_is_not_fetched(client, person):
     assert (answer.status_code, code_of(answer)) == (403, "insufficient_scope")
 
 
-def test_token_of_one_patient_exports_nothing(client, person, monkeypatch):
-    from fhir_api import smart
-
-    status = begun(client)
-    carry_out(client, status)
-    bound = smart.Access(patient=person["id"])
-    monkeypatch.setattr(smart, "access_of", lambda actor: bound)
-    for answer in (
-        kick_off(client),
-        client.get(status),
-        client.get(f"{status}/Patient-1.ndjson"),
-        client.delete(status),
-    ):
-        assert (answer.status_code, code_of(answer)) == (403, "insufficient_scope")
+def test_token_of_one_patient_exports_nothing(client, person):
+    who, _ = factories.member(client.tenant, ["prescriber"])
+    status = begun(Fhir(factories.bearer(who), client.tenant), "/$export?_type=Patient")
+    worker.carry_on(seconds=5)
+    for scopes in ("patient/*.rs", "user/*.rs", "healthcare.read"):
+        token = factories.bearer(who, scopes=scopes, tenant=client.tenant, patient=person["id"])
+        api = Fhir(token, client.tenant)
+        assert api.get(f"/Patient/{person['id']}").status_code == 200
+        for answer in (
+            kick_off(api),
+            kick_off(api, "/Patient/$export"),
+            api.get(status),
+            api.get(f"{status}/Patient-1.ndjson"),
+            api.delete(status),
+        ):
+            assert (answer.status_code, code_of(answer)) == (403, "insufficient_scope")
 
 
 def test_plan_without_bulk_export_is_refused():
