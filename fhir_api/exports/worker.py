@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -22,7 +23,7 @@ from fhir_api.resources import Json, written
 
 from . import events, files, settling, states
 from .actions import record
-from .batches import Batch, read_batch
+from .batches import Batch, Found, read_batch
 from .models import ExportJob
 
 log = logging.getLogger(__name__)
@@ -108,20 +109,27 @@ def _begin(job: ExportJob, at: datetime) -> bool:
 
 def _keep(job: ExportJob, type_name: str, batch: Batch) -> None:
     """Put a batch into the files and note how far the export is; an empty `cursor_type` is the end."""
-    found = [(type_name, fhir_id, body) for fhir_id, body in batch.found if body is not None]
-    if job.level == states.PATIENT:
-        found = [one for one in found if compartments.patients(type_name, read_stored(one[2]))]
-    lines = [body for _, _, body in found]
-    files.append(job, states.OUTPUT, type_name, lines, patients=patients_of(found))
-    gone = [fhir_id for fhir_id, body in batch.found if body is None]
-    whose = gone if type_name == "Patient" else ()
-    files.append(job, states.DELETED, type_name, _deletions(job, type_name, gone), patients=whose)
+    found = [one for one in batch.found if job.level == states.SYSTEM or _is_a_patients(type_name, one.body)]
+    there, gone = ([one for one in found if one.gone is ended] for ended in (False, True))
+    lines = [one.body for one in there]
+    files.append(job, states.OUTPUT, type_name, lines, patients=_patients(type_name, there))
+    deletions = _deletions(job, type_name, [one.fhir_id for one in gone])
+    files.append(job, states.DELETED, type_name, deletions, patients=_patients(type_name, gone))
     job.examined += batch.examined
     job.exported += len(lines)
     job.cursor_type, job.cursor_id = type_name, batch.cursor_id
     if not batch.more:
         following = job.types[job.types.index(type_name) + 1 :]
         job.cursor_type, job.cursor_id = following[0] if following else "", ""
+
+
+def _is_a_patients(type_name: str, body: bytes) -> bool:
+    """Tell whether a resource is, or was at last, in the compartment of a patient."""
+    return bool(body and compartments.patients(type_name, read_stored(body)))
+
+
+def _patients(type_name: str, found: Iterable[Found]) -> tuple[str, ...]:
+    return patients_of((type_name, one.fhir_id, one.body) for one in found)
 
 
 def _deletions(job: ExportJob, type_name: str, gone: list[str]) -> list[bytes]:

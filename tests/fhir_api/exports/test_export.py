@@ -95,6 +95,12 @@ def test_since_gives_what_changed_and_what_was_deleted(fresh):
         [{"method": "DELETE", "url": f"Patient/{gone['id']}"}],
     )
     assert manifest(fresh, f"/$export?_since={told['transactionTime']}")["output"] == []
+    place = fresh.made({"resourceType": "Location", "name": "Ward"})
+    mine, nobodys = (fresh.made(observation(whose)) for whose in (f"Patient/{person['id']}", f"Location/{place['id']}"))
+    for one in (mine, nobodys):
+        fresh.delete(f"/Observation/{one['id']}")
+    (bundle,) = fetched(fresh, manifest(fresh, f"/Patient/$export?_since={told['transactionTime']}")["deleted"])
+    assert [one["request"]["url"] for one in bundle["entry"]] == [f"Observation/{mine['id']}"]
 
 
 @pytest.mark.parametrize(
