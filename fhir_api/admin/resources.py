@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.loader import render_to_string
@@ -172,7 +173,7 @@ def _note(request: HttpRequest, found: Sequence[tuple[str, str]], name: str, *, 
     """Record what is shown: names with bodies of a list (`name` "") or of one resource's versions, and the reason given."""
     chosen = acting.current(request)
     if chosen is None:
-        return  # nothing is shown without one
+        raise PermissionDenied  # its time ended while the page was made
     kind, _, fhir_id = name.partition("/")
     whose = patients_of((one.partition("/")[0], one.partition("/")[2], body.encode() or None) for one, body in found)
     count = min(1, len(found)) if name else len(found)

@@ -1,13 +1,19 @@
 """Point 24: conditional deletes of several, all or none, bounded by what the client says."""
 
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from django.db import connection
 
+from core.clock import now
 from core.db import tenant_context
 from core.ids import uuid7_text
+from fhir_api import store
 from fhir_api.access.models import AccessRecord
 from fhir_api.conditions import MOST_DELETED
+from fhir_api.models import Method
 from ledger.models import Event
 from tests.fhir_api.bundles.making import batch, entry, refused, statuses, transaction
 from tests.fhir_api.clients import code_of, identified, observation, patient, prescriber
@@ -163,6 +169,31 @@ def test_what_changed_meanwhile_is_not_deleted_unseen(doctor, value):
     assert deleted.status_code in (204, 409)
     assert {answer.status_code for answer in changed} <= {200, 201}
     assert alive(doctor, ids) == [200] * 4
+
+
+def test_what_matched_in_another_version_is_409(doctor, value):
+    """The correction is written but not yet committed when the delete looks for what matches, and is then waited for."""
+    (fhir_id,) = made(doctor, value, 1)
+    name = ("Patient", fhir_id)
+    with ThreadPoolExecutor(1) as pool:
+        with tenant_context(doctor.tenant.id):
+            before = store.locked(doctor.tenant.id, [name])[name]
+            corrected = store.Change(Method.PUT, *name, identified(uuid7_text(), id=fhir_id), before)
+            store.write(doctor.tenant.id, [corrected], at=now())
+            asked = pool.submit(lambda: doctor_of(doctor).delete(where(value, "2")))
+            assert any(blocked() for _ in range(150))
+        answer = asked.result(timeout=10)
+    assert (answer.status_code, code_of(answer)) == (409, "concurrent_update")
+    assert alive(doctor, [fhir_id]) == [200]
+    assert doctor.delete(where(value, "2")).status_code == 204
+
+
+def blocked():
+    """Whether another session waits for this one; looked at again after ten milliseconds."""
+    time.sleep(0.01)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))")
+        return cursor.fetchone() is not None
 
 
 def doctor_of(doctor):
