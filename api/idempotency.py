@@ -15,6 +15,7 @@ from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 
 from core import pipeline
+from core.actor import Subject
 from core.crypto import key_ring
 from core.errors import Conflict, Malformed, Unprocessable
 from core.ids import uuid7_text
@@ -81,9 +82,12 @@ def key_of(request: HttpRequest) -> str | None:
     return key
 
 
-def fingerprint(request: HttpRequest) -> str:
-    """SHA-256 (hex) of method, path with query, content type and raw body."""
-    parts = (request.method or "", request.get_full_path(), request.content_type or "")
+def fingerprint(request: HttpRequest, patient: str = "") -> str:
+    """SHA-256 (hex) of method, path with query, content type and raw body.
+
+    And of the patient whom the token is bound to, so that it is not shown what another token of the same person was answered.
+    """
+    parts = (request.method or "", request.get_full_path(), request.content_type or "", *([patient] if patient else ()))
     return hashlib.sha256("\n".join(parts).encode() + b"\n" + request.body).hexdigest()
 
 
@@ -97,9 +101,9 @@ class Claim(NamedTuple):
     fingerprint: str
 
     @classmethod
-    def of(cls, request: HttpRequest, key: str, tenant_id: UUID, subject_id: UUID) -> "Claim":
+    def of(cls, request: HttpRequest, key: str, tenant_id: UUID, subject: Subject) -> "Claim":
         """The claim of a request to the key it sends."""
-        return cls((str(tenant_id), str(subject_id), key), fingerprint(request))
+        return cls((str(tenant_id), str(subject.id), key), fingerprint(request, subject.patient))
 
     def call(self) -> pipeline.Call:
         """The statement that takes the key; it needs the bound tenant, so it travels behind the proof that binds it."""

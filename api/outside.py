@@ -39,7 +39,7 @@ class OutsideViewSet(ApiViewSet):
         request: HttpRequest = self.request
         key = idempotency.key_of(request)
         tenant_id = self._tenant_id()
-        claim = idempotency.Claim.of(request, key, tenant_id, self.subject.id) if key else None
+        claim = idempotency.Claim.of(request, key, tenant_id, self.subject) if key else None
         with transaction.atomic():
             actor = self._enter(tenant_id, pipeline.run([gate().proof(self.subject, tenant_id)])[0], writing=True)
             earlier = claim.earlier() if claim else None

@@ -238,7 +238,7 @@ class ApiViewSet(GenericViewSet[Any]):
         request: HttpRequest = self.request
         key = idempotency.key_of(request)
         tenant_id = self._tenant_id()
-        claim = idempotency.Claim.of(request, key, tenant_id, self.subject.id) if key else None
+        claim = idempotency.Claim.of(request, key, tenant_id, self.subject) if key else None
         proof = gate().proof(self.subject, tenant_id)
         for last in (False, True):
             try:

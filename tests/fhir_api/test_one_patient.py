@@ -319,6 +319,24 @@ def test_versions_of_anothers_time_stay_hidden(clinic):
     assert total["total"] == len(total["entry"])
 
 
+@pytest.mark.parametrize(
+    "query", ["", "&_since=2020-01-01T00:00:00Z", "&_at=2099", "&_since=2020-01-01T00:00:00Z&_at=2099"]
+)
+def test_histories_page_through_the_compartment(clinic, query):
+    answer = clinic.api.get(f"/_history?_count=4{query}").json()
+    total, told = answer["total"], []
+    while True:
+        told += answer["entry"]
+        links = [link["url"] for link in answer["link"] if link["relation"] == "next"]
+        if not links:
+            break
+        answer = clinic.api.get(links[0].partition("/fhir/R4")[2]).json()
+    assert len(told) == total > 4
+    types = {one["fullUrl"].split("/")[-2] for one in told}
+    assert types <= set(compartments.TYPES)
+    assert not {one["fullUrl"].rpartition("/")[2] for one in told} & set(clinic.their_ids())
+
+
 def test_linked_patients_are_of_the_compartment_and_not_written(clinic):
     linked = clinic.doctor.made(
         patient(link=[{"other": {"reference": f"Patient/{clinic.ours['id']}"}, "type": "seealso"}])
@@ -400,6 +418,19 @@ def test_nothing_is_written_outside(clinic):
         assert (answer.status_code, code_of(answer)) == (403, "outside_compartment")
     assert api.get(path).headers["ETag"] == 'W/"1"'
     assert clinic.doctor.get(f"/Observation/{clinic.both['id']}").headers["ETag"] == 'W/"1"'
+
+
+def test_answers_to_other_tokens_are_not_repeated(clinic):
+    """The doctor and the application have the same subject, and so the same room for keys."""
+    doctor = Fhir(factories.bearer(clinic.person), clinic.tenant)
+    key, change = factories.suffix(), [{"op": "replace", "path": "/status", "value": "amended"}]
+    theirs = doctor.made(clinic.seen(clinic.theirs, clinic.canary))
+    path = f"/Observation/{theirs['id']}"
+    assert doctor.patch(path, change, Idempotency_Key=key).status_code == 200
+    assert doctor.patch(path, change, Idempotency_Key=key).headers["Idempotency-Replayed"] == "true"
+    answer = clinic.api.patch(path, change, Idempotency_Key=key)
+    assert (answer.status_code, code_of(answer)) == (422, "idempotency_key_reused")
+    assert clinic.canary not in answer.content.decode()
 
 
 def test_ids_of_clients_are_not_taken(clinic):

@@ -295,6 +295,10 @@ def test_everything_is_read_in_a_batch(record):
     entry = {"request": {"method": "GET", "url": f"{record.of('own')}/$everything?_type=Condition"}}
     answer = record.doctor.post("", {"resourceType": "Bundle", "type": "batch", "entry": [entry]})
     assert set(record.told(answer.json()["entry"][0]["resource"])) == {"chronic", "over"}
+    asked = {"resourceType": "Parameters", "parameter": [{"name": "_type", "valueCode": "Condition"}]}
+    entry = {"request": {"method": "POST", "url": f"{record.of('own')}/$everything"}, "resource": asked}
+    answer = record.doctor.post("", {"resourceType": "Bundle", "type": "transaction", "entry": [entry]})
+    assert set(record.told(answer.json()["entry"][0]["resource"])) == {"chronic", "over"}
 
 
 def test_capability_statement_names_the_operation(record):

@@ -14,6 +14,7 @@ from core.db import tenant_context
 from core.pipeline import Call, Statement
 from fhir_api import search
 from fhir_api.definitions.parameters import parameter
+from fhir_api.history import HistoryQuery, count_call, page_call
 from fhir_api.keys import code_key, constant, date_key, quantity_key, string_key, system_code_key, target_key
 from fhir_api.search.everything import OPERATION
 from fhir_api.smart import UNNARROWED, Access
@@ -260,3 +261,19 @@ def test_everything_begins_at_the_patient(tenant: Tenant) -> None:
     for query in ("", "?start=2020-06&end=2021", "?_since=2020-01-01T00:00:00Z", "?_type=Observation"):
         for sql, plan in seen(tenant.id, f"Patient/r7/{OPERATION}{query}"):
             assert sum(map(read, nodes(plan))) <= 300, "\n".join((sql, *map(told, nodes(plan))))
+
+
+HISTORIES = [
+    HistoryQuery(type="Observation", patient="r7"),
+    HistoryQuery(patient="r7", types=("Patient", "Observation")),
+    HistoryQuery(type="Observation", fhir_id="r306", patient="r7"),
+]
+
+
+@pytest.mark.parametrize("query", HISTORIES)
+def test_history_of_one_patient_reads_his_rows_only(tenant: Tenant, query: HistoryQuery) -> None:
+    with tenant_context(tenant.id):
+        for call in (page_call(tenant.id, query, after=None, limit=50), count_call(tenant.id, query)):
+            explained = Statement(b"EXPLAIN (ANALYZE, FORMAT JSON) " + call.statement.sql, b"")
+            plan = json.loads(pipeline.run([Call(explained, call.parameters)])[0].value() or b"[]")
+            assert sum(map(read, nodes(plan))) <= 400, "\n".join(map(told, nodes(plan)))
