@@ -75,9 +75,10 @@ def read_wish(level: str, pairs: Iterable[Pair], *, lenient: bool) -> Wish:
                 )
             ignored.append(name[:80])
     _check_format(given["_outputFormat"])
-    types, unknown = _types(level, given["_type"], lenient=lenient)
+    named = [part.strip() for value in given["_type"] for part in value.split(",") if part.strip()]
+    types, unknown = _types(level, named, lenient=lenient)
     since = read_instant(_one("_since", given["_since"]), name="_since") if given["_since"] else None
-    return Wish(level, types, bool(given["_type"]), since, tuple(dict.fromkeys([*ignored, *unknown])))
+    return Wish(level, types, bool(named), since, tuple(dict.fromkeys([*ignored, *unknown])))
 
 
 def pairs_of(parameters: Json) -> list[Pair]:
@@ -113,13 +114,12 @@ def _one(name: str, values: list[str]) -> str:
     return values[0]
 
 
-def _types(level: str, values: list[str], *, lenient: bool) -> tuple[tuple[str, ...], list[str]]:
+def _types(level: str, named: list[str], *, lenient: bool) -> tuple[tuple[str, ...], list[str]]:
     """The types of a level in the order of their numbers, or those that were named; and names of no such type."""
     offered = [name for name in NUMBERS if level == states.SYSTEM or name in TYPES]
-    named = [part.strip() for value in values for part in value.split(",") if part.strip()]
     unknown = [name for name in named if name not in offered]
     if unknown and (not lenient or len(unknown) == len(named)):
         raise InvalidExport(
             f"_type takes {', '.join(offered)} here; '{unknown[0][:40]}' is none of them.", issue_type="not-supported"
         )
-    return tuple(name for name in offered if name in named or not values), [f"_type={name[:40]}" for name in unknown]
+    return tuple(name for name in offered if name in named or not named), [f"_type={name[:40]}" for name in unknown]

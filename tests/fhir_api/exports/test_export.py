@@ -8,6 +8,7 @@ import pytest
 
 from core.clock import now
 from core.db import tenant_context
+from fhir_api import compartments
 from fhir_api.exports import states, tasks, upkeep, worker
 from fhir_api.exports.models import ExportJob
 from ledger.public import Event
@@ -111,6 +112,8 @@ def test_since_gives_what_changed_and_what_was_deleted(fresh):
         ("_since=2026-01-01", "invalid_time"),
         ("_since=yesterday", "invalid_time"),
         ("_type=Basic", "invalid_export"),
+        ("_type=Patient,%00", "invalid_search"),
+        ("_since=0001-01-01T00:00:00%2B14:00", "invalid_time"),
         ("_type=patient", "invalid_export"),
         ("_typeFilter=Observation%3Fstatus%3Dfinal", "unsupported_parameter"),
         ("_elements=id", "unsupported_parameter"),
@@ -141,6 +144,12 @@ def test_faulty_parameters_are_refused(client, body, code):
     before = len(jobs(client.tenant))
     answer = client.post("/$export", body, Prefer="respond-async")
     assert (answer.status_code, code_of(answer), len(jobs(client.tenant))) == (400, code, before)
+
+
+def test_empty_values_ask_nothing(client):
+    told = carry_out(client, begun(client, "/Patient/$export?_type=,&_since=&_outputFormat="))
+    assert told.status_code == 200
+    assert jobs(client.tenant)[-1].types == list(compartments.TYPES)
 
 
 def test_prefer_decides(client, person):
