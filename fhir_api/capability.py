@@ -6,6 +6,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from . import registry
+from .conditions import MOST_DELETED
 from .definitions.parameters import Parameter
 from .resources import Json
 from .types import FHIR_VERSION
@@ -66,6 +67,10 @@ def _security(issuer: str) -> Json:
 
 _PATIENT_EXPORT: Final = {"name": "export", "definition": f"{_BULK_DATA}/OperationDefinition/patient-export"}
 _EVERYTHING: Final = {"name": "everything", "definition": "http://hl7.org/fhir/OperationDefinition/Patient-everything"}
+_DOCUMENTATION: Final = (
+    f"A conditional delete of several names with `_count` how many it may delete, at most {MOST_DELETED}; without `_count` one "
+    "may match, and more are refused with 412."
+)
 _ENDPOINTS: Final = {"authorize": "authorize", "token": "token", "revoke": "revoke", "introspect": "introspect"}
 
 
@@ -74,6 +79,7 @@ def _resource(name: str) -> Json:
     return {
         "type": name,
         "profile": f"http://hl7.org/fhir/StructureDefinition/{name}",
+        "documentation": _DOCUMENTATION,
         "interaction": [{"code": code} for code in registry.INSTANCE_AND_TYPE],
         "versioning": "versioned",
         "readHistory": True,

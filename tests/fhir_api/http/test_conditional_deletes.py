@@ -206,3 +206,4 @@ def doctor_of(doctor):
 def test_metadata_says_multiple(doctor):
     resources = doctor.get("/metadata").json()["rest"][0]["resource"]
     assert {one["conditionalDelete"] for one in resources} == {"multiple"}
+    assert all("_count" in one["documentation"] and str(MOST_DELETED) in one["documentation"] for one in resources)
