@@ -66,7 +66,7 @@ def _security(issuer: str) -> Json:
 
 
 _PATIENT_EXPORT: Final = {"name": "export", "definition": f"{_BULK_DATA}/OperationDefinition/patient-export"}
-_EVERYTHING: Final = {"name": "everything", "definition": "http://hl7.org/fhir/OperationDefinition/Patient-everything"}
+_EVERYTHING: Final = "http://hl7.org/fhir/OperationDefinition/{}-everything"
 _DOCUMENTATION: Final = (
     f"A conditional delete of several names with `_count` how many it may delete, at most {MOST_DELETED}; without `_count` one "
     "may match, and more are refused with 412."
@@ -92,8 +92,13 @@ def _resource(name: str) -> Json:
         "searchInclude": ["*", *(f"{name}:{one.code}" for one in references)],
         "searchRevInclude": list(registry.referring(name)),
         "searchParam": [_parameter(one) for one in registry.search_parameters(name)],
-        **({"operation": [_EVERYTHING, _PATIENT_EXPORT]} if name == "Patient" else {}),
+        **({"operation": found} if (found := _operations(name)) else {}),
     }
+
+
+def _operations(name: str) -> list[Json]:
+    everything = {"name": "everything", "definition": _EVERYTHING.format(name)}
+    return {"Patient": [everything, _PATIENT_EXPORT], "Encounter": [everything]}.get(name, [])
 
 
 def _parameter(one: Parameter) -> dict[str, Any]:

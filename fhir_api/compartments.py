@@ -34,6 +34,13 @@ PATIENT: Final[Mapping[str, tuple[str, ...]]] = {
     "Organization": (),
     "Location": (),
 }
+# The same of an encounter, which is of its own compartment. Source: CompartmentDefinition/encounter.
+ENCOUNTER: Final[Mapping[str, tuple[str, ...]]] = {
+    "Observation": ("encounter",),
+    "MedicationRequest": ("encounter",),
+    "DiagnosticReport": ("encounter",),
+    "Condition": ("encounter",),
+}
 TYPES: Final = tuple(name for name, codes in PATIENT.items() if codes)
 SHARED: Final = frozenset(PATIENT) - frozenset(TYPES)
 
@@ -43,6 +50,12 @@ def keys(type_name: str, patient: str) -> tuple[int, ...]:
     """The keys of postings under which resources of a type name a patient; a Patient's own row has none for himself."""
     found = target_key("Patient", patient)
     return tuple(reference_key(one.number, found) for one in _parameters(type_name))
+
+
+def encounter_keys(type_name: str, encounter: str) -> tuple[int, ...]:
+    """The keys under which resources of a type name an encounter; none of a type that is never of one."""
+    found = target_key("Encounter", encounter)
+    return tuple(reference_key(PARAMETERS[type_name, code].number, found) for code in ENCOUNTER.get(type_name, ()))
 
 
 def all_keys(patient: str) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
-"""`Patient/[id]/$everything`: the patient, his compartment, and what that refers to, in pages of the search.
+"""`$everything` of a Patient or an Encounter: itself, its compartment, and what that refers to, in pages of the search.
 
-Source: R4 operation-patient-everything.html; contract, fhir.md.
+Source: R4 operation-patient-everything.html, operation-encounter-everything.html; contract, fhir.md.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from typing import Final
 from core.errors import Gone
 from core.pipeline import Call, Statement
 from core.pipeline import run as run_calls
-from fhir_api.compartments import SHARED, TYPES, keys
+from fhir_api.compartments import SHARED, TYPES, encounter_keys, keys
 from fhir_api.definitions.parameters import PARAMETERS
 from fhir_api.instants import read_instant, read_span
 from fhir_api.intentions import NoSuchResource
@@ -34,7 +34,7 @@ from .translate import condition
 from .values import Context
 
 OPERATION: Final = "$everything"
-_SINGLE: Final = ("start", "end", "_since", "_count")
+_SINGLE: Final = {"Patient": ("start", "end", "_since", "_count"), "Encounter": ("_since", "_count")}
 _OF_HTTP: Final = frozenset({"_format", "_pretty", CURSOR})
 
 # When the care was: by which parameters it ends, and by which it begins. What tells neither is never left out, nor is a
@@ -59,31 +59,31 @@ class _Wanted:
     plan: Plan
 
 
-def name_of(patient: str) -> str:
-    """How addresses and links name the operation on a patient; the `type` of its `Ask`."""
-    return f"Patient/{patient}/{OPERATION}"
+def name_of(whose: Name) -> str:
+    """How addresses and links name the operation on a resource; the `type` of its `Ask`."""
+    return f"{'/'.join(whose)}/{OPERATION}"
 
 
-def run_everything(ask: Ask, patient: str, run: Run = run_calls, note: Note | None = None) -> bytes:
-    """Answer one page; `ask.type` is `name_of(patient)`.
+def run_everything(ask: Ask, whose: Name, run: Run = run_calls, note: Note | None = None) -> bytes:
+    """Answer one page; `ask.type` is `name_of(whose)`.
 
-    :raises NoSuchResource, Gone: the patient.
+    :raises NoSuchResource, Gone: the patient or encounter.
     :raises InvalidSearch, InvalidTime, UnknownSearchParameter: a parameter.
     :raises InvalidCursor: the link that it follows.
     """
     bookmark = bookmark_of(ask)
-    wanted = _wanted(ask, patient, bookmark.pairs if bookmark else ask.pairs)
-    own = _patient(ask, patient, wanted, run)
-    if bookmark is None and own is not None and "Patient" in wanted.types:
+    wanted = _wanted(ask, whose, bookmark.pairs if bookmark else ask.pairs)
+    own = _own(ask, whose, wanted, run)
+    if bookmark is None and own is not None and whose[0] in wanted.types:
         answer = _first(ask, wanted.plan, own, run)
     else:
         answer = answer_of(ask, wanted.plan, bookmark, run)
-    included = _included(ask, patient, wanted, answer, run)
+    included = _included(ask, whose, wanted, answer, run)
     return written(ask, wanted.plan, bookmark, answer, included, note)
 
 
 def _first(ask: Ask, plan: Plan, own: Found, run: Run) -> Answer:
-    """The first page, which begins with the patient; a page of one is him alone."""
+    """The first page, which begins with the patient or encounter; a page of one is that alone."""
     alone = plan.control.count == 1
     plan.control.count -= 0 if alone else 1
     answer = answer_of(ask, plan, None, run)
@@ -92,10 +92,10 @@ def _first(ask: Ask, plan: Plan, own: Found, run: Run) -> Answer:
     return Answer([own, *answer.matches], None, answer.issues, answer.more)
 
 
-def _wanted(ask: Ask, patient: str, pairs: Sequence[Pair]) -> _Wanted:
+def _wanted(ask: Ask, whose: Name, pairs: Sequence[Pair]) -> _Wanted:
     plan = Plan([], Control(count=MOST_COUNT), [])
     for name, value in checked_pairs(pairs):
-        if name in _SINGLE or name == "_type":
+        if name in _SINGLE[whose[0]] or name == "_type":
             plan.used.append((name, value))
         elif name not in _OF_HTTP:
             error = unknown(name, OPERATION)
@@ -111,7 +111,7 @@ def _wanted(ask: Ask, patient: str, pairs: Sequence[Pair]) -> _Wanted:
     since = _since(given["_since"]) if "_since" in given else ()
     named = [one for name, value in plan.used if name == "_type" for one in _types(value)]
     chosen = tuple(dict.fromkeys(named)) or tuple(NUMBERS)
-    plan.sought = _sought(ask, patient, chosen, [*since], _period(given))
+    plan.sought = _sought(ask, whose, chosen, since, _period(given))
     return _Wanted(chosen, since, plan)
 
 
@@ -122,7 +122,7 @@ def _given(used: Sequence[Pair]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for name, value in used:
-        if name in _SINGLE and found.setdefault(name, value) != value:
+        if name != "_type" and found.setdefault(name, value) != value:
             raise wrong_value(name, "one value")
     return found
 
@@ -152,15 +152,16 @@ def _period(given: dict[str, str]) -> dict[str, str]:
 
 
 def _sought(
-    ask: Ask, patient: str, types: Sequence[str], since: list[Condition], period: dict[str, str]
+    ask: Ask, whose: Name, types: Sequence[str], since: Sequence[Condition], period: dict[str, str]
 ) -> list[Sought]:
     found = []
     for name in TYPES:
-        if name not in types or not ask.access.allows(name, SEARCH):
+        named = keys(name, whose[1]) if whose[0] == "Patient" else encounter_keys(name, whose[1])
+        if name not in types or not named or not ask.access.allows(name, SEARCH):
             continue
-        conditions: list[Condition] = [Keyed(keys(name, patient), rare=True), *since, *_in_care(ask, name, period)]
-        if name == "Patient":
-            conditions.append(Neither((Own(Test("{row}.fhir_id = {}", ((patient, "text"),))),)))
+        conditions: list[Condition] = [Keyed(named, rare=True), *since, *_in_care(ask, name, period)]
+        if name == whose[0]:
+            conditions.append(Neither((_is(whose),)))
         found.append(Sought(name, (*conditions, *within(ask.access, name))))
     return found
 
@@ -182,28 +183,45 @@ def _present(type_name: str, code: str) -> Condition:
     return Own(Test("strpos({row}.parameters, {}) > 0", ((f" {number} ", "text"),)))
 
 
-def _patient(ask: Ask, patient: str, wanted: _Wanted, run: Run) -> Found | None:
-    """The patient himself; None where he has not changed since the time asked for.
+def _is(whose: Name) -> Own:
+    return Own(Test("{row}.fhir_id = {}", ((whose[1], "text"),)))
 
-    :raises NoSuchResource: there is none, or the request is bound to another one.
-    :raises Gone: he was deleted.
+
+def _compartment(whose: Name, type_name: str) -> tuple[Condition, ...]:
+    """The condition on the resources of a type in the compartment; none of a type that is never of one."""
+    if whose[0] == "Patient":
+        return in_compartment(whose[1], type_name)
+    if type_name == "Encounter":
+        return (_is(whose),)
+    found = encounter_keys(type_name, whose[1])
+    return (Keyed(found, rare=True),) if found else ()
+
+
+def _own(ask: Ask, whose: Name, wanted: _Wanted, run: Run) -> Found | None:
+    """The patient or encounter itself; None where it has not changed since the time asked for.
+
+    :raises NoSuchResource: there is none, or the request is bound to another patient.
+    :raises Gone: it was deleted.
     """
     compiler = Compiler(ask.tenant_id)
-    name = compiler.bind(patient, "text")
-    tests = " AND ".join(compiler.all_hold(wanted.since, Place("r.id", "r.sort_date", "r"))) or "TRUE"
+    place = Place("r.id", "r.sort_date", "r")
+    name = compiler.bind(whose[1], "text")
+    tests = " AND ".join(compiler.all_hold(wanted.since, place)) or "TRUE"
+    seen = " AND ".join(compiler.all_hold(within(ask.access, whose[0]), place)) or "TRUE"
     sql = (
         f"SELECT {COLUMNS}, r.version::text, ({tests})::text FROM fhir_api_resource r"
-        f" WHERE r.tenant_id = $1 AND r.type = {NUMBERS['Patient']} AND r.fhir_id = {name}"
+        f" WHERE r.tenant_id = $1 AND r.type = {NUMBERS[whose[0]]} AND r.fhir_id = {name} AND {seen}"
     )
     (rows,) = run([Call(Statement(sql.encode(), b""), compiler.parameters)])
-    if not len(rows) or ask.access.patient not in ("", patient):
+    linked = whose[0] == "Patient" and ask.access.patient not in ("", whose[1])
+    if not len(rows) or linked:
         raise NoSuchResource
     if rows.value(0, 3) is None:
         raise Gone(headers={"ETag": f'W/"{(rows.value(0, 4) or b"").decode()}"'})
     return next(read(rows)) if rows.value(0, 5) == b"true" else None
 
 
-def _included(ask: Ask, patient: str, wanted: _Wanted, answer: Answer, run: Run) -> list[Found]:
+def _included(ask: Ask, whose: Name, wanted: _Wanted, answer: Answer, run: Run) -> list[Found]:
     """What the page refers to outside of the compartment; of staff and places, what they refer to as well."""
     included: list[Found] = []
     known = {one.name for one in answer.matches}
@@ -211,7 +229,7 @@ def _included(ask: Ask, patient: str, wanted: _Wanted, answer: Answer, run: Run)
     for step in range(DEEPEST):
         names = {name for one in fresh for name in references_in(read_stored(one.body))} - known
         names = {(kind, fhir_id) for kind, fhir_id in names if not step or kind in SHARED}
-        calls = list(_calls(ask, patient, wanted, names))
+        calls = list(_calls(ask, whose, wanted, names))
         if not calls:
             break
         room = MOST - len(included)
@@ -226,7 +244,7 @@ def _included(ask: Ask, patient: str, wanted: _Wanted, answer: Answer, run: Run)
     return included
 
 
-def _calls(ask: Ask, patient: str, wanted: _Wanted, names: set[Name]) -> Iterator[Call]:
+def _calls(ask: Ask, whose: Name, wanted: _Wanted, names: set[Name]) -> Iterator[Call]:
     """The statements that fetch resources by name, as far as the request may see them and wants them."""
     for type_name in dict.fromkeys(name for name, _ in sorted(names)):
         if type_name not in wanted.types or not ask.access.allows(type_name, READ):
@@ -234,8 +252,8 @@ def _calls(ask: Ask, patient: str, wanted: _Wanted, names: set[Name]) -> Iterato
         compiler = Compiler(ask.tenant_id)
         ids = compiler.bind([fhir_id for name, fhir_id in sorted(names) if name == type_name], "text[]")
         where = ["r.tenant_id = $1", f"r.type = {NUMBERS[type_name]}", f"r.fhir_id = ANY({ids})", "NOT r.deleted"]
-        his = in_compartment(patient, type_name)
-        conditions = (*wanted.since, *within(ask.access, type_name), *((Neither(his),) if his else ()))
+        inside = _compartment(whose, type_name)
+        conditions = (*wanted.since, *within(ask.access, type_name), *((Neither(inside),) if inside else ()))
         where += compiler.all_hold(conditions, Place("r.id", "r.sort_date", "r"))
         sql = f"SELECT {COLUMNS} FROM fhir_api_resource r WHERE {' AND '.join(where)} ORDER BY r.fhir_id"
         yield Call(Statement(sql.encode(), b""), compiler.parameters)

@@ -1,5 +1,6 @@
-"""`Patient/[id]/$everything` over HTTP. Source: R4 operation-patient-everything.html, operations.html#executing."""
+"""`$everything` of a Patient or an Encounter over HTTP. Source: R4 operation-patient-everything.html, operations.html#executing."""
 
+from functools import partial
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse
@@ -19,6 +20,8 @@ from .instances import UnknownOperation, check_name
 from .parameters import InvalidParameters, parts
 from .searches import SearchViewSet
 
+_OF: Final = ("Patient", "Encounter")
+
 # How each parameter is written in Parameters. Source: R4 operation-patient-everything.html.
 _VALUES: Final = {
     "start": "valueDate",
@@ -30,23 +33,25 @@ _VALUES: Final = {
 
 
 class EverythingViewSet(SearchViewSet):
-    """The operation on one patient, asked by address or with Parameters."""
+    """The operation on one patient or encounter, asked by address or with Parameters."""
 
-    operations = {"everything": reading("Read everything of a patient")}
+    operations = {"everything": reading("Read everything of a patient or an encounter")}
 
     def everything(self, request: HttpRequest, type_name: str, fhir_id: str) -> HttpResponse:
-        """Answer a page of the patient's compartment and of what it refers to."""
+        """Answer a page of the compartment and of what it refers to."""
         return self._answer(lambda: self._everything(type_name, fhir_id))
 
     def _everything(self, type_name: str, fhir_id: str) -> bytes:
         read = Access("everything", type_name, fhir_id)
         try:
             check_name(type_name, fhir_id)
-            if type_name != "Patient":
-                raise UnknownOperation("$everything is an operation on a Patient.", issue_type="not-supported")
+            if type_name not in _OF:
+                text = f"$everything is an operation on a {' or '.join(_OF)}."
+                raise UnknownOperation(text, issue_type="not-supported")
             self._within.demand(type_name, smart.READ)
-            asked = self._asked(name_of(fhir_id), _pairs(self.request))
-            return run_everything(asked, fhir_id, self._trip, lambda names, found: self._note(read, names, found))
+            whose = type_name, fhir_id
+            asked = self._asked(name_of(whose), _pairs(self.request))
+            return run_everything(asked, whose, self._trip, partial(self._note, read))
         except (NoSuchResource, Gone) as refusal:
             self._absent(read, refusal)
             raise
@@ -57,7 +62,7 @@ class EverythingViewSet(SearchViewSet):
     def _absent(self, read: Access, refusal: PlatformError) -> None:
         """Write the record of a question about a patient who is not there."""
         outcome = 410 if isinstance(refusal, Gone) else 404
-        gone = (read.fhir_id,) if outcome == 410 else ()
+        gone = (read.fhir_id,) if outcome == 410 and read.type == "Patient" else ()
         actor = self._actor or self.ask(lambda _: ())[0]
         self.note(actor, Access(read.interaction, read.type, read.fhir_id, patients=gone, outcome=outcome))
 

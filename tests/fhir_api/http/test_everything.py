@@ -304,4 +304,25 @@ def test_everything_is_read_in_a_batch(record):
 def test_capability_statement_names_the_operation(record):
     (rest,) = record.doctor.get("/metadata").json()["rest"]
     named = {one["type"]: [op["name"] for op in one.get("operation", ())] for one in rest["resource"]}
-    assert [name for name, operations in named.items() if "everything" in operations] == ["Patient"]
+    assert [name for name, operations in named.items() if "everything" in operations] == ["Patient", "Encounter"]
+
+
+def test_everything_of_an_encounter(record):
+    visit = record.of("visit 2019")
+    bundle = record.doctor.get(f"/{visit}/$everything").json()
+    assert record.told(bundle)[0] == "visit 2019"
+    assert set(record.told(bundle, "match")) == {"visit 2019", "undated"}
+    assert set(record.told(bundle, "include")) == {"own", "place"}
+    told = record.doctor.get(f"/{visit}/$everything?_type=Observation").json()
+    assert set(record.told(told)) == {"undated"}
+    first = record.doctor.get(f"/{visit}/$everything?_count=1").json()
+    second = record.doctor.get(following(first)).json()
+    assert (record.told(first, "match"), record.told(second, "match")) == (["visit 2019"], ["undated"])
+    strict = record.doctor.get(f"/{visit}/$everything?start=2020", Prefer="handling=strict")
+    assert (strict.status_code, code_of(strict)) == (400, "unknown_parameter")
+    assert record.doctor.get("/Encounter/nobody/$everything").status_code == 404
+    person, _ = factories.member(record.doctor.tenant, ["prescriber"])
+    for name, status in (("own", 200), ("other", 404)):
+        bound = {"tenant": record.doctor.tenant, "patient": record.of(name).partition("/")[2]}
+        api = Fhir(factories.bearer(person, scopes="patient/*.rs", **bound), record.doctor.tenant)
+        assert api.get(f"/{visit}/$everything").status_code == status

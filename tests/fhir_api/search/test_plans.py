@@ -160,7 +160,8 @@ def seen(tenant_id: UUID, form: str, access: Access = UNNARROWED) -> list[tuple[
     with tenant_context(tenant_id):
         ask = search.Ask(tenant_id, type_name, (*pairs, ("_count", "20")), now(), strict=True, access=access)
         if type_name.endswith(OPERATION):
-            search.run_everything(ask, type_name.split("/")[1], run)
+            kind, fhir_id, _ = type_name.split("/")
+            search.run_everything(ask, (kind, fhir_id), run)
         else:
             search.run_search(ask, run)
     return plans
