@@ -19,7 +19,10 @@ OWN = "hp_app"
 COUNTERPARTY = "hp_counterparty"
 
 _BIND = "SELECT set_config('app.tenant_id', %s, true), set_config('role', %s, true)"
-_BOUND = "SELECT current_setting('app.tenant_id', true), current_setting('role')"
+_EXCHANGE = """
+WITH before AS MATERIALIZED (SELECT current_setting('app.tenant_id', true) AS tenant, current_setting('role') AS role)
+SELECT before.tenant, before.role, set_config('app.tenant_id', %s, true), set_config('role', %s, true) FROM before
+"""
 
 
 def needs_transaction(function: Callable[P, R]) -> Callable[P, R]:
@@ -47,24 +50,25 @@ def bind_tenant(tenant_id: UUID | None, role: str = OWN) -> None:
 @contextmanager
 def tenant_context(tenant_id: UUID, role: str = OWN) -> Iterator[None]:
     """Work as one tenant in a transaction; nested inside another binding, restore that one by hand at the end."""
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(_BOUND)
-            before = cursor.fetchone()
-            cursor.execute(_BIND, [str(tenant_id), role])
+    with _bound(str(tenant_id), role):
         yield
-        with connection.cursor() as cursor:
-            cursor.execute(_BIND, [before[0] or "", before[1]])
 
 
 @contextmanager
 def role_context(role: str) -> Iterator[None]:
     """Work under one of the narrow database roles (no tenant) in a transaction of its own, e.g. the webhook dispatcher."""
+    with _bound("", role):
+        yield
+
+
+@contextmanager
+def _bound(tenant_id: str, role: str) -> Iterator[None]:
+    is_inner = connection.in_atomic_block
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute(_BOUND)
+            cursor.execute(_EXCHANGE, [tenant_id, role])
             before = cursor.fetchone()
-            cursor.execute(_BIND, ["", role])
         yield
-        with connection.cursor() as cursor:
-            cursor.execute(_BIND, [before[0] or "", before[1]])
+        if is_inner:  # else the end of the transaction takes both back
+            with connection.cursor() as cursor:
+                cursor.execute(_BIND, [before[0] or "", before[1]])

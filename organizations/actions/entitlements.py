@@ -121,20 +121,16 @@ def _write_entitlement(tenant: Tenant, plan: Plan, terms: Terms, at: datetime) -
 
 def _write_quotas(tenant: Tenant, plan: Plan, terms: Terms, at: datetime) -> bool:
     present = {row.key: row for row in Quota.objects.select_for_update().filter(tenant_id=tenant.id).order_by("id")}
-    changed = False
+    changed, made = False, []
     for key, found in plan.quotas.items():
         limit = terms.limits.get(key, found.limit)
         if key not in present:
-            present[key] = Quota.objects.create(
-                tenant_id=tenant.id,
-                key=key,
-                period_started=period_start(found.period, at) or at,
-                **_columns(found, limit),
-            )
-            changed = True
+            began = period_start(found.period, at) or at
+            made.append(Quota(tenant_id=tenant.id, key=key, period_started=began, **_columns(found, limit)))
         else:
             changed = _change_quota(present[key], found, limit, terms.keeps_usage, at) or changed
-    return changed
+    Quota.objects.bulk_create(made)
+    return changed or bool(made)
 
 
 def _change_quota(row: Quota, found: QuotaTerms, limit: int | None, keeps_usage: bool, at: datetime) -> bool:

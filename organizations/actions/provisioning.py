@@ -110,7 +110,7 @@ def provision_tenant(*, actor: Actor, spec: TenantSpec, at: datetime) -> Provisi
         outcome = _find_or_create(actor, spec, at)
     run = _Run(replace(actor, tenant_id=outcome.tenant.id, membership_id=None), spec, at, outcome)
     for name, step in _STEPS.items():
-        with transaction.atomic(), tenant_context(run.tenant.id):
+        with tenant_context(run.tenant.id):
             _once(run, name, step)
     return outcome
 
@@ -181,7 +181,7 @@ def _organization(actor: Actor, spec: TenantSpec, at: datetime) -> tuple[Organiz
 
 def _once(run: _Run, name: str, step: Callable[[_Run], dict[str, Any]]) -> None:
     """Do a step unless it is recorded; two runs at once take turns at the tenant's row."""
-    Tenant.objects.select_for_update(no_key=True).only("id").get(pk=run.tenant.id)
+    Tenant.objects.select_for_update(no_key=True).values_list("id").get(pk=run.tenant.id)
     if ProvisioningStep.objects.filter(tenant=run.tenant, name=name).exists():
         return
     result = step(run)

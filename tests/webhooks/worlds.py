@@ -15,6 +15,7 @@ from suppliers.catalog.events import ProductCreated
 from tests.factories import Api, api_key, provision
 from webhooks import dispatcher
 from webhooks.models import DueDelivery
+from webhooks.queues import Queues
 
 
 @dataclass
@@ -63,8 +64,18 @@ class World:
 def new_world():
     tenant = provision("supplier")
     world = World(tenant, Api(key=api_key(tenant), tenant=tenant), system_actor(tenant.id, request_id="request-1"))
-    drain()  # what provisioning itself said, before anybody listens
+    dispatcher.run(_settle())
     return world
+
+
+async def _settle():
+    """Fan out what provisioning itself said, before anybody listens."""
+    queues = Queues(lease=uuid4())
+    try:
+        while await queues.fan_out(limit=1000):
+            pass
+    finally:
+        await queues.close()
 
 
 def drain(seconds=10.0, **pace):
