@@ -39,11 +39,13 @@ def ensure_template(backends: Backends) -> str:
     """
     name = _TEMPLATE + fingerprint()[:16]
     with _alone(backends) as cluster, cluster.connect() as connection:
-        found = [str(row[0]) for row in connection.execute("SELECT datname FROM pg_database ORDER BY oid").fetchall()]
+        rows = connection.execute("SELECT datname, datistemplate FROM pg_database ORDER BY oid").fetchall()
+        found = {str(row[0]): bool(row[1]) for row in rows}
         if name not in found:
             _build(backends, cluster, name)
-        for stale in _stale(found, keep=name):
-            connection.execute(sql.SQL("ALTER DATABASE {} IS_TEMPLATE false").format(sql.Identifier(stale)))
+        for stale in _stale(list(found), keep=name):
+            if found[stale]:  # what a killed run left half dropped can be dropped, not altered
+                connection.execute(sql.SQL("ALTER DATABASE {} IS_TEMPLATE false").format(sql.Identifier(stale)))
             roles.drop_database(cluster, stale)
     return name
 

@@ -5,11 +5,13 @@ Names end in a fresh suffix, so tests never meet each other's rows.
 
 import json as jsonlib
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.test import Client
+from django.test.client import ClientHandler
 
 from core.actor import Actor, SubjectKind, system_actor
 from core.clock import now
@@ -116,11 +118,20 @@ def actor_of(tenant: Tenant, roles: Iterable[str] = ("tenant_admin",)) -> Actor:
     )
 
 
+@cache
+def _handler() -> ClientHandler:
+    """The way in, built once: each client of Django's own would load all middleware anew, and whitenoise look at every file."""
+    made = ClientHandler(enforce_csrf_checks=False)
+    made.load_middleware()
+    return made
+
+
 class Api:
     """A client of the HTTP interface with one credential and, if wanted, one tenant in the header."""
 
     def __init__(self, *, key: str = "", token: str = "", tenant: Tenant | UUID | str | None = None) -> None:
         self.client = Client(raise_request_exception=False)
+        self.client.handler = _handler()
         self.headers: dict[str, str] = {}
         if key:
             self.headers["X-API-Key"] = key

@@ -99,7 +99,7 @@ class _Run:
 def provision_tenant(*, actor: Actor, spec: TenantSpec, at: datetime) -> Provisioned:
     """This function will set a tenant up, or go on where an earlier run for the same slug stopped.
 
-    It opens a transaction for each step: within a request's transaction they are parts of it; a command keeps what is done.
+    When a step fails, a command keeps what the steps before it did; a request's transaction takes all of it back.
 
     :raises InvalidFields: the plan or a role does not exist.
     :raises UnknownOrganization: the organization is not within the actor's reach.
@@ -109,9 +109,9 @@ def provision_tenant(*, actor: Actor, spec: TenantSpec, at: datetime) -> Provisi
     with transaction.atomic():
         outcome = _find_or_create(actor, spec, at)
     run = _Run(replace(actor, tenant_id=outcome.tenant.id, membership_id=None), spec, at, outcome)
-    for name, step in _STEPS.items():
-        with tenant_context(run.tenant.id):
-            _once(run, name, step)
+    failure = _walk(run)
+    if failure is not None:
+        raise failure
     return outcome
 
 
@@ -179,14 +179,22 @@ def _organization(actor: Actor, spec: TenantSpec, at: datetime) -> tuple[Organiz
     )
 
 
-def _once(run: _Run, name: str, step: Callable[[_Run], dict[str, Any]]) -> None:
-    """Do a step unless it is recorded; two runs at once take turns at the tenant's row."""
-    Tenant.objects.select_for_update(no_key=True).values_list("id").get(pk=run.tenant.id)
-    if ProvisioningStep.objects.filter(tenant=run.tenant, name=name).exists():
-        return
-    result = step(run)
-    ProvisioningStep.objects.create(tenant=run.tenant, name=name, result=result, finished_at=run.at)
-    run.outcome.steps.append(name)
+def _walk(run: _Run) -> Exception | None:
+    """Do the steps that are not recorded; two runs at once take turns at the tenant's row. Returns what stopped it."""
+    with tenant_context(run.tenant.id):
+        Tenant.objects.select_for_update(no_key=True).values_list("id").get(pk=run.tenant.id)
+        done = set(ProvisioningStep.objects.filter(tenant=run.tenant).values_list("name", flat=True))
+        for name, step in _STEPS.items():
+            if name in done:
+                continue
+            try:
+                with transaction.atomic():
+                    result = step(run)
+                    ProvisioningStep.objects.create(tenant=run.tenant, name=name, result=result, finished_at=run.at)
+            except Exception as error:  # raised by the caller, after what came before it is committed
+                return error
+            run.outcome.steps.append(name)
+    return None
 
 
 def _configure(run: _Run) -> dict[str, Any]:

@@ -246,7 +246,9 @@ def test_killed_workers_leave_neither_doubles_nor_gaps(world, receiver, service_
     kills, moved, longest = 0, 0, 0.1
     environment = {**os.environ, **service_environment, "DJANGO_SETTINGS_MODULE": "config.settings"}
     command = [sys.executable, "-c", _WORKERS]
-    with subprocess.Popen(command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as workers:
+    with subprocess.Popen(
+        command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as workers:
         while (now_so := read(world, replay))["state"] in states.REPLAYING:
             longest = 0.1 if now_so["examined"] > moved else longest * 1.2  # a busy machine needs longer for a batch
             moved = now_so["examined"]
