@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.test import Client
+from django.test import Client as DjangoClient
 from django.test.client import ClientHandler
 
 from core.actor import Actor, SubjectKind, system_actor
@@ -119,11 +119,18 @@ def actor_of(tenant: Tenant, roles: Iterable[str] = ("tenant_admin",)) -> Actor:
 
 
 @cache
-def _handler() -> ClientHandler:
-    """The way in, built once: each client of Django's own would load all middleware anew, and whitenoise look at every file."""
-    made = ClientHandler(enforce_csrf_checks=False)
+def _handler(enforce_csrf_checks: bool) -> ClientHandler:
+    made = ClientHandler(enforce_csrf_checks=enforce_csrf_checks)
     made.load_middleware()
     return made
+
+
+class Client(DjangoClient):
+    """Django's test client with a way in that is built once, not for each client: whitenoise looks at every file then."""
+
+    def __init__(self, enforce_csrf_checks: bool = False, **more: Any) -> None:
+        super().__init__(enforce_csrf_checks, **more)
+        self.handler = _handler(enforce_csrf_checks)
 
 
 class Api:
@@ -131,7 +138,6 @@ class Api:
 
     def __init__(self, *, key: str = "", token: str = "", tenant: Tenant | UUID | str | None = None) -> None:
         self.client = Client(raise_request_exception=False)
-        self.client.handler = _handler()
         self.headers: dict[str, str] = {}
         if key:
             self.headers["X-API-Key"] = key

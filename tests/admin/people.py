@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.test import Client
 
 from core.actor import system_actor
 from core.clock import now
@@ -14,6 +13,7 @@ from organizations.models import ApiKey, ConfigurationVersion, Location, Members
 from organizations.oauth import clients
 from organizations.queries.configuration import locked_configuration
 from tests import factories
+from tests.factories import Client
 
 PASSWORD = "correct horse battery staple 9"
 REASON = "Ticket 4711: customer asks for help"

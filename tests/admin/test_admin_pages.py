@@ -2,13 +2,13 @@
 
 import pytest
 from django.contrib import admin
-from django.test import Client
 from django.urls import reverse
 
 from core.row_security import security_of
 from organizations.staff.pages import StaffPages, TenantPages
 from organizations.staff.roles import Area, sees
 from tests.admin.people import act_in, signed_in, staff, world
+from tests.factories import Client
 
 admin.autodiscover()
 PAGES = sorted(admin.site._registry.values(), key=lambda page: page.opts.label)

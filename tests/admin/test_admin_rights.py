@@ -9,7 +9,6 @@ import pyotp
 import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from core.clock import now
@@ -22,6 +21,7 @@ from organizations.staff import acting, exports, sign_in
 from organizations.staff.roles import Deed, does
 from tests import factories
 from tests.admin.people import PASSWORD, REASON, act_in, signed_in, staff, world
+from tests.factories import Client
 
 REASONED = {"reason": REASON}
 

@@ -3,10 +3,9 @@
 import json as jsonlib
 from typing import Any
 
-from django.test import Client
-
 from core.ids import uuid7_text
 from tests import factories
+from tests.factories import Client
 
 BASE = "/fhir/R4"
 FHIR = "application/fhir+json"

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from django.test import Client
 
 from core.ids import uuid7_text
+from tests.factories import Client
 from tests.fhir_api.clients import BASE, FHIR, Fhir, code_of, issue_type, patient, prescriber
 
 JSON = "application/fhir+json; charset=utf-8"

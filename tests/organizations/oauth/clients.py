@@ -9,13 +9,12 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import requests
 from django.db import transaction
-from django.test import Client
 from requests.adapters import HTTPAdapter
 
 from core.clock import now
 from organizations.models import OAuthApplication, ServiceAccount, Tenant
 from organizations.oauth import clients
-from tests.factories import suffix
+from tests.factories import Client, suffix
 from tests.organizations.people import Person
 
 CALLBACK = "https://app.example/callback"

@@ -3,8 +3,8 @@
 import base64
 
 import pytest
-from django.test import Client
 
+from tests.factories import Client
 from tests.organizations.oauth.clients import (
     application,
     machine,

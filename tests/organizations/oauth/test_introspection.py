@@ -1,8 +1,6 @@
 """Introspection, revocation and userinfo."""
 
-from django.test import Client
-
-from tests.factories import provision
+from tests.factories import Client, provision
 from tests.organizations.oauth.clients import (
     application,
     grant,

@@ -9,13 +9,12 @@ import pyotp
 import pytest
 from django.core import mail
 from django.db import transaction
-from django.test import Client
 
 from core.clock import now
 from organizations.models import Membership, User
 from organizations.signin import factors, invitations
 from organizations.signin.tasks import send_mails
-from tests.factories import provision, suffix
+from tests.factories import Client, provision, suffix
 from tests.organizations.oauth.clients import CALLBACK, Browser, application, pkce, request_of, token, told
 
 
