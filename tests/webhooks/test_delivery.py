@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from itertools import pairwise
@@ -17,6 +16,7 @@ from core.db import bind_tenant
 from ledger import public as ledger
 from organizations.models import Tenant
 from suppliers.catalog.events import ProductCreated, ProductDeleted
+from tests.conftest import part
 from tests.webhooks.test_javascript import add_key
 from tests.webhooks.test_signing import holds
 from tests.webhooks.worlds import drain, new_world
@@ -282,20 +282,21 @@ def test_two_dispatchers_deliver_everything_once(world, receiver):
     assert world.rows(DueDelivery) == []
 
 
-def test_killed_worker_is_made_good_when_its_lease_ends(world, service_environment):
+def test_killed_worker_is_made_good_when_its_lease_ends(world, service_environment, tmp_path):
+    lease = 6
     replies = {1: Reply(delay_seconds=30)}
     with Receiver(script=lambda arrival, number: replies.get(number, Reply())) as receiver:
         endpoint = world.endpoint(receiver.url, events=["product.*"])
         world.record()
-        extra = {"WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS": "true", "WEBHOOKS_LEASE_SECONDS": "3"}
+        extra = {"WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS": "true", "WEBHOOKS_LEASE_SECONDS": str(lease)}
         command = [sys.executable, "manage.py", "webhooks_dispatch", "--forever"]
-        worker = subprocess.Popen(command, env={**os.environ, **service_environment, **extra})
-        assert len(receiver.wait(1, seconds=20)) == 1
-        os.kill(worker.pid, signal.SIGKILL)
-        worker.wait()
+        with part(command, {**os.environ, **service_environment, **extra}, tmp_path) as child:
+            assert len(receiver.wait(1, seconds=60)) == 1
+            os.kill(child.process.pid, signal.SIGKILL)
+            child.process.wait()
         drain()
         assert len(receiver.received) == 1, "the lease still holds"
-        time.sleep(3)
+        time.sleep(lease)
         drain()
         assert len(receiver.received) == 2
         assert len({arrival.message_id for arrival in receiver.received}) == 1

@@ -1,7 +1,6 @@
 """The dispatcher behind Celery: a commit rings a real worker, and a doorbell that nobody hears costs nothing."""
 
 import os
-import subprocess
 import sys
 import time
 
@@ -9,6 +8,7 @@ import pytest
 from celery import current_app
 
 from bench.receiver import Receiver
+from tests.conftest import part, wait
 from tests.webhooks.worlds import new_world
 from webhooks import queries, tasks
 from webhooks.models import DueDelivery
@@ -29,16 +29,12 @@ WORKER = [
 
 
 @pytest.fixture
-def worker(service_environment):
+def worker(service_environment, tmp_path):
     """A Celery worker of the webhooks queue on this run's database and Valkey."""
     extra = {"WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS": "true"}
-    process = subprocess.Popen([sys.executable, *WORKER], env={**os.environ, **service_environment, **extra})
-    end = time.monotonic() + 30
-    while not current_app.control.ping(timeout=0.3):
-        assert time.monotonic() < end, "the worker did not start"
-    yield process
-    process.terminate()
-    process.wait(30)
+    with part([sys.executable, *WORKER], {**os.environ, **service_environment, **extra}, tmp_path) as child:
+        wait(child, lambda: current_app.control.ping(timeout=0.3))
+        yield
 
 
 def test_commit_rings_a_worker_that_delivers(worker):
