@@ -219,9 +219,10 @@ def _told(values: dict[str, Any]) -> str:
 
 
 def resident(pid: int) -> int:
-    """The memory of a process and its children in MB."""
+    """The memory of a process and its children in MB; what they share is counted once, where the system tells that."""
     root = psutil.Process(pid)
-    return sum(process.memory_info().rss for process in [root, *root.children(recursive=True)]) // 2**20
+    found = [process.memory_full_info() for process in [root, *root.children(recursive=True)]]
+    return sum(getattr(one, "pss", one.rss) for one in found) // 2**20
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:
