@@ -19,7 +19,6 @@ from fhir_api.types import NUMBERS
 
 from .conditions import Chained, Condition, Either, Had, Keyed, Kin, Link, Listed, Neither, Own, Sought, Test
 
-
 # Keeps a filter what it is: a probe of a full key for each candidate. Joined instead, by a planner that takes both sides for
 # some rows, two hundred candidates of each were compared with one another.
 _PROBE = " OFFSET 0"

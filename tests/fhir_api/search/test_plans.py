@@ -188,7 +188,9 @@ def told(node: dict[str, Any]) -> str:
 def test_plan_of_every_form_reads_by_index(tenant: Tenant, form: str) -> None:
     for sql, plan in seen(tenant.id, form):
         scanned = [node for node in nodes(plan) if node["Node Type"] == "Seq Scan"]
+        compared = sum(node.get("Rows Removed by Join Filter", 0) * node["Actual Loops"] for node in nodes(plan))
         assert not scanned, "\n".join((sql, *map(told, nodes(plan))))
+        assert compared <= EACH, "\n".join((sql, *map(told, nodes(plan))))
 
 
 NARROW = {
