@@ -135,7 +135,7 @@ def test_bound_token_reaches_nothing_but_the_record(clinic):
     assert factories.Api(token=token).get("/v1/locations").status_code == 403
 
 
-@pytest.mark.parametrize("path", ["/$export", "/Patient/$export", f"/_export/{uuid7_text()}"])
+@pytest.mark.parametrize("path", ["/$export", "/Patient/$export", "/_export/01a1fee5-4919-7d86-880d-d9de07a7e74a"])
 def test_bound_token_exports_nothing(clinic, path):
     answer = clinic.api.get(path, Prefer="respond-async", Accept="application/fhir+json")
     assert (answer.status_code, code_of(answer)) == (403, "insufficient_scope")
