@@ -232,7 +232,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     reader.add_argument(
         "--bundles", type=int, default=120, help="transactions to import into each tenant; 0: ask for what is there"
     )
-    reader.add_argument("--import-seconds", type=float, default=180.0, help="no Bundle is begun after so long")
+    reader.add_argument("--import-seconds", type=float, default=150.0, help="no Bundle is begun after so long")
     reader.add_argument("--rounds", type=int, default=3)
     reader.add_argument("--seconds", type=float, default=1.0, help="of each measurement")
     reader.add_argument("--connections", type=int, default=8)
