@@ -283,7 +283,7 @@ def test_two_dispatchers_deliver_everything_once(world, receiver):
 
 
 def test_killed_worker_is_made_good_when_its_lease_ends(world, service_environment, tmp_path):
-    lease = 6
+    lease = 4
     replies = {1: Reply(delay_seconds=30)}
     with Receiver(script=lambda arrival, number: replies.get(number, Reply())) as receiver:
         endpoint = world.endpoint(receiver.url, events=["product.*"])
