@@ -7,11 +7,13 @@ from celery import Celery
 from celery.signals import worker_process_init
 from django.conf import settings
 
+from . import acknowledging
 from .orphans import end_with_parent
 from .schedule import SCHEDULE
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
+acknowledging.use()
 app = Celery("health_procurement")
 app.conf.update(settings.CELERY)
 app.conf.beat_schedule = SCHEDULE
