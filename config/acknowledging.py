@@ -9,7 +9,7 @@ from typing import Any
 from kombu.transport import redis, virtual
 
 
-class Forgiving(redis.QoS):  # type: ignore[misc]  # kombu has no types
+class Forgiving(redis.QoS):
     """Counts a message as done whatever Redis says; what stays in its list of open ones is a doorbell rung twice."""
 
     def ack(self, delivery_tag: Any) -> None:
