@@ -10,7 +10,7 @@ from tests.admin.test_record_pages import Record, made
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def record(browser: Browser) -> Record:
     return made()
 
