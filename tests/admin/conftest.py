@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+SIGN_INS = {"sign_in": 1_000_000, "staff_sign_in": 1_000_000}
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -32,10 +33,20 @@ def chromium() -> str:
     return find_chromium()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def many_sign_ins_of_modules() -> Iterator[None]:
+    """The same for what a module's own fixtures sign in, before those of a test are there."""
+    from django.conf import settings
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(settings, "RATE_LIMIT_OVERRIDES", SIGN_INS)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def many_sign_ins(wide_limits: None, settings: pytest.FixtureRequest) -> None:
     """Let the pages be opened by more people a minute than one address may sign in; locking has limits of its own."""
-    settings.RATE_LIMIT_OVERRIDES = {**settings.RATE_LIMIT_OVERRIDES, "sign_in": 1_000_000, "staff_sign_in": 1_000_000}  # type: ignore[attr-defined]
+    settings.RATE_LIMIT_OVERRIDES = settings.RATE_LIMIT_OVERRIDES | SIGN_INS  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module")
