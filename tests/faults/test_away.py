@@ -15,7 +15,7 @@ from tests.faults import service as parts
 from tests.faults.service import frozen, kill, wait_for
 from tests.faults.traffic import Client, credential, product
 
-LONGEST_SECONDS = 20  # of a request while a server hangs or is away, on a machine with other work
+LONGEST_SECONDS = 10.0
 CLIENTS = 8
 
 
@@ -109,6 +109,7 @@ def test_service_answers_while_valkey_is_away(service, client, anyone):
         client.send("DELETE", f"/v1/webhooks/{endpoint.body['data']['id']}")
 
 
+@pytest.mark.alone
 def test_service_answers_while_valkey_hangs(service, client, anyone):
     with frozen(parts.valkey(service)):
         assert_names(anyone, "broker")
