@@ -1,14 +1,14 @@
 """Brakes on guessing: consecutive failures against one account lock it for a while, whether it exists or not.
 
-An attempt is counted before it is judged, in a transaction of its own, so that a burst of parallel guesses cannot slip
-through; a success clears the count.
+An attempt is counted before it is judged, by one statement that commits itself, so that a burst of parallel guesses
+neither slips through nor waits for a row that one of them holds from here; a success clears the count.
 """
 
 import math
 from datetime import datetime
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection
 
 from core.crypto import key_ring
 from core.errors import TooMany
@@ -54,7 +54,7 @@ def count(kind: str, name: str, *, at: datetime) -> str:
         "longest": LONGEST_LOCK_SECONDS,
         "forget": FORGET_SECONDS,
     }
-    with transaction.atomic(), connection.cursor() as cursor:
+    with connection.cursor() as cursor:
         cursor.execute(_COUNT, values)
         if cursor.fetchone() is None:
             raise _locked(subject, at)
