@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
@@ -118,10 +119,21 @@ def _check_transport(request: HttpRequest, area: Area) -> None:
         return
     if settings.PRODUCTION and not request.is_secure():
         raise HttpsRequired("Plain HTTP is refused, never redirected; renew what this request carried.")
+    meta = request.META
+    if not _is_ours(meta["HTTP_HOST"] if "HTTP_HOST" in meta else meta["SERVER_NAME"], tuple(settings.ALLOWED_HOSTS)):
+        raise HostNotAllowed
+
+
+@lru_cache(maxsize=256)
+def _is_ours(host: str, _allowed: tuple[str, ...]) -> bool:
+    """Tell whether a Host header names this service, by Django's rule, which is read once for each name."""
+    asked = HttpRequest()
+    asked.META = {"HTTP_HOST": host}
     try:
-        request.get_host()
+        asked.get_host()
     except DisallowedHost:
-        raise HostNotAllowed from None
+        return False
+    return True
 
 
 def _take_of_address(request: HttpRequest, area: Area) -> ratelimits.Verdict | None:

@@ -20,6 +20,7 @@ where `replace(command)` calls one action with `command.actor`, `.data`, `.targe
 """
 
 from collections.abc import Callable, Sequence
+from functools import update_wrapper
 from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
@@ -58,6 +59,21 @@ class ApiViewSet(GenericViewSet[Any]):
     request: HttpRequest  # type: ignore[assignment]  # Django's own: DRF's wrapper costs more than it gives here
     subject: Subject
     operation: Operation
+
+    @classmethod
+    def as_view(cls, actions: Any = None, **initkwargs: Any) -> Any:
+        """DRF's view with all its marks, called without the steps that `dispatch` here has no use for."""
+        made: Any = super().as_view(actions, **initkwargs)
+        action_map = dict(made.actions)
+        if "get" in action_map:
+            action_map.setdefault("head", action_map["get"])
+
+        def view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            self = cls(**initkwargs)
+            self.action_map, self.args, self.kwargs = action_map, args, kwargs
+            return self.dispatch(request, *args, **kwargs)
+
+        return update_wrapper(view, made)
 
     # -- the request's way in and out -------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The HTTP front: Granian's RSGI before Django's WSGI, `granian --interface rsgi config.front:app`.
+"""The HTTP front: Granian's RSGI before Django's handler, `granian --interface rsgi config.front:app`.
 
 Before a thread is taken the header rules hold and the body is read whole, within its bounds of size and time: a slow
 client costs a coroutine, never a thread. What breaks a rule still goes through Django's outermost middleware, as a
@@ -15,13 +15,16 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections import deque
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
 
-from django.core.signals import request_finished, request_started
-from django.db import DEFAULT_DB_ALIAS, close_old_connections, connections, reset_queries
+from django.core.cache import close_caches
+from django.core.handlers.base import reset_urlconf
+from django.core.signals import request_finished
+from django.db import DEFAULT_DB_ALIAS, close_old_connections, connections
+from django.http.response import StreamingHttpResponse
 from django.urls import get_resolver
 from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
 
@@ -37,6 +40,7 @@ THREADS = int(os.environ.get("WEB_THREADS") or 8)
 BODY_SECONDS = float(os.environ.get("WEB_BODY_SECONDS") or 10)
 QUEUE_SECONDS = 10.0
 STREAM_SECONDS = 30.0
+SWEEP_SECONDS = 0.02
 HEADER_BYTES = 32_768
 DRAIN_BYTES = 64 * 1_048_576
 
@@ -88,6 +92,8 @@ class Front:
         self.jobs: SimpleQueue[
             tuple[asyncio.AbstractEventLoop, asyncio.Future[None], HTTPProtocol, _Environ, float]
         ] = SimpleQueue()
+        self.answered: deque[asyncio.Future[None]] = deque()
+        self.open = 0
         self.streams = threading.BoundedSemaphore(max(1, threads // 2))
         self.base: _Environ = {
             "SCRIPT_NAME": "",
@@ -112,9 +118,8 @@ class Front:
         start_metrics_server()
         _ = get_resolver().url_patterns  # imported now, not in the first request
         # The threads serve nothing but requests: what `_release` leaves clean need not be cleaned again.
-        request_started.disconnect(reset_queries)
-        for signal in (request_started, request_finished):
-            signal.disconnect(close_old_connections)
+        for receiver in (close_old_connections, close_caches, reset_urlconf):
+            request_finished.disconnect(receiver)
         for number in range(self.threads):
             threading.Thread(target=self._work, name=f"django-{number}", daemon=True).start()
         gc.collect()
@@ -141,7 +146,24 @@ class Front:
         loop = asyncio.get_running_loop()
         done = loop.create_future()
         self.jobs.put((loop, done, protocol, environ, time.monotonic()))
+        self._open(loop)
         await done
+
+    def _open(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Note one more open request, and that somebody must look after it."""
+        self.open += 1
+        if self.open == 1:
+            loop.call_later(SWEEP_SECONDS, self._sweep, loop)
+
+    def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
+        """End the coroutines of what was answered. Their clients have the answers, so one waking for many is enough."""
+        while self.answered:
+            done = self.answered.popleft()
+            self.open -= 1
+            if not done.done():
+                done.set_result(None)
+        if self.open:
+            loop.call_later(SWEEP_SECONDS, self._sweep, loop)
 
     def _read_head(self, scope: Scope, environ: _Environ) -> PlatformError | None:
         path = scope.path
@@ -180,38 +202,28 @@ class Front:
             except Exception:  # Django answers the faults of views; this one is deeper
                 log.exception("the front failed")
                 _fail(protocol)
-            loop.call_soon_threadsafe(_finish, done)
+            self.answered.append(done)
 
     def _call(self, protocol: HTTPProtocol, environ: _Environ, loop: asyncio.AbstractEventLoop) -> None:
-        head: list[Any] = []
-
-        def start_response(
-            status: str, headers: list[tuple[str, str]], _error: Any = None, /
-        ) -> Callable[[bytes], object]:
-            head.append(int(status[:3]))
-            head.append(headers)
-            return _unused_write
-
-        answer = application(environ, start_response)
-        status, headers = head
+        answer = application.ask(environ)
+        headers = [*answer.headers._store.values()]  # what `items` gives, without a look-up for each name
+        headers += [("Set-Cookie", cookie.output(header="")) for cookie in answer.cookies.values()]
         if REFUSAL in environ:
             headers.append(("Connection", "close"))
         try:
-            if getattr(answer, "streaming", True):
-                self._stream(protocol, status, headers, answer, loop)
+            if isinstance(answer, StreamingHttpResponse):
+                self._stream(protocol, answer, headers, loop)
             else:
-                protocol.response_bytes(status, headers, b"".join(answer))
+                protocol.response_bytes(answer.status_code, headers, answer.content)
         finally:
-            if close := getattr(answer, "close", None):
-                close()
+            answer.close()
             _release(environ)
 
     def _stream(
         self,
         protocol: HTTPProtocol,
-        status: int,
+        answer: StreamingHttpResponse,
         headers: list[tuple[str, str]],
-        parts: Iterable[bytes],
         loop: asyncio.AbstractEventLoop,
     ) -> None:
         """Send a streaming answer from this thread, whose database connection its generator uses."""
@@ -219,8 +231,8 @@ class Front:
             protocol.response_empty(503, [("Retry-After", "5"), ("Connection", "close")])
             return
         try:
-            transport = protocol.response_stream(status, headers)
-            for part in parts:
+            transport = protocol.response_stream(answer.status_code, headers)
+            for part in answer:
                 if part:
                     asyncio.run_coroutine_threadsafe(_send(transport, part), loop).result(STREAM_SECONDS)
         except TimeoutError:
@@ -276,10 +288,6 @@ def _fail(protocol: HTTPProtocol) -> None:
         protocol.response_str(500, [("content-type", "application/problem+json")], json.dumps(problem))
 
 
-def _unused_write(_part: bytes) -> None:
-    raise NotImplementedError("Django returns its bodies")  # the WSGI of 2003 could also push them
-
-
 def _release(environ: _Environ) -> None:
     """Close connections that are broken, too old, or opened for a page; looking at one is cheaper than asking all."""
     held = connections[DEFAULT_DB_ALIAS]
@@ -287,11 +295,6 @@ def _release(environ: _Environ) -> None:
     aged = held.close_at is not None and time.monotonic() >= held.close_at
     if spent or aged or area_of(environ["PATH_INFO"]).pages:
         close_old_connections()
-
-
-def _finish(done: asyncio.Future[None]) -> None:
-    if not done.done():
-        done.set_result(None)
 
 
 app = Front()

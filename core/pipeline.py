@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connection, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connections
 from psycopg import errors, pq
 
 _numbers = itertools.count()
@@ -90,18 +90,19 @@ def run(calls: Sequence[Call]) -> list[Rows]:
 
     :raises django.db.DatabaseError: as the ORM would raise it.
     """
+    held = connections[DEFAULT_DB_ALIAS]
     for last in (False, False, True):
-        connection.ensure_connection()
-        connected = connection.connection
+        held.ensure_connection()
+        connected = held.connection
         started = time.perf_counter()
         try:
-            with connection.wrap_database_errors:
+            with held.wrap_database_errors:
                 rows = _exchange(connected, calls)
         except OperationalError:
             # The pool lent a connection whose server is gone. Outside a transaction nothing was begun: ask another one.
-            if last or connection.in_atomic_block or connected.pgconn.status == pq.ConnStatus.OK:
+            if last or held.in_atomic_block or connected.pgconn.status == pq.ConnStatus.OK:
                 raise
-            connection.close()
+            held.close()
         else:
             for observe in observers:
                 observe(time.perf_counter() - started)
