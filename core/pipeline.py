@@ -9,6 +9,7 @@ import select
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -18,9 +19,10 @@ from psycopg import errors, pq
 
 _numbers = itertools.count()
 NAMED_AT_MOST = 600
+COMPOSED_AT_MOST = 64  # in a session: the plan of a long search takes some 100 kB
 observers: list[Callable[[float], None]] = []  # told the seconds of every round trip
 ANSWER_MILLISECONDS = 10_000  # statement_timeout ends a statement sooner; this is for a server that is gone
-_BEGIN = b"BEGIN"
+_BEGIN, _CLOSED = b"BEGIN", b"CLOSED"
 _ANSWERS = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
 
 
@@ -40,6 +42,16 @@ class Statement:
         number = next(_numbers)
         return cls(sql.encode(), b"hp_%d" % number if number < NAMED_AT_MOST else b"")
 
+    @classmethod
+    def composed(cls, sql: str) -> "Statement":
+        """A statement put together for one question, with all values as parameters, so that its form may come again.
+
+        A form that does is prepared like any other, and each session forgets those it has not run for long.
+        """
+        form = _form(sql)
+        form.times += 1
+        return form.named if form.times > 1 else form.once
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -51,6 +63,57 @@ class Call:
     def encoded(self) -> list[bytes | None]:
         """The parameters as libpq takes them."""
         return [value.encode() if isinstance(value, str) else value for value in self.parameters]
+
+
+class _Form:
+    """One text of a composed statement and how often it was asked for."""
+
+    __slots__ = ("named", "once", "times")
+
+    def __init__(self, sql: str) -> None:
+        text = sql.encode()
+        self.once, self.named, self.times = Statement(text, b""), Statement(text, b"hc_%d" % next(_forms)), 0
+
+
+_forms = itertools.count()
+_form = lru_cache(maxsize=512)(_Form)
+
+
+class _Session:
+    """What one connection of the server has prepared. It lives and dies with that session."""
+
+    __slots__ = ("composed", "lasting")
+
+    def __init__(self) -> None:
+        self.lasting: set[bytes] = set()
+        self.composed: dict[bytes, None] = {}  # the one that ran last stands last
+
+    def knows(self, name: bytes) -> bool:
+        """Tell whether it is prepared."""
+        if name in self.lasting:
+            return True
+        if name not in self.composed:
+            return False
+        del self.composed[name]
+        self.composed[name] = None
+        return True
+
+    def learn(self, name: bytes) -> bytes:
+        """Note that it is prepared; return the one that must go for it, if any."""
+        if not name.startswith(b"hc_"):
+            self.lasting.add(name)
+            return b""
+        self.composed[name] = None
+        if len(self.composed) <= COMPOSED_AT_MOST:
+            return b""
+        oldest = next(iter(self.composed))
+        del self.composed[oldest]
+        return oldest
+
+    def forget(self, name: bytes) -> None:
+        """It is not prepared after all."""
+        self.lasting.discard(name)
+        self.composed.pop(name, None)
 
 
 _COMMIT = Call(Statement.of("COMMIT"))
@@ -130,15 +193,14 @@ def answers_before(error: DatabaseError) -> list[Rows]:
 
 def _exchange(connected: psycopg.Connection[Any], calls: Sequence[Call]) -> list[Rows]:
     low = connected.pgconn
-    known: set[bytes] | None = getattr(connected, "_hp_prepared", None)
-    if known is None:
-        known = set()
-        connected._hp_prepared = known  # type: ignore[attr-defined]  # lives and dies with the server's session
+    session: _Session | None = getattr(connected, "_hp_session", None)
+    if session is None:
+        session = connected._hp_session = _Session()  # type: ignore[attr-defined]
     begins = not connected.autocommit and low.transaction_status == pq.TransactionStatus.IDLE
     low.enter_pipeline_mode()
     try:
-        expected = _send(low, calls, known, begins=begins)
-        outcomes, fault = _receive(low, expected, known)
+        expected = _send(low, calls, session, begins=begins)
+        outcomes, fault = _receive(low, expected, session)
         if fault is not None:
             error = errors.error_from_result(fault)
             error.answers = outcomes  # type: ignore[attr-defined]  # see `answers_before`
@@ -149,8 +211,8 @@ def _exchange(connected: psycopg.Connection[Any], calls: Sequence[Call]) -> list
             low.exit_pipeline_mode()
 
 
-def _send(low: Any, calls: Sequence[Call], known: set[bytes], *, begins: bool) -> list[bytes | None]:
-    """Queue everything; tell for each expected result whether it answers a PREPARE or BEGIN (a name) or a call (None).
+def _send(low: Any, calls: Sequence[Call], session: _Session, *, begins: bool) -> list[bytes | None]:
+    """Queue everything; tell for each expected result whether it answers a call (None), a PREPARE (its name) or the like.
 
     Django leaves BEGIN to psycopg's own execute, which this room goes around: so the first trip opens the transaction.
     """
@@ -164,10 +226,12 @@ def _send(low: Any, calls: Sequence[Call], known: set[bytes], *, begins: bool) -
             low.send_query_params(statement.sql, call.encoded())
             expected.append(None)
             continue
-        if statement.name not in known:
+        if not session.knows(statement.name):
             low.send_prepare(statement.name, statement.sql)
-            known.add(statement.name)
             expected.append(statement.name)
+            if oldest := session.learn(statement.name):
+                low.send_close_prepared(oldest)
+                expected.append(_CLOSED)
         low.send_query_prepared(statement.name, call.encoded())
         expected.append(None)
     low.pipeline_sync()
@@ -183,7 +247,7 @@ def _flush(low: Any) -> None:
             low.consume_input()
 
 
-def _receive(low: Any, expected: list[bytes | None], known: set[bytes]) -> tuple[list[Rows], Any]:
+def _receive(low: Any, expected: list[bytes | None], session: _Session) -> tuple[list[Rows], Any]:
     """Collect the answers; a PREPARE that failed or was skipped is forgotten, so that it is sent again."""
     outcomes: list[Rows] = []
     fault = None
@@ -194,7 +258,7 @@ def _receive(low: Any, expected: list[bytes | None], known: set[bytes]) -> tuple
         if result.status == pq.ExecStatus.FATAL_ERROR and fault is None:
             fault = result
         if name is not None and result.status != pq.ExecStatus.COMMAND_OK:
-            known.discard(name)
+            session.forget(name)
         elif name is None and result.status in _ANSWERS:
             outcomes.append(Rows(result))
         if low.status != pq.ConnStatus.OK:

@@ -6,7 +6,7 @@ from datetime import datetime
 from core.actor import Actor
 from core.errors import PlatformError
 from core.pipeline import Call, run
-from fhir_api.search import matching_call, names_of, prepared
+from fhir_api.search import matching_call, names_of
 from fhir_api.smart import access_of
 from fhir_api.types import NUMBERS
 
@@ -66,7 +66,7 @@ def _call(text: str, actor: Actor, at: datetime) -> Call:
     type_name, _, query = text.partition("?")
     if type_name not in NUMBERS:
         raise UnsupportedEntry(f"{type_name} is not kept here.", issue_type="not-supported")
-    return prepared(matching_call(actor.tenant_id, type_name, query, access=access_of(actor), at=at))
+    return matching_call(actor.tenant_id, type_name, query, access=access_of(actor), at=at)
 
 
 class OwnIdentifiers:

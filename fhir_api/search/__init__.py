@@ -2,7 +2,7 @@
 
 from .asking import Ask
 from .everything import run_everything
-from .matching import matches, matches_each, matching_call, names_of, prepared
+from .matching import matches, matches_each, matching_call, names_of
 from .refusals import InvalidSearch
 from .running import run_search
 
@@ -13,7 +13,6 @@ __all__ = [
     "matches_each",
     "matching_call",
     "names_of",
-    "prepared",
     "run_everything",
     "run_search",
 ]

@@ -32,7 +32,7 @@ def call(tenant_id: UUID, conditions: Sequence[Condition]) -> Call:
     """The statement that counts each condition's rows, up to the bound."""
     compiler = Compiler(tenant_id)
     counts = ", ".join(f"({_count(compiler, one)})" for one in conditions)
-    return Call(Statement(f"SELECT {counts}".encode(), b""), compiler.parameters)
+    return Call(Statement.composed(f"SELECT {counts}"), compiler.parameters)
 
 
 def parts(all_sought: Sequence[Sought], to_count: Sequence[Sequence[Condition]], rows: Rows | None) -> list[Part]:

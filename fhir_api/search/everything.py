@@ -212,7 +212,7 @@ def _own(ask: Ask, whose: Name, wanted: _Wanted, run: Run) -> Found | None:
         f"SELECT {COLUMNS}, r.version::text, ({tests})::text FROM fhir_api_resource r"
         f" WHERE r.tenant_id = $1 AND r.type = {NUMBERS[whose[0]]} AND r.fhir_id = {name} AND {seen}"
     )
-    (rows,) = run([Call(Statement(sql.encode(), b""), compiler.parameters)])
+    (rows,) = run([Call(Statement.composed(sql), compiler.parameters)])
     linked = whose[0] == "Patient" and ask.access.patient not in ("", whose[1])
     if not len(rows) or linked:
         raise NoSuchResource
@@ -256,4 +256,4 @@ def _calls(ask: Ask, whose: Name, wanted: _Wanted, names: set[Name]) -> Iterator
         conditions = (*wanted.since, *within(ask.access, type_name), *((Neither(inside),) if inside else ()))
         where += compiler.all_hold(conditions, Place("r.id", "r.sort_date", "r"))
         sql = f"SELECT {COLUMNS} FROM fhir_api_resource r WHERE {' AND '.join(where)} ORDER BY r.fhir_id"
-        yield Call(Statement(sql.encode(), b""), compiler.parameters)
+        yield Call(Statement.composed(sql), compiler.parameters)

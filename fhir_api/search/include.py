@@ -143,7 +143,7 @@ def _forward(tenant_id: UUID, access: Access, names: set[Name]) -> Iterator[Call
         sql = (
             f"SELECT {COLUMNS} FROM fhir_api_resource r WHERE {' AND '.join(where)} ORDER BY r.fhir_id LIMIT {MOST + 1}"
         )
-        yield Call(Statement(sql.encode(), b""), compiler.parameters)
+        yield Call(Statement.composed(sql), compiler.parameters)
 
 
 def _backward(tenant_id: UUID, access: Access, keys: dict[str, list[int]], limit: int) -> Iterator[Call]:
@@ -161,4 +161,4 @@ def _backward(tenant_id: UUID, access: Access, keys: dict[str, list[int]], limit
             f"SELECT {COLUMNS} FROM ({found} LIMIT {limit}) AS p JOIN fhir_api_resource r"
             f" ON r.id = p.resource_id AND r.tenant_id = $1 {newest}"
         )
-        yield Call(Statement(sql.encode(), b""), compiler.parameters)
+        yield Call(Statement.composed(sql), compiler.parameters)

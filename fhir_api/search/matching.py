@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from functools import lru_cache, partial
+from functools import partial
 from uuid import UUID
 
 from core.clock import now
@@ -50,7 +50,7 @@ def matches_each(
 
     :raises core.errors.PlatformError: as `matches`.
     """
-    calls = [prepared(matching_call(tenant_id, *one, limit=limit, access=access)) for one, limit in criteria.items()]
+    calls = [matching_call(tenant_id, *one, limit=limit, access=access) for one, limit in criteria.items()]
     rows = run([before, *calls])[1:] if before else run(calls)
     return {
         one: {name: int(found.value(n, 1) or 0) for n, name in enumerate(names_of(one[0], found))}
@@ -61,17 +61,6 @@ def matches_each(
 def names_of(type_name: str, rows: Rows) -> list[Name]:
     """The answer to a `matching_call`."""
     return [(type_name, (rows.value(n) or b"").decode()) for n in range(len(rows))]
-
-
-def prepared(call: Call) -> Call:
-    """The call with a statement that each connection prepares once, for criteria that come in great numbers."""
-    return Call(_prepared(call.statement.sql), call.parameters)
-
-
-@lru_cache(maxsize=32)
-def _prepared(sql: bytes) -> Statement:
-    """Criteria of one form are one statement; rare forms beyond `maxsize` take names, whose number is bounded as well."""
-    return Statement.of(sql.decode())
 
 
 def matching_call(
@@ -100,4 +89,4 @@ def matching_call(
         f"{compiler.head()}SELECT r.fhir_id, r.version FROM ({inner}) AS found"
         " JOIN fhir_api_resource r ON r.id = found.id AND r.tenant_id = $1 ORDER BY r.id"
     )
-    return Call(Statement(sql.encode(), b""), compiler.parameters)
+    return Call(Statement.composed(sql), compiler.parameters)

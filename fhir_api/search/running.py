@@ -132,7 +132,7 @@ def _bare_call(ask: Ask, planned: Plan) -> Call:
         f" AND r.target_key = ANY({compiler.bind(keys, 'bigint[]')}){_seen(ask.access, compiler)})"
         for _, keys in planned.bare
     )
-    return Call(Statement(f"SELECT {counts}".encode(), b""), compiler.parameters)
+    return Call(Statement.composed(f"SELECT {counts}"), compiler.parameters)
 
 
 def _seen(access: Access, compiler: Compiler) -> str:
@@ -173,14 +173,14 @@ def _page_call(ask: Ask, planned: Plan, parts: Sequence[Part], bookmark: cursors
         f"{compiler.head()}SELECT {COLUMNS}, page.date{values} FROM page"
         " JOIN fhir_api_resource r ON r.id = page.id AND r.tenant_id = $1 ORDER BY page.place"
     )
-    return Call(Statement(text.encode(), b""), compiler.parameters)
+    return Call(Statement.composed(text), compiler.parameters)
 
 
 def _count_call(ask: Ask, control: Control, parts: Sequence[Part]) -> Call:
     compiler = Compiler(ask.tenant_id)
     most = ESTIMATED_AT_MOST if control.total == "estimate" and not control.only_total else 0
     sql = paging.count(compiler, parts, most=most)
-    return Call(Statement(f"{compiler.head()}{sql}".encode(), b""), compiler.parameters)
+    return Call(Statement.composed(f"{compiler.head()}{sql}"), compiler.parameters)
 
 
 def _included_with(ask: Ask, control: Control, answer: Answer, run: Run) -> list[Found]:

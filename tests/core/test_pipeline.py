@@ -1,9 +1,10 @@
 """Round trips inside a transaction: what stands before a fault, and the trip that ends with the COMMIT."""
 
 from contextlib import contextmanager, nullcontext
+from uuid import uuid4
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import DataError, IntegrityError, connection, transaction
 from psycopg.pq import TransactionStatus
 
 from core import pipeline
@@ -92,3 +93,45 @@ def test_answers_that_fill_the_socket_before_all_is_sent_are_taken_in():
     found = pipeline.run([talkative] * 12_000)
     assert len(found) == 12_000
     assert {len(rows.value() or b"") for rows in found} == {4_000}
+
+
+def prepared() -> set[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name FROM pg_prepared_statements WHERE name LIKE 'hc%'")
+        return {name for (name,) in cursor.fetchall()}
+
+
+def ask(text: str) -> bytes | None:
+    (rows,) = pipeline.run([Call(Statement.composed(text), ["5"])])
+    return rows.value()
+
+
+def test_composed_statement_is_prepared_when_its_form_comes_again():
+    text = f"SELECT $1::int + 1 AS a{uuid4().hex}"
+    before = prepared()
+
+    assert (ask(text), prepared() - before) == (b"6", set())
+    assert (ask(text), len(prepared() - before)) == (b"6", 1)
+    assert (ask(text), len(prepared() - before)) == (b"6", 1)
+
+
+def test_session_forgets_the_composed_statements_it_has_not_run_for_long():
+    texts = [f"SELECT $1::int + {number} AS a{uuid4().hex}" for number in range(pipeline.COMPOSED_AT_MOST + 3)]
+    for text in texts * 2:
+        ask(text)
+        ask(texts[0])  # in use all the time
+    kept = prepared()
+
+    assert len(kept) == pipeline.COMPOSED_AT_MOST
+    assert Statement.composed(texts[0]).name.decode() in kept
+    assert Statement.composed(texts[1]).name.decode() not in kept
+    assert [ask(text) for text in texts] == [str(5 + number).encode() for number in range(len(texts))]
+
+
+def test_composed_statement_that_was_skipped_is_prepared_the_next_time():
+    text = f"SELECT $1::int AS a{uuid4().hex}"
+    ask(text)
+    for _ in range(2):  # what stands behind a fault in a trip is not looked at
+        with pytest.raises(DataError):
+            pipeline.run([Call(Statement.of("SELECT 1 / $1::int"), ["0"]), Call(Statement.composed(text), ["5"])])
+    assert ask(text) == b"5"
