@@ -105,8 +105,17 @@ class Compiler:
                 return f"NOT ({' OR '.join(self.holds(one, place) for one in conditions) or 'FALSE'})"
 
     def all_hold(self, conditions: Iterable[Condition], place: Place) -> list[str]:
-        """The conditions as filters."""
-        return [self.holds(one, place) for one in conditions]
+        """The conditions as filters; those that must fetch the candidate's own row are asked of what met all others.
+
+        CASE keeps that order, where the planner would take every look-up for as dear as the next.
+        """
+        probes: list[str] = []
+        fetches: list[str] = []
+        for one in conditions:
+            (fetches if not place.row and _fetches(one) else probes).append(self.holds(one, place))
+        if not (probes and fetches):
+            return probes + fetches
+        return [f"CASE WHEN {' AND '.join(probes)} THEN {' AND '.join(fetches)} ELSE FALSE END"]
 
     def test(self, test: Test, row: str) -> str:
         """A test of a row, its values bound."""
@@ -258,6 +267,13 @@ def usual_driver(conditions: Sequence[Condition]) -> Condition | None:
     if any(isinstance(one, Own) and one.rare for one in conditions):
         return None
     return min(filter(drives, conditions), key=_rank, default=None)
+
+
+def _fetches(condition: Condition) -> bool:
+    """Tell whether a condition reads the row of a resource that is known by its number only."""
+    if isinstance(condition, Either | Neither):
+        return any(map(_fetches, condition.conditions))
+    return isinstance(condition, Own)
 
 
 def drives(condition: Condition) -> bool:
