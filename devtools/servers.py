@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -174,9 +175,9 @@ class Postgres(Server):
             "listen_addresses": "",
             "unix_socket_directories": str(self.sockets),
             "unix_socket_permissions": "0700",
-            "shared_buffers": "128MB",
+            "shared_buffers": f"{_shared_megabytes()}MB",
             "max_connections": "300",
-            "max_wal_size": "1GB",
+            "max_wal_size": "2GB",
             "jit": "off",
             "log_min_messages": "warning",
             "log_min_error_statement": "panic",  # statements may hold data of persons
@@ -251,6 +252,14 @@ class Valkey(Server):
         except (OSError, ValueError):
             return None
         return pid if _runs(pid, "valkey", "redis") else None
+
+
+def _shared_megabytes() -> int:
+    """An eighth of the memory that this machine or container has, 128 to 512 MB; pages are taken as they are used."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    with suppress(OSError, ValueError):  # no control groups, or no limit
+        memory = min(memory, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return min(512, max(128, memory // 8 // 2**20))
 
 
 def _ask(path: Path, message: bytes, answer_bytes: int) -> bytes:
