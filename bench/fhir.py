@@ -1,5 +1,6 @@
 """`./dev bench fhir`: Synthea's resources of four tenants through the API, then reads, writes and the searches of the
-contract over HTTP, beside a bare "hello" on the same server and beside their SQL alone; and the memory of the web processes.
+contract over HTTP, beside a bare "hello" and a bare view of the same bytes on the same server and beside their SQL alone; and
+the memory of the web processes.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from devtools.places import ROOT
 
 from . import load
 from .accounting import Meters
-from .fhir_report import Imported, marks, memory, requests
+from .fhir_report import BARE, Imported, marks, memory, requests
 from .fhir_requests import BASE, Asked, World, asked, request
 from .place import Place, backends_of, open_database, serving
 from .report import Figure, Series, machine_line
@@ -138,6 +139,7 @@ class Rounds:
         seconds = self.wanted.seconds
         hello = [load.request("GET", "/hello", headers={})]
         self._one("hello", stock, hello, Asked("hello"), counted=counted)
+        self._one(BARE, stock, self._bare(kinds), Asked(BARE, make=kinds[0].make), counted=counted)
         for kind in kinds:
             self._one(kind.name, port, kind.requests(self.world, seconds), kind, counted=counted)
             if kind.make is not None:
@@ -146,13 +148,20 @@ class Rounds:
                     self.alone.setdefault(kind.name, []).append(value)
         print(", ".join(f"{name} {series[-1].per_second:.0f}/s" for name, series in self.found.items()), flush=True)
 
+    def _bare(self, kinds: list[Asked]) -> list[bytes]:
+        """The reads, of a view that does nothing but fetch the bytes."""
+        (read,) = (kind.make for kind in kinds if kind.name == "read")
+        assert read is not None
+        paths = (f"/stock/{caller['tenant']}{path}" for caller, path in self.world.pairs(read))
+        return [load.request("GET", path, headers={}) for path in paths]
+
     def _one(self, name: str, port: int, sent: list[bytes], kind: Asked, *, counted: bool) -> None:
         before = self.meters.read()
         connections, once = self.wanted.connections, name != "hello" and kind.make is None
         outcome = load.run(port, sent, seconds=self.wanted.seconds, connections=connections, once=once)
         expect(outcome, kind.status)
         if counted:
-            server = "stock" if name == "hello" else "web"
+            server = "stock" if name in ("hello", BARE) else "web"
             figure = Figure.of(outcome, self.meters.since(before), server=server)
             self.found.setdefault(name, Series()).append(figure)
 
