@@ -47,7 +47,7 @@ class Meter:
         :raises RateLimited: with Retry-After.
         """
         self.name, self.costs = policy_name(family, subject), costs
-        tenant_id = _header(self.request)
+        tenant_id = _header(self.request) or subject.bound_tenant_id
         known = _proven.get((subject.credential, tenant_id)) if tenant_id else None
         if known is None or known[0] < time.monotonic():
             self._take(f"unproven:{subject.credential}", {})

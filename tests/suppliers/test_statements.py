@@ -3,8 +3,11 @@
 import pytest
 from django.db import connection
 
+from api import ratelimits
 from bench.statements import recording
 from core import pipeline
+from core.db import tenant_context
+from organizations.models import ApiKey
 from tests import factories
 from tests.factories import Api, suffix
 from tests.suppliers import products
@@ -55,6 +58,24 @@ def test_get_by_api_key_is_one_trip():
     with recording() as record:
         assert api.get(f"/v1/products/{product['id']}").status_code == 200
     assert len(record) == 1, record.texts()
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_request_of_a_key_counts_once(named):
+    tenant = factories.provision("supplier")
+    api = Api(key=factories.api_key(tenant), tenant=tenant if named else None)
+    api.get("/v1/products")  # the pair is known from here on
+    assert (counted(tenant), counted(tenant, "unproven")) == (1, 1)
+    assert api.get("/v1/products").status_code == 200
+    assert (counted(tenant), counted(tenant, "unproven")) == (2, 1)
+
+
+def counted(tenant, bucket=""):
+    """How many requests of the tenant's only key stand in its own bucket, or in the one for the time before it was proven."""
+    with tenant_context(tenant.id):
+        credential = f"key:{ApiKey.objects.get().pk}"
+    name = f"rl:supplier:{bucket or tenant.id}:{credential}"
+    return ratelimits.client().llen(name)
 
 
 def test_create_with_key_fact_and_event_is_three_trips(supplier):
