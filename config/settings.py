@@ -87,7 +87,8 @@ TEMPLATES = [
 ]
 
 _GUARDS = "-c statement_timeout=5000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=30000"
-_PLANNING = "-c enable_seqscan=off -c enable_bitmapscan=off -c plan_cache_mode=force_generic_plan -c jit=off"  # docs/decisions/0057-plans-without-tenants.md
+# docs/decisions/0057-plans-without-tenants.md, 0062-forms-planned-once.md
+_PLANNING = "-c enable_seqscan=off -c enable_bitmapscan=off -c plan_cache_mode=force_generic_plan -c jit=off"
 
 
 def _database(name: str, default: str, *, keep: bool) -> dict[str, Any]:

