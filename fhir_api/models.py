@@ -14,6 +14,7 @@ from core.row_security import TableSecurity
 from .access.models import AccessPatient, AccessRecord
 from .exports.models import ExportFile, ExportJob, ExportPart
 from .types import NUMBERS
+from .value_sets.models import ValueSet
 
 __all__ = [
     "AccessPatient",
@@ -29,6 +30,7 @@ __all__ = [
     "Resource",
     "ResourceVersion",
     "StringEntry",
+    "ValueSet",
 ]
 
 

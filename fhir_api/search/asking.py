@@ -10,6 +10,7 @@ from uuid import UUID
 from fhir_api.outcomes import WARNING, Issue
 from fhir_api.smart import SEARCH, UNNARROWED, Access
 from fhir_api.types import NUMBERS
+from fhir_api.value_sets.queries import NONE, Members
 
 from .access import within
 from .conditions import Condition, Sought
@@ -49,8 +50,8 @@ class Plan:
     bare: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
 
 
-def plan(ask: Ask, pairs: Sequence[Pair]) -> Plan:
-    """Read a search.
+def plan(ask: Ask, pairs: Sequence[Pair], value_sets: Members = NONE) -> Plan:
+    """Read a search; `value_sets` are those of the tenant that it names.
 
     :raises UnknownSearchParameter: an unknown parameter, if the search is strict.
     :raises InvalidSearch, UnsupportedSearch: a value, a modifier, a combination.
@@ -59,7 +60,7 @@ def plan(ask: Ask, pairs: Sequence[Pair]) -> Plan:
     found = Plan([], Control(), [])
     conditions: dict[str, list[Condition]] = {name: [] for name in types}
     readable = partial(ask.access.allows, interaction=SEARCH)
-    context = Context(ask.at, ask.access)
+    context = Context(ask.at, ask.access, value_sets)
     for name, value in pairs:
         if name in _OF_HTTP or name == CURSOR:
             continue

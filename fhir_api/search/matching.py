@@ -9,11 +9,12 @@ from core.clock import now
 from core.pipeline import Call, Rows, Statement, run
 from fhir_api.smart import SEARCH, UNNARROWED, Access
 from fhir_api.store import Name
+from fhir_api.value_sets.queries import members
 
 from .access import within
 from .compile import Compiler
 from .conditions import Sought
-from .parse import criterion, read_pairs
+from .parse import criterion, read_pairs, value_sets
 from .refusals import InvalidSearch
 from .translate import condition
 from .values import Context
@@ -73,8 +74,8 @@ def matching_call(
     at: datetime | None = None,
 ) -> Call:
     """What `matches` asks, for a caller that has more to send in the same trip; each row is an id and a version."""
-    context = Context(at or now(), access)
     pairs = read_pairs(criteria.removeprefix("?"))
+    context = Context(at or now(), access, members(tenant_id, value_sets(pairs), run))
     found = [
         criterion(type_name, name, value, readable=partial(access.allows, interaction=SEARCH)) for name, value in pairs
     ]

@@ -84,6 +84,12 @@ def criterion(type_name: str, name: str, value: str, *, readable: Readable = NUM
     return _criterion(type_name, name, values, readable, DEEPEST) if values else None
 
 
+def value_sets(pairs: Iterable[Pair]) -> list[str]:
+    """The addresses of value sets that pairs name, chained or not."""
+    named = (value for name, value in pairs if name.endswith((":in", ":not-in")))
+    return list(dict.fromkeys(plain(one) for value in named for one in split(value, ",")[:MOST_ALTERNATIVES] if one))
+
+
 def split(text: str, separator: str) -> list[str]:
     """Split at a separator that is not escaped; escapes stay."""
     parts, part, escaped = [], "", False

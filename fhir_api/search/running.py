@@ -9,6 +9,7 @@ from core.pipeline import run as run_calls
 from fhir_api.outcomes import INFORMATION, WARNING, Issue
 from fhir_api.smart import UNNARROWED, Access
 from fhir_api.types import NUMBERS
+from fhir_api.value_sets.queries import members
 
 from . import cursors, drivers, include, paging
 from .access import within
@@ -18,6 +19,7 @@ from .compile import Compiler, Place
 from .control import Control
 from .found import COLUMNS, Found, read
 from .paging import START, After, Page, Part
+from .parse import value_sets
 from .refusals import wrong_value
 from .subsets import subset
 
@@ -46,7 +48,8 @@ def run_search(ask: Ask, run: Run = run_calls, note: Note | None = None) -> byte
     :raises InvalidCursor: the link that it follows.
     """
     bookmark = bookmark_of(ask)
-    planned = plan(ask, bookmark.pairs if bookmark else ask.pairs)
+    pairs = bookmark.pairs if bookmark else ask.pairs
+    planned = plan(ask, pairs, members(ask.tenant_id, value_sets(pairs), run))
     answer = answer_of(ask, planned, bookmark, run)
     return written(ask, planned, bookmark, answer, _included_with(ask, planned.control, answer, run), note)
 

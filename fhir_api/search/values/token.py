@@ -5,6 +5,7 @@ from fhir_api.keys import code_form, code_key, of_type_key, system_code_form, sy
 from fhir_api.search.conditions import STRINGS, Condition, Keyed, Listed, Neither
 from fhir_api.search.parse import Leaf, plain, split
 from fhir_api.search.refusals import UnknownCodeSystem, UnknownValueSet, unsupported_modifier, wrong_value
+from fhir_api.value_sets.models import MOST_CODES
 
 from .context import Context
 from .string import starts_with
@@ -15,7 +16,7 @@ _RARE = frozenset({"identifier"})
 _NO_CODES = _WITHOUT_SYSTEM | _RARE
 
 
-def condition(leaf: Leaf, _context: Context) -> Condition:
+def condition(leaf: Leaf, context: Context) -> Condition:
     """The condition of a token parameter; `:not` is met where the element is absent too."""
     match leaf.modifier:
         case "":
@@ -26,9 +27,9 @@ def condition(leaf: Leaf, _context: Context) -> Condition:
             key = text_key(leaf.parameter.number)
             return Listed(STRINGS, tuple((key, starts_with(plain(value))) for value in leaf.values))
         case "in":
-            return Keyed(_in(leaf))
+            return Keyed(_in(leaf, context))
         case "not-in":
-            return Neither((Keyed(_in(leaf)),))
+            return Neither((Keyed(_in(leaf, context)),))
         case "above" | "below" if leaf.parameter.code not in _NO_CODES:
             return Keyed(_subsuming(leaf))
         case "of-type" if leaf.parameter.code == "identifier":
@@ -53,23 +54,25 @@ def _any(leaf: Leaf) -> Keyed:
     return Keyed(keys, rare=complete and leaf.parameter.code in _RARE)
 
 
-def _in(leaf: Leaf) -> tuple[int, ...]:
+def _in(leaf: Leaf, context: Context) -> tuple[int, ...]:
     """The keys of all codes of value sets. Source: R4 search.html#token, `:in` and `:not-in`.
 
-    :raises UnknownValueSet: one of them is not among the small ones of R4's bindings.
+    :raises UnknownValueSet: one of them is neither among the small ones of R4's bindings nor among the tenant's own.
+    :raises InvalidSearch: together they have too many codes.
     """
     name, number = leaf.parameter.code, leaf.parameter.number
     if name in _NO_CODES:
         raise unsupported_modifier(name, leaf.modifier)
     keys: dict[int, None] = {}
     for value in leaf.values:
-        codes = terminology.members(plain(value))
+        address = plain(value)
+        codes = context.value_sets.get(address) or terminology.members(address)
         if codes is None:
-            text = (
-                f"The value set of '{name}:{leaf.modifier}' is not known: only small ones that R4 binds to codes are."
-            )
+            text = f"The value set of '{name}:{leaf.modifier}' is neither one of R4's small ones nor one of the tenant's own."
             raise UnknownValueSet(text, issue_type="not-found")
         keys.update((system_code_key(number, *code), None) for code in codes)
+        if len(keys) > MOST_CODES:
+            raise wrong_value(f"{name}:{leaf.modifier}", f"value sets of together at most {MOST_CODES:,} codes")
     return tuple(keys)
 
 
