@@ -1,10 +1,15 @@
 """Value sets that the acting tenant brought for `:in` and `:not-in`. For looking only: `manage.py fhir_value_sets` brings them."""
 
+import json
+
 from django.contrib import admin
+from django.utils.safestring import SafeString
 
 from fhir_api.value_sets.models import ValueSet
+from organizations.staff import shown
 from organizations.staff.pages import TenantPages
 from organizations.staff.roles import Area
+from organizations.staff.shown import column
 
 
 @admin.register(ValueSet)
@@ -15,4 +20,10 @@ class ValueSetPages(TenantPages):
     list_display = ("url", "set_version", "title", "count", "updated_at")
     search_fields = ("url", "title")
     ordering = ("url", "set_version")
-    fields = ("url", "set_version", "title", "count", "codes", "created_at", "updated_at")
+    fields = ("url", "set_version", "title", "count", "all_codes", "created_at", "updated_at")
+    readonly_fields = ("all_codes",)
+
+    @column(description="Codes by system")
+    def all_codes(self, row: ValueSet) -> SafeString:
+        """The codes, one in each line."""
+        return shown.json_lines(json.loads(row.codes))
