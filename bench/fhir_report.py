@@ -3,12 +3,13 @@
 from dataclasses import dataclass, field
 from statistics import median
 
-from .fhir_requests import READ, Asked
+from .fhir_requests import READ, READ_NO_PATIENT, Asked
 from .report import Series
 
-BARE = {READ: "read, bare view"}
+BARE = {READ: "read, bare view", READ_NO_PATIENT: "read, no patient, bare view"}
 _READS = {
-    READ: "read beside the bare view",
+    READ: "read beside the bare view: a patient's data, with a durable record of who read",
+    READ_NO_PATIENT: "read beside the bare view: no patient's data, no record",
 }
 _IMPORT_AT_LEAST, _READ_WITHIN, _SKETCH_WITHIN, _MEMORY_WITHIN = 2_000, 2.0, 2.0, 1.1
 

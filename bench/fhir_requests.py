@@ -14,6 +14,7 @@ from .place import Place
 
 BASE: Final = "/fhir/R4"
 READ: Final = "read"
+READ_NO_PATIENT: Final = "read, no patient"  # leaves no record of access
 TOKENS_LIVE_SECONDS: Final = 400
 _LOINC, _CATEGORY = "http://loinc.org", "http://terminology.hl7.org/CodeSystem/observation-category"
 _DIFFERENT: Final = 40  # paths of one kind, each asked again and again
@@ -98,6 +99,7 @@ def asked() -> list[Asked]:
     laboratory = quote(f"{_CATEGORY}|laboratory")
     return [
         Asked(READ, make=lambda s: f"/Observation/{random.choice(s['Observation'])}", sketch=0.05),
+        Asked(READ_NO_PATIENT, make=lambda s: f"/Organization/{random.choice(s['Organization'])}"),
         Asked(
             "Patient?identifier=s|v",
             make=lambda s: f"/Patient?identifier={quote(random.choice(s['identifiers']), safe='')}",

@@ -80,7 +80,7 @@ def sample(tenant: str) -> dict[str, Any]:
     )
     found: dict[str, Any] = {}
     with connections["platform"].cursor() as cursor:
-        for kind in ("Patient", "Observation", "Encounter"):
+        for kind in ("Patient", "Observation", "Encounter", "Organization"):
             cursor.execute(bodies, [tenant, NUMBERS[kind], SAMPLE])
             found[kind] = [fhir_id for fhir_id, _ in cursor.fetchall()]
         cursor.execute(bodies, [tenant, NUMBERS["Patient"], SAMPLE])
