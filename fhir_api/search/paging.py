@@ -65,6 +65,25 @@ def select(compiler: Compiler, parts: Sequence[Part], sort: Sequence[SortKey], p
     return f"SELECT * FROM ({union}) AS together ORDER BY {order} LIMIT {page.limit}"
 
 
+def may_be_nearest(parts: Sequence[Part], sort: Sequence[SortKey], page: Page) -> bool:
+    """Tell whether a page may be `nearest`: by the clinical date of one type, and not behind all that have one."""
+    return len(parts) == 1 and is_primary(parts[0].sought.type, sort) and not _in_rest(page)
+
+
+def nearest(compiler: Compiler, part: Part, key: SortKey, page: Page) -> str:
+    """The statement's text: `id, date` of what comes next by the sort date; `is_settled` tells if that is the page."""
+    return _newest(compiler, part, page, descending=key.descending)
+
+
+def is_settled(dated: int, undated: int, page: Page) -> bool:
+    """Tell whether what comes next by the sort date is the page: all of it is dated, or there is no more at all.
+
+    A later page cannot tell the latter, since the others may have been created before its place.
+    """
+    is_full = dated + undated == page.limit
+    return not undated and is_full if page.after else not undated or not is_full
+
+
 def count(compiler: Compiler, parts: Sequence[Part], *, most: int = 0) -> str:
     """The statement's text for the number of all matches, or of at most so many."""
     selects = []
@@ -102,37 +121,27 @@ def _by_primary(compiler: Compiler, part: Part, key: SortKey, page: Page) -> str
     """By the clinical date: first those that have it, as the index gives them; then, if there is room, the others.
 
     The sort date of the others is their creation's, which tells nothing of the parameter, so they stand apart. Mostly there
-    are none: then what comes next by the sort date is the page.
+    are none: then a page is `nearest`, and this is not asked.
     """
     has = Own(Test("strpos({row}.parameters, {}) > 0", ((f" {key.parameter.number} ", "text"),)))
-    in_rest = page.after is not None and page.after.values[0] is None
-    tables, selects = compiler.tables, []
-    if not in_rest:
-        selects.append(_nearest(compiler, part, has, key, page))
+    selects = []
+    if not _in_rest(page):
         dated = Part(Sought(part.sought.type, (*part.sought.conditions, has)), part.driver)
         own = _newest(compiler, dated, page, descending=key.descending, extra=", 0 AS rest")
-        tables.append(f"dated AS MATERIALIZED (SELECT * FROM ({own}) AS own WHERE NOT (SELECT done FROM decided))")
+        compiler.tables.append(f"dated AS MATERIALIZED ({own})")
         selects.append("SELECT * FROM dated")
     others = Part(Sought(part.sought.type, (*part.sought.conditions, Neither((has,)))), part.driver)
-    beyond = page if in_rest else Page(page.limit, None, page.seen_at)
+    beyond = page if _in_rest(page) else Page(page.limit, None, page.seen_at)
     own = _newest(compiler, others, beyond, extra=", 1 AS rest")
-    room = "" if in_rest else f" WHERE NOT (SELECT done FROM decided) AND (SELECT count(*) FROM dated) < {page.limit}"
+    room = "" if _in_rest(page) else f" WHERE (SELECT count(*) FROM dated) < {page.limit}"
     selects.append(f"SELECT * FROM ({own}) AS undated{room}")
     union = " UNION ALL ".join(f"({sql})" for sql in selects)
     return _ordered_union(union, page.limit, descending=key.descending)
 
 
-def _nearest(compiler: Compiler, part: Part, has: Own, key: SortKey, page: Page) -> str:
-    """The rows that come next by the sort date, if these are the page: all of them are dated, or there are no more at all.
-
-    A later page cannot tell the latter, since the others may have been created before its place.
-    """
-    found = _newest(compiler, part, page, descending=key.descending)
-    dated = compiler.holds(has, Place("next.id", "next.date"))
-    compiler.tables.append(f"nearest AS MATERIALIZED (SELECT next.*, {dated} AS dated FROM ({found}) AS next)")
-    enough = f"count(*) < {page.limit} OR" if page.after is None else f"count(*) = {page.limit} AND"
-    compiler.tables.append(f"decided AS MATERIALIZED (SELECT {enough} bool_and(dated) AS done FROM nearest)")
-    return "SELECT id, date, CASE WHEN dated THEN 0 ELSE 1 END AS rest FROM nearest WHERE (SELECT done FROM decided)"
+def _in_rest(page: Page) -> bool:
+    """Tell whether a page by the clinical date begins behind all that have one."""
+    return page.after is not None and page.after.values[0] is None
 
 
 def _ordered_union(union: str, limit: int, *, descending: bool) -> str:

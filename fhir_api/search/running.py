@@ -108,7 +108,9 @@ def answer_of(ask: Ask, planned: Plan, bookmark: cursors.Bookmark | None, run: R
     if not planned.sought:
         return Answer([], 0 if control.only_total or control.total != "none" else None, [])
     parts = _parts(ask, planned, run)
-    calls = [] if control.only_total else [_page_call(ask, planned, parts, bookmark)]
+    page = _page(planned, bookmark)
+    near = paging.may_be_nearest(parts, control.sort, page)
+    calls = [] if control.only_total else [_page_call(ask, control, parts, page, near=near)]
     counts = bookmark is None and (control.only_total or control.total != "none")
     if counts:
         calls.append(_count_call(ask, control, parts))
@@ -123,7 +125,7 @@ def answer_of(ask: Ask, planned: Plan, bookmark: cursors.Bookmark | None, run: R
         if control.total == "estimate" and not control.only_total and total == ESTIMATED_AT_MOST:
             text = f"There are {ESTIMATED_AT_MOST} matches or more; _total=accurate counts them all."
             issues.append(Issue("informational", text, details="total_estimated", severity=INFORMATION))
-    matches = [] if control.only_total else list(read(rows[0]))
+    matches = [] if control.only_total else _matches(ask, control, parts, page, rows[0], run)
     return Answer(matches[: control.count], total, issues, more=len(matches) > control.count)
 
 
@@ -166,17 +168,40 @@ def _parts(ask: Ask, planned: Plan, run: Run) -> list[Part]:
     return drivers.parts(planned.sought, to_count, rows)
 
 
-def _page_call(ask: Ask, planned: Plan, parts: Sequence[Part], bookmark: cursors.Bookmark | None) -> Call:
-    control, compiler = planned.control, Compiler(ask.tenant_id)
-    page = Page(control.count + 1, bookmark.after if bookmark else None, bookmark.seen_at if bookmark else "")
-    sql = paging.select(compiler, parts, control.sort, page)
+def _page(planned: Plan, bookmark: cursors.Bookmark | None) -> Page:
+    return Page(planned.control.count + 1, bookmark.after if bookmark else None, bookmark.seen_at if bookmark else "")
+
+
+def _page_call(ask: Ask, control: Control, parts: Sequence[Part], page: Page, *, near: bool) -> Call:
+    """The rows of a page, or (`near`) of what comes next by the sort date; their value tells whether they are dated."""
+    compiler = Compiler(ask.tenant_id)
+    if near:
+        sql = paging.nearest(compiler, parts[0], control.sort[0], page)
+        number = compiler.bind(f" {control.sort[0].parameter.number} ", "text")
+        values = f", CASE WHEN strpos(r.parameters, {number}) > 0 THEN page.date END"
+    else:
+        sql = paging.select(compiler, parts, control.sort, page)
+        values = "".join(f", page.v{n}" for n in range(1, len(control.sort) + 1))
     compiler.tables.append(f"page AS MATERIALIZED (SELECT p.*, row_number() OVER () AS place FROM ({sql}) AS p)")
-    values = "".join(f", page.v{n}" for n in range(1, len(control.sort) + 1))
     text = (
         f"{compiler.head()}SELECT {COLUMNS}, page.date{values} FROM page"
         " JOIN fhir_api_resource r ON r.id = page.id AND r.tenant_id = $1 ORDER BY page.place"
     )
     return Call(Statement.composed(text), compiler.parameters)
+
+
+def _matches(ask: Ask, control: Control, parts: Sequence[Part], page: Page, rows: Rows, run: Run) -> list[Found]:
+    """The page that was read; one by the clinical date is read in full if what comes next by the sort date is not it.
+
+    The undated stand last, in either direction the newest of them first.
+    """
+    found = list(read(rows))
+    if not paging.may_be_nearest(parts, control.sort, page):
+        return found
+    dated, undated = ([one for one in found if (one.values[0] is not None) is has] for has in (True, False))
+    if not paging.is_settled(len(dated), len(undated), page):
+        return list(read(run([_page_call(ask, control, parts, page, near=False)])[0]))
+    return dated + (undated if control.sort[0].descending else undated[::-1])
 
 
 def _count_call(ask: Ask, control: Control, parts: Sequence[Part]) -> Call:

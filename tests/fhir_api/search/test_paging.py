@@ -72,6 +72,25 @@ def test_order_by_clinical_date_has_the_undated_last_both_ways_37(tenant: Tenant
         assert sorted(found) == sorted([f"Observation/o{n:02}" for n in range(1, 21)] + found[20:])
 
 
+def test_page_by_clinical_date_is_one_trip_where_the_undated_can_not_be_missed_37(tenant: Tenant) -> None:
+    undated = [observation(f"u{n}", 1) for n in range(3)]
+    for one in undated:
+        del one["effectiveDateTime"]
+
+    def trips(query: str) -> list[int]:
+        seen: list[int] = []
+        record.asked(tenant.id, "Observation", query, trips=seen)
+        return seen
+
+    assert trips("_sort=-date&_count=7") == [1]
+    record.put(tenant.id, undated)
+    assert trips("_sort=-date&_count=7") == [1, 1], "they are the newest by their creation"
+    for order in ("date", "-date"):
+        assert trips(f"_sort={order}&_count=50") == [1], "there are no more"
+        whole = record.names(record.asked(tenant.id, "Observation", f"_sort={order}&_count=50"))
+        assert whole == record.all_of(tenant.id, "Observation", f"_sort={order}&_count=7")
+
+
 def test_cursor_of_another_tenant_type_or_hand_is_refused(tenant: Tenant) -> None:
     query = record.next_query(record.asked(tenant.id, "Observation", "code=c&_count=5"))
     other = factories.provision()
