@@ -17,8 +17,8 @@ from .paging import Part
 BOUND: Final = 1_000
 
 
-def counted(sought: Sought) -> list[Condition]:
-    """The conditions that must be counted to know where to begin; none where it is plain."""
+def countable(sought: Sought) -> list[Condition]:
+    """The conditions to begin at, of which the rarest is taken; none where it is plain. One alone needs no counting."""
     conditions = sought.conditions
     if any(isinstance(one, Own) and one.rare for one in conditions):
         return []
@@ -28,6 +28,11 @@ def counted(sought: Sought) -> list[Condition]:
     return [one for one in candidates if isinstance(one, Keyed) or (isinstance(one, Listed) and not one.broad)]
 
 
+def counted(to_begin: Sequence[Sequence[Condition]]) -> list[Condition]:
+    """Of each type's conditions to begin at, those whose numbers decide."""
+    return [one for of_type in to_begin if len(of_type) > 1 for one in of_type]
+
+
 def call(tenant_id: UUID, conditions: Sequence[Condition]) -> Call:
     """The statement that counts each condition's rows, up to the bound."""
     compiler = Compiler(tenant_id)
@@ -35,13 +40,16 @@ def call(tenant_id: UUID, conditions: Sequence[Condition]) -> Call:
     return Call(Statement.composed(f"SELECT {counts}"), compiler.parameters)
 
 
-def parts(all_sought: Sequence[Sought], to_count: Sequence[Sequence[Condition]], rows: Rows | None) -> list[Part]:
+def parts(all_sought: Sequence[Sought], to_begin: Sequence[Sequence[Condition]], rows: Rows | None) -> list[Part]:
     """Each type's share with the condition it begins at."""
     counts = [int(number or 0) for number in rows.row()] if rows is not None else []
     found = []
-    for sought, conditions in zip(all_sought, to_count, strict=True):
-        own, counts = counts[: len(conditions)], counts[len(conditions) :]
-        found.append(Part(sought, _rarest(conditions, own) if conditions else usual_driver(sought.conditions)))
+    for sought, conditions in zip(all_sought, to_begin, strict=True):
+        if len(conditions) > 1:
+            own, counts = counts[: len(conditions)], counts[len(conditions) :]
+            found.append(Part(sought, _rarest(conditions, own)))
+        else:
+            found.append(Part(sought, conditions[0] if conditions else usual_driver(sought.conditions)))
     return found
 
 

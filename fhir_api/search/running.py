@@ -162,10 +162,10 @@ def _check_bare(planned: Plan, rows: Rows) -> None:
 
 
 def _parts(ask: Ask, planned: Plan, run: Run) -> list[Part]:
-    to_count = [drivers.counted(sought) for sought in planned.sought]
-    conditions = [one for of_type in to_count for one in of_type]
+    to_begin = [drivers.countable(sought) for sought in planned.sought]
+    conditions = drivers.counted(to_begin)
     rows = run([drivers.call(ask.tenant_id, conditions)])[0] if conditions else None
-    return drivers.parts(planned.sought, to_count, rows)
+    return drivers.parts(planned.sought, to_begin, rows)
 
 
 def _page(planned: Plan, bookmark: cursors.Bookmark | None) -> Page:

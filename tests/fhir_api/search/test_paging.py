@@ -115,6 +115,7 @@ def test_cursor_of_another_tenant_type_or_hand_is_refused(tenant: Tenant) -> Non
         ("_count=0&code=c", [1]),
         ("subject=Patient/1&code=c&date=ge2020", [1]),
         ("code=c&status=final", [1, 1]),
+        ("code=c&patient.family=x", [1]),
         ("_id=o01&code=c&status=final", [1]),
         ("code=c&_sort=-date,status", [1]),
         ("patient.family=x&patient.gender=male", [1]),
