@@ -1,10 +1,10 @@
-"""The statements of FHIR reads and searches through psycopg, one connection, without HTTP, rights and records of access;
-beside them the prototype's, in turn.
+"""The statements of FHIR reads and searches through psycopg, one connection, without HTTP, rights and records of
+access; beside them the prototype's, in turn.
 
     python -m bench.fhir_direct
 
-Reads lines of JSON from standard input (`Order`), makes the statements of each path once, runs ours and the prototype's in
-slices for so long, and answers one line of JSON each.
+Reads lines of JSON from standard input (`Order`), makes the statements of each path once, runs ours and the prototype's
+in slices for so long, and answers one line of JSON each.
 """
 
 import itertools

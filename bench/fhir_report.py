@@ -1,4 +1,4 @@
-"""The tables of `./dev bench fhir`: the import, requests beside "hello", their SQL alone beside the prototype's, memory."""
+"""The tables of `./dev bench fhir`: the import, requests beside "hello", their SQL beside the prototype's, memory."""
 
 from dataclasses import dataclass, field
 from statistics import median
@@ -84,7 +84,7 @@ def _cells(alone: list[Alone], sketch: float) -> list[str]:
     return [
         f"{median(one.ours for one in alone):.2f}",
         f"{median(one.prototype for one in alone):.2f}",
-        f"{median(ratios):.1f} ({min(ratios):.1f}–{max(ratios):.1f})",
+        f"{median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f})",
         f"{sketch:g}",
     ]
 
@@ -107,7 +107,7 @@ def marks(
     for name, rounds in alone.items():
         times = median(one.ours / one.prototype for one in rounds)
         shown = name.replace("|", "\\|")
-        mark(f"SQL of {shown}", f"≤ {_SKETCH_WITHIN:g}x prototype", f"{times:.1f}x", met=times <= _SKETCH_WITHIN)
+        mark(f"SQL of {shown}", f"≤ {_SKETCH_WITHIN:g}x prototype", f"{times:.2f}x", met=times <= _SKETCH_WITHIN)
     grown = max(rest) / rest[0]
     mark("memory of the web processes, rounds", f"≤ {_MEMORY_WITHIN:g}x", f"{grown:.2f}x", met=grown <= _MEMORY_WITHIN)
     return lines

@@ -60,7 +60,7 @@ class World:
 class Asked:
     """One kind of request. `make` is empty for those that write.
 
-    `sketch` is the prototype's median in ms on the machine it was tried out on; without it the SQL is not measured alone.
+    `sketch` is the prototype's median in ms on the machine it was tried out on; without it the SQL alone is left out.
     """
 
     name: str
