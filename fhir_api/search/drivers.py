@@ -4,17 +4,19 @@ Without row-wise statistics of each tenant the planner may take a frequent value
 index costs less than the wrong plan. Above the bound the conditions are alike, and the planner's statistics decide.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 from uuid import UUID
 
-from core.pipeline import Call, Rows, Statement
+from core.pipeline import Call, Statement
 
 from .compile import Compiler, drives, usual_driver
 from .conditions import Condition, Keyed, Listed, Own, Sought
+from .counts import counts
 from .paging import Part
 
 BOUND: Final = 1_000
+RARE: Final = 100  # of what is known to have no more rows, nobody looks for a rarer one
 
 
 def countable(sought: Sought) -> list[Condition]:
@@ -28,34 +30,58 @@ def countable(sought: Sought) -> list[Condition]:
     return [one for one in candidates if isinstance(one, Keyed) or (isinstance(one, Listed) and not one.broad)]
 
 
-def counted(to_begin: Sequence[Sequence[Condition]]) -> list[Condition]:
-    """Of each type's conditions to begin at, those whose numbers decide."""
-    return [one for of_type in to_begin if len(of_type) > 1 for one in of_type]
+def counted(tenant_id: UUID, to_begin: Sequence[Sequence[Condition]]) -> list[Condition]:
+    """Of each type's conditions to begin at, those whose numbers decide and are not known."""
+    return [one for of_type in to_begin for one in _undecided(tenant_id, of_type)]
+
+
+def _undecided(tenant_id: UUID, conditions: Sequence[Condition]) -> list[Condition]:
+    """What must be counted: nothing if one is known to be rare, or if a posting alone is unknown beside frequent ones.
+
+    Such a posting gives its rows in order, so at worst it is as frequent as the others; a table of entries would be read whole.
+    """
+    known = [number for one in conditions if (number := counts.get(tenant_id, one)) is not None]
+    unknown = [one for one in conditions if counts.get(tenant_id, one) is None]
+    if min(known, default=BOUND) <= RARE or len(conditions) < 2:
+        return []
+    alone = len(unknown) == 1 and isinstance(unknown[0], Keyed) and min(known) == BOUND
+    return [] if alone else unknown
 
 
 def call(tenant_id: UUID, conditions: Sequence[Condition]) -> Call:
     """The statement that counts each condition's rows, up to the bound."""
     compiler = Compiler(tenant_id)
-    counts = ", ".join(f"({_count(compiler, one)})" for one in conditions)
-    return Call(Statement.composed(f"SELECT {counts}"), compiler.parameters)
+    numbers = ", ".join(f"({_count(compiler, one)})" for one in conditions)
+    return Call(Statement.composed(f"SELECT {numbers}"), compiler.parameters)
 
 
-def parts(all_sought: Sequence[Sought], to_begin: Sequence[Sequence[Condition]], rows: Rows | None) -> list[Part]:
-    """Each type's share with the condition it begins at."""
-    counts = [int(number or 0) for number in rows.row()] if rows is not None else []
-    found = []
-    for sought, conditions in zip(all_sought, to_begin, strict=True):
-        if len(conditions) > 1:
-            own, counts = counts[: len(conditions)], counts[len(conditions) :]
-            found.append(Part(sought, _rarest(conditions, own)))
-        else:
-            found.append(Part(sought, conditions[0] if conditions else usual_driver(sought.conditions)))
-    return found
+def parts(
+    tenant_id: UUID,
+    all_sought: Sequence[Sought],
+    to_begin: Sequence[Sequence[Condition]],
+    answered: Iterable[tuple[Condition, int]],
+) -> list[Part]:
+    """Each type's share with the condition it begins at; what was counted is learned."""
+    for condition, number in answered:
+        counts.learn(tenant_id, condition, number)
+    return [
+        Part(sought, _rarest(tenant_id, conditions) if conditions else usual_driver(sought.conditions))
+        for sought, conditions in zip(all_sought, to_begin, strict=True)
+    ]
 
 
-def _rarest(conditions: Sequence[Condition], counts: Sequence[int]) -> Condition:
-    """The one with the fewest rows; of equals a posting, which gives them in order."""
-    ranked = zip(counts, (not isinstance(one, Keyed) for one in conditions), range(len(conditions)), strict=True)
+def _rarest(tenant_id: UUID, conditions: Sequence[Condition]) -> Condition:
+    """The one with the fewest rows; of equals a posting, which gives them in order.
+
+    What was not counted comes behind what is known to be rare and before all else.
+    """
+    numbers = [counts.get(tenant_id, one) for one in conditions]
+    ranked = zip(
+        (RARE + 1 if number is None else number for number in numbers),
+        (not isinstance(one, Keyed) for one in conditions),
+        range(len(conditions)),
+        strict=True,
+    )
     return conditions[min(ranked)[2]]
 
 

@@ -163,9 +163,10 @@ def _check_bare(planned: Plan, rows: Rows) -> None:
 
 def _parts(ask: Ask, planned: Plan, run: Run) -> list[Part]:
     to_begin = [drivers.countable(sought) for sought in planned.sought]
-    conditions = drivers.counted(to_begin)
-    rows = run([drivers.call(ask.tenant_id, conditions)])[0] if conditions else None
-    return drivers.parts(planned.sought, to_begin, rows)
+    conditions = drivers.counted(ask.tenant_id, to_begin)
+    row = run([drivers.call(ask.tenant_id, conditions)])[0].row() if conditions else []
+    numbers = [int(number or 0) for number in row]
+    return drivers.parts(ask.tenant_id, planned.sought, to_begin, zip(conditions, numbers, strict=True))
 
 
 def _page(planned: Plan, bookmark: cursors.Bookmark | None) -> Page:
