@@ -72,7 +72,7 @@ def test_order_by_clinical_date_has_the_undated_last_both_ways_37(tenant: Tenant
         assert sorted(found) == sorted([f"Observation/o{n:02}" for n in range(1, 21)] + found[20:])
 
 
-def test_page_by_clinical_date_is_one_trip_where_the_undated_can_not_be_missed_37(tenant: Tenant) -> None:
+def test_page_by_clinical_date_is_one_trip_where_the_undated_cannot_be_missed(tenant: Tenant) -> None:
     undated = [observation(f"u{n}", 1) for n in range(3)]
     for one in undated:
         del one["effectiveDateTime"]
