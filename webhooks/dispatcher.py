@@ -1,10 +1,11 @@
-"""The loop that delivers: fan out, claim, send, finish. Any number of them may run; leases keep them apart."""
+"""The loops that deliver: fan out and claim, send, finish. Any number of dispatchers may run; leases keep them apart."""
 
 import asyncio
 import contextlib
 import gc
 import logging
 import time
+from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -31,13 +32,17 @@ _PATIENCE = 10
 _HOT_FOR_SECONDS = 10.0
 _NOTE_SECONDS = 60.0
 _NOTES = 100_000
+_STARTS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How much at once and how long to wait. The lease must outlast a POST (15 s) and its flush with a wide margin."""
+    """How much at once and how long to wait. The lease must outlast a POST (15 s) and its flush with a wide margin.
 
-    concurrency: int = 256
+    `concurrency` counts what is claimed and waits to be sent with what is in flight.
+    """
+
+    concurrency: int = 512
     first_share: float = 0.7
     fan_out: int = 1000
     lease_seconds: float = 60.0
@@ -56,7 +61,9 @@ class Dispatcher:
         self._egress = egress
         self._pace = pace
         self._steps = steps
-        self._queues = Queues(lease=uuid4())
+        lease = uuid4()
+        self._claims, self._queues = Queues(lease=lease), Queues(lease=lease)  # neither waits for the other
+        self._claimed: deque[tuple[Work, Target, list[SigningKey]]] = deque()
         self._sending: set[asyncio.Task[None]] = set()
         self._first_tries = 0
         self._key_notes = KeyNotes()
@@ -66,75 +73,99 @@ class Dispatcher:
         self._watched_at = time.monotonic()
         self._gone = False
         self._outcomes: list[Outcome] = []
-        self._wake = asyncio.Event()
+        self._answered = asyncio.Event()  # there are outcomes to be written down
+        self._room = asyncio.Event()  # places became free, ours or an endpoint's
         self._moved_at = time.monotonic()
-        self._away = 0
         self.sent = 0
 
     async def run(self, go_on: Callable[[float], bool]) -> int:
         """Work while `go_on(seconds without work)` says so, then finish what is in flight; tell how many were sent.
 
         A database that is away is waited for; what was sent meanwhile is written down when it is back.
+
+        :raises psycopg.OperationalError: the end has come and the database stays away; the leases bring the rest back.
         """
+        taking = asyncio.create_task(self._keep_taking(go_on))
+        taking.add_done_callback(lambda _: self._answered.set())
+        writing = asyncio.create_task(self._keep_writing(taking))
         try:
-            while self._sending or self._outcomes or go_on(time.monotonic() - self._moved_at):
-                taking = go_on(time.monotonic() - self._moved_at)
-                await self._breathe(await self._round(taking=taking))
+            await asyncio.gather(taking, writing)
             if self._watching is not None:
                 await self._watching
             await self._count(at_once=True)
         finally:
-            for task in self._sending:
+            self._claimed.clear()
+            rest = (taking, writing, *self._sending)
+            for task in rest:
                 task.cancel()
+            await asyncio.gather(*rest, return_exceptions=True)
+            await self._claims.close()
             await self._queues.close()
         return self.sent
 
-    async def _round(self, *, taking: bool) -> bool:
-        """One turn; tell whether anything moved.
+    async def _keep_taking(self, go_on: Callable[[float], bool]) -> None:
+        """Queue new events and take due deliveries, while earlier ones are sent and written down."""
+        while go_on(self._quiet_seconds()):
+            try:
+                more = await self._take()
+            except psycopg.OperationalError as error:
+                await self._wait_for_database(self._claims, error)
+                continue
+            if not more:
+                hot = self._quiet_seconds() < _HOT_FOR_SECONDS
+                await _rest(self._room, self._pace.hot_seconds if hot else self._pace.idle_seconds)
 
-        :raises psycopg.OperationalError: the end has come and the database stays away; the leases bring the rest back.
+    async def _keep_writing(self, taking: "asyncio.Task[None]") -> None:
+        """Write down what was answered, until nothing is taken any more and nothing is in flight.
+
+        A moment of gathering makes one statement of several answers.
+
+        :raises psycopg.OperationalError: nothing is taken any more and the database stays away.
         """
-        try:
-            moved = await self._flush()
-            self._watch()
-            await self._count()
-            if taking:
-                moved = bool(await self._queues.fan_out(limit=self._pace.fan_out)) or moved
-                moved = await self._take() or moved
-        except psycopg.OperationalError as error:
-            self._away += 1
-            if not taking and self._away > _PATIENCE:
-                raise
-            log.warning("database away", extra={"error": type(error).__name__})
-            await self._queues.close()  # whatever is wrong with this connection or its plans, the next has not
-            await asyncio.sleep(self._pace.away_seconds)
-            return False
-        self._away = 0
-        return moved
+        away = 0
+        while self._is_busy() or not taking.done():
+            await _rest(self._answered, meters.EVERY_SECONDS)
+            if self._sending:
+                await asyncio.sleep(self._pace.gather_seconds)
+            try:
+                await self._flush()
+                self._watch()
+                await self._count()
+                away = 0
+            except psycopg.OperationalError as error:
+                away += 1
+                if taking.done() and away > _PATIENCE:
+                    raise
+                await self._wait_for_database(self._queues, error)
+                self._answered.set()
 
-    async def _breathe(self, moved: bool) -> None:
-        """Wait for an answer or the next turn; a moment of gathering makes one statement of several answers."""
-        if moved or self._sending:
-            self._moved_at = time.monotonic()
-        if moved and not self._sending:
-            return
-        if not self._outcomes:
-            quiet = time.monotonic() - self._moved_at
-            self._wake.clear()
-            with contextlib.suppress(TimeoutError):
-                wait = self._pace.hot_seconds if quiet < _HOT_FOR_SECONDS else self._pace.idle_seconds
-                await asyncio.wait_for(self._wake.wait(), wait)
-        await asyncio.sleep(self._pace.gather_seconds)
+    async def _wait_for_database(self, queues: Queues, error: psycopg.OperationalError) -> None:
+        log.warning("database away", extra={"error": type(error).__name__})
+        await queues.close()  # whatever is wrong with this connection or its plans, the next has not
+        await asyncio.sleep(self._pace.away_seconds)
 
-    async def _flush(self) -> bool:
+    def _quiet_seconds(self) -> float:
+        """How long there has been nothing to do."""
+        return 0.0 if self._is_busy() else time.monotonic() - self._moved_at
+
+    def _is_busy(self) -> bool:
+        return bool(self._claimed or self._sending or self._outcomes)
+
+    def _free(self) -> int:
+        """How many more may be taken; answers that cannot be written down hold the sending back."""
+        return self._pace.concurrency - max(len(self._claimed) + len(self._sending), len(self._outcomes))
+
+    async def _flush(self) -> None:
         outcomes = list(self._outcomes)
         if not outcomes:
-            return False
+            return
         await self._queues.finish(outcomes)
         del self._outcomes[: len(outcomes)]
+        self._moved_at = time.monotonic()
+        if self._free() >= self._pace.concurrency // 2:  # few large claims cost less than many small ones
+            self._room.set()
         self._meters.finished(outcomes)
         self._gone |= any(outcome.status == schedule.GONE for outcome in outcomes)
-        return True
 
     async def _count(self, *, at_once: bool = False) -> None:
         """Hand the figures to monitoring once a second; those of a lost connection are handed over with the next."""
@@ -157,44 +188,68 @@ class Dispatcher:
             self._watching = asyncio.create_task(asyncio.to_thread(_watch_endpoints))
 
     async def _take(self) -> bool:
-        free = self._pace.concurrency - len(self._sending)
-        if free < max(1, self._pace.concurrency // 8):
-            return False
-        first = max(round(self._pace.concurrency * self._pace.first_share) - self._first_tries, 0)
-        claim = await self._queues.claim(Share(free, first, self._pace.lease_seconds))
-        self._meters.claimed(claim.work)
-        if claim.inactive:
-            await self._queues.freeze(claim.inactive)
-        if not claim.work:
-            return False
-        targets = await self._queues.targets(list({work.endpoint_id for work in claim.work}))
-        silent = [work for work in claim.work if not targets[work.endpoint_id].active]
+        """Queue new events and start due deliveries; tell whether there is probably more, and room for it."""
+        queued = await self._claims.fan_out(limit=self._pace.fan_out)
+        free, works = self._free(), list[Work]()
+        if free >= max(1, self._pace.concurrency // 8):
+            first = max(round(self._pace.concurrency * self._pace.first_share) - self._first_tries, 0)
+            claim = await self._claims.claim(Share(free, first, self._pace.lease_seconds))
+            if claim.inactive:
+                await self._claims.freeze(claim.inactive)
+            works = claim.work
+        if works:
+            await self._begin(works)
+        if queued or works:
+            self._moved_at = time.monotonic()
+        return queued == self._pace.fan_out or (bool(works) and len(works) == free)
+
+    async def _begin(self, works: Sequence[Work]) -> None:
+        """Hand claimed work to those who send it, with the endpoints as they are now."""
+        self._meters.claimed(works)
+        targets = await self._claims.targets(list({work.endpoint_id for work in works}))
+        silent = [work for work in works if not targets[work.endpoint_id].active]
         if silent:  # disabled since the claim
-            await self._queues.release(silent)
+            await self._claims.release(silent)
         keys = {target.id: signing_keys(target) for target in targets.values() if target.active}
-        for work in claim.work:
+        idle = not self._claimed
+        for work in works:
             if work.endpoint_id in keys:
-                self._start(work, targets[work.endpoint_id].url, keys[work.endpoint_id])
+                self._first_tries += _is_first(work)
+                self._claimed.append((work, targets[work.endpoint_id], keys[work.endpoint_id]))
+        if idle:
+            self._start()
         if used := self._key_notes.stale(targets.values(), at=time.monotonic()):
-            await self._queues.use_keys(used)
-        return True
+            await self._claims.use_keys(used)
 
-    def _start(self, work: Work, url: str, keys: Sequence[SigningKey]) -> None:
-        task = asyncio.create_task(self._send(work, url, keys))
-        self._sending.add(task)
-        task.add_done_callback(self._sending.discard)
+    def _start(self) -> None:
+        """Start a few and the rest in the loop's next turns, so that answers and the database need not wait for all."""
+        for _ in range(min(_STARTS, len(self._claimed))):
+            task = asyncio.create_task(self._send(*self._claimed.popleft()))
+            self._sending.add(task)
+            task.add_done_callback(self._sending.discard)
+        if self._claimed:
+            asyncio.get_running_loop().call_soon(self._start)
 
-    async def _send(self, work: Work, url: str, keys: Sequence[SigningKey]) -> None:
-        first = work.attempts <= work.attempts_before
-        self._first_tries += first
+    async def _send(self, work: Work, target: Target, keys: Sequence[SigningKey]) -> None:
         try:
-            self._outcomes.append(await deliver(self._egress, work, url, keys, steps=self._steps))
+            self._outcomes.append(await deliver(self._egress, work, target.url, keys, steps=self._steps))
             self.sent += 1
         except Exception:  # a fault of ours must not stop the others; the lease brings this one back
             log.exception("delivery broke", extra={"delivery": str(work.delivery_id)})
         finally:
-            self._first_tries -= first
-            self._wake.set()
+            self._first_tries -= _is_first(work)
+            self._answered.set()
+
+
+def _is_first(work: Work) -> bool:
+    return work.attempts <= work.attempts_before
+
+
+async def _rest(event: asyncio.Event, seconds: float) -> None:
+    """Wait for an event that is then forgotten, so long at most."""
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(event.wait(), seconds)
+    event.clear()
 
 
 class KeyNotes:

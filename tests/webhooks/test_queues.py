@@ -10,7 +10,7 @@ from django.db import DatabaseError, connection
 
 from bench.receiver import Receiver, Reply
 from core.db import tenant_context
-from tests.webhooks.engine import outcome
+from tests.webhooks.engine import outcome, run_as_owner
 from tests.webhooks.worlds import drain
 from webhooks import states
 from webhooks.models import Attempt, Delivery, DueDelivery, Endpoint, Secret
@@ -138,6 +138,24 @@ def test_dispatcher_survives_a_broken_connection(world):
         runner.join()
         assert len(receiver.received) == 1, "what was sent is written down, not sent again"
     assert [d["state"] for d in world.deliveries(endpoint)] == ["delivered"]
+
+
+def test_answer_is_written_down_while_a_claim_waits(world):
+    with Receiver(script=lambda arrival, number: Reply(delay_seconds=0.3)) as receiver:
+        endpoint = world.endpoint(receiver.url, events=["product.*"])
+        world.record()
+        runner = threading.Thread(target=drain)
+        runner.start()
+        assert len(receiver.wait(1)) == 1
+        run_as_owner("SELECT pg_advisory_lock(hashtextextended('webhooks.claim', 0))")
+        try:
+            end = time.monotonic() + 1.8  # a claim waits for two seconds at most
+            while world.deliveries(endpoint)[0]["state"] != "delivered" and time.monotonic() < end:
+                time.sleep(0.05)
+            assert world.deliveries(endpoint)[0]["state"] == "delivered"
+        finally:
+            run_as_owner("SELECT pg_advisory_unlock(hashtextextended('webhooks.claim', 0))")
+            runner.join()
 
 
 def test_healthy_endpoints_do_not_wait_for_a_hanging_one(world, receiver):
