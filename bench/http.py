@@ -120,9 +120,9 @@ def scenarios(bench: Bench, directs: Directs) -> dict[str, Callable[[], Figure]]
     def theirs(make: Callable[..., list[bytes]], path: str) -> Callable[[], Figure]:
         return lambda: bench.http("stock", make(bench.callers, path, "stock_token"))
 
-    def create() -> Figure:
-        count = int(bench.wanted.seconds * 3_000)
-        return bench.http("product", workload.creates(bench.callers, count), status=201, once=True)
+    def create(server: str, path: str, credential: str) -> Figure:
+        requests = workload.creates(bench.callers, int(bench.wanted.seconds * 3_000), path, credential)
+        return bench.http(server, requests, status=201, once=True)
 
     return {
         "hello": lambda: bench.http("stock", [load.request("GET", "/hello", headers={})]),
@@ -135,8 +135,9 @@ def scenarios(bench: Bench, directs: Directs) -> dict[str, Callable[[], Figure]]
         "get": ours(workload.gets, "/v1/products"),
         "get: SQL alone": lambda: bench.sql(directs, "get"),
         "get: stock DRF": theirs(workload.gets, stock),
-        "create": create,
+        "create": lambda: create("product", "/v1/products", "token"),
         "create: SQL alone": lambda: bench.sql(directs, "create"),
+        "create: stock DRF": lambda: create("stock", stock, "stock_token"),
     }
 
 

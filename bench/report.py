@@ -18,6 +18,14 @@ _TARGETS = (
     ("get: server CPU", "get", "cpu", 500),
     ("create: server CPU", "create", "cpu", 1_000),
 )
+# What the prototypes' targets are of the stock views that were measured with them (design, performance.md): the same machine and
+# rows on both sides, so that these hold wherever they are asked.
+_SHARES = (
+    ("list", 700 / 4_466),
+    ("list newest change", 700 / 4_466),
+    ("get", 500 / 1_691),
+    ("create", 1_000 / 2_958),
+)
 
 
 @dataclass(frozen=True)
@@ -130,6 +138,10 @@ def ratios(found: dict[str, Series]) -> list[str]:
     for text, name, figure, most in _TARGETS:
         value = found[name].median(figure)
         lines.append(f"| {text} | ≤ {most:,} µs | {value:,.0f} µs | {'met' if value <= most else 'missed'} |")
+    for name, most in _SHARES:
+        value = found[name].median("cpu") / found[f"{name}: stock DRF"].median("cpu")
+        met = "met" if value <= most else "missed"
+        lines.append(f"| {name}: server CPU beside stock DRF | ≤ {most:.2f}x | {value:.2f}x | {met} |")
     for name in ("list", "list newest change"):
         value = found[name].median("per_second") / found[f"{name}: stock DRF"].median("per_second")
         lines.append(

@@ -1,22 +1,28 @@
-"""The same list built the usual way: simplejwt, an ORM membership query, a limiter of two trips, ORM and ModelSerializer.
+"""The same built the usual way: simplejwt, an ORM membership query, a limiter of two trips, ORM and ModelSerializer.
 
 Mounted by `bench.stock_settings` only, beside a bare "hello", so that the product can be held against both.
 """
 
+import hashlib
 from typing import Any
 from uuid import UUID
 
 from django.core.cache import cache
-from django.db import connection
+from django.db import connection, transaction
+from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
+from django.utils.timezone import now
 from rest_framework import generics, permissions, serializers, throttling
 from rest_framework.pagination import PageNumberPagination
+from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
+from api.models import IdempotencyRecord
 from fhir_api.types import NUMBERS
+from ledger.models import Event
 from organizations.models import Membership
-from suppliers.catalog.models import Packaging, Product
+from suppliers.catalog.models import Packaging, Product, ProductCounter
 
 LIMIT = 1_000_000_000
 
@@ -107,6 +113,23 @@ class ProductSerializer(serializers.ModelSerializer[Product]):
         return []
 
 
+class NewProductSerializer(ProductSerializer):
+    """A new product with its packagings; it stays a draft, since state fields cannot be written."""
+
+    packagings = PackagingSerializer(many=True)
+
+    class Meta(ProductSerializer.Meta):
+        read_only_fields = ("status",)
+
+    def create(self, validated_data: dict[str, Any]) -> Product:
+        """Save one row after the other."""
+        packagings = validated_data.pop("packagings")
+        product = Product.objects.create(**validated_data)
+        for position, one in enumerate(packagings):
+            Packaging.objects.create(product=product, tenant_id=product.tenant_id, position=position, **one)
+        return product
+
+
 class Pages(PageNumberPagination):
     """The platform's envelope."""
 
@@ -140,10 +163,33 @@ class _Products:
         return response
 
 
-class ProductList(_Products, generics.ListAPIView[Product]):
-    """GET /stock/products."""
+class ProductList(_Products, generics.ListCreateAPIView[Product]):
+    """GET and POST /stock/products."""
 
     pagination_class = Pages
+
+    def create(self, request: Any, *args: Any, **kwargs: Any) -> Response:
+        """Create with the key, the fact and the kept answer in one transaction; nothing else of what ours does."""
+        tenant_id = request.membership.tenant_id
+        caller = {"tenant_id": tenant_id, "subject_id": request.user.id}
+        serializer = NewProductSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        with transaction.atomic():
+            fingerprint = hashlib.sha256(repr(request.data).encode()).hexdigest()
+            key = IdempotencyRecord.objects.create(
+                **caller, key=request.headers["Idempotency-Key"], fingerprint=fingerprint
+            )
+            product = serializer.save(tenant_id=tenant_id)
+            Event.objects.create(
+                **caller, type="product.created", resource_type="product", resource_id=product.id, subject_kind="user",
+                credential="stock", membership_id=request.membership.id, occurred_at=now(), data={"status": product.status},
+            )  # fmt: skip
+            # Kept for our list's total, not for this one's.
+            ProductCounter.objects.filter(tenant_id=tenant_id).update(draft=F("draft") + 1)
+            answer = {"success": True, "data": ProductSerializer(product).data}
+            key.status, key.answer = 201, JSONRenderer().render(answer)
+            key.save(update_fields=["status", "answer"])
+        return Response(answer, status=201)
 
     def get_queryset(self) -> Any:
         """Sorted."""

@@ -58,11 +58,13 @@ def gets(callers: list[dict[str, Any]], path: str = "/v1/products", credential: 
     ]
 
 
-def creates(callers: list[dict[str, Any]], count: int) -> list[bytes]:
+def creates(
+    callers: list[dict[str, Any]], count: int, path: str = "/v1/products", credential: str = "token"
+) -> list[bytes]:
     """So many new products of callers in turn, each with its own Idempotency-Key."""
     made = []
     for caller in itertools.islice(itertools.cycle(callers), count):
         body = product_body("bench")
-        headers = _headers(caller) | {"Idempotency-Key": f"key-{body['supplier_sku']}"}
-        made.append(request("POST", "/v1/products", headers=headers, body=json.dumps(body).encode()))
+        headers = _headers(caller, credential) | {"Idempotency-Key": f"key-{body['supplier_sku']}"}
+        made.append(request("POST", path, headers=headers, body=json.dumps(body).encode()))
     return made
