@@ -104,7 +104,8 @@ def walk(demo: dict[str, Any]) -> None:
         step("another supplier asks for the product: 404, as if there were none")
         event = arrived(receiver, product["id"])
         step(f"{event['type']} arrived as {event['id']}, verified by standardwebhooks: {json.dumps(event['data'])}")
-        expect(supplier.call("DELETE", f"/v1/webhooks/{endpoint}"), 204, "delete the endpoint")
+        once = {"Idempotency-Key": secrets.token_hex(16)}  # whoever lost the answer and asks again gets the same one
+        expect(supplier.call("DELETE", f"/v1/webhooks/{endpoint}", **once), 204, "delete the endpoint")
         step("endpoint deleted; its history stays")
 
 
