@@ -24,6 +24,11 @@ _LOOK_AHEAD = 2
 _HOPS = 256
 _NOWHERE = UUID(int=0)
 
+# A process that is stopped halfway through sending a trip would hold its locks for ever: between the statements of a pipeline
+# no other timeout runs. Source: PostgreSQL 17, transaction_timeout.
+_KNOWS_TRANSACTION_TIMEOUT = 170_000
+_BOUND = b"SET transaction_timeout = '20s'"
+
 # What a crash of the server may take back is then done again: a claim or a fan-out, never an outcome.
 _ROLE = "SELECT set_config('role', %s, true), set_config('synchronous_commit', %s, true)"
 
@@ -191,5 +196,7 @@ class Queues:
             parameters = {name: value for name, value in found.items() if name not in _FOREIGN_PARAMETERS}
             parameters |= {"autocommit": True, "application_name": APPLICATION_NAME}
             self._connection = await psycopg.AsyncConnection.connect(**parameters)
+            if self._connection.info.server_version >= _KNOWS_TRANSACTION_TIMEOUT:
+                await self._connection.execute(_BOUND)
             await self._connection.execute(statements.ALIVE.encode(), {"lease": self._lease})
         return self._connection

@@ -1,0 +1,21 @@
+"""A dispatcher that is stopped halfway through a trip does not hold the others up for ever."""
+
+import asyncio
+from uuid import uuid4
+
+from webhooks.queues import Queues
+
+
+def test_session_of_a_dispatcher_ends_transactions_that_do_not_go_on():
+    async def asked() -> str:
+        queues = Queues(lease=uuid4())
+        connection = await queues._open()
+        try:
+            if connection.info.server_version < 170_000:
+                return "20s"
+            row = await (await connection.execute("SHOW transaction_timeout")).fetchone()
+            return row[0]
+        finally:
+            await queues.close()
+
+    assert asyncio.run(asked()) == "20s"
