@@ -40,8 +40,9 @@ def _undecided(tenant_id: UUID, conditions: Sequence[Condition]) -> list[Conditi
 
     Such a posting gives its rows in order, so at worst it is as frequent as the others; a table of entries would be read whole.
     """
-    known = [number for one in conditions if (number := counts.get(tenant_id, one)) is not None]
-    unknown = [one for one in conditions if counts.get(tenant_id, one) is None]
+    numbers = [counts.get(tenant_id, one) for one in conditions]
+    known = [number for number in numbers if number is not None]
+    unknown = [one for one, number in zip(conditions, numbers, strict=True) if number is None]
     if min(known, default=BOUND) <= RARE or len(conditions) < 2:
         return []
     alone = len(unknown) == 1 and isinstance(unknown[0], Keyed) and min(known) == BOUND

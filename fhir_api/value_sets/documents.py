@@ -1,5 +1,6 @@
 """A ValueSet resource as the codes that it holds. Source: R4 valueset.html#expansion, #compositions."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -44,8 +45,7 @@ def read(resource: Any) -> Document:
     if not isinstance(resource, dict) or resource.get("resourceType") != "ValueSet":
         raise UnusableValueSet("It is no ValueSet.")
     url = _text(resource, "url")
-    address = urlsplit(url)
-    if not address.scheme or "|" in url:
+    if not _is_absolute(url):
         raise UnusableValueSet("ValueSet.url is not an absolute address.", expression="ValueSet.url")
     if terminology.members(url) is not None:
         raise UnusableValueSet(f"{url} is a value set of R4 itself, which stays as it is.", expression="ValueSet.url")
@@ -57,6 +57,14 @@ def read(resource: Any) -> Document:
     if not 1 <= found.count <= MOST_CODES:
         raise UnusableValueSet(f"{url} has {found.count:,} codes; 1 to {MOST_CODES:,} can be kept.")
     return found
+
+
+def _is_absolute(url: str) -> bool:
+    """Tell whether it is an absolute address without a version."""
+    try:
+        return bool(urlsplit(url).scheme) and "|" not in url
+    except ValueError:  # a bracket that is never closed
+        return False
 
 
 def _text(resource: Json, name: str) -> str:
@@ -74,10 +82,10 @@ def _expanded(resource: Json) -> Iterator[Code]:
     :raises UnusableValueSet: the expansion is a page of a longer one.
     """
     expansion = resource["expansion"]
-    waiting = list(_objects(expansion, "contains"))
+    waiting = deque(_objects(expansion, "contains"))
     listed = 0
     while waiting:
-        one = waiting.pop(0)
+        one = waiting.popleft()
         listed += 1
         if "code" in one and not one.get("abstract"):
             yield _code(one.get("system"), one)

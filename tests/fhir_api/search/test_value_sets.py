@@ -173,6 +173,7 @@ def test_codes_are_read_from_the_expansion_or_the_list(more: Json, codes: dict[s
         [],
         {"resourceType": "Patient"},
         value_set("not-absolute", compose={"include": [listed("a")]}),
+        value_set("http://[never", compose={"include": [listed("a")]}),
         value_set(f"{VITALS}|1", compose={"include": [listed("a")]}),
         value_set("urn:x:" + "x" * 500, compose={"include": [listed("a")]}),
         value_set("http://hl7.org/fhir/ValueSet/administrative-gender", compose={"include": [listed("a")]}),
