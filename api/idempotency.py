@@ -73,7 +73,7 @@ def key_of(request: HttpRequest) -> str | None:
 
     :raises InvalidKey: empty, too long, or not printable ASCII.
     """
-    raw = request.headers.get("Idempotency-Key")
+    raw: str | None = request.META.get("HTTP_IDEMPOTENCY_KEY")
     if raw is None:
         return None
     key = raw[1:-1] if len(raw) >= 2 and raw[0] == raw[-1] == '"' else raw

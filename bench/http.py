@@ -1,5 +1,6 @@
 """`./dev bench http`: product list, get and create through the whole service, beside the same SQL without HTTP, a bare
-"hello" on the same server and stock DRF views of the same list; interleaved, medians with spread, CPU by process.
+"hello" on the same server, stock DRF views of the same list and the prototype of the marks; interleaved, medians with
+spread, CPU by process.
 """
 
 import argparse
@@ -15,7 +16,7 @@ from typing import Any
 
 from devtools.places import ROOT
 
-from . import load, workload
+from . import load, prototype, workload
 from .accounting import Meters
 from .place import Place, backends_of, open_place, serving
 from .report import Figure, Series, machine, ratios, table
@@ -112,13 +113,13 @@ class Bench:
 def scenarios(bench: Bench, directs: Directs) -> dict[str, Callable[[], Figure]]:
     """What is measured in each round, in this order."""
     newest = "?sort=-updated_at"
-    stock = "/stock/products"
+    stock, lean = "/stock/products", "/prototype/products"
 
     def ours(make: Callable[..., list[bytes]], path: str) -> Callable[[], Figure]:
         return lambda: bench.http("product", make(bench.callers, path))
 
-    def theirs(make: Callable[..., list[bytes]], path: str) -> Callable[[], Figure]:
-        return lambda: bench.http("stock", make(bench.callers, path, "stock_token"))
+    def theirs(make: Callable[..., list[bytes]], path: str, server: str = "stock") -> Callable[[], Figure]:
+        return lambda: bench.http(server, make(bench.callers, path, "stock_token"))
 
     def create(server: str, path: str, credential: str) -> Figure:
         requests = workload.creates(bench.callers, int(bench.wanted.seconds * 3_000), path, credential)
@@ -132,12 +133,15 @@ def scenarios(bench: Bench, directs: Directs) -> dict[str, Callable[[], Figure]]
         "list newest change": ours(workload.lists, f"/v1/products{newest}"),
         "list newest change: SQL alone": lambda: bench.sql(directs, "list_updated"),
         "list newest change: stock DRF": theirs(workload.lists, f"{stock}{newest}"),
+        "list newest change: prototype": theirs(workload.lists, lean, "prototype"),
         "get": ours(workload.gets, "/v1/products"),
         "get: SQL alone": lambda: bench.sql(directs, "get"),
         "get: stock DRF": theirs(workload.gets, stock),
+        "get: prototype": theirs(workload.gets, lean, "prototype"),
         "create": lambda: create("product", "/v1/products", "token"),
         "create: SQL alone": lambda: bench.sql(directs, "create"),
         "create: stock DRF": lambda: create("stock", stock, "stock_token"),
+        "create: prototype": lambda: create("prototype", lean, "stock_token"),
     }
 
 
@@ -162,13 +166,18 @@ def check_same(bench: Bench) -> None:
 
 @contextmanager
 def running(place: Place, wanted: argparse.Namespace) -> Iterator[tuple[Bench, Directs]]:
-    """Start both servers and the children without HTTP."""
+    """Start the servers and the children without HTTP."""
     with ExitStack() as stack:
         product_port, product = stack.enter_context(serving(place, "web", workers=wanted.workers))
         settings = "bench.stock_settings"
         stock_port, stock = stack.enter_context(serving(place, "stock", workers=wanted.workers, settings=settings))
-        meters = Meters.of(place.backends.places, product=product, stock=stock)
-        bench = Bench(place, wanted, meters, {"product": product_port, "stock": stock_port})
+        place.python("-m", "bench.prototype.tables")
+        lean_port, lean = stack.enter_context(
+            serving(place, "prototype", workers=wanted.workers, settings=prototype.SETTINGS, command=prototype.command)
+        )
+        meters = Meters.of(place.backends.places, product=product, stock=stock, prototype=lean)
+        ports = {"product": product_port, "stock": stock_port, "prototype": lean_port}
+        bench = Bench(place, wanted, meters, ports)
         bench.refresh()
         check_same(bench)
         directs = Directs(place, bench.file)

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -74,14 +74,21 @@ def backends_of(data: str | None) -> Iterator[Backends]:
 
 
 @contextmanager
-def serving(place: Place, name: str, *, workers: int, settings: str = "config.settings") -> Iterator[tuple[int, int]]:
-    """Run the real front as `./dev up` does and yield its port and process id."""
+def serving(
+    place: Place,
+    name: str,
+    *,
+    workers: int,
+    settings: str = "config.settings",
+    command: Callable[..., list[str]] = parts.web_command,
+) -> Iterator[tuple[int, int]]:
+    """Run the real front as `./dev up` does, or another server, and yield its port and process id."""
     port = check_port(0)
     log = place.backends.places.logs / f"{name}.log"
     variables = place.environment | {"DJANGO_SETTINGS_MODULE": settings, "WEB_WORKERS": str(workers)}
     with log.open("wb") as output:
         process = subprocess.Popen(
-            parts.web_command(port=port, workers=workers),
+            command(port=port, workers=workers),
             cwd=ROOT,
             env=variables,
             stdin=subprocess.DEVNULL,

@@ -12,11 +12,11 @@ from statistics import median
 from .load import Outcome
 
 _PACKAGES = ("Django", "djangorestframework", "granian", "psycopg", "redis", "orjson")
-_TARGETS = (
-    ("list: server CPU", "list", "cpu", 700),
-    ("list newest change: server CPU", "list newest change", "cpu", 700),
-    ("get: server CPU", "get", "cpu", 500),
-    ("create: server CPU", "create", "cpu", 1_000),
+_ABSOLUTE = (
+    ("list", "list newest change", 700),
+    ("list newest change", "list newest change", 700),
+    ("get", "get", 500),
+    ("create", "create", 1_000),
 )
 # What the prototypes' targets are of the stock views that were measured with them (design, performance.md): the same machine and
 # rows on both sides, so that these hold wherever they are asked.
@@ -25,6 +25,14 @@ _SHARES = (
     ("list newest change", 700 / 4_466),
     ("get", 500 / 1_691),
     ("create", 1_000 / 2_958),
+)
+# And what they are of the prototype itself, which is served here too: the list inside a DRF view took 312 µs there, reading one
+# document behind its gate 220, a create in one trip 292.
+_OF_PROTOTYPE = (
+    ("list", "list newest change", 700 / 312),
+    ("list newest change", "list newest change", 700 / 312),
+    ("get", "get", 500 / 220),
+    ("create", "create", 1_000 / 292),
 )
 
 
@@ -130,18 +138,23 @@ def table(found: dict[str, Series]) -> list[str]:
 
 def ratios(found: dict[str, Series]) -> list[str]:
     """Ours beside the others, by requests a second and by the server's CPU; then the marks and whether they are met."""
-    lines = ["| requests/s (web CPU) | ÷ hello | ÷ SQL alone | ÷ stock DRF |", "|---|---|---|---|"]
+    lines = ["| requests/s (web CPU) | ÷ hello | ÷ SQL alone | ÷ stock DRF | ÷ prototype |", "|---|---|---|---|---|"]
     for name in (name for name in found if ":" not in name and name != "hello"):
-        others = ("hello", f"{name}: SQL alone", f"{name}: stock DRF")
+        others = ("hello", *(f"{name}: {other}" for other in ("SQL alone", "stock DRF", "prototype")))
         lines.append(f"| {name} | {' | '.join(_ratio(found[name], found.get(other)) for other in others)} |")
     lines += ["", "| mark | wanted | found | |", "|---|---|---|---|"]
-    for text, name, figure, most in _TARGETS:
-        value = found[name].median(figure)
-        lines.append(f"| {text} | ≤ {most:,} µs | {value:,.0f} µs | {'met' if value <= most else 'missed'} |")
+    for name, other, most in _ABSOLUTE:
+        value, lean = found[name].median("cpu"), found[f"{other}: prototype"].median("cpu")
+        met = "met" if value <= most else "missed; the prototype too" if lean > most else "missed"
+        lines.append(f"| {name}: server CPU | ≤ {most:,} µs | {value:,.0f} µs (prototype {lean:,.0f} µs) | {met} |")
     for name, most in _SHARES:
         value = found[name].median("cpu") / found[f"{name}: stock DRF"].median("cpu")
         met = "met" if value <= most else "missed"
         lines.append(f"| {name}: server CPU beside stock DRF | ≤ {most:.2f}x | {value:.2f}x | {met} |")
+    for name, other, most in _OF_PROTOTYPE:
+        value = found[name].median("cpu") / found[f"{other}: prototype"].median("cpu")
+        met = "met" if value <= most else "missed"
+        lines.append(f"| {name}: server CPU beside the prototype | ≤ {most:.2f}x | {value:.2f}x | {met} |")
     for name in ("list", "list newest change"):
         value = found[name].median("per_second") / found[f"{name}: stock DRF"].median("per_second")
         lines.append(
