@@ -145,8 +145,8 @@ class Rounds:
         hello = [load.request("GET", "/hello", headers={})]
         self._one("hello", stock, hello, Asked("hello"), counted=counted)
         for kind in kinds:
-            if bare := BARE.get(kind.name):
-                self._one(bare, stock, self._bare(kind), Asked(bare, make=kind.make), counted=counted)
+            for bare, place in BARE.get(kind.name, {}).items():
+                self._one(bare, stock, self._bare(kind, place), Asked(bare, make=kind.make), counted=counted)
             self._one(kind.name, port, kind.requests(self.world, seconds), kind, counted=counted)
             if kind.make is not None and kind.sketch:
                 pairs = self.world.pairs(kind.make)
@@ -155,10 +155,10 @@ class Rounds:
                     self.alone.setdefault(kind.name, []).append(value)
         print(", ".join(f"{name} {series[-1].per_second:.0f}/s" for name, series in self.found.items()), flush=True)
 
-    def _bare(self, kind: Asked) -> list[bytes]:
+    def _bare(self, kind: Asked, place: str) -> list[bytes]:
         """The reads, of a view that does nothing but fetch the bytes."""
         assert kind.make is not None
-        paths = (f"/stock/{caller['tenant']}{path}" for caller, path in self.world.pairs(kind.make))
+        paths = (f"/{place}/{caller['tenant']}{path}" for caller, path in self.world.pairs(kind.make))
         return [load.request("GET", path, headers={}) for path in paths]
 
     def _one(self, name: str, port: int, sent: list[bytes], kind: Asked, *, counted: bool) -> None:
@@ -167,7 +167,7 @@ class Rounds:
         outcome = load.run(port, sent, seconds=self.wanted.seconds, connections=connections, once=once)
         expect(outcome, kind.status)
         if counted:
-            server = "stock" if name in ("hello", *BARE.values()) else "web"
+            server = "stock" if name == "hello" or any(name in bare for bare in BARE.values()) else "web"
             figure = Figure.of(outcome, self.meters.since(before), server=server)
             self.found.setdefault(name, Series()).append(figure)
 

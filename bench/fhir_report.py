@@ -6,11 +6,14 @@ from statistics import median
 from .fhir_requests import READ, READ_NO_PATIENT, Asked
 from .report import Series
 
-BARE = {READ: "read, bare view", READ_NO_PATIENT: "read, no patient, bare view"}
-_READS = {
-    READ: "read beside the bare view: a patient's data, with a durable record of who read",
-    READ_NO_PATIENT: "read beside the bare view: no patient's data, no record",
-}
+# By kind: the views that do nothing but fetch the same bytes, with where they stand; of a patient's data also one that
+# leaves the record of who read, as whoever answers such data must.
+_BARE, _RECORDED, _NO_PATIENT = "read, bare view", "read, bare view with its record", "read, no patient, bare view"
+BARE = {READ: {_BARE: "stock", _RECORDED: "recorded"}, READ_NO_PATIENT: {_NO_PATIENT: "stock"}}
+_READS = (
+    ("read beside the bare view: a patient's data, both with a durable record of who read", READ, _RECORDED),
+    ("read beside the bare view: no patient's data, no record", READ_NO_PATIENT, _NO_PATIENT),
+)
 _IMPORT_AT_LEAST, _READ_WITHIN, _SKETCH_WITHIN, _MEMORY_WITHIN = 2_000, 2.0, 2.0, 1.1
 
 
@@ -101,9 +104,11 @@ def marks(
     if imported:
         speed = imported.per_second
         mark("transaction import", f"≥ {_IMPORT_AT_LEAST:,}/s", f"{speed:,.0f}/s", met=speed >= _IMPORT_AT_LEAST)
-    for name, text in _READS.items():
-        slower = found[BARE[name]].median("per_second") / found[name].median("per_second")
-        mark(text, f"≤ {_READ_WITHIN:g}x", f"{slower:.1f}x", met=slower <= _READ_WITHIN)
+    for text, name, bare in _READS:
+        slower = found[bare].median("per_second") / found[name].median("per_second")
+        mark(text, f"≤ {_READ_WITHIN:g}x", f"{slower:.2f}x", met=slower <= _READ_WITHIN)
+    slower = found[_BARE].median("per_second") / found[READ].median("per_second")
+    lines.append(f"| the same, no record on the bare side (decision 0051) | | {slower:.2f}x | |")
     for name, rounds in alone.items():
         times = median(one.ours / one.prototype for one in rounds)
         shown = name.replace("|", "\\|")

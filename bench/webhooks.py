@@ -4,8 +4,8 @@ latency at low load, many endpoints, a long history, bad neighbours, and a backl
 
 import argparse
 import os
+import signal
 import socket
-import statistics
 import subprocess
 import sys
 import time
@@ -20,7 +20,7 @@ from devtools.processes import die_with_parent
 
 from . import load, workload
 from .accounting import Meters
-from .hooks_report import Result, write
+from .hooks_report import Result, Turns, write
 from .place import Place, backends_of, open_place, serving
 
 RESULTS = ROOT / "bench" / "results" / "webhooks.md"
@@ -37,6 +37,7 @@ _CELERY = [
     "--loglevel",
 ]
 _PATIENCE_SECONDS = 600
+_TURN_SECONDS = 3.0
 
 
 class Bench:
@@ -182,30 +183,38 @@ def neighbours(bench: Bench) -> dict[str, dict[str, Any]]:
     return {"alone": alone, "beside": bench.trickle(count, per_second)}
 
 
-def beside_the_api(bench: Bench) -> dict[str, float]:
-    """The API's latency alone and while a backlog drains; the receiver, elsewhere in truth, gives way to the API here."""
+def beside_the_api(bench: Bench) -> Turns:
+    """The API's latency while a backlog drains and while the dispatcher is held, in turns of one run.
+
+    The receiver, elsewhere in truth, gives way to the API here.
+    """
     callers = bench.place.python("-m", "bench.population", "--tenants", "20")
     requests = workload.gets(callers, "/v1/products")
+
+    def ask() -> load.Outcome:
+        return load.run(port, requests, seconds=_TURN_SECONDS, connections=2)
+
+    turns = Turns()
     with bench.receiver(0, niceness=BACKGROUND) as elsewhere, serving(bench.place, "web", workers=2) as (port, _):
         bench.endpoints(100, elsewhere)
-        load.run(port, requests, seconds=3, connections=2)
-        alone = load.run(port, requests, seconds=10, connections=2)
+        ask()
         since = bench.world("queue", "--count", str(bench.wanted.backlog))["since"]
-        beside: list[float] = []
         with bench.process(_DISPATCH, niceness=BACKGROUND) as child:
             time.sleep(2)
             while child.poll() is None:
-                beside += load.run(port, requests, seconds=1, connections=2).latencies
+                beside = ask()
+                if child.poll() is not None:
+                    break  # it ended within the turn
+                child.send_signal(signal.SIGSTOP)
+                try:
+                    turns.append((ask(), beside))
+                finally:
+                    child.send_signal(signal.SIGCONT)
     found = bench.world("figures", "--since", since)
     if found["delivered"] != bench.wanted.backlog:
         raise RuntimeError(f"backlog: {found}")
-    return {
-        "alone_p50": alone.percentile(0.5),
-        "alone_p99": alone.percentile(0.99),
-        "beside_p50": statistics.median(beside) * 1000,
-        "beside_p99": sorted(beside)[int(len(beside) * 0.99)] * 1000,
-        "seconds": found["seconds"],
-    }
+    turns.seconds = found["seconds"] - len(turns) * _TURN_SECONDS
+    return turns
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:

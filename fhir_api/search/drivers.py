@@ -16,7 +16,7 @@ from .counts import counts
 from .paging import Part
 
 BOUND: Final = 1_000
-RARE: Final = 100  # of what is known to have no more rows, nobody looks for a rarer one
+RARE: Final = 30  # of what is known to have no more rows, nobody looks for a rarer one
 
 
 def countable(sought: Sought) -> list[Condition]:

@@ -6,7 +6,6 @@ from typing import Any, Final
 from uuid import UUID
 
 from core.pipeline import Call, Rows, Statement
-from fhir_api import arrays
 from fhir_api.definitions.parameters import BY_TYPE, Parameter
 from fhir_api.indexing import index
 from fhir_api.keys import reference_key, target_key
@@ -18,11 +17,14 @@ from fhir_api.types import NUMBERS
 
 from .access import within
 from .compile import Compiler, Place
+from .conditions import Condition
 from .control import EVERYTHING, Control, Inclusion
 from .found import COLUMNS, Found, read
 
 DEEPEST: Final = 5
 MOST: Final = 1_000
+_BRANCHES: Final = 50
+_NEWEST: Final = "ORDER BY p.sort_date DESC, p.resource_id DESC"
 Run = Callable[[Sequence[Call]], list[Rows]]
 
 
@@ -150,15 +152,30 @@ def _backward(tenant_id: UUID, access: Access, keys: dict[str, list[int]], limit
     """The statements that fetch what refers to the fresh ones, newest first."""
     for type_name, numbers in keys.items():
         compiler = Compiler(tenant_id)
-        bound = compiler.bind(arrays.numbers(dict.fromkeys(numbers)), "bigint[]")
-        where = ["p.tenant_id = $1", f"p.key = ANY({bound})"]
-        where += compiler.all_hold(within(access, type_name), Place("p.resource_id", "p.sort_date"))
-        newest = "ORDER BY p.sort_date DESC, p.resource_id DESC"
-        found = (
-            f"SELECT DISTINCT p.sort_date, p.resource_id FROM fhir_api_posting p WHERE {' AND '.join(where)} {newest}"
-        )
+        referring = _referring_postings(compiler, within(access, type_name), list(dict.fromkeys(numbers)), limit)
+        found = f"SELECT DISTINCT p.sort_date, p.resource_id FROM {referring} {_NEWEST}"
         sql = (
             f"SELECT {COLUMNS} FROM ({found} LIMIT {limit}) AS p JOIN fhir_api_resource r"
-            f" ON r.id = p.resource_id AND r.tenant_id = $1 {newest}"
+            f" ON r.id = p.resource_id AND r.tenant_id = $1 {_NEWEST}"
         )
         yield Call(Statement.composed(sql), compiler.parameters)
+
+
+def _referring_postings(compiler: Compiler, held: Sequence[Condition], keys: Sequence[int], limit: int) -> str:
+    """The newest postings under some keys as `p`. Of a page's few keys each is a branch with a limit of its own, which the
+    index gives in order: PostgreSQL merges them and stops, where it would read and sort all that stand under a list.
+    """
+    if len(keys) > _BRANCHES:
+        listed = compiler.bind(keys, "bigint[]")
+        return f"fhir_api_posting p WHERE {_posted(compiler, held, f'= ANY({listed})')}"
+    branches = (_posted(compiler, held, f"= {compiler.bind(key, 'bigint')}") for key in keys)
+    selects = " UNION ALL ".join(
+        f"(SELECT p.sort_date, p.resource_id FROM fhir_api_posting p WHERE {one} {_NEWEST} LIMIT {limit})"
+        for one in branches
+    )
+    return f"({selects}) AS p"
+
+
+def _posted(compiler: Compiler, held: Sequence[Condition], match: str) -> str:
+    conditions = compiler.all_hold(held, Place("p.resource_id", "p.sort_date"))
+    return " AND ".join(["p.tenant_id = $1", f"p.key {match}", *conditions])
