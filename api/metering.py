@@ -1,7 +1,6 @@
 """Counting requests: one call to Valkey for each, by credential within a tenant once that pair was proven."""
 
 import time
-from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -68,7 +67,7 @@ class Meter:
     def _take(self, bucket: str, limits: dict[str, int]) -> None:
         policy = ratelimits.POLICIES[self.name]
         if self.name in limits:
-            policy = replace(policy, limit=limits[self.name])
+            policy = ratelimits.limited(policy, limits[self.name])
         self.verdict = (ratelimits.take if self.costs else ratelimits.peek)(policy, bucket)
         if self.costs and not self.verdict.allowed:
             wait = self.verdict.reset_seconds

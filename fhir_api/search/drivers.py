@@ -16,7 +16,8 @@ from .counts import counts
 from .paging import Part
 
 BOUND: Final = 1_000
-RARE: Final = 30  # of what is known to have no more rows, nobody looks for a rarer one
+RARE: Final = 100  # of what is known to have no more rows, nobody looks for a rarer one
+RARE_OF_ENTRIES: Final = 30  # nor for one in a table of entries, which costs more to ask of each candidate
 
 
 def countable(sought: Sought) -> list[Condition]:
@@ -43,7 +44,8 @@ def _undecided(tenant_id: UUID, conditions: Sequence[Condition]) -> list[Conditi
     numbers = [counts.get(tenant_id, one) for one in conditions]
     known = [number for number in numbers if number is not None]
     unknown = [one for one, number in zip(conditions, numbers, strict=True) if number is None]
-    if min(known, default=BOUND) <= RARE or len(conditions) < 2:
+    enough = RARE if all(isinstance(one, Keyed) for one in unknown) else RARE_OF_ENTRIES
+    if min(known, default=BOUND) <= enough or len(conditions) < 2:
         return []
     alone = len(unknown) == 1 and isinstance(unknown[0], Keyed) and min(known) == BOUND
     return [] if alone else unknown

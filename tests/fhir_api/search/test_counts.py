@@ -10,7 +10,7 @@ from fhir_api.search import drivers
 from fhir_api.search.conditions import STRINGS, Keyed, Listed
 from fhir_api.search.conditions import Test as RowTest
 from fhir_api.search.counts import MOST, counts
-from fhir_api.search.drivers import BOUND, RARE
+from fhir_api.search.drivers import BOUND, RARE, RARE_OF_ENTRIES
 from organizations.models import Tenant
 from tests import factories
 from tests.fhir_api.search import record
@@ -69,7 +69,9 @@ def test_old_numbers_hide_nothing(tenant: Tenant) -> None:
         ({ONE: BOUND}, [ONE, TWO], [], TWO),
         ({ONE: BOUND}, [ONE, TWO, THREE], [TWO, THREE], TWO),
         ({ONE: BOUND}, [ONE, TEXTS], [TEXTS], TEXTS),
-        ({ONE: RARE}, [TWO, ONE, TEXTS], [], ONE),
+        ({ONE: RARE}, [TWO, ONE], [], ONE),
+        ({ONE: RARE_OF_ENTRIES}, [TWO, ONE, TEXTS], [], ONE),
+        ({ONE: RARE_OF_ENTRIES + 1}, [TWO, ONE, TEXTS], [TWO, TEXTS], ONE),
         ({ONE: RARE + 1}, [ONE, TWO], [TWO], ONE),
         ({ONE: BOUND, TWO: BOUND}, [TWO, ONE], [], TWO),
         ({ONE: BOUND, TEXTS: BOUND}, [TEXTS, ONE], [], ONE),
