@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,7 @@ from devtools.places import ROOT, open_places
 from devtools.ports import answers, check_port
 from devtools.processes import die_with_parent
 from devtools.trouble import Trouble
+from tests.scheduling import ByService
 from tests.turns import turn
 
 TEMPLATE_VARIABLE = "HP_TEST_TEMPLATE"
@@ -118,6 +120,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "long" in item.keywords:
             item.add_marker(pytest.mark.skip(reason="runs with --long"))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByService | None:
+    return ByService(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # outside of the time limit, which shall not count the waiting
