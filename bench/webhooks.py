@@ -148,16 +148,18 @@ class Bench:
         return self.world("figures", "--since", since, "--like", "%/good/%")
 
 
-def throughput(bench: Bench) -> list[Result]:
-    """The dispatcher and the tasks, round after round in turn; the middle of each by speed."""
+def throughput(bench: Bench) -> tuple[list[Result], dict[str, list[float]]]:
+    """The dispatcher and the tasks, round after round in turn: the middle of each by speed, and by receiver each round's ratio."""
     count, few = bench.wanted.deliveries, bench.wanted.deliveries // 10
     rounds: dict[str, list[Result]] = {}
+    ratios: dict[str, list[float]] = {}
     for _ in range(bench.wanted.rounds):
         for port, word, processes in ((bench.fast, "fast", 2), (bench.slow, "100 ms", 8)):
             bench.endpoints(100, port)
             rounds.setdefault(word, []).append(bench.drained(f"dispatcher, {word} receiver", count))
             name = f"task for each, {processes} processes, {word} receiver"
             rounds.setdefault(name, []).append(bench.by_tasks(name, few, processes=processes))
+            ratios.setdefault(word, []).append(rounds[word][-1].per_second / rounds[name][-1].per_second)
     for number in (1, 10_000):
         bench.endpoints(number, bench.fast)
         name = f"dispatcher, fast receiver, {number:,} endpoint{'s' if number > 1 else ''}"
@@ -167,7 +169,8 @@ def throughput(bench: Bench) -> list[Result]:
         bench.world("queue", "--count", str(bench.wanted.history), "--days", "2")
         name = f"dispatcher, fast receiver, {bench.wanted.history:,} delivered before"
         rounds[name] = [bench.drained(name, count) for _ in range(bench.wanted.rounds)]
-    return [sorted(found, key=lambda one: one.per_second)[len(found) // 2] for found in rounds.values()]
+    middles = [sorted(found, key=lambda one: one.per_second)[len(found) // 2] for found in rounds.values()]
+    return middles, ratios
 
 
 def neighbours(bench: Bench) -> dict[str, dict[str, Any]]:
@@ -237,10 +240,10 @@ def main(arguments: list[str]) -> int:
         bench = Bench(place, wanted, stack)
         bench.endpoints(1, bench.fast)
         bench.start_cpu = bench.dispatch()
-        speeds = throughput(bench)
+        speeds, ratios = throughput(bench)
         bench.endpoints(1, bench.fast)
         quiet = bench.trickle(400, 20)
-        text = write(wanted, speeds, quiet, neighbours(bench), beside_the_api(bench))
+        text = write(wanted, speeds, ratios, quiet, neighbours(bench), beside_the_api(bench))
     print(text)
     wanted.results.write_text(text)
     return 0
