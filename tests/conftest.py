@@ -132,6 +132,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         return (yield)
 
 
+@pytest.fixture(scope="session")
+def backends() -> Backends:
+    """The servers of this run."""
+    return _run.backends
+
+
 @pytest.fixture(scope="session", autouse=True)
 def real_commits(django_db_blocker: object) -> Iterator[None]:
     """Let every test use the database without pytest-django's wrapping transaction."""
