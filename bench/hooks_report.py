@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from .load import Outcome
-from .report import processor, reference
+from .report import processor, reference, spread
 
 _RATIO = 8
 _NEIGHBOURS = 2
@@ -51,8 +51,7 @@ class Turns(list[tuple[Outcome, Outcome]]):
         return [f"| {name} | {self._shown(n, 0.5)} | {self._shown(n, 0.99)} |" for n, name in enumerate(names)]
 
     def _shown(self, place: int, share: float) -> str:
-        values = [turn[place].percentile(share) for turn in self]
-        return f"{median(values):.1f} ({min(values):.1f}–{max(values):.1f})"
+        return spread([turn[place].percentile(share) for turn in self])
 
 
 def write(
@@ -104,15 +103,11 @@ def _marks(ratios: dict[str, list[float]], alone: dict[str, Any], beside: dict[s
     lines = ["| mark | wanted | found | |", "|---|---|---|---|"]
     for word, found in ratios.items():
         met = "met" if median(found) >= _RATIO else "missed"
-        lines.append(f"| beside a task for each, {word} receiver | ≥ {_RATIO}x | {_spread(found)} | {met} |")
+        lines.append(f"| beside a task for each, {word} receiver | ≥ {_RATIO}x | {spread(found, unit='x')} | {met} |")
     ratio = beside["p99"] / alone["p99"] if alone["p99"] else 0.0
     met = "met" if ratio < _NEIGHBOURS else "missed"
     lines.append(f"| healthy p99 beside bad neighbours | < {_NEIGHBOURS}x | {ratio:.1f}x | {met} |")
     turns = api.ratios(0.99)
     met = "met" if median(turns) < _NEIGHBOURS else "missed"
-    lines.append(f"| API's p99 while a backlog drains | < {_NEIGHBOURS}x | {_spread(turns)} | {met} |")
+    lines.append(f"| API's p99 while a backlog drains | < {_NEIGHBOURS}x | {spread(turns, unit='x')} | {met} |")
     return lines
-
-
-def _spread(ratios: list[float]) -> str:
-    return f"{median(ratios):.1f}x ({min(ratios):.1f}–{max(ratios):.1f})"

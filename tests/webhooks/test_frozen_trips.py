@@ -3,6 +3,8 @@
 import asyncio
 from uuid import uuid4
 
+import pytest
+
 from webhooks.queues import Queues
 
 
@@ -12,7 +14,7 @@ def test_session_of_a_dispatcher_ends_transactions_that_do_not_go_on():
         connection = await queues._open()
         try:
             if connection.info.server_version < 170_000:
-                return "20s"
+                pytest.skip("older servers do not know transaction_timeout")
             row = await (await connection.execute("SHOW transaction_timeout")).fetchone()
             return row[0]
         finally:

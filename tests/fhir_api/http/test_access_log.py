@@ -8,6 +8,7 @@ from core.db import tenant_context
 from fhir_api.access.models import AccessRecord
 from tests.factories import bearer, member
 from tests.fhir_api.clients import Fhir, code_of, identified, observation, patient, prescriber
+from tests.fhir_api.refusing import no_access_records
 
 
 @pytest.fixture(scope="module")
@@ -130,16 +131,13 @@ def test_refused_reader_leaves_no_record_of_a_read(client):
         assert rows == []
 
 
-def test_no_record_no_answer(client, monkeypatch):
+def test_no_record_no_answer(client):
     person = client.made(patient())["id"]
-
-    def broken(*_):
-        raise OSError("the log cannot be written")
-
-    monkeypatch.setattr("fhir_api.views.base.record", broken)
-    answer = client.get(f"/Patient/{person}")
-    assert answer.status_code == 500
+    with no_access_records():
+        answer = client.get(f"/Patient/{person}")
+    assert (answer.status_code, code_of(answer)) == (503, "unavailable")
     assert b"Muster" not in answer.content
+    assert client.get(f"/Patient/{person}").status_code == 200
 
 
 def test_record_holds_no_value_of_the_resource(client):
