@@ -19,8 +19,9 @@ from fhir_api.types import NUMBERS
 
 from .conditions import Chained, Condition, Either, Had, Keyed, Kin, Link, Listed, Neither, Own, Sought, Test
 
-# Keeps a filter what it is: a probe of a full key for each candidate. Joined instead, by a planner that takes both sides for
-# some rows, two hundred candidates of each were compared with one another.
+# Keeps a look-up what it is: a probe of a full key for each candidate, a range of the index for each key. Joined instead, by a
+# planner that takes both sides for some rows, two hundred candidates of each were compared with one another, and the postings
+# of two keys were found by a merge with all of the tenant's.
 _PROBE = " OFFSET 0"
 
 
@@ -255,11 +256,14 @@ class Compiler:
         """Where what is sought comes from, a table of keys joined in, and the filters of all other conditions."""
         begin = driver or usual_driver(sought.conditions)
         source = self.source(sought.type, begin)
-        where = [*source.where, *self.all_hold((one for one in sought.conditions if one is not begin), source.place)]
-        if source.keys:
-            joined = f"{source.keys} JOIN {source.tables} ON {source.where[1]}"
-            source = Source(joined, source.where, source.place, single=False)
-        return source, where or ["TRUE"]
+        place = source.place
+        filters = self.all_hold((one for one in sought.conditions if one is not begin), place)
+        if not source.keys:
+            return source, [*source.where, *filters] or ["TRUE"]
+        row = source.tables.split()[-1]
+        each = f"SELECT {place.id}, {place.date} FROM {source.tables} WHERE {' AND '.join(source.where)}{_PROBE}"
+        joined = f"{source.keys} CROSS JOIN LATERAL ({each}) AS {row}"
+        return Source(joined, (), place, single=False), filters or ["TRUE"]
 
 
 def usual_driver(conditions: Sequence[Condition]) -> Condition | None:
