@@ -71,8 +71,11 @@ class Compiler:
         begin = "WITH RECURSIVE" if self._recursive else "WITH"
         return f"{begin} {', '.join(self.tables)} " if self.tables else ""
 
-    def source(self, type_name: str, driver: Condition | None) -> Source:
-        """Where the resources of a type come from that meet one condition; without one, all of the type."""
+    def source(self, type_name: str, driver: Condition | None, below: int = 0) -> Source:
+        """Where the resources of a type come from that meet one condition; without one, all of the type.
+
+        `below`: nothing, if that is a table of entries with so many rows that pass or more.
+        """
         match driver:
             case Keyed(keys=(key,)):
                 return self._posted(f"{{c}}.key = {self.bind(key, 'bigint')}")
@@ -82,7 +85,7 @@ class Compiler:
             case Chained():
                 return self._posted("{c}.key = keys.key", keys=f"{self._keys(driver)} AS keys")
             case Listed():
-                return self._listed(driver)
+                return self._listed(driver, below)
         row = self.alias()
         where = (f"{row}.tenant_id = $1", f"{row}.type = {NUMBERS[type_name]}", f"NOT {row}.deleted")
         return Source(f"fhir_api_resource {row}", where, Place(f"{row}.id", f"{row}.sort_date", row))
@@ -152,12 +155,14 @@ class Compiler:
         place = Place(f"{row}.resource_id", f"{row}.sort_date")
         return Source(f"fhir_api_posting {row}", where, place, single=not keys, keys=keys)
 
-    def _listed(self, driver: Listed) -> Source:
+    def _listed(self, driver: Listed, below: int) -> Source:
         entry, row = self.alias(), self.alias()
-        found = (
-            f"(SELECT DISTINCT {entry}.resource_id FROM {driver.table} {entry}"
-            f" WHERE {entry}.tenant_id = $1 AND ({self.entries(driver, entry)})) AS {entry}d"
-        )
+        where = f"{entry}.tenant_id = $1 AND ({self.entries(driver, entry)})"
+        few = ""
+        if below:
+            bounded = f"SELECT 1 FROM {driver.table} {entry} WHERE {where} LIMIT {below}"
+            few = f" AND (SELECT count(*) FROM ({bounded}) AS bounded) < {below}"
+        found = f"(SELECT DISTINCT {entry}.resource_id FROM {driver.table} {entry} WHERE {where}{few}) AS {entry}d"
         tables = f"{found} JOIN fhir_api_resource {row} ON {row}.id = {entry}d.resource_id AND {row}.tenant_id = $1"
         return Source(tables, (), Place(f"{row}.id", f"{row}.sort_date", row))
 
@@ -252,10 +257,12 @@ class Compiler:
         key = f"{row}.target_key # {self.bind(link.constant, 'bigint')}"
         return f"SELECT {key} AS key FROM {tables} WHERE {' AND '.join(where)}"
 
-    def candidates(self, sought: Sought, driver: Condition | None = None) -> tuple[Source, list[str]]:
+    def candidates(
+        self, sought: Sought, driver: Condition | None = None, below: int = 0
+    ) -> tuple[Source, list[str]]:
         """Where what is sought comes from, a table of keys joined in, and the filters of all other conditions."""
         begin = driver or usual_driver(sought.conditions)
-        source = self.source(sought.type, begin)
+        source = self.source(sought.type, begin, below)
         place = source.place
         filters = self.all_hold((one for one in sought.conditions if one is not begin), place)
         if not source.keys:

@@ -51,6 +51,19 @@ def _undecided(tenant_id: UUID, conditions: Sequence[Condition]) -> list[Conditi
     return [] if alone else unknown
 
 
+def hoped(
+    tenant_id: UUID, all_sought: Sequence[Sought], to_begin: Sequence[Sequence[Condition]], unknown: Sequence[Condition]
+) -> list[Part]:
+    """The shares as they are if the one condition whose number is unknown is rarer than the others, which are frequent.
+
+    If it is not, they find nothing; there are none where more than one is unknown.
+    """
+    if len(all_sought) > 1 or len(unknown) != 1:
+        return []
+    numbers = [counts.get(tenant_id, one) for one in to_begin[0] if one is not unknown[0]]
+    return [Part(all_sought[0], unknown[0], BOUND)] if all(number == BOUND for number in numbers) else []
+
+
 def call(tenant_id: UUID, conditions: Sequence[Condition]) -> Call:
     """The statement that counts each condition's rows, up to the bound."""
     compiler = Compiler(tenant_id)

@@ -1,7 +1,7 @@
 """Pages as SQL: the next rows in an order after the last one, whatever was written meanwhile; never by OFFSET."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from .compile import Compiler, Place, Source
@@ -42,10 +42,11 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One type's share of a search and the condition it begins at."""
+    """One type's share of a search and the condition it begins at; with `below`, only if that has fewer rows."""
 
     sought: Sought
     driver: Condition | None
+    below: int = 0
 
 
 def select(compiler: Compiler, parts: Sequence[Part], sort: Sequence[SortKey], page: Page) -> str:
@@ -88,7 +89,7 @@ def count(compiler: Compiler, parts: Sequence[Part], *, most: int = 0) -> str:
     """The statement's text for the number of all matches, or of at most so many."""
     selects = []
     for part in parts:
-        source, where = compiler.candidates(part.sought, part.driver)
+        source, where = compiler.candidates(part.sought, part.driver, part.below)
         distinct = "" if source.single else "DISTINCT "
         selects.append(f"SELECT {distinct}{source.place.id} AS id FROM {source.tables} WHERE {' AND '.join(where)}")
     limit = f" LIMIT {most}" if most else ""
@@ -98,7 +99,7 @@ def count(compiler: Compiler, parts: Sequence[Part], *, most: int = 0) -> str:
 def _newest(compiler: Compiler, part: Part, page: Page, *, descending: bool = True, extra: str = "") -> str:
     """The newest (or oldest) of one type, as the index gives them."""
     conditions = page.bounded(part.sought.conditions)
-    source = compiler.source(part.sought.type, part.driver)
+    source = compiler.source(part.sought.type, part.driver, part.below)
     place = source.place
     where = [*source.where, *compiler.all_hold((one for one in conditions if one is not part.driver), place)]
     if page.after:
@@ -126,11 +127,11 @@ def _by_primary(compiler: Compiler, part: Part, key: SortKey, page: Page) -> str
     has = Own(Test("strpos({row}.parameters, {}) > 0", ((f" {key.parameter.number} ", "text"),)))
     selects = []
     if not _in_rest(page):
-        dated = Part(Sought(part.sought.type, (*part.sought.conditions, has)), part.driver)
+        dated = replace(part, sought=Sought(part.sought.type, (*part.sought.conditions, has)))
         own = _newest(compiler, dated, page, descending=key.descending, extra=", 0 AS rest")
         compiler.tables.append(f"dated AS MATERIALIZED ({own})")
         selects.append("SELECT * FROM dated")
-    others = Part(Sought(part.sought.type, (*part.sought.conditions, Neither((has,)))), part.driver)
+    others = replace(part, sought=Sought(part.sought.type, (*part.sought.conditions, Neither((has,)))))
     beyond = page if _in_rest(page) else Page(page.limit, None, page.seen_at)
     own = _newest(compiler, others, beyond, extra=", 1 AS rest")
     room = "" if _in_rest(page) else f" WHERE (SELECT count(*) FROM dated) < {page.limit}"
@@ -154,7 +155,7 @@ def _ordered_union(union: str, limit: int, *, descending: bool) -> str:
 def _sorted(compiler: Compiler, part: Part, sort: Sequence[SortKey], page: Page) -> tuple[str, str]:
     """All candidates of one type, ordered by values of parameters; the page and its ORDER BY."""
     conditions = page.bounded(part.sought.conditions)
-    source, where = compiler.candidates(Sought(part.sought.type, conditions), part.driver)
+    source, where = compiler.candidates(Sought(part.sought.type, conditions), part.driver, part.below)
     tables, place = _with_row(compiler, source, where)
     values = [value(compiler, part.sought.type, key, place) for key in sort]
     names = [f"v{n}" for n in range(1, len(values) + 1)]

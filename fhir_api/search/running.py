@@ -107,16 +107,9 @@ def answer_of(ask: Ask, planned: Plan, bookmark: cursors.Bookmark | None, run: R
     control = planned.control
     if not planned.sought:
         return Answer([], 0 if control.only_total or control.total != "none" else None, [])
-    parts = _parts(ask, planned, run)
     page = _page(planned, bookmark)
-    near = paging.may_be_nearest(parts, control.sort, page)
-    calls = [] if control.only_total else [_page_call(ask, control, parts, page, near=near)]
     counts = bookmark is None and (control.only_total or control.total != "none")
-    if counts:
-        calls.append(_count_call(ask, control, parts))
-    if planned.bare and bookmark is None:
-        calls.insert(0, _bare_call(ask, planned))
-    rows = run(calls)
+    parts, rows = _begun(ask, planned, lambda parts: _calls(ask, planned, parts, page, counts=counts), run)
     if planned.bare and bookmark is None:
         _check_bare(planned, rows.pop(0))
     total, issues = bookmark.total if bookmark else None, []
@@ -161,12 +154,35 @@ def _check_bare(planned: Plan, rows: Rows) -> None:
             raise wrong_value(name, "Type/id, as there are resources of several types with this id")
 
 
-def _parts(ask: Ask, planned: Plan, run: Run) -> list[Part]:
+def _begun(
+    ask: Ask, planned: Plan, calls: Callable[[list[Part]], list[Call]], run: Run
+) -> tuple[list[Part], list[Rows]]:
+    """Where each type's search begins, and the answers to the statements that follow from it.
+
+    If one number only is to be counted, the statements go along, in the hope that it is small; where it is not, they find nothing.
+    """
     to_begin = [drivers.countable(sought) for sought in planned.sought]
-    conditions = drivers.counted(ask.tenant_id, to_begin)
-    row = run([drivers.call(ask.tenant_id, conditions)])[0].row() if conditions else []
-    numbers = [int(number or 0) for number in row]
-    return drivers.parts(ask.tenant_id, planned.sought, to_begin, zip(conditions, numbers, strict=True))
+    unknown = drivers.counted(ask.tenant_id, to_begin)
+    hoped = drivers.hoped(ask.tenant_id, planned.sought, to_begin, unknown)
+    counting = [drivers.call(ask.tenant_id, unknown)] if unknown else []
+    rows = run(counting + (calls(hoped) if hoped else [])) if counting else []
+    numbers = [int(number or 0) for number in rows[0].row()] if rows else []
+    parts = drivers.parts(ask.tenant_id, planned.sought, to_begin, zip(unknown, numbers, strict=True))
+    if hoped and all(len(found) and found.value() != b"0" for found in rows):
+        return parts, rows[1:]
+    return parts, run(calls(parts))
+
+
+def _calls(ask: Ask, planned: Plan, parts: list[Part], page: Page, *, counts: bool) -> list[Call]:
+    """What a page asks: whether ids without a type are plain, the rows, and how many there are."""
+    control = planned.control
+    calls = [_bare_call(ask, planned)] if planned.bare and page.after is None else []
+    if not control.only_total:
+        near = paging.may_be_nearest(parts, control.sort, page)
+        calls.append(_page_call(ask, control, parts, page, near=near))
+    if counts:
+        calls.append(_count_call(ask, control, parts))
+    return calls
 
 
 def _page(planned: Plan, bookmark: cursors.Bookmark | None) -> Page:

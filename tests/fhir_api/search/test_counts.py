@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from core.ids import uuid7
+from fhir_api.definitions.parameters import parameter
+from fhir_api.keys import code_key
 from fhir_api.search import counts as module
 from fhir_api.search import drivers
 from fhir_api.search.conditions import STRINGS, Keyed, Listed
@@ -28,6 +30,10 @@ def observation(fhir_id: str, status: str, category: str) -> dict[str, Any]:
         "code": {"text": "x"},
         "category": [{"coding": [{"code": category}]}],
     }
+
+
+def person(fhir_id: str, family: str) -> dict[str, Any]:
+    return {"resourceType": "Patient", "id": fhir_id, "gender": "male", "name": [{"family": family}]}
 
 
 @pytest.fixture
@@ -59,6 +65,29 @@ def test_old_numbers_hide_nothing(tenant: Tenant) -> None:
     record.put(tenant.id, [observation("c", "final", "vital"), observation("d", "amended", "vital")])
     assert found(tenant, PAIR) == ["Observation/c", "Observation/a"]
     assert found(tenant, "status=amended&category=vital") == ["Observation/d"]
+
+
+@pytest.mark.parametrize(
+    ("family", "expected", "count"), [("zo", ["c"], 1), ("a", ["e", "d", "b", "a"], 2), ("nobody", [], 2)]
+)
+def test_number_that_alone_is_unknown_is_asked_along_with_the_page(
+    monkeypatch: pytest.MonkeyPatch, family: str, expected: list[str], count: int
+) -> None:
+    """Nothing is lost, be what is looked for rare, frequent or not there; once counted, each is one trip."""
+    monkeypatch.setattr(drivers, "BOUND", 3)
+    monkeypatch.setattr(drivers, "RARE_OF_ENTRIES", 1)
+    tenant = factories.provision()
+    record.put(tenant.id, [person(*one) for one in zip("abcde", ("Abel", "Aber", "Zorn", "Adam", "Ahorn"), strict=True)])
+    gender = parameter("Patient", "gender")
+    assert gender
+    counts.learn(tenant.id, Keyed((code_key(gender.number, "male"),)), 3)
+
+    for most in (count, 1):
+        made: list[int] = []
+        bundle = record.asked(tenant.id, "Patient", f"family={family}&gender=male&_total=accurate", trips=made)
+        assert record.names(bundle) == [f"Patient/{one}" for one in expected]
+        assert bundle["total"] == len(expected)
+        assert len(made) == most
 
 
 @pytest.mark.parametrize(
