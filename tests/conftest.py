@@ -174,11 +174,14 @@ def live_server_url(service_environment: dict[str, str], tmp_path_factory: pytes
         yield f"http://127.0.0.1:{port}"
 
 
-@pytest.fixture(scope="session")
-def celery_worker(service_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """Run a real worker as a child process and return its process id; tasks sent before it is up wait in the queue."""
-    with part(parts.worker_command(), service_environment, tmp_path_factory.mktemp("worker")) as child:
-        yield child.process.pid
+@pytest.fixture
+def celery_worker(service_environment: dict[str, str], tmp_path: Path) -> Iterator[None]:
+    """Run a real worker as a child process; tasks sent before it is up wait in the queue.
+
+    It ends with the test: it would deliver what the next ones only queue.
+    """
+    with part(parts.worker_command(), service_environment, tmp_path):
+        yield
 
 
 @dataclass

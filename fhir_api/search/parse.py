@@ -85,8 +85,11 @@ def criterion(type_name: str, name: str, value: str, *, readable: Readable = NUM
 
 
 def value_sets(pairs: Iterable[Pair]) -> list[str]:
-    """The addresses of value sets that pairs name, chained or not."""
-    named = (value for name, value in pairs if name.endswith((":in", ":not-in")))
+    """The addresses of value sets that pairs name, chained or not.
+
+    :raises InvalidSearch: as `checked_pairs`.
+    """
+    named = (value for name, value in checked_pairs(pairs) if name.endswith((":in", ":not-in")))
     return list(dict.fromkeys(plain(one) for value in named for one in split(value, ",")[:MOST_ALTERNATIVES] if one))
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from core.errors import Malformed
@@ -139,6 +139,7 @@ def test_nothing_that_is_asked_makes_a_search_fail(tenant: Tenant, long: bool) -
         database=None,
     )
     @given(pairs(), st.booleans())
+    @example(("Observation", [("status:in", "\0")]), True)
     def ask(asked: tuple[str, list[tuple[str, str]]], strict: bool) -> None:
         type_name, found = asked
         try:
