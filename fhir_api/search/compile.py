@@ -257,9 +257,7 @@ class Compiler:
         key = f"{row}.target_key # {self.bind(link.constant, 'bigint')}"
         return f"SELECT {key} AS key FROM {tables} WHERE {' AND '.join(where)}"
 
-    def candidates(
-        self, sought: Sought, driver: Condition | None = None, below: int = 0
-    ) -> tuple[Source, list[str]]:
+    def candidates(self, sought: Sought, driver: Condition | None = None, below: int = 0) -> tuple[Source, list[str]]:
         """Where what is sought comes from, a table of keys joined in, and the filters of all other conditions."""
         begin = driver or usual_driver(sought.conditions)
         source = self.source(sought.type, begin, below)

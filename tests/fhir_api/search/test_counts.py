@@ -77,7 +77,9 @@ def test_number_that_alone_is_unknown_is_asked_along_with_the_page(
     monkeypatch.setattr(drivers, "BOUND", 3)
     monkeypatch.setattr(drivers, "RARE_OF_ENTRIES", 1)
     tenant = factories.provision()
-    record.put(tenant.id, [person(*one) for one in zip("abcde", ("Abel", "Aber", "Zorn", "Adam", "Ahorn"), strict=True)])
+    record.put(
+        tenant.id, [person(*one) for one in zip("abcde", ("Abel", "Aber", "Zorn", "Adam", "Ahorn"), strict=True)]
+    )
     gender = parameter("Patient", "gender")
     assert gender
     counts.learn(tenant.id, Keyed((code_key(gender.number, "male"),)), 3)
