@@ -20,7 +20,7 @@ from devtools.processes import die_with_parent
 
 from . import load, workload
 from .accounting import Meters
-from .hooks_report import Result, Turns, write
+from .hooks_report import Result, Turn, Turns, write
 from .place import Place, backends_of, open_place, serving
 
 RESULTS = ROOT / "bench" / "results" / "webhooks.md"
@@ -36,6 +36,7 @@ _CELERY = [
     "hooks_baseline",
     "--loglevel",
 ]
+_COUNT = [sys.executable, "-c", "while True: pass"]
 _PATIENCE_SECONDS = 600
 _TURN_SECONDS = 3.0
 
@@ -71,6 +72,7 @@ class Bench:
             env=self.place.environment | {"LOG_LEVEL": "ERROR"},
             stderr=log,
             **({"stdout": log} | more),
+            start_new_session=bool(niceness),
             preexec_fn=die_with_parent(niceness=niceness),  # noqa: PLW1509 - this process has one thread
         )
         try:
@@ -187,7 +189,7 @@ def neighbours(bench: Bench) -> dict[str, dict[str, Any]]:
 
 
 def beside_the_api(bench: Bench) -> Turns:
-    """The API's latency while a backlog drains and while the dispatcher is held, in turns of one run.
+    """The API's latency alone, beside processes that only take the processor, and while a backlog drains, in turns of one run.
 
     The receiver, elsewhere in truth, gives way to the API here.
     """
@@ -202,21 +204,23 @@ def beside_the_api(bench: Bench) -> Turns:
         bench.endpoints(100, elsewhere)
         ask()
         since = bench.world("queue", "--count", str(bench.wanted.backlog))["since"]
-        with bench.process(_DISPATCH, niceness=BACKGROUND) as child:
+        with bench.process([*_DISPATCH, "--forever"], niceness=BACKGROUND) as child:
             time.sleep(2)
-            while child.poll() is None:
+            while True:
                 beside = ask()
-                if child.poll() is not None:
-                    break  # it ended within the turn
+                if not bench.world("figures", "--since", since)["waiting"]:
+                    break  # it was done within the turn
                 child.send_signal(signal.SIGSTOP)
                 try:
-                    turns.append((ask(), beside))
+                    alone = ask()
+                    with bench.process(_COUNT, niceness=19), bench.process(_COUNT, niceness=19):
+                        turns.append(Turn(alone, ask(), beside))
                 finally:
                     child.send_signal(signal.SIGCONT)
     found = bench.world("figures", "--since", since)
     if found["delivered"] != bench.wanted.backlog:
         raise RuntimeError(f"backlog: {found}")
-    turns.seconds = found["seconds"] - len(turns) * _TURN_SECONDS
+    turns.seconds = found["seconds"] - len(turns) * 2 * _TURN_SECONDS
     return turns
 
 

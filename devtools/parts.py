@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-BACKGROUND = 5  # niceness of the workers: a request that waits goes first
+BACKGROUND = 10  # niceness of the workers: a request that waits goes first
 
 
 def web_command(*, port: int, workers: int) -> list[str]:

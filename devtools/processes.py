@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
@@ -21,13 +22,25 @@ def die_with_parent(number: int = signal.SIGTERM, *, niceness: int = 0) -> Calla
     parent = os.getpid()
 
     def arrange() -> None:
-        os.nice(niceness)
+        if niceness:
+            _step_back(niceness)
         if _libc is not None:
             _libc.prctl(_PR_SET_PDEATHSIG, int(number))
             if os.getppid() != parent:  # it died between fork and prctl
                 os.kill(os.getpid(), number)
 
     return arrange
+
+
+def _step_back(niceness: int) -> None:
+    """Lower this process's priority, and its session's, beyond which the process's own counts for nothing.
+
+    Source: Linux, sched(7), "The autogroup feature".
+    """
+    os.nice(niceness)
+    if os.getsid(0) == os.getpid():
+        with suppress(OSError):  # a system without it
+            Path("/proc/self/autogroup").write_text(str(niceness))
 
 
 def identity(pid: int) -> str | None:
