@@ -13,7 +13,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import redis
 from django.conf import settings
@@ -69,8 +69,7 @@ class Policy:
     window_seconds: int = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What a policy says of one bucket now; `reset_seconds` is the time until a unit returns, rounded up."""
 
     allowed: bool

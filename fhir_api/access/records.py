@@ -37,9 +37,9 @@ class InvalidReason(Malformed):
     title = "The reason for emergency access is malformed."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Access:
-    """One read as its record tells it.
+    """One read as its record tells it, filled in as far as the read has come.
 
     `parameters` are names of search parameters that the search knows, never values. `patients` are ids (`patients_of`).
     `count` is how many resources were answered, `outcome` the status, `reason` what `reason_of` found.

@@ -1,7 +1,6 @@
 """The base of all FHIR views: R4's headers, forms and refusals on the platform's way of proving who asks."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl
 from uuid import UUID
@@ -151,15 +150,18 @@ class FhirViewSet(ApiViewSet):
         def calls(tenant_id: UUID) -> tuple[Call, ...]:
             found = call(tenant_id)
             parts.append(part_of(self.request, read.type))
-            current = versions.last_body_call(tenant_id, read.type, read.fhir_id)
-            return (found, current) if self.subject.patient else (found,)
+            if not self.subject.patient:
+                return (found,)
+            return (found, versions.last_body_call(tenant_id, read.type, read.fhir_id))
 
         actor, (rows, *current) = self.ask(calls)
         self.access.demand(read.type, smart.READ)
         if current and not _is_seen(self.subject.patient, read.type, rows, current[0]):
-            self.note(actor, replace(read, outcome=404))
+            read.outcome = 404
+            self.note(actor, read)
             raise NoSuchResource
-        self.note(actor, _of_version(read, rows))
+        _fill_in(read, rows)
+        self.note(actor, read)
         return answers.of_version(self.request, rows, part=parts[-1])
 
     def note(self, actor: Actor, read: Access) -> None:
@@ -167,7 +169,8 @@ class FhirViewSet(ApiViewSet):
 
         :raises InvalidReason: X-Break-Glass-Reason is malformed.
         """
-        record(actor, replace(read, reason=reason_of(self.request.META.get("HTTP_X_BREAK_GLASS_REASON"))))
+        read.reason = reason_of(self.request.META.get("HTTP_X_BREAK_GLASS_REASON"))
+        record(actor, read)
 
 
 def _is_seen(patient: str, type_name: str, rows: Rows, current: Rows) -> bool:
@@ -176,12 +179,15 @@ def _is_seen(patient: str, type_name: str, rows: Rows, current: Rows) -> bool:
     return all(compartments.holds(patient, type_name, read_stored(body)) for body in bodies if body)
 
 
-def _of_version(read: Access, rows: Rows) -> Access:
+def _fill_in(read: Access, rows: Rows) -> None:
+    """Say of the record what a version's row told."""
     if not len(rows):
-        return replace(read, outcome=404)
+        read.outcome = 404
+        return
     body = rows.value(0, 2)
-    whose = patients_of([(read.type, read.fhir_id, body)])
-    return replace(read, patients=whose, count=int(body is not None), outcome=410 if body is None else 200)
+    read.patients = patients_of([(read.type, read.fhir_id, body)])
+    read.count = int(body is not None)
+    read.outcome = 410 if body is None else 200
 
 
 def record_of(written: Written) -> Access:

@@ -1,7 +1,6 @@
 """Search over HTTP: of one type and of all, by address or by form. Source: R4 http.html#search."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 
 from django.http import HttpRequest, HttpResponse
@@ -68,9 +67,9 @@ class SearchViewSet(FhirViewSet):
 
     def _note(self, read: Access, names: Sequence[str], found: Sequence[Found]) -> None:
         """Write the record of what is answered."""
-        whose = patients_of((one.type, one.fhir_id, one.body) for one in found)
-        full = replace(read, parameters=names, patients=whose, count=len(found))
-        self.note(self._actor or self.ask(lambda _: ())[0], full)
+        read.patients = patients_of((one.type, one.fhir_id, one.body) for one in found)
+        read.parameters, read.count = names, len(found)
+        self.note(self._actor or self.ask(lambda _: ())[0], read)
 
     def _asked(self, name: str, pairs: Sequence[Pair]) -> Ask:
         return Ask(
