@@ -72,7 +72,9 @@ def in_threads(count: int, policy: Policy, name: str) -> list[Verdict]:
         return list(pool.map(one, range(count)))
 
 
-def test_take_200_threads_at_limit_100_exactly_100_pass(valkey: Valkey) -> None:
+def test_take_200_threads_at_limit_100_exactly_100_pass(valkey: Valkey, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine that stalls, one of 200 threads may get no turn in time to read its answer: that says nothing of the count."""
+    monkeypatch.setattr(ratelimits, "SOCKET_SECONDS", 20.0)
     name = bucket()
     verdicts = in_threads(200, Policy("race", 100), name)
     assert sum(verdict.allowed for verdict in verdicts) == 100
