@@ -72,8 +72,7 @@ class Series(list[Figure]):
 
     def shown(self, name: str, digits: int = 0) -> str:
         """The middle of one figure with its lowest and highest."""
-        values = [getattr(figure, name) for figure in self]
-        return spread(values, digits)
+        return spread([getattr(figure, name) for figure in self], digits)
 
 
 def spread(values: Sequence[float], digits: int = 1, unit: str = "") -> str:

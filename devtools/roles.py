@@ -123,9 +123,8 @@ def _ensure_roles(connection: psycopg.Connection[tuple[object, ...]], passwords:
 def ensure_database(cluster: Cluster, database: str, *, template: str | None = None) -> bool:
     """Make a database owned by the owner role, with rights for the logins alone; tell whether it was made now."""
     with cluster.connect() as connection:
-        connection.execute(
-            "SELECT pg_advisory_lock(%s)", [_LOCK]
-        )  # several processes may share the servers and start at once
+        # several processes may share the servers and start at once
+        connection.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
         found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database]).fetchone()
         name, owner = sql.Identifier(database), sql.Identifier(OWNER)
         if not found:
