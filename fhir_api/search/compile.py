@@ -7,8 +7,8 @@ that are leakproof reach an index under row security, so the keys of chains, whi
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
@@ -23,6 +23,7 @@ from .conditions import Chained, Condition, Either, Had, Keyed, Kin, Link, Liste
 # planner that takes both sides for some rows, two hundred candidates of each were compared with one another, and the postings
 # of two keys were found by a merge with all of the tenant's.
 _PROBE = " OFFSET 0"
+BOUND: Final = 1_000  # rows of a condition are counted up to here
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class Compiler:
         self.tables: list[str] = []
         self._aliases = 0
         self._recursive = False
+        self.tells = False  # the table `few` holds how many rows the driver has
 
     def bind(self, value: Any, kind: str) -> str:
         """A parameter of a PostgreSQL type; lists become arrays."""
@@ -74,8 +76,28 @@ class Compiler:
     def source(self, type_name: str, driver: Condition | None, below: int = 0) -> Source:
         """Where the resources of a type come from that meet one condition; without one, all of the type.
 
-        `below`: nothing, if that is a table of entries with so many rows that pass or more.
+        `below`: nothing, if so many rows pass or more; the table `few` tells how many do.
         """
+        source = self._source(type_name, driver)
+        if not below or driver is None:
+            return source
+        if not self.tells:
+            self.tells = True
+            self.tables.append(f"few AS MATERIALIZED ({self.counted(driver)})")
+        return replace(source, where=(*source.where, f"(SELECT number FROM few) < {self.bind(below, 'bigint')}"))
+
+    def counted(self, condition: Condition) -> str:
+        """The `number` of rows that pass a condition to begin at, up to the bound."""
+        row = self.alias()
+        if isinstance(condition, Keyed):
+            table, match = "fhir_api_posting", f"{row}.key = ANY({self.bind(condition.keys, 'bigint[]')})"
+        else:
+            assert isinstance(condition, Listed)
+            table, match = condition.table, f"({self.entries(condition, row)})"
+        found = f"SELECT 1 FROM {table} {row} WHERE {row}.tenant_id = $1 AND {match} LIMIT {BOUND}"
+        return f"SELECT count(*) AS number FROM ({found}) AS bounded"
+
+    def _source(self, type_name: str, driver: Condition | None) -> Source:
         match driver:
             case Keyed(keys=(key,)):
                 return self._posted(f"{{c}}.key = {self.bind(key, 'bigint')}")
@@ -85,7 +107,7 @@ class Compiler:
             case Chained():
                 return self._posted("{c}.key = keys.key", keys=f"{self._keys(driver)} AS keys")
             case Listed():
-                return self._listed(driver, below)
+                return self._listed(driver)
         row = self.alias()
         where = (f"{row}.tenant_id = $1", f"{row}.type = {NUMBERS[type_name]}", f"NOT {row}.deleted")
         return Source(f"fhir_api_resource {row}", where, Place(f"{row}.id", f"{row}.sort_date", row))
@@ -155,14 +177,10 @@ class Compiler:
         place = Place(f"{row}.resource_id", f"{row}.sort_date")
         return Source(f"fhir_api_posting {row}", where, place, single=not keys, keys=keys)
 
-    def _listed(self, driver: Listed, below: int) -> Source:
+    def _listed(self, driver: Listed) -> Source:
         entry, row = self.alias(), self.alias()
         where = f"{entry}.tenant_id = $1 AND ({self.entries(driver, entry)})"
-        few = ""
-        if below:
-            bounded = f"SELECT 1 FROM {driver.table} {entry} WHERE {where} LIMIT {below}"
-            few = f" AND (SELECT count(*) FROM ({bounded}) AS bounded) < {below}"
-        found = f"(SELECT DISTINCT {entry}.resource_id FROM {driver.table} {entry} WHERE {where}{few}) AS {entry}d"
+        found = f"(SELECT DISTINCT {entry}.resource_id FROM {driver.table} {entry} WHERE {where}) AS {entry}d"
         tables = f"{found} JOIN fhir_api_resource {row} ON {row}.id = {entry}d.resource_id AND {row}.tenant_id = $1"
         return Source(tables, (), Place(f"{row}.id", f"{row}.sort_date", row))
 

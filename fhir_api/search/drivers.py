@@ -10,12 +10,11 @@ from uuid import UUID
 
 from core.pipeline import Call, Statement
 
-from .compile import Compiler, drives, usual_driver
+from .compile import BOUND, Compiler, drives, usual_driver
 from .conditions import Condition, Keyed, Listed, Own, Sought
 from .counts import counts
 from .paging import Part
 
-BOUND: Final = 1_000
 RARE: Final = 100  # of what is known to have no more rows, nobody looks for a rarer one
 RARE_OF_ENTRIES: Final = 30  # nor for one in a table of entries, which costs more to ask of each candidate
 
@@ -53,21 +52,21 @@ def _undecided(tenant_id: UUID, conditions: Sequence[Condition]) -> list[Conditi
 
 def hoped(
     tenant_id: UUID, all_sought: Sequence[Sought], to_begin: Sequence[Sequence[Condition]], unknown: Sequence[Condition]
-) -> list[Part]:
-    """The shares as they are if the one condition whose number is unknown is rarer than the others, which are frequent.
+) -> Part | None:
+    """The share as it is if the one condition whose number is unknown is rarer than all others; else it finds nothing.
 
-    If it is not, they find nothing; there are none where more than one is unknown.
+    There is none where more than one is unknown, or more than one type is searched.
     """
     if len(all_sought) > 1 or len(unknown) != 1:
-        return []
-    numbers = [counts.get(tenant_id, one) for one in to_begin[0] if one is not unknown[0]]
-    return [Part(all_sought[0], unknown[0], BOUND)] if all(number == BOUND for number in numbers) else []
+        return None
+    numbers = (counts.get(tenant_id, one) for one in to_begin[0] if one is not unknown[0])
+    return Part(all_sought[0], unknown[0], min((number or BOUND for number in numbers), default=BOUND))
 
 
 def call(tenant_id: UUID, conditions: Sequence[Condition]) -> Call:
     """The statement that counts each condition's rows, up to the bound."""
     compiler = Compiler(tenant_id)
-    numbers = ", ".join(f"({_count(compiler, one)})" for one in conditions)
+    numbers = ", ".join(f"({compiler.counted(one)})" for one in conditions)
     return Call(Statement.composed(f"SELECT {numbers}"), compiler.parameters)
 
 
@@ -99,14 +98,3 @@ def _rarest(tenant_id: UUID, conditions: Sequence[Condition]) -> Condition:
         strict=True,
     )
     return conditions[min(ranked)[2]]
-
-
-def _count(compiler: Compiler, condition: Condition) -> str:
-    row = compiler.alias()
-    if isinstance(condition, Keyed):
-        table, match = "fhir_api_posting", f"{row}.key = ANY({compiler.bind(condition.keys, 'bigint[]')})"
-    else:
-        assert isinstance(condition, Listed)
-        table, match = condition.table, f"({compiler.entries(condition, row)})"
-    found = f"SELECT 1 FROM {table} {row} WHERE {row}.tenant_id = $1 AND {match} LIMIT {BOUND}"
-    return f"SELECT count(*) FROM ({found}) AS bounded"

@@ -11,6 +11,24 @@ from fhir_api.types import NAMES
 COLUMNS: Final = "r.id, r.type, r.fhir_id, r.body"
 
 
+class Telling(Rows):
+    """Rows that tell in a last column how many rows the driver has; where nothing was found, a row of that alone."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        return 0 if self.value() is None else super().__len__()
+
+    @property
+    def number(self) -> int:
+        """How many rows the driver has, up to the bound."""
+        return int(self.result.get_value(0, self.result.nfields - 1))
+
+    def row(self, row: int = 0) -> list[bytes | None]:
+        """All other values of one row."""
+        return super().row(row)[:-1]
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """One resource; `date` and `values` are where it stands in the order, if it is a match."""

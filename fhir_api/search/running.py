@@ -17,7 +17,7 @@ from .asking import CURSOR, Ask, Plan, plan
 from .bundle import INCLUDE, MATCH, Entry, address, bundle
 from .compile import Compiler, Place
 from .control import Control
-from .found import COLUMNS, Found, read
+from .found import COLUMNS, Found, Telling, read
 from .paging import START, After, Page, Part
 from .parse import value_sets
 from .refusals import wrong_value
@@ -109,8 +109,9 @@ def answer_of(ask: Ask, planned: Plan, bookmark: cursors.Bookmark | None, run: R
         return Answer([], 0 if control.only_total or control.total != "none" else None, [])
     page = _page(planned, bookmark)
     counts = bookmark is None and (control.only_total or control.total != "none")
-    parts, rows = _begun(ask, planned, lambda parts: _calls(ask, planned, parts, page, counts=counts), run)
-    if planned.bare and bookmark is None:
+    beside = [_bare_call(ask, planned)] if planned.bare and bookmark is None else []
+    parts, rows = _begun(ask, planned, beside, lambda parts: _calls(ask, control, parts, page, counts=counts), run)
+    if beside:
         _check_bare(planned, rows.pop(0))
     total, issues = bookmark.total if bookmark else None, []
     if counts:
@@ -155,28 +156,34 @@ def _check_bare(planned: Plan, rows: Rows) -> None:
 
 
 def _begun(
-    ask: Ask, planned: Plan, calls: Callable[[list[Part]], list[Call]], run: Run
+    ask: Ask, planned: Plan, beside: Sequence[Call], calls: Callable[[list[Part]], list[Call]], run: Run
 ) -> tuple[list[Part], list[Rows]]:
     """Where each type's search begins, and the answers to the statements that follow from it.
 
-    If one number only is to be counted, the statements go along, in the hope that it is small; where it is not, they find nothing.
+    If one number only is to be counted, the statements do that by the way, in the hope that it is small; where it is not,
+    they find nothing and are asked again from elsewhere.
     """
     to_begin = [drivers.countable(sought) for sought in planned.sought]
     unknown = drivers.counted(ask.tenant_id, to_begin)
     hoped = drivers.hoped(ask.tenant_id, planned.sought, to_begin, unknown)
-    counting = [drivers.call(ask.tenant_id, unknown)] if unknown else []
-    rows = run(counting + (calls(hoped) if hoped else [])) if counting else []
-    numbers = [int(number or 0) for number in rows[0].row()] if rows else []
+    numbers: list[int] = []
+    rows: list[Rows] = []
+    told: list[Telling] = []
+    if hoped:
+        rows = run([*beside, *calls([hoped])])
+        told = [Telling(one.result) for one in rows[len(beside) :]]
+        numbers = [told[0].number]
+    elif unknown:
+        numbers = [int(number or 0) for number in run([drivers.call(ask.tenant_id, unknown)])[0].row()]
     parts = drivers.parts(ask.tenant_id, planned.sought, to_begin, zip(unknown, numbers, strict=True))
-    if hoped and all(len(found) and found.value() != b"0" for found in rows):
-        return parts, rows[1:]
-    return parts, run(calls(parts))
+    if hoped and all(one.number < hoped.below for one in told):
+        return parts, [*rows[: len(beside)], *told]
+    return parts, run([*beside, *calls(parts)])
 
 
-def _calls(ask: Ask, planned: Plan, parts: list[Part], page: Page, *, counts: bool) -> list[Call]:
-    """What a page asks: whether ids without a type are plain, the rows, and how many there are."""
-    control = planned.control
-    calls = [_bare_call(ask, planned)] if planned.bare and page.after is None else []
+def _calls(ask: Ask, control: Control, parts: list[Part], page: Page, *, counts: bool) -> list[Call]:
+    """What a page asks: the rows, and how many there are."""
+    calls = []
     if not control.only_total:
         near = paging.may_be_nearest(parts, control.sort, page)
         calls.append(_page_call(ask, control, parts, page, near=near))
@@ -200,10 +207,10 @@ def _page_call(ask: Ask, control: Control, parts: Sequence[Part], page: Page, *,
         sql = paging.select(compiler, parts, control.sort, page)
         values = "".join(f", page.v{n}" for n in range(1, len(control.sort) + 1))
     compiler.tables.append(f"page AS MATERIALIZED (SELECT p.*, row_number() OVER () AS place FROM ({sql}) AS p)")
-    text = (
-        f"{compiler.head()}SELECT {COLUMNS}, page.date{values} FROM page"
-        " JOIN fhir_api_resource r ON r.id = page.id AND r.tenant_id = $1 ORDER BY page.place"
-    )
+    found = "page JOIN fhir_api_resource r ON r.id = page.id AND r.tenant_id = $1"
+    if compiler.tells:
+        values, found = f"{values}, few.number", f"few LEFT JOIN ({found}) ON TRUE"
+    text = f"{compiler.head()}SELECT {COLUMNS}, page.date{values} FROM {found} ORDER BY page.place"
     return Call(Statement.composed(text), compiler.parameters)
 
 
@@ -225,6 +232,8 @@ def _count_call(ask: Ask, control: Control, parts: Sequence[Part]) -> Call:
     compiler = Compiler(ask.tenant_id)
     most = ESTIMATED_AT_MOST if control.total == "estimate" and not control.only_total else 0
     sql = paging.count(compiler, parts, most=most)
+    if compiler.tells:
+        sql = f"SELECT counted.*, few.number FROM few, ({sql}) AS counted"
     return Call(Statement.composed(f"{compiler.head()}{sql}"), compiler.parameters)
 
 
