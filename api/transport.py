@@ -5,6 +5,13 @@ from core.errors import Malformed, PlatformError, Unavailable
 REFUSAL = "platform.refusal"
 
 
+class HeaderNotAscii(Malformed):
+    """A header that the platform acts upon holds bytes beyond ASCII; to pass over it would drop what it asks for."""
+
+    code = "header_not_ascii"
+    title = "A header is not in ASCII."
+
+
 class DuplicateHeader(Malformed):
     """A header that can mean one thing only came twice, so that two readers may see two values."""
 

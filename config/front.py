@@ -29,7 +29,7 @@ from django.urls import get_resolver
 from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
 
 from api.areas import area_of
-from api.transport import REFUSAL, DuplicateHeader, HeadersTooLarge, Overloaded, RequestTimedOut
+from api.transport import REFUSAL, DuplicateHeader, HeaderNotAscii, HeadersTooLarge, Overloaded, RequestTimedOut
 from core.errors import Malformed, PlatformError, TooLarge
 
 from .bounds import body_limit
@@ -66,6 +66,7 @@ SINGLE = frozenset(
         "x-tenant-id",
     }
 )
+ACTED_UPON = SINGLE | {"prefer", "x-break-glass-reason", "x-forwarded-for", "x-forwarded-proto"}
 DROPPED = frozenset({"connection", "keep-alive", "proxy", "te", "upgrade"})
 
 log = logging.getLogger(__name__)
@@ -175,8 +176,10 @@ class Front:
         refusal: PlatformError | None = None
         total = 0
         names = self.names
+        seen = set()
         for name, value in scope.headers.items():
             total += len(name) + len(value)
+            seen.add(name)
             cgi = names[name]
             if cgi is None:
                 continue
@@ -186,6 +189,9 @@ class Front:
                 refusal = DuplicateHeader(f"The header {name} occurs more than once.")
             else:
                 environ[cgi] += ("; " if name == "cookie" else ",") + value
+        if len(seen) < len(scope.headers):  # Granian leaves out values that are not ASCII
+            for name in ACTED_UPON.intersection(scope.headers.keys()) - seen:
+                refusal = HeaderNotAscii(f"The header {name} holds characters beyond ASCII.")
         if total > HEADER_BYTES:
             refusal = HeadersTooLarge(f"The header fields exceed {HEADER_BYTES} bytes.")
         return refusal

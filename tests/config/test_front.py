@@ -44,6 +44,24 @@ def test_single_header_that_comes_twice_is_refused(send, name):
     assert "ratelimit-limit" in headers
 
 
+@pytest.mark.parametrize("value", ["W/\"1ä\"".encode(), "Notfall, Prüfung".encode("latin-1")])
+@pytest.mark.parametrize(
+    "name",
+    [b"If-Match", b"If-None-Exist", b"Idempotency-Key", b"X-Tenant-Id", b"X-Membership-Id", b"X-Break-Glass-Reason"],
+)
+def test_header_beyond_ascii_is_refused_rather_than_passed_over(send, name, value):
+    status, _, body = send(b"GET /v1/products HTTP/1.1\r\n" + HEAD + name + b": " + value + b"\r\n\r\n")
+    problem = json.loads(body)
+    assert (status, problem["code"]) == (400, "header_not_ascii")
+    assert name.decode().lower() in problem["detail"]
+
+
+def test_header_beyond_ascii_that_nobody_reads_does_no_harm(send):
+    fields = "X-City: Köln\r\nUser-Agent: Ärzte\r\nX-Request-Id: good\r\n".encode()
+    status, headers, _ = send(b"GET /health/live HTTP/1.1\r\n" + HEAD + fields + b"\r\n")
+    assert (status, headers["x-request-id"]) == (200, "good")
+
+
 def test_underscore_header_never_stands_for_another(send):
     fields = b"X_Request_Id: evil\r\nX-Request-Id: good\r\n"
     assert send(b"GET /health/live HTTP/1.1\r\n" + HEAD + fields + b"\r\n")[1]["x-request-id"] == "good"
