@@ -65,6 +65,18 @@ class StaffPages(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         """Nothing is deleted."""
         return False
 
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        """Let a list be narrowed by its filters only: Django would take any field, e.g. the start of a kept digest."""
+        fields = {field.name for field in self.opts.get_fields()} | {
+            field.attname for field in self.opts.concrete_fields
+        }
+        offered = {_filtered(one) for one in self.list_filter}
+        name = lookup.partition("__")[0]
+        if name in fields and name not in offered:
+            return False
+        allowed: bool = super().lookup_allowed(lookup, value, request)
+        return allowed
+
     @column(description="Status", ordering="status", label=shown.STATUS_COLOURS)
     def status_label(self, row: Any) -> str:
         """The state as a coloured label."""
@@ -261,3 +273,10 @@ def show_refusal(refusal: PlatformError, form: Form) -> None:
     for fault in refusal.errors:
         name = fault.field if fault.field in form.fields else None
         form.add_error(name, ValidationError(fault.message, code=fault.code))
+
+
+def _filtered(one: Any) -> str:
+    """What a filter of a list reads: its field, or the parameter of a filter of our own."""
+    if isinstance(one, type):
+        return str(getattr(one, "parameter_name", ""))
+    return str(one if isinstance(one, str) else one[0])

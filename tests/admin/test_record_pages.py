@@ -174,3 +174,9 @@ def test_no_record_no_page(record):
     record.browser.raise_request_exception = True
     assert answer.status_code >= 500
     assert b"Geheim" not in answer.content
+
+
+@pytest.mark.parametrize("field", ["body__contains", "body", "tenant_id", "target_key__gt"])
+def test_list_is_narrowed_by_its_filters_alone(record, field):
+    assert record.browser.get(f"{BASE}?{field}=Geheim").status_code == 400
+    assert "Patient" in record.page("?deleted__exact=0")
