@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from api.cursors import InvalidCursor
 from core.pipeline import Call, Rows, Statement
 from core.pipeline import run as run_calls
 from fhir_api.outcomes import INFORMATION, WARNING, Issue
@@ -26,6 +27,7 @@ from .subsets import subset
 Run = Callable[[Sequence[Call]], list[Rows]]
 Note = Callable[[Sequence[str], Sequence[Found]], None]
 ESTIMATED_AT_MOST: Final = 10_000
+_BESIDE_CURSOR: Final = (CURSOR, "_format", "_pretty", "_count")  # the page's size stays that of the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +81,11 @@ def written(
 def bookmark_of(ask: Ask) -> cursors.Bookmark | None:
     """Where a page goes on, if it is not the first.
 
-    :raises InvalidCursor: the link is altered, expired, or of another search.
+    :raises InvalidCursor: the link is altered, expired, or of another search, or something was added to it.
     """
     token = next((value for name, value in ask.pairs if name == CURSOR), "")
+    if token and any(name not in _BESIDE_CURSOR for name, _ in ask.pairs):
+        raise InvalidCursor("A link to a further page takes no other parameters.")
     return cursors.open(token, tenant_id=ask.tenant_id, type_name=ask.type, at=ask.at) if token else None
 
 

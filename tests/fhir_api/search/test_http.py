@@ -196,6 +196,9 @@ def test_next_link_shows_nothing_of_the_query_and_is_bound_37(client: Fhir) -> N
     stranger = prescriber()
     assert code_of(stranger.get(link)) == "invalid_cursor"
     assert len(births(reader(client.tenant).get(link))) == 2
+    assert len(births(client.get(f"{link}&_format=json&_count=1"))) == 2
+    assert code_of(client.get(f"{link}&gender=male")) == "invalid_cursor"
+    assert code_of(client.get(f"{link}&_summary=count")) == "invalid_cursor"
 
 
 def test_search_of_all_types_by_type_and_id(client: Fhir) -> None:
