@@ -23,6 +23,7 @@ from core.ids import uuid7_text
 KEEP_DAYS = 7
 PURPOSE = "idempotency"
 _KEPT = ("ETag", "Location", "Content-Location", "Last-Modified")
+_ALONG = ":along"  # no header's name
 _LOST = (psycopg.OperationalError, psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown)
 
 _CLAIM = pipeline.Statement.of(
@@ -66,6 +67,7 @@ class Replay:
     status: int
     headers: dict[str, str]
     content: bytes
+    along: Any = None  # what the view kept with it
 
 
 def key_of(request: HttpRequest) -> str | None:
@@ -138,12 +140,18 @@ class Claim(NamedTuple):
             raise InProgress(headers={"Retry-After": "1"})
         plain = key_ring().open(base64.b64decode(sealed), purpose=PURPOSE, place=self._place())
         head, _, content = plain.partition(b"\n")
-        return Replay(int(status), orjson.loads(head), content)
+        headers = orjson.loads(head)
+        along = headers.pop(_ALONG, None)
+        return Replay(int(status), headers, content, along)
 
-    def keep(self, response: HttpResponse, *, secrets: tuple[str, ...]) -> None:
-        """Store the answer with the key and commit, as the transaction's last trip; secret members are kept as null."""
+    def keep(self, response: HttpResponse, *, secrets: tuple[str, ...], along: Any = None) -> None:
+        """Store the answer with the key and commit, as the transaction's last trip; secret members are kept as null.
+
+        `along` is what the view must know to give the answer again, as JSON takes it.
+        """
         headers = {name: response.headers[name] for name in _KEPT if name in response.headers}
-        plain = orjson.dumps(headers) + b"\n" + _without(response.content, secrets)
+        plain = orjson.dumps(headers if along is None else headers | {_ALONG: along})
+        plain += b"\n" + _without(response.content, secrets)
         sealed = key_ring().seal(plain, purpose=PURPOSE, place=self._place())
         kept = pipeline.Call(_KEEP, [*self.owner, str(response.status_code), "\\x" + sealed.hex()])
         pipeline.run_last([kept])

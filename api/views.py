@@ -290,13 +290,17 @@ class ApiViewSet(GenericViewSet[Any]):
         with transaction.atomic():
             actor, replay = self._enter_and_claim(tenant_id, proof, claim)
             if replay is not None:
-                return self._replay(replay)
+                return self._replay(actor, replay)
             response = self._work(actor, work, find(actor) if find else None)
             if claim is not None:
-                claim.keep(response, secrets=self.operation.secrets)
+                claim.keep(response, secrets=self.operation.secrets, along=self.alongside())
             return response
 
-    def _replay(self, replay: idempotency.Replay) -> HttpResponse:
+    def alongside(self) -> Any:
+        """What is kept with an answer, as JSON takes it, for `_replay` to look at; None for nothing."""
+        return None
+
+    def _replay(self, actor: Actor, replay: idempotency.Replay) -> HttpResponse:
         headers = {**replay.headers, "Idempotency-Replayed": "true"}
         return envelopes.respond(replay.content, status=replay.status, headers=headers)
 

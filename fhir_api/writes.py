@@ -35,6 +35,7 @@ from .patching import PatchRefused, apply_patch
 from .projections.refusing import refuse
 from .reading import WrongType, read_stored
 from .resources import Json, canonical
+from .smart import UNNARROWED, access_of
 from .store import Change, Name, Prepared, Version
 from .validation import validate
 
@@ -251,7 +252,7 @@ class _Checks:
     calls: tuple[Call, ...]
     wanted: Mapping[Name, Callable[[], str]]
     deleted: Mapping[Name, str]
-    confined: bool
+    named: bool  # the caller may be told who refers to what he deletes
 
     @classmethod
     def of(cls, actor: Actor, plans: Sequence[_Plan], prepared: Sequence[Prepared]) -> "_Checks":
@@ -272,7 +273,8 @@ class _Checks:
             calls.append(integrity.present_call(tenant_id, wanted, patient=patient))
         if deleted:
             calls.append(integrity.referrers_call(tenant_id, deleted))
-        return cls(tuple(calls), wanted, deleted, bool(patient))
+        named = actor.may("healthcare.read") and access_of(actor) == UNNARROWED
+        return cls(tuple(calls), wanted, deleted, named)
 
     def read(self, rows: Sequence[Rows]) -> None:
         """Read the answers.
@@ -284,7 +286,7 @@ class _Checks:
         if self.wanted:
             integrity.check_present(rows[1], self.wanted)
         if self.deleted:
-            integrity.check_unreferenced(rows[-1], next(iter(self.deleted.values())), named=not self.confined)
+            integrity.check_unreferenced(rows[-1], next(iter(self.deleted.values())), named=self.named)
 
 
 def _place_of(plan: _Plan, name: Name) -> str:

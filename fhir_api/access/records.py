@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import connection
 
@@ -56,8 +57,18 @@ class Access:
 
     @property
     def counts(self) -> bool:
-        """Tell whether patients' data was asked for: by the type, by all types at once, or because it came along."""
-        return bool(not self.type or self.type in PATIENTS_TYPES or self.patients)
+        """Tell whether patients' data was asked for: by the type, by all types, by the way, or because it came along."""
+        return bool(not self.type or self.type in PATIENTS_TYPES or self.patients or any(map(_leads, self.parameters)))
+
+    def kept(self) -> list[Any]:
+        """The arguments that make it again, but for the reason."""
+        shown = (list(self.parameters), list(self.patients), self.count, self.outcome)
+        return [self.interaction, self.type, self.fhir_id, *shown]
+
+
+def _leads(parameter: str) -> bool:
+    """Tell whether a parameter asks something of patients' data, as `_has:Patient:general-practitioner:family`."""
+    return ":" in parameter and not PATIENTS_TYPES.isdisjoint(parameter.replace(".", ":").split(":"))
 
 
 def call(actor: Actor, access: Access) -> Call:
@@ -84,12 +95,11 @@ def call(actor: Actor, access: Access) -> Call:
     )
 
 
-def record(actor: Actor, access: Access) -> None:
-    """Write the record in a trip of its own, or as part of the open transaction; reads of no patient's data have none."""
-    if not access.counts:
-        return
-    written = call(actor, access)
-    run([written] if connection.in_atomic_block else [Call(_BIND, [str(actor.tenant_id)]), written])
+def record(actor: Actor, *reads: Access) -> None:
+    """Write records in a trip of their own, or as part of the open transaction; reads of no patient's data have none."""
+    written = [call(actor, access) for access in reads if access.counts]
+    if written:
+        run(written if connection.in_atomic_block else [Call(_BIND, [str(actor.tenant_id)]), *written])
 
 
 def reason_of(header: str | None) -> str:

@@ -56,7 +56,7 @@ def inner_request(entry: Entry, outer: HttpRequest) -> HttpRequest:
     body = written(entry.resource) if entry.method == "POST" and entry.resource is not None else b""
     request._body = body  # as if it had been read
     request.META.update(CONTENT_TYPE=FHIR if entry.method == "POST" else "", CONTENT_LENGTH=str(len(body)))
-    for name in ("request_id", "client_address", "credential"):
+    for name in ("request_id", "client_address", "credential", "told"):
         if hasattr(outer, name):
             setattr(request, name, getattr(outer, name))
     return request

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 
-from api.idempotency import Replay
+from api.idempotency import KeyReused, Replay
 from api.permissions import InsufficientScope, Operation
 from api.views import ApiViewSet, Work
 from api.writing import Command
@@ -113,19 +113,31 @@ class FhirViewSet(ApiViewSet):
         (written,) = perform(command.actor, [write], at=command.at)
         if written.status == 201:
             self.access.demand(write.type, smart.CREATE)
-        if write.method is not Method.PUT and written.version is not None and not written.changed:
-            # What was there is answered, and no fact tells of it; who replaces a resource by itself knew it.
-            self.note(command.actor, record_of(written))
-        if written.ended:
-            self.note(command.actor, record_of_ended(write, written))
+        self.note(command.actor, *records_of(write, written))
         sent = written.status == 201 or write.method is Method.PUT  # what the caller wrote himself tells him nothing
         return answers.of_write(self.request, written, shown=sent or self.reads(write.type))
 
     def _work(self, actor: Actor, work: Work, target: Any) -> HttpResponse:
+        self.request.told = []  # type: ignore[attr-defined]  # `note` adds to it, a Bundle's reads too
         response: HttpResponse = work(Command(actor=actor, data={}, target=target, at=clock.now()))
         return response
 
-    def _replay(self, replay: Replay) -> HttpResponse:
+    def alongside(self) -> Any:
+        """What was read for the answer, and with which rights."""
+        told: list[Access] = self.request.told  # type: ignore[attr-defined]
+        return {"rights": self._rights(), "reads": [read.kept() for read in told]} if told else None
+
+    def _rights(self) -> list[Any]:
+        grants = self.access.grants
+        letters = None if grants is None else {name: "".join(sorted(grants[name])) for name in sorted(grants)}
+        return [self._may_read, letters, self.access.patient]
+
+    def _replay(self, actor: Actor, replay: Replay) -> HttpResponse:
+        """Answer again; what was read for the answer is read again, with the same rights or not at all."""
+        if replay.along is not None:
+            if replay.along["rights"] != self._rights():
+                raise KeyReused("The key was used with other rights, and its answer holds what was read with them.")
+            self.note(actor, *(Access(*kept) for kept in replay.along["reads"]))
         return answers.respond(
             replay.content, status=replay.status, headers={**replay.headers, "Idempotency-Replayed": "true"}
         )
@@ -161,16 +173,26 @@ class FhirViewSet(ApiViewSet):
             self.note(actor, read)
             raise NoSuchResource
         _fill_in(read, rows)
+        answer = answers.of_version(self.request, rows, part=parts[-1]) if read.count else None
+        if answer is not None:
+            read.outcome = answer.status_code
         self.note(actor, read)
-        return answers.of_version(self.request, rows, part=parts[-1])
+        return answer or answers.of_version(self.request, rows)
 
-    def note(self, actor: Actor, read: Access) -> None:
-        """Write the record of a read before its answer leaves; see `fhir_api.access`.
+    def note(self, actor: Actor, *reads: Access) -> None:
+        """Write the records of reads before their answer leaves; see `fhir_api.access`.
 
         :raises InvalidReason: X-Break-Glass-Reason is malformed.
         """
-        read.reason = reason_of(self.request.META.get("HTTP_X_BREAK_GLASS_REASON"))
-        record(actor, read)
+        if not reads:
+            return
+        told: list[Access] | None = getattr(self.request, "told", None)
+        if told is not None:
+            told.extend(reads)
+        reason = reason_of(self.request.META.get("HTTP_X_BREAK_GLASS_REASON"))
+        for read in reads:
+            read.reason = reason
+        record(actor, *reads)
 
 
 def _is_seen(patient: str, type_name: str, rows: Rows, current: Rows) -> bool:
@@ -190,16 +212,19 @@ def _fill_in(read: Access, rows: Rows) -> None:
     read.outcome = 410 if body is None else 200
 
 
-def record_of(written: Written) -> Access:
-    """The record of a resource that is answered to a write which did not change it."""
-    found = written.version
-    assert found is not None
-    whose = patients_of([(found.type, found.fhir_id, found.body)])
-    return Access("read", found.type, found.fhir_id, patients=whose, count=int(found.body is not None))
+def records_of(write: Write, written: Written) -> list[Access]:
+    """The records of what a write showed of others: the resource that it did not change, those that criteria deleted.
 
-
-def record_of_ended(write: Write, written: Written) -> Access:
-    """The record of a conditional delete that found something: whose data it was, and by which parameters it was found."""
-    whose = patients_of((one.type, one.fhir_id, one.body) for one in written.ended)
-    names = [name for name, _ in parse_qsl(write.criteria.rpartition("?")[2])]
-    return Access("delete", write.type, parameters=names, patients=whose, count=len(written.ended), outcome=204)
+    No fact tells of the former; who replaces a resource under its id by itself knew it.
+    """
+    found, names = written.version, [name for name, _ in parse_qsl(write.criteria.rpartition("?")[2])]
+    reads = []
+    if found is not None and not written.changed and (write.criteria or write.method is not Method.PUT):
+        whose = patients_of([(found.type, found.fhir_id, found.body)])
+        count = int(found.body is not None)
+        reads.append(Access("read", found.type, found.fhir_id, parameters=names, patients=whose, count=count))
+    if written.ended:
+        whose = patients_of((one.type, one.fhir_id, one.body) for one in written.ended)
+        count = len(written.ended)
+        reads.append(Access("delete", write.type, parameters=names, patients=whose, count=count, outcome=204))
+    return reads

@@ -9,6 +9,7 @@ from core.actor import Actor
 from core.errors import Forbidden
 from core.pipeline import Rows
 from fhir_api import answers, negotiation, smart
+from fhir_api.access.records import Access
 from fhir_api.bundles.answers import Answer, bundle
 from fhir_api.bundles.batches import run_batch
 from fhir_api.bundles.entries import Entry, listed, read_type
@@ -20,7 +21,7 @@ from fhir_api.reading import read_body, read_stored
 from fhir_api.resources import pretty
 from fhir_api.types import NUMBERS
 
-from .base import LETTERS, record_of, record_of_ended, writing
+from .base import LETTERS, records_of, writing
 from .searches import SearchViewSet
 
 LIMIT_BYTES = 10 * 1_048_576
@@ -88,13 +89,12 @@ class _RequestFace:
 
     def check_written(self, done: Iterable[tuple[Write, Written]]) -> None:
         """Demand the right to create where something was created; record what is shown though nothing was changed."""
+        told: list[Access] = []
         for write, written in done:
             if written.status == 201:
                 self._demand(write.type, smart.CREATE, write.place)
-            if self.wanted == "representation" and written.version is not None and not written.changed:
-                self._view.note(self._actor, record_of(written))
-            if written.ended:
-                self._view.note(self._actor, record_of_ended(write, written))
+            told += records_of(write, written)
+        self._view.note(self._actor, *told)
 
     def _demand(self, type_name: str, letter: str, place: str) -> None:
         try:

@@ -85,7 +85,7 @@ class HistoryViewSet(FhirViewSet):
 
         actor, (rows, *others) = self.ask_within(calls)
         if type_name:
-            self.access.demand(type_name, smart.READ)
+            self.access.demand(type_name, smart.READ if fhir_id else smart.SEARCH)
         found, total = asked[-1], asked[-1].total
         if others:
             counted = int(others[0].value() or 0)
@@ -161,8 +161,11 @@ class HistoryViewSet(FhirViewSet):
 
 
 def _types(access: smart.Access) -> tuple[str, ...] | None:
-    """The types that a history of all shows; None for all. One patient's is that of his compartment."""
-    readable = access.types(smart.READ)
+    """The types that a history of all shows; None for all. One patient's is that of his compartment.
+
+    The history of a type or of all is of the scope that searches. Source: SMART App Launch 2.0, "Scopes for requesting FHIR Resources".
+    """
+    readable = access.types(smart.SEARCH)
     if not access.patient:
         return readable
     return tuple(name for name in compartments.TYPES if readable is None or name in readable)

@@ -11,6 +11,9 @@ from tests.fhir_api.clients import Fhir, code_of, identified, observation, patie
 from tests.fhir_api.refusing import no_access_records
 
 
+REASON = "Unconscious after an accident"
+
+
 @pytest.fixture(scope="module")
 def client():
     return prescriber()
@@ -218,3 +221,74 @@ def test_reads_in_a_batch_are_noted_one_by_one(client):
         ("read", "Observation", seen, [person], 1, 200),
         ("read", "Patient", person, [person], 1, 200),
     ]
+
+
+def test_answer_that_has_not_changed_is_noted_as_that(client):
+    person = client.made(patient())["id"]
+    answer, (row,) = noted(client, lambda: client.get(f"/Patient/{person}", If_None_Match='W/"1"'))
+    assert (answer.status_code, row.outcome, row.count) == (304, 304, 1)
+
+
+def test_question_about_patients_asked_through_another_type_is_noted(client):
+    asked = "_has:Patient:general-practitioner:family"
+    answer, (row,) = noted(client, lambda: client.get(f"/Practitioner?{asked}=Muster&_summary=count"))
+    assert (answer.json()["total"], row.resource_type, row.parameters) == (0, "Practitioner", [asked, "_summary"])
+    assert noted(client, lambda: client.get("/Practitioner?family=Muster"))[1] == []
+
+
+def test_criteria_that_match_are_noted_alike_alone_and_in_a_bundle(client):
+    given = identified()
+    person = client.made(given)["id"]
+    criteria = "identifier=" + given["identifier"][0]["value"]
+    _, (row,) = noted(client, lambda: client.put(f"/Patient?{criteria}", given, Prefer="return=minimal"))
+    assert brief(row) == ("read", "Patient", person, [person], 1, 200)
+    request = {"method": "POST", "url": "Patient", "ifNoneExist": criteria}
+    bundle = {"resourceType": "Bundle", "type": "transaction", "entry": [{"request": request, "resource": given}]}
+    answer, (row,) = noted(client, lambda: client.post("", bundle))
+    assert answer.json()["entry"][0]["response"]["status"] == "200 OK"
+    assert (brief(row), row.parameters) == (("read", "Patient", person, [person], 1, 200), ["identifier"])
+
+
+def reads_of(person):
+    asked = [f"Patient/{person}", f"Observation?patient={person}", "Practitioner"]
+    entries = [{"request": {"method": "GET", "url": url}} for url in asked]
+    return {"resourceType": "Bundle", "type": "batch", "entry": entries}
+
+
+def test_replay_is_a_read_again(client):
+    person = client.made(patient())["id"]
+    first, rows = noted(client, lambda: client.post("", reads_of(person), Idempotency_Key=f"again-{person}"))
+    again, more = noted(
+        client,
+        lambda: client.post("", reads_of(person), Idempotency_Key=f"again-{person}", X_Break_Glass_Reason=REASON),
+    )
+    assert (again.content, again.headers["Idempotency-Replayed"]) == (first.content, "true")
+    assert [brief(row) for row in more] == [brief(row) for row in rows]
+    assert [row.reason for row in more] == [REASON, REASON]
+    with no_access_records():
+        answer = client.post("", reads_of(person), Idempotency_Key=f"again-{person}")
+    assert (answer.status_code, code_of(answer)) == (503, "unavailable")
+
+
+@pytest.mark.parametrize("narrower", ["healthcare.write", "user/*.cud", "user/Observation.rs healthcare.write"])
+def test_replay_takes_the_rights_that_the_reads_took(client, narrower):
+    given = identified()
+    person = client.made(given)["id"]
+    somebody, _ = member(client.tenant, ["prescriber"])
+    whole, less = (Fhir(bearer(somebody, scopes=scopes), client.tenant) for scopes in (None, narrower))
+    bundle, key = reads_of(person), f"rights-{person}"
+    assert whole.post("", bundle, Idempotency_Key=key).status_code == 200
+    answer, rows = noted(client, lambda: less.post("", bundle, Idempotency_Key=key))
+    assert (answer.status_code, code_of(answer), rows) == (422, "idempotency_key_reused", [])
+    assert b"Muster" not in answer.content
+
+
+def test_who_may_not_read_is_not_told_who_refers(client):
+    person = client.made(patient())["id"]
+    seen = client.made(observation(f"Patient/{person}"))["id"]
+    somebody, _ = member(client.tenant, ["prescriber"])
+    whole, less = (Fhir(bearer(somebody, scopes=scopes), client.tenant) for scopes in (None, "healthcare.write"))
+    for api, named in ((whole, True), (less, False)):
+        answer = api.delete(f"/Patient/{person}")
+        assert (answer.status_code, code_of(answer)) == (409, "still_referenced")
+        assert (seen.encode() in answer.content) is named

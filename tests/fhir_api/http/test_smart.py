@@ -107,10 +107,17 @@ def test_update_as_create_needs_both_letters(tenant):
 
 
 def test_history_of_all_shows_only_types_within_reach(tenant, record):
-    for api in (with_scopes(tenant, "user/Observation.rs"), with_scopes(tenant, "healthcare.read user/Observation.r")):
+    for api in (with_scopes(tenant, "user/Observation.rs"), with_scopes(tenant, "healthcare.read user/Observation.s")):
         bundle = api.get("/_history").json()
         assert {one["resource"]["resourceType"] for one in bundle["entry"]} == {"Observation"}
         assert api.get("/Patient/_history").status_code == 403
+
+
+def test_scope_that_reads_gives_no_history_of_a_type_or_of_all(tenant, record):
+    api, path = with_scopes(tenant, "user/Observation.r"), f"/Observation/{record['Observation']['id']}/_history"
+    assert api.get(path).json()["total"] == 1
+    assert api.get("/Observation/_history").status_code == 403
+    assert "entry" not in api.get("/_history").json()
 
 
 def test_receptionist_reads_three_types_unless_another_role_reads_all(tenant, record):
