@@ -10,7 +10,6 @@ from tests.factories import bearer, member
 from tests.fhir_api.clients import Fhir, code_of, identified, observation, patient, prescriber
 from tests.fhir_api.refusing import no_access_records
 
-
 REASON = "Unconscious after an accident"
 
 
