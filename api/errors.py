@@ -70,6 +70,13 @@ class InternalError(errors.PlatformError):
     title = "An unexpected error occurred; it has been recorded."
 
 
+class TookTooLong(errors.Unavailable):
+    """A statement ran longer than one may."""
+
+    code = "took_too_long"
+    title = "The request takes longer than one may; ask for less."
+
+
 class Busy(errors.Conflict):
     """Another request holds the rows; trying again helps."""
 
@@ -125,7 +132,9 @@ def _of_database(error: Error) -> errors.PlatformError:
         return errors.Conflict("The change would break a rule of the data.")
     if isinstance(cause, psycopg.errors.DataError):
         return errors.Malformed("A value is out of range.")
-    if isinstance(cause, psycopg.errors.QueryCanceled | psycopg.errors.ConnectionTimeout) or _is_away(cause):
+    if isinstance(cause, psycopg.errors.QueryCanceled):
+        return TookTooLong(headers={"Retry-After": "2"})
+    if isinstance(cause, psycopg.errors.ConnectionTimeout) or _is_away(cause):
         return errors.Unavailable(headers={"Retry-After": "2"})
     log.error("unexpected database error", exc_info=error)
     return InternalError()

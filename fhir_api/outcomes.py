@@ -5,7 +5,15 @@ from dataclasses import dataclass, replace
 
 from django.http import HttpRequest, HttpResponse
 
-from api.errors import MethodNotAllowed, NotAcceptable, RouteNotFound, UnsupportedMediaType, refusal_of, status_of
+from api.errors import (
+    MethodNotAllowed,
+    NotAcceptable,
+    RouteNotFound,
+    TookTooLong,
+    UnsupportedMediaType,
+    refusal_of,
+    status_of,
+)
 from api.transport import HeadersTooLarge, RequestTimedOut
 from core import errors
 
@@ -30,6 +38,7 @@ _CODES: tuple[tuple[type[errors.PlatformError], str], ...] = (
     (errors.TooLarge, "too-long"),
     (errors.Unprocessable, "processing"),
     (errors.TooMany, "throttled"),
+    (TookTooLong, "too-costly"),
     (errors.Unavailable, "transient"),
     (errors.Malformed, "invalid"),
     (MethodNotAllowed, "not-supported"),

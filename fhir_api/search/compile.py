@@ -24,6 +24,7 @@ from .conditions import Chained, Condition, Either, Had, Keyed, Kin, Link, Liste
 # of two keys were found by a merge with all of the tenant's.
 _PROBE = " OFFSET 0"
 BOUND: Final = 1_000  # rows of a condition are counted up to here
+MANY_KEYS: Final = 50  # so many keys of a chain are no longer looked up for each candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,10 +210,21 @@ class Compiler:
         )
 
     def _refers(self, condition: Chained, place: Place) -> str:
+        """A probe of each key for each candidate; of many keys, one look into all that refers to any of them.
+
+        CASE keeps that a look into a hashed table, made when it is first asked, which a join may not be.
+        """
         row, keys = self.alias(), self._keys(condition)
+        posted = (
+            f"SELECT {row}.resource_id FROM fhir_api_posting {row} WHERE {row}.tenant_id = $1 AND {row}.key = k.key"
+        )
+        found = f"SELECT one.resource_id FROM {keys} k CROSS JOIN LATERAL ({posted}{_PROBE}) AS one"
+        self.tables.append(f"refer{row} AS MATERIALIZED ({found})")
         return (
-            f"EXISTS (SELECT 1 FROM {keys} k{row} JOIN fhir_api_posting {row} ON {row}.key = k{row}.key"
+            f"CASE WHEN (SELECT count(*) FROM (SELECT FROM {keys} LIMIT {MANY_KEYS}) AS counted) < {MANY_KEYS}"
+            f" THEN EXISTS (SELECT 1 FROM {keys} k{row} JOIN fhir_api_posting {row} ON {row}.key = k{row}.key"
             f" WHERE {row}.tenant_id = $1 AND {row}.sort_date = {place.date} AND {row}.resource_id = {place.id})"
+            f" ELSE {place.id} IN (SELECT resource_id FROM refer{row}) END"
         )
 
     def _had(self, link: Link, place: Place) -> str:

@@ -1,7 +1,12 @@
 """Searches over HTTP: forms of requests, links, headers."""
 
 import pytest
+from django.db import OperationalError, transaction
 
+from api.errors import refusal_of, status_of
+from core import pipeline
+from core.pipeline import Call, Statement
+from fhir_api.outcomes import issues_of
 from tests import factories
 from tests.fhir_api.clients import BASE, Fhir, code_of, patient, prescriber, reader
 
@@ -226,3 +231,12 @@ def test_search_without_scope_or_of_unknown_type_is_refused(client: Fhir) -> Non
     assert Fhir("", client.tenant).get("/Patient").status_code == 401
     assert client.get("/patient").status_code == 404
     assert client.get("/Medication").status_code == 404
+
+
+def test_search_that_takes_too_long_says_so() -> None:
+    """As PostgreSQL ends a statement for its length."""
+    with pytest.raises(OperationalError) as raised, transaction.atomic():
+        pipeline.run([Call(Statement.of("SET LOCAL statement_timeout = 10")), Call(Statement.of("SELECT pg_sleep(2)"))])
+    refusal = refusal_of(raised.value)
+    (issue,) = issues_of(refusal)
+    assert (refusal.code, status_of(refusal), issue.code) == ("took_too_long", 503, "too-costly")
