@@ -218,14 +218,15 @@ def _check_resources(plans: Sequence[_Plan]) -> None:
         place = plan.of.write.place
         if resource.get("resourceType") != plan.of.write.type:
             raise WrongType(f"A {plan.of.write.type} is expected.", expression=place)
-        if _is_subsetted(resource):
+        if is_subsetted(resource):
             raise Subsetted(expression=_within(place, f"{plan.of.write.type}.meta.tag"), issue_type="business-rule")
         found.extend(_placed(issue, place) for issue in validate(resource) if issue.severity in (ERROR, "fatal"))
     if found:
         raise InvalidResource(found)
 
 
-def _is_subsetted(resource: Json) -> bool:
+def is_subsetted(resource: Json) -> bool:
+    """Tell whether a resource is marked as a part of itself. Source: R4 search.html#elements."""
     meta = resource.get("meta")
     tags = meta.get("tag") if isinstance(meta, dict) else None
     if not isinstance(tags, list):
@@ -309,4 +310,4 @@ def _written(plan: _Plan, by_name: Mapping[Name, Version], current: Mapping[Name
     return Written(plan.status, by_name.get(name) or current.get(name), changed=plan.change is not None, ended=ended)
 
 
-__all__ = ["Addressed", "Write", "Written", "address", "carry_out", "gathered", "perform"]
+__all__ = ["Addressed", "Write", "Written", "address", "carry_out", "gathered", "is_subsetted", "perform"]

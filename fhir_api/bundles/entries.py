@@ -78,7 +78,8 @@ class Entry:
     @property
     def reads(self) -> bool:
         """Whether nothing is changed: the view of the URL answers then."""
-        return self.method in READS or (self.method == "POST" and self.path.rpartition("/")[2] in ASKING)
+        operation = self.path.partition("?")[0].rpartition("/")[2]
+        return self.method in READS or (self.method == "POST" and operation in ASKING)
 
 
 def read_type(bundle: Json) -> str:
