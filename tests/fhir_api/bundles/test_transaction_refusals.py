@@ -145,6 +145,24 @@ def test_entry_that_is_not_supported_is_422_and_named(api, one):
     assert history(api) == []
 
 
+CRITERIA = {
+    "delete": (entry("DELETE", "Patient?foo=1"), "url"),
+    "delete without criteria": (entry("DELETE", "Patient?gender="), "url"),
+    "update": (entry("PUT", "Patient?birthdate=foo", patient()), "url"),
+    "create": (entry("POST", "Patient", patient(), ifNoneExist="foo=1"), "ifNoneExist"),
+    "create by another type": (entry("POST", "Patient", patient(), ifNoneExist="Observation?code=1"), "ifNoneExist"),
+    "read": (entry("GET", "Patient/a", ifModifiedSince="yesterday"), "ifModifiedSince"),
+}
+
+
+@pytest.mark.parametrize("case", CRITERIA)
+def test_condition_that_cannot_be_read_is_400_and_named(api, case):
+    one, member = CRITERIA[case]
+    status, _, place = refused(api.post("", transaction(entry("POST", "Patient", patient()), one)))
+    assert (status, place) == (400, f"Bundle.entry[1].request.{member}")
+    assert history(api) == []
+
+
 def test_fault_in_the_last_entry_leaves_nothing(api):
     """Point 40: one OperationOutcome, nothing stored; each broken rule is named with its entry."""
     good = [entry("POST", "Patient", patient()) for _ in range(30)]
