@@ -25,6 +25,15 @@ def test_bundle_of_another_type_is_400(api, kind):
     assert history(api) == []
 
 
+@pytest.mark.parametrize(("name", "place"), [("foo", "Bundle.foo"), ("Bundle.foo", "Bundle"), ("a b", "Bundle")])
+def test_unknown_member_of_a_bundle_is_400_and_named(api, name, place):
+    sent = transaction(entry("POST", "Patient", patient())) | {name: 1}
+    assert refused(api.post("", sent)) == (400, "invalid_entry", place)
+    sent = transaction({**entry("POST", "Patient", patient()), name: 1})
+    assert refused(api.post("", sent))[2] == place.replace("Bundle", "Bundle.entry[0]")
+    assert history(api) == []
+
+
 TWICE = {
     "two updates": [entry("PUT", "Patient/a", patient(id="a")), entry("PUT", "Patient/a", patient(id="a"))],
     "update and delete": [entry("PUT", "Patient/a", patient(id="a")), entry("DELETE", "Patient/a")],
