@@ -250,7 +250,7 @@ class _Checks:
     """What must hold after the change: its statements travel with it."""
 
     calls: tuple[Call, ...]
-    wanted: Mapping[Name, Callable[[], str]]
+    wanted: Mapping[integrity.Target, Callable[[], str]]
     deleted: Mapping[Name, str]
     confined: bool
 
@@ -260,11 +260,11 @@ class _Checks:
         changing = [plan for plan in plans if plan.change]
         written = {plan.of.name for plan, item in zip(changing, prepared, strict=True) if item.body is not None}
         wanted = {
-            name: partial(_place_of, plan, name)
+            target: partial(_place_of, plan, target)
             for plan, item in zip(changing, prepared, strict=True)
             if item.body is not None
-            for name in integrity.referred(item.body)
-            if name not in written
+            for target in integrity.referred(item.body)
+            if target[:2] not in written
         }
         deleted = {plan.of.name: plan.of.write.place for plan in changing if plan.of.name not in written}
         tenant_id, patient = actor.tenant_id, actor.subject.patient
@@ -288,11 +288,11 @@ class _Checks:
             integrity.check_unreferenced(rows[-1], next(iter(self.deleted.values())), named=not self.confined)
 
 
-def _place_of(plan: _Plan, name: Name) -> str:
+def _place_of(plan: _Plan, target: integrity.Target) -> str:
     """Where a resource refers to another one."""
     assert plan.change is not None
     assert plan.change.resource is not None
-    return _within(plan.of.write.place, integrity.references(plan.change.resource)[name])
+    return _within(plan.of.write.place, integrity.references(plan.change.resource)[target])
 
 
 def _coming(plan: _Plan) -> tuple[str, Name, int]:

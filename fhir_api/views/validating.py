@@ -38,12 +38,13 @@ class _Question:
     profiles: Sequence[tuple[Any, str]]
 
     @property
-    def references(self) -> dict[tuple[str, str], str]:
+    def references(self) -> dict[integrity.Target, str]:
         """The resources of this server that must exist for the write, each with the place of a reference to it."""
         if self.resource is None or self.mode not in ("create", "update"):
             return {}
         own = self.type, (self.fhir_id or self.resource.get("id")) if self.mode == "update" else ""
-        return {name: place for name, place in integrity.references(self.resource).items() if name != own}
+        found = integrity.references(self.resource).items()
+        return {target: place for target, place in found if target[:2] != own}
 
 
 class ValidateViewSet(FhirViewSet):
@@ -67,9 +68,9 @@ class ValidateViewSet(FhirViewSet):
     def _of_references(self, question: _Question) -> list[Issue]:
         """What the write would be refused for; of types that the caller may not read nothing is told."""
         wanted = {
-            name: partial(str, place)
-            for name, place in question.references.items()
-            if self.access.allows(name[0], smart.READ)
+            target: partial(str, place)
+            for target, place in question.references.items()
+            if self.access.allows(target[0], smart.READ)
         }
         if not wanted:
             return []

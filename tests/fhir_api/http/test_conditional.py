@@ -159,6 +159,17 @@ def test_reference_to_deleted_or_foreign_is_422(doctor):
         assert (answer.status_code, code_of(answer)) == (422, "reference_not_found")
 
 
+@pytest.mark.parametrize(("version", "status"), [("1", 201), ("2", 201), ("3", 422), ("0", 422), ("x", 422)])
+def test_reference_to_a_version_that_is_not_there_is_422(doctor, version, status):
+    made = doctor.made(patient())
+    doctor.put(f"/Patient/{made['id']}", {**made, "active": True})
+    answer = doctor.post("/Observation", observation(f"Patient/{made['id']}/_history/{version}"))
+    assert answer.status_code == status, answer.content
+    if status == 422:
+        assert code_of(answer) == "reference_not_found"
+        assert answer.json()["issue"][0]["expression"] == ["Observation.subject.reference"]
+
+
 def test_absolute_reference_to_this_server_is_checked_and_others_are_not(doctor, settings):
     here = f"{settings.FHIR_BASE_URL}/Patient/{uuid7_text()}"
     assert doctor.post("/Observation", observation(here)).status_code == 422
