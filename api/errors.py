@@ -56,6 +56,13 @@ class UnsupportedMediaType(errors.PlatformError):
     title = "The body's media type is not supported."
 
 
+class UnsupportedCoding(UnsupportedMediaType):
+    """The body is packed, or coded otherwise; to read it as it is would misread it. Source: RFC 9110 sections 8.4, 15.5.16."""
+
+    code = "unsupported_content_coding"
+    title = "The body's content coding is not supported."
+
+
 class NotAcceptable(errors.PlatformError):
     """The caller accepts no type the operation writes (406)."""
 

@@ -18,7 +18,7 @@ from core.ids import uuid7_text
 from . import logs, metrics, ratelimits
 from .addresses import bucket_of, client_address
 from .areas import HEALTH, Area, area_of
-from .errors import InternalError, MethodNotAllowed, RouteNotFound, problem_response
+from .errors import InternalError, MethodNotAllowed, RouteNotFound, UnsupportedCoding, problem_response
 from .metering import RateLimited
 from .routing import find
 from .transport import REFUSAL
@@ -77,6 +77,7 @@ class Edge:
             return _count_unproven(problem_response(refused, request), request, area, None)
         try:
             _check_transport(request, area)
+            _check_coding(request)
             verdict = _take_of_address(request, area)
         except PlatformError as refusal:
             return problem_response(refusal, request)
@@ -122,6 +123,17 @@ def _check_transport(request: HttpRequest, area: Area) -> None:
     meta = request.META
     if not _is_ours(meta["HTTP_HOST"] if "HTTP_HOST" in meta else meta["SERVER_NAME"], tuple(settings.ALLOWED_HOSTS)):
         raise HostNotAllowed
+
+
+def _check_coding(request: HttpRequest) -> None:
+    """Refuse a body in any coding but identity, for all areas.
+
+    :raises UnsupportedCoding: as said.
+    """
+    coding = request.META.get("HTTP_CONTENT_ENCODING")
+    if coding and coding.strip().lower() != "identity":
+        text = "Bodies are read as they are: send it without Content-Encoding."
+        raise UnsupportedCoding(text, headers={"Accept-Encoding": "identity"})
 
 
 @lru_cache(maxsize=256)

@@ -64,7 +64,7 @@ def of_write(request: HttpRequest, result: Written, *, shown: bool = True) -> Ht
     """The answer to a write, as much of it as `Prefer: return` asks for; `shown` False keeps the resource back."""
     version, wanted = result.version, preferred_return(request)
     headers = headers_of(version) if version else {}
-    if version is not None and version.body is not None and (result.status == 201 or not result.changed):
+    if version is not None and version.body is not None:
         headers["Location"] = location(version)
     if wanted == "OperationOutcome":
         issue = Issue("informational", _told(result), severity=INFORMATION)

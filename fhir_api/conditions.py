@@ -4,6 +4,7 @@ Source: R4 http.html#ccreate, #cond-update, #cdelete. Whoever holds a criterion'
 so that of any number of equal conditional creates exactly one creates.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import parse_qsl, urlencode
@@ -25,6 +26,7 @@ _LOCKS = Statement.of(LOCK_NAMES)
 _Criterion = tuple[str, str]
 _Found = Mapping[_Criterion, Mapping[Name, int]]
 MOST_DELETED: Final = 200  # as many as a page of search may show
+_HEAD: Final = re.compile(r"([^?=&]*)\?")
 
 
 def address(actor: Actor, writes: Sequence[Write]) -> list[Addressed]:
@@ -35,25 +37,27 @@ def address(actor: Actor, writes: Sequence[Write]) -> list[Addressed]:
     :raises MultipleMatches: criteria match more than one resource, or more than `_count`.
     :raises NoMatch: those of a patch match none.
     :raises IdMismatch: those of an update match a resource with another id than the body's.
+    :raises InvalidSearch, UnknownSearchParameter, UnsupportedSearch: they cannot be read.
     """
     criteria: dict[_Criterion, int] = {}
+    places: dict[_Criterion, str] = {}
     for write in writes:
         if write.criteria:
             criterion = _criterion(write)
             criteria[criterion] = max(_most(write) + 1, criteria.get(criterion, 0))
-    found = _ask(actor, criteria)
+            places.setdefault(criterion, _place(write))
+    found = _ask(actor, criteria, places)
     made: dict[_Criterion, Addressed] = {}
     return [one for write in writes for one in _addresses(write, found, made)]
 
 
-def _ask(actor: Actor, criteria: Mapping[_Criterion, int]) -> _Found:
+def _ask(actor: Actor, criteria: Mapping[_Criterion, int], places: Mapping[_Criterion, str]) -> _Found:
     if not criteria:
         return {}
     locks = sorted(hashed(f"{actor.tenant_id}/{kind}?{query}") for kind, query in criteria)
     # Each statement sees what was committed before it began, so those behind the locks see what their last holder wrote.
-    return matches_each(
-        actor.tenant_id, criteria, access=access_of(actor), before=Call(_LOCKS, [arrays.numbers(locks)])
-    )
+    before = Call(_LOCKS, [arrays.numbers(locks)])
+    return matches_each(actor.tenant_id, criteria, access=access_of(actor), before=before, places=places)
 
 
 def _criterion(write: Write) -> _Criterion:
@@ -62,7 +66,21 @@ def _criterion(write: Write) -> _Criterion:
 
 
 def _pairs(write: Write) -> list[tuple[str, str]]:
-    return parse_qsl(write.criteria.rpartition("?")[2], keep_blank_values=True)
+    """The criteria, without the address of the type that may stand before them.
+
+    :raises InvalidSearch: it is another type's.
+    """
+    head = _HEAD.match(write.criteria)
+    if head and head[1].rpartition("/")[2] not in ("", write.type):
+        text = f"The criteria of a {write.type} name another type."
+        raise InvalidSearch(text, expression=_place(write), issue_type="value")
+    return parse_qsl(write.criteria[head.end() if head else 0 :], keep_blank_values=True)
+
+
+def _place(write: Write) -> str:
+    """Where the criteria stand in a Bundle; "" outside of one."""
+    name = "ifNoneExist" if write.method is Method.POST else "url"
+    return f"{write.place}.request.{name}" if write.place else ""
 
 
 def _is_count(write: Write, name: str) -> bool:

@@ -1,6 +1,6 @@
 """A history as a Bundle, written around the bytes of the versions. Source: R4 http.html#history, bundle.html."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from urllib.parse import urlencode
 
 import orjson
@@ -11,12 +11,16 @@ from core.ids import uuid7_text
 
 from .history import Entry
 from .models import Method
+from .outcomes import Issue, outcome
+from .resources import Json
 
 BASE_PATH = "/fhir/R4"
 
 
-def bundle(entries: Iterable[Entry], *, total: int | None, links: Sequence[tuple[str, str]]) -> bytes:
-    """A Bundle of type history; `total` None is left out."""
+def bundle(
+    entries: Iterable[Entry], *, total: int | None, links: Sequence[tuple[str, str]], issues: Sequence[Issue] = ()
+) -> bytes:
+    """A Bundle of type history; `total` None is left out. What there is to say comes last, as the outcome of the question."""
     head = {
         "resourceType": "Bundle",
         "id": uuid7_text(),
@@ -24,7 +28,10 @@ def bundle(entries: Iterable[Entry], *, total: int | None, links: Sequence[tuple
         **({} if total is None else {"total": total}),
         "link": [{"relation": relation, "url": url} for relation, url in links],
     }
-    shown = b",".join(map(_entry, entries))
+    parts = list(map(_entry, entries))
+    if issues:
+        parts.append(orjson.dumps(_told(issues, links[0][1])))
+    shown = b",".join(parts)
     opened = orjson.dumps(head)[:-1]
     return b'%b,"entry":[%b]}' % (opened, shown) if shown else opened + b"}"
 
@@ -41,15 +48,20 @@ def _entry(entry: Entry) -> bytes:
     return head + body + b"," + orjson.dumps(rest)[1:]
 
 
+def _told(issues: Sequence[Issue], url: str) -> Json:
+    """An entry that is no version: a history's entries have a request and a response. Source: R4 bundle.html, bdl-3, bdl-4."""
+    return {"request": {"method": "GET", "url": url}, "response": {"status": "200", "outcome": outcome(issues)}}
+
+
 def _status(entry: Entry) -> str:
     if entry.body is None:
         return "204"
     return "201" if entry.version == 1 else "200"
 
 
-def link(request: HttpRequest, name: str, value: str) -> str:
-    """The absolute address of this request, with one parameter changed."""
-    pairs = [(key, one) for key, values in request.GET.lists() for one in values if key != name]
+def link(request: HttpRequest, known: Container[str], name: str = "", value: str = "") -> str:
+    """The absolute address of this request, with the parameters that are known and one of them changed."""
+    pairs = [(key, one) for key, values in request.GET.lists() for one in values if key in known and key != name]
     query = urlencode([*pairs, *([(name, value)] if name else [])], safe=":/")
     address = settings.FHIR_BASE_URL + request.path.removeprefix(BASE_PATH)
     return f"{address}?{query}" if query else address

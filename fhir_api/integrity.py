@@ -23,18 +23,21 @@ from .resources import Json
 from .store import Name
 from .types import NAMES, NUMBERS
 
-_RELATIVE = re.compile(r"([A-Z][A-Za-z]+)/([A-Za-z0-9\-.]{1,64})(?:/_history/[A-Za-z0-9\-.]{1,64})?")
+_RELATIVE = re.compile(r"([A-Z][A-Za-z]+)/([A-Za-z0-9\-.]{1,64})(?:/_history/([A-Za-z0-9\-.]{1,64}))?")
+
+Target = tuple[str, str, int]  # type, id and version; 0 where the reference names none
+_NEVER = 2**31  # no resource has so many versions
 
 _Path = tuple[Any, str] | None  # the path of the element above, and the last part
 
 _PRESENT = Statement.of("""
-SELECT r.type, r.fhir_id FROM fhir_api_resource r
+SELECT r.type, r.fhir_id, r.version FROM fhir_api_resource r
 JOIN unnest($2::smallint[], $3::text[] COLLATE "C") AS wanted (type, fhir_id)
   ON r.type = wanted.type AND r.fhir_id = wanted.fhir_id
 WHERE r.tenant_id = $1 AND NOT r.deleted ORDER BY r.id FOR KEY SHARE OF r
 """)
 _PRESENT_TO_PATIENT = Statement.of("""
-SELECT r.type, r.fhir_id FROM fhir_api_resource r
+SELECT r.type, r.fhir_id, r.version FROM fhir_api_resource r
 JOIN unnest($2::smallint[], $3::text[] COLLATE "C") AS wanted (type, fhir_id)
   ON r.type = wanted.type AND r.fhir_id = wanted.fhir_id
 WHERE r.tenant_id = $1 AND NOT r.deleted
@@ -47,14 +50,20 @@ WHERE p.tenant_id = $1 AND p.key = ANY($2::bigint[]) AND r.tenant_id = $1 LIMIT 
 """)
 
 
-def referred(body: bytes) -> list[Name]:
+def referred(body: bytes) -> list[Target]:
     """The resources of this server that a stored body refers to, in any element that is called `reference`.
 
     The bytes are those of `resources.written`: an unescaped quote, `reference` and a colon can be nothing but that name.
     """
     found = _pattern(settings.FHIR_BASE_URL).findall(body)
-    names = ((kind.decode(), fhir_id.decode()) for kind, fhir_id in dict.fromkeys(found))
-    return [name for name in names if name[0] in NUMBERS]
+    parts = ((kind.decode(), fhir_id.decode(), version.decode()) for kind, fhir_id, version in dict.fromkeys(found))
+    return [(kind, fhir_id, _version(text)) for kind, fhir_id, text in parts if kind in NUMBERS]
+
+
+def _version(text: str) -> int:
+    if not text:
+        return 0
+    return (int(text) or _NEVER) if text.isdigit() and len(text) <= 9 else _NEVER
 
 
 @lru_cache(maxsize=8)
@@ -63,18 +72,18 @@ def _pattern(base: str) -> re.Pattern[bytes]:
     return re.compile((start + _RELATIVE.pattern + '"').encode())
 
 
-def references(resource: Json) -> dict[Name, str]:
+def references(resource: Json) -> dict[Target, str]:
     """The resources of this server that a resource refers to, each with the expression of one reference to it."""
     texts: list[tuple[str, _Path]] = []
     _collect(resource, None, texts)
-    return {name: _place(resource["resourceType"], path) for text, path in texts if (name := local_name(text))}
+    return {target: _place(resource["resourceType"], path) for text, path in texts if (target := _target(text))}
 
 
-def local_name(text: str) -> Name | None:
+def _target(text: str) -> Target | None:
     """The resource of this server that the text of a reference names, relative or absolute; of the twelve types only."""
     relative = text.removeprefix(f"{settings.FHIR_BASE_URL}/")
     match = _RELATIVE.fullmatch(relative)
-    return (match[1], match[2]) if match and match[1] in NUMBERS else None
+    return (match[1], match[2], _version(match[3] or "")) if match and match[1] in NUMBERS else None
 
 
 def _collect(value: Any, path: _Path, texts: list[tuple[str, _Path]]) -> None:
@@ -100,27 +109,30 @@ def _place(root: str, path: _Path) -> str:
     return root + "".join(reversed(parts))
 
 
-def present_call(tenant_id: UUID, names: Iterable[Name], *, patient: str = "") -> Call:
+def present_call(tenant_id: UUID, targets: Iterable[Target], *, patient: str = "") -> Call:
     """The statement that finds and holds those of the resources that exist; `check_present` reads its answer.
 
     With `patient`, what he may not see does not exist.
     """
-    wanted = sorted(set(names))
+    wanted = sorted({target[:2] for target in targets})
     kinds, ids = arrays.numbers(NUMBERS[kind] for kind, _ in wanted), arrays.texts(fhir_id for _, fhir_id in wanted)
     if patient:
         return Call(_PRESENT_TO_PATIENT, [str(tenant_id), kinds, ids, compartments.paths(patient)])
     return Call(_PRESENT, [str(tenant_id), kinds, ids])
 
 
-def check_present(rows: Rows, wanted: Mapping[Name, Callable[[], str]]) -> None:
+def check_present(rows: Rows, wanted: Mapping[Target, Callable[[], str]]) -> None:
     """Hold the references against what exists; what is wanted tells the expression of one reference to it when asked.
+
+    Versions are numbered without gaps, so that those up to the current one exist.
 
     :raises ReferenceNotFound: one leads nowhere; of another tenant or deleted is the same.
     """
-    there = {_name(rows, number) for number in range(len(rows))}
-    for (kind, fhir_id), place in wanted.items():
-        if (kind, fhir_id) not in there:
-            raise ReferenceNotFound(f"There is no {kind}/{fhir_id}.", expression=place(), issue_type="not-found")
+    there = {_name(rows, number): int(rows.value(number, 2) or 0) for number in range(len(rows))}
+    for (kind, fhir_id, version), place in wanted.items():
+        if there.get((kind, fhir_id), -1) < version:
+            text = f"There is no {kind}/{fhir_id}{' of this version' if (kind, fhir_id) in there else ''}."
+            raise ReferenceNotFound(text, expression=place(), issue_type="not-found")
 
 
 def referrers_call(tenant_id: UUID, deleted: Iterable[Name]) -> Call:
@@ -155,5 +167,5 @@ def _referring(type_name: str) -> tuple[int, ...]:
 
 
 def _name(rows: Rows, number: int) -> Name:
-    kind, fhir_id = rows.row(number)
+    kind, fhir_id, *_ = rows.row(number)
     return NAMES[int(kind or 0)], (fhir_id or b"").decode()

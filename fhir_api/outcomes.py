@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from api.errors import (
@@ -22,7 +23,6 @@ from .negotiation import JSON_FHIR, is_pretty
 from .resources import Json, pretty, written
 
 ERROR, WARNING, INFORMATION = "error", "warning", "information"
-SYSTEM = "/problems"
 
 # R4 valueset-issue-type; the first class that fits.
 _CODES: tuple[tuple[type[errors.PlatformError], str], ...] = (
@@ -63,10 +63,10 @@ class Issue:
     severity: str = ERROR
 
     def json(self) -> Json:
-        """The issue as an element of OperationOutcome."""
+        """The issue as an element of OperationOutcome; the system is absolute. Source: R4 datatypes.html#Coding."""
         found: Json = {"severity": self.severity, "code": self.code}
         if self.details:
-            found["details"] = {"coding": [{"system": SYSTEM, "code": self.details}]}
+            found["details"] = {"coding": [{"system": f"{settings.BASE_URL}/problems", "code": self.details}]}
         if self.diagnostics:
             found["diagnostics"] = self.diagnostics
         if self.expression:

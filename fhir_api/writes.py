@@ -219,14 +219,15 @@ def _check_resources(plans: Sequence[_Plan]) -> None:
         place = plan.of.write.place
         if resource.get("resourceType") != plan.of.write.type:
             raise WrongType(f"A {plan.of.write.type} is expected.", expression=place)
-        if _is_subsetted(resource):
+        if is_subsetted(resource):
             raise Subsetted(expression=_within(place, f"{plan.of.write.type}.meta.tag"), issue_type="business-rule")
         found.extend(_placed(issue, place) for issue in validate(resource) if issue.severity in (ERROR, "fatal"))
     if found:
         raise InvalidResource(found)
 
 
-def _is_subsetted(resource: Json) -> bool:
+def is_subsetted(resource: Json) -> bool:
+    """Tell whether a resource is marked as a part of itself. Source: R4 search.html#elements."""
     meta = resource.get("meta")
     tags = meta.get("tag") if isinstance(meta, dict) else None
     if not isinstance(tags, list):
@@ -250,7 +251,7 @@ class _Checks:
     """What must hold after the change: its statements travel with it."""
 
     calls: tuple[Call, ...]
-    wanted: Mapping[Name, Callable[[], str]]
+    wanted: Mapping[integrity.Target, Callable[[], str]]
     deleted: Mapping[Name, str]
     named: bool  # the caller may be told who refers to what he deletes
 
@@ -260,11 +261,11 @@ class _Checks:
         changing = [plan for plan in plans if plan.change]
         written = {plan.of.name for plan, item in zip(changing, prepared, strict=True) if item.body is not None}
         wanted = {
-            name: partial(_place_of, plan, name)
+            target: partial(_place_of, plan, target)
             for plan, item in zip(changing, prepared, strict=True)
             if item.body is not None
-            for name in integrity.referred(item.body)
-            if name not in written
+            for target in integrity.referred(item.body)
+            if target[:2] not in written
         }
         deleted = {plan.of.name: plan.of.write.place for plan in changing if plan.of.name not in written}
         tenant_id, patient = actor.tenant_id, actor.subject.patient
@@ -289,11 +290,11 @@ class _Checks:
             integrity.check_unreferenced(rows[-1], next(iter(self.deleted.values())), named=self.named)
 
 
-def _place_of(plan: _Plan, name: Name) -> str:
+def _place_of(plan: _Plan, target: integrity.Target) -> str:
     """Where a resource refers to another one."""
     assert plan.change is not None
     assert plan.change.resource is not None
-    return _within(plan.of.write.place, integrity.references(plan.change.resource)[name])
+    return _within(plan.of.write.place, integrity.references(plan.change.resource)[target])
 
 
 def _coming(plan: _Plan) -> tuple[str, Name, int]:
@@ -311,4 +312,4 @@ def _written(plan: _Plan, by_name: Mapping[Name, Version], current: Mapping[Name
     return Written(plan.status, by_name.get(name) or current.get(name), changed=plan.change is not None, ended=ended)
 
 
-__all__ = ["Addressed", "Write", "Written", "address", "carry_out", "gathered", "perform"]
+__all__ = ["Addressed", "Write", "Written", "address", "carry_out", "gathered", "is_subsetted", "perform"]

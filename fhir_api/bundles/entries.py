@@ -24,6 +24,7 @@ MOST_ENTRIES: Final = 5_000
 READS: Final = ("GET", "HEAD")
 ASKING: Final = frozenset({"$validate", "$everything"})  # operations that a POST asks for and that change nothing
 _ORDER: Final = {Method.DELETE: 0, Method.POST: 1, Method.PUT: 2, Method.PATCH: 2}
+_MEMBER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
 _TYPE: Final = re.compile(r"[A-Z][A-Za-z]{1,63}")
 _OF_BUNDLE: Final = frozenset(
     (
@@ -78,7 +79,8 @@ class Entry:
     @property
     def reads(self) -> bool:
         """Whether nothing is changed: the view of the URL answers then."""
-        return self.method in READS or (self.method == "POST" and self.path.rpartition("/")[2] in ASKING)
+        operation = self.path.partition("?")[0].rpartition("/")[2]
+        return self.method in READS or (self.method == "POST" and operation in ASKING)
 
 
 def read_type(bundle: Json) -> str:
@@ -142,7 +144,8 @@ def _check_members(found: Json, known: frozenset[str], place: str) -> None:
     """Refuse what is not known: a misspelt `ifNoneExist` would create twice."""
     for name in found:
         if name not in known:
-            raise _invalid(f"There is no member {name[:64]!a} here.", place)
+            named = f"{place}.{name}" if _MEMBER.fullmatch(name) else place
+            raise _invalid(f"There is no member {name[:64]!a} here.", named)
 
 
 def _invalid(text: str, place: str, issue_type: str = "structure") -> InvalidEntry:

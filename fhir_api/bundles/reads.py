@@ -13,7 +13,7 @@ from django.utils.http import http_date, parse_http_date_safe
 
 from api.errors import STATUS
 from core.errors import Malformed, NotFound
-from fhir_api.instants import read_instant
+from fhir_api.instants import InvalidTime, read_instant
 from fhir_api.negotiation import FHIR
 from fhir_api.resources import instant, written
 
@@ -67,9 +67,16 @@ def _conditions(entry: Entry) -> dict[str, str]:
     if "ifNoneMatch" in entry.request:
         found["HTTP_IF_NONE_MATCH"] = entry.request["ifNoneMatch"]
     if "ifModifiedSince" in entry.request:
-        since = read_instant(entry.request["ifModifiedSince"], name="ifModifiedSince")
-        found["HTTP_IF_MODIFIED_SINCE"] = http_date(since.timestamp())
+        found["HTTP_IF_MODIFIED_SINCE"] = http_date(_modified_since(entry).timestamp())
     return found
+
+
+def _modified_since(entry: Entry) -> datetime:
+    try:
+        return read_instant(entry.request["ifModifiedSince"], name="ifModifiedSince")
+    except InvalidTime as refusal:
+        refusal.extra["expression"] = f"{entry.place}.request.ifModifiedSince"
+        raise
 
 
 def answer_of(entry: Entry, outer: HttpRequest) -> Answer:
@@ -86,16 +93,25 @@ def answer_of(entry: Entry, outer: HttpRequest) -> Answer:
 
 def _answer(entry: Entry, response: HttpResponse) -> Answer:
     content = response.content if response.content and entry.method != "HEAD" else None
-    modified = parse_http_date_safe(response.headers.get("Last-Modified", ""))
     refused = response.status_code >= 400
     return Answer(
         status=response.status_code,
         location=response.headers.get("Location", ""),
         etag=response.headers.get("ETag", ""),
-        last_modified=instant(datetime.fromtimestamp(modified, UTC)) if modified is not None else "",
+        last_modified=_last_modified(response),
         resource=None if refused else content,
         outcome=orjson.loads(response.content) if refused and response.content else None,
     )
+
+
+def _last_modified(response: HttpResponse) -> str:
+    """When the resource was changed: as it says itself, since the header holds whole seconds only."""
+    modified = parse_http_date_safe(response.headers.get("Last-Modified", ""))
+    if modified is None:
+        return ""
+    if response.status_code == 200:
+        return str(orjson.loads(response.content)["meta"]["lastUpdated"])
+    return instant(datetime.fromtimestamp(modified, UTC))
 
 
 def check_answered(entry: Entry, answer: Answer) -> None:

@@ -6,6 +6,7 @@ from functools import partial
 from uuid import UUID
 
 from core.clock import now
+from core.errors import Malformed
 from core.pipeline import Call, Rows, Statement, run
 from fhir_api.smart import SEARCH, UNNARROWED, Access
 from fhir_api.store import Name
@@ -43,15 +44,27 @@ def matches(
 
 
 def matches_each(
-    tenant_id: UUID, criteria: Mapping[tuple[str, str], int], *, access: Access, before: Call | None = None
+    tenant_id: UUID,
+    criteria: Mapping[tuple[str, str], int],
+    *,
+    access: Access,
+    places: Mapping[tuple[str, str], str],
+    before: Call | None = None,
 ) -> dict[tuple[str, str], dict[Name, int]]:
     """What each of several criteria (a type and a query) matches, at most so many as it says, asked in one trip.
 
-    `before` goes ahead of them. Each name comes with the version that met the criteria.
+    `before` goes ahead of them. Each name comes with the version that met the criteria; `places` tell refusals where these
+    were sent.
 
     :raises core.errors.PlatformError: as `matches`.
     """
-    calls = [matching_call(tenant_id, *one, limit=limit, access=access) for one, limit in criteria.items()]
+    calls = []
+    for one, limit in criteria.items():
+        try:
+            calls.append(matching_call(tenant_id, *one, limit=limit, access=access))
+        except Malformed as refusal:
+            refusal.extra.setdefault("expression", places[one])
+            raise
     rows = run([before, *calls])[1:] if before else run(calls)
     return {
         one: {name: int(found.value(n, 1) or 0) for n, name in enumerate(names_of(one[0], found))}

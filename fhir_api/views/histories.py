@@ -10,7 +10,7 @@ from api import cursors
 from core import clock
 from core.errors import Malformed
 from core.pipeline import Call
-from fhir_api import answers, compartments, smart
+from fhir_api import answers, compartments, negotiation, smart
 from fhir_api.access.patients import patients_of
 from fhir_api.access.records import Access
 from fhir_api.history import COUNTED_AT_MOST, Entry, HistoryQuery, Spot, count_call, entries_of, exists_call, page_call
@@ -18,12 +18,16 @@ from fhir_api.history_bundle import bundle, link
 from fhir_api.ids import check_id
 from fhir_api.instants import read_instant, read_span
 from fhir_api.intentions import NoSuchResource
+from fhir_api.outcomes import Issue
+from fhir_api.search.asking import ignored
+from fhir_api.search.refusals import unknown
 
 from .base import FhirViewSet, check_type, reading
 
 DEFAULT_COUNT, MOST_COUNT = 50, 200
 _SORT = "history"
 _PARAMETERS = ("_since", "_at", "_count")
+_KNOWN = frozenset({*_PARAMETERS, "_cursor", "_format", "_pretty"})
 
 
 class InvalidCount(Malformed):
@@ -35,13 +39,14 @@ class InvalidCount(Malformed):
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What one request asks for; `total` is known from the first page on."""
+    """What one request asks for; `total` is known from the first page on, `warnings` tell what was left out."""
 
     tenant_id: UUID
     query: HistoryQuery
     count: int
     after: Spot | None
     total: int | None
+    warnings: Sequence[Issue]
 
     def calls(self) -> list[Call]:
         """The statements that answer it, in one trip."""
@@ -80,7 +85,8 @@ class HistoryViewSet(FhirViewSet):
         def calls(tenant_id: UUID, access: smart.Access) -> list[Call]:
             query = self._asked_for(type_name, fhir_id, access)
             after, total = self._open(tenant_id)
-            asked.append(_Asked(tenant_id, query, _count(self.request.GET.get("_count")), after, total))
+            count = _count(self.request.GET.get("_count"))
+            asked.append(_Asked(tenant_id, query, count, after, total, self._left_out()))
             return asked[-1].calls()
 
         actor, (rows, *others) = self.ask_within(calls)
@@ -96,10 +102,22 @@ class HistoryViewSet(FhirViewSet):
         if absent:
             raise NoSuchResource
         more = entries[found.count - 1].spot if 0 < found.count < len(entries) else None
-        links = [("self", link(self.request, "", ""))]
+        links = [("self", link(self.request, _KNOWN))]
         if more:
-            links.append(("next", link(self.request, "_cursor", self._seal(found, more, total))))
-        return answers.of_bytes(self.request, bundle(entries[: found.count], total=total, links=links))
+            links.append(("next", link(self.request, _KNOWN, "_cursor", self._seal(found, more, total))))
+        content = bundle(entries[: found.count], total=total, links=links, issues=found.warnings)
+        return answers.of_bytes(self.request, content)
+
+    def _left_out(self) -> list[Issue]:
+        """The warnings that a history does not have these parameters, as of a search.
+
+        :raises UnknownSearchParameter: the client wants to be told so.
+        """
+        strict = negotiation.is_strict(self.request)
+        errors = [unknown(name, "_history") for name, value in self.request.GET.items() if value and name not in _KNOWN]
+        if strict and errors:
+            raise errors[0]
+        return list(map(ignored, errors))
 
     def _read(self, type_name: str, fhir_id: str, entries: Sequence[Entry], *, absent: bool) -> Access:
         return Access(

@@ -45,6 +45,15 @@ def test_edge_unfit_request_id_is_replaced_by_a_uuid7(sent: str) -> None:
     assert UUID(through(HTTP_X_REQUEST_ID=sent).headers["X-Request-Id"]).version == 7
 
 
+@pytest.mark.parametrize("path", ["/v1/things", "/fhir/R4/Patient", "/oauth/token"])
+@pytest.mark.parametrize("coding", ["gzip", "br", "identity, gzip", "utf-8"])
+def test_edge_body_in_a_coding_is_refused(path: str, coding: str) -> None:
+    refused = through(path, HTTP_CONTENT_ENCODING=coding)
+    assert (refused.status_code, refused.headers["Accept-Encoding"]) == (415, "identity")
+    assert b"unsupported_content_coding" in refused.content
+    assert through(path, HTTP_CONTENT_ENCODING="Identity").status_code != 415
+
+
 def test_edge_api_answer_has_every_security_header() -> None:
     headers = through().headers
     assert headers["Content-Security-Policy"].startswith("default-src 'none'; frame-ancestors 'none'")

@@ -26,6 +26,7 @@ def test_batch_answers_200_with_an_outcome_for_each_entry():
     assert answer.json()["type"] == "batch-response"
     failed = responses(answer)[1]["outcome"]
     assert (failed["resourceType"], failed["issue"][0]["severity"]) == ("OperationOutcome", "error")
+    assert responses(answer)[4]["lastModified"] == known["meta"]["lastUpdated"]
     assert len(history(api)) == 3
 
 

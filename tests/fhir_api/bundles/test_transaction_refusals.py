@@ -25,6 +25,15 @@ def test_bundle_of_another_type_is_400(api, kind):
     assert history(api) == []
 
 
+@pytest.mark.parametrize(("name", "place"), [("foo", "Bundle.foo"), ("Bundle.foo", "Bundle"), ("a b", "Bundle")])
+def test_unknown_member_of_a_bundle_is_400_and_named(api, name, place):
+    sent = transaction(entry("POST", "Patient", patient())) | {name: 1}
+    assert refused(api.post("", sent)) == (400, "invalid_entry", place)
+    sent = transaction({**entry("POST", "Patient", patient()), name: 1})
+    assert refused(api.post("", sent))[2] == place.replace("Bundle", "Bundle.entry[0]")
+    assert history(api) == []
+
+
 TWICE = {
     "two updates": [entry("PUT", "Patient/a", patient(id="a")), entry("PUT", "Patient/a", patient(id="a"))],
     "update and delete": [entry("PUT", "Patient/a", patient(id="a")), entry("DELETE", "Patient/a")],
@@ -142,6 +151,24 @@ def test_entry_that_is_not_supported_is_422_and_named(api, one):
     """Decision of the contract: another type in an entry is 422 with its place."""
     answer = api.post("", transaction(entry("POST", "Patient", patient()), one))
     assert refused(answer) == (422, "unsupported_entry", "Bundle.entry[1].request.url")
+    assert history(api) == []
+
+
+CRITERIA = {
+    "delete": (entry("DELETE", "Patient?foo=1"), "url"),
+    "delete without criteria": (entry("DELETE", "Patient?gender="), "url"),
+    "update": (entry("PUT", "Patient?birthdate=foo", patient()), "url"),
+    "create": (entry("POST", "Patient", patient(), ifNoneExist="foo=1"), "ifNoneExist"),
+    "create by another type": (entry("POST", "Patient", patient(), ifNoneExist="Observation?code=1"), "ifNoneExist"),
+    "read": (entry("GET", "Patient/a", ifModifiedSince="yesterday"), "ifModifiedSince"),
+}
+
+
+@pytest.mark.parametrize("case", CRITERIA)
+def test_condition_that_cannot_be_read_is_400_and_named(api, case):
+    one, member = CRITERIA[case]
+    status, _, place = refused(api.post("", transaction(entry("POST", "Patient", patient()), one)))
+    assert (status, place) == (400, f"Bundle.entry[1].request.{member}")
     assert history(api) == []
 
 

@@ -49,6 +49,15 @@ def test_point_22_criteria_are_strict(doctor, value):
         assert answer.status_code == 400, (wrong, answer.content)
 
 
+def test_criteria_of_a_create_may_name_their_type_and_no_other(doctor, value):
+    made = doctor.made(identified(f"{value}?b"))
+    for named in ("Patient?", "/Patient?", "?", ""):
+        answer = doctor.post("/Patient", identified(value), If_None_Exist=f"{named}{criteria(value)}?b")
+        assert (answer.status_code, answer.json()["id"]) == (200, made["id"])
+    answer = doctor.post("/Patient", identified(value), If_None_Exist=f"Observation?{criteria(value)}")
+    assert (answer.status_code, code_of(answer)) == (400, "invalid_search")
+
+
 def test_point_22_deleted_resource_does_not_match(doctor, value):
     made = doctor.made(identified(value))
     doctor.delete(f"/Patient/{made['id']}")
@@ -105,6 +114,9 @@ def test_point_23_conditional_patch_changes_one_and_without_match_is_404(doctor,
     made = doctor.made(identified(value))
     answer = doctor.patch(f"/Patient?{criteria(value)}", change)
     assert (answer.status_code, answer.json()["id"], answer.json()["gender"]) == (200, made["id"], "male")
+    brief = doctor.put(f"/Patient?{criteria(value)}", identified(value), Prefer="return=minimal")
+    assert (brief.status_code, brief.content) == (200, b"")
+    assert brief.headers["Location"].endswith(f"/Patient/{made['id']}/_history/3")
 
 
 def test_point_24_conditional_delete_of_none_and_one_is_204(doctor, value):
@@ -145,6 +157,17 @@ def test_reference_to_deleted_or_foreign_is_422(doctor):
     for target in (gone, foreign):
         answer = doctor.post("/Observation", observation(f"Patient/{target['id']}"))
         assert (answer.status_code, code_of(answer)) == (422, "reference_not_found")
+
+
+@pytest.mark.parametrize(("version", "status"), [("1", 201), ("2", 201), ("3", 422), ("0", 422), ("x", 422)])
+def test_reference_to_a_version_that_is_not_there_is_422(doctor, version, status):
+    made = doctor.made(patient())
+    doctor.put(f"/Patient/{made['id']}", {**made, "active": True})
+    answer = doctor.post("/Observation", observation(f"Patient/{made['id']}/_history/{version}"))
+    assert answer.status_code == status, answer.content
+    if status == 422:
+        assert code_of(answer) == "reference_not_found"
+        assert answer.json()["issue"][0]["expression"] == ["Observation.subject.reference"]
 
 
 def test_absolute_reference_to_this_server_is_checked_and_others_are_not(doctor, settings):

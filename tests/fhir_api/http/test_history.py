@@ -163,3 +163,17 @@ def test_cursor_of_another_list_or_tenant_is_refused(doctor):
     assert code_of(doctor.get(f"/Patient/_history?_cursor={cursor}")) == "invalid_cursor"
     assert code_of(follow(prescriber(), url)) == "invalid_cursor"
     assert code_of(follow(doctor, f"{url}&_since=2026-01-01T00:00:00Z")) == "invalid_cursor"
+
+
+@pytest.mark.parametrize("name", ["_sort", "_list", "foo"])
+def test_unknown_parameter_is_left_out_with_a_warning_or_refused(doctor, name):
+    path = f"/Patient/{lived(doctor)}/_history"
+    bundle = doctor.get(f"{path}?{name}=x&_count=2").json()
+    assert all(name not in url for url in links(bundle).values())
+    assert [links(bundle)["self"], len(bundle["entry"])] == [links(doctor.get(f"{path}?_count=2").json())["self"], 3]
+    (issue,) = bundle["entry"][-1]["response"]["outcome"]["issue"]
+    code = issue["details"]["coding"][0]["code"]
+    assert (issue["severity"], issue["code"], code) == ("warning", "not-supported", "unknown_parameter")
+    refused = doctor.get(f"{path}?{name}=x", Prefer="handling=strict")
+    assert (refused.status_code, code_of(refused)) == (400, "unknown_parameter")
+    assert doctor.get(f"{path}?_count=2&_format=json", Prefer="handling=strict").status_code == 200

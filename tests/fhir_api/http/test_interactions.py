@@ -74,6 +74,7 @@ def test_point_4_update_creates_updates_and_revives(doctor):
     assert first.headers["Location"].endswith(f"/Patient/{fhir_id}/_history/1")
     second = doctor.put(f"/Patient/{fhir_id}", patient(id=fhir_id, gender="other"))
     assert (second.status_code, second.headers["ETag"]) == (200, 'W/"2"')
+    assert second.headers["Location"].endswith(f"/Patient/{fhir_id}/_history/2")
     assert doctor.delete(f"/Patient/{fhir_id}").status_code == 204
     revived = doctor.put(f"/Patient/{fhir_id}", patient(id=fhir_id))
     assert (revived.status_code, revived.headers["ETag"], revived.json()["meta"]["versionId"]) == (201, 'W/"4"', "4")
@@ -83,6 +84,7 @@ def test_update_without_change_makes_no_version(doctor):
     made = doctor.made(patient())
     turned = {name: made[name] for name in reversed(made)}
     answer = doctor.put(f"/Patient/{made['id']}", turned)
+    assert answer.headers["Location"].endswith("/_history/1")
     assert (answer.status_code, answer.headers["ETag"], answer.json()) == (200, 'W/"1"', made)
     other = (
         b'{"resourceType":"Observation","id":"%b","status":"final","code":{"text":"x"},"valueQuantity":{"value":%b}}'
@@ -202,6 +204,12 @@ def test_subsetted_resource_is_refused(doctor):
     assert (answer.status_code, code_of(answer)) == (422, "subsetted")
     assert answer.json()["issue"][0]["expression"] == ["Patient.meta.tag"]
     assert doctor.get(f"/Patient/{made['id']}").json() == made
+
+
+def test_codes_of_refusals_are_of_an_absolute_system(doctor, settings):
+    issue = doctor.get("/Patient/never").json()["issue"][0]
+    system = f"{settings.BASE_URL}/problems"
+    assert issue["details"] == {"coding": [{"system": system, "code": "resource_not_found"}]}
 
 
 def test_invalid_resource_is_422_with_the_place(doctor):
