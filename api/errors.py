@@ -139,10 +139,9 @@ def _of_database(error: Error) -> errors.PlatformError:
         return errors.Conflict("The change would break a rule of the data.")
     if isinstance(cause, psycopg.errors.DataError):
         return errors.Malformed("A value is out of range.")
-    if isinstance(cause, psycopg.errors.QueryCanceled):
-        return TookTooLong(headers={"Retry-After": "2"})
-    if isinstance(cause, psycopg.errors.ConnectionTimeout) or _is_away(cause):
-        return errors.Unavailable(headers={"Retry-After": "2"})
+    if _is_away(cause):
+        kind = TookTooLong if isinstance(cause, psycopg.errors.QueryCanceled) else errors.Unavailable
+        return kind(headers={"Retry-After": "2"})
     log.error("unexpected database error", exc_info=error)
     return InternalError()
 

@@ -109,8 +109,8 @@ def _last_modified(response: HttpResponse) -> str:
     modified = parse_http_date_safe(response.headers.get("Last-Modified", ""))
     if modified is None:
         return ""
-    if response.status_code == 200:
-        return str(orjson.loads(response.content)["meta"]["lastUpdated"])
+    if response.status_code == 200 and (told := orjson.loads(response.content).get("meta", {}).get("lastUpdated")):
+        return str(told)
     return instant(datetime.fromtimestamp(modified, UTC))
 
 

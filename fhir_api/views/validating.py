@@ -98,7 +98,7 @@ class ValidateViewSet(FhirViewSet):
         )
         try:
             if policies_of(policies)["fhir_reference_integrity"] != "none":
-                integrity.check_unreferenced(rows, "")
+                integrity.check_unreferenced(rows, "", named=self.access == smart.UNNARROWED)
         except StillReferenced as refusal:
             return list(issues_of(refusal))
         return []

@@ -48,15 +48,22 @@ def first_client(*, tenant: Tenant, at: datetime) -> Client | None:
 
 
 @needs_transaction
-def new_client(*, actor: Actor, tenant: Tenant, name: str, at: datetime) -> Client:
-    """This function will make an approved machine client with a service account that is a member of the tenant."""
+def new_client(
+    *, actor: Actor, tenant: Tenant, name: str, at: datetime, scopes: list[str] | None = None, approved: bool = True
+) -> Client:
+    """This function will make a machine client with a service account that is a member of the tenant.
+
+    :param scopes: what it may ask for; all that its role holds when left out.
+    :raises UngrantableScope: one is unknown, or never given to machines.
+    """
     account = ServiceAccount.objects.create(name=name, partner=tenant.slug, tenant=tenant, created_at=at)
     with tenant_context(tenant.id):
         add_service(actor=actor, account=account, terms=Terms(roles=(SERVICE_ROLE,)), at=at)
     client, secret = clients.register_machine(
-        name=name, service_account=account, tenant=tenant, allowed_scopes=PLATFORM_ROLES[SERVICE_ROLE], at=at
+        name=name, service_account=account, tenant=tenant, allowed_scopes=scopes or PLATFORM_ROLES[SERVICE_ROLE], at=at
     )
-    clients.approve(client, by=None, at=at)
+    if approved:
+        clients.approve(client, by=None, at=at)
     return Client(client.client_id, secret)
 
 

@@ -17,8 +17,8 @@ from fhir_api import search
 from fhir_api.definitions.parameters import parameter
 from fhir_api.history import HistoryQuery, count_call, page_call
 from fhir_api.keys import code_key, constant, date_key, quantity_key, string_key, system_code_key, target_key
-from fhir_api.search.everything import OPERATION
 from fhir_api.search import compile as compiling
+from fhir_api.search.everything import OPERATION
 from fhir_api.smart import UNNARROWED, Access
 from organizations.models import Tenant
 from tests import factories

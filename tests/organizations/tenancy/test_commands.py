@@ -15,6 +15,8 @@ from core import row_security
 from core.db import tenant_context
 from organizations.models import ApiKey, Location, Membership, OAuthApplication, Tenant, User
 from tests.factories import Api, api_key, member, provision, suffix, user
+from tests.fhir_api.clients import Fhir
+from tests.organizations.oauth.flows import machine_token
 
 
 def command(name, *arguments):
@@ -137,6 +139,36 @@ def test_issue_and_revoke_api_key():
     assert (second["id"], second["created"], second["api_key"]) == (first["id"], False, None)
     assert [answer["changed"] for answer in (revoked, again)] == [True, False]
     assert Api(key=first["api_key"]).get("/v1/me").status_code == 401
+
+
+def test_register_client_makes_apps_and_machines_once():
+    tenant, name = provision("provider"), f"Ward app {suffix()}"
+    app = ["--name", name, "--scopes", "launch/patient,patient/*.rs,openid", "--redirect-uri", "https://app.example/cb"]
+    machine = ["--name", f"{name} feed", "--scopes", "system/*.rs", "--tenant", tenant.slug, "--approve"]
+
+    first, second = command("register_client", *app), command("register_client", *app, "--approve")
+    service = command("register_client", *machine)
+
+    assert (first["created"], first["approved"], first["client_secret"]) == (True, False, "")
+    assert (second["created"], second["approved"], second["client_id"]) == (False, True, first["client_id"])
+    granted = machine_token(OAuthApplication.objects.get(client_id=service["client_id"]), service["client_secret"])
+    assert granted.json()["scope"] == "system/*.rs"
+    assert Fhir(granted.json()["access_token"]).get("/Patient").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Give --redirect-uri"),
+        (["--redirect-uri", "https://app.example/cb", "--tenant", "nobody"], "Give --redirect-uri"),
+        (["--redirect-uri", "http://app.example/cb"], "http"),
+        (["--redirect-uri", "https://app.example/cb", "--scopes", "make.coffee"], "ungrantable_scope"),
+        (["--tenant", "nobody-has-this"], "no tenant"),
+    ],
+)
+def test_register_client_refuses_in_one_line(arguments, message):
+    with pytest.raises(CommandError, match=message):
+        command("register_client", "--name", f"App {suffix()}", "--scopes", "openid", *arguments)
 
 
 def test_export_writes_every_table_with_its_digest_and_no_foreign_row(tmp_path):

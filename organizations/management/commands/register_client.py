@@ -1,0 +1,73 @@
+"""`manage.py register_client`: registers an OAuth client, as a SMART app; one with the same name is not made again."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import CommandError, CommandParser
+from django.db import transaction
+
+from core import clock
+from core.actor import system_actor
+from organizations.actions.first_credentials import Client, new_client
+from organizations.management.base import TenantCommand, locked_tenant
+from organizations.models import OAuthApplication
+from organizations.oauth import clients
+
+
+class Command(TenantCommand):
+    """Registers a client of the authorization server."""
+
+    help = (
+        "Registers an OAuth client and shows its secret, once: with --redirect-uri one that acts for people (code and "
+        "PKCE), with --tenant a machine of that tenant. It gets no token before staff approved it in the admin, or --approve."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take who it is and what it may ask for."""
+        super().add_arguments(parser)
+        parser.add_argument("--name", required=True)
+        parser.add_argument("--scopes", required=True, help="comma list, as patient/*.rs,launch/patient or system/*.rs")
+        parser.add_argument("--redirect-uri", action="append", dest="redirect_uris", help="exact, https")
+        parser.add_argument("--confidential", action="store_true", help="the app can keep a secret")
+        parser.add_argument("--tenant", help="slug or id: a machine that acts for this tenant")
+        parser.add_argument("--approve", action="store_true")
+
+    def work(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Register unless it exists.
+
+        :raises CommandError: neither an app nor a machine, both, or an address that no app may have.
+        """
+        if bool(options["redirect_uris"]) == bool(options["tenant"]):
+            raise CommandError("Give --redirect-uri for an app, or --tenant for a machine.")
+        with transaction.atomic():
+            found = OAuthApplication.objects.select_for_update().filter(name=options["name"]).order_by("id").first()
+            made = None if found else _make(options)
+            row = found or OAuthApplication.objects.get(client_id=made.client_id if made else "")
+            if options["approve"] and row.approved_at is None:
+                clients.approve(row, by=None, at=clock.now())
+        return {
+            "client_id": row.client_id,
+            "client_secret": made.client_secret if made else None,
+            "scopes": row.allowed_scopes,
+            "approved": row.approved_at is not None,
+            "created": made is not None,
+        }
+
+
+def _make(options: dict[str, Any]) -> Client:
+    at, scopes = clock.now(), [part.strip() for part in options["scopes"].split(",") if part.strip()]
+    if options["tenant"]:
+        tenant = locked_tenant(options["tenant"])
+        actor, name = system_actor(tenant.id), options["name"]
+        return new_client(actor=actor, tenant=tenant, name=name, at=at, scopes=scopes, approved=False)
+    try:
+        client, secret = clients.register_application(
+            name=options["name"],
+            redirect_uris=options["redirect_uris"],
+            allowed_scopes=scopes,
+            confidential=options["confidential"],
+            at=at,
+        )
+    except ValidationError as error:
+        raise CommandError("; ".join(error.messages)) from error
+    return Client(client.client_id, secret)
