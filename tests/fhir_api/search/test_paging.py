@@ -58,6 +58,20 @@ def test_pages_hold_what_was_there_at_first_while_others_write_37(tenant: Tenant
     assert sorted(seen) == sorted({f"Observation/o{n:02}" for n in range(1, 21)} - {unseen[3]}), "and none is left out"
 
 
+@pytest.mark.parametrize("order", [one for one in ORDERS if one != "_sort=-_lastUpdated"])
+def test_pages_leave_out_what_was_created_and_changed_after_the_first_37(tenant: Tenant, order: str) -> None:
+    first = record.asked(tenant.id, "Observation", f"code=c&{order}&_count=6")
+    seen = record.names(first)
+    unseen = sorted({f"Observation/o{n:02}" for n in range(1, 21)} - set(seen))
+    record.put(tenant.id, [observation("new-early", 1), observation("new-late", 28)])
+    for fhir_id, day in (("new-early", 1), ("new-late", 28), (unseen[3].partition("/")[2], int(unseen[3][-2:]))):
+        record.change(tenant.id, observation(fhir_id, day, language="de"), ("Observation", fhir_id))
+
+    later = record.all_of(tenant.id, "Observation", record.next_query(first))
+
+    assert sorted(later) == unseen, "what was there is shown, changed or not, and nothing else"
+
+
 def test_order_by_clinical_date_has_the_undated_last_both_ways_37(tenant: Tenant) -> None:
     undated = [observation(f"u{n}", 1) for n in range(3)]
     for one in undated:
