@@ -188,9 +188,14 @@ def quantity_keys(
 
 
 def normal(text: str) -> str:
-    """A text without case and accents, its white space single, cut at what the index holds. Source: R4 search.html#string."""
+    """A text made `comparable`, cut at what the index holds of it."""
+    return comparable(text)[:LONGEST]
+
+
+def comparable(text: str) -> str:
+    """A text without case and accents, its white space single. Source: R4 search.html#string."""
     plain = text if text.isascii() else _without_accents(text)
-    return " ".join(plain.casefold().split())[:LONGEST]
+    return " ".join(plain.casefold().split())
 
 
 def _without_accents(text: str) -> str:

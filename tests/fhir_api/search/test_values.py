@@ -125,6 +125,26 @@ def test_strings_are_prefixes_without_case_and_accents_29_30(tenant: Tenant, que
     assert found(tenant, query) == expected
 
 
+def test_text_longer_than_the_index_holds_is_refused_and_not_cut_29() -> None:
+    tenant, letters = factories.provision(), "é" * 299
+    long = patient("long", name=[{"family": f"{letters}ab", "given": [f"{letters}ac"]}])
+    record.put(tenant.id, [long, observation("long", code="words", valueString=f"{letters}ab")])
+
+    assert found(tenant, f"family={letters}A") == {"long"}
+    assert found(tenant, f"family:contains={letters}A") == {"long"}
+    assert found(tenant, f"family:exact={letters}ab") == {"long"}
+    assert found(tenant, f"family:exact={letters}ac") == set()
+    for query, type_name in (
+        (f"family={letters}ac", "Patient"),
+        (f"family=x,{letters}ac", "Patient"),
+        (f"family:contains={letters}ac", "Patient"),
+        (f"identifier:text={letters}ac", "Patient"),
+        (f"code-value-string=words${letters}ac", "Observation"),
+    ):
+        with pytest.raises(InvalidSearch, match="at most 300 characters"):
+            found(tenant, query, type_name)
+
+
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
