@@ -90,10 +90,11 @@ def check(control: Control) -> None:
 
 
 def _count(control: Control, _types: tuple[str, ...], value: str, _iterate: bool) -> None:
-    if not (value.isascii() and value.isdigit()) or len(value) > 9:
+    if not (value.isascii() and value.isdigit()):
         raise wrong_value("_count", "a whole number from 0 up")
-    control.count = min(int(value), MOST_COUNT)
-    control.capped = int(value) > MOST_COUNT
+    wanted = int(value.lstrip("0")[:9] or 0)  # its first nine digits are too many as well
+    control.count = min(wanted, MOST_COUNT)
+    control.capped = wanted > MOST_COUNT
 
 
 def _summary(control: Control, _types: tuple[str, ...], value: str, _iterate: bool) -> None:

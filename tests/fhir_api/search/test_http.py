@@ -165,11 +165,16 @@ def test_count_of_nought_gives_the_total_alone_36(client: Fhir) -> None:
         assert [link["relation"] for link in found["link"]] == ["self"]
 
 
-def test_count_above_the_most_is_capped_and_told_36(client: Fhir) -> None:
-    answer = client.get("/Patient?_count=5000")
+@pytest.mark.parametrize("count", ["201", "5000", "2147483647", pytest.param("9" * 5_000, id="5000 digits")])
+def test_count_above_the_most_is_capped_and_told_36(client: Fhir, count: str) -> None:
+    answer = client.get(f"/Patient?_count={count}")
 
     assert links(answer)["self"].endswith("?_count=200")
     assert answer.json()["entry"][-1]["resource"]["issue"][0]["details"]["coding"][0]["code"] == "count_capped"
+
+
+def test_count_with_noughts_in_front_is_the_number_36(client: Fhir) -> None:
+    assert len(births(client.get(f"/Patient?_count={'0' * 5_000}3"))) == 3
 
 
 def test_pages_go_on_and_keep_total_and_count_37(client: Fhir) -> None:
