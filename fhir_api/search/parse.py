@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from fhir_api.definitions.parameters import Parameter, parameter
 from fhir_api.types import NUMBERS
 
-from .refusals import InvalidSearch, UnknownSearchParameter, unknown, unsupported_modifier
+from .refusals import InvalidSearch, UnknownSearchParameter, UnsupportedSearch, unknown, unsupported_modifier
 
 Pair = tuple[str, str]
 Readable = Callable[[str], bool]
@@ -76,7 +76,8 @@ def criterion(type_name: str, name: str, value: str, *, readable: Readable = NUM
     """The criterion that a pair states of a type; None where nothing is asked (only commas).
 
     :raises UnknownSearchParameter: the type, or each type at a chain's end, has no such parameter.
-    :raises UnsupportedSearch, InvalidSearch: a modifier or the form of the name.
+    :raises UnsupportedSearch: a modifier; within a chain, of each type that has the parameter.
+    :raises InvalidSearch: the form of the name.
     """
     values = tuple(part for part in split(value, ",") if part)
     if len(values) > MOST_ALTERNATIVES:
@@ -130,27 +131,29 @@ def _chain(found: Parameter, modifier: str, rest: str, asked: tuple[tuple[str, .
     values, readable, depth = asked
     if found.kind != "reference":
         raise InvalidSearch(f"The search parameter '{found.code}' is no reference, so that it cannot be chained.")
-    if modifier and modifier not in NUMBERS:
-        raise unsupported_modifier(found.code, modifier)
-    types = _targets(found, modifier)
     ends: list[tuple[str, Criterion]] = []
-    refused: UnknownSearchParameter | None = None
-    for target in types:
+    refused: list[UnknownSearchParameter | UnsupportedSearch] = []
+    for target in _targets(found, modifier):
         if not readable(target):
             continue
         try:
             ends.append((target, _criterion(target, rest, values, readable, depth - 1)))
-        except UnknownSearchParameter as error:
-            refused = error
+        except (UnknownSearchParameter, UnsupportedSearch) as error:
+            refused.append(error)
     if not ends and refused:
-        raise refused
+        raise next((one for one in refused if isinstance(one, UnsupportedSearch)), refused[0])
     return Chain(found, tuple(ends))
 
 
 def _targets(found: Parameter, modifier: str) -> Sequence[str]:
-    if modifier:
-        return [modifier] if not found.targets or modifier in found.targets else []
-    return [name for name in NUMBERS if not found.targets or name in found.targets]
+    """The types a reference may lead to, or the one that `:Type` names.
+
+    :raises UnsupportedSearch: it cannot lead to that one.
+    """
+    types = [name for name in NUMBERS if not found.targets or name in found.targets]
+    if modifier and modifier not in types:
+        raise unsupported_modifier(found.code, modifier)
+    return [modifier] if modifier else types
 
 
 def _reverse(type_name: str, name: str, values: tuple[str, ...], readable: Readable, depth: int) -> Reverse:

@@ -96,6 +96,9 @@ def test_unknown_parameter_is_refused_where_the_client_wants_it_27(client: Fhir)
         "identifier:above=x",
         "_id:text=x",
         "organization:identifier:x.name=y",
+        "organization:Practitioner.name=y",
+        "_has:Observation:patient:subject:Practitioner.name=y",
+        "_has:Observation:patient:focus.subject:Practitioner.name=y",
     ],
 )
 def test_unsupported_modifier_is_refused_27(client: Fhir, query: str) -> None:

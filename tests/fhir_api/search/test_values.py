@@ -256,6 +256,15 @@ def test_references_by_identifier_and_elsewhere_33(tenant: Tenant, query: str, e
     assert found(tenant, query) == expected
 
 
+def test_type_in_a_chain_is_of_those_ends_that_may_have_it_33() -> None:
+    tenant = factories.provision()
+    ward = {"resourceType": "Location", "id": "ward", "name": "Ward"}
+    inner = observation("inner", subject={"reference": "Location/ward"})
+    record.put(tenant.id, [ward, inner, observation("outer", focus=[{"reference": "Observation/inner"}])])
+
+    assert found(tenant, "focus.subject:Location.name=ward", "Observation") == {"outer"}
+
+
 def test_bare_id_of_resources_of_several_types_is_refused_33(tenant: Tenant) -> None:
     record.put(
         tenant.id,
