@@ -55,7 +55,9 @@ def read_pairs(query: str | bytes) -> list[Pair]:
     """
     try:
         text = query if isinstance(query, str) else query.decode()
-        pairs = parse_qsl(text, errors="strict", max_num_fields=MOST_PARAMETERS)
+        if text.count("&") >= MOST_PARAMETERS:  # before they are taken apart
+            raise _too_many()
+        pairs = parse_qsl(text, errors="strict")
     except ValueError:
         raise InvalidSearch("The query string cannot be read.") from None
     return checked_pairs(pairs)
@@ -65,11 +67,15 @@ def checked_pairs(pairs: Iterable[Pair]) -> list[Pair]:
     """Pairs that were read elsewhere, under the same bounds."""
     found = [(name, value) for name, value in pairs if name and value]
     if len(found) > MOST_PARAMETERS:
-        raise InvalidSearch(f"A search has at most {MOST_PARAMETERS} parameters.")
+        raise _too_many()
     for name, value in found:
         if len(name) > 500 or len(value) > LONGEST_VALUE or "\0" in name or "\0" in value:
             raise InvalidSearch(f"A parameter's value has at most {LONGEST_VALUE} characters, and no NUL.")
     return found
+
+
+def _too_many() -> InvalidSearch:
+    return InvalidSearch(f"A search has at most {MOST_PARAMETERS} parameters; no more are read.")
 
 
 def criterion(type_name: str, name: str, value: str, *, readable: Readable = NUMBERS.__contains__) -> Criterion | None:

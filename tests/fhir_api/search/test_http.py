@@ -154,6 +154,19 @@ def test_wrong_value_is_refused_28(client: Fhir, query: str) -> None:
     assert (answer.status_code, code_of(answer)) == (400, "invalid_search")
 
 
+def test_more_parameters_than_are_read_are_refused_and_told_28(client: Fhir) -> None:
+    most = "&".join(["gender=female"] * 100)
+
+    assert client.get(f"/Patient?{most}").status_code == 200
+    for answer in (
+        client.get(f"/Patient?{most}&gender=male"),
+        client.post("/Patient/_search", f"{most}&gender=male".encode(), media=FORM),
+        client.post(f"/Patient/_search?{most}", b"gender=male", media=FORM),
+    ):
+        assert (answer.status_code, code_of(answer)) == (400, "invalid_search")
+        assert "at most 100 parameters" in answer.json()["issue"][0]["diagnostics"]
+
+
 def test_empty_values_are_ignored_and_unknown_codes_find_nothing_28(client: Fhir) -> None:
     assert len(births(client.get("/Patient?family=&gender=,&_count="))) == 5
     assert births(client.get("/Patient?gender=unheard")) == []
