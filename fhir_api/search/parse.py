@@ -91,6 +91,17 @@ def criterion(type_name: str, name: str, value: str, *, readable: Readable = NUM
     return _criterion(type_name, name, values, readable, DEEPEST) if values else None
 
 
+def leaves(criterion: Criterion) -> list[Leaf]:
+    """What a criterion asks in the end, at the far side of its chains too."""
+    match criterion:
+        case Leaf():
+            return [criterion]
+        case Chain(ends=ends):
+            return [leaf for _, end in ends for leaf in leaves(end)]
+        case Reverse(criterion=inner):
+            return leaves(inner)
+
+
 def value_sets(pairs: Iterable[Pair]) -> list[str]:
     """The addresses of value sets that pairs name, chained or not.
 

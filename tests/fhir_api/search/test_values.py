@@ -281,6 +281,29 @@ def test_bare_id_of_resources_of_several_types_is_refused_33(tenant: Tenant) -> 
 
 
 @pytest.mark.parametrize(
+    ("type_name", "way", "expected"),
+    [
+        ("Observation", "has-member.subject", "panel"),
+        ("Observation", "_has:Observation:derived-from:subject", "source"),
+        ("Patient", "_has:Observation:patient:has-member.subject", "twin"),
+    ],
+)
+def test_bare_id_at_the_end_of_a_chain_is_refused_likewise_33(type_name: str, way: str, expected: str) -> None:
+    tenant = factories.provision()
+    of_twin = {"code": "refs", "subject": {"reference": "Patient/twin"}}
+    member = observation("member", derivedFrom=[{"reference": "Observation/source"}], **of_twin)
+    panel = observation("panel", hasMember=[{"reference": "Observation/member"}], **of_twin)
+    record.put(tenant.id, [patient("twin"), location("twin", 1, 1), observation("source"), member, panel])
+
+    with pytest.raises(InvalidSearch, match="Type/id"):
+        found(tenant, f"{way}=twin", type_name)
+    assert found(tenant, f"{way}=Patient/twin", type_name) == {expected}
+    assert found(tenant, f"{way}:Patient=twin", type_name) == {expected}
+    record.change(tenant.id, None, ("Location", "twin"))
+    assert found(tenant, f"{way}=twin", type_name) == {expected}
+
+
+@pytest.mark.parametrize(
     ("value", "expected"),
     [
         ("2020-05-10", {"day", "instant"}),
