@@ -126,14 +126,14 @@ def test_strings_are_prefixes_without_case_and_accents_29_30(tenant: Tenant, que
 
 
 @pytest.mark.parametrize("query", ["name=bjorn", "name=BJØRN", "name:contains=SODAL", "family=sødal"])
-def test_letters_with_a_stroke_are_those_without_29(query: str) -> None:
+def test_letters_with_a_stroke_are_those_without_30(query: str) -> None:
     tenant = factories.provision()
     record.put(tenant.id, [patient("stroke", name=[{"family": "Sødal", "given": ["Bjørn"]}])])
 
     assert found(tenant, query) == {"stroke"}
 
 
-def test_text_longer_than_the_index_holds_is_refused_and_not_cut_29() -> None:
+def test_text_longer_than_the_index_holds_is_refused_and_not_cut_30() -> None:
     tenant, letters = factories.provision(), "é" * 299
     long = patient("long", name=[{"family": f"{letters}ab", "given": [f"{letters}ac"]}])
     record.put(tenant.id, [long, observation("long", code="words", valueString=f"{letters}ab")])
