@@ -11,6 +11,12 @@ from typing import Final
 
 LONGEST = 300
 _MASK = 2**64 - 1
+# Another one whenever `comparable` changes: what texts were found by before stays in the index, not to be asked for again.
+_TEXTS: Final = "2"
+# Letters that Unicode does not take apart; of the capitals, case folding leaves these.
+_LETTERS: Final = str.maketrans(
+    {"ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ı": "i", "ŋ": "n", "æ": "ae", "œ": "oe", "þ": "th"}
+)
 
 
 def hashed(text: str) -> int:
@@ -164,13 +170,13 @@ def date_key(parameter: int, first: str = "") -> int:
 @lru_cache(maxsize=16384)
 def string_key(parameter: int, first: str = "") -> int:
     """The key of a parameter's strings (`normal`)."""
-    return key(parameter, "string", first)
+    return key(parameter, "string", first, _TEXTS)
 
 
 @lru_cache(maxsize=1024)
 def text_key(parameter: int) -> int:
     """The key of the strings (`normal`) by which `:text` finds a token."""
-    return key(parameter, "text")
+    return key(parameter, "text", _TEXTS)
 
 
 @lru_cache(maxsize=16384)
@@ -188,9 +194,14 @@ def quantity_keys(
 
 
 def normal(text: str) -> str:
-    """A text without case and accents, its white space single, cut at what the index holds. Source: R4 search.html#string."""
-    plain = text if text.isascii() else _without_accents(text)
-    return " ".join(plain.casefold().split())[:LONGEST]
+    """A text made `comparable`, cut at what the index holds of it."""
+    return comparable(text)[:LONGEST]
+
+
+def comparable(text: str) -> str:
+    """A text without case and accents, its white space single. Source: R4 search.html#string."""
+    folded = (text if text.isascii() else _without_accents(text)).casefold()
+    return " ".join((folded if folded.isascii() else folded.translate(_LETTERS)).split())
 
 
 def _without_accents(text: str) -> str:

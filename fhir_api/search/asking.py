@@ -15,7 +15,7 @@ from fhir_api.value_sets.queries import NONE, Members
 from .access import within
 from .conditions import Condition, Sought
 from .control import MOST_COUNT, Control, apply, check
-from .parse import Leaf, Pair, checked_pairs, criterion
+from .parse import Criterion, Pair, checked_pairs, criterion, leaves
 from .refusals import UnknownSearchParameter, wrong_value
 from .translate import condition
 from .values import Context, bare
@@ -67,7 +67,7 @@ def plan(ask: Ask, pairs: Sequence[Pair], value_sets: Members = NONE) -> Plan:
         try:
             if (name != "_type" or ask.type) and not apply(found.control, types, name, value):
                 asked = [criterion(type_name, name, value, readable=readable) for type_name in types]
-                found.bare.extend((name, keys) for one in asked if isinstance(one, Leaf) for keys in bare(one))
+                found.bare.extend((name, keys) for keys in _bare(asked))
                 for type_name, one in zip(types, asked, strict=True):
                     conditions[type_name] += [condition(one, context, ask.access)] if one else []
         except UnknownSearchParameter as error:
@@ -80,6 +80,11 @@ def plan(ask: Ask, pairs: Sequence[Pair], value_sets: Members = NONE) -> Plan:
     tell_count(found)
     found.sought = [Sought(name, (*conditions[name], *within(ask.access, name))) for name in types]
     return found
+
+
+def _bare(asked: Sequence[Criterion | None]) -> dict[tuple[int, ...], None]:
+    """The keys of what the ids without a type may mean, those of each choice of types once."""
+    return dict.fromkeys(keys for one in asked if one for leaf in leaves(one) for keys in bare(leaf))
 
 
 def _types(ask: Ask, pairs: list[Pair]) -> tuple[tuple[str, ...], list[Pair]]:

@@ -90,10 +90,11 @@ def check(control: Control) -> None:
 
 
 def _count(control: Control, _types: tuple[str, ...], value: str, _iterate: bool) -> None:
-    if not (value.isascii() and value.isdigit()) or len(value) > 9:
+    if not (value.isascii() and value.isdigit()):
         raise wrong_value("_count", "a whole number from 0 up")
-    control.count = min(int(value), MOST_COUNT)
-    control.capped = int(value) > MOST_COUNT
+    wanted = int(value.lstrip("0")[:9] or 0)  # its first nine digits are too many as well
+    control.count = min(wanted, MOST_COUNT)
+    control.capped = wanted > MOST_COUNT
 
 
 def _summary(control: Control, _types: tuple[str, ...], value: str, _iterate: bool) -> None:
@@ -109,15 +110,20 @@ def _elements(control: Control, _types: tuple[str, ...], value: str, _iterate: b
 
 
 def _sort(control: Control, types: tuple[str, ...], value: str, _iterate: bool) -> None:
-    for part in filter(None, (part.strip() for part in value.split(","))):
-        code = part.removeprefix("-")
-        found = [parameter(name, code) for name in types]
-        if not all(one and one.kind not in _UNSORTED for one in found):
-            raise unknown(f"_sort={code}", " and ".join(types) if len(types) < 4 else "all types")
-        assert found[0]
-        if len(control.sort) == MOST_SORTS:
-            raise InvalidSearch(f"_sort has at most {MOST_SORTS} keys.")
-        control.sort.append(SortKey(found[0], descending=part != code))
+    """All keys or, where one is unknown, none: the next link holds the parameters that were used, each as a whole."""
+    keys = [_sort_key(types, part) for part in filter(None, (part.strip() for part in value.split(",")))]
+    if len(control.sort) + len(keys) > MOST_SORTS:
+        raise InvalidSearch(f"_sort has at most {MOST_SORTS} keys.")
+    control.sort.extend(keys)
+
+
+def _sort_key(types: tuple[str, ...], part: str) -> SortKey:
+    code = part.removeprefix("-")
+    found = [parameter(name, code) for name in types]
+    if not all(one and one.kind not in _UNSORTED for one in found):
+        raise unknown(f"_sort={code}", " and ".join(types) if len(types) < 4 else "all types")
+    assert found[0]
+    return SortKey(found[0], descending=part != code)
 
 
 def _include(control: Control, _types: tuple[str, ...], value: str, iterate: bool) -> None:

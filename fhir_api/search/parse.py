@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from fhir_api.definitions.parameters import Parameter, parameter
 from fhir_api.types import NUMBERS
 
-from .refusals import InvalidSearch, UnknownSearchParameter, unknown, unsupported_modifier
+from .refusals import InvalidSearch, UnknownSearchParameter, UnsupportedSearch, unknown, unsupported_modifier
 
 Pair = tuple[str, str]
 Readable = Callable[[str], bool]
@@ -55,7 +55,9 @@ def read_pairs(query: str | bytes) -> list[Pair]:
     """
     try:
         text = query if isinstance(query, str) else query.decode()
-        pairs = parse_qsl(text, errors="strict", max_num_fields=MOST_PARAMETERS)
+        if text.count("&") >= MOST_PARAMETERS:  # before they are taken apart
+            raise _too_many()
+        pairs = parse_qsl(text, errors="strict")
     except ValueError:
         raise InvalidSearch("The query string cannot be read.") from None
     return checked_pairs(pairs)
@@ -65,23 +67,39 @@ def checked_pairs(pairs: Iterable[Pair]) -> list[Pair]:
     """Pairs that were read elsewhere, under the same bounds."""
     found = [(name, value) for name, value in pairs if name and value]
     if len(found) > MOST_PARAMETERS:
-        raise InvalidSearch(f"A search has at most {MOST_PARAMETERS} parameters.")
+        raise _too_many()
     for name, value in found:
         if len(name) > 500 or len(value) > LONGEST_VALUE or "\0" in name or "\0" in value:
             raise InvalidSearch(f"A parameter's value has at most {LONGEST_VALUE} characters, and no NUL.")
     return found
 
 
+def _too_many() -> InvalidSearch:
+    return InvalidSearch(f"A search has at most {MOST_PARAMETERS} parameters; no more are read.")
+
+
 def criterion(type_name: str, name: str, value: str, *, readable: Readable = NUMBERS.__contains__) -> Criterion | None:
     """The criterion that a pair states of a type; None where nothing is asked (only commas).
 
     :raises UnknownSearchParameter: the type, or each type at a chain's end, has no such parameter.
-    :raises UnsupportedSearch, InvalidSearch: a modifier or the form of the name.
+    :raises UnsupportedSearch: a modifier; within a chain, of each type that has the parameter.
+    :raises InvalidSearch: the form of the name.
     """
     values = tuple(part for part in split(value, ",") if part)
     if len(values) > MOST_ALTERNATIVES:
         raise InvalidSearch(f"A parameter has at most {MOST_ALTERNATIVES} alternatives.")
     return _criterion(type_name, name, values, readable, DEEPEST) if values else None
+
+
+def leaves(criterion: Criterion) -> list[Leaf]:
+    """What a criterion asks in the end, at the far side of its chains too."""
+    match criterion:
+        case Leaf():
+            return [criterion]
+        case Chain(ends=ends):
+            return [leaf for _, end in ends for leaf in leaves(end)]
+        case Reverse(criterion=inner):
+            return leaves(inner)
 
 
 def value_sets(pairs: Iterable[Pair]) -> list[str]:
@@ -130,27 +148,29 @@ def _chain(found: Parameter, modifier: str, rest: str, asked: tuple[tuple[str, .
     values, readable, depth = asked
     if found.kind != "reference":
         raise InvalidSearch(f"The search parameter '{found.code}' is no reference, so that it cannot be chained.")
-    if modifier and modifier not in NUMBERS:
-        raise unsupported_modifier(found.code, modifier)
-    types = _targets(found, modifier)
     ends: list[tuple[str, Criterion]] = []
-    refused: UnknownSearchParameter | None = None
-    for target in types:
+    refused: list[UnknownSearchParameter | UnsupportedSearch] = []
+    for target in _targets(found, modifier):
         if not readable(target):
             continue
         try:
             ends.append((target, _criterion(target, rest, values, readable, depth - 1)))
-        except UnknownSearchParameter as error:
-            refused = error
+        except (UnknownSearchParameter, UnsupportedSearch) as error:
+            refused.append(error)
     if not ends and refused:
-        raise refused
+        raise next((one for one in refused if isinstance(one, UnsupportedSearch)), refused[0])
     return Chain(found, tuple(ends))
 
 
 def _targets(found: Parameter, modifier: str) -> Sequence[str]:
-    if modifier:
-        return [modifier] if not found.targets or modifier in found.targets else []
-    return [name for name in NUMBERS if not found.targets or name in found.targets]
+    """The types a reference may lead to, or the one that `:Type` names.
+
+    :raises UnsupportedSearch: it cannot lead to that one.
+    """
+    types = [name for name in NUMBERS if not found.targets or name in found.targets]
+    if modifier and modifier not in types:
+        raise unsupported_modifier(found.code, modifier)
+    return [modifier] if modifier else types
 
 
 def _reverse(type_name: str, name: str, values: tuple[str, ...], readable: Readable, depth: int) -> Reverse:

@@ -252,6 +252,8 @@ def test_what_us_core_asks_for_is_found():
 
 def test_text_is_compared_without_case_accents_and_wide_spaces():
     assert normal("  ÉMILE\u00a0\n  Straße ") == "emile strasse"
+    assert normal("BJØRN ǿ Łódź Đ Ð Ħ ıİ Ŋ") == "bjorn o lodz d d h ii n"
+    assert normal("Ægir Ǽ Œuvre Þór") == "aegir ae oeuvre thor"
     assert len(normal("é" * 1000)) == keys.LONGEST
 
 

@@ -2,7 +2,7 @@
 
 from fhir_api.keys import composite_key, date_key, string_key
 from fhir_api.search.conditions import DATES, QUANTITIES, STRINGS, Condition, Keyed, Listed, either
-from fhir_api.search.parse import Leaf, plain, split
+from fhir_api.search.parse import Leaf, split
 from fhir_api.search.refusals import unsupported_modifier, wrong_value
 
 from . import quantity, token
@@ -31,4 +31,4 @@ def _one(leaf: Leaf, value: str, context: Context) -> Condition:
             return Listed(QUANTITIES, (quantity.choice(leaf, parts[1], first),))
         case "date":
             return Listed(DATES, ((date_key(number, first), span_test(leaf, parts[1], context)),))
-    return Listed(STRINGS, ((string_key(number, first), starts_with(plain(parts[1]))),))
+    return Listed(STRINGS, ((string_key(number, first), starts_with(name, parts[1])),))

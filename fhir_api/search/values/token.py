@@ -25,7 +25,7 @@ def condition(leaf: Leaf, context: Context) -> Condition:
             return Neither((_any(leaf),))
         case "text":
             key = text_key(leaf.parameter.number)
-            return Listed(STRINGS, tuple((key, starts_with(plain(value))) for value in leaf.values))
+            return Listed(STRINGS, tuple((key, starts_with(leaf.parameter.code, value)) for value in leaf.values))
         case "in":
             return Keyed(_in(leaf, context))
         case "not-in":

@@ -35,7 +35,12 @@ def _above(value: str) -> list[str]:
 
 
 def _below(place: str, value: str) -> Own:
-    path = f"{place} ? (@ == $own || @ starts with $below)"
-    wanted = (value, "text"), (value.rstrip("/") + "/", "text")
-    sql = f"jsonb_path_exists({{row}}.body::jsonb, '{path}', jsonb_build_object('own', {{}}, 'below', {{}}))"
+    """The URI, those below it by the parts of its path, its versions and those within the version it names."""
+    path = f"{place} ? (@ == $own || @ starts with $path || @ starts with $version)"
+    version = f"{value}." if "|" in value else f"{value.rstrip('/')}|"
+    wanted = (value, "text"), (value.rstrip("/") + "/", "text"), (version, "text")
+    sql = (
+        f"jsonb_path_exists({{row}}.body::jsonb, '{path}',"
+        " jsonb_build_object('own', {}, 'path', {}, 'version', {}))"
+    )
     return Own(Test(sql, wanted))

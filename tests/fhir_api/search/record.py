@@ -18,6 +18,7 @@ from fhir_api.search import Ask, run_search
 from tests.fhir_api import data
 
 Json = dict[str, Any]
+_TABLES = ("resource", "resourceversion", "posting", "dateentry", "stringentry", "quantityentry", "positionentry")
 _PLACEHOLDER = re.compile(r'"urn:uuid:[0-9a-f-]+"')
 
 
@@ -41,7 +42,7 @@ def analyze(*, vacuum: bool = True) -> None:
     """Gather statistics as autovacuum does it: as the owner."""
     command = "VACUUM ANALYZE" if vacuum else "ANALYZE"
     with connections["owner"].cursor() as cursor:
-        for name in ("resource", "posting", "dateentry", "stringentry", "quantityentry", "positionentry"):
+        for name in _TABLES:
             cursor.execute(f"{command} fhir_api_{name}")
     connections["owner"].close()
 

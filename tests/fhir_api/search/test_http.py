@@ -101,6 +101,9 @@ def test_unknown_parameter_is_refused_where_the_client_wants_it_27(client: Fhir)
         "identifier:above=x",
         "_id:text=x",
         "organization:identifier:x.name=y",
+        "organization:Practitioner.name=y",
+        "_has:Observation:patient:subject:Practitioner.name=y",
+        "_has:Observation:patient:focus.subject:Practitioner.name=y",
     ],
 )
 def test_unsupported_modifier_is_refused_27(client: Fhir, query: str) -> None:
@@ -156,6 +159,19 @@ def test_wrong_value_is_refused_28(client: Fhir, query: str) -> None:
     assert (answer.status_code, code_of(answer)) == (400, "invalid_search")
 
 
+def test_more_parameters_than_are_read_are_refused_and_told_28(client: Fhir) -> None:
+    most = "&".join(["gender=female"] * 100)
+
+    assert client.get(f"/Patient?{most}").status_code == 200
+    for answer in (
+        client.get(f"/Patient?{most}&gender=male"),
+        client.post("/Patient/_search", f"{most}&gender=male".encode(), media=FORM),
+        client.post(f"/Patient/_search?{most}", b"gender=male", media=FORM),
+    ):
+        assert (answer.status_code, code_of(answer)) == (400, "invalid_search")
+        assert "at most 100 parameters" in answer.json()["issue"][0]["diagnostics"]
+
+
 def test_empty_values_are_ignored_and_unknown_codes_find_nothing_28(client: Fhir) -> None:
     assert len(births(client.get("/Patient?family=&gender=,&_count="))) == 5
     assert births(client.get("/Patient?gender=unheard")) == []
@@ -170,11 +186,16 @@ def test_count_of_nought_gives_the_total_alone_36(client: Fhir) -> None:
         assert [link["relation"] for link in found["link"]] == ["self"]
 
 
-def test_count_above_the_most_is_capped_and_told_36(client: Fhir) -> None:
-    answer = client.get("/Patient?_count=5000")
+@pytest.mark.parametrize("count", ["201", "5000", "2147483647", pytest.param("9" * 5_000, id="5000 digits")])
+def test_count_above_the_most_is_capped_and_told_36(client: Fhir, count: str) -> None:
+    answer = client.get(f"/Patient?_count={count}")
 
     assert links(answer)["self"].endswith("?_count=200")
     assert answer.json()["entry"][-1]["resource"]["issue"][0]["details"]["coding"][0]["code"] == "count_capped"
+
+
+def test_count_with_noughts_in_front_is_the_number_36(client: Fhir) -> None:
+    assert len(births(client.get(f"/Patient?_count={'0' * 5_000}3"))) == 3
 
 
 def test_pages_go_on_and_keep_total_and_count_37(client: Fhir) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from api.cursors import InvalidCursor
+from fhir_api.search.refusals import UnknownSearchParameter
 from organizations.models import Tenant
 from tests import factories
 from tests.fhir_api.search import record
@@ -57,6 +58,20 @@ def test_pages_hold_what_was_there_at_first_while_others_write_37(tenant: Tenant
     assert sorted(seen) == sorted({f"Observation/o{n:02}" for n in range(1, 21)} - {unseen[3]}), "and none is left out"
 
 
+@pytest.mark.parametrize("order", [one for one in ORDERS if one != "_sort=-_lastUpdated"])
+def test_pages_leave_out_what_was_created_and_changed_after_the_first_37(tenant: Tenant, order: str) -> None:
+    first = record.asked(tenant.id, "Observation", f"code=c&{order}&_count=6")
+    seen = record.names(first)
+    unseen = sorted({f"Observation/o{n:02}" for n in range(1, 21)} - set(seen))
+    record.put(tenant.id, [observation("new-early", 1), observation("new-late", 28)])
+    for fhir_id, day in (("new-early", 1), ("new-late", 28), (unseen[3].partition("/")[2], int(unseen[3][-2:]))):
+        record.change(tenant.id, observation(fhir_id, day, language="de"), ("Observation", fhir_id))
+
+    later = record.all_of(tenant.id, "Observation", record.next_query(first))
+
+    assert sorted(later) == unseen, "what was there is shown, changed or not, and nothing else"
+
+
 def test_order_by_clinical_date_has_the_undated_last_both_ways_37(tenant: Tenant) -> None:
     undated = [observation(f"u{n}", 1) for n in range(3)]
     for one in undated:
@@ -70,6 +85,19 @@ def test_order_by_clinical_date_has_the_undated_last_both_ways_37(tenant: Tenant
         assert found[0] == f"Observation/o{expected:02}"
         assert sorted(found[20:]) == [f"Observation/u{n}" for n in range(3)]
         assert sorted(found) == sorted([f"Observation/o{n:02}" for n in range(1, 21)] + found[20:])
+
+
+@pytest.mark.parametrize("order", ["date,colour", "colour,date", "status,-date,colour"])
+def test_order_with_an_unknown_key_is_none_on_every_page_27_37(tenant: Tenant, order: str) -> None:
+    first = record.asked(tenant.id, "Observation", f"_sort={order}&_count=6")
+
+    assert [link["url"].partition("?")[2] for link in first["link"] if link["relation"] == "self"] == ["_count=6"]
+    assert "colour" in first["entry"][-1]["resource"]["issue"][0]["diagnostics"]
+    with pytest.raises(UnknownSearchParameter, match="colour"):
+        record.asked(tenant.id, "Observation", f"_sort={order}", strict=True)
+    unsorted = record.all_of(tenant.id, "Observation", "_count=6")
+    assert record.all_of(tenant.id, "Observation", f"_sort={order}&_count=6") == unsorted
+    assert len(unsorted) == 20
 
 
 def test_page_by_clinical_date_is_one_trip_where_the_undated_cannot_be_missed(tenant: Tenant) -> None:

@@ -36,15 +36,18 @@ def number(type_name: str, code: str) -> int:
 
 
 # Patients first, then observations: row n belongs to patient n % PATIENTS, has one of 40 codes, a value and a day of its
-# own, but those of one patient tell no date.
+# own, but those of one patient tell no date. Each third of all has a version that is past.
 _FILL = """
 WITH made AS (
   INSERT INTO fhir_api_resource (tenant_id, type, fhir_id, version, last_updated, method, deleted, sort_date, target_key, parameters, body)
-  SELECT %(tenant)s, CASE WHEN n <= %(patients)s THEN 1 ELSE 3 END, 'r' || n, 1, now(), 1, false,
+  SELECT %(tenant)s, CASE WHEN n <= %(patients)s THEN 1 ELSE 3 END, 'r' || n, CASE n %% 3 WHEN 0 THEN 2 ELSE 1 END, now(), 1, false,
          timestamptz '2020-01-01' + n * interval '3 hours', coalesce((%(targets)s::bigint[])[n], n),
          CASE WHEN n %% %(patients)s = 150 THEN %(undated)s ELSE %(parameters)s END, '{}'
   FROM generate_series(1, %(each)s) n RETURNING id, type, sort_date, target_key, substr(fhir_id, 2)::int AS n),
 patients AS (SELECT * FROM made WHERE type = 1), observations AS (SELECT * FROM made WHERE type = 3),
+versions AS (
+  INSERT INTO fhir_api_resourceversion (tenant_id, type, fhir_id, version, last_updated, method, body)
+  SELECT %(tenant)s, type, 'r' || n, 1, now(), 1, '{}' FROM made WHERE n %% 3 = 0),
 postings AS (
   INSERT INTO fhir_api_posting (tenant_id, key, sort_date, resource_id)
   SELECT %(tenant)s, key, sort_date, id FROM (
@@ -224,6 +227,21 @@ def test_page_of_the_undated_is_read_in_full(tenant: Tenant) -> None:
     """Else no form above would show the plan of the two lists."""
     assert len(seen(tenant.id, "Observation?patient=r7&_sort=-date")) == 1
     assert len(seen(tenant.id, "Observation?patient=r151&_sort=-date")) == 2
+
+
+@GENERIC
+@pytest.mark.parametrize(
+    "form", ["code=http://loinc.org|c7", "status=final", "_sort=-date", "_sort=status", "patient.family=c4"]
+)
+def test_later_page_asks_for_first_versions_by_their_key(tenant: Tenant, form: str, generic: bool) -> None:
+    """Of each row that was changed after the first page, when it was created."""
+    following = record.next_query(record.asked(tenant.id, "Observation", f"{form}&_count=20"))
+
+    for sql, plan in seen(tenant.id, f"Observation?{following}", generic=generic):
+        (versions,) = (node for node in nodes(plan) if node.get("Relation Name") == "fhir_api_resourceversion")
+        assert "Index" in versions["Node Type"], "\n".join((sql, *map(told, nodes(plan))))
+        for column in ("tenant_id", "type", "fhir_id", "version"):
+            assert column in versions["Index Cond"]
 
 
 NARROW = {

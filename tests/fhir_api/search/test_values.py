@@ -56,7 +56,7 @@ ALL = [
         managingOrganization={"reference": "http://elsewhere.org/fhir/Organization/9/_history/2"},
         meta={
             "tag": [{"system": "urn:tag", "code": "t"}],
-            "profile": ["http://p.org/a/b", "http://p.org/ab"],
+            "profile": ["http://p.org/a/b", "http://p.org/ab", "http://p.org/c/d|1.2.0"],
             "source": "urn:s",
         },
     ),
@@ -125,6 +125,34 @@ def test_strings_are_prefixes_without_case_and_accents_29_30(tenant: Tenant, que
     assert found(tenant, query) == expected
 
 
+@pytest.mark.parametrize("query", ["name=bjorn", "name=BJØRN", "name:contains=SODAL", "family=sødal"])
+def test_letters_with_a_stroke_are_those_without_30(query: str) -> None:
+    tenant = factories.provision()
+    record.put(tenant.id, [patient("stroke", name=[{"family": "Sødal", "given": ["Bjørn"]}])])
+
+    assert found(tenant, query) == {"stroke"}
+
+
+def test_text_longer_than_the_index_holds_is_refused_and_not_cut_30() -> None:
+    tenant, letters = factories.provision(), "é" * 299
+    long = patient("long", name=[{"family": f"{letters}ab", "given": [f"{letters}ac"]}])
+    record.put(tenant.id, [long, observation("long", code="words", valueString=f"{letters}ab")])
+
+    assert found(tenant, f"family={letters}A") == {"long"}
+    assert found(tenant, f"family:contains={letters}A") == {"long"}
+    assert found(tenant, f"family:exact={letters}ab") == {"long"}
+    assert found(tenant, f"family:exact={letters}ac") == set()
+    for query, type_name in (
+        (f"family={letters}ac", "Patient"),
+        (f"family=x,{letters}ac", "Patient"),
+        (f"family:contains={letters}ac", "Patient"),
+        (f"identifier:text={letters}ac", "Patient"),
+        (f"code-value-string=words${letters}ac", "Observation"),
+    ):
+        with pytest.raises(InvalidSearch, match="at most 300 characters"):
+            found(tenant, query, type_name)
+
+
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -151,6 +179,13 @@ def test_strings_are_prefixes_without_case_and_accents_29_30(tenant: Tenant, que
         ("_profile=http://p.org/a", set()),
         ("_profile:below=http://p.org/a", {"tokens"}),
         ("_profile:below=http://p.org/b", set()),
+        ("_profile:below=http://p.org/c/d", {"tokens"}),
+        ("_profile:below=http://p.org/c/d/", {"tokens"}),
+        ("_profile:below=http://p.org/c", {"tokens"}),
+        ("_profile:below=http://p.org/c/d|1", {"tokens"}),
+        ("_profile:below=http://p.org/c/d|1.2.0", {"tokens"}),
+        ("_profile:below=http://p.org/c/d|2", set()),
+        ("_profile:below=http://p.org/c/d|1.20", set()),
         ("_source=urn:s", {"tokens"}),
         ("_id=tokens,plain", {"tokens", "plain"}),
         ("_id:not=tokens", {"plain", "strings"}),
@@ -221,6 +256,15 @@ def test_references_by_identifier_and_elsewhere_33(tenant: Tenant, query: str, e
     assert found(tenant, query) == expected
 
 
+def test_type_in_a_chain_is_of_those_ends_that_may_have_it_33() -> None:
+    tenant = factories.provision()
+    ward = {"resourceType": "Location", "id": "ward", "name": "Ward"}
+    inner = observation("inner", subject={"reference": "Location/ward"})
+    record.put(tenant.id, [ward, inner, observation("outer", focus=[{"reference": "Observation/inner"}])])
+
+    assert found(tenant, "focus.subject:Location.name=ward", "Observation") == {"outer"}
+
+
 def test_bare_id_of_resources_of_several_types_is_refused_33(tenant: Tenant) -> None:
     record.put(
         tenant.id,
@@ -234,6 +278,29 @@ def test_bare_id_of_resources_of_several_types_is_refused_33(tenant: Tenant) -> 
     assert found(tenant, "patient=twice", "Observation") == {"of-twice"}
     record.change(tenant.id, None, ("Location", "twice"))
     assert found(tenant, "subject=twice", "Observation") == {"of-twice"}
+
+
+@pytest.mark.parametrize(
+    ("type_name", "way", "expected"),
+    [
+        ("Observation", "has-member.subject", "panel"),
+        ("Observation", "_has:Observation:derived-from:subject", "source"),
+        ("Patient", "_has:Observation:patient:has-member.subject", "twin"),
+    ],
+)
+def test_bare_id_at_the_end_of_a_chain_is_refused_likewise_33(type_name: str, way: str, expected: str) -> None:
+    tenant = factories.provision()
+    of_twin = {"code": "refs", "subject": {"reference": "Patient/twin"}}
+    member = observation("member", derivedFrom=[{"reference": "Observation/source"}], **of_twin)
+    panel = observation("panel", hasMember=[{"reference": "Observation/member"}], **of_twin)
+    record.put(tenant.id, [patient("twin"), location("twin", 1, 1), observation("source"), member, panel])
+
+    with pytest.raises(InvalidSearch, match="Type/id"):
+        found(tenant, f"{way}=twin", type_name)
+    assert found(tenant, f"{way}=Patient/twin", type_name) == {expected}
+    assert found(tenant, f"{way}:Patient=twin", type_name) == {expected}
+    record.change(tenant.id, None, ("Location", "twin"))
+    assert found(tenant, f"{way}=twin", type_name) == {expected}
 
 
 @pytest.mark.parametrize(
