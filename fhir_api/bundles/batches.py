@@ -84,6 +84,7 @@ class _Batch:
                 for one in links.conditional:
                     self.face.check_reference(one.type, one.place)
                     references.replace(one, found[one.criteria])
+                self.face.check_referred(links.conditional)
             except PlatformError as refusal:
                 self.answers[entry.number] = of_refusal(refusal)
         return [task for entry, (task, _) in read if task is not None and entry.number not in self.answers]

@@ -8,6 +8,7 @@ from fhir_api.intentions import Write, Written
 
 from .answers import Answer
 from .entries import Entry
+from .links import Conditional
 
 
 class Face(Protocol):
@@ -30,6 +31,10 @@ class Face(Protocol):
 
         :raises core.errors.Forbidden: as said.
         """
+        ...
+
+    def check_referred(self, conditional: Iterable[Conditional]) -> None:
+        """Record what conditional references of patients' types were found to mean."""
         ...
 
     def check_written(self, done: Iterable[tuple[Write, Written]]) -> None:
@@ -62,6 +67,9 @@ class Platform:
 
     def check_reference(self, type_name: str, place: str) -> None:
         """Refuse nothing."""
+
+    def check_referred(self, conditional: Iterable[Conditional]) -> None:
+        """Record nothing."""
 
     def check_written(self, done: Iterable[tuple[Write, Written]]) -> None:
         """Refuse nothing."""

@@ -108,3 +108,4 @@ def _link(actor: Actor, face: Face, pairs: Sequence[tuple[Addressed, Entry]], at
     gone = ("/".join(one.name) for one, _ in pairs if one.write.method is Method.DELETE)
     own = references.OwnIdentifiers(((name, resource) for name, resource in made if resource is not None), gone)
     references.resolve(links.conditional, own, actor=actor, at=at)
+    face.check_referred(links.conditional)

@@ -1,6 +1,7 @@
 """`POST [base]`: batch and transaction. Source: R4 http.html#transaction; contract, fhir.md point 40."""
 
 from collections.abc import Iterable, Sequence
+from urllib.parse import parse_qsl
 
 from django.http import HttpRequest, HttpResponse
 
@@ -13,9 +14,11 @@ from fhir_api.access.records import Access
 from fhir_api.bundles.answers import Answer, bundle
 from fhir_api.bundles.batches import run_batch
 from fhir_api.bundles.entries import Entry, listed, read_type
+from fhir_api.bundles.links import Conditional
 from fhir_api.bundles.reads import answer_of, check
 from fhir_api.bundles.retries import begun_again
 from fhir_api.bundles.transactions import transact
+from fhir_api.events import PATIENTS_TYPES
 from fhir_api.intentions import Write, Written
 from fhir_api.reading import read_body, read_stored
 from fhir_api.resources import pretty
@@ -87,6 +90,11 @@ class _RequestFace:
         """Demand that the type may be searched."""
         self._demand(type_name, smart.SEARCH, place)
 
+    def check_referred(self, conditional: Iterable[Conditional]) -> None:
+        """Record whom conditional references were found to mean: they ask as a search does."""
+        asked = {one.criteria: one for one in conditional if one.type in PATIENTS_TYPES}
+        self._view.note(self._actor, *map(_record_of, asked.values()))
+
     def check_written(self, done: Iterable[tuple[Write, Written]]) -> None:
         """Demand the right to create where something was created; record what is shown though nothing was changed."""
         told: list[Access] = []
@@ -110,6 +118,13 @@ class _RequestFace:
     def read(self, entry: Entry) -> Answer:
         """Ask the view that the entry's URL leads to, as the same caller and in the same transaction."""
         return answer_of(entry, self._request)
+
+
+def _record_of(conditional: Conditional) -> Access:
+    names = [name for name, _ in parse_qsl(conditional.criteria.partition("?")[2])]
+    kind, _, fhir_id = str(conditional.holder["reference"]).partition("/")
+    whose = (fhir_id,) if kind == "Patient" else ()
+    return Access("search", kind, parameters=names, patients=whose, count=1)
 
 
 __all__ = ["BundleViewSet"]

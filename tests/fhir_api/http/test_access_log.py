@@ -291,3 +291,16 @@ def test_who_may_not_read_is_not_told_who_refers(client):
         answer = api.delete(f"/Patient/{person}")
         assert (answer.status_code, code_of(answer)) == (409, "still_referenced")
         assert (seen.encode() in answer.content) is named
+
+
+@pytest.mark.parametrize("kind", ["batch", "transaction"])
+def test_conditional_reference_to_a_patient_asks_for_him(client, kind):
+    given = identified()
+    person = client.made(given)["id"]
+    asked = observation(f"Patient?identifier={given['identifier'][0]['value']}")
+    entries = [{"request": {"method": "POST", "url": "Observation"}, "resource": asked}] * 2
+    bundle = {"resourceType": "Bundle", "type": kind, "entry": entries}
+    answer, rows = noted(client, lambda: client.post("", bundle))
+    assert [entry["response"]["status"][:3] for entry in answer.json()["entry"]] == ["201", "201"]
+    assert all(brief(row) == ("search", "Patient", "", [person], 1, 200) for row in rows)
+    assert [row.parameters for row in rows] == [["identifier"]] * (2 if kind == "batch" else 1)
