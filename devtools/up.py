@@ -36,11 +36,11 @@ def up(*, port: int, data: str | None) -> int:
     run_file = places.data / "run.json"
     port = check_port(port)
     with _Stop() as stop:
-        with _space(places):
+        with naming_full_disk(places):
             backends = open_backends(places)
         say("PostgreSQL and Valkey answer")
         try:
-            with _space(places):
+            with naming_full_disk(places):
                 return _serve(backends, places=places, run_file=run_file, port=port, stop=stop)
         finally:
             say("stopping")
@@ -49,12 +49,14 @@ def up(*, port: int, data: str | None) -> int:
 
 
 @contextmanager
-def _space(places: Places) -> Iterator[None]:
+def naming_full_disk(places: Places) -> Iterator[None]:
     """Name a full disk as the reason of whatever broke for it: each program has words of its own for that."""
     try:
         yield
     except (OSError, Trouble, psycopg.Error) as error:
-        if places.is_full() or (isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)):
+        # Whoever wanted the space may have given back what he had taken of it by now.
+        named = isinstance(error, psycopg.errors.DiskFull) or getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT)
+        if named or places.is_full():
             raise Trouble(f"The disk is full: nothing is left for {places.data}.") from error
         raise
 

@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import errno
 import os
 import shutil
 import subprocess
@@ -10,9 +11,12 @@ import tempfile
 import threading
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from devtools.places import ROOT
+from devtools.places import ROOT, open_places
+from devtools.trouble import Trouble
+from devtools.up import naming_full_disk
 from tests.faults.service import environment, wait_for
 
 FIRST_STAGE = ("dev", "devtools", "requirements.txt", "requirements-local.txt", "requirements-dev.txt")
@@ -142,6 +146,12 @@ def test_disk_that_fills_up_during_the_start_is_one_line(open_folder, once, mega
         filling.join()
     assert_one_line(ended)
     assert "disk is full" in ended.stderr.lower()
+
+
+@pytest.mark.parametrize("error", [psycopg.errors.DiskFull("no space"), OSError(errno.ENOSPC, "no space")])
+def test_disk_that_has_room_again_was_full_all_the_same(tmp_path, error):
+    with pytest.raises(Trouble, match="The disk is full"), naming_full_disk(open_places(str(tmp_path / "data"))):
+        raise error
 
 
 def test_unreadable_data_folder_is_one_line(tmp_path):
