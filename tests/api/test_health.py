@@ -7,6 +7,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -58,11 +59,16 @@ def test_ready_answers_with_every_check() -> None:
     assert answer.json()["outbox_age_seconds"] >= 0
 
 
-def test_ready_is_kept_for_a_second() -> None:
+def test_ready_is_kept_for_its_time_and_then_found_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "KEEP_SECONDS", 60.0)  # a second may pass between two requests of a slow machine
     Client().get("/health/ready")
     found = health._last
+    assert found is not None
     Client().get("/health/ready")
     assert health._last is found
+    health._last = aged = replace(found, checked=found.checked - 60.0)
+    Client().get("/health/ready")
+    assert health._last is not aged
 
 
 @pytest.mark.usefixtures("broker_away")
