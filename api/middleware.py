@@ -27,6 +27,7 @@ Handler = Callable[[HttpRequest], HttpResponseBase]
 
 MAX_LOGGED_PATH = 300
 
+_PLAIN_PATH = re.compile(r"[/A-Za-z0-9._$-]*")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 _UNPROVEN = frozenset({401, 404, 405})
@@ -239,10 +240,17 @@ def _record(response: HttpResponseBase, request: HttpRequest, area: Area, second
     tenant_id = getattr(request, "tenant_id", None)
     logs.access(
         method=method,
-        path=request.path[:MAX_LOGGED_PATH],
+        path=_shown(request.path[:MAX_LOGGED_PATH]),
         status=status,
         ms=round(seconds * 1000, 2),
         tenant_id=str(tenant_id) if tenant_id else "",
         credential=getattr(request, "credential", ""),
     )
     logs.clear()
+
+
+def _shown(path: str) -> str:
+    """A path as the log shows it: no address of the platform has other characters, but a name that stands in place of an id."""
+    if _PLAIN_PATH.fullmatch(path):
+        return path
+    return "/".join(part if _PLAIN_PATH.fullmatch(part) else "*" for part in path.split("/"))

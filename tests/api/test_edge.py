@@ -189,6 +189,12 @@ def test_edge_log_line_has_path_but_neither_query_nor_body(lines: io.StringIO) -
     assert "Jane" not in lines.getvalue()
 
 
+@pytest.mark.parametrize("name", ["Jane%20Doe", "jane@example.org", "D%C3%B6", "a,b", "a%0Ab"])
+def test_edge_log_line_shows_no_name_that_stands_where_an_id_belongs(lines: io.StringIO, name: str) -> None:
+    through(f"/fhir/r4/Patient/{name}/_history")
+    assert json.loads(lines.getvalue().splitlines()[-1])["path"] == "/fhir/r4/Patient/*/_history"
+
+
 def test_logs_exception_shows_kind_and_frames_only(lines: io.StringIO) -> None:
     import logging
 
