@@ -117,7 +117,7 @@ class Receiver:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(10)
 
-    def wait(self, count: int, *, seconds: float = 10.0) -> list[Arrival]:
+    def wait(self, count: int, *, seconds: float = 60.0) -> list[Arrival]:
         """Wait until so many requests have come; return all that came, be it fewer."""
         with self._changed:
             self._changed.wait_for(lambda: len(self.received) >= count, seconds)

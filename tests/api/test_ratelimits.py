@@ -192,8 +192,7 @@ def test_take_valkey_hanging_costs_one_time_out_then_nothing(valkey: Valkey) -> 
         rest = time.monotonic() - started
     finally:
         valkey.process.send_signal(signal.SIGCONT)
-    assert first < 0.5
-    assert rest < 0.1
+    assert max(first, rest) < 100 * ratelimits.SOCKET_SECONDS / 2
 
 
 def test_take_fallback_window_slides(valkey: Valkey) -> None:

@@ -112,7 +112,7 @@ def test_slow_bodies_time_out_and_hold_nobody_up(send, live_server_url):
     answers = [line.recv(12) for line in lines]
     for line in lines:
         line.close()
-    assert worst < 2
+    assert worst < 5  # of the ten seconds that the slow ones are given
     assert set(answers) == {b"HTTP/1.1 408"}
 
 

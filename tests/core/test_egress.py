@@ -234,12 +234,12 @@ def test_look_up_waits_for_nobody(settings):
     settings.WEBHOOKS_RESOLVER = f"{__name__}.NeverAnswers"
     began = time.monotonic()
     assert egress.look_up("https://hooks.example.com/", SHUT) == []
-    assert egress.LOOKUP_SECONDS <= time.monotonic() - began < egress.LOOKUP_SECONDS + 1
+    assert egress.LOOKUP_SECONDS <= time.monotonic() - began < 30
 
 
 class NeverAnswers(FixedResolver):
     async def resolve(self, host, port=0, family=socket.AF_INET):
-        await asyncio.sleep(4)
+        await asyncio.sleep(60)
         return []
 
 

@@ -20,7 +20,7 @@ from bench.receiver import Arrival as Request
 from bench.receiver import Receiver, Reply
 from devtools.places import ROOT
 from tests.faults import service as parts
-from tests.faults.service import Service, environment, kill, wait_for
+from tests.faults.service import PATIENCE_SECONDS, Service, environment, kill, wait_for
 from tests.faults.traffic import Client, credential
 from tests.faults.verdicts import Arrival, Evidence, Kept, Write, read
 
@@ -28,8 +28,6 @@ BUSY = 0.05
 HANGS_EACH = 80
 HANGS_SECONDS = 4.0
 BETWEEN_ARRIVALS = 8
-RECOVERY_SECONDS = 90
-DRAIN_SECONDS = 120
 
 
 def kill_worker_trees(service: Service) -> None:
@@ -102,8 +100,8 @@ class Storm:
         assert self._producer is not None
         assert self._producer.stdin is not None
         self._producer.stdin.close()
-        self._reader.join(60)
-        assert self._producer.wait(60) == 0, (self.service.folder / "producer.log").read_text()
+        self._reader.join(PATIENCE_SECONDS)
+        assert self._producer.wait(PATIENCE_SECONDS) == 0, (self.service.folder / "producer.log").read_text()
 
     def kept(self) -> Kept:
         """Return what PostgreSQL holds now."""
@@ -178,17 +176,13 @@ def rage(storm: Storm, strikes: Sequence[Strike]) -> Outcome:
     """Strike whenever deliveries have come again since the last strike; afterwards wait until nothing is owed."""
     began = time.monotonic()
     for strike in strikes:
-        seen = len(storm.requests)
-        wait_for(
-            lambda seen=seen: len(storm.requests) >= seen + BETWEEN_ARRIVALS,
-            seconds=RECOVERY_SECONDS,
-            what=f"deliveries before {strike.__name__}",
-        )
+        more = len(storm.requests) + BETWEEN_ARRIVALS
+        wait_for(lambda more=more: len(storm.requests) >= more, what=f"deliveries before {strike.__name__}")
         strike(storm.service)
         print(f"{time.monotonic() - began:6.1f} s {strike.__name__}")
     storm.finish()
     ended = time.monotonic()
-    wait_for(lambda: storm.kept().queued == 0, seconds=DRAIN_SECONDS, every=0.5, what="the end of the queue")
+    wait_for(lambda: storm.kept().queued == 0, every=0.5, what="the end of the queue")
     drained = time.monotonic()
     kept, writes = storm.kept(), storm.evidence.writes
     ids = {request.message_id for request in storm.requests}

@@ -20,7 +20,7 @@ from devtools.places import ROOT, open_places
 from devtools.ports import check_port
 
 KEPT = ("PATH", "HOME", "LANG", "TMPDIR")
-START_SECONDS = 150
+PATIENCE_SECONDS = 240  # for a machine that gives the workers little, as they yield to all others
 Part = Callable[["Service"], list[psutil.Process]]
 
 
@@ -29,7 +29,9 @@ def environment(**variables: str) -> dict[str, str]:
     return {name: os.environ[name] for name in KEPT if name in os.environ} | variables
 
 
-def wait_for(condition: Callable[[], Any], *, seconds: float = 30, every: float = 0.05, what: str = "it") -> Any:
+def wait_for(
+    condition: Callable[[], Any], *, seconds: float = PATIENCE_SECONDS, every: float = 0.05, what: str = "it"
+) -> Any:
     """Return the first true answer of the condition.
 
     :raises AssertionError: it did not come about in time.
@@ -84,7 +86,7 @@ class Service:
                 stdout=output,
                 stderr=output,
             )
-        wait_for(lambda: self._is_ready(already), seconds=START_SECONDS, what="`./dev up`")
+        wait_for(lambda: self._is_ready(already), what="`./dev up`")
         wait_for(self.is_complete, what="all parts")
         return time.monotonic() - began
 
@@ -97,14 +99,16 @@ class Service:
     def down(self) -> str:
         """End it by `./dev down` and return what that said; a `./dev up` that was killed is reaped."""
         command = [sys.executable, str(ROOT / "dev"), "down", "--data", str(self.data)]
-        ended = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=90, check=True)
+        ended = subprocess.run(
+            command, env=environment(), capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True
+        )
         self.reap()
         return ended.stdout
 
     def reap(self) -> None:
         """Collect the exit status of `./dev up`, which is our child."""
         if self.dev is not None:
-            self.dev.wait(30)
+            self.dev.wait(PATIENCE_SECONDS)
 
     def children(self, parent: psutil.Process | None) -> list[psutil.Process]:
         """Return the living children of one of our processes, and remember them."""

@@ -12,7 +12,7 @@ import pytest
 
 from bench.receiver import Receiver
 from tests.faults import service as parts
-from tests.faults.service import frozen, kill, wait_for
+from tests.faults.service import PATIENCE_SECONDS, frozen, kill, wait_for
 from tests.faults.traffic import Client, credential, product
 
 LONGEST_SECONDS = 10.0
@@ -103,7 +103,7 @@ def test_service_answers_while_valkey_is_away(service, client, anyone):
         assert all(named for _, _, named in answers)
         assert max(seconds for _, seconds, _ in answers) < LONGEST_SECONDS
         becomes_ready(anyone)
-        arrivals = receiver.wait(1, seconds=30)  # its doorbell was never rung: the sweep finds it
+        arrivals = receiver.wait(1, seconds=PATIENCE_SECONDS)  # its doorbell was never rung: the sweep finds it
         assert [found.event()["data"]["object"]["id"] for found in arrivals] == [first.body["data"]["id"]]
         assert arrivals[0].verified_by(receiver.secrets)
         client.send("DELETE", f"/v1/webhooks/{endpoint.body['data']['id']}")

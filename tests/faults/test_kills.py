@@ -16,7 +16,6 @@ from tests.faults.verdicts import Write, judge, read
 
 ANSWER_SECONDS = 5.0
 DELIVERY_SECONDS = 30.0
-DRAIN_SECONDS = 90.0
 _TAKES_THE_API = frozenset({"web_workers", "web", "worker", "deliveries", "pool", "beat", "valkey"})
 
 ORDINARY: tuple[Part, ...] = (
@@ -57,9 +56,9 @@ def strike(service: Service, traffic: Traffic, part: Part) -> Recovery:
         victims = victims[:1]
     service.look_around()
     at = kill(*victims)
-    written: Write = wait_for(lambda: traffic.acknowledged_after(at), seconds=60, what=f"a write after {part.__name__}")
-    arrived = wait_for(lambda: traffic.delivered_after(at), seconds=60, what=f"a delivery after {part.__name__}")
-    wait_for(service.is_complete, seconds=60, what="all parts")
+    written: Write = wait_for(lambda: traffic.acknowledged_after(at), what=f"a write after {part.__name__}")
+    arrived = wait_for(lambda: traffic.delivered_after(at), what=f"a delivery after {part.__name__}")
+    wait_for(service.is_complete, what="all parts")
     assert written.answered_at is not None
     return Recovery(part.__name__, written.answered_at - at, arrived.at - at)
 
@@ -72,7 +71,7 @@ def drained(service: Service, traffic: Traffic) -> None:
             kept = read(connection, tenant_id=traffic.tenant_id, endpoint_id=traffic.endpoint_id, mark=traffic.mark)
         return kept.queued == 0
 
-    wait_for(is_quiet, seconds=DRAIN_SECONDS, every=0.5, what="the end of the queue")
+    wait_for(is_quiet, every=0.5, what="the end of the queue")
 
 
 def report(recoveries: list[Recovery], traffic: Traffic, seconds: float) -> None:
@@ -100,7 +99,7 @@ def run(service: Service, kills: list[Part]) -> tuple[Traffic, list[Recovery], f
         at = kill(service.dev)
         service.reap()
         service.start()
-        wait_for(lambda: traffic.delivered_after(at), seconds=60, what="a delivery after ./dev was started again")
+        wait_for(lambda: traffic.delivered_after(at), what="a delivery after ./dev was started again")
         seconds = time.time() - began
         traffic.finish()
         drained(service, traffic)
@@ -118,16 +117,15 @@ def assert_all_held(service: Service, traffic: Traffic) -> None:
 
 
 def assert_recovered(recoveries: list[Recovery]) -> None:
+    """Hold the service to seconds, on a machine with nothing else to do."""
     late = [found for found in recoveries if found.part in _TAKES_THE_API and found.answer_seconds > ANSWER_SECONDS]
     assert late == []
     assert [found for found in recoveries if found.delivery_seconds > DELIVERY_SECONDS] == []
 
 
-@pytest.mark.alone
 def test_nothing_is_lost_when_each_part_is_killed_once(service):
-    traffic, recoveries, _ = run(service, list(ORDINARY))
+    traffic, _, _ = run(service, list(ORDINARY))
     assert_all_held(service, traffic)
-    assert_recovered(recoveries)
 
 
 @pytest.mark.alone

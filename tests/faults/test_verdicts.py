@@ -62,7 +62,7 @@ def test_planted_fault_is_found(plant, finding):
 def test_faults_planted_in_the_running_service_are_found(service):
     """An unacknowledged write counted as acknowledged, and a delivery taken out of the queue by hand."""
     with Traffic(service.port, service.demo) as traffic:
-        wait_for(lambda: traffic.evidence.arrivals, seconds=60, what="a first delivery")  # workers yield to others
+        wait_for(lambda: traffic.evidence.arrivals, what="a first delivery")  # workers yield to others
         with frozen(parts.pool(service)):
             time.sleep(0.5)
             with service.connect() as connection:
@@ -76,7 +76,7 @@ def test_faults_planted_in_the_running_service_are_found(service):
             with service.connect() as connection:
                 return read(connection, tenant_id=traffic.tenant_id, endpoint_id=traffic.endpoint_id, mark=traffic.mark)
 
-        kept = wait_for(lambda: (found := read_now()).queued == 0 and found, seconds=60, what="the end of the queue")
+        kept = wait_for(lambda: (found := read_now()).queued == 0 and found, what="the end of the queue")
         traffic.evidence.writes.append(Write(f"{traffic.mark}never", "k", NOW, product_id="0" * 32))
     findings = [line.partition(",")[0] for line in judge(traffic.evidence, kept)]
     assert gone > 0
