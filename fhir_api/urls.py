@@ -41,6 +41,7 @@ urlpatterns: list[URLPattern] = [
     path("/$validate", ValidateViewSet.as_view({"post": "validate"})),
     path("/<str:type_name>/$validate", ValidateViewSet.as_view({"post": "validate"})),
     path("/<str:type_name>/<str:fhir_id>/$validate", ValidateViewSet.as_view({"post": "validate"})),
+    path("/Patient/$everything", EverythingViewSet.as_view(_EVERYTHING)),
     path("/<str:type_name>/<str:fhir_id>/$everything", EverythingViewSet.as_view(_EVERYTHING)),
     path("/<str:type_name>/<str:fhir_id>", InstanceViewSet.as_view(_INSTANCE)),
     path("/<str:type_name>", TypeViewSet.as_view(_TYPE)),

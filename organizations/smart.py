@@ -24,6 +24,15 @@ def is_smart(scope: str, *, machine: bool) -> bool:
     return match is not None and (match[1] == "system") is machine
 
 
+def is_within(scope: str, listed: Iterable[str]) -> bool:
+    """Tell whether a scope of SMART asks for no more than others give together: one type of all, or fewer interactions."""
+    wanted = _SCOPE.fullmatch(scope)
+    if wanted is None:
+        return False
+    given = [one for one in map(_SCOPE.fullmatch, listed) if one and one[1] == wanted[1] and one[2] in ("*", wanted[2])]
+    return set(_letters(wanted)) <= {letter for one in given for letter in _letters(one)}
+
+
 def of_one_patient(scopes: Iterable[str]) -> bool:
     """Tell whether one of the scopes asks for a token that is bound to one patient."""
     return any(scope == ONE_PATIENT or scope.startswith("patient/") for scope in scopes)

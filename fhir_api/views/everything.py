@@ -37,13 +37,16 @@ class EverythingViewSet(SearchViewSet):
 
     operations = {"everything": reading("Read everything of a patient or an encounter")}
 
-    def everything(self, request: HttpRequest, type_name: str, fhir_id: str) -> HttpResponse:
-        """Answer a page of the compartment and of what it refers to."""
-        return self._answer(lambda: self._everything(type_name, fhir_id))
+    def everything(self, request: HttpRequest, type_name: str = "Patient", fhir_id: str = "") -> HttpResponse:
+        """Answer a page of the compartment and of what it refers to; without an id, of the patient the token is for."""
+        return self._answer(lambda: self._everything(type_name, fhir_id or self._within.patient))
 
     def _everything(self, type_name: str, fhir_id: str) -> bytes:
         read = Access("everything", type_name, fhir_id)
         try:
+            if not fhir_id:
+                text = "Without an id this is for a token of one patient; Patient/$export gives the whole record."
+                raise UnknownOperation(text, issue_type="not-supported")
             check_name(type_name, fhir_id)
             if type_name not in _OF:
                 text = f"$everything is an operation on a {' or '.join(_OF)}."

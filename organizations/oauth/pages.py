@@ -26,7 +26,7 @@ from organizations.signin.sessions import MFA, PASSWORD, Bound, Proof
 
 from .forms import ConsentForm, InvitationForm, NewPasswordForm, SignInForm
 from .requests import QUERY_PARAMETERS, fault_in
-from .scopes import ClientScopes, grantable
+from .scopes import ClientScopes, is_grantable
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 MAX_NONCE = 255
@@ -83,7 +83,7 @@ class ConsentPage(AuthorizationView):  # type: ignore[misc]  # the library has n
         scopes = form.cleaned_data["scope"].split()
         shown = {"application": client, "redirect_uri": form.cleaned_data["redirect_uri"], "scopes": scopes}
         known = ClientScopes().get_all_scopes()
-        descriptions = [known[scope] for scope in scopes if scope in grantable(client)]
+        descriptions = [known[scope] for scope in scopes if is_grantable(client, scope)]
         context = self.get_context_data(form=form, scopes_descriptions=descriptions, **shown)
         answer: HttpResponseBase = self.render_to_response(context, status=400)
         return answer

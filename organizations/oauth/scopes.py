@@ -32,6 +32,12 @@ def grantable(application: Any) -> set[str]:
     return of_record | listed & (set(SCOPES) | set(IDENTITY_SCOPES))
 
 
+def is_grantable(application: Any, scope: str) -> bool:
+    """Tell whether a client may get a scope: one of its list, or a part of what SMART scopes on it give."""
+    granted = grantable(application)
+    return _dotted(scope) in granted or smart.is_within(scope, granted)
+
+
 class _Described(dict[str, str]):
     """Scopes with what they allow; those of SMART are too many to be listed."""
 

@@ -20,6 +20,7 @@ from organizations.signin import sessions
 
 from . import configuration
 from .requests import SIGNED_IN, carried
+from .scopes import is_grantable
 
 MAX_CLIENT_ID = 255
 _S256_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -56,8 +57,8 @@ class PlatformValidator(OAuth2Validator):  # type: ignore[misc]  # the library h
     def validate_scopes(
         self, client_id: str, scopes: Any, client: Any, request: Any, *args: Any, **kwargs: Any
     ) -> bool:
-        """Demand at least one scope, all of them on the client's list."""
-        return bool(scopes) and bool(super().validate_scopes(client_id, scopes, client, request, *args, **kwargs))
+        """Demand at least one scope, all of them such as the client may get."""
+        return bool(scopes) and all(is_grantable(client, scope) for scope in scopes)
 
     # -- authorization codes -------------------------------------------------------------------------------------------
 

@@ -261,6 +261,20 @@ def test_absent_deleted_and_other_types(record):
     assert doctor.put(f"/{record.of('own')}/$everything").status_code == 405
 
 
+def test_everything_without_an_id_is_of_the_patient_the_token_is_for(record):
+    person, _ = factories.member(record.doctor.tenant, ["prescriber"])
+    own = record.of("own").partition("/")[2]
+    token = factories.bearer(person, tenant=record.doctor.tenant, scopes="patient/*.rs", patient=own)
+    api = Fhir(token, record.doctor.tenant)
+    bundle = api.get("/Patient/$everything")
+    assert bundle.status_code == 200, bundle.content
+    assert record.told(bundle.json()) == record.told(record.asked(api=api))
+    paged = api.get("/Patient/$everything?_count=2").json()
+    assert record.told(api.get(following(paged)).json())
+    refused = record.doctor.get("/Patient/$everything")
+    assert (refused.status_code, refused.json()["issue"][0]["code"]) == (404, "not-supported")
+
+
 def test_another_tenants_patient_is_absent(record):
     assert prescriber().get(f"/{record.of('own')}/$everything").status_code == 404
 

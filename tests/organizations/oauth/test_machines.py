@@ -38,6 +38,34 @@ def test_a_machine_gets_no_scope_beyond_its_list(scope):
     assert error_of(machine_token(client, secret, scope=scope)) == (400, "invalid_scope")
 
 
+@pytest.mark.parametrize(
+    ("listed", "asked", "given"),
+    [
+        ("system/*.rs", "system/Observation.rs", True),
+        ("system/*.rs", "system/*.r", True),
+        ("system/*.rs", "system/Patient.read", True),
+        ("system/Observation.r system/Observation.s", "system/Observation.rs", True),
+        ("system/*.r system/Observation.s", "system/Observation.rs", True),
+        ("system/*.rs", "system/Observation.cruds", False),
+        ("system/Observation.cruds", "system/Patient.r", False),
+        ("system/Observation.cruds", "system/*.r", False),
+        ("system/*.cruds", "user/*.r", False),
+        ("system/*.cruds", "patient/Patient.r", False),
+        ("system/*.rs", "system/Observation.", False),
+    ],
+)
+def test_a_machine_may_ask_for_less_of_the_record_than_its_list_gives(listed, asked, given):
+    client, secret = machine(scopes=listed.split())
+
+    answer = machine_token(client, secret, scope=asked)
+
+    if given:
+        assert answer.json()["scope"] == asked
+        assert asked in tokens.verify(answer.json()["access_token"]).scope
+    else:
+        assert error_of(answer) == (400, "invalid_scope")
+
+
 def test_signing_is_never_granted_to_machines():
     assert {"prescriptions.sign"} == NEVER_BY_MACHINES
     with pytest.raises(clients.UngrantableScope):
