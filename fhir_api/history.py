@@ -54,7 +54,7 @@ class Spot:
 class HistoryQuery:
     """Which versions are asked for: of one resource, of one type (`fhir_id` ""), or of all (`type` "").
 
-    `types` narrows a history of all to some types; `at` is a span of time, begin and end. `patient` holds any of them to
+    `types` narrows a history of all to some types; `at` is a span of time, begin and end; `until` ends a feed. `patient` holds any of them to
     his compartment: to resources that are in it, and of those to the versions that were.
     """
 
@@ -64,6 +64,7 @@ class HistoryQuery:
     since: datetime | None = None
     at: tuple[datetime, datetime] | None = None
     patient: str = ""
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,8 @@ def _conditions(query: HistoryQuery, after: Spot | None) -> tuple[tuple[str, ...
         add("since", query.since.isoformat())
     if query.at:
         add("at", query.at[0].isoformat(), query.at[1].isoformat())
+    if query.until:
+        add("until", query.until.isoformat())
     if after:
         add("after", after.moment, after.type, after.fhir_id, after.version)
     return tuple(parts), values
@@ -161,6 +164,7 @@ _SQL: Final = {
     "id": "fhir_id = ${0}",
     "since": "last_updated >= ${0}::timestamptz",
     "at": "last_updated < ${1}::timestamptz",
+    "until": "last_updated < ${0}::timestamptz",
     "after": (
         "last_updated <= ${0}::timestamptz"
         " AND (last_updated, type, fhir_id, version) < (${0}::timestamptz, ${1}::smallint, ${2}, ${3}::integer)"

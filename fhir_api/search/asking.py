@@ -50,8 +50,14 @@ class Plan:
     bare: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
 
 
-def plan(ask: Ask, pairs: Sequence[Pair], value_sets: Members = NONE) -> Plan:
-    """Read a search; `value_sets` are those of the tenant that it names.
+def is_feed(pairs: Sequence[Pair]) -> bool:
+    """Tell whether a search asks for what is newer than a time."""
+    begins = (part.strip()[:2] for name, value in pairs if name == "_lastUpdated" for part in value.split(","))
+    return not {"gt", "ge", "sa"}.isdisjoint(begins)
+
+
+def plan(ask: Ask, pairs: Sequence[Pair], value_sets: Members = NONE, until: datetime | None = None) -> Plan:
+    """Read a search; `value_sets` are those of the tenant that it names, `until` where a feed ends.
 
     :raises UnknownSearchParameter: an unknown parameter, if the search is strict.
     :raises InvalidSearch, UnsupportedSearch: a value, a modifier, a combination.
@@ -60,7 +66,7 @@ def plan(ask: Ask, pairs: Sequence[Pair], value_sets: Members = NONE) -> Plan:
     found = Plan([], Control(), [])
     conditions: dict[str, list[Condition]] = {name: [] for name in types}
     readable = partial(ask.access.allows, interaction=SEARCH)
-    context = Context(ask.at, ask.access, value_sets)
+    context = Context(ask.at, ask.access, value_sets, until)
     for name, value in pairs:
         if name in _OF_HTTP or name == CURSOR:
             continue

@@ -7,6 +7,7 @@ from typing import Final
 from api.cursors import InvalidCursor
 from core.pipeline import Call, Rows, Statement
 from core.pipeline import run as run_calls
+from fhir_api.feeds import settled
 from fhir_api.outcomes import INFORMATION, WARNING, Issue
 from fhir_api.smart import UNNARROWED, Access
 from fhir_api.types import NUMBERS
@@ -14,7 +15,7 @@ from fhir_api.value_sets.queries import members
 
 from . import cursors, drivers, include, paging
 from .access import within
-from .asking import CURSOR, Ask, Plan, plan
+from .asking import CURSOR, Ask, Plan, is_feed, plan
 from .bundle import INCLUDE, MATCH, Entry, address, bundle
 from .compile import Compiler, Place
 from .control import Control
@@ -51,7 +52,8 @@ def run_search(ask: Ask, run: Run = run_calls, note: Note | None = None) -> byte
     """
     bookmark = bookmark_of(ask)
     pairs = bookmark.pairs if bookmark else ask.pairs
-    planned = plan(ask, pairs, members(ask.tenant_id, value_sets(pairs), run))
+    until = settled(ask.tenant_id, run) if is_feed(pairs) else None
+    planned = plan(ask, pairs, members(ask.tenant_id, value_sets(pairs), run), until)
     answer = answer_of(ask, planned, bookmark, run)
     return written(ask, planned, bookmark, answer, _included_with(ask, planned.control, answer, run), note)
 

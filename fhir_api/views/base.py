@@ -18,6 +18,7 @@ from core.pipeline import Call, Rows
 from fhir_api import answers, compartments, negotiation, smart, versions
 from fhir_api.access.patients import patients_of
 from fhir_api.access.records import Access, reason_of, record
+from fhir_api.feeds import mark_call
 from fhir_api.intentions import NoSuchResource, Write, Written
 from fhir_api.models import Method
 from fhir_api.parts import Part, part_of
@@ -90,8 +91,8 @@ class FhirViewSet(ApiViewSet):
     # -- writing ------------------------------------------------------------------------------------------------------
 
     def along(self, tenant_id: UUID) -> Sequence[Call]:
-        """The policies travel with the proof."""
-        return (policies_call(tenant_id),)
+        """The policies travel with the proof, and the mark of the write that is to come."""
+        return policies_call(tenant_id), mark_call(tenant_id)
 
     def admit(self, actor: Actor, rows: Sequence[Rows]) -> None:
         """Demand the scope that the tenant's policy names.

@@ -1,7 +1,8 @@
 """`_history` of a resource, a type and all. Source: R4 http.html#history; contract, fhir.md point 39."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -13,6 +14,7 @@ from core.pipeline import Call
 from fhir_api import answers, compartments, negotiation, smart
 from fhir_api.access.patients import patients_of
 from fhir_api.access.records import Access
+from fhir_api.feeds import settled
 from fhir_api.history import COUNTED_AT_MOST, Entry, HistoryQuery, Spot, count_call, entries_of, exists_call, page_call
 from fhir_api.history_bundle import bundle, link
 from fhir_api.ids import check_id
@@ -81,9 +83,10 @@ class HistoryViewSet(FhirViewSet):
 
     def _history(self, type_name: str = "", fhir_id: str = "") -> HttpResponse:
         asked: list[_Asked] = []
+        until = self._until() if self.request.GET.get("_since") and not fhir_id else None
 
         def calls(tenant_id: UUID, access: smart.Access) -> list[Call]:
-            query = self._asked_for(type_name, fhir_id, access)
+            query = replace(self._asked_for(type_name, fhir_id, access), until=until)
             after, total = self._open(tenant_id)
             count = _count(self.request.GET.get("_count"))
             asked.append(_Asked(tenant_id, query, count, after, total, self._left_out()))
@@ -107,6 +110,10 @@ class HistoryViewSet(FhirViewSet):
             links.append(("next", link(self.request, _KNOWN, "_cursor", self._seal(found, more, total))))
         content = bundle(entries[: found.count], total=total, links=links, issues=found.warnings)
         return answers.of_bytes(self.request, content)
+
+    def _until(self) -> datetime:
+        """Where a feed ends: whoever asks next for what changed since its newest version misses nothing."""
+        return settled(self._tenant_id(), lambda calls: self.ask(lambda _: calls)[1])
 
     def _left_out(self) -> list[Issue]:
         """The warnings that a history does not have these parameters, as of a search.

@@ -51,7 +51,12 @@ def condition(leaf: Leaf, context: Context) -> Condition:
     if leaf.parameter.is_column:
         tests = [_test(_INSTANTS, leaf, value, context) for value in leaf.values]
         sql = " OR ".join(f"({test.sql})" for test in tests)
-        return Own(Test(sql, tuple(value for test in tests for value in test.values)))
+        values = tuple(value for test in tests for value in test.values)
+        if context.until is None:
+            return Own(Test(sql, values))
+        return Own(
+            Test(f"({sql}) AND {{row}}.last_updated < {{}}", (*values, (context.until.isoformat(), "timestamptz")))
+        )
     key = date_key(leaf.parameter.number)
     return Listed(DATES, tuple((key, span_test(leaf, value, context)) for value in leaf.values))
 
