@@ -87,7 +87,8 @@ def _test(rest: list[str]) -> int:
     """
     if not any(not word.startswith("-") or word == "-n" for word in rest):
         rest = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", *rest]
-    environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+    unwanted = ("DJANGO_SETTINGS_MODULE", "PYTHONDONTWRITEBYTECODE")  # each process would compile all of it anew
+    environment = {name: value for name, value in os.environ.items() if name not in unwanted}
     return subprocess.run([sys.executable, "-m", "pytest", *rest], cwd=ROOT, env=environment, check=False).returncode
 
 
