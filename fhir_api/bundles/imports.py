@@ -7,11 +7,11 @@ carried out twice within the days that keys are kept. Resources are written unde
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Final
 
 from api.errors import refusal_of
 from api.idempotency import Claim
+from core import clock
 from core.actor import SYSTEM, Actor
 from core.db import tenant_context
 from core.errors import Malformed, PlatformError
@@ -91,11 +91,10 @@ def _item(raw: bytes, place: str) -> Item:
 
 
 class Import:
-    """One import into one tenant."""
+    """One import into one tenant. It may last for hours: each of its transactions reads the clock once it has begun."""
 
-    def __init__(self, actor: Actor, *, at: datetime) -> None:
+    def __init__(self, actor: Actor) -> None:
         self.actor = actor
-        self.at = at
         self.tally = Tally()
 
     def take(self, items: Iterator[Item]) -> Iterator[None]:
@@ -131,7 +130,7 @@ class Import:
             if not len(taken):
                 self.tally.repeated += 1
                 return
-            answers = (transact if kind == "transaction" else run_batch)(self.actor, sent, Platform(), at=self.at)
+            answers = (transact if kind == "transaction" else run_batch)(self.actor, sent, Platform(), at=clock.now())
         for number, answer in enumerate(answers):
             if answer.status >= 400:
                 issue = (answer.outcome or {}).get("issue", [{}])[0]
@@ -159,7 +158,7 @@ class Import:
     def _write(self, items: Sequence[Item]) -> None:
         writes = [_write_of(item) for item in items]
         with tenant_context(self.actor.tenant_id):
-            done = perform(self.actor, writes, at=self.at)
+            done = perform(self.actor, writes, at=clock.now())
         self.tally.written += sum(one.changed for one in done)
         self.tally.unchanged += sum(not one.changed for one in done)
 

@@ -11,7 +11,6 @@ from typing import IO, Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 
-from core import clock
 from core.actor import system_actor
 from core.errors import PlatformError
 from fhir_api.bundles.imports import LIMIT_BYTES, Import, Item, lines, whole
@@ -42,7 +41,7 @@ class Command(BaseCommand):
         tenant_id = tenant_named(options["tenant"])
         if tenant_id is None:
             raise CommandError(f"There is no tenant {options['tenant']!r}.")
-        work = Import(system_actor(tenant_id), at=clock.now())
+        work = Import(system_actor(tenant_id))
         for path in options["files"]:
             self._import(work, path)
         tally = work.tally

@@ -2,13 +2,17 @@
 
 import gzip
 import json
+import time
+from datetime import timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from core.actor import system_actor
 from core.clock import now
+from core.db import tenant_context
 from fhir_api.bundles import imports
+from fhir_api.models import Resource
 from tests.fhir_api import data
 from tests.fhir_api.bundles.making import batch, entry, history, transaction, urn
 from tests.fhir_api.clients import observation, patient, prescriber
@@ -53,12 +57,25 @@ def test_import_that_was_broken_off_is_carried_on(api, tmp_path, capsys):
     file = tmp_path / "bundles.ndjson"
     bundles = [transaction(entry("POST", "Patient", patient(multipleBirthInteger=n + 1))) for n in range(5)]
     file.write_text("\n".join(json.dumps(one) for one in bundles))
-    work = imports.Import(system_actor(api.tenant.id), at=now())
+    work = imports.Import(system_actor(api.tenant.id))
     with file.open("rb") as opened:
         running = work.take(imports.lines(iter(opened), file.name))
         next(running), next(running)  # two Bundles, then the process is gone
     assert imported(api, capsys, file).startswith("3 written, 0 unchanged, 2 Bundles imported before")
     assert len(history(api)) == 5
+
+
+def test_each_transaction_of_an_import_bears_its_own_time(api):
+    """An export that runs meanwhile would miss what appears with the time at which the import began."""
+    kinds = [transaction(entry("POST", "Patient", patient())), batch(entry("POST", "Patient", patient()))]
+    items = [imports.Item(str(n), one) for n, one in enumerate([*kinds, patient(id="alone")])]
+    before = now()
+    for count, _ in enumerate(imports.Import(system_actor(api.tenant.id)).take(iter(items)), 1):
+        with tenant_context(api.tenant.id):
+            written = Resource.objects.filter(last_updated__gte=before - timedelta(milliseconds=1))
+            assert (written.count(), Resource.objects.count()) == (1, count)
+        time.sleep(0.005)
+        before = now()
 
 
 def test_refused_documents_are_named_and_the_others_written(api, tmp_path):
