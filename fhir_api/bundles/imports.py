@@ -1,23 +1,28 @@
 """Importing files of resources and Bundles into a tenant, so that an import that was broken off can be begun again.
 
 What was carried out is remembered in its own transaction, by the hash of its bytes, like a key of idempotency; so nothing is
-carried out twice within the days that keys are kept. Resources are written under their own ids, which may be repeated for ever.
+carried out twice within the days that keys are kept. Of a batch the entries that were refused are remembered, too, and tried
+again. Resources are written under their own ids, which may be repeated for ever.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import orjson
+from django.http import HttpResponse
+
 from api.errors import refusal_of
-from api.idempotency import Claim
+from api.idempotency import Claim, InProgress
 from core import clock
 from core.actor import SYSTEM, Actor
 from core.db import tenant_context
 from core.errors import Malformed, PlatformError
-from core.pipeline import run
+from core.pipeline import Call, Statement, run
 from fhir_api.ids import check_id
 from fhir_api.intentions import Write
+from fhir_api.keys import hashed
 from fhir_api.models import Method
 from fhir_api.outcomes import issues_of
 from fhir_api.reading import read_body, read_document
@@ -25,6 +30,7 @@ from fhir_api.resources import Json, written
 from fhir_api.types import NUMBERS
 from fhir_api.writes import perform
 
+from .answers import Answer
 from .batches import run_batch
 from .entries import listed, read_type
 from .faces import Platform
@@ -33,17 +39,26 @@ from .transactions import transact
 
 LIMIT_BYTES: Final = 64 * 1_048_576
 TOGETHER: Final = 200
+TOLD: Final = 20
+_ALONE: Final = Statement.of("SELECT pg_advisory_xact_lock($1)")  # of twins, one sees what the other left
 
 
 @dataclass(slots=True)
 class Tally:
-    """What an import came to. `refused` tells place and reason, without values of a record."""
+    """What an import came to. `reasons` tells place and reason of the first that were refused, without values of a record."""
 
     written: int = 0
     unchanged: int = 0
     skipped: int = 0
     repeated: int = 0
-    refused: list[str] = field(default_factory=list)
+    refused: int = 0
+    reasons: list[str] = field(default_factory=list)
+
+    def refuse(self, reason: str) -> None:
+        """Count one more that was refused."""
+        self.refused += 1
+        if len(self.reasons) < TOLD:
+            self.reasons.append(reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,26 +134,35 @@ class Import:
         try:
             begun_again(lambda: self._carry_out(item.content, item.place))
         except PlatformError as refusal:
-            self.tally.refused.append(_told(item.place, refusal))
+            self.tally.refuse(_told(item.place, refusal))
 
     def _carry_out(self, bundle: Json, place: str) -> None:
         kind, sent = read_type(bundle), listed(bundle)
         digest = hashlib.sha256(written(bundle)).hexdigest()
         claim = Claim((str(self.actor.tenant_id), str(SYSTEM.id), f"import:{digest}"), digest)
         with tenant_context(self.actor.tenant_id):
-            (taken,) = run([claim.call()])
-            if not len(taken):
+            _, taken = run([Call(_ALONE, [str(hashed("/".join(claim.owner)))]), claim.call()])
+            left = range(len(sent)) if len(taken) else _refused_before(claim)
+            if not len(taken) and not left:
                 self.tally.repeated += 1
                 return
-            answers = (transact if kind == "transaction" else run_batch)(self.actor, sent, Platform(), at=clock.now())
-        for number, answer in enumerate(answers):
+            at = clock.now()
+            if kind == "transaction":
+                answers = transact(self.actor, sent, Platform(), at=at)
+            else:
+                answers = run_batch(self.actor, sent, Platform(), at=at, numbers=left)
+            refused = [number for number, answer in zip(left, answers, strict=True) if answer.status >= 400]
+            if refused or not len(taken):
+                claim.keep(HttpResponse(orjson.dumps(refused)), secrets=())
+        self._count(place, dict(zip(left, answers, strict=True)))
+
+    def _count(self, place: str, answers: Mapping[int, Answer]) -> None:
+        for number, answer in answers.items():
             if answer.status >= 400:
                 issue = (answer.outcome or {}).get("issue", [{}])[0]
-                self.tally.refused.append(
-                    f"{place}: Bundle.entry[{number}]: {answer.status} {issue.get('diagnostics', '')}"
-                )
-        self.tally.written += sum(answer.status in (201, 204) for answer in answers)
-        self.tally.unchanged += sum(answer.status == 200 for answer in answers)
+                self.tally.refuse(f"{place}: Bundle.entry[{number}]: {answer.status} {issue.get('diagnostics', '')}")
+        self.tally.written += sum(answer.status in (201, 204) for answer in answers.values())
+        self.tally.unchanged += sum(answer.status == 200 for answer in answers.values())
 
     def _resources(self, items: Sequence[Item]) -> Iterator[None]:
         """Write resources under their own ids; a company with a bad one is halved until that one stands alone."""
@@ -152,7 +176,7 @@ class Import:
                 yield from self._resources(items[:half])
                 yield from self._resources(items[half:])
                 return
-            self.tally.refused.append(_told(items[0].place, refusal))
+            self.tally.refuse(_told(items[0].place, refusal))
         yield
 
     def _write(self, items: Sequence[Item]) -> None:
@@ -161,6 +185,16 @@ class Import:
             done = perform(self.actor, writes, at=clock.now())
         self.tally.written += sum(one.changed for one in done)
         self.tally.unchanged += sum(not one.changed for one in done)
+
+
+def _refused_before(claim: Claim) -> list[int]:
+    """The entries of a Bundle of before that were refused: nothing is kept where none was."""
+    try:
+        kept = claim.earlier()
+    except InProgress:
+        return []
+    found: list[int] = orjson.loads(kept.content) if kept else []
+    return found
 
 
 def _write_of(item: Item) -> Write:

@@ -17,7 +17,6 @@ from fhir_api.bundles.imports import LIMIT_BYTES, Import, Item, lines, whole
 from organizations.public import tenant_named
 
 _WIDTH = 30
-_SHOWN_AT_MOST = 20
 _EVERY_SECONDS = 0.2
 
 
@@ -47,11 +46,11 @@ class Command(BaseCommand):
         tally = work.tally
         self.stdout.write(
             f"{tally.written} written, {tally.unchanged} unchanged, {tally.repeated} Bundles imported before, "
-            f"{tally.skipped} of other types left out, {len(tally.refused)} refused."
+            f"{tally.skipped} of other types left out, {tally.refused} refused."
         )
         if tally.refused:
-            shown = tally.refused[:_SHOWN_AT_MOST]
-            raise CommandError("\n".join(["Refused:", *shown, *(["…"] if len(tally.refused) > len(shown) else [])]))
+            more = ["…"] if tally.refused > len(tally.reasons) else []
+            raise CommandError("\n".join(["Refused:", *tally.reasons, *more]))
 
     def _import(self, work: Import, path: Path) -> None:
         try:

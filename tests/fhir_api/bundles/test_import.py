@@ -15,7 +15,8 @@ from fhir_api.bundles import imports
 from fhir_api.models import Resource
 from tests.fhir_api import data
 from tests.fhir_api.bundles.making import batch, entry, history, transaction, urn
-from tests.fhir_api.clients import observation, patient, prescriber
+from tests.fhir_api.clients import identified, observation, patient, prescriber
+from tests.races import race
 
 
 @pytest.fixture
@@ -63,6 +64,65 @@ def test_import_that_was_broken_off_is_carried_on(api, tmp_path, capsys):
         next(running), next(running)  # two Bundles, then the process is gone
     assert imported(api, capsys, file).startswith("3 written, 0 unchanged, 2 Bundles imported before")
     assert len(history(api)) == 5
+
+
+def test_refused_entries_of_a_batch_are_tried_again_and_the_others_are_not(api, tmp_path, capsys):
+    file, twin = tmp_path / "batch.json", urn()
+    sent = batch(
+        entry("POST", "Patient", patient(), twin),
+        entry("POST", "Observation", observation("Patient/later")),
+        entry("POST", "Observation", observation("Patient?identifier=urn:mrn|later")),
+        entry("POST", "Observation", observation(twin)),
+        entry("POST", "Patient", patient(gender="mann")),
+    )
+    file.write_text(json.dumps(sent))
+
+    def told():
+        with pytest.raises(CommandError) as error:
+            imported(api, capsys, file)
+        return capsys.readouterr().out[:26], [line.split(": ")[1][-2:] for line in str(error.value).splitlines()[1:]]
+
+    assert told() == ("1 written, 0 unchanged, 0 ", ["1]", "2]", "3]", "4]"])
+    assert told() == ("0 written, 0 unchanged, 0 ", ["1]", "2]", "3]", "4]"])
+    api.put("/Patient/later", identified("later", id="later"))
+    assert told() == ("2 written, 0 unchanged, 0 ", ["3]", "4]"])
+    assert len(history(api)) == 4
+
+
+def test_batch_is_remembered_once_none_of_its_entries_is_refused(api, tmp_path, capsys):
+    file = tmp_path / "batch.json"
+    file.write_text(
+        json.dumps(
+            batch(
+                entry("POST", "Patient", patient()),
+                entry(
+                    "PUT", "Patient/a", patient(id="a", link=[{"other": {"reference": "Patient/b"}, "type": "seealso"}])
+                ),
+            )
+        )
+    )
+    with pytest.raises(CommandError):
+        imported(api, capsys, file)
+    api.put("/Patient/b", patient(id="b"))
+    assert imported(api, capsys, file).partition("written")[2].startswith(", 0 unchanged, 0 Bundles imported before")
+    assert imported(api, capsys, file).startswith("0 written, 0 unchanged, 1 Bundles imported before")
+    assert len(history(api)) == 3
+
+
+def test_two_imports_of_one_file_at_once_try_refused_entries_again_once(api):
+    sent = batch(*(entry("POST", "Observation", observation("Patient/later")) for _ in range(3)))
+    items = [imports.Item("batch", sent)]
+
+    def work():
+        running = imports.Import(system_actor(api.tenant.id))
+        list(running.take(iter(items)))
+        return running.tally
+
+    assert work().refused == 3
+    api.put("/Patient/later", patient(id="later"))
+    tallies = race(work, work, work)
+    assert sorted((tally.written, tally.repeated) for tally in tallies) == [(0, 1), (0, 1), (3, 0)]
+    assert len(history(api)) == 4
 
 
 def test_each_transaction_of_an_import_bears_its_own_time(api):
