@@ -6,14 +6,15 @@ again. Resources are written under their own ids, which may be repeated for ever
 """
 
 import hashlib
+import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import orjson
 from django.http import HttpResponse
 
-from api.errors import refusal_of
 from api.idempotency import Claim, InProgress
 from core import clock
 from core.actor import SYSTEM, Actor
@@ -39,6 +40,12 @@ from .transactions import transact
 
 LIMIT_BYTES: Final = 64 * 1_048_576
 TOGETHER: Final = 200
+_PIECE_BYTES: Final = 1_048_576
+_BROKEN: Final = (
+    OSError,
+    EOFError,
+    zlib.error,
+)  # a file that ends too soon, is not what it is named, or cannot be read
 TOLD: Final = 20
 _ALONE: Final = Statement.of("SELECT pg_advisory_xact_lock($1)")  # of twins, one sees what the other left
 
@@ -69,6 +76,14 @@ class Item:
     content: Json
 
 
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A part of a file that could not be read, and why."""
+
+    place: str
+    reason: str
+
+
 class NotImported(Malformed):
     """A document of the file cannot be imported."""
 
@@ -76,33 +91,45 @@ class NotImported(Malformed):
     title = "The file cannot be imported."
 
 
-def lines(raw: Iterator[bytes], name: str) -> Iterator[Item]:
-    """The documents of NDJSON: each line a resource or a Bundle.
-
-    :raises NotImported: a line is not one.
-    """
-    for number, line in enumerate(raw, 1):
-        if line.strip():
-            yield _item(line, f"{name}:{number}")
-
-
-def whole(raw: bytes, name: str) -> Iterator[Item]:
-    """The documents of a JSON file: a resource, a Bundle, or a list of them.
-
-    :raises NotImported: it is none of them.
-    """
-    found = read_document(raw, limit_bytes=LIMIT_BYTES)
-    for number, one in enumerate(found if isinstance(found, list) else [found]):
-        if not isinstance(one, dict):
-            raise NotImported(f"{name}[{number}] is not a resource.")
-        yield Item(f"{name}[{number}]" if isinstance(found, list) else name, one)
+def lines(file: IO[bytes], name: str) -> Iterator[Item | Unread]:
+    """The documents of NDJSON: each line a resource or a Bundle. The end of what can be unpacked or read is the last."""
+    number = 0
+    try:
+        for number, line in enumerate(_cut(file), 1):
+            raw = line.removeprefix(BOM_UTF8) if number == 1 else line
+            if raw.strip():
+                yield _item(raw, f"{name}:{number}")
+    except _BROKEN as error:
+        yield Unread(f"{name}:{number + 1}", _reason(error))
 
 
-def _item(raw: bytes, place: str) -> Item:
+def whole(file: IO[bytes], name: str) -> Iterator[Item | Unread]:
+    """The documents of a JSON file: a resource, a Bundle, or a list of them."""
+    try:
+        found = read_document(file.read(LIMIT_BYTES + 1).removeprefix(BOM_UTF8), limit_bytes=LIMIT_BYTES)
+    except (PlatformError, *_BROKEN) as error:
+        yield Unread(name, _reason(error))
+    else:
+        several = isinstance(found, list)
+        for number, one in enumerate(found if several else [found]):
+            place = f"{name}[{number}]" if several else name
+            is_resource = isinstance(one, dict) and isinstance(one.get("resourceType"), str)
+            yield Item(place, one) if is_resource else Unread(place, "This is not a resource.")
+
+
+def _cut(file: IO[bytes]) -> Iterator[bytes]:
+    """The lines of a file; of one that is longer than may be only what tells so."""
+    while line := file.readline(LIMIT_BYTES + 1):
+        yield line
+        while line and not line.endswith(b"\n"):
+            line = file.readline(_PIECE_BYTES)
+
+
+def _item(raw: bytes, place: str) -> Item | Unread:
     try:
         return Item(place, read_body(raw, None, limit_bytes=LIMIT_BYTES))
     except PlatformError as refusal:
-        raise NotImported(f"{place}: {refusal.detail}") from None
+        return Unread(place, _reason(refusal))
 
 
 class Import:
@@ -112,16 +139,18 @@ class Import:
         self.actor = actor
         self.tally = Tally()
 
-    def take(self, items: Iterator[Item]) -> Iterator[None]:
+    def take(self, items: Iterator[Item | Unread]) -> Iterator[None]:
         """Carry out the documents one after the other, Bundles alone, resources in companies; pause after each of these."""
         waiting: list[Item] = []
         for item in items:
-            if item.content.get("resourceType") == "Bundle":
+            if isinstance(item, Unread):
+                self.tally.refuse(f"{item.place}: {item.reason}")
+            elif item.content["resourceType"] == "Bundle":
                 yield from self._resources(waiting)
                 waiting = []
                 self._bundle(item)
                 yield
-            elif item.content.get("resourceType") in NUMBERS:
+            elif item.content["resourceType"] in NUMBERS:
                 waiting.append(item)
                 if len(waiting) == TOGETHER:
                     yield from self._resources(waiting)
@@ -134,7 +163,7 @@ class Import:
         try:
             begun_again(lambda: self._carry_out(item.content, item.place))
         except PlatformError as refusal:
-            self.tally.refuse(_told(item.place, refusal))
+            self.tally.refuse(f"{item.place}: {_reason(refusal)}")
 
     def _carry_out(self, bundle: Json, place: str) -> None:
         kind, sent = read_type(bundle), listed(bundle)
@@ -176,7 +205,7 @@ class Import:
                 yield from self._resources(items[:half])
                 yield from self._resources(items[half:])
                 return
-            self.tally.refuse(_told(items[0].place, refusal))
+            self.tally.refuse(f"{items[0].place}: {_reason(refusal)}")
         yield
 
     def _write(self, items: Sequence[Item]) -> None:
@@ -205,9 +234,11 @@ def _write_of(item: Item) -> Write:
     return Write(Method.PUT, resource["resourceType"], check_id(fhir_id), resource=resource)
 
 
-def _told(place: str, refusal: PlatformError) -> str:
-    issue = issues_of(refusal_of(refusal))[0]
-    return ": ".join(part for part in (place, issue.expression, issue.diagnostics) if part)
+def _reason(error: Exception) -> str:
+    if not isinstance(error, PlatformError):
+        return getattr(error, "strerror", None) or str(error)
+    issue = issues_of(error)[0]
+    return ": ".join(part for part in (issue.expression, issue.diagnostics) if part)
 
 
-__all__ = ["LIMIT_BYTES", "Import", "Item", "NotImported", "Tally", "lines", "whole"]
+__all__ = ["Import", "Item", "NotImported", "Tally", "Unread", "lines", "whole"]

@@ -12,8 +12,7 @@ from typing import IO, Any, cast
 from django.core.management.base import BaseCommand, CommandError
 
 from core.actor import system_actor
-from core.errors import PlatformError
-from fhir_api.bundles.imports import LIMIT_BYTES, Import, Item, lines, whole
+from fhir_api.bundles.imports import Import, Item, Unread, lines, whole
 from organizations.public import tenant_named
 
 _WIDTH = 30
@@ -35,7 +34,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Import, and tell what came of it.
 
-        :raises CommandError: there is no such tenant or file, or something was refused.
+        :raises CommandError: there is no such tenant, or something was refused.
         """
         tenant_id = tenant_named(options["tenant"])
         if tenant_id is None:
@@ -54,23 +53,23 @@ class Command(BaseCommand):
 
     def _import(self, work: Import, path: Path) -> None:
         try:
-            with path.open("rb") as file:
-                bar = _Bar(path.name, file, path.stat().st_size, shown=sys.stderr.isatty())
-                for _ in work.take(_items(path.name, file)):
-                    bar.show(work.tally.written)
-                bar.end()
-        except (OSError, EOFError) as error:
-            raise CommandError(f"{path}: {error}") from error
-        except PlatformError as error:
-            raise CommandError(f"{path}: {error.detail}") from error
+            file = path.open("rb")
+        except OSError as error:
+            work.tally.refuse(f"{path}: {error.strerror}")
+            return
+        with file:
+            bar = _Bar(path.name, file, path.stat().st_size, shown=sys.stderr.isatty())
+            for _ in work.take(_items(path.name, file)):
+                bar.show(work.tally.written)
+            bar.end()
 
 
-def _items(name: str, file: IO[bytes]) -> Iterator[Item]:
+def _items(name: str, file: IO[bytes]) -> Iterator[Item | Unread]:
     packed = name.endswith(".gz")
-    content = cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if packed else file
-    if name.removesuffix(".gz").endswith((".ndjson", ".jsonl")):
-        return lines(iter(io.BufferedReader(cast("io.RawIOBase", content)) if packed else content), name)
-    return whole(content.read(LIMIT_BYTES + 1), name)
+    content = (
+        cast("IO[bytes]", io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=file)))) if packed else file
+    )
+    return (lines if name.removesuffix(".gz").endswith((".ndjson", ".jsonl")) else whole)(content, name)
 
 
 class _Bar:

@@ -3,6 +3,7 @@
 import gzip
 import json
 import time
+from codecs import BOM_UTF8
 from datetime import timedelta
 
 import pytest
@@ -11,6 +12,7 @@ from django.core.management import CommandError, call_command
 from core.actor import system_actor
 from core.clock import now
 from core.db import tenant_context
+from core.ids import uuid7_text
 from fhir_api.bundles import imports
 from fhir_api.models import Resource
 from tests.fhir_api import data
@@ -60,7 +62,7 @@ def test_import_that_was_broken_off_is_carried_on(api, tmp_path, capsys):
     file.write_text("\n".join(json.dumps(one) for one in bundles))
     work = imports.Import(system_actor(api.tenant.id))
     with file.open("rb") as opened:
-        running = work.take(imports.lines(iter(opened), file.name))
+        running = work.take(imports.lines(opened, file.name))
         next(running), next(running)  # two Bundles, then the process is gone
     assert imported(api, capsys, file).startswith("3 written, 0 unchanged, 2 Bundles imported before")
     assert len(history(api)) == 5
@@ -154,14 +156,59 @@ def test_refused_documents_are_named_and_the_others_written(api, tmp_path):
     assert len(history(api)) == 18
 
 
-def test_what_cannot_be_read_is_told(api, tmp_path):
-    broken = tmp_path / "broken.ndjson"
-    broken.write_text('{"resourceType":"Patient"')
-    for arguments in ([str(broken)], [str(tmp_path / "never.json")]):
-        with pytest.raises(CommandError):
-            call_command("import_fhir", *arguments, "--tenant", str(api.tenant.id))
+def named(count, prefix="p"):
+    return [json.dumps(patient(id=f"{prefix}{n}")).encode() for n in range(count)]
+
+
+def told(api, capsys, *paths):
+    """The tally and the reasons of an import of which something was refused."""
+    with pytest.raises(CommandError) as error:
+        imported(api, capsys, *paths)
+    return capsys.readouterr().out, str(error.value).splitlines()[1:]
+
+
+def test_lines_that_cannot_be_read_are_told_and_the_others_written(api, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(imports, "LIMIT_BYTES", 3_000_000)
+    monkeypatch.setattr(imports, "_PIECE_BYTES", 1_000)
+    good, file = named(8), tmp_path / "people.ndjson"
+    bad = [
+        b"{not json",
+        b'{"resourceType":"Patient","id":"b\xff"}',
+        b'{"resourceType":"Patient","id":"' + b"x" * 3_005_000 + b'"}',
+        b'{"a":' * 200 + b"1" + b"}" * 200,
+        b'{"id":"untyped"}',
+        b"[]",
+    ]
+    mixed = [line for pair in zip(good, bad, strict=False) for line in pair] + good[len(bad) :]
+    file.write_bytes(BOM_UTF8 + b"\n".join(mixed))
+    tally, reasons = told(api, capsys, file)
+    assert tally.startswith("8 written, 0 unchanged, 0 Bundles imported before, 0 of other types left out, 6 refused.")
+    assert [reason.split(": ")[0] for reason in reasons] == [f"people.ndjson:{n}" for n in (2, 4, 6, 8, 10, 12)]
+    assert len(history(api)) == 8
+
+
+def test_file_that_ends_too_soon_is_told_and_what_stands_before_it_written(api, tmp_path, capsys):
+    names = ("cut.ndjson.gz", "plain.json.gz", "never.json", "faulty.json", "list.json", "whole.ndjson.gz")
+    cut, plain, never, faulty, several, sound = files = [tmp_path / name for name in names]
+    content = b"\n".join(
+        json.dumps(patient(id=f"p{n}", name=[{"text": uuid7_text() * 9}])).encode() for n in range(900)
+    )
+    cut.write_bytes(gzip.compress(content)[:-2_000])
+    plain.write_bytes(named(1)[0])
+    faulty.write_text("[1,")
+    several.write_bytes(BOM_UTF8 + b"[1," + named(1, "of-list-")[0] + b"]")
+    sound.write_bytes(gzip.compress(b"\n".join(named(3, "q"))))
+    tally, reasons = told(api, capsys, *files)
+    places = [reason.split(": ")[0] for reason in reasons]
+    written = len(history(api))
+    assert 800 < written < 904
+    assert tally.startswith(f"{written} written, ")
+    assert places == [f"cut.ndjson.gz:{written - 3}", "plain.json.gz", str(never), "faulty.json", "list.json[0]"]
+
+
+def test_unknown_tenant_is_told(tmp_path):
     with pytest.raises(CommandError, match="no tenant"):
-        call_command("import_fhir", str(broken), "--tenant", "nobody")
+        call_command("import_fhir", str(tmp_path), "--tenant", "nobody")
 
 
 def test_synthea_is_imported(api, capsys):
