@@ -41,11 +41,7 @@ from .transactions import transact
 LIMIT_BYTES: Final = 64 * 1_048_576
 TOGETHER: Final = 200
 _PIECE_BYTES: Final = 1_048_576
-_BROKEN: Final = (
-    OSError,
-    EOFError,
-    zlib.error,
-)  # a file that ends too soon, is not what it is named, or cannot be read
+_BROKEN: Final = (OSError, EOFError, zlib.error)  # of a file that ends too soon, or is not packed as it says
 TOLD: Final = 20
 _ALONE: Final = Statement.of("SELECT pg_advisory_xact_lock($1)")  # of twins, one sees what the other left
 

@@ -23,7 +23,8 @@ class Command(BaseCommand):
     """Imports NDJSON (a resource or Bundle a line) and JSON (a resource, a Bundle, or a list of them), packed or not."""
 
     help = (
-        "Import FHIR resources and Bundles. Run it again after it was broken off: what is there is not written twice."
+        "Import FHIR resources and Bundles. Run it again after it was broken off: what is there is not written twice,"
+        " what was refused is tried again. Where a file has one id several times, each run writes its versions again."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
