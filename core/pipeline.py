@@ -61,8 +61,14 @@ class Call:
     parameters: Sequence[str | bytes | None] = ()
 
     def encoded(self) -> list[bytes | None]:
-        """The parameters as libpq takes them."""
-        return [value.encode() if isinstance(value, str) else value for value in self.parameters]
+        """The parameters as libpq takes them.
+
+        :raises psycopg.DataError: one holds NUL, behind which libpq would cut it off.
+        """
+        found = [value.encode() if isinstance(value, str) else value for value in self.parameters]
+        if any(value is not None and b"\0" in value for value in found):
+            raise psycopg.DataError("a parameter contains NUL (0x00)")
+        return found
 
 
 class _Form:
@@ -196,10 +202,11 @@ def _exchange(connected: psycopg.Connection[Any], calls: Sequence[Call]) -> list
     session: _Session | None = getattr(connected, "_hp_session", None)
     if session is None:
         session = connected._hp_session = _Session()  # type: ignore[attr-defined]
+    parameters = [call.encoded() for call in calls]  # what is refused is refused before anything is queued
     begins = not connected.autocommit and low.transaction_status == pq.TransactionStatus.IDLE
     low.enter_pipeline_mode()
     try:
-        expected = _send(low, calls, session, begins=begins)
+        expected = _send(low, calls, parameters, session, begins=begins)
         outcomes, fault = _receive(low, expected, session)
         if fault is not None:
             error = errors.error_from_result(fault)
@@ -211,7 +218,14 @@ def _exchange(connected: psycopg.Connection[Any], calls: Sequence[Call]) -> list
             low.exit_pipeline_mode()
 
 
-def _send(low: Any, calls: Sequence[Call], session: _Session, *, begins: bool) -> list[bytes | None]:
+def _send(
+    low: Any,
+    calls: Sequence[Call],
+    parameters: Sequence[Sequence[bytes | None]],
+    session: _Session,
+    *,
+    begins: bool,
+) -> list[bytes | None]:
     """Queue everything; tell for each expected result whether it answers a call (None), a PREPARE (its name) or the like.
 
     Django leaves BEGIN to psycopg's own execute, which this room goes around: so the first trip opens the transaction.
@@ -220,10 +234,10 @@ def _send(low: Any, calls: Sequence[Call], session: _Session, *, begins: bool) -
     if begins:
         low.send_query_params(_BEGIN, [])
         expected.append(_BEGIN)
-    for call in calls:
+    for call, values in zip(calls, parameters, strict=True):
         statement = call.statement
         if not statement.name:
-            low.send_query_params(statement.sql, call.encoded())
+            low.send_query_params(statement.sql, values)
             expected.append(None)
             continue
         if not session.knows(statement.name):
@@ -232,7 +246,7 @@ def _send(low: Any, calls: Sequence[Call], session: _Session, *, begins: bool) -
             if oldest := session.learn(statement.name):
                 low.send_close_prepared(oldest)
                 expected.append(_CLOSED)
-        low.send_query_prepared(statement.name, call.encoded())
+        low.send_query_prepared(statement.name, values)
         expected.append(None)
     low.pipeline_sync()
     _flush(low)

@@ -1,4 +1,4 @@
-"""History of a resource, a type or all: newest first, in pages. Source: R4 http.html#history.
+"""History of a resource, a type or all: newest first (of one resource: by version), in pages. Source: R4 http.html#history.
 
 The current versions and those of the past are read by the same index order and merged; a page goes on behind the last
 version of the one before, however many were written meanwhile.
@@ -22,6 +22,7 @@ _SIZES: Final = (1, 11, 21, 51, 101, 201)  # few statements, each planned for it
 _MOMENT: Final = "to_char(last_updated AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
 _SHOWN: Final = "type, fhir_id, version, moment, method, body"
 _ORDER: Final = "last_updated DESC, type DESC, fhir_id DESC, version DESC"
+_ORDER_OF_ONE: Final = "version DESC"  # whatever clock the times came from
 _TABLES: Final = ("fhir_api_resource", "fhir_api_resourceversion")
 _EXISTS: Final = Statement.of("SELECT 1 FROM fhir_api_resource WHERE tenant_id = $1 AND type = $2 AND fhir_id = $3")
 
@@ -136,7 +137,9 @@ def _conditions(query: HistoryQuery, after: Spot | None) -> tuple[tuple[str, ...
         add("at", query.at[0].isoformat(), query.at[1].isoformat())
     if query.until:
         add("until", query.until.isoformat())
-    if after:
+    if after and query.fhir_id:
+        add("before", after.version)
+    elif after:
         add("after", after.moment, after.type, after.fhir_id, after.version)
     return tuple(parts), values
 
@@ -165,6 +168,7 @@ _SQL: Final = {
     "since": "last_updated >= ${0}::timestamptz",
     "at": "last_updated < ${1}::timestamptz",
     "until": "last_updated < ${0}::timestamptz",
+    "before": "version < ${0}::integer",
     "after": (
         "last_updated <= ${0}::timestamptz"
         " AND (last_updated, type, fhir_id, version) < (${0}::timestamptz, ${1}::smallint, ${2}, ${3}::integer)"
@@ -190,12 +194,13 @@ def _head(parts: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=256)
 def _page(parts: tuple[str, ...], limit: int) -> Statement:
+    order = _ORDER_OF_ONE if "id" in parts else _ORDER
     halves = [
         f"(SELECT type, fhir_id, version, {_MOMENT} AS moment, method, body, last_updated FROM {table} v WHERE {_where(parts, past=table == _TABLES[1])}"
-        f" ORDER BY {_ORDER} LIMIT {limit})"
+        f" ORDER BY {order} LIMIT {limit})"
         for table in _TABLES
     ]
-    found = f"SELECT {_SHOWN} FROM ({' UNION ALL '.join(halves)}) v ORDER BY {_ORDER} LIMIT {limit}"
+    found = f"SELECT {_SHOWN} FROM ({' UNION ALL '.join(halves)}) v ORDER BY {order} LIMIT {limit}"
     return Statement.of(f"{_head(parts)}{found}")
 
 

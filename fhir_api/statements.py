@@ -83,19 +83,19 @@ _LINES: Final = "string_to_array({}::text, E'\\n', '')"
 _MADE: Final = f"""
   INSERT INTO fhir_api_resource
     (tenant_id, type, fhir_id, version, last_updated, method, sort_date, target_key, parameters, body)
-  SELECT $1, made.type, made.fhir_id, 1, $2::timestamptz, made.method, made.sort_date, made.target_key, made.parameters, made.body
-  FROM unnest($3::smallint[], $4::text[], $5::smallint[], $6::timestamptz[], $7::bigint[], $8::text[], {_LINES.format("$9")})
-    AS made (type, fhir_id, method, sort_date, target_key, parameters, body)
+  SELECT $1, made.type, made.fhir_id, 1, made.last_updated, made.method, made.sort_date, made.target_key, made.parameters, made.body
+  FROM unnest($2::timestamptz[], $3::smallint[], $4::text[], $5::smallint[], $6::timestamptz[], $7::bigint[], $8::text[],
+    {_LINES.format("$9")}) AS made (last_updated, type, fhir_id, method, sort_date, target_key, parameters, body)
   RETURNING id, target_key, sort_date"""
 
-# Parameters: $1 tenant, $2 time, $3-$9 new resources, then the columns of their entries.
+# Parameters: $1 tenant, $2-$9 new resources, then the columns of their entries.
 CREATE: Final = f"""
 WITH touched AS ({_MADE}),
 {_entries(10, False)}
 SELECT id, target_key FROM touched
 """
 
-# Parameters: $1 tenant, $2 time, $3-$9 new resources, $10-$14 changed ones, then the columns of entries to add and to drop.
+# Parameters: $1 tenant, $2-$9 new resources, $10-$15 changed ones, then the columns of entries to add and to drop.
 WRITE: Final = f"""
 WITH made AS ({_MADE}),
 superseded AS (
@@ -103,13 +103,13 @@ superseded AS (
   SELECT tenant_id, type, fhir_id, version, last_updated, method, body FROM fhir_api_resource WHERE id = ANY($10::bigint[])),
 changed AS (
   UPDATE fhir_api_resource r
-  SET version = r.version + 1, last_updated = $2::timestamptz, method = now_so.method, deleted = now_so.body IS NULL,
+  SET version = r.version + 1, last_updated = now_so.last_updated, method = now_so.method, deleted = now_so.body IS NULL,
       sort_date = now_so.sort_date, parameters = now_so.parameters, body = now_so.body
-  FROM unnest($10::bigint[], $11::smallint[], $12::timestamptz[], $13::text[], {_LINES.format("$14")})
-    AS now_so (id, method, sort_date, parameters, body)
+  FROM unnest($10::bigint[], $11::timestamptz[], $12::smallint[], $13::timestamptz[], $14::text[], {_LINES.format("$15")})
+    AS now_so (id, last_updated, method, sort_date, parameters, body)
   WHERE r.id = now_so.id RETURNING r.id, r.target_key, r.sort_date),
 touched AS (TABLE made UNION ALL TABLE changed),
-{_entries(15, False, True)}
+{_entries(16, False, True)}
 SELECT id, target_key FROM touched
 """
 

@@ -7,7 +7,7 @@ the second sees what the first did. Source: R4 http.html, sections on update, hi
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
 from uuid import UUID
@@ -67,6 +67,7 @@ _TO_CHANGE, _TO_DELETE = Statement.of(LOCK_TO_CHANGE), Statement.of(LOCK_TO_DELE
 _NAMES = Statement.of(LOCK_NAMES)
 _CREATE, _WRITE = Statement.of(CREATE), Statement.of(WRITE)
 _NONE = Entries()
+_TICK = timedelta(milliseconds=1)
 _AT_ONCE = 500  # resources of one statement: thousands would not end within its time-out where others are at work, too
 
 
@@ -92,37 +93,40 @@ def write(tenant_id: UUID, changes: Sequence[Change], *, at: datetime) -> list[V
 
     :raises django.db.IntegrityError: a resource was created twice, which `locked` prevents.
     """
-    return write_along(tenant_id, prepare(changes, at=at), (), at=at)[0]
+    return write_along(tenant_id, prepare(changes, at=at), ())[0]
 
 
 def prepare(changes: Sequence[Change], *, at: datetime) -> list["Prepared"]:
-    """Make of changes what will stand in the tables; nothing is asked of the database."""
-    at = _stored(at)
-    return [_prepare(change, at) for change in changes]
+    """Make of changes what will stand in the tables; nothing is asked of the database.
+
+    Who waited for a row read the clock before whoever held it: so each version is later than the one that it follows.
+    """
+    return [_prepare(change, _after(change.before, at)) for change in changes]
 
 
 @needs_transaction
 def write_along(
-    tenant_id: UUID, prepared: Sequence["Prepared"], along: Sequence[Call], *, at: datetime
+    tenant_id: UUID, prepared: Sequence["Prepared"], along: Sequence[Call]
 ) -> tuple[list[Version], list[Rows]]:
-    """Write what was prepared for this time, with statements that run right after, in its trip; their answers come second.
+    """Write what was prepared, with statements that run right after, in its trip; their answers come second.
 
     :raises django.db.IntegrityError: a resource was created twice, which `locked` prevents.
     """
     if not prepared:
         return [], []
-    at = _stored(at)
     *early, late = [prepared[start : start + _AT_ONCE] for start in range(0, len(prepared), _AT_ONCE)]
-    answers = [run([_call(tenant_id, some, at)])[0] for some in early]
-    last, *others = run([_call(tenant_id, late, at), *along])
+    answers = [run([_call(tenant_id, some)])[0] for some in early]
+    last, *others = run([_call(tenant_id, late), *along])
     numbers = {
         int(rows.value(n, 1) or 0): int(rows.value(n, 0) or 0) for rows in (*answers, last) for n in range(len(rows))
     }
-    return [item.version(numbers[item.target], at) for item in prepared], others
+    return [item.version(numbers[item.target]) for item in prepared], others
 
 
-def _stored(at: datetime) -> datetime:
-    """The time as a resource tells it: to the millisecond."""
+def _after(before: Version | None, at: datetime) -> datetime:
+    """The time of the version that follows, as a resource tells it: to the millisecond."""
+    if before is not None:
+        at = max(at, before.last_updated + _TICK)
     return at.replace(microsecond=at.microsecond // 1000 * 1000)
 
 
@@ -132,6 +136,7 @@ class Prepared:
 
     change: Change
     number: int
+    at: datetime
     target: int
     body: bytes | None
     sort_date: str
@@ -140,10 +145,10 @@ class Prepared:
     added: Entries
     dropped: Entries
 
-    def version(self, row: int, at: datetime) -> Version:
+    def version(self, row: int) -> Version:
         """The version, once its row is known."""
         change = self.change
-        return Version(row, change.type, change.fhir_id, self.number, at, change.method, self.body, self.sort_date)
+        return Version(row, change.type, change.fhir_id, self.number, self.at, change.method, self.body, self.sort_date)
 
 
 def _prepare(change: Change, at: datetime) -> Prepared:
@@ -158,6 +163,7 @@ def _prepare(change: Change, at: datetime) -> Prepared:
     return Prepared(
         change=change,
         number=number,
+        at=at,
         target=target_key(change.type, change.fhir_id),
         body=body,
         sort_date=sort_date,
@@ -188,12 +194,12 @@ def _less(one: Entries, other: Entries, *, moved: bool) -> Entries:
     )
 
 
-def _call(tenant_id: UUID, prepared: Sequence[Prepared], at: datetime) -> Call:
+def _call(tenant_id: UUID, prepared: Sequence[Prepared]) -> Call:
     made = [item for item in prepared if item.change.before is None]
     changed = [(item.change.before.row, item) for item in prepared if item.change.before is not None]
     parameters: list[str | bytes | None] = [
         str(tenant_id),
-        at.isoformat(),
+        arrays.texts(item.at.isoformat() for item in made),
         arrays.numbers(NUMBERS[item.change.type] for item in made),
         arrays.texts(item.change.fhir_id for item in made),
         arrays.numbers(int(item.change.method) for item in made),
@@ -208,6 +214,7 @@ def _call(tenant_id: UUID, prepared: Sequence[Prepared], at: datetime) -> Call:
         return Call(_CREATE, [*parameters, *added])
     parameters += [
         arrays.numbers(row for row, _ in changed),
+        arrays.texts(item.at.isoformat() for _, item in changed),
         arrays.numbers(int(item.change.method) for _, item in changed),
         arrays.texts(item.sort_date for _, item in changed),
         arrays.texts(item.parameters for _, item in changed),

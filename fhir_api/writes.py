@@ -87,7 +87,7 @@ def carry_out(actor: Actor, addressed: Sequence[Addressed], *, at: datetime) -> 
     prepared = store.prepare(changes, at=at)
     checks = _Checks.of(actor, plans, prepared)
     facts = events.statements(actor, [_coming(plan) for plan in plans if plan.change], at)
-    versions, rows = store.write_along(actor.tenant_id, prepared, [*checks.calls, *facts], at=at)
+    versions, rows = store.write_along(actor.tenant_id, prepared, [*checks.calls, *facts])
     checks.read(rows[: len(checks.calls)])
     by_name = {version.name: version for version in versions}
     return [_written(plan, by_name, current) for plan in plans]

@@ -35,23 +35,33 @@ class _Task:
 
 
 @needs_transaction
-def run_batch(actor: Actor, sent: Sequence[Any], face: Face, *, at: datetime) -> list[Answer]:
-    """Carry out the entries of a batch in their order; every one has an answer."""
-    batch = _Batch(actor, face, at)
-    for number, one in enumerate(sent):
+def run_batch(
+    actor: Actor, sent: Sequence[Any], face: Face, *, at: datetime, numbers: Sequence[int] | None = None
+) -> list[Answer]:
+    """Carry out the entries of a batch in their order, all or those with these numbers; every one of them has an answer."""
+    wanted = range(len(sent)) if numbers is None else numbers
+    batch = _Batch(actor, face, at, own=_own_urls(sent))
+    for number in wanted:
         try:
-            batch.take(read_entry(one, number))
+            batch.take(read_entry(sent[number], number))
         except PlatformError as refusal:
             batch.answers[number] = of_refusal(refusal)
     batch.carry_out()
-    return [batch.answers[number] for number in range(len(sent))]
+    return [batch.answers[number] for number in wanted]
+
+
+def _own_urls(sent: Sequence[Any]) -> frozenset[str]:
+    """The placeholders of the batch, to which none of its entries may refer."""
+    urls = (one.get("fullUrl") for one in sent if isinstance(one, dict))
+    return frozenset(url for url in urls if isinstance(url, str) and url.startswith("urn:"))
 
 
 class _Batch:
-    def __init__(self, actor: Actor, face: Face, at: datetime) -> None:
+    def __init__(self, actor: Actor, face: Face, at: datetime, *, own: frozenset[str]) -> None:
         self.actor = actor
         self.face = face
         self.at = at
+        self.own = own
         self.answers: dict[int, Answer] = {}
         self.entries: list[Entry] = []
 
@@ -75,8 +85,7 @@ class _Batch:
 
     def _linked(self) -> list[_Task | Entry]:
         """The tasks with their conditional references replaced; entries that only read stand between them."""
-        own = frozenset(entry.full_url for entry in self.entries if entry.full_url.startswith("urn:"))
-        read = [(entry, self._prepared(entry, own)) for entry in self.entries]
+        read = [(entry, self._prepared(entry)) for entry in self.entries]
         every = [one for _, (_, links) in read for one in links.conditional]
         found = references.asked(every, actor=self.actor, at=self.at) if every else {}
         for entry, (_, links) in read:
@@ -89,9 +98,9 @@ class _Batch:
                 self.answers[entry.number] = of_refusal(refusal)
         return [task for entry, (task, _) in read if task is not None and entry.number not in self.answers]
 
-    def _prepared(self, entry: Entry, own: frozenset[str]) -> tuple[_Task | Entry | None, Links]:
+    def _prepared(self, entry: Entry) -> tuple[_Task | Entry | None, Links]:
         """An entry's task and the links of its resource; no task where it is refused."""
-        links = Links({}, own)
+        links = Links({}, self.own)
         if entry.reads:
             return entry, links
         try:

@@ -1,23 +1,29 @@
 """Importing files of resources and Bundles into a tenant, so that an import that was broken off can be begun again.
 
 What was carried out is remembered in its own transaction, by the hash of its bytes, like a key of idempotency; so nothing is
-carried out twice within the days that keys are kept. Resources are written under their own ids, which may be repeated for ever.
+carried out twice within the days that keys are kept. Of a batch the entries that were refused are remembered, too, and tried
+again. Resources are written under their own ids, which may be repeated for ever.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+import zlib
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, Final
+from typing import IO, Any, Final
 
-from api.errors import refusal_of
-from api.idempotency import Claim
+import orjson
+from django.http import HttpResponse
+
+from api.idempotency import Claim, InProgress
+from core import clock
 from core.actor import SYSTEM, Actor
 from core.db import tenant_context
 from core.errors import Malformed, PlatformError
-from core.pipeline import run
+from core.pipeline import Call, Statement, run
 from fhir_api.ids import check_id
 from fhir_api.intentions import Write
+from fhir_api.keys import hashed
 from fhir_api.models import Method
 from fhir_api.outcomes import issues_of
 from fhir_api.reading import read_body, read_document
@@ -25,6 +31,7 @@ from fhir_api.resources import Json, written
 from fhir_api.types import NUMBERS
 from fhir_api.writes import perform
 
+from .answers import Answer
 from .batches import run_batch
 from .entries import listed, read_type
 from .faces import Platform
@@ -33,17 +40,28 @@ from .transactions import transact
 
 LIMIT_BYTES: Final = 64 * 1_048_576
 TOGETHER: Final = 200
+_PIECE_BYTES: Final = 1_048_576
+_BROKEN: Final = (OSError, EOFError, zlib.error)  # of a file that ends too soon, or is not packed as it says
+TOLD: Final = 20
+_ALONE: Final = Statement.of("SELECT pg_advisory_xact_lock($1)")  # of twins, one sees what the other left
 
 
 @dataclass(slots=True)
 class Tally:
-    """What an import came to. `refused` tells place and reason, without values of a record."""
+    """What an import came to. `reasons` tells place and reason of the first that were refused, without values of a record."""
 
     written: int = 0
     unchanged: int = 0
     skipped: int = 0
     repeated: int = 0
-    refused: list[str] = field(default_factory=list)
+    refused: int = 0
+    reasons: list[str] = field(default_factory=list)
+
+    def refuse(self, reason: str) -> None:
+        """Count one more that was refused."""
+        self.refused += 1
+        if len(self.reasons) < TOLD:
+            self.reasons.append(reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +72,14 @@ class Item:
     content: Json
 
 
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A part of a file that could not be read, and why."""
+
+    place: str
+    reason: str
+
+
 class NotImported(Malformed):
     """A document of the file cannot be imported."""
 
@@ -61,53 +87,66 @@ class NotImported(Malformed):
     title = "The file cannot be imported."
 
 
-def lines(raw: Iterator[bytes], name: str) -> Iterator[Item]:
-    """The documents of NDJSON: each line a resource or a Bundle.
-
-    :raises NotImported: a line is not one.
-    """
-    for number, line in enumerate(raw, 1):
-        if line.strip():
-            yield _item(line, f"{name}:{number}")
-
-
-def whole(raw: bytes, name: str) -> Iterator[Item]:
-    """The documents of a JSON file: a resource, a Bundle, or a list of them.
-
-    :raises NotImported: it is none of them.
-    """
-    found = read_document(raw, limit_bytes=LIMIT_BYTES)
-    for number, one in enumerate(found if isinstance(found, list) else [found]):
-        if not isinstance(one, dict):
-            raise NotImported(f"{name}[{number}] is not a resource.")
-        yield Item(f"{name}[{number}]" if isinstance(found, list) else name, one)
+def lines(file: IO[bytes], name: str) -> Iterator[Item | Unread]:
+    """The documents of NDJSON: each line a resource or a Bundle. The end of what can be unpacked or read is the last."""
+    number = 0
+    try:
+        for number, line in enumerate(_cut(file), 1):
+            raw = line.removeprefix(BOM_UTF8) if number == 1 else line
+            if raw.strip():
+                yield _item(raw, f"{name}:{number}")
+    except _BROKEN as error:
+        yield Unread(f"{name}:{number + 1}", _reason(error))
 
 
-def _item(raw: bytes, place: str) -> Item:
+def whole(file: IO[bytes], name: str) -> Iterator[Item | Unread]:
+    """The documents of a JSON file: a resource, a Bundle, or a list of them."""
+    try:
+        found = read_document(file.read(LIMIT_BYTES + 1).removeprefix(BOM_UTF8), limit_bytes=LIMIT_BYTES)
+    except (PlatformError, *_BROKEN) as error:
+        yield Unread(name, _reason(error))
+    else:
+        several = isinstance(found, list)
+        for number, one in enumerate(found if several else [found]):
+            place = f"{name}[{number}]" if several else name
+            is_resource = isinstance(one, dict) and isinstance(one.get("resourceType"), str)
+            yield Item(place, one) if is_resource else Unread(place, "This is not a resource.")
+
+
+def _cut(file: IO[bytes]) -> Iterator[bytes]:
+    """The lines of a file; of one that is longer than may be only what tells so."""
+    while line := file.readline(LIMIT_BYTES + 1):
+        yield line
+        while line and not line.endswith(b"\n"):
+            line = file.readline(_PIECE_BYTES)
+
+
+def _item(raw: bytes, place: str) -> Item | Unread:
     try:
         return Item(place, read_body(raw, None, limit_bytes=LIMIT_BYTES))
     except PlatformError as refusal:
-        raise NotImported(f"{place}: {refusal.detail}") from None
+        return Unread(place, _reason(refusal))
 
 
 class Import:
-    """One import into one tenant."""
+    """One import into one tenant. It may last for hours: each of its transactions reads the clock once it has begun."""
 
-    def __init__(self, actor: Actor, *, at: datetime) -> None:
+    def __init__(self, actor: Actor) -> None:
         self.actor = actor
-        self.at = at
         self.tally = Tally()
 
-    def take(self, items: Iterator[Item]) -> Iterator[None]:
+    def take(self, items: Iterator[Item | Unread]) -> Iterator[None]:
         """Carry out the documents one after the other, Bundles alone, resources in companies; pause after each of these."""
         waiting: list[Item] = []
         for item in items:
-            if item.content.get("resourceType") == "Bundle":
+            if isinstance(item, Unread):
+                self.tally.refuse(f"{item.place}: {item.reason}")
+            elif item.content["resourceType"] == "Bundle":
                 yield from self._resources(waiting)
                 waiting = []
                 self._bundle(item)
                 yield
-            elif item.content.get("resourceType") in NUMBERS:
+            elif item.content["resourceType"] in NUMBERS:
                 waiting.append(item)
                 if len(waiting) == TOGETHER:
                     yield from self._resources(waiting)
@@ -120,26 +159,35 @@ class Import:
         try:
             begun_again(lambda: self._carry_out(item.content, item.place))
         except PlatformError as refusal:
-            self.tally.refused.append(_told(item.place, refusal))
+            self.tally.refuse(f"{item.place}: {_reason(refusal)}")
 
     def _carry_out(self, bundle: Json, place: str) -> None:
         kind, sent = read_type(bundle), listed(bundle)
         digest = hashlib.sha256(written(bundle)).hexdigest()
         claim = Claim((str(self.actor.tenant_id), str(SYSTEM.id), f"import:{digest}"), digest)
         with tenant_context(self.actor.tenant_id):
-            (taken,) = run([claim.call()])
-            if not len(taken):
+            _, taken = run([Call(_ALONE, [str(hashed("/".join(claim.owner)))]), claim.call()])
+            left = range(len(sent)) if len(taken) else _refused_before(claim)
+            if not len(taken) and not left:
                 self.tally.repeated += 1
                 return
-            answers = (transact if kind == "transaction" else run_batch)(self.actor, sent, Platform(), at=self.at)
-        for number, answer in enumerate(answers):
+            at = clock.now()
+            if kind == "transaction":
+                answers = transact(self.actor, sent, Platform(), at=at)
+            else:
+                answers = run_batch(self.actor, sent, Platform(), at=at, numbers=left)
+            refused = [number for number, answer in zip(left, answers, strict=True) if answer.status >= 400]
+            if refused or not len(taken):
+                claim.keep(HttpResponse(orjson.dumps(refused)), secrets=())
+        self._count(place, dict(zip(left, answers, strict=True)))
+
+    def _count(self, place: str, answers: Mapping[int, Answer]) -> None:
+        for number, answer in answers.items():
             if answer.status >= 400:
                 issue = (answer.outcome or {}).get("issue", [{}])[0]
-                self.tally.refused.append(
-                    f"{place}: Bundle.entry[{number}]: {answer.status} {issue.get('diagnostics', '')}"
-                )
-        self.tally.written += sum(answer.status in (201, 204) for answer in answers)
-        self.tally.unchanged += sum(answer.status == 200 for answer in answers)
+                self.tally.refuse(f"{place}: Bundle.entry[{number}]: {answer.status} {issue.get('diagnostics', '')}")
+        self.tally.written += sum(answer.status in (201, 204) for answer in answers.values())
+        self.tally.unchanged += sum(answer.status == 200 for answer in answers.values())
 
     def _resources(self, items: Sequence[Item]) -> Iterator[None]:
         """Write resources under their own ids; a company with a bad one is halved until that one stands alone."""
@@ -153,15 +201,25 @@ class Import:
                 yield from self._resources(items[:half])
                 yield from self._resources(items[half:])
                 return
-            self.tally.refused.append(_told(items[0].place, refusal))
+            self.tally.refuse(f"{items[0].place}: {_reason(refusal)}")
         yield
 
     def _write(self, items: Sequence[Item]) -> None:
         writes = [_write_of(item) for item in items]
         with tenant_context(self.actor.tenant_id):
-            done = perform(self.actor, writes, at=self.at)
+            done = perform(self.actor, writes, at=clock.now())
         self.tally.written += sum(one.changed for one in done)
         self.tally.unchanged += sum(not one.changed for one in done)
+
+
+def _refused_before(claim: Claim) -> list[int]:
+    """The entries of a Bundle of before that were refused: nothing is kept where none was."""
+    try:
+        kept = claim.earlier()
+    except InProgress:
+        return []
+    found: list[int] = orjson.loads(kept.content) if kept else []
+    return found
 
 
 def _write_of(item: Item) -> Write:
@@ -172,9 +230,11 @@ def _write_of(item: Item) -> Write:
     return Write(Method.PUT, resource["resourceType"], check_id(fhir_id), resource=resource)
 
 
-def _told(place: str, refusal: PlatformError) -> str:
-    issue = issues_of(refusal_of(refusal))[0]
-    return ": ".join(part for part in (place, issue.expression, issue.diagnostics) if part)
+def _reason(error: Exception) -> str:
+    if not isinstance(error, PlatformError):
+        return getattr(error, "strerror", None) or str(error)
+    issue = issues_of(error)[0]
+    return ": ".join(part for part in (issue.expression, issue.diagnostics) if part)
 
 
-__all__ = ["LIMIT_BYTES", "Import", "Item", "NotImported", "Tally", "lines", "whole"]
+__all__ = ["Import", "Item", "NotImported", "Tally", "Unread", "lines", "whole"]

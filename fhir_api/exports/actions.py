@@ -12,15 +12,16 @@ from core.errors import NotFound, TooMany
 from core.pipeline import Call, Statement, run
 from fhir_api.keys import hashed
 from ledger import public as ledger
-from organizations.public import consume_quota
+from organizations.public import consume_quota, release_quota
 
 from . import events, states
 from .asking import Wish
-from .models import ExportJob
+from .models import ExportFile, ExportJob
 
 CARRY_ON: Final = "fhir_exports.carry_on"
 SWEEP: Final = "fhir_exports.sweep"
 MOST_OPEN: Final = 2
+QUOTA: Final = "exports_per_day"
 _EXPIRES_SECONDS: Final = 5
 _LOCK: Final = Statement.of("SELECT pg_advisory_xact_lock($1)")
 
@@ -57,7 +58,7 @@ def request_export(*, actor: Actor, wish: Wish, types: Sequence[str], request_ur
         subject_id=actor.subject_id, request_url=request_url, created_at=at, updated_at=at,
         transaction_time=at.replace(microsecond=at.microsecond // 1000 * 1000),
     )  # fmt: skip
-    consume_quota(actor=actor, key="exports_per_day", at=at)
+    consume_quota(actor=actor, key=QUOTA, at=at)
     record(actor, job, events.ExportRequested(level=job.level, types=job.types), at)
     jobs.enqueue(CARRY_ON, expires_seconds=_EXPIRES_SECONDS)
     return job
@@ -67,10 +68,14 @@ def request_export(*, actor: Actor, wish: Wish, types: Sequence[str], request_ur
 def cancel_export(*, actor: Actor, job: ExportJob, at: datetime) -> ExportJob:
     """Stop a locked export, or give up the files of one that has ended; nobody finds it any more.
 
+    Who stops it before it has a file gets the unit of the day back; workers hold the same lock while they write.
+
     :raises NoSuchExport: it was cancelled or has expired.
     """
     if job.state in (states.CANCELLED, states.EXPIRED):
         raise NoSuchExport
+    if _gave_nothing(actor, job) and job.created_at.date() == at.date():  # another day's unit is gone already
+        release_quota(actor=actor, key=QUOTA, at=at)
     job.state, job.updated_at = states.CANCELLED, at
     job.finished_at = job.finished_at or at
     job.version += 1
@@ -78,6 +83,10 @@ def cancel_export(*, actor: Actor, job: ExportJob, at: datetime) -> ExportJob:
     record(actor, job, events.ExportCancelled(level=job.level), at)
     jobs.enqueue(SWEEP, expires_seconds=_EXPIRES_SECONDS)
     return job
+
+
+def _gave_nothing(actor: Actor, job: ExportJob) -> bool:
+    return job.state in states.OPEN and not ExportFile.objects.of(actor).filter(job=job).exists()
 
 
 @needs_transaction

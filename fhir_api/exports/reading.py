@@ -96,7 +96,7 @@ def status_of(job: Rows, files: Rows) -> Status | None:
 
 def content_calls(tenant_id: UUID, job_id: UUID, subject_id: UUID, name: str) -> list[Call]:
     """The statements that read a file of a completed export of a subject."""
-    named = [str(tenant_id), str(job_id), str(subject_id), name]
+    named = [str(tenant_id), str(job_id), str(subject_id), "" if "\0" in name else name]  # no file is called so
     return [Call(_HEAD, named), Call(_PARTS, named)]
 
 

@@ -194,8 +194,9 @@ class TenantListPages(StaffPages):
 
 
 def _provision(request: HttpRequest, form: ProvisioningForm) -> provisioning.Provisioned:
-    at, actor = now(), audit.staff_actor(request)
+    actor = audit.staff_actor(request)
     with transaction.atomic():
+        at = now()
         made = provisioning.provision_tenant(actor=actor, spec=form.spec(), at=at)
         own = audit.staff_actor(request, made.tenant.id)
         with tenant_context(made.tenant.id):

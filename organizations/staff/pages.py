@@ -198,10 +198,10 @@ class StaffPages(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         return TemplateResponse(request, "staff/button.html", context)
 
     def _press(self, request: HttpRequest, button: Button, found: Any, data: dict[str, Any]) -> str:
-        at = now()
         tenant_id = self.tenant_of(found)
         actor = audit.staff_actor(request, tenant_id)
         with transaction.atomic(), tenant_context(tenant_id or audit.PLATFORM):
+            at = now()  # no earlier: what is projected bears it, and exports wait for open transactions
             row = self.locked(found.pk)
             told = button.run(Press(actor, request.user, row, data, at))
             action = f"{self.opts.model_name}.{button.name}"

@@ -51,6 +51,16 @@ def test_answers_before_the_failed_statement_are_kept_and_nothing_else(table):
     assert table.count() == 0
 
 
+@pytest.mark.parametrize("value", ["a\0b", b"a\0", "\0"])
+def test_parameter_with_a_nul_is_refused_and_never_cut_off(table, value):
+    echo = Statement.of("SELECT $1::text")
+    for statement in (echo, Statement(echo.sql, b"")):
+        with pytest.raises(DataError), table.bound():
+            pipeline.run([table.made, Call(statement, [value])])
+        assert pipeline.run([Call(statement, ["a b"])])[0].value() == b"a b"
+    assert table.count() == 0
+
+
 def test_error_of_another_origin_has_no_answers():
     assert pipeline.answers_before(IntegrityError()) == []
 

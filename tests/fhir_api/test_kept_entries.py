@@ -54,6 +54,23 @@ def write(tenant, resource, *, method=Method.PUT, kind="", fhir_id="", later=0):
         return store.write(tenant.id, [change], at=now() + timedelta(seconds=later))[0]
 
 
+def test_each_version_is_later_than_its_own_predecessor(tenant):
+    """A projection and a clock that goes after another one write so, too; nobody is moved for the sake of others."""
+    first = write(tenant, EDGE, later=60)
+    other = {**EDGE, "id": "other"}
+    with tenant_context(tenant.id):
+        before, at = store.locked(tenant.id, [first.name]), now()
+        named = [("Observation", "edge", EDGE, before[first.name]), ("Observation", "other", other, None)]
+        second, alone = store.write(tenant.id, [store.Change(Method.PUT, *one) for one in named], at=at)
+    gone = write(tenant, None, method=Method.DELETE, kind="Observation", fhir_id="edge")
+    again = write(tenant, EDGE)
+    moments = [one.last_updated for one in (first, second, gone, again)]
+    assert moments == [first.last_updated + n * timedelta(milliseconds=1) for n in range(4)]
+    assert alone.last_updated == at.replace(microsecond=at.microsecond // 1000 * 1000)
+    with tenant_context(tenant.id):
+        assert store.locked(tenant.id, [first.name])[first.name].last_updated == again.last_updated
+
+
 def kept(tenant):
     """The rows of each table as sets of the columns compared here."""
     with tenant_context(tenant.id):

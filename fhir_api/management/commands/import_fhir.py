@@ -11,14 +11,11 @@ from typing import IO, Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 
-from core import clock
 from core.actor import system_actor
-from core.errors import PlatformError
-from fhir_api.bundles.imports import LIMIT_BYTES, Import, Item, lines, whole
+from fhir_api.bundles.imports import Import, Item, Unread, lines, whole
 from organizations.public import tenant_named
 
 _WIDTH = 30
-_SHOWN_AT_MOST = 20
 _EVERY_SECONDS = 0.2
 
 
@@ -26,7 +23,8 @@ class Command(BaseCommand):
     """Imports NDJSON (a resource or Bundle a line) and JSON (a resource, a Bundle, or a list of them), packed or not."""
 
     help = (
-        "Import FHIR resources and Bundles. Run it again after it was broken off: what is there is not written twice."
+        "Import FHIR resources and Bundles. Run it again after it was broken off: what is there is not written twice,"
+        " what was refused is tried again. Where a file has one id several times, each run writes its versions again."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -37,42 +35,42 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Import, and tell what came of it.
 
-        :raises CommandError: there is no such tenant or file, or something was refused.
+        :raises CommandError: there is no such tenant, or something was refused.
         """
         tenant_id = tenant_named(options["tenant"])
         if tenant_id is None:
             raise CommandError(f"There is no tenant {options['tenant']!r}.")
-        work = Import(system_actor(tenant_id), at=clock.now())
+        work = Import(system_actor(tenant_id))
         for path in options["files"]:
             self._import(work, path)
         tally = work.tally
         self.stdout.write(
             f"{tally.written} written, {tally.unchanged} unchanged, {tally.repeated} Bundles imported before, "
-            f"{tally.skipped} of other types left out, {len(tally.refused)} refused."
+            f"{tally.skipped} of other types left out, {tally.refused} refused."
         )
         if tally.refused:
-            shown = tally.refused[:_SHOWN_AT_MOST]
-            raise CommandError("\n".join(["Refused:", *shown, *(["…"] if len(tally.refused) > len(shown) else [])]))
+            more = ["…"] if tally.refused > len(tally.reasons) else []
+            raise CommandError("\n".join(["Refused:", *tally.reasons, *more]))
 
     def _import(self, work: Import, path: Path) -> None:
         try:
-            with path.open("rb") as file:
-                bar = _Bar(path.name, file, path.stat().st_size, shown=sys.stderr.isatty())
-                for _ in work.take(_items(path.name, file)):
-                    bar.show(work.tally.written)
-                bar.end()
-        except (OSError, EOFError) as error:
-            raise CommandError(f"{path}: {error}") from error
-        except PlatformError as error:
-            raise CommandError(f"{path}: {error.detail}") from error
+            file = path.open("rb")
+        except OSError as error:
+            work.tally.refuse(f"{path}: {error.strerror}")
+            return
+        with file:
+            bar = _Bar(path.name, file, path.stat().st_size, shown=sys.stderr.isatty())
+            for _ in work.take(_items(path.name, file)):
+                bar.show(work.tally.written)
+            bar.end()
 
 
-def _items(name: str, file: IO[bytes]) -> Iterator[Item]:
+def _items(name: str, file: IO[bytes]) -> Iterator[Item | Unread]:
     packed = name.endswith(".gz")
-    content = cast("IO[bytes]", gzip.GzipFile(fileobj=file)) if packed else file
-    if name.removesuffix(".gz").endswith((".ndjson", ".jsonl")):
-        return lines(iter(io.BufferedReader(cast("io.RawIOBase", content)) if packed else content), name)
-    return whole(content.read(LIMIT_BYTES + 1), name)
+    content = (
+        cast("IO[bytes]", io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=file)))) if packed else file
+    )
+    return (lines if name.removesuffix(".gz").endswith((".ndjson", ".jsonl")) else whole)(content, name)
 
 
 class _Bar:

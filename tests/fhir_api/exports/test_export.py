@@ -6,12 +6,16 @@ from datetime import timedelta
 
 import pytest
 
+from core.actor import system_actor
 from core.clock import now
 from core.db import tenant_context
 from fhir_api import compartments
-from fhir_api.exports import states, tasks, upkeep, worker
+from fhir_api.exports import batches, states, tasks, upkeep, worker
+from fhir_api.exports.actions import cancel_export
 from fhir_api.exports.models import ExportJob
 from ledger.public import Event
+from organizations.models import Quota
+from organizations.public import consume_quota
 from tests import factories
 from tests.fhir_api.clients import BASE, Fhir, code_of, issue_type, observation, patient, prescriber, reader
 from tests.fhir_api.exports.asking import begun, carry_out, exported, fetched, jobs, kept, kick_off, manifest
@@ -183,6 +187,14 @@ def test_file_is_packed_for_who_takes_it(client, person):
     assert client.get(path, Accept="text/html").status_code == 406
 
 
+def test_name_with_a_nul_is_no_file(client, person):
+    path = manifest(client, "/$export?_type=Patient")["output"][0]["url"].partition(BASE)[2]
+    assert client.get(path).status_code == 200
+    for name in (f"{path}%00", f"{path}%00.ndjson", f"{path}x"):
+        answer = client.get(name)
+        assert (answer.status_code, code_of(answer)) == (404, "not_found")
+
+
 def test_files_are_cut_and_parts_make_one_gzip(fresh, monkeypatch):
     monkeypatch.setattr("fhir_api.exports.batches.RESOURCES", 2)
     monkeypatch.setattr("fhir_api.exports.files.LARGEST", 2_000)
@@ -275,6 +287,49 @@ def test_quota_of_the_day_is_counted():
         carry_out(small, begun(small, "/$export?_type=Condition"))
     answer = kick_off(small)
     assert (answer.status_code, code_of(answer)) == (403, "quota_exceeded")
+
+
+def exports_used(client):
+    with tenant_context(client.tenant.id):
+        return Quota.objects.get(tenant_id=client.tenant.id, key="exports_per_day").used
+
+
+def test_export_that_is_cancelled_before_it_has_a_file_does_not_count(fresh, monkeypatch):
+    monkeypatch.setattr(batches, "RESOURCES", 1)
+    for _ in range(2):
+        fresh.made(patient())
+    assert fresh.delete(begun(fresh)).status_code == 202
+    assert exports_used(fresh) == 0
+    status = begun(fresh, "/$export?_type=Patient")
+    while kept(fresh.tenant) == (0, 0):
+        worker.advance(fresh.tenant.id, jobs(fresh.tenant)[-1].id, at=now())
+    assert (fresh.get(status).status_code, fresh.delete(status).status_code) == (202, 202)
+    assert fresh.delete(status).status_code == 404
+    assert exports_used(fresh) == 1
+    ended = begun(fresh, "/$export?_type=Condition")
+    assert carry_out(fresh, ended).json()["output"] == []
+    assert fresh.delete(ended).status_code == 202
+    assert exports_used(fresh) == 2
+
+
+def test_cancelling_races_the_first_file_and_only_what_gave_nothing_does_not_count(fresh):
+    fresh.made(patient())
+    for _ in range(6):
+        used, before, status = exports_used(fresh), kept(fresh.tenant)[0], begun(fresh)
+        _, answer = race(lambda: worker.carry_on(seconds=0.2), lambda status=status: fresh.delete(status))
+        assert answer.status_code == 202
+        assert exports_used(fresh) - used == (kept(fresh.tenant)[0] > before)
+
+
+def test_unit_of_an_earlier_day_is_not_given_back_to_this_one(fresh):
+    begun(fresh)
+    (job,) = jobs(fresh.tenant)
+    with tenant_context(fresh.tenant.id):
+        actor = system_actor(fresh.tenant.id)
+        tomorrow = now() + timedelta(days=1)
+        consume_quota(actor=actor, key="exports_per_day", at=tomorrow)
+        cancel_export(actor=actor, job=job, at=tomorrow)
+    assert exports_used(fresh) == 1
 
 
 def test_repeated_kick_off_with_one_key_is_one_export(client):

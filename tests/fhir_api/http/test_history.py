@@ -1,11 +1,14 @@
 """Point 39: histories of a resource, a type and all resources."""
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from core.clock import now
+from core.db import tenant_context
 from core.ids import uuid7_text
+from fhir_api.models import Resource
 from tests.fhir_api.clients import BASE, code_of, patient, prescriber
 
 
@@ -97,6 +100,19 @@ def test_pages_show_every_version_once_though_others_are_written_meanwhile():
     assert (len(versions), len(set(versions))) == (25, 25)
     moments = [one["response"]["lastModified"] for one in seen]
     assert moments == sorted(moments, reverse=True)
+
+
+def test_versions_of_one_resource_stand_in_their_order_whatever_clock_they_are_of(doctor):
+    path = f"/Patient/{lived(doctor)}"
+    with tenant_context(doctor.tenant.id):
+        Resource.objects.filter(fhir_id=path[9:]).update(last_updated=now() - timedelta(days=1))
+    bundle, seen = doctor.get(f"{path}/_history?_count=2").json(), []
+    while True:
+        seen += [one["response"]["etag"] for one in bundle["entry"]]
+        if "next" not in links(bundle):
+            break
+        bundle = follow(doctor, links(bundle)["next"]).json()
+    assert seen == [f'W/"{number}"' for number in (5, 4, 3, 2, 1)]
 
 
 def test_since_and_at_choose_by_time(doctor):

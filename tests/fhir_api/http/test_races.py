@@ -75,6 +75,29 @@ def test_point_7_parallel_creates_under_one_id_with_if_none_match_make_one(docto
     assert statuses(answers) == {201: 1, 412: 7}
 
 
+def test_parallel_updates_are_each_later_than_the_one_before(doctor):
+    """Who waits for the row read the clock before those who had it; a deletion and what follows it are versions, too."""
+    path = f"/Patient/{doctor.made(patient())['id']}"
+
+    def write(api, n):
+        for round_number in range(6):
+            sent = patient(id=path[9:], multipleBirthInteger=100 * n + round_number + 1)
+            entry = {"request": {"method": "PUT", "url": path[1:]}, "resource": sent}
+            bundle = {"resourceType": "Bundle", "type": "transaction", "entry": [entry]}
+            answers = [api.put(path, sent) if n % 2 else api.post("", bundle)]
+            if n == 0:
+                answers.append(api.delete(path))
+            assert {answer.status_code for answer in answers} <= {200, 201, 204}
+
+    assert all_at_once(doctor, write, 8) == [None] * 8
+    told = [one["response"] for one in doctor.get(f"{path}/_history?_count=200").json()["entry"]]
+    versions = [int(one["etag"][3:-1]) for one in told]
+    moments = [one["lastModified"] for one in told]
+    assert versions == list(range(len(told), 0, -1))
+    assert len(told) > 48
+    assert moments == sorted(set(moments), reverse=True)
+
+
 def test_who_changes_a_resource_holds_up_nobody_who_refers_to_it(doctor):
     made = doctor.made(patient())
     with tenant_context(doctor.tenant.id):
