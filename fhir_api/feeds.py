@@ -11,6 +11,7 @@ from typing import Final
 from uuid import UUID
 
 from core import clock
+from core.db import needs_transaction
 from core.pipeline import Call, Rows, Statement
 from core.pipeline import run as run_calls
 
@@ -32,6 +33,13 @@ WHERE key BETWEEN $1::bigint AND $2::bigint"""
 def mark_call(tenant_id: UUID) -> Call:
     """The statement that marks the begin of a write; whoever sends it reads the write's time afterwards."""
     return Call(_MARK, [str(_key(tenant_id, clock.now()))])
+
+
+@needs_transaction
+def begin(tenant_id: UUID) -> datetime:
+    """Mark the begin of a write in a trip of its own, and read its time."""
+    run_calls([mark_call(tenant_id)])
+    return clock.now()
 
 
 def settled(tenant_id: UUID, run: Callable[[Sequence[Call]], Sequence[Rows]] = run_calls) -> datetime:

@@ -21,6 +21,7 @@ from core.actor import SYSTEM, Actor
 from core.db import tenant_context
 from core.errors import Malformed, PlatformError
 from core.pipeline import Call, Statement, run
+from fhir_api.feeds import begin, mark_call
 from fhir_api.ids import check_id
 from fhir_api.intentions import Write
 from fhir_api.keys import hashed
@@ -166,7 +167,9 @@ class Import:
         digest = hashlib.sha256(written(bundle)).hexdigest()
         claim = Claim((str(self.actor.tenant_id), str(SYSTEM.id), f"import:{digest}"), digest)
         with tenant_context(self.actor.tenant_id):
-            _, taken = run([Call(_ALONE, [str(hashed("/".join(claim.owner)))]), claim.call()])
+            _, taken, _ = run(
+                [Call(_ALONE, [str(hashed("/".join(claim.owner)))]), claim.call(), mark_call(self.actor.tenant_id)]
+            )
             left = range(len(sent)) if len(taken) else _refused_before(claim)
             if not len(taken) and not left:
                 self.tally.repeated += 1
@@ -207,7 +210,7 @@ class Import:
     def _write(self, items: Sequence[Item]) -> None:
         writes = [_write_of(item) for item in items]
         with tenant_context(self.actor.tenant_id):
-            done = perform(self.actor, writes, at=clock.now())
+            done = perform(self.actor, writes, at=begin(self.actor.tenant_id))
         self.tally.written += sum(one.changed for one in done)
         self.tally.unchanged += sum(not one.changed for one in done)
 

@@ -1,7 +1,6 @@
 """Keeping projected resources as their rows are, in the transaction that changes the rows."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -9,7 +8,7 @@ from django.conf import settings
 
 from core.actor import Actor, Subject, SubjectKind
 from core.db import needs_transaction, tenant_context
-from fhir_api import events, store
+from fhir_api import events, feeds, store
 from fhir_api.models import Method
 from fhir_api.reading import read_stored
 from fhir_api.resources import Json, canonical
@@ -47,14 +46,14 @@ def follow(facts: Sequence[ledger.Fact]) -> None:
 
 
 @needs_transaction
-def project(actor: Actor, *, at: datetime) -> list[Version]:
+def project(actor: Actor) -> list[Version]:
     """Bring all projected resources of the actor's tenant, which must be bound, up to date; the new versions."""
     places = shown_locations(actor.tenant_id)
     organizations = shown_organizations(actor.tenant_id)
     known = [str(one.id) for one in organizations]
     made = [(str(one.id), building.organization(one, known=known)) for one in organizations]
     made += [(str(one.id), building.location(one)) for one in places]
-    return _write(actor, made, at)
+    return _write(actor, made)
 
 
 def _place(fact: ledger.Fact) -> None:
@@ -63,12 +62,12 @@ def _place(fact: ledger.Fact) -> None:
     places = shown_locations(fact.tenant_id, [fact.resource_id])
     named = [one.organization_id for one in places if one.organization_id]
     made = [*_organizations(fact.tenant_id, named), *((str(one.id), building.location(one)) for one in places)]
-    _write(_actor(fact, fact.tenant_id), made, fact.occurred_at)
+    _write(_actor(fact, fact.tenant_id), made)
 
 
 def _tenant(fact: ledger.Fact) -> None:
     for tenant_id in tenants_with(FEATURE, ids=[fact.tenant_id]):
-        project(_actor(fact, tenant_id), at=fact.occurred_at)
+        project(_actor(fact, tenant_id))
 
 
 def _organization(fact: ledger.Fact) -> None:
@@ -76,7 +75,7 @@ def _organization(fact: ledger.Fact) -> None:
     for tenant_id in tenants_with(FEATURE, ids=tenants_above(fact.resource_id)):
         with tenant_context(tenant_id):
             made = _organizations(tenant_id, [fact.resource_id])
-            _write(_actor(fact, tenant_id), made, fact.occurred_at)
+            _write(_actor(fact, tenant_id), made)
 
 
 def _organizations(tenant_id: UUID, ids: Iterable[UUID]) -> list[tuple[str, Json]]:
@@ -86,7 +85,8 @@ def _organizations(tenant_id: UUID, ids: Iterable[UUID]) -> list[tuple[str, Json
     return [(str(one.id), building.organization(one, known=known)) for one in shown if one.id in wanted]
 
 
-def _write(actor: Actor, made: Sequence[tuple[str, Json]], at: datetime) -> list[Version]:
+def _write(actor: Actor, made: Sequence[tuple[str, Json]]) -> list[Version]:
+    at = feeds.begin(actor.tenant_id)
     names = [(resource["resourceType"], fhir_id) for fhir_id, resource in made]
     current = store.locked(actor.tenant_id, names) if names else {}
     changes = []

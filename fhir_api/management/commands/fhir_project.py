@@ -6,7 +6,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from core import clock
 from core.actor import system_actor
 from core.db import tenant_context
 from fhir_api.projections.projecting import FEATURE, project
@@ -37,6 +36,6 @@ class Command(BaseCommand):
         written = 0
         for tenant_id in tenants:
             with tenant_context(tenant_id):
-                written += len(project(system_actor(tenant_id), at=clock.now()))
+                written += len(project(system_actor(tenant_id)))
         answer = {"tenants": len(tenants), "written": written}
         self.stdout.write(json.dumps(answer) if options["json"] else f"{written} resources in {len(tenants)} tenants")

@@ -6,8 +6,10 @@ import time
 import pytest
 from django.db import connection
 
+from core.actor import system_actor
 from core.db import tenant_context
 from fhir_api import store
+from fhir_api.bundles.imports import Import, Item
 from tests.fhir_api.clients import Fhir, patient, prescriber
 from tests.races import race
 
@@ -28,14 +30,20 @@ def writes_open(doctor) -> int:
 class SlowWriter:
     """An update that has begun and waits for the row of its resource as long as the `with` lasts."""
 
-    def __init__(self, doctor: Fhir) -> None:
+    def __init__(self, doctor: Fhir, *, imports: bool = False) -> None:
         self.doctor = doctor
+        self.imports = imports
         self.made = doctor.made(patient())
         self.status = 0
 
     def _write(self) -> None:
-        answer = twin(self.doctor).put(f"/Patient/{self.made['id']}", {**self.made, "active": False})
-        self.status = answer.status_code
+        changed = {**self.made, "active": False}
+        if self.imports:
+            work = Import(system_actor(self.doctor.tenant.id))
+            list(work.take(iter([Item("a line", changed)])))
+            self.status = 200 if work.tally.written else 500
+        else:
+            self.status = twin(self.doctor).put(f"/Patient/{self.made['id']}", changed).status_code
         connection.close()
 
     def __enter__(self) -> "SlowWriter":
@@ -84,10 +92,11 @@ FEEDS = (
 )
 
 
+@pytest.mark.parametrize("imports", [False, True])
 @pytest.mark.parametrize("feed", FEEDS)
-def test_feed_ends_at_the_oldest_write_that_is_open(doctor, feed):
+def test_feed_ends_at_the_oldest_write_that_is_open(doctor, feed, imports):
     since = doctor.made(patient())["meta"]["lastUpdated"]
-    with SlowWriter(doctor) as slow:
+    with SlowWriter(doctor, imports=imports) as slow:
         later = elsewhere(lambda: twin(doctor).made(patient()))
         asked = feed.format(since)
         assert later["id"] not in elsewhere(lambda: ids(twin(doctor).get(asked)))
