@@ -122,7 +122,7 @@ def _check_once(addressed: Sequence[Addressed]) -> None:
         if not one.fhir_id or (one.write.method is Method.POST and one.matched):
             continue
         if one.name in seen:
-            raise NamedTwice(expression=one.write.place)
+            raise NamedTwice(expression=one.write.place, issue_type="duplicate")
         seen.add(one.name)
 
 
