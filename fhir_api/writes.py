@@ -3,7 +3,7 @@
 Single interactions, batches, transactions, imports and projections all come through `perform`; it is all or nothing.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -70,27 +70,43 @@ def carry_out(actor: Actor, addressed: Sequence[Addressed], *, at: datetime) -> 
 
     Each address has an answer; `gathered` makes them those of the writes.
     """
-    _check_once(addressed)
-    known = [one for one in addressed if one.fhir_id and not one.fresh]
-    current = _locked(actor, known)
-    plans = [_plan(one, current.get(one.name)) for one in addressed]
-    if actor.subject.patient:
-        confinement.check_ids(addressed, current)
-    changes = [plan.change for plan in plans if plan.change]
-    refuse(
-        actor.tenant_id, [(plan.of.name, plan.of.write.place) for plan in plans if plan.change and not plan.of.fresh]
-    )
-    _check_resources(plans)
+    plans, current = _planned(actor, addressed)
     if actor.subject.patient:
         for plan in plans:
             _check_confined(actor.subject.patient, plan)
-    prepared = store.prepare(changes, at=at)
+    prepared = store.prepare([plan.change for plan in plans if plan.change], at=at)
     checks = _Checks.of(actor, plans, prepared)
     facts = events.statements(actor, [_coming(plan) for plan in plans if plan.change], at)
     versions, rows = store.write_along(actor.tenant_id, prepared, [*checks.calls, *facts], at=at)
     checks.read(rows[: len(checks.calls)])
     by_name = {version.name: version for version in versions}
     return [_written(plan, by_name, current) for plan in plans]
+
+
+@needs_transaction
+def rehearse(actor: Actor, addressed: Sequence[Addressed], *, types: Container[str], at: datetime) -> None:
+    """Write what is of these types, without facts and wherever its references lead, for a caller who takes it back.
+
+    :raises core.errors.PlatformError: one of all that are addressed would be refused, whatever references there are.
+    """
+    plans, _ = _planned(actor, addressed)
+    changes = [plan.change for plan in plans if plan.change and plan.of.write.type in types]
+    store.write(actor.tenant_id, changes, at=at)
+
+
+def _planned(actor: Actor, addressed: Sequence[Addressed]) -> tuple[list["_Plan"], dict[Name, Version]]:
+    """What the writes come to, each valid for itself, and the current versions, held."""
+    _check_once(addressed)
+    known = [one for one in addressed if one.fhir_id and not one.fresh]
+    current = _locked(actor, known)
+    plans = [_plan(one, current.get(one.name)) for one in addressed]
+    if actor.subject.patient:
+        confinement.check_ids(addressed, current)
+    refuse(
+        actor.tenant_id, [(plan.of.name, plan.of.write.place) for plan in plans if plan.change and not plan.of.fresh]
+    )
+    _check_resources(plans)
+    return plans, current
 
 
 def _locked(actor: Actor, known: Sequence[Addressed]) -> dict[Name, Version]:
@@ -312,4 +328,4 @@ def _written(plan: _Plan, by_name: Mapping[Name, Version], current: Mapping[Name
     return Written(plan.status, by_name.get(name) or current.get(name), changed=plan.change is not None, ended=ended)
 
 
-__all__ = ["Addressed", "Write", "Written", "address", "carry_out", "gathered", "is_subsetted", "perform"]
+__all__ = ["Addressed", "Write", "Written", "address", "carry_out", "gathered", "is_subsetted", "perform", "rehearse"]

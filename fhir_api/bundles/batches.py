@@ -83,7 +83,7 @@ class _Batch:
             try:
                 for one in links.conditional:
                     self.face.check_reference(one.type, one.place)
-                    references.replace(one, found[one.criteria])
+                references.resolve(links.conditional, found)
                 self.face.check_referred(links.conditional)
             except PlatformError as refusal:
                 self.answers[entry.number] = of_refusal(refusal)
