@@ -3,10 +3,10 @@
 Single interactions, batches, transactions, imports and projections all come through `perform`; it is all or nothing.
 """
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
 
 from api.errors import Busy
@@ -267,7 +267,7 @@ class _Checks:
     """What must hold after the change: its statements travel with it."""
 
     calls: tuple[Call, ...]
-    wanted: Mapping[integrity.Target, Callable[[], str]]
+    wanted: Mapping[integrity.Target, Sequence[integrity.Referrer]]
     deleted: Mapping[Name, str]
     named: bool  # the caller may be told who refers to what he deletes
 
@@ -276,13 +276,12 @@ class _Checks:
         """The checks of these plans and what was prepared of them; none where nothing refers and nothing is deleted."""
         changing = [plan for plan in plans if plan.change]
         written = {plan.of.name for plan, item in zip(changing, prepared, strict=True) if item.body is not None}
-        wanted = {
-            target: partial(_place_of, plan, target)
-            for plan, item in zip(changing, prepared, strict=True)
-            if item.body is not None
-            for target in integrity.referred(item.body)
-            if target[:2] not in written
-        }
+        wanted: dict[integrity.Target, list[integrity.Referrer]] = {}
+        for plan, item in zip(changing, prepared, strict=True):
+            places = cache(partial(_places, plan))
+            for target in integrity.referred(item.body or b""):
+                if target[:2] not in written:
+                    wanted.setdefault(target, []).append(places)
         deleted = {plan.of.name: plan.of.write.place for plan in changing if plan.of.name not in written}
         tenant_id, patient = actor.tenant_id, actor.subject.patient
         calls = [policies_call(tenant_id)] if wanted or deleted else []
@@ -306,11 +305,12 @@ class _Checks:
             integrity.check_unreferenced(rows[-1], next(iter(self.deleted.values())), named=self.named)
 
 
-def _place_of(plan: _Plan, target: integrity.Target) -> str:
-    """Where a resource refers to another one."""
+def _places(plan: _Plan) -> dict[integrity.Target, str]:
+    """Where a resource refers to others."""
     assert plan.change is not None
     assert plan.change.resource is not None
-    return _within(plan.of.write.place, integrity.references(plan.change.resource)[target])
+    found = integrity.references(plan.change.resource)
+    return {target: _within(plan.of.write.place, expression) for target, expression in found.items()}
 
 
 def _coming(plan: _Plan) -> tuple[str, Name, int]:
