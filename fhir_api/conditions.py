@@ -43,9 +43,9 @@ def address(actor: Actor, writes: Sequence[Write]) -> list[Addressed]:
     places: dict[_Criterion, str] = {}
     for write in writes:
         if write.criteria:
-            criterion = _criterion(write)
-            criteria[criterion] = max(_most(write) + 1, criteria.get(criterion, 0))
-            places.setdefault(criterion, _place(write))
+            one = criterion(write)
+            criteria[one] = max(_most(write) + 1, criteria.get(one, 0))
+            places.setdefault(one, _place(write))
     found = _ask(actor, criteria, places)
     made: dict[_Criterion, Addressed] = {}
     return [one for write in writes for one in _addresses(write, found, made)]
@@ -60,8 +60,33 @@ def _ask(actor: Actor, criteria: Mapping[_Criterion, int], places: Mapping[_Crit
     return matches_each(actor.tenant_id, criteria, access=access_of(actor), before=before, places=places)
 
 
-def _criterion(write: Write) -> _Criterion:
-    """The criteria in one spelling, so that equal ones meet at one lock."""
+def check_sole(actor: Actor, addressed: Sequence[Addressed]) -> None:
+    """Refuse what a condition creates if something that the same transaction writes without one meets it, too.
+
+    :raises MultipleMatches: as said; everything is written by now.
+    """
+    otherwise = {one.write.type for one in addressed if not (one.write.criteria or one.write.method is Method.DELETE)}
+    created = {
+        criterion(one.write): _place(one.write)
+        for one in addressed
+        if one.write.criteria
+        and not one.matched
+        and one.write.method in (Method.POST, Method.PUT)
+        and one.write.type in otherwise
+    }
+    if not created:
+        return
+    asked = dict.fromkeys(created, 2)
+    for one, names in matches_each(actor.tenant_id, asked, access=access_of(actor), places=created).items():
+        if len(names) > 1:
+            raise MultipleMatches(expression=created[one], issue_type="multiple-matches")
+
+
+def criterion(write: Write) -> _Criterion:
+    """The type and criteria of a conditional write in one spelling, so that equal ones meet at one lock.
+
+    :raises InvalidSearch: they are of another type.
+    """
     return write.type, urlencode(sorted(pair for pair in _pairs(write) if not _is_count(write, pair[0])))
 
 
@@ -105,7 +130,7 @@ def _most(write: Write) -> int:
 def _addresses(write: Write, found: _Found, made: dict[_Criterion, Addressed]) -> list[Addressed]:
     if not (write.criteria and write.method is Method.DELETE):
         return [_address(write, found, made)]
-    names, most = found[_criterion(write)], _most(write)
+    names, most = found[criterion(write)], _most(write)
     if len(names) > most:
         counted = any(_is_count(write, name) for name, _ in _pairs(write))
         raise (
@@ -126,15 +151,15 @@ def _address(write: Write, found: _Found, made: dict[_Criterion, Addressed]) -> 
     if not write.criteria:
         fresh = write.method is Method.POST
         return Addressed(write, new_id(write.type) if fresh else write.fhir_id, fresh=fresh)
-    criterion = _criterion(write)
-    names = found[criterion]
+    asked = criterion(write)
+    names = found[asked]
     if len(names) > 1:
         raise MultipleMatches(expression=write.place, issue_type="multiple-matches")
     if names:
         return _matched(write, next(iter(names))[1])
-    if write.method is Method.POST and criterion in made:  # its twin in the same transaction creates it
-        return Addressed(write, made[criterion].fhir_id, matched=True, fresh=True)
-    made[criterion] = addressed = _unmatched(write)
+    if write.method is Method.POST and asked in made:  # its twin in the same transaction creates it
+        return Addressed(write, made[asked].fhir_id, matched=True, fresh=True)
+    made[asked] = addressed = _unmatched(write)
     return addressed
 
 

@@ -6,13 +6,15 @@ Source: contract, fhir.md point 25; the tenant's policy `fhir_reference_integrit
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 
+from core.errors import FieldError
 from core.pipeline import Call, Rows, Statement
 
 from . import arrays, compartments
@@ -26,6 +28,8 @@ from .types import NAMES, NUMBERS
 _RELATIVE = re.compile(r"([A-Z][A-Za-z]+)/([A-Za-z0-9\-.]{1,64})(?:/_history/([A-Za-z0-9\-.]{1,64}))?")
 
 Target = tuple[str, str, int]  # type, id and version; 0 where the reference names none
+Referrer = Callable[[], Mapping[Target, str]]  # the expressions at which one resource refers to others
+_MOST = 100
 _NEVER = 2**31  # no resource has so many versions
 
 _Path = tuple[Any, str] | None  # the path of the element above, and the last part
@@ -121,18 +125,27 @@ def present_call(tenant_id: UUID, targets: Iterable[Target], *, patient: str = "
     return Call(_PRESENT, [str(tenant_id), kinds, ids])
 
 
-def check_present(rows: Rows, wanted: Mapping[Target, Callable[[], str]]) -> None:
-    """Hold the references against what exists; what is wanted tells the expression of one reference to it when asked.
+def check_present(rows: Rows, wanted: Mapping[Target, Sequence[Referrer]]) -> None:
+    """Hold the references against what exists; each of those that refer to a target tells at which expression.
 
     Versions are numbered without gaps, so that those up to the current one exist.
 
-    :raises ReferenceNotFound: one leads nowhere; of another tenant or deleted is the same.
+    :raises ReferenceNotFound: some lead nowhere; of another tenant or deleted is the same. The first hundred are told.
     """
     there = {_name(rows, number): int(rows.value(number, 2) or 0) for number in range(len(rows))}
-    for (kind, fhir_id, version), place in wanted.items():
-        if there.get((kind, fhir_id), -1) < version:
-            text = f"There is no {kind}/{fhir_id}{' of this version' if (kind, fhir_id) in there else ''}."
-            raise ReferenceNotFound(text, expression=place(), issue_type="not-found")
+    missing = (
+        FieldError(referrer()[target], ReferenceNotFound.code, _absent(target, there))
+        for target, referrers in wanted.items()
+        if there.get(target[:2], -1) < target[2]
+        for referrer in referrers
+    )
+    if told := list(islice(missing, _MOST)):
+        raise ReferenceNotFound(told[0].message, errors=told, issue_type="not-found")
+
+
+def _absent(target: Target, there: Container[Name]) -> str:
+    kind, fhir_id, _ = target
+    return f"There is no {kind}/{fhir_id}{' of this version' if (kind, fhir_id) in there else ''}."
 
 
 def referrers_call(tenant_id: UUID, deleted: Iterable[Name]) -> Call:

@@ -25,17 +25,24 @@ def read(request: HttpRequest) -> Preconditions:
 
     :raises InvalidPrecondition: If-Match is no list of versions, or If-None-Match anything but `*`.
     """
-    match, none_match = request.META.get("HTTP_IF_MATCH"), request.META.get("HTTP_IF_NONE_MATCH")
+    return stated(request.META.get("HTTP_IF_MATCH"), request.META.get("HTTP_IF_NONE_MATCH"))
+
+
+def stated(match: str | None, none_match: str | None) -> Preconditions:
+    """The same of the texts themselves, which in a Bundle stand in an entry's request; None where there is none.
+
+    :raises InvalidPrecondition: as `read`.
+    """
     if none_match is not None and none_match.strip() != "*":
         raise InvalidPrecondition("If-None-Match of a write is *.")
     if match is None:
         return Preconditions(create_only=none_match is not None)
     if match.strip() == "*":
         return Preconditions(must_exist=True, create_only=none_match is not None)
-    return Preconditions(if_match=versions(match), create_only=none_match is not None)
+    return Preconditions(if_match=_versions(match), create_only=none_match is not None)
 
 
-def versions(header: str) -> tuple[int, ...]:
+def _versions(header: str) -> tuple[int, ...]:
     """The versions that an If-Match lists: `W/"3"`, `"3"` or a bare 3.
 
     :raises InvalidPrecondition: one is none of these.

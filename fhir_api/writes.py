@@ -3,10 +3,10 @@
 Single interactions, batches, transactions, imports and projections all come through `perform`; it is all or nothing.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
 
 from api.errors import Busy
@@ -70,27 +70,43 @@ def carry_out(actor: Actor, addressed: Sequence[Addressed], *, at: datetime) -> 
 
     Each address has an answer; `gathered` makes them those of the writes.
     """
-    _check_once(addressed)
-    known = [one for one in addressed if one.fhir_id and not one.fresh]
-    current = _locked(actor, known)
-    plans = [_plan(one, current.get(one.name)) for one in addressed]
-    if actor.subject.patient:
-        confinement.check_ids(addressed, current)
-    changes = [plan.change for plan in plans if plan.change]
-    refuse(
-        actor.tenant_id, [(plan.of.name, plan.of.write.place) for plan in plans if plan.change and not plan.of.fresh]
-    )
-    _check_resources(plans)
+    plans, current = _planned(actor, addressed)
     if actor.subject.patient:
         for plan in plans:
             _check_confined(actor.subject.patient, plan)
-    prepared = store.prepare(changes, at=at)
+    prepared = store.prepare([plan.change for plan in plans if plan.change], at=at)
     checks = _Checks.of(actor, plans, prepared)
     facts = events.statements(actor, [_coming(plan) for plan in plans if plan.change], at)
     versions, rows = store.write_along(actor.tenant_id, prepared, [*checks.calls, *facts])
     checks.read(rows[: len(checks.calls)])
     by_name = {version.name: version for version in versions}
     return [_written(plan, by_name, current) for plan in plans]
+
+
+@needs_transaction
+def rehearse(actor: Actor, addressed: Sequence[Addressed], *, types: Container[str], at: datetime) -> None:
+    """Write what is of these types, without facts and wherever its references lead, for a caller who takes it back.
+
+    :raises core.errors.PlatformError: one of all that are addressed would be refused, whatever references there are.
+    """
+    plans, _ = _planned(actor, addressed)
+    changes = [plan.change for plan in plans if plan.change and plan.of.write.type in types]
+    store.write(actor.tenant_id, changes, at=at)
+
+
+def _planned(actor: Actor, addressed: Sequence[Addressed]) -> tuple[list["_Plan"], dict[Name, Version]]:
+    """What the writes come to, each valid for itself, and the current versions, held."""
+    _check_once(addressed)
+    known = [one for one in addressed if one.fhir_id and not one.fresh]
+    current = _locked(actor, known)
+    plans = [_plan(one, current.get(one.name)) for one in addressed]
+    if actor.subject.patient:
+        confinement.check_ids(addressed, current)
+    refuse(
+        actor.tenant_id, [(plan.of.name, plan.of.write.place) for plan in plans if plan.change and not plan.of.fresh]
+    )
+    _check_resources(plans)
+    return plans, current
 
 
 def _locked(actor: Actor, known: Sequence[Addressed]) -> dict[Name, Version]:
@@ -122,7 +138,7 @@ def _check_once(addressed: Sequence[Addressed]) -> None:
         if not one.fhir_id or (one.write.method is Method.POST and one.matched):
             continue
         if one.name in seen:
-            raise NamedTwice(expression=one.write.place)
+            raise NamedTwice(expression=one.write.place, issue_type="duplicate")
         seen.add(one.name)
 
 
@@ -251,7 +267,7 @@ class _Checks:
     """What must hold after the change: its statements travel with it."""
 
     calls: tuple[Call, ...]
-    wanted: Mapping[integrity.Target, Callable[[], str]]
+    wanted: Mapping[integrity.Target, Sequence[integrity.Referrer]]
     deleted: Mapping[Name, str]
     named: bool  # the caller may be told who refers to what he deletes
 
@@ -260,13 +276,12 @@ class _Checks:
         """The checks of these plans and what was prepared of them; none where nothing refers and nothing is deleted."""
         changing = [plan for plan in plans if plan.change]
         written = {plan.of.name for plan, item in zip(changing, prepared, strict=True) if item.body is not None}
-        wanted = {
-            target: partial(_place_of, plan, target)
-            for plan, item in zip(changing, prepared, strict=True)
-            if item.body is not None
-            for target in integrity.referred(item.body)
-            if target[:2] not in written
-        }
+        wanted: dict[integrity.Target, list[integrity.Referrer]] = {}
+        for plan, item in zip(changing, prepared, strict=True):
+            places = cache(partial(_places, plan))
+            for target in integrity.referred(item.body or b""):
+                if target[:2] not in written:
+                    wanted.setdefault(target, []).append(places)
         deleted = {plan.of.name: plan.of.write.place for plan in changing if plan.of.name not in written}
         tenant_id, patient = actor.tenant_id, actor.subject.patient
         calls = [policies_call(tenant_id)] if wanted or deleted else []
@@ -290,11 +305,12 @@ class _Checks:
             integrity.check_unreferenced(rows[-1], next(iter(self.deleted.values())), named=self.named)
 
 
-def _place_of(plan: _Plan, target: integrity.Target) -> str:
-    """Where a resource refers to another one."""
+def _places(plan: _Plan) -> dict[integrity.Target, str]:
+    """Where a resource refers to others."""
     assert plan.change is not None
     assert plan.change.resource is not None
-    return _within(plan.of.write.place, integrity.references(plan.change.resource)[target])
+    found = integrity.references(plan.change.resource)
+    return {target: _within(plan.of.write.place, expression) for target, expression in found.items()}
 
 
 def _coming(plan: _Plan) -> tuple[str, Name, int]:
@@ -312,4 +328,4 @@ def _written(plan: _Plan, by_name: Mapping[Name, Version], current: Mapping[Name
     return Written(plan.status, by_name.get(name) or current.get(name), changed=plan.change is not None, ended=ended)
 
 
-__all__ = ["Addressed", "Write", "Written", "address", "carry_out", "gathered", "is_subsetted", "perform"]
+__all__ = ["Addressed", "Write", "Written", "address", "carry_out", "gathered", "is_subsetted", "perform", "rehearse"]

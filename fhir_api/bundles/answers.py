@@ -1,9 +1,11 @@
 """What is answered to a batch or transaction: a Bundle with an outcome for each entry, in the order of the request."""
 
+import re
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -12,6 +14,8 @@ from fhir_api.answers import location
 from fhir_api.intentions import Written
 from fhir_api.outcomes import INFORMATION, Issue, issues_of, outcome
 from fhir_api.resources import Json, instant
+
+_ENTRY: Final = re.compile(r"Bundle\.entry\[([0-9]+)\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,17 @@ def of_refusal(error: Exception) -> Answer:
     """The answer to an entry of a batch that was refused."""
     refusal = refusal_of(error)
     return Answer(status_of(refusal), etag=refusal.headers.get("ETag", ""), outcome=outcome(issues_of(refusal)))
+
+
+def of_entries(error: Exception) -> dict[int, Answer]:
+    """The answers to the entries that a refusal of several names, by their numbers; none where not all it tells is of entries."""
+    refusal, told = refusal_of(error), defaultdict[int, list[Issue]](list)
+    for issue in issues_of(refusal):
+        match = _ENTRY.match(issue.expression)
+        if match is None:
+            return {}
+        told[int(match[1])].append(issue)
+    return {number: Answer(status_of(refusal), outcome=outcome(issues)) for number, issues in told.items()}
 
 
 def bundle(kind: str, answers: Iterable[Answer]) -> bytes:

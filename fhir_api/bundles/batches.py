@@ -1,7 +1,8 @@
 """Batches: each entry for itself, with an outcome of its own. Source: R4 http.html#brules.
 
-Entries are tried together, since together they cost few trips; where one fails its company is halved until it stands alone. So
-every entry either is in a savepoint that held, or was refused for its own sake.
+Entries are tried together, since together they cost few trips. Where some are refused for their own sake, whatever is beside
+them, the others are tried again; where that cannot be told their company is halved until one stands alone. So every entry
+either is in a savepoint that held, or was refused for its own sake.
 """
 
 from collections.abc import Sequence
@@ -14,11 +15,13 @@ from django.db import DatabaseError, transaction
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import PlatformError
-from fhir_api.intentions import Write
+from fhir_api.intentions import ReferenceNotFound, Write
+from fhir_api.models import Method
+from fhir_api.outcomes import InvalidResource
 from fhir_api.writes import perform
 
 from . import references
-from .answers import Answer, of_refusal, of_write
+from .answers import Answer, of_entries, of_refusal, of_write
 from .entries import Entry, identity, read_entry, write_of
 from .faces import Face
 from .links import Links
@@ -32,6 +35,7 @@ class _Task:
 
     number: int
     write: Write
+    name: tuple[str, str]
 
 
 @needs_transaction
@@ -72,7 +76,7 @@ class _Batch:
         waiting: list[_Task] = []
         named: set[tuple[str, str]] = set()
         for task in self._linked():
-            name = ("", "") if isinstance(task, Entry) else identity(task.write)
+            name = ("", "") if isinstance(task, Entry) else task.name
             if isinstance(task, Entry) or len(waiting) >= _TOGETHER or (name[1] and name in named):
                 self._together(waiting)
                 waiting, named = [], set()
@@ -92,7 +96,7 @@ class _Batch:
             try:
                 for one in links.conditional:
                     self.face.check_reference(one.type, one.place)
-                    references.replace(one, found[one.criteria])
+                references.resolve(links.conditional, found)
                 self.face.check_referred(links.conditional)
             except PlatformError as refusal:
                 self.answers[entry.number] = of_refusal(refusal)
@@ -105,6 +109,7 @@ class _Batch:
             return entry, links
         try:
             write = write_of(entry)
+            task = _Task(entry.number, write, identity(write))
             self.face.check_write(write)
             links.resolve(
                 write.resource if write.patch is None else write.patch.document, place=entry.place, strict=False
@@ -112,7 +117,7 @@ class _Batch:
         except PlatformError as refusal:
             self.answers[entry.number] = of_refusal(refusal)
             return None, links
-        return _Task(entry.number, write), links
+        return task, links
 
     def _together(self, tasks: Sequence[_Task]) -> None:
         if not tasks:
@@ -122,15 +127,22 @@ class _Batch:
                 done = perform(self.actor, [task.write for task in tasks], at=self.at)
                 self.face.check_written((task.write, one) for task, one in zip(tasks, done, strict=True))
         except (PlatformError, DatabaseError) as error:
-            if len(tasks) == 1:
-                self.answers[tasks[0].number] = of_refusal(error)
-                return
-            half = len(tasks) // 2
-            self._together(tasks[:half])
-            self._together(tasks[half:])
+            self._without(tasks, error)
             return
         for task, one in zip(tasks, done, strict=True):
             self.answers[task.number] = of_write(one, self.face.wanted)
+
+    def _without(self, tasks: Sequence[_Task], error: Exception) -> None:
+        """Answer those for whose sake all were refused, and try the others again."""
+        if len(tasks) == 1:
+            self.answers[tasks[0].number] = of_refusal(error)
+        elif named := _named(tasks, error):
+            self.answers.update(named)
+            self._together([task for task in tasks if task.number not in named])
+        else:
+            half = len(tasks) // 2
+            self._together(tasks[:half])
+            self._together(tasks[half:])
 
     def _read(self, entry: Entry) -> None:
         try:
@@ -139,3 +151,10 @@ class _Batch:
                 self.answers[entry.number] = self.face.read(entry)
         except (PlatformError, DatabaseError) as error:
             self.answers[entry.number] = of_refusal(error)
+
+
+def _named(tasks: Sequence[_Task], error: Exception) -> dict[int, Answer]:
+    """The answers to those that would be refused alone, too: their content breaks rules, or they refer to what nobody deletes here."""
+    deleting = any(task.write.method is Method.DELETE for task in tasks)
+    own = isinstance(error, InvalidResource) or (isinstance(error, ReferenceNotFound) and not deleting)
+    return of_entries(error) if own else {}

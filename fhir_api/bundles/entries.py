@@ -4,12 +4,13 @@ import re
 from base64 import b64decode
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import parse_qsl, unquote, urlencode
+from urllib.parse import unquote
 
 from django.conf import settings
 
 from core.errors import PlatformError
 from fhir_api import preconditions
+from fhir_api.conditions import criterion
 from fhir_api.ids import check_id
 from fhir_api.intentions import IdMismatch, Write
 from fhir_api.models import Method
@@ -18,46 +19,14 @@ from fhir_api.reading import WrongType, read_document
 from fhir_api.resources import Json
 from fhir_api.types import NUMBERS
 
+from .forms import check_bundle, check_entry
 from .refusals import InvalidBundle, InvalidEntry, TooManyEntries, UnsupportedEntry
 
 MOST_ENTRIES: Final = 5_000
 READS: Final = ("GET", "HEAD")
 ASKING: Final = frozenset({"$validate", "$everything"})  # operations that a POST asks for and that change nothing
 _ORDER: Final = {Method.DELETE: 0, Method.POST: 1, Method.PUT: 2, Method.PATCH: 2}
-_MEMBER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
 _TYPE: Final = re.compile(r"[A-Z][A-Za-z]{1,63}")
-_OF_BUNDLE: Final = frozenset(
-    (
-        "resourceType",
-        "id",
-        "meta",
-        "implicitRules",
-        "language",
-        "identifier",
-        "type",
-        "timestamp",
-        "total",
-        "link",
-        "entry",
-        "signature",
-    )
-)
-_OF_ENTRY: Final = frozenset(
-    ("id", "extension", "modifierExtension", "link", "fullUrl", "resource", "search", "request", "response")
-)
-_OF_REQUEST: Final = frozenset(
-    (
-        "id",
-        "extension",
-        "modifierExtension",
-        "method",
-        "url",
-        "ifNoneMatch",
-        "ifModifiedSince",
-        "ifMatch",
-        "ifNoneExist",
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +55,13 @@ class Entry:
 def read_type(bundle: Json) -> str:
     """The type of the Bundle.
 
-    :raises InvalidBundle: neither batch nor transaction, or with members that a Bundle does not have.
+    :raises InvalidBundle: neither batch nor transaction.
+    :raises InvalidEntry: it has a member that it cannot have, or one of another form.
     """
     kind = bundle.get("type")
     if kind not in ("batch", "transaction"):
         raise InvalidBundle("The type is batch or transaction.", expression="Bundle.type", issue_type="value")
-    _check_members(bundle, _OF_BUNDLE, "Bundle")
+    check_bundle(bundle)
     return str(kind)
 
 
@@ -121,31 +91,13 @@ def read_entry(sent: Any, number: int) -> Entry:
     place = f"Bundle.entry[{number}]"
     if not isinstance(sent, dict):
         raise _invalid("An entry is an object.", place)
-    _check_members(sent, _OF_ENTRY, place)
-    request, resource, full_url = sent.get("request"), sent.get("resource"), sent.get("fullUrl", "")
-    if not isinstance(request, dict):
-        raise _invalid("An entry has a request.", f"{place}.request", "required")
-    _check_members(request, _OF_REQUEST, f"{place}.request")
-    if not all(
-        isinstance(value, str) for name, value in request.items() if name not in ("extension", "modifierExtension")
-    ):
-        raise _invalid("The members of a request are texts.", f"{place}.request")
-    if resource is not None and not isinstance(resource, dict):
-        raise _invalid("A resource is an object.", f"{place}.resource")
-    if not isinstance(full_url, str):
-        raise _invalid("A fullUrl is a text.", f"{place}.fullUrl")
+    check_entry(sent, place)
+    request = sent["request"]
     method = request.get("method")
     if method not in (*READS, "POST", "PUT", "PATCH", "DELETE"):
         raise _invalid("The method is GET, HEAD, POST, PUT, PATCH or DELETE.", f"{place}.request.method", "value")
-    return Entry(number, method, _path(request.get("url", ""), place), full_url, resource, request)
-
-
-def _check_members(found: Json, known: frozenset[str], place: str) -> None:
-    """Refuse what is not known: a misspelt `ifNoneExist` would create twice."""
-    for name in found:
-        if name not in known:
-            named = f"{place}.{name}" if _MEMBER.fullmatch(name) else place
-            raise _invalid(f"There is no member {name[:64]!a} here.", named)
+    path = _path(request.get("url", ""), place)
+    return Entry(number, method, path, sent.get("fullUrl", ""), sent.get("resource"), request)
 
 
 def _invalid(text: str, place: str, issue_type: str = "structure") -> InvalidEntry:
@@ -179,6 +131,7 @@ def _write(entry: Entry) -> Write:
     request, method = entry.request, Method[entry.method]
     if method is Method.POST:
         criteria = request.get("ifNoneExist", "").strip()
+    demanded = preconditions.stated(request.get("ifMatch"), request.get("ifNoneMatch"))
     return Write(
         method=method,
         type=type_name,
@@ -186,9 +139,10 @@ def _write(entry: Entry) -> Write:
         criteria=criteria,
         resource=_resource(entry, type_name, fhir_id) if method in (Method.POST, Method.PUT) else None,
         patch=_patch(entry) if method is Method.PATCH else None,
-        if_match=preconditions.versions(request["ifMatch"]) if "ifMatch" in request else (),
-        create_only=_create_only(entry),
+        if_match=demanded.if_match,
+        create_only=demanded.create_only,
         place=entry.place,
+        must_exist=demanded.must_exist,
     )
 
 
@@ -240,21 +194,17 @@ def _patch(entry: Entry) -> Patch:
     return Patch(kind, read_document(raw))
 
 
-def _create_only(entry: Entry) -> bool:
-    text: str = entry.request.get("ifNoneMatch", "").strip()
-    if text not in ("", "*"):
-        raise _invalid("ifNoneMatch of a write is *.", f"{entry.place}.request.ifNoneMatch", "value")
-    return text == "*"
-
-
 def order(write: Write) -> int:
     """The place of a write among the others of a transaction. Source: R4 http.html#trules."""
     return _ORDER[write.method]
 
 
 def identity(write: Write) -> tuple[str, str]:
-    """What a write concerns, as far as its request tells: two of one transaction that name the same are refused."""
+    """What a write concerns, as far as its request tells: two of one transaction that name the same are refused.
+
+    :raises InvalidSearch: its criteria are of another type.
+    """
     if write.criteria:
-        pairs = sorted(parse_qsl(write.criteria.removeprefix("?"), keep_blank_values=True))
-        return write.type, f"?{urlencode(pairs)}"
+        kind, query = criterion(write)
+        return kind, f"?{query}"
     return write.type, write.fhir_id

@@ -3,19 +3,19 @@
 Operations are reads too: those with GET by their URL alone, those in `entries.ASKING` with the entry's resource as body.
 """
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 import orjson
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import resolve
-from django.utils.http import http_date, parse_http_date_safe
+from django.utils.http import http_date
 
 from api.errors import STATUS
 from core.errors import Malformed, NotFound
 from fhir_api.instants import InvalidTime, read_instant
 from fhir_api.negotiation import FHIR
-from fhir_api.resources import instant, written
+from fhir_api.resources import written
 
 from .answers import Answer, of_refusal
 from .entries import Entry
@@ -105,13 +105,10 @@ def _answer(entry: Entry, response: HttpResponse) -> Answer:
 
 
 def _last_modified(response: HttpResponse) -> str:
-    """When the resource was changed: as it says itself, since the header holds whole seconds only."""
-    modified = parse_http_date_safe(response.headers.get("Last-Modified", ""))
-    if modified is None:
+    """When the resource was changed, as it says itself: the header holds whole seconds, which are earlier."""
+    if response.status_code != 200 or "Last-Modified" not in response.headers:
         return ""
-    if response.status_code == 200 and (told := orjson.loads(response.content).get("meta", {}).get("lastUpdated")):
-        return str(told)
-    return instant(datetime.fromtimestamp(modified, UTC))
+    return str(orjson.loads(response.content)["meta"]["lastUpdated"])
 
 
 def check_answered(entry: Entry, answer: Answer) -> None:

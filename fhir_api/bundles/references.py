@@ -1,7 +1,8 @@
 """Conditional references: which resource each one means, asked in one trip for a whole Bundle. Source: R4 http.html#condref."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime
+from urllib.parse import parse_qsl
 
 from core.actor import Actor
 from core.errors import PlatformError
@@ -13,40 +14,67 @@ from fhir_api.types import NUMBERS
 from .links import Conditional
 from .refusals import ConditionalReferenceFailed, UnsupportedEntry
 
-Names = tuple[str, ...]  # relative references: none, one, or two for "several"
+# Relative references (none, one, or two for "several"), or why the criteria cannot be asked.
+Found = tuple[str, ...] | PlatformError
 _AT_ONCE = 500
 
 
-def resolve(conditional: Sequence[Conditional], own: "OwnIdentifiers", *, actor: Actor, at: datetime) -> None:
-    """Replace all conditional references by what they mean.
+def parted(conditional: Iterable[Conditional], written: Container[str]) -> tuple[list[Conditional], list[Conditional]]:
+    """Part those that what is stored decides from those that a transaction which writes these types decides itself."""
+    settled: list[Conditional] = []
+    own: list[Conditional] = []
+    for one in conditional:
+        (own if one.type in written or _reaches_out(one) else settled).append(one)
+    return settled, own
+
+
+def concerned(conditional: Iterable[Conditional]) -> Container[str]:
+    """The types of resources on which it depends what these mean."""
+    found = list(conditional)
+    return NUMBERS if any(map(_reaches_out, found)) else {one.type for one in found}
+
+
+def _reaches_out(one: Conditional) -> bool:
+    """Whether criteria may look at other resources than those of their type: chains, `_has`, trees."""
+    return any("." in name or ":" in name for name, _ in parse_qsl(one.criteria.partition("?")[2]))
+
+
+def resolve(conditional: Iterable[Conditional], found: Mapping[str, Found]) -> None:
+    """Replace conditional references by what their criteria mean.
 
     :raises ConditionalReferenceFailed: one matches nothing, or several.
     :raises core.errors.PlatformError: its criteria cannot be read.
     """
+    for one in conditional:
+        one.holder["reference"] = _meant(one, found[one.criteria])
+
+
+def check_still(conditional: Sequence[Conditional], *, actor: Actor, at: datetime) -> None:
+    """Hold what was put in the place of conditional references against what they mean now that all is written.
+
+    :raises ConditionalReferenceFailed: it is something else.
+    """
     found = asked(conditional, actor=actor, at=at)
     for one in conditional:
-        replace(one, found[one.criteria], own)
+        if _meant(one, found[one.criteria]) != one.holder["reference"]:
+            text = "What matches depends on what the reference leads to."
+            raise ConditionalReferenceFailed(text, expression=one.place, issue_type="conflict")
 
 
-def replace(one: Conditional, found: Names | PlatformError, own: "OwnIdentifiers | None" = None) -> None:
-    """Replace one reference.
-
-    :raises ConditionalReferenceFailed: nothing matches, or several do.
-    """
+def _meant(one: Conditional, found: Found) -> str:
     if isinstance(found, PlatformError):
         found.extra["expression"] = one.place
         raise found
-    names = own.with_stored(one.criteria, found) if own else found
-    if len(names) != 1:
-        text = "Several resources match." if names else "No resource matches."
-        kind = "multiple-matches" if names else "not-found"
+    if len(found) != 1:
+        text = "Several resources match." if found else "No resource matches."
+        kind = "multiple-matches" if found else "not-found"
         raise ConditionalReferenceFailed(text, expression=one.place, issue_type=kind)
-    one.holder["reference"] = names[0]
+    return found[0]
 
 
-def asked(conditional: Iterable[Conditional], *, actor: Actor, at: datetime) -> dict[str, Names | PlatformError]:
-    """What each of the criteria (`Practitioner?identifier=…`) matches among what the actor may see, or why it cannot be asked."""
-    found: dict[str, Names | PlatformError] = {}
+def asked(conditional: Iterable[Conditional], *, actor: Actor, at: datetime) -> dict[str, Found]:
+    """What each of the criteria (`Practitioner?identifier=…`) matches among what the actor may see."""
+    found: dict[str, Found] = {}
     calls: dict[str, Call] = {}
     for text in {one.criteria for one in conditional}:
         try:
@@ -69,35 +97,4 @@ def _call(text: str, actor: Actor, at: datetime) -> Call:
     return matching_call(actor.tenant_id, type_name, query, access=access_of(actor), at=at)
 
 
-class OwnIdentifiers:
-    """What the resources of the Bundle itself add to and take from what is stored.
-
-    Conditional references are resolved after everything else, so they see what the transaction makes: here by
-    `identifier=system|value`, the form that is used. Source: R4 http.html#trules.
-    """
-
-    def __init__(self, made: Iterable[tuple[str, dict[str, object]]], gone: Iterable[str] = ()) -> None:
-        """Take the relative references and bodies of what is made, and the references of what is deleted."""
-        self.gone = frozenset(gone)
-        self.made: dict[str, set[str]] = {}
-        for reference, resource in made:
-            for system, value in _identifiers(resource):
-                type_name = reference.partition("/")[0]
-                for form in (f"{system}|{value}", value):
-                    self.made.setdefault(f"{type_name}?identifier={form}", set()).add(reference)
-
-    def with_stored(self, text: str, stored: Names) -> Names:
-        """What is stored and stays, and what is made."""
-        kept = [name for name in stored if name not in self.gone]
-        return tuple(dict.fromkeys((*kept, *self.made.get(text, ()))))[:2]
-
-
-def _identifiers(resource: dict[str, object]) -> Iterable[tuple[str, str]]:
-    listed = resource.get("identifier")
-    for one in listed if isinstance(listed, list) else ():
-        value, system = (one.get("value"), one.get("system", "")) if isinstance(one, dict) else (None, "")
-        if isinstance(value, str) and isinstance(system, str):
-            yield system, value
-
-
-__all__ = ["OwnIdentifiers", "asked", "replace", "resolve"]
+__all__ = ["Found", "asked", "check_still", "concerned", "parted", "resolve"]

@@ -14,7 +14,7 @@ _PARTS: Final = ("type", "path", "name", "value", "index", "source", "destinatio
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value of a type of data (`suffix` "HumanName"), what stands beside a primitive, or the parts of an inner element."""
+    """A value of a type of data (`suffix` "HumanName") or a "Resource", what stands beside a primitive, or the parts of an inner element."""
 
     suffix: str = ""
     content: Any = None
@@ -132,15 +132,15 @@ def _value(part: Json, place: str, depth: int = 0) -> Value:
         if not inner:
             raise InvalidPatch(f"{place}: the value is empty.")
         return Value(parts=tuple((one["name"], _value(one, place, depth + 1)) for one in inner))
-    names = [name for name in part if name.startswith("value")]
+    names = [name for name in part if name.startswith("value") or name == "resource"]
     beside = [name for name in part if name.startswith("_value")]
     found = {name.removeprefix("_") for name in (*names, *beside)}
     if len(found) != 1:
-        raise InvalidPatch(f"{place}: a value is one value[x], or has parts.")
+        raise InvalidPatch(f"{place}: a value is one value[x] or resource, or has parts.")
     (name,) = found
     extra = part.get(f"_{name}")
     if extra is not None and not isinstance(extra, dict):
         raise InvalidPatch(f"{place}: _{name[:64]} is not an object.")
     if part.get(name) is None and not extra:
         raise InvalidPatch(f"{place}: the value is empty.")
-    return Value(name.removeprefix("value"), part.get(name), extra)
+    return Value("Resource" if name == "resource" else name.removeprefix("value"), part.get(name), extra)

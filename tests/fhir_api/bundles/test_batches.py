@@ -1,5 +1,6 @@
 """Batches over HTTP: each entry for itself. Point 40 of the contract."""
 
+from bench.statements import recording
 from tests.fhir_api.bundles.making import batch, entry, history, located, responses, statuses, urn
 from tests.fhir_api.clients import identified, observation, patient, prescriber
 
@@ -40,6 +41,47 @@ def test_one_bad_entry_among_many_takes_nothing_along():
     assert len(history(api)) == 147
 
 
+def test_all_bad_entries_are_told_at_once():
+    """Trips of the good alone, of all, and of the good again: not of ever smaller halves."""
+    api = prescriber()
+    known = api.made(patient())
+    sent = []
+    for number in range(40):
+        sent += [
+            entry("POST", "Observation", observation(f"Patient/{known['id']}")),
+            entry("POST", "Observation", observation("Patient/nobody" if number % 2 else f"Patient/nobody-{number}")),
+        ]
+    with recording() as record:
+        answer = api.post("", batch(*sent))
+    assert statuses(answer) == [201, 422] * 40
+    issues = [one["outcome"]["issue"] for one in responses(answer)[1::2]]
+    assert [[issue["expression"] for issue in one] for one in issues] == [
+        [[f"Bundle.entry[{number}].resource.subject.reference"]] for number in range(1, 80, 2)
+    ]
+    assert len(record) <= 12, record.texts()
+    assert len(history(api)) == 41
+
+
+def test_entry_that_another_one_harms_is_carried_out():
+    """Together the first would refer to what the second deletes; one after the other the second is refused."""
+    api = prescriber()
+    known = api.made(patient())
+    answer = api.post(
+        "",
+        batch(
+            entry("POST", "Observation", observation(f"Patient/{known['id']}")),
+            entry("DELETE", f"Patient/{known['id']}"),
+        ),
+    )
+    assert statuses(answer) == [201, 409]
+
+
+def test_condition_of_another_type_is_refused_alone():
+    api = prescriber()
+    sent = entry("POST", "Patient", patient(), ifNoneExist="Observation?code=1")
+    assert statuses(api.post("", batch(sent, entry("POST", "Patient", patient())))) == [400, 201]
+
+
 def test_entries_on_one_resource_follow_one_another():
     api = prescriber()
     sent = [entry("PUT", "Patient/a", patient(id="a", active=bool(n % 2))) for n in range(4)]
@@ -47,6 +89,7 @@ def test_entries_on_one_resource_follow_one_another():
         "", batch(*sent, entry("GET", "Patient/a"), entry("DELETE", "Patient/a"), entry("GET", "Patient/a"))
     )
     assert statuses(answer) == [201, 200, 200, 200, 200, 204, 410]
+    assert "lastModified" not in responses(answer)[6]  # the header of a refusal holds whole seconds
     assert answer.json()["entry"][4]["resource"]["meta"]["versionId"] == "4"
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.fhir_api.bundles.making import bundle, entry, history, refused, statuses, transaction, urn
-from tests.fhir_api.clients import identified, observation, patient, prescriber
+from tests.fhir_api.bundles.making import batch, bundle, entry, history, refused, statuses, transaction, urn
+from tests.fhir_api.clients import identified, issue_type, observation, patient, prescriber
 
 
 @pytest.fixture
@@ -34,6 +34,61 @@ def test_unknown_member_of_a_bundle_is_400_and_named(api, name, place):
     assert history(api) == []
 
 
+BUNDLES = {
+    "total": ({"total": 1}, "Bundle.total"),
+    "id": ({"id": "a b"}, "Bundle.id"),
+    "meta": ({"meta": 5}, "Bundle.meta"),
+    "timestamp": ({"timestamp": "foo"}, "Bundle.timestamp"),
+    "identifier": ({"identifier": {"use": "mine"}}, "Bundle.identifier"),
+    "link": ({"link": [{"relation": "self"}]}, "Bundle.link[0]"),
+    "no links": ({"link": []}, "Bundle.link"),
+}
+
+
+@pytest.mark.parametrize("case", BUNDLES)
+def test_bundle_of_another_form_is_400_and_named(api, case):
+    more, place = BUNDLES[case]
+    sent = transaction(entry("POST", "Patient", patient())) | more
+    assert refused(api.post("", sent)) == (400, "invalid_entry", place)
+    assert history(api) == []
+
+
+ENTRIES = {
+    "search": ({"search": {"mode": "match"}}, "search"),
+    "response": ({"response": {"status": "200"}}, "response"),
+    "version in the full url": ({"fullUrl": "http://e.org/fhir/Patient/1/_history/1"}, "fullUrl"),
+    "empty full url": ({"fullUrl": ""}, "fullUrl"),
+    "link": ({"link": 3}, "link"),
+    "extension": ({"extension": [{"valueString": "x"}]}, "extension[0]"),
+}
+
+
+@pytest.mark.parametrize("case", ENTRIES)
+def test_entry_of_another_form_is_400_and_named(api, case):
+    more, place = ENTRIES[case]
+    sent = entry("POST", "Patient", patient()) | more
+    assert refused(api.post("", transaction(sent))) == (400, "invalid_entry", f"Bundle.entry[0].{place}")
+    assert statuses(api.post("", batch(sent))) == [400]
+    assert history(api) == []
+
+
+def test_bundle_with_all_that_it_may_have_is_carried_out(api):
+    link = [{"relation": "self", "url": "http://e.org/fhir"}]
+    extension = [{"url": "http://e.org/x", "valueString": "x"}]
+    sent = transaction(
+        {**entry("POST", "Patient", patient(), "http://e.org/fhir/Patient/1"), "id": "e", "link": link}
+        | {"extension": extension}
+    ) | {
+        "id": "b1",
+        "meta": {"tag": [{"code": "x"}]},
+        "language": "en",
+        "identifier": {"value": "1"},
+        "timestamp": "2026-01-31T12:30:00Z",
+        "link": link,
+    }
+    assert statuses(api.post("", sent)) == [201]
+
+
 TWICE = {
     "two updates": [entry("PUT", "Patient/a", patient(id="a")), entry("PUT", "Patient/a", patient(id="a"))],
     "update and delete": [entry("PUT", "Patient/a", patient(id="a")), entry("DELETE", "Patient/a")],
@@ -41,6 +96,10 @@ TWICE = {
     "conditional create and update": [
         entry("POST", "Patient", identified("a"), ifNoneExist="identifier=urn:mrn|a"),
         entry("PUT", "Patient?identifier=urn%3Amrn%7Ca", identified("a")),
+    ],
+    "conditional create that names its type, and update": [
+        entry("POST", "Patient", identified("a"), ifNoneExist="Patient?identifier=urn:mrn|a&gender=female"),
+        entry("PUT", "Patient?gender=female&identifier=urn:mrn|a", identified("a")),
     ],
 }
 
@@ -61,6 +120,7 @@ def test_resource_that_two_conditions_find_is_400(api):
         ),
     )
     assert refused(answer)[:2] == (400, "resource_named_twice")
+    assert issue_type(answer) == "duplicate"
 
 
 def test_full_url_of_two_entries_is_400(api):
@@ -80,6 +140,9 @@ def test_preconditions_of_entries_hold(api):
     assert refused(exists) == (412, "already_exists", "Bundle.entry[0]")
     malformed = api.post("", transaction(entry("PUT", url, known, ifMatch='W/"x"')))
     assert refused(malformed)[0::2] == (400, "Bundle.entry[0]")
+    absent = api.post("", transaction(entry("PUT", "Patient/never", patient(id="never"), ifMatch="*")))
+    assert refused(absent) == (412, "version_conflict", "Bundle.entry[0]")
+    assert statuses(api.post("", transaction(entry("PUT", url, known, ifMatch="*")))) == [200]
     assert statuses(api.post("", transaction(entry("PUT", url, {**known, "active": True}, ifMatch='W/"1"')))) == [200]
 
 

@@ -353,3 +353,21 @@ def test_moving_there_and_back_changes_nothing(source, destination):
         patched(move("Patient.identifier", source, destination), move("Patient.identifier", destination, source))
         == PATIENT
     )
+
+
+def test_resource_is_added_where_resources_are_contained():
+    inner = {"resourceType": "Practitioner", "id": "gp"}
+    assert patched(add("Patient", "contained", resource=inner))["contained"] == [inner]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("photo", {"resource": {"contentType": "image/png"}}),
+        ("contained", {"resource": 5}),
+        ("contained", {"resource": {"resourceType": "Practitioner"}, "valueString": "x"}),
+    ],
+)
+def test_resource_is_no_value_of_other_elements_or_beside_another(name, value):
+    with pytest.raises(PatchRefused):
+        patched(add("Patient", name, **value))
