@@ -1,6 +1,7 @@
 """Values of each kind, by the numbered points of the contract."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -75,6 +76,14 @@ ALL = [
         component=[
             {"code": {"coding": [{"system": LOINC, "code": "sys"}]}, "valueQuantity": quantity(120, "mm")},
             {"code": {"coding": [{"system": LOINC, "code": "dia"}]}, "valueQuantity": quantity(80, "mm")},
+        ],
+    ),
+    observation(
+        "fine",
+        code="many digits",
+        component=[
+            {"code": {"coding": [{"code": "fine"}]}, "valueQuantity": quantity(Decimal(value))}
+            for value in ("66.89999999999999", "0.058154287164115435", "1234567.1234567891", "-185.1234567890123456")
         ],
     ),
     observation(
@@ -211,6 +220,11 @@ def test_tokens_in_their_forms_31(tenant: Tenant, query: str, expected: set[str]
         ("code-value-concept=kind$urn:v|pos", {"coded"}),
         ("code-value-concept=kind$neg", set()),
         ("code-value-string=words$clear", {"texted"}),
+        (f"combo-code-value-quantity={LOINC}|sys$120||", {"parts"}),
+        ("component-code-value-quantity=fine$66.89999999999999", {"fine"}),
+        ("component-code-value-quantity=fine$0.058154287164115435", {"fine"}),
+        ("component-code-value-quantity=fine$1234567.1234567891", {"fine"}),
+        ("component-code-value-quantity=fine$-185.1234567890123456", {"fine"}),
         ("code-value-date=when$ge2021-02", {"dated"}),
         ("code-value-date=when$lt2021-02", set()),
         ("value-concept:text=posi", {"coded"}),
@@ -347,6 +361,7 @@ def test_dates_mean_spans_34(tenant: Tenant, value: str, expected: set[str]) -> 
         ("gt100", {"q100_4"}),
         ("ge100", {"q100", "q100_4"}),
         ("lt100", {"q99_5", "q5"}),
+        ("100||", {"q100", "q99_5", "q100_4"}),
         ("le100", {"q100", "q99_5", "q5"}),
         ("ne100", {"q5"}),
         ("ap5", {"q5"}),
