@@ -94,6 +94,9 @@ ALL = [
     observation("of-person", code="refs", subject={"reference": "Patient/x1"}, focus=[{"reference": "Device/x1"}]),
     observation("of-group", code="refs", subject={"reference": "Group/x1"}),
     observation("absolute", code="refs", subject={"reference": "http://testserver/fhir/R4/Patient/x1"}),
+    observation(
+        "of-newborn", code="refs", contained=[patient("newborn", active=True)], subject={"reference": "#newborn"}
+    ),
     location("zurich", 47.3769, 8.5417),
     location("bern", 46.9480, 7.4474),
     location("fiji", -17.7, 179.9),
@@ -247,6 +250,8 @@ def test_composites_hold_together_and_codes_apart_32_35(tenant: Tenant, query: s
         ("subject=Group/x1", {"of-group"}),
         ("focus=Device/x1", {"of-person"}),
         ("subject=nobody", set()),
+        ("code=refs&patient:missing=true", {"of-group"}),
+        ("code=refs&patient:missing=false", {"of-person", "absolute", "of-newborn"}),
     ],
 )
 def test_references_in_their_forms_33(tenant: Tenant, query: str, expected: set[str]) -> None:
