@@ -183,8 +183,12 @@ def _date(value: Any, _: dict[str, Any], __: Surroundings) -> Sequence[Fault]:
 
 
 def _integer(value: Any, _: dict[str, Any], __: Surroundings) -> Sequence[Fault]:
-    """To JSON Schema 1.0 is an integer, to FHIR it is not."""
-    return _NONE if type(value) is int else (Fault(VALUE, "An integer has no decimal point and no exponent."),)
+    """To JSON Schema 1.0 and -0 are integers, to FHIR they are not."""
+    return (
+        _NONE
+        if type(value) is int
+        else (Fault(VALUE, "An integer has no decimal point, no exponent, and no sign where it is 0."),)
+    )
 
 
 def narrative(div: str) -> Sequence[Fault]:

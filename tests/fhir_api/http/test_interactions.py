@@ -50,6 +50,23 @@ def test_digits_of_decimals_and_unknown_order_survive(doctor):
     assert doctor.get(f"/Observation/{answer.json()['id']}").content == answer.content
 
 
+def test_sign_of_a_decimal_nought_survives_what_is_written_and_read(doctor):
+    raw = b'{"resourceType":"Observation","status":"final","code":{"text":"x"},"valueQuantity":{"value":-0}}'
+    made = doctor.post("/Observation", raw)
+    path = f"/Observation/{made.json()['id']}"
+    patched = doctor.patch(path, [{"op": "replace", "path": "/code/text", "value": "y"}])
+    for answer in (
+        made,
+        patched,
+        doctor.get(path),
+        doctor.get(f"{path}?_pretty=true"),
+        doctor.get(path[:12] + "?_summary=data"),
+    ):
+        assert b"-0}" in b"".join(answer.content.split())
+    same = doctor.put(path, raw.replace(b"{", b'{"id":"%b",' % made.json()["id"].encode(), 1).replace(b'"x"', b'"y"'))
+    assert (same.status_code, same.headers["ETag"]) == (200, 'W/"2"')
+
+
 def test_point_2_tag_is_weak_and_the_version_that_the_body_tells(doctor):
     path = f"/Patient/{doctor.made(patient())['id']}"
     for number in ("1", "2", "3"):

@@ -108,6 +108,11 @@ CASES = {
         "Patient.multipleBirth.ofType(integer)",
         "value",
     ),
+    "19 integer nought with a sign": (
+        patient(multipleBirthInteger=Decimal("-0")),
+        "Patient.multipleBirth.ofType(integer)",
+        "value",
+    ),
     "19 integer as text": (patient(multipleBirthInteger="2"), "Patient.multipleBirth.ofType(integer)", "value"),
     "19 integer as boolean": (patient(multipleBirthInteger=True), "Patient.multipleBirth.ofType(integer)", "value"),
     "19 positive integer zero": (patient(telecom=[{"rank": 0}]), "Patient.telecom[0].rank", "value"),
