@@ -170,6 +170,52 @@ CASES = {
     "19 uri with a space": (patient(implicitRules="http://a b"), "Patient.implicitRules", "value"),
     "19 code with two spaces": (patient(language="de  AT"), "Patient.language", "value"),
     "19 code with a space ahead": (patient(language=" de"), "Patient.language", "value"),
+    "19 code with a tab inside": (patient(language="de\tAT"), "Patient.language", "value"),
+    "19 code with a line break inside": (
+        observation(code={"coding": [{"code": "a\nb"}]}),
+        "Observation.code.coding[0].code",
+        "value",
+    ),
+    "19 content type with a line break inside": (
+        patient(photo=[{"contentType": "text/plain;\ncharset=utf-8"}]),
+        "Patient.photo[0].contentType",
+        "value",
+    ),
+    "19 uri by a uuid that is none": (
+        observation(code={"coding": [{"system": "urn:uuid:xyz"}]}),
+        "Observation.code.coding[0].system",
+        "value",
+    ),
+    "19 uri by an oid that is none": (
+        patient(identifier=[{"system": "urn:oid:3.4", "value": "1"}]),
+        "Patient.identifier[0].system",
+        "value",
+    ),
+    "19 uri by an oid with a nought in front": (
+        patient(extension=[{"url": "urn:oid:01.2", "valueString": "a"}]),
+        "Patient.extension[0].url",
+        "value",
+    ),
+    "19 canonical by a uuid that is none": (
+        patient(meta={"profile": ["urn:uuid:"]}),
+        "Patient.meta.profile[0]",
+        "value",
+    ),
+    "relative url of an extension": (
+        patient(extension=[{"url": "race", "valueString": "a"}]),
+        "Patient.extension[0].url",
+        "value",
+    ),
+    "relative url of an extension of a primitive": (
+        patient(birthDate="2000", _birthDate={"extension": [{"url": "#time", "valueTime": "10:00:00"}]}),
+        "Patient.birthDate.extension[0].url",
+        "value",
+    ),
+    "relative url of an extension of a value of an extension": (
+        patient(extension=[{"url": URL, "valueCoding": {"code": "a", "extension": [{"url": "b", "valueCode": "c"}]}}]),
+        "Patient.extension[0].value.ofType(Coding).extension[0].url",
+        "value",
+    ),
     "19 text with a control character": (patient(name=[{"family": "a\x00b"}]), "Patient.name[0].family", "value"),
     "19 text with half a character": (patient(name=[{"family": "a\ud800"}]), "Patient.name[0].family", "value"),
     "19 base64 of three letters": (
