@@ -37,7 +37,7 @@ def _faults(kind: str, resource: dict[str, Any]) -> list[Fault]:
         return list(walk(kind, resource, Surroundings()))
     if found := list(islice(containment.shape_faults(resource), _MOST)):
         return found
-    surroundings = Surroundings(containment.ids(resource))
+    surroundings = Surroundings(containment.types(resource))
     return [*walk(kind, resource, surroundings), *containment.walk_faults(resource, surroundings)]
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from . import dates, narratives
 from .definitions import choices, definitions, resource_types
 from .faults import STRUCTURE, VALUE, Fault, broken, listed
-from .invariants import CHECKS, Check, Surroundings, type_named
+from .invariants import CHECKS, Check, Surroundings
 from .rules import BY_CODE, BY_SCHEMA
 
 Step = Callable[[Any, dict[str, Any], Surroundings], Sequence[Fault]]
@@ -85,7 +85,10 @@ def _step(owner: str, name: str, schema: dict[str, Any]) -> Step | None:
 
 
 def _targeted(one: Step, schema: dict[str, Any]) -> Step:
-    """A reference whose type is stated or named by an absolute address; of relative ones the schema has seen the type."""
+    """A reference whose type is stated, or named by an absolute address or by what is contained.
+
+    Of relative ones the schema has seen the type.
+    """
     title = schema.get("properties", {}).get("reference", {}).get("title", "")
     if not title:
         return one
@@ -94,7 +97,7 @@ def _targeted(one: Step, schema: dict[str, Any]) -> Step:
 
     def step(value: Any, parent: dict[str, Any], surroundings: Surroundings) -> Sequence[Fault]:
         reference = value.get("reference", "")
-        named = type_named(reference) if reference.startswith("http") else ""
+        named = surroundings.type_of(reference) if reference.startswith(("http", "#")) else ""
         for name, kind in (("reference", named), ("type", value.get("type", ""))):
             if kind and kind in others:
                 return (Fault(VALUE, f"The reference may be to {listed(sorted(targets))} only.", (name,)),)

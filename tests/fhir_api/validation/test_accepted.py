@@ -132,6 +132,21 @@ def test_contained_resource_may_refer_to_its_container():
     assert validate(patient(contained=[contained])) == []
 
 
+def test_contained_target_of_an_allowed_type_is_accepted():
+    for contained in (patient(id="p"), {"resourceType": "Device", "id": "p"}):
+        assert validate(observation(contained=[contained], subject={"reference": "#p"})) == []
+
+
+def test_contained_resource_may_be_named_by_uris_and_by_what_is_not_known():
+    contained = {"resourceType": "Organization", "id": "o", "name": "a"}
+    by_uri = {"extension": [{"url": URL, "valueCanonical": "#o"}]}
+    unknown = {"resourceType": "Library", "id": "l", "whatever": ["#o"]}
+    by_unknown = {"contained": [contained, unknown], "extension": [{"url": URL, "valueReference": {"reference": "#l"}}]}
+
+    assert validate(patient(contained=[contained], **by_uri)) == []
+    assert validate(patient(**by_unknown)) == []
+
+
 def test_url_of_an_extension_inside_another_may_be_relative():
     inner = {"url": "ombCategory", "valueCoding": {"code": "2106-3"}}
 

@@ -330,6 +330,26 @@ CASES = {
         "Observation.performer[0].type",
         "value",
     ),
+    "33 contained target of a type not allowed": (
+        observation(contained=[{"resourceType": "Practitioner", "id": "p"}], subject={"reference": "#p"}),
+        "Observation.subject.reference",
+        "value",
+    ),
+    "33 contained target of a type not allowed, of another interface": (
+        observation(contained=[{"resourceType": "Medication", "id": "p"}], subject={"reference": "#p"}),
+        "Observation.subject.reference",
+        "value",
+    ),
+    "33 container of a type not allowed": (
+        patient(contained=[observation(performer=[{"reference": "#"}], encounter={"reference": "#"})]),
+        "Patient.contained[0].encounter.reference",
+        "value",
+    ),
+    "33 contained target whose type is another": (
+        observation(contained=[patient(id="p")], subject={"reference": "#p", "type": "Group"}),
+        "Observation.subject.type",
+        "value",
+    ),
     "40 conditional reference outside a transaction": (
         observation(subject={"reference": "Patient?identifier=a"}),
         "Observation.subject.reference",
