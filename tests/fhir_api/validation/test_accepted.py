@@ -153,6 +153,13 @@ def test_url_of_an_extension_inside_another_may_be_relative():
     assert validate(patient(extension=[{"url": URL, "extension": [inner, {"url": "a", "extension": [inner]}]}])) == []
 
 
+def test_contained_resource_has_ids_of_its_own():
+    contained = patient(id="a", name=[{"id": "b", "family": "Roe"}])
+    resource = observation(id="a", code={"id": "b", "text": "c"}, contained=[contained], subject={"reference": "#a"})
+
+    assert validate(resource) == []
+
+
 @pytest.mark.parametrize(
     "subject",
     [

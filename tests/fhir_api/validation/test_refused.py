@@ -216,6 +216,24 @@ CASES = {
         "Patient.extension[0].value.ofType(Coding).extension[0].url",
         "value",
     ),
+    "id of two elements": (
+        patient(name=[{"id": "a", "family": "Roe"}, {"id": "a", "family": "Doe"}]),
+        "Patient.name[1].id",
+        "value",
+    ),
+    "id of an element and of a primitive": (
+        patient(id="1", name=[{"id": "a", "given": ["Jane"], "_given": [{"id": "a"}]}]),
+        "Patient.name[0].given[0].id",
+        "value",
+    ),
+    "id of two elements of a contained resource": (
+        observation(
+            contained=[patient(id="p", name=[{"id": "a", "family": "b"}], maritalStatus={"id": "a", "text": "c"})],
+            subject={"reference": "#p"},
+        ),
+        "Observation.contained[0].maritalStatus.id",
+        "value",
+    ),
     "19 text with a control character": (patient(name=[{"family": "a\x00b"}]), "Patient.name[0].family", "value"),
     "19 text with half a character": (patient(name=[{"family": "a\ud800"}]), "Patient.name[0].family", "value"),
     "19 base64 of three letters": (
