@@ -185,11 +185,16 @@ def _refuse_duplicate(pairs: list[tuple[str, Any]]) -> NoReturn:
     raise DuplicateKey(f"The key {twice[:80]!a} occurs twice in one object.")
 
 
-def _integer(text: str, allowed: range | None) -> int:
+def whole(text: str) -> int | Decimal:
+    """An integer; `-0`, whose sign no int holds, as a Decimal."""
+    return Decimal(text) if text == "-0" else int(text)
+
+
+def _integer(text: str, allowed: range | None) -> int | Decimal:
     if len(text) > MAX_INTEGER_DIGITS and len(text.lstrip("-")) > MAX_INTEGER_DIGITS:
         raise NumberOutOfRange(f"An integer has more than {MAX_INTEGER_DIGITS} digits.")
-    value = int(text)
-    if allowed is not None and value not in allowed:
+    value = whole(text)
+    if allowed is not None and not allowed.start <= value < allowed.stop:  # to a range a Decimal is to be looked for
         raise NumberOutOfRange(f"An integer is not between {allowed.start} and {allowed.stop - 1}.")
     return value
 

@@ -9,14 +9,12 @@ from django.http import HttpRequest
 from core.errors import Malformed
 
 from . import negotiation, preconditions
+from .conditions import of_choice
 from .ids import check_id
 from .intentions import IdMismatch, Write
 from .patching import Kind, Patch, kind_of
 from .reading import read_body, read_document
 from .resources import Json
-
-# What concerns the answer, not the choice of a resource.
-_OF_ANSWER = frozenset({"_format", "_pretty", "_summary", "_elements"})
 
 
 class CriteriaRequired(Malformed):
@@ -72,7 +70,7 @@ def none_exist_of(request: HttpRequest) -> str:
 
 
 def _query(request: HttpRequest) -> str:
-    pairs = [(name, value) for name, values in request.GET.lists() for value in values if name not in _OF_ANSWER]
+    pairs = of_choice([(name, value) for name, values in request.GET.lists() for value in values])
     return urlencode(pairs) if any(value for _, value in pairs) else ""
 
 

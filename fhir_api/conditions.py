@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import parse_qsl, urlencode
 
+from django.conf import settings
+
 from core.actor import Actor
 from core.pipeline import Call, Statement
 
@@ -18,6 +20,7 @@ from .intentions import Addressed, IdMismatch, MultipleMatches, NoMatch, TooMany
 from .keys import hashed
 from .models import Method
 from .search import InvalidSearch, matches_each
+from .search.parse import Pair
 from .smart import access_of
 from .statements import LOCK_NAMES
 from .store import Name
@@ -27,6 +30,7 @@ _Criterion = tuple[str, str]
 _Found = Mapping[_Criterion, Mapping[Name, int]]
 MOST_DELETED: Final = 200  # as many as a page of search may show
 _HEAD: Final = re.compile(r"([^?=&]*)\?")
+_OF_ANSWER: Final = frozenset({"_format", "_pretty", "_summary", "_elements"})
 
 
 def address(actor: Actor, writes: Sequence[Write]) -> list[Addressed]:
@@ -90,16 +94,21 @@ def criterion(write: Write) -> _Criterion:
     return write.type, urlencode(sorted(pair for pair in _pairs(write) if not _is_count(write, pair[0])))
 
 
-def _pairs(write: Write) -> list[tuple[str, str]]:
+def of_choice(pairs: Sequence[Pair]) -> list[Pair]:
+    """What chooses a resource, of a query in which clients also say how they want the answer."""
+    return [pair for pair in pairs if pair[0] not in _OF_ANSWER]
+
+
+def _pairs(write: Write) -> list[Pair]:
     """The criteria, without the address of the type that may stand before them.
 
-    :raises InvalidSearch: it is another type's.
+    :raises InvalidSearch: it is another type's or another server's.
     """
     head = _HEAD.match(write.criteria)
-    if head and head[1].rpartition("/")[2] not in ("", write.type):
-        text = f"The criteria of a {write.type} name another type."
+    if head and head[1].removeprefix(settings.FHIR_BASE_URL).removeprefix("/") not in ("", write.type):
+        text = f"The criteria of a {write.type} name another type or another server."
         raise InvalidSearch(text, expression=_place(write), issue_type="value")
-    return parse_qsl(write.criteria[head.end() if head else 0 :], keep_blank_values=True)
+    return of_choice(parse_qsl(write.criteria[head.end() if head else 0 :], keep_blank_values=True))
 
 
 def _place(write: Write) -> str:

@@ -1,5 +1,6 @@
 """What one resource is found by, in the form of the tables' columns; made by `indexing`, kept by `store`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 OPEN_LOW, OPEN_HIGH = "-infinity", "infinity"
@@ -10,7 +11,8 @@ class Entries:
     """The rows of the five tables of entries, without tenant and resource.
 
     Times are texts that PostgreSQL reads, in UTC and always written alike, so that two sets can be compared.
-    `sort_date` is the primary clinical date; None where the type has none or the resource does not tell it.
+    `sort_date` is the primary clinical date; None where the type has none or the resource does not tell it. `contained`, the
+    types of what the resource contains by their ids, is known while the entries are made and no part of them.
     """
 
     postings: set[int] = field(default_factory=set)
@@ -20,3 +22,4 @@ class Entries:
     positions: set[tuple[float, float]] = field(default_factory=set)
     parameters: set[int] = field(default_factory=set)
     sort_date: str | None = None
+    contained: Mapping[str, str] = field(default_factory=dict, compare=False)

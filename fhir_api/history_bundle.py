@@ -1,15 +1,15 @@
 """A history as a Bundle, written around the bytes of the versions. Source: R4 http.html#history, bundle.html."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlencode
 
 import orjson
 from django.conf import settings
-from django.http import HttpRequest
 
 from core.ids import uuid7_text
 
 from .history import Entry
+from .ids import new_urn
 from .models import Method
 from .outcomes import Issue, outcome
 from .resources import Json
@@ -50,7 +50,8 @@ def _entry(entry: Entry) -> bytes:
 
 def _told(issues: Sequence[Issue], url: str) -> Json:
     """An entry that is no version: a history's entries have a request and a response. Source: R4 bundle.html, bdl-3, bdl-4."""
-    return {"request": {"method": "GET", "url": url}, "response": {"status": "200", "outcome": outcome(issues)}}
+    told = {"status": "200", "outcome": outcome(issues)}
+    return {"fullUrl": new_urn(), "request": {"method": "GET", "url": url}, "response": told}
 
 
 def _status(entry: Entry) -> str:
@@ -59,9 +60,8 @@ def _status(entry: Entry) -> str:
     return "201" if entry.version == 1 else "200"
 
 
-def link(request: HttpRequest, known: Container[str], name: str = "", value: str = "") -> str:
-    """The absolute address of this request, with the parameters that are known and one of them changed."""
-    pairs = [(key, one) for key, values in request.GET.lists() for one in values if key in known and key != name]
-    query = urlencode([*pairs, *([(name, value)] if name else [])], safe=":/")
-    address = settings.FHIR_BASE_URL + request.path.removeprefix(BASE_PATH)
+def link(path: str, parameters: Mapping[str, str]) -> str:
+    """The absolute address of a history with these parameters; `path` is that of its request."""
+    query = urlencode(parameters, safe=":/")
+    address = settings.FHIR_BASE_URL + path.removeprefix(BASE_PATH)
     return f"{address}?{query}" if query else address

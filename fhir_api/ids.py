@@ -31,6 +31,14 @@ def check_id(text: str) -> str:
     return text
 
 
+def new_urn() -> str:
+    """The full URL of what has no address: every entry but those of transactions, batches and their answers has one.
+
+    Source: R4 bundle.html, Bundle.entry.fullUrl.
+    """
+    return f"urn:uuid:{uuid7_text()}"
+
+
 def new_id(type_name: str) -> str:
     """A new id: UUIDv7, which shows when it was made; a patient's shows nothing."""
     return str(uuid4()) if type_name == "Patient" else uuid7_text()

@@ -24,6 +24,8 @@ def index(resource: Json) -> Entries:
     type_name = resource["resourceType"]
     elements, whole = EXTRACTIONS[type_name]
     entries = Entries()
+    if "contained" in resource:
+        entries.contained = {one["id"]: one["resourceType"] for one in resource["contained"] if "id" in one}
     for member, value in resource.items():
         extract = elements.get(member)
         if extract is not None:

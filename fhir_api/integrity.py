@@ -24,6 +24,7 @@ from .keys import reference_key, target_key
 from .resources import Json
 from .store import Name
 from .types import NAMES, NUMBERS
+from .versions import number_of
 
 _RELATIVE = re.compile(r"([A-Z][A-Za-z]+)/([A-Za-z0-9\-.]{1,64})(?:/_history/([A-Za-z0-9\-.]{1,64}))?")
 
@@ -67,7 +68,7 @@ def referred(body: bytes) -> list[Target]:
 def _version(text: str) -> int:
     if not text:
         return 0
-    return (int(text) or _NEVER) if text.isdigit() and len(text) <= 9 else _NEVER
+    return number_of(text) or _NEVER
 
 
 @lru_cache(maxsize=8)

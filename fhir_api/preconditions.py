@@ -8,6 +8,8 @@ from django.utils.http import parse_http_date_safe
 
 from api.preconditions import InvalidPrecondition
 
+from .versions import number_of
+
 _TAG = re.compile(r'(?:W/)?"([0-9]{1,9})"|([0-9]{1,9})')
 
 
@@ -52,7 +54,7 @@ def _versions(header: str) -> tuple[int, ...]:
         match = _TAG.fullmatch(part.strip())
         if match is None:
             raise InvalidPrecondition('If-Match holds versions: W/"3".')
-        found.append(int(match[1] or match[2]))
+        found.append(number_of(match[1] or match[2]))
     return tuple(found)
 
 

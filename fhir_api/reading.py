@@ -54,5 +54,5 @@ def read_document(raw: bytes, *, limit_bytes: int = body.LIMIT_BYTES) -> Any:
 
 def read_stored(stored: bytes) -> Json:
     """A resource that the store wrote; decimals keep their digits."""
-    found: Json = json.loads(stored, parse_float=Decimal)
+    found: Json = json.loads(stored, parse_float=Decimal, parse_int=body.whole)
     return found

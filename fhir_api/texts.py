@@ -58,7 +58,7 @@ def reference(entries: Entries, number: int, value: Value, only: str = "") -> No
     What is contained in the resource is nothing one may search for.
     """
     text = value.get("reference")
-    if only and only not in (value.get("type"), references.type_of(text or "")):
+    if only and only not in (value.get("type"), _type_of(entries, text or "")):
         return
     entries.parameters.add(number)
     if text is not None and text[:1] != "#":
@@ -70,6 +70,10 @@ def reference(entries: Entries, number: int, value: Value, only: str = "") -> No
     identifier = value.get("identifier")
     if identifier is not None:
         entries.postings.update(keys.identifier_keys(number, identifier.get("system"), identifier.get("value")))
+
+
+def _type_of(entries: Entries, text: str) -> str:
+    return entries.contained.get(text[1:], "") if text[:1] == "#" else references.type_of(text)
 
 
 def extension_reference(entries: Entries, number: int, value: Value) -> None:

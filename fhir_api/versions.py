@@ -1,5 +1,6 @@
 """Reading single versions of resources: the current one, or one of the past."""
 
+import re
 from typing import Final
 from uuid import UUID
 
@@ -7,6 +8,7 @@ from core.pipeline import Call, Statement
 
 from .types import NUMBERS
 
+_NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}")
 _COLUMNS: Final = "version, extract(epoch FROM date_trunc('second', last_updated))::bigint, body"
 _OF_ONE: Final = "tenant_id = $1 AND type = $2 AND fhir_id = $3"
 
@@ -20,6 +22,11 @@ _NUMBERED = Statement.of(
     f"SELECT {_COLUMNS} FROM fhir_api_resource WHERE {_OF_ONE} AND version = $4"
     f" UNION ALL SELECT {_COLUMNS} FROM fhir_api_resourceversion WHERE {_OF_ONE} AND version = $4"
 )
+
+
+def number_of(text: str) -> int:
+    """The number that a version's id tells; 0, which no version has, if it is no version's: an id is a text, `01` is not `1`."""
+    return int(text) if _NUMBER.fullmatch(text) else 0
 
 
 def current_call(tenant_id: UUID, type_name: str, fhir_id: str) -> Call:

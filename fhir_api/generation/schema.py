@@ -160,7 +160,10 @@ class _Schema:
             kind = "mime-type"
         self.waiting.append(kind)
         if element["path"] == "Reference.reference":
-            return {**_ref(kind), "allOf": [{"title": "reference", "pattern": _REFERENCE}]}
+            return {
+                **_ref(kind),
+                "allOf": [{"title": "reference", "pattern": one} for one in (_REFERENCE, primitives.URI)],
+            }
         if kind == "Reference":
             return {**_ref(kind), **_targets(of_type.get("targetProfile", ()))}
         if SIMPLE_QUANTITY in of_type.get("profile", ()):

@@ -109,8 +109,13 @@ def tell_count(found: Plan) -> None:
     if not found.control.capped:
         return
     found.used = [(name, str(found.control.count) if name == "_count" else value) for name, value in found.used]
+    found.warnings.append(count_capped())
+
+
+def count_capped() -> Issue:
+    """The warning that a page has fewer entries than `_count` wants."""
     text = f"_count is at most {MOST_COUNT}; the page has {MOST_COUNT}."
-    found.warnings.append(Issue("too-costly", text, details="count_capped", severity=WARNING))
+    return Issue("too-costly", text, details="count_capped", severity=WARNING)
 
 
 def ignored(error: UnknownSearchParameter) -> Issue:

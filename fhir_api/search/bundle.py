@@ -7,6 +7,7 @@ import orjson
 from django.conf import settings
 
 from core.ids import uuid7_text
+from fhir_api.ids import new_urn
 from fhir_api.outcomes import Issue, outcome
 
 from .parse import Pair
@@ -28,7 +29,7 @@ def bundle(
     }
     parts = [_entry(entry) for entry in entries]
     if issues:
-        told = {"resource": outcome(issues), "search": {"mode": "outcome"}}
+        told = {"fullUrl": new_urn(), "resource": outcome(issues), "search": {"mode": "outcome"}}
         parts.append(orjson.dumps(told))
     opened = orjson.dumps(head)[:-1]
     return b'%b,"entry":[%b]}' % (opened, b",".join(parts)) if parts else opened + b"}"

@@ -15,6 +15,7 @@ MOST_SORTS: Final = 5
 MOST_INCLUSIONS: Final = 50
 _SUMMARIES: Final = ("true", "text", "data", "count", "false")
 _TOTALS: Final = ("none", "estimate", "accurate")
+_ONCE: Final = frozenset({"_count", "_summary", "_total"})
 EVERYTHING: Final = "*"
 _UNSORTED: Final = frozenset({"composite", "special"})
 
@@ -52,6 +53,7 @@ class Control:
     elements: list[str] = field(default_factory=list)
     includes: list[Inclusion] = field(default_factory=list)
     revincludes: list[Inclusion] = field(default_factory=list)
+    once: dict[str, str] = field(default_factory=dict)
 
     @property
     def only_total(self) -> bool:
@@ -67,7 +69,7 @@ class Control:
 def apply(control: Control, types: tuple[str, ...], name: str, value: str) -> bool:
     """Take one parameter; False if it is not one of these.
 
-    :raises InvalidSearch, UnsupportedSearch: its value or modifier.
+    :raises InvalidSearch, UnsupportedSearch: its value or modifier, or it has another value already and can have one only.
     :raises UnknownSearchParameter: what it names is not known.
     """
     base, _, modifier = name.partition(":")
@@ -76,6 +78,8 @@ def apply(control: Control, types: tuple[str, ...], name: str, value: str) -> bo
         return False
     if modifier and not (base in ("_include", "_revinclude") and modifier in ("iterate", "recurse")):
         raise unsupported_modifier(base, modifier)
+    if base in _ONCE and control.once.setdefault(base, value) != value:
+        raise InvalidSearch(f"{base} is given with two values.", issue_type="value")
     reader(control, types, value, bool(modifier))
     return True
 

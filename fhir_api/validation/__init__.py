@@ -6,13 +6,13 @@ from typing import Any
 from fhir_api.outcomes import Issue
 from fhir_api.types import NUMBERS
 
-from . import containment, shapes
+from . import containment, identities, shapes, texts
 from .faults import STRUCTURE, Fault
 from .invariants import Surroundings
-from .texts import unwritable
 from .walks import walk
 
 _MOST = 100
+_ID = b'"id":'  # in JSON without spaces an unescaped quote, so the name of a member
 
 
 def validate(resource: dict[str, Any]) -> list[Issue]:
@@ -29,16 +29,22 @@ def validate(resource: dict[str, Any]) -> list[Issue]:
 
 def _faults(kind: str, resource: dict[str, Any]) -> list[Fault]:
     """The faults of the first step that finds any: each step relies on those before it."""
-    if found := unwritable(resource):
-        return found
+    body = texts.written(resource)
+    if not body:
+        return [texts.unwritable(resource)]
     if found := shapes.faults(kind, resource):
         return found
-    if "contained" not in resource:
-        return list(walk(kind, resource, Surroundings()))
-    if found := list(islice(containment.shape_faults(resource), _MOST)):
-        return found
-    surroundings = Surroundings(containment.ids(resource))
-    return [*walk(kind, resource, surroundings), *containment.walk_faults(resource, surroundings)]
+    surroundings = Surroundings()
+    if "contained" in resource:
+        if found := list(islice(containment.shape_faults(resource), _MOST)):
+            return found
+        surroundings = Surroundings(containment.types(resource))
+    found = list(walk(kind, resource, surroundings))
+    if body.count(_ID) > 1:
+        found += identities.repeated(resource)
+    if "contained" in resource:
+        found += containment.walk_faults(resource, surroundings)
+    return found
 
 
 __all__ = ["validate"]

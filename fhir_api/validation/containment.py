@@ -1,22 +1,25 @@
 """Contained resources: those of the twelve types by their own definition, others leniently. Source: R4 references.html#contained."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from functools import cache
+from typing import Any, Final
 
 from fhir_api.types import NUMBERS
 
 from . import shapes
+from .definitions import definitions
 from .faults import STRUCTURE, VALUE, Fault, broken
 from .invariants import Surroundings
 from .rules import BY_CODE
 from .walks import narrative, walk
 
 Json = dict[str, Any]
+_URIS: Final = frozenset({"uri", "url", "canonical"})
 
 
-def ids(resource: Json) -> frozenset[str]:
-    """What a reference beginning with # may name."""
-    return frozenset(one["id"] for one in resource.get("contained", ()) if "id" in one)
+def types(resource: Json) -> dict[str, str]:
+    """What a reference beginning with # may name, and the type of it."""
+    return {one["id"]: one["resourceType"] for one in resource["contained"] if "id" in one}
 
 
 def shape_faults(resource: Json) -> Iterator[Fault]:
@@ -28,17 +31,17 @@ def shape_faults(resource: Json) -> Iterator[Fault]:
 
 def walk_faults(resource: Json, surroundings: Surroundings) -> Iterator[Fault]:
     """What the walk finds in contained resources, and those that nothing refers to (dom-3)."""
-    contained = resource.get("contained", ())
+    contained = resource["contained"]
+    inside = Surroundings(surroundings.contained, resource["resourceType"])
     for place, one in enumerate(contained):
         if one["resourceType"] in NUMBERS:
-            inside = Surroundings(surroundings.contained, is_contained=True)
             yield from (fault.under("contained", place) for fault in walk(one["resourceType"], one, inside))
-    if contained:
-        yield from _repeated(contained)
-        named = frozenset(_local(resource)) - {"#"}
-        for place, one in enumerate(contained):
-            if "#" + one.get("id", "") not in named and "#" not in _local(one):
-                yield broken("dom-3", BY_CODE["dom-3"], "contained", place)
+    yield from _repeated(contained)
+    container = {name: value for name, value in resource.items() if name != "contained"}
+    named = {text for one in (container, *contained) for text in _local(one)} - {"#"}
+    for place, one in enumerate(contained):
+        if "#" + one.get("id", "") not in named and "#" not in _local(one):
+            yield broken("dom-3", BY_CODE["dom-3"], "contained", place)
 
 
 def _repeated(contained: Sequence[Json]) -> Iterator[Fault]:
@@ -49,17 +52,29 @@ def _repeated(contained: Sequence[Json]) -> Iterator[Fault]:
         seen.add(one.get("id", ""))
 
 
-def _local(value: Any) -> Iterator[str]:
-    """Every text below a value that names a contained resource."""
-    waiting = [value]
+def _local(resource: Json) -> Iterator[str]:
+    """What names a contained resource: references, URIs and canonicals; of a type whose elements are not known, any text."""
+    is_known = resource["resourceType"] in NUMBERS
+    waiting: list[tuple[str, Any]] = [("", resource)]
     while waiting:
-        one = waiting.pop()
+        name, one = waiting.pop()
         if isinstance(one, dict):
-            waiting += one.values()
+            waiting += one.items()
         elif isinstance(one, list):
-            waiting += one
-        elif isinstance(one, str) and one.startswith("#"):
+            waiting += ((name, child) for child in one)
+        elif isinstance(one, str) and one.startswith("#") and not (is_known and name not in _naming()):
             yield one
+
+
+@cache
+def _naming() -> frozenset[str]:
+    """The names of elements of type uri, url or canonical, and `reference`, which is a string."""
+    return frozenset({"reference"}).union(
+        name
+        for definition in definitions().values()
+        for name, schema in definition.get("properties", {}).items()
+        if schema.get("items", schema).get("$ref", "").rpartition("/")[2].removesuffix("-or-null") in _URIS
+    )
 
 
 def _lenient(value: Any) -> Sequence[Fault]:
@@ -81,4 +96,4 @@ def _lenient(value: Any) -> Sequence[Fault]:
     return found
 
 
-__all__ = ["ids", "shape_faults", "walk_faults"]
+__all__ = ["shape_faults", "types", "walk_faults"]

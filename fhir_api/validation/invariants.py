@@ -1,8 +1,8 @@
 """Invariants that compare values; each is a function of an element and its surroundings. Source: R4, named by their keys."""
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
@@ -12,13 +12,9 @@ from .faults import VALUE, Fault, broken
 from .rules import BY_CODE
 
 Json = dict[str, Any]
-_UUID: Final = re.compile(r"urn:uuid:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", re.ASCII)
 _LITERAL: Final = re.compile(
     r"(?:https?://[^?#\s]+/)?([A-Z][A-Za-z]{1,63})/[A-Za-z0-9.\-]{1,64}(?:/_history/[A-Za-z0-9.\-]{1,64})?"
 )
-_OID: Final = re.compile(r"urn:oid:[0-2](?:\.(?:0|[1-9][0-9]*))+", re.ASCII)
-
-
 _VALUES: Final = frozenset(
     member for name, (stem, _) in choices().items() if stem == "value" for member in (name, f"_{name}")
 )
@@ -26,10 +22,16 @@ _VALUES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What an element must know of the resource around it."""
+    """What an element must know of the resource around it: the types of those contained, by id, and of their container."""
 
-    contained: frozenset[str] = frozenset()
-    is_contained: bool = False
+    contained: Mapping[str, str] = field(default_factory=dict)
+    container: str = ""
+
+    def type_of(self, reference: str) -> str:
+        """The type of what a reference names, or nothing where it does not tell."""
+        if reference[:1] == "#":
+            return self.contained.get(reference[1:], "") if len(reference) > 1 else self.container
+        return _type_named(reference)
 
 
 Check = Callable[[Json, Surroundings], Sequence[Fault]]
@@ -84,29 +86,17 @@ def _reference(value: Json, surroundings: Surroundings) -> Sequence[Fault]:
     reference = value.get("reference")
     if reference is None:
         return _NONE
-    if reference[0] == "#":
-        found = surroundings.is_contained if reference == "#" else reference[1:] in surroundings.contained
-        return _NONE if found else (broken("ref-1", BY_CODE["ref-1"], "reference"),)
-    if words := _unusable(reference):
-        return (Fault(VALUE, words, ("reference",)),)
-    named, stated = type_named(reference), value.get("type", "").rpartition("/")[2]
+    if reference[0].isupper() and "?" in reference:
+        return (Fault(VALUE, "A conditional reference is for transactions only.", ("reference",)),)
+    named, stated = surroundings.type_of(reference), value.get("type", "").rpartition("/")[2]
+    if reference[0] == "#" and not named:
+        return (broken("ref-1", BY_CODE["ref-1"], "reference"),)
     if named and stated and named != stated:
         return (Fault(VALUE, f"The type is not that of the reference, {named}.", ("type",)),)
     return _NONE
 
 
-def _unusable(reference: str) -> str:
-    """Why a reference that has the form of a URI leads nowhere. Source: R4 references.html#Reference, http.html#trules."""
-    if reference[0].isupper() and "?" in reference:
-        return "A conditional reference is for transactions only."
-    if reference.startswith("urn:uuid:") and not _UUID.fullmatch(reference):
-        return "After urn:uuid: a UUID is needed."
-    if reference.startswith("urn:oid:") and not _OID.fullmatch(reference):
-        return "After urn:oid: an OID is needed."
-    return ""
-
-
-def type_named(reference: str) -> str:
+def _type_named(reference: str) -> str:
     """The type that a relative or absolute reference to a resource of some server names, or nothing."""
     match = _LITERAL.fullmatch(reference)
     return match[1] if match else ""
@@ -121,4 +111,4 @@ CHECKS: Final[dict[str, tuple[Check, ...]]] = {
     "Reference": (_reference,),
 }
 
-__all__ = ["CHECKS", "Check", "Surroundings", "type_named"]
+__all__ = ["CHECKS", "Check", "Surroundings"]

@@ -9,6 +9,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+_SPACE: Final = " \t\r\n"  # of XML; a non-breaking space is content
 _XHTML: Final = "http://www.w3.org/1999/xhtml"
 _XML: Final = "http://www.w3.org/XML/1998/namespace"
 # HTML 4.0, chapters 7 to 11 (without section 4 of chapter 9) and 15, a, images and their maps.
@@ -67,7 +68,7 @@ class _Reader:
             raise _Refused("an image must be data:image, relative or of the resource itself")
 
     def text(self, text: str) -> None:
-        self.has_content = self.has_content or not text.isspace()
+        self.has_content = self.has_content or bool(text.strip(_SPACE))
 
     def refuse(self, *_: object) -> None:
         raise _Refused("it may hold no document type and no instructions")

@@ -103,7 +103,7 @@ def _rule(title: str) -> Iterator[Fault]:
 
 
 _TITLED: Final = {
-    "reference": "A reference is Type/id, #id of a contained resource, or an absolute URI.",
+    "reference": "A reference is Type/id, #id of a contained resource, or an absolute URI (urn:uuid: before a UUID, urn:oid: before an OID).",
     "resource type": "The resourceType is none of FHIR R4.",
 }
 

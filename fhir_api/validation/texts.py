@@ -12,13 +12,12 @@ _FURTHEST: Final = 300  # decimal exponent
 _WIDEST: Final = 2**63
 
 
-def unwritable(resource: dict[str, Any]) -> list[Fault]:
-    """The first place where a resource cannot be written as JSON in UTF-8."""
+def written(resource: dict[str, Any]) -> bytes:
+    """A resource as JSON in UTF-8, its decimals left out; nothing if it cannot be written."""
     try:
-        orjson.dumps(resource, default=_number)
+        return orjson.dumps(resource, default=_number)
     except (TypeError, ValueError, RecursionError):
-        return [_place(resource)]
-    return []
+        return b""
 
 
 def _number(value: object) -> None:
@@ -31,7 +30,8 @@ def _is_measurable(value: object) -> bool:
     return isinstance(value, Decimal) and value.is_finite() and -_FURTHEST <= value.adjusted() <= _FURTHEST
 
 
-def _place(resource: dict[str, Any]) -> Fault:
+def unwritable(resource: dict[str, Any]) -> Fault:
+    """The first place where a resource cannot be written."""
     waiting: list[tuple[tuple[str | int, ...], Any]] = [((), resource)]
     while waiting:
         path, one = waiting.pop()
@@ -65,4 +65,4 @@ def _is_writable(text: str) -> bool:
     return True
 
 
-__all__ = ["unwritable"]
+__all__ = ["unwritable", "written"]

@@ -3,6 +3,7 @@
 The walk follows a plan that is made once from the schema: for each type, what is done at each of its elements.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,12 +12,13 @@ from typing import Any, Final
 from . import dates, narratives
 from .definitions import choices, definitions, resource_types
 from .faults import STRUCTURE, VALUE, Fault, broken, listed
-from .invariants import CHECKS, Check, Surroundings, type_named
+from .invariants import CHECKS, Check, Surroundings
 from .rules import BY_CODE, BY_SCHEMA
 
 Step = Callable[[Any, dict[str, Any], Surroundings], Sequence[Fault]]
 _NONE: Final[tuple[Fault, ...]] = ()
 _DATES: Final = frozenset({"date", "dateTime", "instant"})
+_ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _INTEGERS: Final = frozenset({"integer", "unsignedInt", "positiveInt"})
 
 
@@ -57,13 +59,13 @@ def _visit(plan: _Plan, value: dict[str, Any], surroundings: Surroundings) -> Se
 def _plan(type_name: str) -> _Plan:
     """The plan of a definition of the schema. Types contain each other, so that a plan asks for another when it is run."""
     properties: dict[str, Any] = definitions()[type_name]["properties"]
-    steps = {name: step for name, schema in properties.items() if (step := _step(name, schema)) is not None}
+    steps = {name: step for name, schema in properties.items() if (step := _step(type_name, name, schema)) is not None}
     stems = {name: choices()[name][0] for name in properties if name in choices()}
     checks = CHECKS.get(type_name, ())
     return _Plan(steps, (_only_one(stems), *checks) if stems else checks, frozenset(steps))
 
 
-def _step(name: str, schema: dict[str, Any]) -> Step | None:
+def _step(owner: str, name: str, schema: dict[str, Any]) -> Step | None:
     many = schema.get("type") == "array"
     target = str((schema["items"] if many else schema).get("$ref", "")).rpartition("/")[2]
     if name.startswith("_"):
@@ -75,13 +77,18 @@ def _step(name: str, schema: dict[str, Any]) -> Step | None:
     if target == "contained":
         return None
     one = _one(target)
+    if target == "Extension" and owner != "Extension":
+        one = _absolute(one)
     if target == "Reference":
         one = _targeted(one, schema["items"] if many else schema)
     return _each(one) if many else one
 
 
 def _targeted(one: Step, schema: dict[str, Any]) -> Step:
-    """A reference whose type is stated or named by an absolute address; of relative ones the schema has seen the type."""
+    """A reference whose type is stated, or named by an absolute address or by what is contained.
+
+    Of relative ones the schema has seen the type.
+    """
     title = schema.get("properties", {}).get("reference", {}).get("title", "")
     if not title:
         return one
@@ -90,10 +97,23 @@ def _targeted(one: Step, schema: dict[str, Any]) -> Step:
 
     def step(value: Any, parent: dict[str, Any], surroundings: Surroundings) -> Sequence[Fault]:
         reference = value.get("reference", "")
-        named = type_named(reference) if reference.startswith("http") else ""
+        named = surroundings.type_of(reference) if reference.startswith(("http", "#")) else ""
         for name, kind in (("reference", named), ("type", value.get("type", ""))):
             if kind and kind in others:
                 return (Fault(VALUE, f"The reference may be to {listed(sorted(targets))} only.", (name,)),)
+        return one(value, parent, surroundings)
+
+    return step
+
+
+def _absolute(one: Step) -> Step:
+    """An extension that is not inside another one: it has the URL of its definition. Source: R4 extensibility.html#Extension."""
+
+    def step(value: Any, parent: dict[str, Any], surroundings: Surroundings) -> Sequence[Fault]:
+        if not _ABSOLUTE.match(value["url"]):
+            return (
+                Fault(VALUE, "The url of an extension is absolute, unless it is inside another extension.", ("url",)),
+            )
         return one(value, parent, surroundings)
 
     return step
@@ -141,7 +161,7 @@ def _primitives(sibling: str, one: Step | None) -> Step:
 
 def _sibling(name: str) -> Step:
     """The id and extensions of a primitive element; an id alone needs a value to belong to."""
-    extensions = _each(_one("Extension"))
+    extensions = _each(_absolute(_one("Extension")))
 
     def step(value: Any, parent: dict[str, Any], surroundings: Surroundings) -> Sequence[Fault]:
         if "extension" in value:
@@ -183,8 +203,12 @@ def _date(value: Any, _: dict[str, Any], __: Surroundings) -> Sequence[Fault]:
 
 
 def _integer(value: Any, _: dict[str, Any], __: Surroundings) -> Sequence[Fault]:
-    """To JSON Schema 1.0 is an integer, to FHIR it is not."""
-    return _NONE if type(value) is int else (Fault(VALUE, "An integer has no decimal point and no exponent."),)
+    """To JSON Schema 1.0 and -0 are integers, to FHIR they are not."""
+    return (
+        _NONE
+        if type(value) is int
+        else (Fault(VALUE, "An integer has no decimal point, no exponent, and no sign where it is 0."),)
+    )
 
 
 def narrative(div: str) -> Sequence[Fault]:

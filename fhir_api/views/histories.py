@@ -1,6 +1,6 @@
 """`_history` of a resource, a type and all. Source: R4 http.html#history; contract, fhir.md point 39."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -21,12 +21,12 @@ from fhir_api.ids import check_id
 from fhir_api.instants import read_instant, read_span
 from fhir_api.intentions import NoSuchResource
 from fhir_api.outcomes import Issue
-from fhir_api.search.asking import ignored
+from fhir_api.search.asking import count_capped, ignored
+from fhir_api.search.control import MOST_COUNT, USUAL_COUNT
 from fhir_api.search.refusals import unknown
 
 from .base import FhirViewSet, check_type, reading
 
-DEFAULT_COUNT, MOST_COUNT = 50, 200
 _SORT = "history"
 _PARAMETERS = ("_since", "_at", "_count")
 _KNOWN = frozenset({*_PARAMETERS, "_cursor", "_format", "_pretty"})
@@ -39,11 +39,22 @@ class InvalidCount(Malformed):
     title = "_count is malformed."
 
 
+class RepeatedParameter(Malformed):
+    """A parameter of a history is given with two values."""
+
+    code = "repeated_parameter"
+    title = "A parameter is given with two values."
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What one request asks for; `total` is known from the first page on, `warnings` tell what was left out."""
+    """What one request asks for; `total` is known from the first page on, `warnings` tell what was left out.
+
+    `used` are its parameters as they were used, for the links.
+    """
 
     tenant_id: UUID
+    used: Mapping[str, str]
     query: HistoryQuery
     count: int
     after: Spot | None
@@ -86,10 +97,14 @@ class HistoryViewSet(FhirViewSet):
         until = self._until() if self.request.GET.get("_since") and not fhir_id else None
 
         def calls(tenant_id: UUID, access: smart.Access) -> list[Call]:
-            query = replace(self._asked_for(type_name, fhir_id, access), until=until)
-            after, total = self._open(tenant_id)
-            count = _count(self.request.GET.get("_count"))
-            asked.append(_Asked(tenant_id, query, count, after, total, self._left_out()))
+            used, warnings = _given(self.request), self._left_out()
+            query = replace(_query(type_name, fhir_id, access, used), until=until)
+            after, total = self._open(tenant_id, used)
+            count = _count(used.get("_count"))
+            if count > MOST_COUNT:
+                count, used["_count"] = MOST_COUNT, str(MOST_COUNT)
+                warnings.append(count_capped())
+            asked.append(_Asked(tenant_id, used, query, count, after, total, warnings))
             return asked[-1].calls()
 
         actor, (rows, *others) = self.ask_within(calls)
@@ -105,9 +120,9 @@ class HistoryViewSet(FhirViewSet):
         if absent:
             raise NoSuchResource
         more = entries[found.count - 1].spot if 0 < found.count < len(entries) else None
-        links = [("self", link(self.request, _KNOWN))]
+        links = [("self", link(self.request.path, found.used))]
         if more:
-            links.append(("next", link(self.request, _KNOWN, "_cursor", self._seal(found, more, total))))
+            links.append(("next", link(self.request.path, {**found.used, "_cursor": self._seal(found, more, total)})))
         content = bundle(entries[: found.count], total=total, links=links, issues=found.warnings)
         return answers.of_bytes(self.request, content)
 
@@ -137,24 +152,8 @@ class HistoryViewSet(FhirViewSet):
             outcome=404 if absent else 200,
         )
 
-    def _asked_for(self, type_name: str, fhir_id: str, access: smart.Access) -> HistoryQuery:
-        if type_name:
-            check_type(type_name)
-        if fhir_id:
-            check_id(fhir_id)
-        given = self.request.GET
-        since, at = given.get("_since"), given.get("_at")
-        return HistoryQuery(
-            type=type_name,
-            fhir_id=fhir_id,
-            types=None if type_name else _types(access),
-            patient="" if type_name in compartments.SHARED else access.patient,
-            since=read_instant(since, name="_since") if since else None,
-            at=read_span(at, name="_at") if at else None,
-        )
-
-    def _open(self, tenant_id: UUID) -> tuple[Spot | None, int | None]:
-        text = self.request.GET.get("_cursor")
+    def _open(self, tenant_id: UUID, used: Mapping[str, str]) -> tuple[Spot | None, int | None]:
+        text = used.get("_cursor")
         if not text:
             return None, None
         place = cursors.open(
@@ -162,7 +161,7 @@ class HistoryViewSet(FhirViewSet):
             tenant_id=tenant_id,
             path=self.request.path,
             sort=_SORT,
-            filters_hash=self._filters(),
+            filters_hash=_filters(used),
             at=clock.now(),
         )
         moment, kind, version, total = (value or "" for value in place.values)
@@ -176,13 +175,41 @@ class HistoryViewSet(FhirViewSet):
             tenant_id=asked.tenant_id,
             path=self.request.path,
             sort=_SORT,
-            filters_hash=self._filters(),
+            filters_hash=_filters(asked.used),
             at=clock.now(),
         )
 
-    def _filters(self) -> str:
-        given = self.request.GET
-        return cursors.digest_filters((name, given.get(name, "")) for name in ("_since", "_at"))
+
+def _given(request: HttpRequest) -> dict[str, str]:
+    """The parameters of a history that have a value.
+
+    :raises RepeatedParameter: one has two.
+    """
+    found: dict[str, str] = {}
+    for name, value in ((name, value) for name, values in request.GET.lists() for value in values):
+        if value and name in _KNOWN and found.setdefault(name, value) != value:
+            raise RepeatedParameter(f"{name} is given with two values.", issue_type="value")
+    return found
+
+
+def _query(type_name: str, fhir_id: str, access: smart.Access, used: Mapping[str, str]) -> HistoryQuery:
+    if type_name:
+        check_type(type_name)
+    if fhir_id:
+        check_id(fhir_id)
+    since, at = used.get("_since"), used.get("_at")
+    return HistoryQuery(
+        type=type_name,
+        fhir_id=fhir_id,
+        types=None if type_name else _types(access),
+        patient="" if type_name in compartments.SHARED else access.patient,
+        since=read_instant(since, name="_since") if since else None,
+        at=read_span(at, name="_at") if at else None,
+    )
+
+
+def _filters(used: Mapping[str, str]) -> str:
+    return cursors.digest_filters((name, used.get(name, "")) for name in ("_since", "_at"))
 
 
 def _types(access: smart.Access) -> tuple[str, ...] | None:
@@ -198,7 +225,7 @@ def _types(access: smart.Access) -> tuple[str, ...] | None:
 
 def _count(text: str | None) -> int:
     if not text:
-        return DEFAULT_COUNT
-    if not (text.isascii() and text.isdigit()) or len(text) > 9:
+        return USUAL_COUNT
+    if not (text.isascii() and text.isdigit()):
         raise InvalidCount("_count is a whole number.", issue_type="value")
-    return min(int(text), MOST_COUNT)
+    return int(text.lstrip("0")[:9] or 0)  # as in searches

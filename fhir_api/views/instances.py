@@ -91,8 +91,9 @@ class VersionViewSet(FhirViewSet):
 
         def call(tenant_id: UUID) -> Call:
             check_name(type_name, fhir_id)
-            if not (version.isascii() and version.isdigit() and len(version) <= 9):
+            number = versions.number_of(version)
+            if not number:
                 raise NoSuchResource("There is no such version.")
-            return versions.numbered_call(tenant_id, type_name, fhir_id, int(version))
+            return versions.numbered_call(tenant_id, type_name, fhir_id, number)
 
         return self.version(call, Access("vread", type_name, fhir_id))

@@ -139,6 +139,10 @@ def test_parse_object_decimal_keeps_its_digits() -> None:
     assert (str(found["a"]), found["b"], found["c"]) == ("1.10", Decimal(1), 12345678901234567890)
 
 
+def test_parse_object_nought_keeps_its_sign() -> None:
+    assert repr(body.parse_object(b'{"a": -0, "b": 0}')) == "{'a': Decimal('-0'), 'b': 0}"
+
+
 def test_parse_object_body_over_the_limit_is_413() -> None:
     raw = json.dumps({"a": "x" * 100}).encode()
     assert body.parse_object(raw, limit_bytes=len(raw))

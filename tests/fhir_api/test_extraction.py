@@ -56,11 +56,14 @@ def evaluate(resource, expression, *, base=""):
     found = fhirpathpy.evaluate(resource, {"base": base, "expression": asked} if base else asked, model=R4)
     if not resolved:
         return found
-    return [one for one in found if _points_to(one, resolved[1])]
+    contained = {f"#{one.get('id')}": one["resourceType"] for one in resource.get("contained", ())}
+    return [one for one in found if _points_to(one, resolved[1], contained)]
 
 
-def _points_to(reference, type_name):
-    return re.match(rf"(.*/)?{type_name}/[^/]+$", reference.get("reference", "")) or reference.get("type") == type_name
+def _points_to(reference, type_name, contained):
+    text = reference.get("reference", "")
+    stated = type_name in (reference.get("type"), contained.get(text))
+    return stated or re.match(rf"(.*/)?{type_name}/[^/]+$", text)
 
 
 def expected(resource):

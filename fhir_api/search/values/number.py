@@ -1,5 +1,6 @@
 """Numbers with as many digits as were meant. Source: R4 search.html#number."""
 
+import math
 import re
 from dataclasses import dataclass
 from decimal import Decimal
@@ -33,14 +34,18 @@ class Number:
 
     def test(self) -> Test:
         """The test of a row's `value`; `gt lt ge le sa eb` compare exactly, `ap` allows a tenth."""
+        return Test(_TESTS[self.prefix], tuple((repr(bound), "float8") for bound in self._bounds()))
+
+    def _bounds(self) -> tuple[float, ...]:
+        """Where digits are finer than a row's number, the bounds meet at it, and it must stay between them."""
+        value = float(self.value)
         if self.prefix in ("eq", "ne"):
-            bounds = [self.value - self.half, self.value + self.half]
-        elif self.prefix == "ap":
+            low, high = float(self.value - self.half), float(self.value + self.half)
+            return min(low, value), max(high, math.nextafter(value, math.inf))
+        if self.prefix == "ap":
             tenth = abs(self.value) / 10
-            bounds = [self.value - tenth, self.value + tenth]
-        else:
-            bounds = [self.value]
-        return Test(_TESTS[self.prefix], tuple((repr(float(bound)), "float8") for bound in bounds))
+            return float(self.value - tenth), float(self.value + tenth)
+        return (value,)
 
 
 def read_number(name: str, text: str) -> Number:

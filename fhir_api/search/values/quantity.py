@@ -22,9 +22,9 @@ def choice(leaf: Leaf, value: str, first: str = "") -> tuple[int, Test]:
     """The key and the test of one value; `first` is the form of the token beside it in a composite."""
     name = leaf.parameter.code
     parts = [plain(part) for part in split(value, "|")]
-    if len(parts) not in (1, 3) or (len(parts) == 3 and not parts[2]):
+    if len(parts) not in (1, 3) or (any(parts[1:]) and not parts[2]):
         raise wrong_value(name, _FORM)
     unit = ANY_UNIT
-    if len(parts) == 3:
+    if any(parts[1:]):
         unit = system_unit_form(parts[1], parts[2]) if parts[1] else unit_form(parts[2])
     return quantity_key(leaf.parameter.number, unit, first), read_number(name, parts[0]).test()

@@ -58,6 +58,32 @@ def test_criteria_of_a_create_may_name_their_type_and_no_other(doctor, value):
     assert (answer.status_code, code_of(answer)) == (400, "invalid_search")
 
 
+def test_point_22_criteria_may_say_what_the_answer_shall_be(doctor, value, settings):
+    made = doctor.made(identified(value))
+    for query in ("_format=json&", "_pretty=true&_summary=false&", "_elements=id&"):
+        for named in ("", "?", "Patient?", f"{settings.FHIR_BASE_URL}/Patient?"):
+            answer = doctor.post("/Patient", identified(value), If_None_Exist=f"{named}{query}{criteria(value)}")
+            assert (answer.status_code, answer.json().get("id")) == (200, made["id"]), answer.content
+    entry = {"resource": identified(value), "request": {"method": "POST", "url": "Patient"}}
+    entry["request"]["ifNoneExist"] = f"_format=json&{criteria(value)}"
+    done = doctor.post("", {"resourceType": "Bundle", "type": "transaction", "entry": [entry]})
+    assert done.json()["entry"][0]["response"]["status"].startswith("200")
+    for query in ("_format=json", "Patient?_pretty=true"):
+        refused = doctor.post("/Patient", identified(value), If_None_Exist=query)
+        assert (refused.status_code, code_of(refused)) == (400, "invalid_search")
+
+
+@pytest.mark.parametrize(
+    "address", ["http://elsewhere.org/fhir/Patient", "http://elsewhere.org/fhir/R4/Patient", "x/Patient"]
+)
+def test_criteria_of_another_server_are_refused(doctor, value, address):
+    made = doctor.made(identified(value))
+    answer = doctor.post("/Patient", identified(value), If_None_Exist=f"{address}?{criteria(value)}")
+    assert (answer.status_code, code_of(answer)) == (400, "invalid_search")
+    found = doctor.get(f"/Patient?{criteria(value)}").json()["entry"]
+    assert [one["resource"]["id"] for one in found] == [made["id"]]
+
+
 def test_point_22_deleted_resource_does_not_match(doctor, value):
     made = doctor.made(identified(value))
     doctor.delete(f"/Patient/{made['id']}")

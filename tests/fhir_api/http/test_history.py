@@ -168,7 +168,22 @@ def test_count_0_tells_the_total_alone_and_above_the_maximum_is_cut(doctor):
     fhir_id = lived(doctor)
     bundle = doctor.get(f"/Patient/{fhir_id}/_history?_count=0").json()
     assert (bundle["total"], "entry" in bundle, set(links(bundle))) == (5, False, {"self"})
-    assert len(doctor.get(f"/Patient/{fhir_id}/_history?_count=5000").json()["entry"]) == 5
+    for count in ("5000", "9" * 5_000):
+        bundle = doctor.get(f"/Patient/{fhir_id}/_history?_count={count}").json()
+        *versions, told = bundle["entry"]
+        assert (len(versions), links(bundle)["self"].partition("?")[2]) == (5, "_count=200")
+        assert told["fullUrl"].startswith("urn:uuid:")
+        assert told["response"]["outcome"]["issue"][0]["details"]["coding"][0]["code"] == "count_capped"
+
+
+def test_39_links_show_what_was_used(doctor):
+    path = f"/Patient/{lived(doctor)}/_history"
+    bundle = doctor.get(f"{path}?_since=&_count=2&_at=&_count=2&_format=json").json()
+    assert links(bundle)["self"].endswith(f"{path}?_count=2&_format=json")
+    assert len(follow(doctor, links(bundle)["next"]).json()["entry"]) == 2
+    for query in ("_count=1&_count=2", "_since=2026-01-01T00:00:00Z&_since=2027-01-01T00:00:00Z", "_at=2026&_at=2027"):
+        answer = doctor.get(f"{path}?{query}")
+        assert (answer.status_code, code_of(answer)) == (400, "repeated_parameter")
 
 
 def test_cursor_of_another_list_or_tenant_is_refused(doctor):

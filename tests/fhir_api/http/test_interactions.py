@@ -50,6 +50,23 @@ def test_digits_of_decimals_and_unknown_order_survive(doctor):
     assert doctor.get(f"/Observation/{answer.json()['id']}").content == answer.content
 
 
+def test_sign_of_a_decimal_nought_survives_what_is_written_and_read(doctor):
+    raw = b'{"resourceType":"Observation","status":"final","code":{"text":"x"},"valueQuantity":{"value":-0}}'
+    made = doctor.post("/Observation", raw)
+    path = f"/Observation/{made.json()['id']}"
+    patched = doctor.patch(path, [{"op": "replace", "path": "/code/text", "value": "y"}])
+    for answer in (
+        made,
+        patched,
+        doctor.get(path),
+        doctor.get(f"{path}?_pretty=true"),
+        doctor.get(path[:12] + "?_summary=data"),
+    ):
+        assert b"-0}" in b"".join(answer.content.split())
+    same = doctor.put(path, raw.replace(b"{", b'{"id":"%b",' % made.json()["id"].encode(), 1).replace(b'"x"', b'"y"'))
+    assert (same.status_code, same.headers["ETag"]) == (200, 'W/"2"')
+
+
 def test_point_2_tag_is_weak_and_the_version_that_the_body_tells(doctor):
     path = f"/Patient/{doctor.made(patient())['id']}"
     for number in ("1", "2", "3"):
@@ -120,6 +137,17 @@ def test_point_6_malformed_if_match_is_400(doctor, tag):
     assert (answer.status_code, code_of(answer)) == (400, "invalid_precondition")
 
 
+def test_version_is_a_text_and_has_no_noughts_in_front(doctor):
+    made = doctor.made(patient())
+    path = f"/Patient/{made['id']}"
+    assert doctor.put(path, {**made, "gender": "other"}, If_Match='W/"01"').status_code == 412
+    refused = doctor.post(
+        "/Patient", patient(link=[{"other": {"reference": f"{path[1:]}/_history/01"}, "type": "refer"}])
+    )
+    assert (refused.status_code, code_of(refused)) == (422, "reference_not_found")
+    assert doctor.get(path).json() == made
+
+
 @pytest.mark.parametrize("tag", ["1", '"1"', 'W/"7", W/"1"', "*"])
 def test_point_6_bare_strong_and_listed_tags_match(doctor, tag):
     made = doctor.made(patient())
@@ -150,7 +178,7 @@ def test_point_8_unknown_is_404_deleted_410_and_versions_stay(doctor):
     )
     assert doctor.get(f"{path}/_history/1").json() == made
     assert doctor.get(f"{path}/_history/2").status_code == 410
-    for version in ("3", "0", "x", "1.0", "9" * 30):
+    for version in ("3", "0", "01", "x", "1.0", "9" * 30):
         assert doctor.get(f"{path}/_history/{version}").status_code == 404
 
 

@@ -192,6 +192,14 @@ def test_count_above_the_most_is_capped_and_told_36(client: Fhir, count: str) ->
 
     assert links(answer)["self"].endswith("?_count=200")
     assert answer.json()["entry"][-1]["resource"]["issue"][0]["details"]["coding"][0]["code"] == "count_capped"
+    assert answer.json()["entry"][-1]["fullUrl"].startswith("urn:uuid:")
+
+
+def test_parameter_that_can_have_one_value_only_has_not_two_26_36(client: Fhir) -> None:
+    for query in ("_count=5&_count=6", "_summary=true&_summary=false", "_total=none&_total=accurate"):
+        answer = client.get(f"/Patient?{query}")
+        assert (answer.status_code, code_of(answer)) == (400, "invalid_search")
+    assert len(births(client.get("/Patient?_count=2&_count=2"))) == 2
 
 
 def test_count_with_noughts_in_front_is_the_number_36(client: Fhir) -> None:

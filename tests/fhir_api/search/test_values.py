@@ -1,6 +1,7 @@
 """Values of each kind, by the numbered points of the contract."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -78,6 +79,14 @@ ALL = [
         ],
     ),
     observation(
+        "fine",
+        code="many digits",
+        component=[
+            {"code": {"coding": [{"code": "fine"}]}, "valueQuantity": quantity(Decimal(value))}
+            for value in ("66.89999999999999", "0.058154287164115435", "1234567.1234567891", "-185.1234567890123456")
+        ],
+    ),
+    observation(
         "coded", code="kind", valueCodeableConcept={"coding": [{"system": "urn:v", "code": "pos"}], "text": "Positive"}
     ),
     observation("texted", code="words", valueString="Clear and Yellow"),
@@ -85,6 +94,9 @@ ALL = [
     observation("of-person", code="refs", subject={"reference": "Patient/x1"}, focus=[{"reference": "Device/x1"}]),
     observation("of-group", code="refs", subject={"reference": "Group/x1"}),
     observation("absolute", code="refs", subject={"reference": "http://testserver/fhir/R4/Patient/x1"}),
+    observation(
+        "of-newborn", code="refs", contained=[patient("newborn", active=True)], subject={"reference": "#newborn"}
+    ),
     location("zurich", 47.3769, 8.5417),
     location("bern", 46.9480, 7.4474),
     location("fiji", -17.7, 179.9),
@@ -211,6 +223,11 @@ def test_tokens_in_their_forms_31(tenant: Tenant, query: str, expected: set[str]
         ("code-value-concept=kind$urn:v|pos", {"coded"}),
         ("code-value-concept=kind$neg", set()),
         ("code-value-string=words$clear", {"texted"}),
+        (f"combo-code-value-quantity={LOINC}|sys$120||", {"parts"}),
+        ("component-code-value-quantity=fine$66.89999999999999", {"fine"}),
+        ("component-code-value-quantity=fine$0.058154287164115435", {"fine"}),
+        ("component-code-value-quantity=fine$1234567.1234567891", {"fine"}),
+        ("component-code-value-quantity=fine$-185.1234567890123456", {"fine"}),
         ("code-value-date=when$ge2021-02", {"dated"}),
         ("code-value-date=when$lt2021-02", set()),
         ("value-concept:text=posi", {"coded"}),
@@ -233,6 +250,8 @@ def test_composites_hold_together_and_codes_apart_32_35(tenant: Tenant, query: s
         ("subject=Group/x1", {"of-group"}),
         ("focus=Device/x1", {"of-person"}),
         ("subject=nobody", set()),
+        ("code=refs&patient:missing=true", {"of-group"}),
+        ("code=refs&patient:missing=false", {"of-person", "absolute", "of-newborn"}),
     ],
 )
 def test_references_in_their_forms_33(tenant: Tenant, query: str, expected: set[str]) -> None:
@@ -347,6 +366,7 @@ def test_dates_mean_spans_34(tenant: Tenant, value: str, expected: set[str]) -> 
         ("gt100", {"q100_4"}),
         ("ge100", {"q100", "q100_4"}),
         ("lt100", {"q99_5", "q5"}),
+        ("100||", {"q100", "q99_5", "q100_4"}),
         ("le100", {"q100", "q99_5", "q5"}),
         ("ne100", {"q5"}),
         ("ap5", {"q5"}),

@@ -63,6 +63,12 @@ def test_synthea_resources_are_accepted_once_their_conditional_references_are_re
         *(("valueInstant", value) for value in ("2015-02-07T13:28:17.239+02:00", "2017-01-01T00:00:60Z")),
         *(("valueUrl", value) for value in ("mailto:a@example.com", "http://example.com:1337/hello?name=joe")),
         ("valueUri", "tel:+1234567890"),
+        *(
+            ("valueUri", value)
+            for value in ("u", "ur", "urn:", "urn:oid", "urn:isbn:1", "urn:uu:1", "unit", "#a", "a/b")
+        ),
+        *(("valueUri", value) for value in ("urn:oid:2.16.840", "urn:uuid:C757873D-EC9A-4326-A141-556F43239520")),
+        ("valueCanonical", "urn:oid:1.2.3"),
         ("valueId", "a.b.c.d-e"),
         ("valueOid", "urn:oid:1.2.3.4.5"),
         ("valueUuid", "urn:uuid:c757873d-ec9a-4326-a141-556f43239520"),
@@ -124,6 +130,34 @@ def test_contained_resource_may_refer_to_its_container():
     contained = {"resourceType": "Observation", "status": "final", "code": {"text": "a"}, "subject": {"reference": "#"}}
 
     assert validate(patient(contained=[contained])) == []
+
+
+def test_contained_target_of_an_allowed_type_is_accepted():
+    for contained in (patient(id="p"), {"resourceType": "Device", "id": "p"}):
+        assert validate(observation(contained=[contained], subject={"reference": "#p"})) == []
+
+
+def test_contained_resource_may_be_named_by_uris_and_by_what_is_not_known():
+    contained = {"resourceType": "Organization", "id": "o", "name": "a"}
+    by_uri = {"extension": [{"url": URL, "valueCanonical": "#o"}]}
+    unknown = {"resourceType": "Library", "id": "l", "whatever": ["#o"]}
+    by_unknown = {"contained": [contained, unknown], "extension": [{"url": URL, "valueReference": {"reference": "#l"}}]}
+
+    assert validate(patient(contained=[contained], **by_uri)) == []
+    assert validate(patient(**by_unknown)) == []
+
+
+def test_url_of_an_extension_inside_another_may_be_relative():
+    inner = {"url": "ombCategory", "valueCoding": {"code": "2106-3"}}
+
+    assert validate(patient(extension=[{"url": URL, "extension": [inner, {"url": "a", "extension": [inner]}]}])) == []
+
+
+def test_contained_resource_has_ids_of_its_own():
+    contained = patient(id="a", name=[{"id": "b", "family": "Roe"}])
+    resource = observation(id="a", code={"id": "b", "text": "c"}, contained=[contained], subject={"reference": "#a"})
+
+    assert validate(resource) == []
 
 
 @pytest.mark.parametrize(

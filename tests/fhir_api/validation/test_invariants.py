@@ -96,6 +96,7 @@ BROKEN = [
     ),
     ("dom-3", patient(contained=[organization(id="o")]), "Patient.contained[0]"),
     ("dom-3", patient(contained=[organization()]), "Patient.contained[0]"),
+    ("dom-3", patient(contained=[organization(id="o")], maritalStatus={"text": "#o"}), "Patient.contained[0]"),
     *(
         (
             rule,

@@ -20,6 +20,8 @@ def issues_of(div):
     "content",
     [
         "text",
+        "\u00a0",
+        "<p>&#160;</p>",
         "<p>A <b>bold</b> word, a <i>slanted</i> one and &lt;signs&gt; &#160; &amp;</p>",
         '<table border="1"><caption>a</caption><thead><tr><th colspan="2">b</th></tr></thead><tbody><tr><td>c</td></tr></tbody></table>',
         '<a href="http://example.org/a?b=c">a</a><a name="here">b</a><a href="#here">c</a><a href="Patient/1">d</a>',

@@ -108,6 +108,11 @@ CASES = {
         "Patient.multipleBirth.ofType(integer)",
         "value",
     ),
+    "19 integer nought with a sign": (
+        patient(multipleBirthInteger=Decimal("-0")),
+        "Patient.multipleBirth.ofType(integer)",
+        "value",
+    ),
     "19 integer as text": (patient(multipleBirthInteger="2"), "Patient.multipleBirth.ofType(integer)", "value"),
     "19 integer as boolean": (patient(multipleBirthInteger=True), "Patient.multipleBirth.ofType(integer)", "value"),
     "19 positive integer zero": (patient(telecom=[{"rank": 0}]), "Patient.telecom[0].rank", "value"),
@@ -165,6 +170,70 @@ CASES = {
     "19 uri with a space": (patient(implicitRules="http://a b"), "Patient.implicitRules", "value"),
     "19 code with two spaces": (patient(language="de  AT"), "Patient.language", "value"),
     "19 code with a space ahead": (patient(language=" de"), "Patient.language", "value"),
+    "19 code with a tab inside": (patient(language="de\tAT"), "Patient.language", "value"),
+    "19 code with a line break inside": (
+        observation(code={"coding": [{"code": "a\nb"}]}),
+        "Observation.code.coding[0].code",
+        "value",
+    ),
+    "19 content type with a line break inside": (
+        patient(photo=[{"contentType": "text/plain;\ncharset=utf-8"}]),
+        "Patient.photo[0].contentType",
+        "value",
+    ),
+    "19 uri by a uuid that is none": (
+        observation(code={"coding": [{"system": "urn:uuid:xyz"}]}),
+        "Observation.code.coding[0].system",
+        "value",
+    ),
+    "19 uri by an oid that is none": (
+        patient(identifier=[{"system": "urn:oid:3.4", "value": "1"}]),
+        "Patient.identifier[0].system",
+        "value",
+    ),
+    "19 uri by an oid with a nought in front": (
+        patient(extension=[{"url": "urn:oid:01.2", "valueString": "a"}]),
+        "Patient.extension[0].url",
+        "value",
+    ),
+    "19 canonical by a uuid that is none": (
+        patient(meta={"profile": ["urn:uuid:"]}),
+        "Patient.meta.profile[0]",
+        "value",
+    ),
+    "relative url of an extension": (
+        patient(extension=[{"url": "race", "valueString": "a"}]),
+        "Patient.extension[0].url",
+        "value",
+    ),
+    "relative url of an extension of a primitive": (
+        patient(birthDate="2000", _birthDate={"extension": [{"url": "#time", "valueTime": "10:00:00"}]}),
+        "Patient.birthDate.extension[0].url",
+        "value",
+    ),
+    "relative url of an extension of a value of an extension": (
+        patient(extension=[{"url": URL, "valueCoding": {"code": "a", "extension": [{"url": "b", "valueCode": "c"}]}}]),
+        "Patient.extension[0].value.ofType(Coding).extension[0].url",
+        "value",
+    ),
+    "id of two elements": (
+        patient(name=[{"id": "a", "family": "Roe"}, {"id": "a", "family": "Doe"}]),
+        "Patient.name[1].id",
+        "value",
+    ),
+    "id of an element and of a primitive": (
+        patient(id="1", name=[{"id": "a", "given": ["Jane"], "_given": [{"id": "a"}]}]),
+        "Patient.name[0].given[0].id",
+        "value",
+    ),
+    "id of two elements of a contained resource": (
+        observation(
+            contained=[patient(id="p", name=[{"id": "a", "family": "b"}], maritalStatus={"id": "a", "text": "c"})],
+            subject={"reference": "#p"},
+        ),
+        "Observation.contained[0].maritalStatus.id",
+        "value",
+    ),
     "19 text with a control character": (patient(name=[{"family": "a\x00b"}]), "Patient.name[0].family", "value"),
     "19 text with half a character": (patient(name=[{"family": "a\ud800"}]), "Patient.name[0].family", "value"),
     "19 base64 of three letters": (
@@ -277,6 +346,26 @@ CASES = {
     "33 logical reference to a type not allowed": (
         observation(performer=[{"type": "Location", "identifier": {"value": "a"}}]),
         "Observation.performer[0].type",
+        "value",
+    ),
+    "33 contained target of a type not allowed": (
+        observation(contained=[{"resourceType": "Practitioner", "id": "p"}], subject={"reference": "#p"}),
+        "Observation.subject.reference",
+        "value",
+    ),
+    "33 contained target of a type not allowed, of another interface": (
+        observation(contained=[{"resourceType": "Medication", "id": "p"}], subject={"reference": "#p"}),
+        "Observation.subject.reference",
+        "value",
+    ),
+    "33 container of a type not allowed": (
+        patient(contained=[observation(performer=[{"reference": "#"}], encounter={"reference": "#"})]),
+        "Patient.contained[0].encounter.reference",
+        "value",
+    ),
+    "33 contained target whose type is another": (
+        observation(contained=[patient(id="p")], subject={"reference": "#p", "type": "Group"}),
+        "Observation.subject.type",
         "value",
     ),
     "40 conditional reference outside a transaction": (
