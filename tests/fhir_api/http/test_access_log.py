@@ -304,3 +304,50 @@ def test_conditional_reference_to_a_patient_asks_for_him(client, kind):
     assert [entry["response"]["status"][:3] for entry in answer.json()["entry"]] == ["201", "201"]
     assert all(brief(row) == ("search", "Patient", "", [person], 1, 200) for row in rows)
     assert [row.parameters for row in rows] == [["identifier"]] * (2 if kind == "batch" else 1)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Observation?patient={0}&code:text=x&_summary=count",
+        "Observation?patient={0}&code:text=x",
+        "Observation?subject=Patient/{0}&code:text=x",
+        "Observation?subject:Patient={0}&code:text=x",
+        "Condition?subject=http://testserver/fhir/R4/Patient/{0}&code:text=x",
+        "Patient?_id={0}&family=Nobody",
+        "Observation?subject:Patient._id={0}&_summary=count",
+        "Practitioner?_has:Observation:performer:patient={0}",
+        "Location?_has:Encounter:location:subject=Patient/{0}",
+        "?_id={0}&_type=Patient&_summary=count",
+    ],
+)
+def test_question_about_a_named_patient_is_noted_under_him(client, query):
+    person = client.made(patient())["id"]
+    answer, (row,) = noted(client, lambda: client.get(f"/{query.format(person)}"))
+    assert answer.status_code == 200, answer.content
+    assert (row.patients, row.outcome) == ([person], 200)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "patient:missing=true",
+        "subject=https://elsewhere.example/fhir/Patient/p-1",
+        "subject=Group/p-1",
+        "patient:identifier=p-1",
+        "performer=Practitioner/p-1",
+        "patient.family=p-1",
+        "_id=p-1",
+    ],
+)
+def test_question_that_names_no_patient_of_this_server_names_none_in_the_record(client, query):
+    answer, (row,) = noted(client, lambda: client.get(f"/Observation?code:text=nothing&{query}"))
+    assert (answer.status_code, row.patients) == (200, [])
+
+
+def test_patients_named_in_a_question_are_noted_up_to_a_number(client):
+    names = [",".join(f"p-{start}-{number}" for number in range(400)) for start in range(3)]
+    asked = "&".join(f"patient={one}" for one in names)
+    form = "application/x-www-form-urlencoded"
+    answer, (row,) = noted(client, lambda: client.post("/Observation/_search", asked.encode(), media=form))
+    assert (answer.status_code, row.count, len(row.patients)) == (200, 0, 1000)
