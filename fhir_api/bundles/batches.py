@@ -86,6 +86,7 @@ class _Batch:
                     references.replace(one, found[one.criteria])
                 self.face.check_referred(links.conditional)
             except PlatformError as refusal:
+                self.face.tell_refused(refusal)
                 self.answers[entry.number] = of_refusal(refusal)
         return [task for entry, (task, _) in read if task is not None and entry.number not in self.answers]
 
@@ -114,6 +115,7 @@ class _Batch:
                 self.face.check_written((task.write, one) for task, one in zip(tasks, done, strict=True))
         except (PlatformError, DatabaseError) as error:
             if len(tasks) == 1:
+                self.face.tell_refused(error)
                 self.answers[tasks[0].number] = of_refusal(error)
                 return
             half = len(tasks) // 2

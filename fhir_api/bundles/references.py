@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from urllib.parse import parse_qsl
 
 from core.actor import Actor
 from core.errors import PlatformError
 from core.pipeline import Call, run
-from fhir_api.search import matching_call, names_of
+from fhir_api.access.records import Access
+from fhir_api.search import matching_call, names_of, patients_named
 from fhir_api.smart import access_of
 from fhir_api.types import NUMBERS
 
@@ -40,7 +42,12 @@ def replace(one: Conditional, found: Names | PlatformError, own: "OwnIdentifiers
     if len(names) != 1:
         text = "Several resources match." if names else "No resource matches."
         kind = "multiple-matches" if names else "not-found"
-        raise ConditionalReferenceFailed(text, expression=one.place, issue_type=kind)
+        refusal = ConditionalReferenceFailed(text, expression=one.place, issue_type=kind)
+        query = one.criteria.partition("?")[2]
+        parameters = [name for name, _ in parse_qsl(query)]
+        whose = patients_named(one.type, query)
+        refusal.access = Access("search", one.type, parameters=parameters, patients=whose, outcome=412)
+        raise refusal
     one.holder["reference"] = names[0]
 
 

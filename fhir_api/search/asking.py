@@ -15,7 +15,7 @@ from fhir_api.value_sets.queries import NONE, Members
 from .access import within
 from .conditions import Condition, Sought
 from .control import MOST_COUNT, Control, apply, check
-from .parse import Criterion, Pair, checked_pairs, criterion, leaves
+from .parse import Criterion, Pair, checked_pairs, criterion, leaves, read_pairs
 from .refusals import UnknownSearchParameter, wrong_value
 from .translate import condition
 from .values import Context, bare, patients
@@ -90,6 +90,11 @@ def plan(ask: Ask, pairs: Sequence[Pair], value_sets: Members = NONE) -> Plan:
 def _bare(asked: Sequence[Criterion | None]) -> dict[tuple[int, ...], None]:
     """The keys of what the ids without a type may mean, those of each choice of types once."""
     return dict.fromkeys(keys for one in asked if one for leaf in leaves(one) for keys in bare(leaf))
+
+
+def patients_named(type_name: str, criteria: str) -> list[str]:
+    """The ids of patients whom criteria name that were read before."""
+    return _patients([criterion(type_name, name, value) for name, value in read_pairs(criteria)])[:MOST_NAMED]
 
 
 def _patients(asked: Sequence[Criterion | None]) -> list[str]:
