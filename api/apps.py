@@ -8,8 +8,11 @@ class ApiConfig(AppConfig):
     verbose_name = "API"
 
     def ready(self) -> None:
+        from django.core.signals import got_request_exception
+
         from core import pipeline
 
-        from . import metrics
+        from . import logs, metrics
 
         pipeline.observers[:] = [metrics.observe_pipeline]
+        got_request_exception.connect(logs.log_uncaught, dispatch_uid="api.logs")

@@ -5,12 +5,13 @@ An exception's text often quotes the data that broke ("Failing row contains …"
 
 import contextlib
 import logging
+import re
 import sys
 import traceback
 from collections.abc import Iterable
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from types import TracebackType
+from types import NoneType, TracebackType
 from typing import Any, TextIO
 
 import orjson
@@ -20,7 +21,16 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
 MAX_FRAMES = 30
-_QUIET = {"django.request": logging.CRITICAL, "django.server": logging.CRITICAL, "asyncio": logging.WARNING}
+_QUIET = {
+    "django.request": logging.CRITICAL,  # an API's view tells of itself, a page's is told of by `log_uncaught`
+    "django.server": logging.CRITICAL,
+    "asyncio": logging.WARNING,
+    # What these say at DEBUG is full of values: parameters of statements, tokens, redirections.
+    "django.db.backends": logging.INFO,
+    "oauthlib": logging.INFO,
+    "oauth2_provider": logging.INFO,
+}
+_PLAIN = (str, int, float, NoneType)
 
 
 def configure(level: str = "INFO", *, stream: TextIO | None = None) -> None:
@@ -31,6 +41,8 @@ def configure(level: str = "INFO", *, stream: TextIO | None = None) -> None:
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.stdlib.ExtraAdder(),
+        _plain_only,
+        _unfilled,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
         _exception_kind,
     ]
@@ -83,10 +95,34 @@ def clear() -> None:
     _context.set({})
 
 
+def log_uncaught(**_: Any) -> None:
+    """Tell of what a page's view let out; an API's view lets nothing out. A receiver of Django's signal."""
+    _uncaught.error("unexpected error", exc_info=True)
+
+
 def _add_context(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
     for name, value in _context.get().items():
         event.setdefault(name, value)
     return event
+
+
+def _plain_only(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
+    """Keep of what libraries add to a line what is plain: Django adds requests, whose text is their query, Celery arguments."""
+    kept = {name: value for name, value in event.items() if name[0] == "_" or name == "exc_info" or _is_plain(value)}
+    kept.pop("message", None)  # what another handler wrote into the record: the event over again
+    return kept
+
+
+def _unfilled(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
+    """Leave out what Django writes into the lines of refused forms: the Referer, with its query."""
+    record: logging.LogRecord | None = event.get("_record")
+    if record is not None and record.name == "django.security.csrf":
+        event["event"] = record.msg
+    return event
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, _PLAIN) or (isinstance(value, list) and all(isinstance(one, _PLAIN) for one in value))
 
 
 def _exception_kind(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
@@ -97,8 +133,20 @@ def _exception_kind(_logger: WrappedLogger, _name: str, event: EventDict) -> Eve
         info = (type(info), info, info.__traceback__)
     if info and info[1] is not None:
         event["exception"] = list(_chain(info[1]))
+        event["event"] = _without_text(str(event["event"]), info[1])
     event.pop("stack_info", None)
     return event
+
+
+def _without_text(message: str, error: BaseException) -> str:
+    """A message with the exception's kind in place of its text, which Django and Celery write into theirs."""
+    for text in filter(None, (repr(error), str(error))):
+        message = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", _kind(error), message)
+    return message
+
+
+def _kind(error: BaseException) -> str:
+    return f"{type(error).__module__}.{type(error).__qualname__}"
 
 
 def _chain(error: BaseException | None) -> Iterable[dict[str, Any]]:
@@ -108,7 +156,7 @@ def _chain(error: BaseException | None) -> Iterable[dict[str, Any]]:
         seen.add(id(error))
         frames = traceback.extract_tb(error.__traceback__)[-MAX_FRAMES:]
         found: dict[str, Any] = {
-            "kind": f"{type(error).__module__}.{type(error).__qualname__}",
+            "kind": _kind(error),
             "frames": [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames],
         }
         if sqlstate := getattr(error, "sqlstate", None):
@@ -118,9 +166,10 @@ def _chain(error: BaseException | None) -> Iterable[dict[str, Any]]:
 
 
 def _render(_logger: WrappedLogger, _name: str, event: EventDict) -> str:
-    return orjson.dumps(event, default=repr, option=orjson.OPT_NON_STR_KEYS).decode()
+    return orjson.dumps(event, default=lambda value: type(value).__name__, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
 _access = logging.getLogger("api.access")
+_uncaught = logging.getLogger("api.pages")
 _out: logging.StreamHandler[TextIO] = logging.StreamHandler(sys.stderr)
 _context: ContextVar[dict[str, str]] = ContextVar("log_context", default={})  # noqa: B039 - never changed in place

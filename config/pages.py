@@ -1,10 +1,12 @@
 """Sessions, sign-in and CSRF for the pages a browser shows; API requests pass them by."""
 
 from typing import Any
+from urllib.parse import unquote
 
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest
 from django.middleware.clickjacking import XFrameOptionsMiddleware
 from django.middleware.csrf import CsrfViewMiddleware
@@ -25,6 +27,22 @@ class _PagesOnly:
 
     def __call__(self, request: HttpRequest) -> Any:
         return super().__call__(request) if is_page(request) else self.get_response(request)  # type: ignore[misc]
+
+
+class PageAddresses:
+    """Refuses a NUL in a page's address, which the database takes in no text."""
+
+    def __init__(self, get_response: Any) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> Any:
+        """Pass on what has none.
+
+        :raises BadRequest: there is one.
+        """
+        if is_page(request) and "\0" in request.path_info + unquote(request.META.get("QUERY_STRING", "")):
+            raise BadRequest
+        return self.get_response(request)
 
 
 class PageSessions(_PagesOnly, SessionMiddleware):

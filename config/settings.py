@@ -65,6 +65,7 @@ MIDDLEWARE = [
     "api.middleware.Edge",
     *(["corsheaders.middleware.CorsMiddleware"] if env.list("CORS_ALLOWED_ORIGINS", default=[]) else []),
     "config.pages.StaticFiles",
+    "config.pages.PageAddresses",
     "config.pages.PageSessions",
     "config.pages.PageCsrf",
     "config.pages.PageSignIn",

@@ -99,7 +99,7 @@ def _check(rest: list[str]) -> int:
 
 
 def _demo(rest: list[str]) -> int:
-    return _python(["-m", "bench.demo", *rest])
+    return _python(["-m", "bench.demo", *rest], folder=ROOT)
 
 
 def _bench(rest: list[str]) -> int:
@@ -108,20 +108,23 @@ def _bench(rest: list[str]) -> int:
 
 
 def _manage(rest: list[str]) -> int:
-    return _python(["manage.py", *rest])
+    return _python([str(ROOT / "manage.py"), *rest])
 
 
 def _shell(rest: list[str]) -> int:
-    return _python(["manage.py", "shell", *rest])
+    return _python([str(ROOT / "manage.py"), "shell", *rest])
 
 
-def _python(command: list[str]) -> int:
-    """Run Python in the environment of the service, with the servers up for as long as it takes."""
+def _python(command: list[str], *, folder: Path | None = None) -> int:
+    """Run Python in the environment of the service, in the caller's folder unless another is named.
+
+    The servers are up for as long as it takes.
+    """
     from .environment import environment, open_backends
 
     backends = open_backends(open_places())
     try:
-        return subprocess.run([sys.executable, *command], cwd=ROOT, env=environment(backends), check=False).returncode
+        return subprocess.run([sys.executable, *command], cwd=folder, env=environment(backends), check=False).returncode
     finally:
         backends.release()
 

@@ -16,6 +16,7 @@ from .places import ROOT, Places
 from .trouble import Trouble
 
 DATABASE = "hp"
+_FIRST_ADDRESS = "http://127.0.0.1:8000"
 
 
 @dataclass(frozen=True)
@@ -97,14 +98,17 @@ def _with_database(
 
 
 def environment(
-    backends: Backends, *, base_url: str = "http://127.0.0.1:8000", database: str | None = None, redis_number: int = 0
+    backends: Backends, *, base_url: str = "", database: str | None = None, redis_number: int = 0
 ) -> dict[str, str]:
-    """Return the environment for a process of the service on this machine; what the caller has set wins."""
+    """Return the environment for a process of the service on this machine; what the caller has set wins.
+
+    Without a `base_url` it is that of the data folder's service, also when that has ended.
+    """
     folder = backends.places.data
     made = {
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "PRODUCTION": "false",
-        "BASE_URL": base_url,
+        "BASE_URL": base_url or _last_address(backends.places),
         "DATA_DIR": str(folder),
         "STORAGE_URL": f"file://{folder}/files",
         "WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS": "true",
@@ -117,6 +121,13 @@ def environment(
     chosen["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{chosen.get('PATH', '')}"
     chosen["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), chosen.get("PYTHONPATH", "")]))
     return chosen
+
+
+def _last_address(places: Places) -> str:
+    try:
+        return str(json.loads(places.prepared.read_text())["base_url"])
+    except (FileNotFoundError, ValueError, KeyError):
+        return _FIRST_ADDRESS
 
 
 def _secrets(places: Places) -> dict[str, str]:

@@ -53,6 +53,11 @@ class Places:
         """The folder of the log files."""
         return self.data / "log"
 
+    @property
+    def prepared(self) -> Path:
+        """The file that tells for which code, address and database `./dev up` has prepared the database."""
+        return self.data / "prepared.json"
+
     def check_space(self) -> None:
         """Hold that the servers can start here.
 

@@ -89,7 +89,7 @@ def prepare(backends: Backends, *, places: Places, environment: Mapping[str, str
 
     :raises Trouble: the database cannot be prepared.
     """
-    stamp = places.data / "prepared.json"
+    stamp = places.prepared
     schema = fingerprint()
     state = {
         "schema": schema,

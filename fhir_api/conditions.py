@@ -5,7 +5,7 @@ so that of any number of equal conditional creates exactly one creates.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 from urllib.parse import parse_qsl, urlencode
 
@@ -15,11 +15,12 @@ from core.actor import Actor
 from core.pipeline import Call, Statement
 
 from . import arrays
+from .access.records import Access
 from .ids import new_id
 from .intentions import Addressed, IdMismatch, MultipleMatches, NoMatch, TooManyMatches, Write
 from .keys import hashed
 from .models import Method
-from .search import InvalidSearch, matches_each
+from .search import InvalidSearch, matches_each, patients_named
 from .search.parse import Pair
 from .smart import access_of
 from .statements import LOCK_NAMES
@@ -71,7 +72,7 @@ def check_sole(actor: Actor, addressed: Sequence[Addressed]) -> None:
     """
     otherwise = {one.write.type for one in addressed if not (one.write.criteria or one.write.method is Method.DELETE)}
     created = {
-        criterion(one.write): _place(one.write)
+        criterion(one.write): one.write
         for one in addressed
         if one.write.criteria
         and not one.matched
@@ -80,10 +81,10 @@ def check_sole(actor: Actor, addressed: Sequence[Addressed]) -> None:
     }
     if not created:
         return
-    asked = dict.fromkeys(created, 2)
-    for one, names in matches_each(actor.tenant_id, asked, access=access_of(actor), places=created).items():
-        if len(names) > 1:
-            raise MultipleMatches(expression=created[one], issue_type="multiple-matches")
+    found = matches_each(actor.tenant_id, dict.fromkeys(created, 2), access=access_of(actor))
+    for one, write in created.items():
+        if len(found[one]) > 1:
+            raise _several(write, found[one])
 
 
 def criterion(write: Write) -> _Criterion:
@@ -142,15 +143,8 @@ def _addresses(write: Write, found: _Found, made: dict[_Criterion, Addressed]) -
     names, most = found[criterion(write)], _most(write)
     if len(names) > most:
         counted = any(_is_count(write, name) for name, _ in _pairs(write))
-        raise (
-            TooManyMatches(
-                f"`_count` allows {most}; it may say up to {MOST_DELETED}.",
-                expression=write.place,
-                issue_type="multiple-matches",
-            )
-            if counted
-            else MultipleMatches(expression=write.place, issue_type="multiple-matches")
-        )
+        text = f"`_count` allows {most}; it may say up to {MOST_DELETED}." if counted else ""
+        raise _several(write, names, TooManyMatches if counted else MultipleMatches, text)
     if not names:
         return [Addressed(write, "")]
     return [Addressed(write, name[1], matched=True, version=version) for name, version in names.items()]
@@ -163,13 +157,29 @@ def _address(write: Write, found: _Found, made: dict[_Criterion, Addressed]) -> 
     asked = criterion(write)
     names = found[asked]
     if len(names) > 1:
-        raise MultipleMatches(expression=write.place, issue_type="multiple-matches")
+        raise _several(write, names)
     if names:
         return _matched(write, next(iter(names))[1])
     if write.method is Method.POST and asked in made:  # its twin in the same transaction creates it
         return Addressed(write, made[asked].fhir_id, matched=True, fresh=True)
     made[asked] = addressed = _unmatched(write)
     return addressed
+
+
+def _several(
+    write: Write, names: Mapping[Name, int], kind: type[MultipleMatches] = MultipleMatches, text: str = ""
+) -> MultipleMatches:
+    refusal = kind(text, expression=write.place, issue_type="multiple-matches")
+    refusal.access = _asked(write, names, outcome=412)
+    return refusal
+
+
+def _asked(write: Write, names: Iterable[Name], *, outcome: int) -> Access:
+    """The record of a question by criteria whose answer is a refusal."""
+    kind, query = criterion(write)
+    parameters = sorted({name for name, _ in _pairs(write)})
+    whose = {fhir_id for name, fhir_id in names if name == "Patient"} | set(patients_named(kind, query))
+    return Access("search", kind, parameters=parameters, patients=sorted(whose), outcome=outcome)
 
 
 def _matched(write: Write, fhir_id: str) -> Addressed:
@@ -181,7 +191,9 @@ def _matched(write: Write, fhir_id: str) -> Addressed:
 
 def _unmatched(write: Write) -> Addressed:
     if write.method is Method.PATCH:
-        raise NoMatch(expression=write.place)
+        refusal = NoMatch(expression=write.place)
+        refusal.access = _asked(write, (), outcome=404)
+        raise refusal
     sent = (write.resource or {}).get("id")
     if write.method is Method.PUT and isinstance(sent, str):
         return Addressed(write, sent)

@@ -23,9 +23,13 @@ def read_instant(text: str, *, name: str) -> datetime:
 
     :raises InvalidTime: it is none.
     """
+    return _instant(text, name, "is an instant: 2026-01-31T12:30:00Z.")
+
+
+def _instant(text: str, name: str, form: str) -> datetime:
     text = _repaired(text)
     if not _INSTANT.fullmatch(text):
-        raise InvalidTime(f"{name} is an instant: 2026-01-31T12:30:00Z.", issue_type="value")
+        raise InvalidTime(f"{name} {form}", issue_type="value")
     try:
         return datetime.fromisoformat(_micro(text)).astimezone(UTC)
     except (ValueError, OverflowError):
@@ -39,7 +43,7 @@ def read_span(text: str, *, name: str) -> tuple[datetime, datetime]:
     """
     match = _DATE_TIME.fullmatch(text)
     if match is None:
-        low = read_instant(text, name=name)
+        low = _instant(text, name, "is a date, as 2026, 2026-01 or 2026-01-31, or an instant: 2026-01-31T12:30:00Z.")
         return low, low + (timedelta(milliseconds=1) if "." in text else timedelta(seconds=1))
     year, month, day = int(match[1]), int(match[2] or 1), int(match[3] or 1)
     try:

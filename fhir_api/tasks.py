@@ -28,4 +28,7 @@ def keep() -> None:
     if kept.made or kept.dropped:
         log.info("access log kept", extra={"made": kept.made, "dropped": kept.dropped})
     if kept.strays:
-        log.warning("access log has rows outside its months", extra={"rows": kept.strays})
+        log.warning(
+            "access log has rows outside its months",
+            extra={"rows": [f"{table}: {count}" for table, count in kept.strays.items()]},
+        )

@@ -12,11 +12,13 @@ from itertools import groupby
 from api.errors import Busy
 from core.actor import Actor
 from core.db import needs_transaction
-from core.errors import Gone
+from core.errors import Gone, Unprocessable
 from core.pipeline import Call, Rows
 from organizations.public import policies_call, policies_of
 
 from . import confinement, events, integrity, store
+from .access.patients import patients_of
+from .access.records import Access
 from .conditions import address
 from .intentions import (
     Addressed,
@@ -185,6 +187,9 @@ def _patch(one: Addressed, before: Version | None) -> _Plan:
         patched = apply_patch(one.write.patch, read_stored(before.body))
     except PatchRefused as refusal:
         refusal.extra["expression"] = _within(one.write.place, refusal.extra.get("expression", ""))
+        if isinstance(refusal, Unprocessable):  # it depends on what the resource holds
+            whose = patients_of([(one.write.type, one.fhir_id, before.body)])
+            refusal.access = Access("read", one.write.type, one.fhir_id, patients=whose, outcome=422)
         raise
     return _Plan(one, 200) if _is_same(patched, before) else _Plan(one, 200, _change(one, patched, before))
 

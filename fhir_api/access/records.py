@@ -8,7 +8,7 @@ from django.db import connection
 
 from core.actor import Actor
 from core.db import OWN
-from core.errors import Malformed
+from core.errors import Malformed, PlatformError
 from core.ids import uuid7_text
 from core.pipeline import Call, Statement, run
 from fhir_api import arrays
@@ -64,6 +64,15 @@ class Access:
         """The arguments that make it again, but for the reason."""
         shown = (list(self.parameters), list(self.patients), self.count, self.outcome)
         return [self.interaction, self.type, self.fhir_id, *shown]
+
+
+class Telling(PlatformError):
+    """A refusal that answers a question about the record, as whether criteria match or a patch's test holds.
+
+    `access` is its record, which the face writes after what was begun is rolled back.
+    """
+
+    access: Access | None = None
 
 
 def _leads(parameter: str) -> bool:

@@ -99,6 +99,7 @@ class _Batch:
                 references.resolve(links.conditional, found)
                 self.face.check_referred(links.conditional)
             except PlatformError as refusal:
+                self.face.tell_refused(refusal)
                 self.answers[entry.number] = of_refusal(refusal)
         return [task for entry, (task, _) in read if task is not None and entry.number not in self.answers]
 
@@ -135,6 +136,7 @@ class _Batch:
     def _without(self, tasks: Sequence[_Task], error: Exception) -> None:
         """Answer those for whose sake all were refused, and try the others again."""
         if len(tasks) == 1:
+            self.face.tell_refused(error)
             self.answers[tasks[0].number] = of_refusal(error)
         elif named := _named(tasks, error):
             self.answers.update(named)

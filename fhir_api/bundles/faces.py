@@ -37,6 +37,10 @@ class Face(Protocol):
         """Record what conditional references of patients' types were found to mean."""
         ...
 
+    def tell_refused(self, refusal: Exception) -> None:
+        """Record what the refusal of an entry told, where the Bundle goes on without it."""
+        ...
+
     def check_written(self, done: Iterable[tuple[Write, Written]]) -> None:
         """Refuse an update that turned out to be a create, and record what is shown though nothing was changed.
 
@@ -69,6 +73,9 @@ class Platform:
         """Refuse nothing."""
 
     def check_referred(self, conditional: Iterable[Conditional]) -> None:
+        """Record nothing."""
+
+    def tell_refused(self, refusal: Exception) -> None:
         """Record nothing."""
 
     def check_written(self, done: Iterable[tuple[Write, Written]]) -> None:

@@ -7,7 +7,8 @@ from urllib.parse import parse_qsl
 from core.actor import Actor
 from core.errors import PlatformError
 from core.pipeline import Call, run
-from fhir_api.search import matching_call, names_of
+from fhir_api.access.records import Access
+from fhir_api.search import matching_call, names_of, patients_named
 from fhir_api.smart import access_of
 from fhir_api.types import NUMBERS
 
@@ -57,8 +58,7 @@ def check_still(conditional: Sequence[Conditional], *, actor: Actor, at: datetim
     found = asked(conditional, actor=actor, at=at)
     for one in conditional:
         if _meant(one, found[one.criteria]) != one.holder["reference"]:
-            text = "What matches depends on what the reference leads to."
-            raise ConditionalReferenceFailed(text, expression=one.place, issue_type="conflict")
+            raise _failed(one, "What matches depends on what the reference leads to.", "conflict")
 
 
 def _meant(one: Conditional, found: Found) -> str:
@@ -67,9 +67,17 @@ def _meant(one: Conditional, found: Found) -> str:
         raise found
     if len(found) != 1:
         text = "Several resources match." if found else "No resource matches."
-        kind = "multiple-matches" if found else "not-found"
-        raise ConditionalReferenceFailed(text, expression=one.place, issue_type=kind)
+        raise _failed(one, text, "multiple-matches" if found else "not-found")
     return found[0]
+
+
+def _failed(one: Conditional, text: str, kind: str) -> ConditionalReferenceFailed:
+    """The refusal, with the record of the question that it answers."""
+    refusal = ConditionalReferenceFailed(text, expression=one.place, issue_type=kind)
+    query = one.criteria.partition("?")[2]
+    parameters, whose = [name for name, _ in parse_qsl(query)], patients_named(one.type, query)
+    refusal.access = Access("search", one.type, parameters=parameters, patients=whose, outcome=412)
+    return refusal
 
 
 def asked(conditional: Iterable[Conditional], *, actor: Actor, at: datetime) -> dict[str, Found]:

@@ -1,6 +1,7 @@
 """Why a Bundle, or one of its entries, is refused."""
 
 from core.errors import Malformed, PreconditionFailed, Unprocessable
+from fhir_api.access.records import Telling
 
 
 class InvalidBundle(Malformed):
@@ -38,7 +39,7 @@ class UnresolvedReference(Malformed):
     title = "A reference leads to no entry of the Bundle."
 
 
-class ConditionalReferenceFailed(PreconditionFailed):
+class ConditionalReferenceFailed(Telling, PreconditionFailed):
     """A conditional reference matches no resource, or more than one (412)."""
 
     code = "conditional_reference_failed"

@@ -1,9 +1,10 @@
 """Why a patch is refused. Texts name places of the document and the resource, never values."""
 
-from core.errors import Malformed, PlatformError, Unprocessable
+from core.errors import Malformed, Unprocessable
+from fhir_api.access.records import Telling
 
 
-class PatchRefused(PlatformError):
+class PatchRefused(Telling):
     """What all refusals of patches have in common."""
 
 

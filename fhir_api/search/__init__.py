@@ -1,6 +1,6 @@
 """Search: query strings into SQL over the tables of entries, and pages of Bundles. Source: R4 search.html."""
 
-from .asking import Ask
+from .asking import Ask, patients_named
 from .everything import run_everything
 from .matching import matches, matches_each, matching_call, names_of
 from .refusals import InvalidSearch
@@ -13,6 +13,7 @@ __all__ = [
     "matches_each",
     "matching_call",
     "names_of",
+    "patients_named",
     "run_everything",
     "run_search",
 ]

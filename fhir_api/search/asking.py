@@ -15,12 +15,13 @@ from fhir_api.value_sets.queries import NONE, Members
 from .access import within
 from .conditions import Condition, Sought
 from .control import MOST_COUNT, Control, apply, check
-from .parse import Criterion, Pair, checked_pairs, criterion, leaves
+from .parse import Criterion, Pair, checked_pairs, criterion, leaves, read_pairs
 from .refusals import UnknownSearchParameter, wrong_value
 from .translate import condition
-from .values import Context, bare
+from .values import Context, bare, patients
 
 CURSOR: Final = "_cursor"
+MOST_NAMED: Final = 1_000
 _OF_HTTP: Final = frozenset({"_format", "_pretty"})
 
 
@@ -40,7 +41,8 @@ class Ask:
 class Plan:
     """What an `Ask` means: what is sought of each type, how it is given, what was used, what was left out.
 
-    `bare` are the ids that came without a type: for each the parameter and the keys of what it may mean.
+    `bare` are the ids that came without a type: for each the parameter and the keys of what it may mean. `patients` are
+    the ids of those whom the criteria name, at most `MOST_NAMED`.
     """
 
     sought: list[Sought]
@@ -48,6 +50,7 @@ class Plan:
     used: list[Pair]
     warnings: list[Issue] = field(default_factory=list)
     bare: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
+    patients: list[str] = field(default_factory=list)
 
 
 def is_feed(pairs: Sequence[Pair]) -> bool:
@@ -74,6 +77,7 @@ def plan(ask: Ask, pairs: Sequence[Pair], value_sets: Members = NONE, until: dat
             if (name != "_type" or ask.type) and not apply(found.control, types, name, value):
                 asked = [criterion(type_name, name, value, readable=readable) for type_name in types]
                 found.bare.extend((name, keys) for keys in _bare(asked))
+                found.patients.extend(_patients(asked))
                 for type_name, one in zip(types, asked, strict=True):
                     conditions[type_name] += [condition(one, context, ask.access)] if one else []
         except UnknownSearchParameter as error:
@@ -84,6 +88,7 @@ def plan(ask: Ask, pairs: Sequence[Pair], value_sets: Members = NONE, until: dat
         found.used.append((name, value))
     check(found.control)
     tell_count(found)
+    found.patients = list(dict.fromkeys(found.patients))[:MOST_NAMED]
     found.sought = [Sought(name, (*conditions[name], *within(ask.access, name))) for name in types]
     return found
 
@@ -91,6 +96,15 @@ def plan(ask: Ask, pairs: Sequence[Pair], value_sets: Members = NONE, until: dat
 def _bare(asked: Sequence[Criterion | None]) -> dict[tuple[int, ...], None]:
     """The keys of what the ids without a type may mean, those of each choice of types once."""
     return dict.fromkeys(keys for one in asked if one for leaf in leaves(one) for keys in bare(leaf))
+
+
+def patients_named(type_name: str, criteria: str) -> list[str]:
+    """The ids of patients whom criteria name that were read before."""
+    return _patients([criterion(type_name, name, value) for name, value in read_pairs(criteria)])[:MOST_NAMED]
+
+
+def _patients(asked: Sequence[Criterion | None]) -> list[str]:
+    return [one for criterion in asked if criterion for leaf in leaves(criterion) for one in patients(leaf)]
 
 
 def _types(ask: Ask, pairs: list[Pair]) -> tuple[tuple[str, ...], list[Pair]]:

@@ -26,7 +26,7 @@ from .refusals import wrong_value
 from .subsets import subset
 
 Run = Callable[[Sequence[Call]], list[Rows]]
-Note = Callable[[Sequence[str], Sequence[Found]], None]
+Note = Callable[[Sequence[str], Sequence[str], Sequence[Found]], None]
 ESTIMATED_AT_MOST: Final = 10_000
 _BESIDE_CURSOR: Final = (CURSOR, "_format", "_pretty", "_count")  # the page's size stays that of the first
 
@@ -45,7 +45,8 @@ class Answer:
 def run_search(ask: Ask, run: Run = run_calls, note: Note | None = None) -> bytes:
     """Answer a search as the bytes of a Bundle; `run` sends statements as the bound tenant.
 
-    `note` is told, before there is an answer, the names of the parameters that were used and all resources in it.
+    `note` is told, before there is an answer, the names of the parameters that were used, the patients whom these name, and
+    all resources in it.
 
     :raises UnknownSearchParameter, InvalidSearch, UnsupportedSearch: the question.
     :raises InvalidCursor: the link that it follows.
@@ -71,7 +72,7 @@ def written(
     if answer.more:
         links.append(("next", address(ask.type, [(CURSOR, _next(ask, planned, bookmark, answer))])))
     if note is not None:
-        note(sorted({name for name, _ in planned.used}), [*answer.matches, *included])
+        note(sorted({name for name, _ in planned.used}), planned.patients, [*answer.matches, *included])
     return bundle(
         _entries(planned.control, answer, included),
         total=answer.total,

@@ -17,7 +17,7 @@ from core.errors import NotFound
 from core.pipeline import Call, Rows
 from fhir_api import answers, compartments, negotiation, smart, versions
 from fhir_api.access.patients import patients_of
-from fhir_api.access.records import Access, reason_of, record
+from fhir_api.access.records import Access, Telling, reason_of, record
 from fhir_api.feeds import mark_call
 from fhir_api.intentions import NoSuchResource, Write, Written
 from fhir_api.models import Method
@@ -69,6 +69,7 @@ class FhirViewSet(ApiViewSet):
     family = "fhir"
     documented: ClassVar[bool] = False
     access: smart.Access
+    _entered: Actor
     _may_read = False
 
     def negotiate(self, request: HttpRequest) -> None:
@@ -80,7 +81,7 @@ class FhirViewSet(ApiViewSet):
 
     def _enter(self, tenant_id: UUID, proof: Rows, *, writing: bool) -> Actor:
         actor = super()._enter(tenant_id, proof, writing=writing)
-        self.access = smart.access_of(actor)
+        self._entered, self.access = actor, smart.access_of(actor)
         self._may_read = actor.may(READ_SCOPE)
         return actor
 
@@ -104,6 +105,18 @@ class FhirViewSet(ApiViewSet):
             challenge = f'Bearer error="insufficient_scope", scope="{scope}"'
             headers = {"WWW-Authenticate": challenge}
             raise InsufficientScope(f"This needs the scope {scope}.", headers=headers, required=[scope])
+
+    def write(self, work: Work, *, find: Callable[[Actor], Any] | None = None) -> HttpResponse:
+        """Run one action in one transaction; a refusal that tells something of the record leaves its own after it.
+
+        :raises core.errors.PlatformError: as the action does.
+        """
+        try:
+            return super().write(work, find=find)
+        except Telling as refusal:
+            if refusal.access:
+                self.note(self._entered, refusal.access)
+            raise
 
     def change(self, make: Callable[[], Write]) -> HttpResponse:
         """Read one write from the request, carry it out in one transaction and answer it."""

@@ -65,9 +65,10 @@ class SearchViewSet(FhirViewSet):
             self._trip(())  # first say who may not ask at all
             raise
 
-    def _note(self, read: Access, names: Sequence[str], found: Sequence[Found]) -> None:
-        """Write the record of what is answered."""
-        read.patients = patients_of((one.type, one.fhir_id, one.body) for one in found)
+    def _note(self, read: Access, names: Sequence[str], asked: Sequence[str], found: Sequence[Found]) -> None:
+        """Write the record of what is answered: of whom it is, and of whom it was asked, though nothing may be found."""
+        answered = patients_of((one.type, one.fhir_id, one.body) for one in found)
+        read.patients = sorted({*answered, *asked})
         read.parameters, read.count = names, len(found)
         self.note(self._actor or self.ask(lambda _: ())[0], read)
 

@@ -209,6 +209,29 @@ def test_logs_exception_shows_kind_and_frames_only(lines: io.StringIO) -> None:
     assert SECRET not in lines.getvalue()
 
 
+def test_logs_keep_of_what_is_added_what_is_plain(lines: io.StringIO) -> None:
+    import logging
+
+    request = RequestFactory().get(f"/admin/?q={SECRET}")
+    added = {"request": request, "data": {"args": SECRET}, "count": 2, "made": ["a", "b"], "none": None}
+    logging.getLogger("any").warning("done", extra=added)
+    line = json.loads(lines.getvalue())
+    assert {name: line[name] for name in added if name in line} == {"count": 2, "made": ["a", "b"], "none": None}
+    assert "Jane" not in lines.getvalue()
+
+
+@pytest.mark.parametrize("message", ["Task t[1] raised unexpected: %r", "Exception caught: %s"])
+def test_logs_message_that_quotes_the_exception_names_its_kind(lines: io.StringIO, message: str) -> None:
+    import logging
+
+    try:
+        raise ValueError(SECRET)
+    except ValueError as error:
+        logging.getLogger("any").exception(message, error)
+    assert json.loads(lines.getvalue())["event"] == message[:-2] + "builtins.ValueError"
+    assert SECRET not in lines.getvalue()
+
+
 @pytest.mark.parametrize(
     ("forwarded", "trusted", "found"),
     [

@@ -9,7 +9,8 @@ import time
 import pytest
 
 from devtools import installation, patience, supervisor
-from devtools.places import ROOT
+from devtools.environment import Backends, environment
+from devtools.places import ROOT, Places
 from devtools.trouble import Trouble
 
 
@@ -128,3 +129,26 @@ def test_orphans_of_a_killed_run_are_cleared(tmp_path):
     assert supervisor.clear_leftovers(run_file) == 1
     assert orphan.wait(5) == -9
     assert not run_file.exists()
+
+
+def test_command_writes_the_addresses_of_the_last_service_of_its_folder(tmp_path, monkeypatch):
+    places = Places(data=tmp_path, server_user=None)
+    urls = dict.fromkeys(("DATABASE_URL", "DATABASE_OWNER_URL", "DATABASE_PLATFORM_URL"), "postgres://there/hp")
+    backends = Backends(places, None, None, urls, "redis://there/0", "hp")
+    monkeypatch.delenv("BASE_URL")
+    found = [environment(backends)["BASE_URL"]]
+    places.prepared.write_text('{"base_url": "http://127.0.0.1:8130"}')
+    found += [environment(backends)["BASE_URL"], environment(backends, base_url="http://testserver")["BASE_URL"]]
+    monkeypatch.setenv("BASE_URL", "https://clinic.example")
+    found.append(environment(backends)["BASE_URL"])
+    assert found == ["http://127.0.0.1:8000", "http://127.0.0.1:8130", "http://testserver", "https://clinic.example"]
+
+
+def test_command_finds_files_from_the_callers_folder(tmp_path, backends):
+    (tmp_path / "sets.json").write_text("[]")
+    given = {**backends.database_urls(), "REDIS_URL": backends.redis_url()}
+    command = [sys.executable, str(ROOT / "dev"), "manage", "shell", "-c", "print(open('sets.json').read())"]
+    ended = subprocess.run(
+        command, cwd=tmp_path, env=os.environ | given, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (ended.returncode, ended.stdout.splitlines()[-1]) == (0, "[]"), ended.stderr

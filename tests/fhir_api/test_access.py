@@ -157,6 +157,12 @@ def test_command_answers_an_auditor(tenant, actor, capsys):
         ({"tenant": "nobody-has-this"}, "no tenant"),
         ({"subject": "me"}, "takes an id"),
         ({"since": "yesterday"}, "ISO 8601"),
+        ({"until": "0001-01-02"}, "--until lies between"),
+        ({"since": "0001-01-01T00:00+14:00"}, "--since lies between"),
+        ({"until": "9999-12-31T23:59-12:00"}, "--until lies between"),
+        ({"since": "2026-02-01", "until": "2026-01-01"}, "--since is before --until"),
+        ({"limit": -5}, "--limit takes a whole number from 1 up"),
+        ({"limit": 0}, "--limit takes a whole number from 1 up"),
     ],
 )
 def test_command_refuses_what_makes_no_sense(tenant, options, message):

@@ -169,6 +169,12 @@ def test_reindexing_of_no_tenant_is_refused():
         call_command("reindex_fhir", tenant="nobody-there")
 
 
+@pytest.mark.parametrize("number", [-1, 10**20])
+def test_number_of_no_row_is_refused(number):
+    with pytest.raises(CommandError, match="--after takes a whole number"):
+        call_command("reindex_fhir", tenant=factories.provision().slug, after=number)
+
+
 def test_more_resources_than_one_statement_writes_are_written_in_one_transaction(tenant):
     names = [f"p{number}" for number in range(1_001)]
     with tenant_context(tenant.id):

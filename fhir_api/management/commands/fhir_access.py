@@ -18,6 +18,9 @@ from fhir_api.access.queries import MOST, Question, records
 from fhir_api.access.upkeep import keep_records
 from organizations.public import tenant_named
 
+UNTOLD = timedelta(days=30)
+FIRST, LAST = datetime(1900, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
+
 
 class Command(BaseCommand):
     """Reads the access log of one tenant."""
@@ -59,28 +62,42 @@ class Command(BaseCommand):
         subject = parse_uuid(options["subject"]) if options["subject"] else None
         if options["subject"] and subject is None:
             raise CommandError("--subject takes an id.")
-        until = _moment("--until", options["until"]) or clock.now() + timedelta(minutes=1)
+        if options["limit"] < 1:
+            raise CommandError("--limit takes a whole number from 1 up.")
+        since, until = _span(options["since"], options["until"])
         question = Question(
-            since=_moment("--since", options["since"]) or until - timedelta(days=30),
+            since=since,
             until=until,
             patient=options["patient"],
             subject_id=subject,
             emergencies=options["break_glass"],
-            limit=max(1, options["limit"]),
+            limit=options["limit"],
         )
         with tenant_context(tenant_id):
             found = records(tenant_id, question)
         return {"tenant_id": str(tenant_id), "records": [_shown(row) for row in found]}
 
 
+def _span(since: str, until: str) -> tuple[datetime, datetime]:
+    end = _moment("--until", until) or clock.now() + timedelta(minutes=1)
+    begin = _moment("--since", since) or end - UNTOLD
+    if begin >= end:
+        raise CommandError("--since is before --until.")
+    return begin, end
+
+
 def _moment(name: str, text: str) -> datetime | None:
+    """A moment from FIRST on, so that whatever is reckoned from it is in the calendar, too."""
     if not text:
         return None
     try:
         found = datetime.fromisoformat(text)
     except ValueError as error:
         raise CommandError(f"{name} takes a date or time of ISO 8601.") from error
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    found = found if found.tzinfo else found.replace(tzinfo=UTC)
+    if not FIRST <= found <= LAST:
+        raise CommandError(f"{name} lies between {FIRST:%Y-%m-%d} and {LAST:%Y-%m-%d}.")
+    return found
 
 
 def _shown(row: AccessRecord) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from core.db import tenant_context
 from fhir_api.reindexing import reindex
 from organizations.public import tenant_named
 
+LAST = 2**63 - 1  # what the numbers of rows go up to
+
 
 class Command(BaseCommand):
     """Goes through all resources of a tenant in short transactions."""
@@ -23,12 +25,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Go through.
 
-        :raises CommandError: there is no such tenant.
+        :raises CommandError: there is no such tenant, or no such number.
         """
         tenant_id = tenant_named(options["tenant"])
         if tenant_id is None:
             raise CommandError(f"There is no tenant {options['tenant']!r}.")
         after, total = options["after"], 0
+        if not 0 <= after <= LAST:
+            raise CommandError(f"--after takes a whole number from 0 to {LAST}.")
         while True:
             with tenant_context(tenant_id):
                 step = reindex(tenant_id, after=after)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from fhir_api.ids import is_id
 from fhir_api.search.conditions import Condition, Neither, Own, Test, either
 from fhir_api.search.parse import Leaf
 from fhir_api.search.refusals import unsupported_modifier, wrong_value
@@ -30,6 +31,13 @@ def condition(leaf: Leaf, context: Context) -> Condition:
     parameter = leaf.parameter
     alone = [replace(leaf, parameter=parameter._replace(number=part.number)) for part in parameter.parts]
     return _united([_condition(one, context) for one in alone]) if alone else _condition(leaf, context)
+
+
+def patients(leaf: Leaf) -> list[str]:
+    """The ids of patients that the alternatives name literally: as the resource itself, or as what it refers to."""
+    if (leaf.parameter.type, leaf.parameter.code, leaf.modifier) == ("Patient", "_id", ""):
+        return [one for one in leaf.values if is_id(one)]
+    return reference.patients(leaf)
 
 
 def _condition(leaf: Leaf, context: Context) -> Condition:
@@ -62,4 +70,4 @@ def _identity(leaf: Leaf) -> Condition:
     return Neither((found,)) if leaf.modifier else found
 
 
-__all__ = ["Context", "bare", "condition"]
+__all__ = ["Context", "bare", "condition", "patients"]

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Final
 
 from fhir_api.definitions.parameters import parameter
+from fhir_api.ids import is_id
 from fhir_api.keys import constant, identifier_key, reference_key, system_form, target_key, uri_key
 from fhir_api.references import target, unversioned
 from fhir_api.search.access import within
@@ -44,6 +45,14 @@ def bare(leaf: Leaf) -> list[tuple[int, ...]]:
     types = [name for name in NUMBERS if not leaf.parameter.targets or name in leaf.parameter.targets]
     ids = [plain(value) for value in leaf.values if _BARE.fullmatch(plain(value))]
     return [tuple(target_key(name, one) for name in types) for one in ids] if len(types) > 1 else []
+
+
+def patients(leaf: Leaf) -> list[str]:
+    """The ids of this server's patients that the values name literally; whether there are such patients is not asked."""
+    if leaf.parameter.kind != "reference" or leaf.modifier not in ("", "Patient") or not _may_target(leaf, "Patient"):
+        return []
+    found = [target(value) or ("Patient", value) for value in map(plain, leaf.values)]
+    return [fhir_id for name, fhir_id in found if name == "Patient" and is_id(fhir_id)]
 
 
 def _kin(leaf: Leaf, context: Context) -> Condition:

@@ -195,6 +195,7 @@ def test_post_takes_parameters(record):
     ("query", "code"),
     [
         ("?start=yesterday", "invalid_time"),
+        ("?end=2020-1", "invalid_time"),
         ("?end=2020-02-30", "invalid_time"),
         ("?start=2021&end=2020", "invalid_search"),
         ("?_since=2020", "invalid_time"),
@@ -210,6 +211,13 @@ def test_post_takes_parameters(record):
 def test_bad_input_is_400(record, query, code):
     answer = record.doctor.get(f"/{record.of('own')}/$everything{query}")
     assert (answer.status_code, code_of(answer)) == (400, code)
+
+
+def test_bad_date_is_told_what_a_date_is(record):
+    answer = record.doctor.get(f"/{record.of('own')}/$everything?start=zz")
+    assert answer.json()["issue"][0]["diagnostics"] == (
+        "start is a date, as 2026, 2026-01 or 2026-01-31, or an instant: 2026-01-31T12:30:00Z."
+    )
 
 
 @pytest.mark.parametrize(
