@@ -81,7 +81,8 @@ def check_sole(actor: Actor, addressed: Sequence[Addressed]) -> None:
     }
     if not created:
         return
-    found = matches_each(actor.tenant_id, dict.fromkeys(created, 2), access=access_of(actor))
+    places = {one: _place(write) for one, write in created.items()}
+    found = matches_each(actor.tenant_id, dict.fromkeys(created, 2), access=access_of(actor), places=places)
     for one, write in created.items():
         if len(found[one]) > 1:
             raise _several(write, found[one])
@@ -169,7 +170,7 @@ def _address(write: Write, found: _Found, made: dict[_Criterion, Addressed]) -> 
 def _several(
     write: Write, names: Mapping[Name, int], kind: type[MultipleMatches] = MultipleMatches, text: str = ""
 ) -> MultipleMatches:
-    refusal = kind(text, expression=write.place, issue_type="multiple-matches")
+    refusal = kind(text, expression=_place(write), issue_type="multiple-matches")
     refusal.access = _asked(write, names, outcome=412)
     return refusal
 
