@@ -178,12 +178,16 @@ def test_max_age_asks_again_when_the_sign_in_is_old(browser, client):
 
 @pytest.mark.parametrize(
     "elsewhere",
-    ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "http:evil.example", "\x00"],
+    ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "http:evil.example"],
 )
 def test_signing_in_never_leads_elsewhere(person, elsewhere):
     answer = Browser().sign_in(person, back_to=elsewhere)
 
     assert answer.headers["Location"] == "/oauth/login/done"
+
+
+def test_page_with_a_nul_in_the_address_is_refused():
+    assert Browser().client.get("/oauth/login?next=%00").status_code == 400
 
 
 def test_wrong_passwords_are_told_and_lock_the_account(person):
