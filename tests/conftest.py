@@ -146,6 +146,14 @@ def real_commits(django_db_blocker: object) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def fresh_connections() -> None:
+    """Let no test go on with a connection that an earlier one has broken."""
+    from django.db import close_old_connections
+
+    close_old_connections()
+
+
+@pytest.fixture(autouse=True)
 def wide_limits(request: pytest.FixtureRequest, settings: object) -> None:
     """Let the whole suite ask from one address in one minute; the tests of the limits themselves set their own."""
     if "api" not in request.path.parent.parts:

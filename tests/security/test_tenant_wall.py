@@ -5,6 +5,7 @@ import random
 import signal
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 from django.db import DatabaseError, IntegrityError, close_old_connections, connection, connections, transaction
@@ -130,7 +131,8 @@ def _kill_one() -> int:
         )
         found = cursor.fetchone()
     if found and not connections["default"].settings_dict["PASSWORD"]:
-        os.kill(found[0], signal.SIGTERM)
+        with suppress(ProcessLookupError):  # it has ended since
+            os.kill(found[0], signal.SIGTERM)
     return 1
 
 
