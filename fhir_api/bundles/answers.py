@@ -11,8 +11,8 @@ import orjson
 
 from api.errors import refusal_of, status_of
 from fhir_api.answers import location
-from fhir_api.intentions import Written
-from fhir_api.outcomes import INFORMATION, Issue, issues_of, outcome
+from fhir_api.intentions import ReferenceNotFound, Written
+from fhir_api.outcomes import INFORMATION, InvalidResource, Issue, issues_of, outcome
 from fhir_api.resources import Json, instant
 
 _ENTRY: Final = re.compile(r"Bundle\.entry\[([0-9]+)\]")
@@ -71,15 +71,18 @@ def of_refusal(error: Exception) -> Answer:
     return Answer(status_of(refusal), etag=refusal.headers.get("ETag", ""), outcome=outcome(issues_of(refusal)))
 
 
-def of_entries(error: Exception) -> dict[int, Answer]:
-    """The answers to the entries that a refusal of several names, by their numbers; none where not all it tells is of entries."""
-    refusal, told = refusal_of(error), defaultdict[int, list[Issue]](list)
-    for issue in issues_of(refusal):
+def told_of(error: Exception) -> dict[int, list[Issue]]:
+    """What a refusal of several tells of those that would be refused alone, too, by their numbers.
+
+    Their content breaks rules, or they refer to nobody. None where not all it tells is of entries.
+    """
+    told = defaultdict[int, list[Issue]](list)
+    for issue in issues_of(error) if isinstance(error, InvalidResource | ReferenceNotFound) else ():
         match = _ENTRY.match(issue.expression)
         if match is None:
             return {}
         told[int(match[1])].append(issue)
-    return {number: Answer(status_of(refusal), outcome=outcome(issues)) for number, issues in told.items()}
+    return told
 
 
 def bundle(kind: str, answers: Iterable[Answer]) -> bytes:

@@ -12,16 +12,17 @@ from typing import Any
 
 from django.db import DatabaseError, transaction
 
+from api.errors import refusal_of, status_of
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import PlatformError
 from fhir_api.intentions import ReferenceNotFound, Write
 from fhir_api.models import Method
-from fhir_api.outcomes import InvalidResource
+from fhir_api.outcomes import outcome
 from fhir_api.writes import perform
 
 from . import references
-from .answers import Answer, of_entries, of_refusal, of_write
+from .answers import Answer, of_refusal, of_write, told_of
 from .entries import Entry, identity, read_entry, write_of
 from .faces import Face
 from .links import Links
@@ -156,7 +157,8 @@ class _Batch:
 
 
 def _named(tasks: Sequence[_Task], error: Exception) -> dict[int, Answer]:
-    """The answers to those that would be refused alone, too: their content breaks rules, or they refer to what nobody deletes here."""
-    deleting = any(task.write.method is Method.DELETE for task in tasks)
-    own = isinstance(error, InvalidResource) or (isinstance(error, ReferenceNotFound) and not deleting)
-    return of_entries(error) if own else {}
+    """The answers to those that would be refused alone, too; not where one may refer to what another deletes."""
+    if isinstance(error, ReferenceNotFound) and any(task.write.method is Method.DELETE for task in tasks):
+        return {}
+    status = status_of(refusal_of(error))
+    return {number: Answer(status, outcome=outcome(issues)) for number, issues in told_of(error).items()}

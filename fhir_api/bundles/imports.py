@@ -26,13 +26,13 @@ from fhir_api.ids import check_id
 from fhir_api.intentions import Write
 from fhir_api.keys import hashed
 from fhir_api.models import Method
-from fhir_api.outcomes import issues_of
+from fhir_api.outcomes import Issue, issues_of
 from fhir_api.reading import read_body, read_document
 from fhir_api.resources import Json, written
 from fhir_api.types import NUMBERS
 from fhir_api.writes import perform
 
-from .answers import Answer
+from .answers import Answer, told_of
 from .batches import run_batch
 from .entries import listed, read_type
 from .faces import Platform
@@ -193,22 +193,33 @@ class Import:
         self.tally.unchanged += sum(answer.status == 200 for answer in answers.values())
 
     def _resources(self, items: Sequence[Item]) -> Iterator[None]:
-        """Write resources under their own ids; a company with a bad one is halved until that one stands alone."""
+        """Write resources under their own ids."""
         if not items:
             return
         try:
             begun_again(lambda: self._write(items))
         except PlatformError as refusal:
-            if len(items) > 1:
-                half = len(items) // 2
-                yield from self._resources(items[:half])
-                yield from self._resources(items[half:])
-                return
-            self.tally.refuse(f"{items[0].place}: {_reason(refusal)}")
-        yield
+            yield from self._without(items, refusal)
+        else:
+            yield
+
+    def _without(self, items: Sequence[Item], refusal: PlatformError) -> Iterator[None]:
+        """Tell of those for whose sake all were refused, and write the others; halve where it is not said who they are."""
+        told = told_of(refusal)
+        for number, issues in told.items():
+            self.tally.refuse(_told(items[number], number, issues[0]))
+        if told:
+            yield from self._resources([item for number, item in enumerate(items) if number not in told])
+        elif len(items) > 1:
+            half = len(items) // 2
+            yield from self._resources(items[:half])
+            yield from self._resources(items[half:])
+        else:
+            self.tally.refuse(_told(items[0], 0, issues_of(refusal)[0]))
+            yield
 
     def _write(self, items: Sequence[Item]) -> None:
-        writes = [_write_of(item) for item in items]
+        writes = [_write_of(item, number) for number, item in enumerate(items)]
         with tenant_context(self.actor.tenant_id):
             done = perform(self.actor, writes, at=begin(self.actor.tenant_id))
         self.tally.written += sum(one.changed for one in done)
@@ -225,12 +236,23 @@ def _refused_before(claim: Claim) -> list[int]:
     return found
 
 
-def _write_of(item: Item) -> Write:
+def _write_of(item: Item, number: int) -> Write:
     resource: dict[str, Any] = item.content
     fhir_id = resource.get("id")
     if not isinstance(fhir_id, str):
         raise NotImported("The resource has no id, so that importing it twice would make two.")
-    return Write(Method.PUT, resource["resourceType"], check_id(fhir_id), resource=resource)
+    return Write(Method.PUT, resource["resourceType"], check_id(fhir_id), resource=resource, place=_place(number))
+
+
+def _place(number: int) -> str:
+    return f"Bundle.entry[{number}]"
+
+
+def _told(item: Item, number: int, issue: Issue) -> str:
+    """Why a document was refused, with the expression in its own resource."""
+    within = issue.expression.removeprefix(f"{_place(number)}.resource")
+    named = f"{item.content['resourceType']}{within}" if within != issue.expression else ""
+    return ": ".join(part for part in (item.place, named, issue.diagnostics) if part)
 
 
 def _reason(error: Exception) -> str:

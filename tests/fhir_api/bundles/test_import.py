@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 from django.core.management import CommandError, call_command
 
+from core import pipeline
 from core.actor import system_actor
 from core.clock import now
 from core.db import tenant_context
@@ -154,6 +155,25 @@ def test_refused_documents_are_named_and_the_others_written(api, tmp_path):
     assert "Bundle.entry[0].resource.gender" in told
     assert "mann" not in told
     assert len(history(api)) == 18
+
+
+def test_many_refused_documents_cost_few_trips(api):
+    """An import of observations before their patients: all of them are refused, each is told of, the rest is written."""
+    lost = [{**observation(f"Patient/nobody-{n}"), "id": f"lost-{n}"} for n in range(150)]
+    broken = [{**patient(), "id": f"broken-{n}", "gender": "unheard of"} for n in range(10)]
+    found = [{**patient(), "id": f"found-{n}"} for n in range(30)]
+    items = [imports.Item(f"a file:{n}", one) for n, one in enumerate([*lost, *broken, *found], 1)]
+    work, taken = imports.Import(system_actor(api.tenant.id)), []
+    pipeline.observers.append(taken.append)
+    try:
+        list(work.take(iter(items)))
+    finally:
+        pipeline.observers.remove(taken.append)
+    assert (work.tally.written, work.tally.refused) == (30, 160)
+    assert len(taken) < 20
+    first, *_ = work.tally.reasons
+    assert first.startswith("a file:151: Patient.gender: ")
+    assert "a file:1: Observation.subject.reference: There is no Patient/nobody-0." in work.tally.reasons
 
 
 def named(count, prefix="p"):
