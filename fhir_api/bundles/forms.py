@@ -96,13 +96,14 @@ def _of_entry(entry: Json, place: str) -> Iterator[Fault]:
 
 def _faults(found: Json, known: Mapping[str, str], place: str) -> Iterator[Fault]:
     for name, value in found.items():
-        at = f"{place}.{name}" if _MEMBER.fullmatch(name) else place
-        if name not in known:
+        kind = known.get(name)
+        if kind is None:
+            at = f"{place}.{name}" if _MEMBER.fullmatch(name) else place
             yield at, "structure", f"There is no member {name[:64]!a} here."
         elif name in _LISTS:
-            yield from _of_list(value, known[name], at)
-        else:
-            yield from _of_value(value, known[name], at)
+            yield from _of_list(value, kind, f"{place}.{name}")
+        elif kind != _ELSEWHERE:
+            yield from _of_value(value, kind, f"{place}.{name}")
 
 
 def _of_list(values: Any, kind: str, place: str) -> Iterator[Fault]:
@@ -121,7 +122,7 @@ def _of_value(value: Any, kind: str, place: str) -> Iterator[Fault]:
             yield from _faults(value, _LINK, place)
         else:
             yield place, "structure", "A link has a relation and a url."
-    elif kind and not validator(kind).is_valid(value):
+    elif not validator(kind).is_valid(value):
         yield (
             place,
             "structure" if kind[0].isupper() else "value",
