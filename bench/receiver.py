@@ -63,6 +63,16 @@ def _all_is_well(arrival: Arrival, number: int) -> Reply:
     return Reply()
 
 
+def answers_after(happened: threading.Event) -> Script:
+    """Make a script that keeps every request waiting until something has happened, a minute at most."""
+
+    def script(arrival: Arrival, number: int) -> Reply:
+        happened.wait(60)
+        return Reply()
+
+    return script
+
+
 def _accepts(secret: str, arrival: Arrival) -> bool:
     try:
         Webhook(secret).verify(arrival.body, dict(arrival.headers))

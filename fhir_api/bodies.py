@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from core.errors import Malformed
 
 from . import negotiation, preconditions
-from .conditions import of_choice
+from .conditions import criteria_only
 from .ids import check_id
 from .intentions import IdMismatch, Write
 from .patching import Kind, Patch, kind_of
@@ -70,7 +70,7 @@ def none_exist_of(request: HttpRequest) -> str:
 
 
 def _query(request: HttpRequest) -> str:
-    pairs = of_choice([(name, value) for name, values in request.GET.lists() for value in values])
+    pairs = criteria_only([(name, value) for name, values in request.GET.lists() for value in values])
     return urlencode(pairs) if any(value for _, value in pairs) else ""
 
 

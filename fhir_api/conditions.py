@@ -96,7 +96,7 @@ def criterion(write: Write) -> _Criterion:
     return write.type, urlencode(sorted(pair for pair in _pairs(write) if not _is_count(write, pair[0])))
 
 
-def of_choice(pairs: Sequence[Pair]) -> list[Pair]:
+def criteria_only(pairs: Sequence[Pair]) -> list[Pair]:
     """What chooses a resource, of a query in which clients also say how they want the answer."""
     return [pair for pair in pairs if pair[0] not in _OF_ANSWER]
 
@@ -110,7 +110,7 @@ def _pairs(write: Write) -> list[Pair]:
     if head and head[1].removeprefix(settings.FHIR_BASE_URL).removeprefix("/") not in ("", write.type):
         text = f"The criteria of a {write.type} name another type or another server."
         raise InvalidSearch(text, expression=_place(write), issue_type="value")
-    return of_choice(parse_qsl(write.criteria[head.end() if head else 0 :], keep_blank_values=True))
+    return criteria_only(parse_qsl(write.criteria[head.end() if head else 0 :], keep_blank_values=True))
 
 
 def _place(write: Write) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from core.errors import Conflict, Malformed, NotFound, PreconditionFailed, Unprocessable
 
-from .access.records import Telling
+from .access.records import Revealing
 from .models import Method
 from .patching import Patch
 from .resources import Json
@@ -77,14 +77,14 @@ class NoSuchResource(NotFound):
     title = "There is no such resource."
 
 
-class NoMatch(Telling, NotFound):
+class NoMatch(Revealing, NotFound):
     """The criteria of a conditional patch find no resource."""
 
     code = "no_match"
     title = "No resource matches the criteria."
 
 
-class MultipleMatches(Telling, PreconditionFailed):
+class MultipleMatches(Revealing, PreconditionFailed):
     """The criteria of a conditional interaction find more than one resource. Source: R4 http.html#cond-update."""
 
     code = "multiple_matches"

@@ -5,6 +5,7 @@ of pytest-xdist) has its own database as the runtime role of production, dropped
 Tests commit for real, so each makes its own tenants and never counts on an empty table.
 """
 
+import io
 import os
 import subprocess
 import time
@@ -158,6 +159,17 @@ def wide_limits(request: pytest.FixtureRequest, settings: object) -> None:
     """Let the whole suite ask from one address in one minute; the tests of the limits themselves set their own."""
     if "api" not in request.path.parent.parts:
         settings.RATE_LIMIT_OVERRIDES = dict.fromkeys(WIDE, 1_000_000)  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def lines() -> Iterator[io.StringIO]:
+    """What this process logs meanwhile, a JSON object a line."""
+    from api import logs
+
+    stream = io.StringIO()
+    logs.configure("INFO", stream=stream)
+    yield stream
+    logs.configure("INFO")
 
 
 @pytest.fixture(scope="session")

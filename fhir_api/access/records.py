@@ -66,7 +66,7 @@ class Access:
         return [self.interaction, self.type, self.fhir_id, *shown]
 
 
-class Telling(PlatformError):
+class Revealing(PlatformError):
     """A refusal that answers a question about the record, as whether criteria match or a patch's test holds.
 
     `access` is its record, which the face writes after what was begun is rolled back.

@@ -1,7 +1,7 @@
 """Why a Bundle, or one of its entries, is refused."""
 
 from core.errors import Malformed, PreconditionFailed, Unprocessable
-from fhir_api.access.records import Telling
+from fhir_api.access.records import Revealing
 
 
 class InvalidBundle(Malformed):
@@ -39,7 +39,7 @@ class UnresolvedReference(Malformed):
     title = "A reference leads to no entry of the Bundle."
 
 
-class ConditionalReferenceFailed(Telling, PreconditionFailed):
+class ConditionalReferenceFailed(Revealing, PreconditionFailed):
     """A conditional reference matches no resource, or more than one (412)."""
 
     code = "conditional_reference_failed"

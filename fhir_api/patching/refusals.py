@@ -1,10 +1,10 @@
 """Why a patch is refused. Texts name places of the document and the resource, never values."""
 
 from core.errors import Malformed, Unprocessable
-from fhir_api.access.records import Telling
+from fhir_api.access.records import Revealing
 
 
-class PatchRefused(Telling):
+class PatchRefused(Revealing):
     """What all refusals of patches have in common."""
 
 

@@ -17,7 +17,7 @@ from core.errors import NotFound
 from core.pipeline import Call, Rows
 from fhir_api import answers, compartments, negotiation, smart, versions
 from fhir_api.access.patients import patients_of
-from fhir_api.access.records import Access, Telling, reason_of, record
+from fhir_api.access.records import Access, Revealing, reason_of, record
 from fhir_api.feeds import mark_call
 from fhir_api.intentions import NoSuchResource, Write, Written
 from fhir_api.models import Method
@@ -113,7 +113,7 @@ class FhirViewSet(ApiViewSet):
         """
         try:
             return super().write(work, find=find)
-        except Telling as refusal:
+        except Revealing as refusal:
             if refusal.access:
                 self.note(self._entered, refusal.access)
             raise

@@ -10,7 +10,7 @@ from core.actor import Actor
 from core.errors import Forbidden
 from core.pipeline import Rows
 from fhir_api import answers, negotiation, smart
-from fhir_api.access.records import Access, Telling
+from fhir_api.access.records import Access, Revealing
 from fhir_api.bundles.answers import Answer, bundle
 from fhir_api.bundles.batches import run_batch
 from fhir_api.bundles.entries import Entry, listed, read_type
@@ -106,7 +106,7 @@ class _RequestFace:
 
     def tell_refused(self, refusal: Exception) -> None:
         """Record what the refusal of an entry told; the Bundle goes on."""
-        if isinstance(refusal, Telling) and refusal.access:
+        if isinstance(refusal, Revealing) and refusal.access:
             self._view.note(self._actor, refusal.access)
 
     def _demand(self, type_name: str, letter: str, place: str) -> None:

@@ -2,14 +2,12 @@
 
 import io
 import json
-from collections.abc import Iterator
 from itertools import product
 
 import pytest
 from django.contrib import admin
 from django.urls import reverse
 
-from api import logs
 from organizations.staff.pages import StaffPages, _filtered
 from tests.admin.people import act_in, signed_in, world
 from tests.factories import Client
@@ -29,14 +27,6 @@ def browser() -> Client:
     act_in(chosen, world().tenant)
     chosen.raise_request_exception = False
     return chosen
-
-
-@pytest.fixture
-def lines() -> Iterator[io.StringIO]:
-    stream = io.StringIO()
-    logs.configure("INFO", stream=stream)
-    yield stream
-    logs.configure("INFO")
 
 
 def names(page: StaffPages) -> list[str]:

@@ -3,7 +3,6 @@
 import io
 import json
 import random
-from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.test import Client, RequestFactory
 
-from api import logs, ratelimits
+from api import ratelimits
 from api.addresses import bucket_of, client_address
 from api.middleware import Edge
 
@@ -26,14 +25,6 @@ def address() -> str:
 def through(path: str = "/v1/things", answer: HttpResponse | None = None, **extra: Any) -> HttpResponse:
     request = RequestFactory().get(path, **({"REMOTE_ADDR": address()} | extra))
     return Edge(lambda _: answer or HttpResponse(b"{}", content_type="application/json"))(request)  # type: ignore[return-value]
-
-
-@pytest.fixture
-def lines() -> Iterator[io.StringIO]:
-    stream = io.StringIO()
-    logs.configure("INFO", stream=stream)
-    yield stream
-    logs.configure("INFO")
 
 
 def test_edge_request_id_of_the_caller_is_echoed() -> None:

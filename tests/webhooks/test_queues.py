@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from django.db import DatabaseError, connection
 
-from bench.receiver import Receiver, Reply
+from bench.receiver import Receiver, Reply, answers_after
 from core.db import tenant_context
 from tests.webhooks.engine import outcome, run_as_owner
 from tests.webhooks.worlds import drain
@@ -161,12 +161,7 @@ def test_answer_is_written_down_while_a_claim_waits(world):
 def test_healthy_endpoints_do_not_wait_for_a_hanging_one(world, receiver, settings):
     settings.WEBHOOKS_TIMEOUT_SECONDS = 60
     is_over = threading.Event()
-
-    def hang(arrival, number):
-        is_over.wait(60)
-        return Reply()
-
-    with Receiver(script=hang) as hanging:
+    with Receiver(script=answers_after(is_over)) as hanging:
         world.endpoint(hanging.url, events=["product.*"])
         world.endpoint(receiver.url, events=["product.*"])
         for _ in range(30):

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from bench.receiver import Receiver, Reply
+from bench.receiver import Receiver, Reply, answers_after
 from core.crypto import random_text
 from core.db import tenant_context
 from tests.factories import Api, api_key, as_member
@@ -106,12 +106,7 @@ def test_blocked_destination_gets_nothing_and_tells_nothing(world, receiver, set
 def test_hanging_receiver_is_cut_off(world, settings):
     settings.WEBHOOKS_TIMEOUT_SECONDS = 0.3
     is_over = threading.Event()
-
-    def script(arrival, number):
-        is_over.wait(60)
-        return Reply()
-
-    with Receiver(script=script) as receiver:
+    with Receiver(script=answers_after(is_over)) as receiver:
         endpoint = world.endpoint(receiver.url)
         shown = world.api.post(path(endpoint), json=BODY).json()["data"]
         is_over.set()
