@@ -12,8 +12,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from core import errors
 
-from .areas import Area, area_of
 from .transport import HeadersTooLarge, RequestTimedOut
+from .url_areas import Area, area_of
 
 log = logging.getLogger(__name__)
 

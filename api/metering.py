@@ -11,7 +11,7 @@ from core.actor import Actor, Subject
 from core.errors import PlatformError, TooMany
 
 from . import ratelimits
-from .gate import tenant_header
+from .authentication import tenant_header
 
 _REMEMBER_SECONDS = 60
 _proven: dict[tuple[str, UUID], tuple[float, dict[str, int]]] = {}

@@ -17,11 +17,11 @@ from core.ids import uuid7_text
 
 from . import logs, metrics, ratelimits
 from .addresses import bucket_of, client_address
-from .areas import HEALTH, Area, area_of
 from .errors import InternalError, MethodNotAllowed, RouteNotFound, UnsupportedCoding, problem_response
 from .metering import RateLimited
 from .routing import find
 from .transport import REFUSAL
+from .url_areas import HEALTH, Area, area_of
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 

@@ -18,8 +18,8 @@ from core.errors import (
 )
 
 from . import idempotency
+from .authentication import InvalidTenantHeader
 from .errors import Busy, UnsupportedMediaType, status_of
-from .gate import InvalidTenantHeader
 from .listing import Listing
 from .metering import RateLimited
 from .permissions import InsufficientScope, Operation

@@ -32,14 +32,14 @@ from rest_framework.viewsets import GenericViewSet
 from core import clock, pipeline
 from core.actor import Actor, Subject
 from core.errors import Forbidden, NotFound, PlatformError, Unauthenticated
-from core.pipeline import Call, Reading, Rows
+from core.pipeline import Call, ReadBack, Rows
 
 from . import envelopes, idempotency, metering, preconditions
+from .authentication import authenticator, tenant_header
 from .errors import MethodNotAllowed, NotAcceptable, problem_response, refusal_of
 from .filters import Condition, check_names
-from .gate import gate, tenant_header
+from .list_responses import cursor_answer, open_cursor, page_answer
 from .listing import Listing, Query, cursor_call, one_call, page_call, positive, read_query
-from .pages import cursor_answer, open_cursor, page_answer
 from .permissions import Operation, authorize
 from .shapes import Selection, Shape, select
 from .writing import Answer, Command, read_body
@@ -85,7 +85,7 @@ class ApiViewSet(GenericViewSet[Any]):
         try:
             handler = self._handler(request)
             if not self.operation.public:
-                subject = self.subject = gate().subject(request)
+                subject = self.subject = authenticator().subject(request)
                 request.credential = subject.credential  # type: ignore[attr-defined]
                 self.meter.enter(subject, self.operation.policy or self.family, costs=self.operation.costs)
             response = handler(request, *args, **kwargs)
@@ -120,7 +120,7 @@ class ApiViewSet(GenericViewSet[Any]):
     def _refuse(self, error: Exception, request: HttpRequest, subject: Subject | None) -> HttpResponse:
         refusal = refusal_of(error)
         if isinstance(refusal, Unauthenticated | Forbidden | NotFound):
-            gate().report(refusal, request, subject)
+            authenticator().report(refusal, request, subject)
         return problem_response(refusal, request)
 
     # -- reading: one round trip --------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ class ApiViewSet(GenericViewSet[Any]):
     def ask(self, calls: Callable[[UUID], Sequence[Call]]) -> tuple[Actor, list[Rows]]:
         """Run statements as the bound tenant in one round trip; their answers count only if the caller may have them."""
         tenant_id = self._tenant_id()
-        proof = gate().proof(self.subject, tenant_id)
+        proof = authenticator().proof(self.subject, tenant_id)
         try:
             rows = pipeline.run([proof, *calls(tenant_id)])
         except (PlatformError, ProgrammingError):
@@ -138,11 +138,11 @@ class ApiViewSet(GenericViewSet[Any]):
         return self._enter(tenant_id, rows[0], writing=False), rows[1:]
 
     def _tenant_id(self) -> UUID:
-        return tenant_header(self.request) or gate().only_tenant(self.subject)
+        return tenant_header(self.request) or authenticator().only_tenant(self.subject)
 
     def _enter(self, tenant_id: UUID, proof: Rows, *, writing: bool) -> Actor:
         request: HttpRequest = self.request
-        actor = gate().actor(self.subject, tenant_id, proof, request, writing=writing)
+        actor = authenticator().actor(self.subject, tenant_id, proof, request, writing=writing)
         self.meter.enter_tenant(actor)
         authorize(self.operation, actor)
         return actor
@@ -155,7 +155,7 @@ class ApiViewSet(GenericViewSet[Any]):
         if tenant_header(self.request):
             return [self.ask(lambda _: ())[0]]
         allowed, refusal = [], None
-        for actor in gate().reach(self.subject, self.request):
+        for actor in authenticator().reach(self.subject, self.request):
             try:
                 authorize(self.operation, actor)
                 allowed.append(actor)
@@ -255,7 +255,7 @@ class ApiViewSet(GenericViewSet[Any]):
         key = idempotency.key_of(request)
         tenant_id = self._tenant_id()
         claim = idempotency.Claim.of(request, key, tenant_id, self.subject) if key else None
-        proof = gate().proof(self.subject, tenant_id)
+        proof = authenticator().proof(self.subject, tenant_id)
         for last in (False, True):
             try:
                 return self._write(work, find, tenant_id, proof, claim)
@@ -273,7 +273,7 @@ class ApiViewSet(GenericViewSet[Any]):
         """
         tenant_id = self._tenant_id()
         try:
-            self._enter(tenant_id, pipeline.run([gate().proof(self.subject, tenant_id)])[0], writing=True)
+            self._enter(tenant_id, pipeline.run([authenticator().proof(self.subject, tenant_id)])[0], writing=True)
             data, _ = read_body(self.request, self.operation)
         except PlatformError:
             return None
@@ -334,16 +334,16 @@ class ApiViewSet(GenericViewSet[Any]):
         result = work(Command(actor=actor, data=data, target=target, at=clock.now(), reading=reading))
         return self._answer_write(result, chosen, reading)
 
-    def _reading(self, actor: Actor) -> tuple[Selection, Reading | None]:
+    def _reading(self, actor: Actor) -> tuple[Selection, ReadBack | None]:
         """What of the changed object is answered, and how it is read."""
         shape = self.operation.shape
         if shape is None:
             return Selection(), None
         chosen = select(shape, self.request.GET.get("fields"), self.request.GET.get("include"))
         tenant_id = actor.tenant_id if shape.tenant_column else None
-        return chosen, Reading(lambda pk: one_call(shape, chosen, tenant_id, str(pk)))
+        return chosen, ReadBack(lambda pk: one_call(shape, chosen, tenant_id, str(pk)))
 
-    def _answer_write(self, result: Any, chosen: Selection, reading: Reading | None) -> HttpResponse:
+    def _answer_write(self, result: Any, chosen: Selection, reading: ReadBack | None) -> HttpResponse:
         operation = self.operation
         if isinstance(result, Answer):
             return self.answer(

@@ -8,7 +8,7 @@ import orjson
 from django.http import HttpRequest
 
 from core.actor import Actor
-from core.pipeline import Reading
+from core.pipeline import ReadBack
 
 from . import body, serializers
 from .errors import UnsupportedMediaType
@@ -26,7 +26,7 @@ class Command:
     data: dict[str, Any]
     target: Any
     at: datetime
-    reading: Reading | None = None
+    reading: ReadBack | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,14 +34,14 @@ class Direct:
     def _read(self, calls: Callable[[dict[str, Any]], list[Any]]) -> None:
         from core import pipeline
         from core.actor import Subject, SubjectKind
-        from organizations import proofs
+        from organizations import membership_sql
 
         self.number += 1
         caller = self.callers[self.number % len(self.callers)]
         subject = Subject(
             id=UUID(caller["user"]), kind=SubjectKind.USER, credential="bench", token_id="t", session_id="s"
         )
-        proof = proofs.one_tenant(subject, UUID(caller["tenant"]), "hp_app")
+        proof = membership_sql.one_tenant(subject, UUID(caller["tenant"]), "hp_app")
         found = pipeline.run([proof, *calls(caller)])
         assert len(found[0]) == 1
         assert len(found[1]) > 0

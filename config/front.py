@@ -28,8 +28,8 @@ from django.http.response import StreamingHttpResponse
 from django.urls import get_resolver
 from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
 
-from api.areas import area_of
 from api.transport import REFUSAL, DuplicateHeader, HeaderNotAscii, HeadersTooLarge, Overloaded, RequestTimedOut
+from api.url_areas import area_of
 from core.errors import Malformed, PlatformError, TooLarge
 
 from .bounds import body_limit

@@ -200,7 +200,7 @@ SPECTACULAR_SETTINGS = {
 }
 
 # Named by string, so that `api` never imports the floor above it.
-API_GATE = "organizations.gate.Gate"
+API_AUTHENTICATOR = "organizations.authentication.Authenticator"
 
 OAUTH2_PROVIDER = oauth.oauth2_provider(BASE_URL)
 OAUTH2_PROVIDER_APPLICATION_MODEL = "organizations.OAuthApplication"

@@ -145,7 +145,7 @@ class Rows:
 
 
 @dataclass(slots=True)
-class Reading:
+class ReadBack:
     """How a changed object is read for the answer; an action may send it along with the change, then `rows` is its answer."""
 
     call: Callable[[UUID], Call]

@@ -12,7 +12,7 @@ class FhirApiConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the kinds of facts and what `manage.py check` asks, and answer refusals in FHIR's form."""
-        from api import areas, errors
+        from api import errors, url_areas
 
         from . import events, outcomes  # noqa: F401  # events register themselves
         from .access.upkeep import check_settings
@@ -23,4 +23,4 @@ class FhirApiConfig(AppConfig):
         checks.register(check_settings)
         checks.register(check_exports)
         subscribe()
-        errors.render_refusals(areas.FHIR, outcomes.respond)
+        errors.render_refusals(url_areas.FHIR, outcomes.respond)

@@ -21,7 +21,7 @@ CREATE, READ, UPDATE, DELETE, SEARCH = "c", "r", "u", "d", "s"
 _RECEPTIONIST = "clinic_receptionist"
 _RECEPTIONISTS_TYPES = ("Patient", "Location", "Practitioner")
 
-# The gate writes every scope with dots; scopes with a query (`?category=…`) give nothing here.
+# The authenticator writes every scope with dots; scopes with a query (`?category=…`) give nothing here.
 _SCOPE = re.compile(r"(patient|user|system)/(\*|[A-Z][A-Za-z]+)\.(\*|read|write|c?r?u?d?s?)")
 _FIRST_VERSION = {"read": "rs", "write": "cud", "*": "cruds"}
 _SMART = ("patient/", "user/", "system/")

@@ -15,7 +15,7 @@ from django.db import transaction
 from core.actor import system_actor
 from core.db import tenant_context
 
-from . import keys
+from . import api_key_format
 from .actions import memberships
 from .actions.first_credentials import new_client
 from .actions.keys import create_key, revoke_key
@@ -117,7 +117,7 @@ def _holds(held: dict[str, Any]) -> bool:
             held["admin"]["email"]: held["admin"],
             **{held["users"][name]["email"]: held["users"][name] for name in USERS},
         }
-        plain = [keys.parse(held["api_keys"][name]) for name in KEYS]
+        plain = [api_key_format.parse(held["api_keys"][name]) for name in KEYS]
         client_id = held["oauth_clients"][CLIENT]["client_id"]
     except (KeyError, TypeError):
         return False
@@ -172,7 +172,7 @@ def _user(run: _Seed, name: str, tenant_name: str, role: str) -> dict[str, str]:
 def _key(run: _Seed, name: str) -> str:
     tenant = run.tenants[name]
     text = str(run.kept("api_keys").get(name) or "")
-    plain = keys.parse(text)
+    plain = api_key_format.parse(text)
     row = ApiKey.objects.filter(key_id=plain.key_id, tenant=tenant, status="active").first() if plain else None
     if plain and row and plain.matches(row.digest):
         return text

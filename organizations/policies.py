@@ -9,7 +9,7 @@ from core.actor import Actor, SubjectKind
 from core.errors import FieldError, Forbidden, InvalidFields, NotFound, Unprocessable
 
 from .models import Membership, Organization, Role, Tenant
-from .queries.reach import Reach
+from .queries.reachable import Reach
 from .roles import NEVER_BY_MACHINES, TRADE
 
 

@@ -1,4 +1,4 @@
-"""SMART scopes (`system/Observation.rs`) as far as the gate must know them: what they imply, and who may have them.
+"""SMART scopes (`system/Observation.rs`) as far as the authenticator must know them: what they imply, and who may have them.
 
 What types and interactions they leave is the clinical record's business. A client that acts for a person may ask for one
 patient's record (`launch/patient`, `patient/…`); which patient, the person says on the page of consent.

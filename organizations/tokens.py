@@ -1,7 +1,7 @@
 """Access tokens: JSON Web Tokens in the profile of RFC 9068, built and verified with simplejwt.
 
 A token says who (sub), through which client, and what the client may at most ask for (scope); never roles or tenants:
-those are looked up on every request. Verifying reads no table; whether a token was denied is asked by the gate.
+those are looked up on every request. Verifying reads no table; whether a token was denied is asked by the authenticator.
 """
 
 from dataclasses import dataclass

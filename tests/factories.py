@@ -100,7 +100,7 @@ def api_key(tenant: Tenant, roles: Iterable[str] = ("supplier_admin",), **values
 
 
 def actor_of(tenant: Tenant, roles: Iterable[str] = ("tenant_admin",)) -> Actor:
-    """Make a member and return the actor as which the gate would let it act."""
+    """Make a member and return the actor as which the authenticator would let it act."""
     from core.actor import Subject
     from organizations.policies import scopes_of_roles
 

@@ -10,13 +10,13 @@ from unfold.paginator import InfinitePaginator
 
 from core.ids import parse_uuid
 from fhir_api.access.models import SHOWN, AccessPatient, AccessRecord
-from organizations.staff.pages import TenantPages
+from organizations.staff.columns import column
 from organizations.staff.roles import Area
-from organizations.staff.shown import column
+from organizations.staff.tenant_admin import TenantAdmin
 
 
 @admin.register(AccessRecord)
-class AccessRecordPages(TenantPages):
+class AccessRecordAdmin(TenantAdmin):
     """The acting tenant's access log."""
 
     area = Area.SECURITY

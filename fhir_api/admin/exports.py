@@ -9,12 +9,12 @@ from django.utils.safestring import SafeString
 
 from fhir_api.exports import states
 from fhir_api.exports.models import ExportJob
-from organizations.staff import shown
-from organizations.staff.pages import TenantPages
+from organizations.staff import columns
+from organizations.staff.columns import column
 from organizations.staff.roles import Area
-from organizations.staff.shown import column
+from organizations.staff.tenant_admin import TenantAdmin
 
-_COLOURS = shown.STATUS_COLOURS | {states.COMPLETED: "success", states.CANCELLED: "warning"}
+_COLOURS = columns.STATUS_COLOURS | {states.COMPLETED: "success", states.CANCELLED: "warning"}
 
 
 class StateFilter(admin.SimpleListFilter):
@@ -33,7 +33,7 @@ class StateFilter(admin.SimpleListFilter):
 
 
 @admin.register(ExportJob)
-class ExportPages(TenantPages):
+class ExportAdmin(TenantAdmin):
     """Wishes of the acting tenant to export the record."""
 
     area = Area.JOBS
@@ -58,7 +58,7 @@ class ExportPages(TenantPages):
     @column(description="Types")
     def all_types(self, row: ExportJob) -> str:
         """Which types of resources."""
-        return shown.words(row.types)
+        return columns.words(row.types)
 
     @column(description="Files")
     def all_files(self, row: Any) -> SafeString:

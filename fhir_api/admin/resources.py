@@ -19,12 +19,12 @@ from fhir_api.access.records import Access, record
 from fhir_api.integrity import reference_keys
 from fhir_api.models import Method, Posting, Resource
 from fhir_api.types import NUMBERS
-from organizations.staff import acting
+from organizations.staff import acting_tenant
 from organizations.staff.audit import staff_actor
+from organizations.staff.columns import column
 from organizations.staff.exports import MOST_ROWS
-from organizations.staff.pages import TenantPages
 from organizations.staff.roles import Area
-from organizations.staff.shown import column
+from organizations.staff.tenant_admin import TenantAdmin
 
 from .versions import Shown, differences, name_of, version, versions
 
@@ -46,7 +46,7 @@ class TypeFilter(admin.SimpleListFilter):
 
 
 @admin.register(Resource)
-class ResourcePages(TenantPages):
+class ResourceAdmin(TenantAdmin):
     """The acting tenant's clinical record. A list shows names and times only; a page shows the resource."""
 
     area = Area.RECORDS
@@ -171,7 +171,7 @@ def _named(rows: Iterable[Resource]) -> list[tuple[str, str]]:
 
 def _note(request: HttpRequest, found: Sequence[tuple[str, str]], name: str, *, parameters: Sequence[str] = ()) -> None:
     """Record what is shown: names with bodies of a list (`name` "") or of one resource's versions, and the reason given."""
-    chosen = acting.current(request)
+    chosen = acting_tenant.current(request)
     if chosen is None:
         raise PermissionDenied  # its time ended while the page was made
     kind, _, fhir_id = name.partition("/")

@@ -6,14 +6,14 @@ from django.contrib import admin
 from django.utils.safestring import SafeString
 
 from fhir_api.value_sets.models import ValueSet
-from organizations.staff import shown
-from organizations.staff.pages import TenantPages
+from organizations.staff import columns
+from organizations.staff.columns import column
 from organizations.staff.roles import Area
-from organizations.staff.shown import column
+from organizations.staff.tenant_admin import TenantAdmin
 
 
 @admin.register(ValueSet)
-class ValueSetPages(TenantPages):
+class ValueSetAdmin(TenantAdmin):
     """The acting tenant's value sets."""
 
     area = Area.RECORDS
@@ -26,4 +26,4 @@ class ValueSetPages(TenantPages):
     @column(description="Codes by system")
     def all_codes(self, row: ValueSet) -> SafeString:
         """The codes, one in each line."""
-        return shown.json_lines(json.loads(row.codes))
+        return columns.json_lines(json.loads(row.codes))

@@ -1,4 +1,4 @@
-"""Granting a plan: features, rate limits and quotas of a tenant, and the copies of them that the gate reads unbound."""
+"""Granting a plan: features, rate limits and quotas of a tenant, and the copies of them that the authenticator reads unbound."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -84,7 +84,7 @@ def end_expired(*, at: datetime) -> int:
 def copy_features(tenant_id: Any) -> None:
     """This function will copy what is entitled and not switched off to the tenant's own row; the tenant must be bound.
 
-    Nothing is copied before the tenant is entitled to anything. The gate reads the copy in the statement that proves the membership, before any tenant is bound.
+    Nothing is copied before the tenant is entitled to anything. The authenticator reads the copy in the statement that proves the membership, before any tenant is bound.
     """
     entitled = Entitlement.objects.filter(tenant_id=tenant_id).first()
     if entitled is None:

@@ -11,7 +11,7 @@ from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields, NotFound
 from core.lifecycle import move
 from ledger import public as ledger
-from organizations import keys
+from organizations import api_key_format
 from organizations.events import ApiKeyCreated, ApiKeyRevoked, ApiKeyRotated
 from organizations.models import ApiKey, Membership, ServiceAccount, Tenant
 from organizations.plans import API_KEYS
@@ -134,9 +134,9 @@ def locked_key(actor: Actor, key_id: UUID) -> ApiKey:
     return row
 
 
-def _build(actor: Actor, membership: Membership, at: datetime) -> tuple[ApiKey, keys.PlainKey]:
+def _build(actor: Actor, membership: Membership, at: datetime) -> tuple[ApiKey, api_key_format.PlainKey]:
     sandbox = Tenant.objects.filter(pk=actor.tenant_id, environment=Tenant.Environment.SANDBOX).exists()
-    plain = keys.new_key("test" if sandbox else "live")
+    plain = api_key_format.new_key("test" if sandbox else "live")
     row = ApiKey(
         key_id=plain.key_id,
         digest=plain.digest(),

@@ -17,7 +17,7 @@ from organizations.events import MembershipInvited, OrganizationCreated, TenantP
 from organizations.models import LIVE, Membership, Organization, ProvisioningStep, Role, Tenant, User
 from organizations.plans import PLANS, SANDBOX_PLAN
 from organizations.policies import is_platform
-from organizations.queries.reach import Reach
+from organizations.queries.reachable import Reach
 from organizations.roles import PLATFORM_ROLES, TENANT_ADMIN
 from organizations.signin import invitations
 from organizations.signing_keys import active_key

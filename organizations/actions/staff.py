@@ -5,7 +5,7 @@ from datetime import datetime
 from core.db import needs_transaction
 from core.errors import Conflict, FieldError, Forbidden, InvalidFields
 from organizations.models import SignInFailure, StaffRole, User
-from organizations.signin import attempts, sessions
+from organizations.signin import lockout, sessions
 
 
 class OwnAccount(Forbidden):
@@ -85,7 +85,7 @@ def reactivate(*, user: User) -> User:
 @needs_transaction
 def unlock(*, user: User) -> int:
     """This function will forget failed sign-ins of a person and tell how many counters there were."""
-    subjects = [attempts.subject_of("password", user.email), attempts.subject_of("totp", str(user.pk))]
+    subjects = [lockout.subject_of("password", user.email), lockout.subject_of("totp", str(user.pk))]
     deleted, _ = SignInFailure.objects.filter(subject__in=subjects).delete()
     return deleted
 

@@ -20,7 +20,7 @@ from organizations.events import (
 )
 from organizations.models import Organization
 from organizations.policies import OutsideReach, is_platform
-from organizations.queries.reach import Reach
+from organizations.queries.reachable import Reach
 from organizations.queries.tree import MAX_DEPTH, height_of, lock_trees, place_of
 
 _STATES = {"suspended": ("suspend", OrganizationSuspended), "closed": ("close", OrganizationClosed)}

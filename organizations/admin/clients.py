@@ -7,26 +7,26 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
 from organizations.models import OAuthApplication
 from organizations.oauth import clients
-from organizations.staff import shown
-from organizations.staff.buttons import Button, Press
-from organizations.staff.pages import StaffPages
-from organizations.staff.roles import Area, Deed
-from organizations.staff.shown import column
+from organizations.staff import columns
+from organizations.staff.buttons import Button, ButtonClick
+from organizations.staff.columns import column
+from organizations.staff.roles import Area, Permission
+from organizations.staff.tenant_admin import StaffAdmin
 
 
-def _approve(press: Press) -> None:
-    clients.approve(press.row, by=press.user, at=press.at)
+def _approve(click: ButtonClick) -> None:
+    clients.approve(click.row, by=click.user, at=click.at)
 
 
-def _withdraw(press: Press) -> str:
-    return f"Approval withdrawn; {clients.withdraw(press.row, at=press.at)} sessions ended."
+def _withdraw(click: ButtonClick) -> str:
+    return f"Approval withdrawn; {clients.withdraw(click.row, at=click.at)} sessions ended."
 
 
 BUTTONS = (
     Button(
         name="approve",
         label="Approve",
-        deed=Deed.APPROVE_CLIENTS,
+        permission=Permission.APPROVE_CLIENTS,
         run=_approve,
         explains="The client may get tokens with the scopes listed on its page. Check its redirect addresses first.",
         shown=lambda row: row.approved_at is None,
@@ -35,7 +35,7 @@ BUTTONS = (
     Button(
         name="withdraw",
         label="Withdraw approval",
-        deed=Deed.APPROVE_CLIENTS,
+        permission=Permission.APPROVE_CLIENTS,
         run=_withdraw,
         explains="The client gets no token any more; every session and machine token it has ends at once.",
         shown=lambda row: row.approved_at is not None,
@@ -46,7 +46,7 @@ BUTTONS = (
 
 
 @admin.register(OAuthApplication)
-class ClientPages(StaffPages):
+class ClientAdmin(StaffAdmin):
     """Clients of the authorization server."""
 
     area = Area.CLIENTS
@@ -83,7 +83,7 @@ class ClientPages(StaffPages):
     @column(description="Scopes")
     def all_scopes(self, row: OAuthApplication) -> str:
         """What it can be granted at most."""
-        return shown.words(row.allowed_scopes)
+        return columns.words(row.allowed_scopes)
 
     @column(description="Approved by")
     def approver(self, row: OAuthApplication) -> str:

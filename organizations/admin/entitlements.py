@@ -8,14 +8,14 @@ from django.utils.safestring import SafeString
 from core.clock import now
 from organizations.models import Entitlement, Quota
 from organizations.queries import entitlements
-from organizations.staff import shown
-from organizations.staff.pages import TenantPages
+from organizations.staff import columns
+from organizations.staff.columns import column
 from organizations.staff.roles import Area
-from organizations.staff.shown import column
+from organizations.staff.tenant_admin import TenantAdmin
 
 
 @admin.register(Entitlement)
-class EntitlementPages(TenantPages):
+class EntitlementAdmin(TenantAdmin):
     """The acting tenant's plan with its use; it is changed on the tenant's page."""
 
     area = Area.ENTITLEMENTS
@@ -32,21 +32,21 @@ class EntitlementPages(TenantPages):
     @column(description="Features")
     def all_features(self, row: Entitlement) -> str:
         """What is entitled."""
-        return shown.words(row.features)
+        return columns.words(row.features)
 
     @column(description="Rate limits")
     def limits(self, row: Entitlement) -> str:
         """Limits that differ from the platform's."""
-        return shown.words(f"{family}: {number}/min" for family, number in sorted(row.rate_limits.items()))
+        return columns.words(f"{family}: {number}/min" for family, number in sorted(row.rate_limits.items()))
 
     @column(description="Quotas")
     def use(self, row: Entitlement) -> SafeString:
         """A bar for each quota."""
-        return shown.bars(entitlements.quotas(row.tenant_id, now()))
+        return columns.bars(entitlements.quotas(row.tenant_id, now()))
 
 
 @admin.register(Quota)
-class QuotaPages(TenantPages):
+class QuotaAdmin(TenantAdmin):
     """The acting tenant's quotas, one by one."""
 
     area = Area.ENTITLEMENTS
@@ -65,4 +65,4 @@ class QuotaPages(TenantPages):
             "period": row.period,
             "enforcement": row.enforcement,
         }
-        return shown.bars([{**values, "warn_at": float(row.warn_at)}])
+        return columns.bars([{**values, "warn_at": float(row.warn_at)}])

@@ -12,11 +12,11 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from core.clock import now
 from organizations.actions import keys
 from organizations.models import ApiKey
-from organizations.staff import shown
-from organizations.staff.buttons import Button, Press
-from organizations.staff.pages import StaffPages
-from organizations.staff.roles import Area, Deed
-from organizations.staff.shown import column
+from organizations.staff import columns
+from organizations.staff.buttons import Button, ButtonClick
+from organizations.staff.columns import column
+from organizations.staff.roles import Area, Permission
+from organizations.staff.tenant_admin import StaffAdmin
 
 UNUSED = timedelta(days=90)
 SOON = timedelta(days=30)
@@ -48,15 +48,15 @@ def unused() -> Q:
     return Q(last_used_at__lt=limit) | Q(last_used_at=None, created_at__lt=limit)
 
 
-def _revoke(press: Press) -> None:
-    keys.revoke_key(actor=press.actor, key=press.row, at=press.at)
+def _revoke(click: ButtonClick) -> None:
+    keys.revoke_key(actor=click.actor, key=click.row, at=click.at)
 
 
 BUTTONS = (
     Button(
         name="revoke",
         label="Revoke",
-        deed=Deed.REVOKE_KEYS,
+        permission=Permission.REVOKE_KEYS,
         run=_revoke,
         explains="The key stops at once. With the last key of its line the machine’s membership ends too.",
         shown=lambda row: row.status in ("active", "rotating"),
@@ -67,7 +67,7 @@ BUTTONS = (
 
 
 @admin.register(ApiKey)
-class ApiKeyPages(StaffPages):
+class ApiKeyAdmin(StaffAdmin):
     """API keys of all tenants."""
 
     area = Area.KEYS
@@ -108,17 +108,17 @@ class ApiKeyPages(StaffPages):
     @column(description="Roles")
     def all_roles(self, row: ApiKey) -> str:
         """The roles."""
-        return shown.words(row.roles)
+        return columns.words(row.roles)
 
     @column(description="Scopes")
     def all_scopes(self, row: ApiKey) -> str:
         """The scopes."""
-        return shown.words(row.scopes)
+        return columns.words(row.scopes)
 
     @column(description="Networks")
     def addresses(self, row: ApiKey) -> str:
         """From where the key may be used."""
-        return shown.words(row.allowed_cidrs) if row.allowed_cidrs else "any"
+        return columns.words(row.allowed_cidrs) if row.allowed_cidrs else "any"
 
     @column(description="Unused 90 days", label={"unused": "warning"})
     def is_unused(self, row: ApiKey) -> str:

@@ -11,14 +11,14 @@ from unfold.paginator import InfinitePaginator
 
 from ledger.admin import EventColumns, PendingColumns
 from organizations.models import User
-from organizations.staff import shown
-from organizations.staff.pages import TenantPages
+from organizations.staff import columns
+from organizations.staff.columns import column
 from organizations.staff.roles import Area
-from organizations.staff.shown import column
+from organizations.staff.tenant_admin import TenantAdmin
 
 
 @admin.register(EventColumns.model)
-class EventPages(EventColumns, TenantPages):
+class EventAdmin(EventColumns, TenantAdmin):
     """Facts of the acting tenant."""
 
     area = Area.LEDGER
@@ -41,11 +41,11 @@ class EventPages(EventColumns, TenantPages):
     @column(description="Payload")
     def payload(self, row: Any) -> SafeString:
         """The thin payload."""
-        return shown.json_lines(row.data)
+        return columns.json_lines(row.data)
 
 
 @admin.register(PendingColumns.model)
-class PendingPages(PendingColumns, TenantPages):
+class PendingAdmin(PendingColumns, TenantAdmin):
     """Facts of the acting tenant that are still to be told."""
 
     area = Area.LEDGER

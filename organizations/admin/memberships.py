@@ -7,29 +7,29 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
 from organizations.actions import memberships
 from organizations.models import Membership, Role, ServiceAccount
-from organizations.staff import shown
-from organizations.staff.buttons import Button, Press
-from organizations.staff.pages import StaffPages
-from organizations.staff.roles import Area, Deed
-from organizations.staff.shown import column
+from organizations.staff import columns
+from organizations.staff.buttons import Button, ButtonClick
+from organizations.staff.columns import column
+from organizations.staff.roles import Area, Permission
+from organizations.staff.tenant_admin import StaffAdmin
 
 
 def _to(status: str) -> Any:
-    def run(press: Press) -> None:
-        memberships.change_membership(actor=press.actor, membership=press.row, values={"status": status}, at=press.at)
+    def run(click: ButtonClick) -> None:
+        memberships.change_membership(actor=click.actor, membership=click.row, values={"status": status}, at=click.at)
 
     return run
 
 
-def _revoke(press: Press) -> None:
-    memberships.revoke_membership(actor=press.actor, membership=press.row, at=press.at)
+def _revoke(click: ButtonClick) -> None:
+    memberships.revoke_membership(actor=click.actor, membership=click.row, at=click.at)
 
 
 BUTTONS = (
     Button(
         name="suspend",
         label="Suspend",
-        deed=Deed.CHANGE_MEMBERSHIPS,
+        permission=Permission.CHANGE_MEMBERSHIPS,
         run=_to("suspended"),
         explains="The member cannot act in this tenant until resumed; from the next request on.",
         shown=lambda row: row.status == "active",
@@ -38,7 +38,7 @@ BUTTONS = (
     Button(
         name="resume",
         label="Resume",
-        deed=Deed.CHANGE_MEMBERSHIPS,
+        permission=Permission.CHANGE_MEMBERSHIPS,
         run=_to("active"),
         explains="The member may act in this tenant again.",
         shown=lambda row: row.status == "suspended",
@@ -47,7 +47,7 @@ BUTTONS = (
     Button(
         name="revoke",
         label="Revoke",
-        deed=Deed.CHANGE_MEMBERSHIPS,
+        permission=Permission.CHANGE_MEMBERSHIPS,
         run=_revoke,
         explains="The membership ends for good and gives its seat back. A tenant keeps its last administrator.",
         shown=lambda row: row.status in ("invited", "active", "suspended"),
@@ -58,7 +58,7 @@ BUTTONS = (
 
 
 @admin.register(Membership)
-class MembershipPages(StaffPages):
+class MembershipAdmin(StaffAdmin):
     """Members of tenants, people and machines."""
 
     area = Area.MEMBERSHIPS
@@ -88,16 +88,16 @@ class MembershipPages(StaffPages):
     @column(description="Roles")
     def all_roles(self, row: Membership) -> str:
         """The roles held."""
-        return shown.words(row.roles)
+        return columns.words(row.roles)
 
     @column(description="Locations")
     def locations(self, row: Membership) -> str:
         """Where the membership counts."""
-        return shown.words(row.location_ids) if row.location_ids else "all"
+        return columns.words(row.location_ids) if row.location_ids else "all"
 
 
 @admin.register(Role)
-class RolePages(StaffPages):
+class RoleAdmin(StaffAdmin):
     """The platform's roles and those of tenants."""
 
     area = Area.ROLES
@@ -122,11 +122,11 @@ class RolePages(StaffPages):
     @column(description="Scopes")
     def all_scopes(self, row: Role) -> str:
         """Every scope."""
-        return shown.words(row.scopes)
+        return columns.words(row.scopes)
 
 
 @admin.register(ServiceAccount)
-class ServiceAccountPages(StaffPages):
+class ServiceAccountAdmin(StaffAdmin):
     """Machines behind API keys and OAuth clients."""
 
     area = Area.KEYS

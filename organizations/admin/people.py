@@ -11,10 +11,10 @@ from unfold.widgets import UnfoldAdminSelectWidget
 from organizations.actions import staff
 from organizations.models import SignInSession, StaffRole, User
 from organizations.signin import sessions
-from organizations.staff.buttons import Button, Press, ReasonForm
-from organizations.staff.pages import StaffPages
-from organizations.staff.roles import Area, Deed
-from organizations.staff.shown import column
+from organizations.staff.buttons import Button, ButtonClick, ReasonForm
+from organizations.staff.columns import column
+from organizations.staff.roles import Area, Permission
+from organizations.staff.tenant_admin import StaffAdmin
 
 
 class RoleForm(ReasonForm):
@@ -25,23 +25,23 @@ class RoleForm(ReasonForm):
     )
 
 
-def _appoint(press: Press) -> None:
-    staff.appoint(user=press.row, role=press.data["role"], by=press.user, at=press.at)
+def _appoint(click: ButtonClick) -> None:
+    staff.appoint(user=click.row, role=click.data["role"], by=click.user, at=click.at)
 
 
-def _deactivate(press: Press) -> str:
-    return f"The person is kept out; {staff.deactivate(user=press.row, by=press.user, at=press.at)} sessions ended."
+def _deactivate(click: ButtonClick) -> str:
+    return f"The person is kept out; {staff.deactivate(user=click.row, by=click.user, at=click.at)} sessions ended."
 
 
-def _end_sessions(press: Press) -> str:
-    return f"{sessions.end_all(press.row.pk, reason='ended_by_staff', at=press.at)} sessions ended."
+def _end_sessions(click: ButtonClick) -> str:
+    return f"{sessions.end_all(click.row.pk, reason='ended_by_staff', at=click.at)} sessions ended."
 
 
 BUTTONS = (
     Button(
         name="end-sessions",
         label="End sessions",
-        deed=Deed.LOCK_PEOPLE,
+        permission=Permission.LOCK_PEOPLE,
         run=_end_sessions,
         explains="Every session of this person ends at once; she can sign in again.",
         icon="logout",
@@ -49,15 +49,15 @@ BUTTONS = (
     Button(
         name="unlock",
         label="Unlock sign-in",
-        deed=Deed.LOCK_PEOPLE,
-        run=lambda press: f"{staff.unlock(user=press.row)} counters of failures cleared.",
+        permission=Permission.LOCK_PEOPLE,
+        run=lambda click: f"{staff.unlock(user=click.row)} counters of failures cleared.",
         explains="Failed attempts are forgotten, so that this person can try again at once.",
         icon="lock_open",
     ),
     Button(
         name="deactivate",
         label="Deactivate",
-        deed=Deed.LOCK_PEOPLE,
+        permission=Permission.LOCK_PEOPLE,
         run=_deactivate,
         explains="This person cannot sign in any more, and every session ends at once. Memberships stay as they are.",
         shown=lambda row: bool(row.is_active),
@@ -67,8 +67,8 @@ BUTTONS = (
     Button(
         name="reactivate",
         label="Reactivate",
-        deed=Deed.LOCK_PEOPLE,
-        run=lambda press: staff.reactivate(user=press.row),
+        permission=Permission.LOCK_PEOPLE,
+        run=lambda click: staff.reactivate(user=click.row),
         explains="This person may sign in again.",
         shown=lambda row: not row.is_active,
         icon="person_check",
@@ -76,7 +76,7 @@ BUTTONS = (
     Button(
         name="appoint",
         label="Change staff role",
-        deed=Deed.APPOINT_STAFF,
+        permission=Permission.APPOINT_STAFF,
         run=_appoint,
         explains="The role decides what this person may see and do in this admin. Her sessions end.",
         form=RoleForm,
@@ -86,7 +86,7 @@ BUTTONS = (
 
 
 @admin.register(User)
-class PersonPages(StaffPages):
+class PersonAdmin(StaffAdmin):
     """People and their state; never a password, never a secret of a second factor."""
 
     area = Area.PEOPLE

@@ -5,14 +5,14 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
 from organizations.models import Job, Location, PharmacyListing
-from organizations.staff import shown
-from organizations.staff.pages import StaffPages, TenantPages
+from organizations.staff import columns
+from organizations.staff.columns import column
 from organizations.staff.roles import Area
-from organizations.staff.shown import column
+from organizations.staff.tenant_admin import StaffAdmin, TenantAdmin
 
 
 @admin.register(Location)
-class LocationPages(TenantPages):
+class LocationAdmin(TenantAdmin):
     """Places of the acting tenant."""
 
     area = Area.LOCATIONS
@@ -31,26 +31,26 @@ class LocationPages(TenantPages):
     @column(description="Opening hours")
     def hours(self, row: Location) -> SafeString:
         """When it is open."""
-        return shown.json_lines(row.opening_hours)
+        return columns.json_lines(row.opening_hours)
 
     @column(description="Address")
     def where(self, row: Location) -> SafeString:
         """Where it is."""
-        return shown.json_lines(row.address)
+        return columns.json_lines(row.address)
 
     @column(description="Contact")
     def reached(self, row: Location) -> SafeString:
         """How it is reached."""
-        return shown.json_lines(row.contact)
+        return columns.json_lines(row.contact)
 
     @column(description="Identifiers")
     def all_identifiers(self, row: Location) -> SafeString:
         """Identifiers in other systems."""
-        return shown.json_lines(row.identifiers)
+        return columns.json_lines(row.identifiers)
 
 
 @admin.register(PharmacyListing)
-class ListingPages(StaffPages):
+class ListingAdmin(StaffAdmin):
     """Pharmacies that every tenant may find."""
 
     area = Area.LOCATIONS
@@ -63,7 +63,7 @@ class ListingPages(StaffPages):
 
 
 @admin.register(Job)
-class JobPages(TenantPages):
+class JobAdmin(TenantAdmin):
     """Long work of the acting tenant."""
 
     area = Area.JOBS
@@ -78,7 +78,7 @@ class JobPages(TenantPages):
     )
     readonly_fields = ("state_label", "progress", "fault")
 
-    @column(description="State", ordering="state", label=shown.STATUS_COLOURS)
+    @column(description="State", ordering="state", label=columns.STATUS_COLOURS)
     def state_label(self, row: Job) -> str:
         """The state as a label."""
         return str(row.state)
@@ -91,4 +91,4 @@ class JobPages(TenantPages):
     @column(description="Error")
     def fault(self, row: Job) -> SafeString | str:
         """Why it failed."""
-        return shown.json_lines(row.error) if row.error else "–"
+        return columns.json_lines(row.error) if row.error else "–"

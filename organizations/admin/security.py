@@ -6,15 +6,15 @@ from unfold.contrib.filters.admin import FieldTextFilter
 from unfold.paginator import InfinitePaginator
 
 from organizations.models import SecurityLogEntry
-from organizations.staff.pages import StaffPages
+from organizations.staff.columns import column
 from organizations.staff.roles import Area
-from organizations.staff.shown import column
+from organizations.staff.tenant_admin import StaffAdmin
 
 _COLOURS = {"staff_signed_in": "success", "staff_access_started": "warning", "account_locked": "danger"}
 
 
 @admin.register(SecurityLogEntry)
-class SecurityPages(StaffPages):
+class SecurityAdmin(StaffAdmin):
     """Refused requests, sign-ins of staff, and accesses to tenants."""
 
     area = Area.SECURITY
@@ -35,7 +35,7 @@ class SecurityPages(StaffPages):
 
 
 @admin.register(LogEntry)
-class StaffLogPages(StaffPages):
+class StaffLogAdmin(StaffAdmin):
     """Changes made by staff, with their reasons. The lasting record is the ledger; this one is quick to search."""
 
     area = Area.SECURITY

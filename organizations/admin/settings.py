@@ -13,17 +13,17 @@ from django.utils.safestring import SafeString
 from organizations import configuration_schema
 from organizations.models import ConfigurationVersion, OrganizationConfiguration, TenantConfiguration, User
 from organizations.queries import configuration
-from organizations.staff import shown
+from organizations.staff import columns
 from organizations.staff.audit import PLATFORM
-from organizations.staff.pages import StaffPages, TenantPages
+from organizations.staff.columns import column
 from organizations.staff.roles import Area
-from organizations.staff.shown import column
+from organizations.staff.tenant_admin import StaffAdmin, TenantAdmin
 
 HIDDEN = "(hidden)"
 
 
 @admin.register(TenantConfiguration)
-class ConfigurationPages(TenantPages):
+class ConfigurationAdmin(TenantAdmin):
     """The acting tenant's settings."""
 
     area = Area.CONFIGURATION
@@ -48,7 +48,7 @@ class ConfigurationPages(TenantPages):
 
 
 @admin.register(ConfigurationVersion)
-class VersionPages(TenantPages):
+class VersionAdmin(TenantAdmin):
     """Every change of the acting tenant's settings."""
 
     area = Area.CONFIGURATION
@@ -76,7 +76,7 @@ class VersionPages(TenantPages):
     @column(description="Settings")
     def keys(self, row: ConfigurationVersion) -> str:
         """Which keys."""
-        return shown.words(change["key"] for change in row.diff)
+        return columns.words(change["key"] for change in row.diff)
 
     @column(description="Difference")
     def difference(self, row: ConfigurationVersion) -> SafeString:
@@ -93,7 +93,7 @@ class VersionPages(TenantPages):
 
 
 @admin.register(OrganizationConfiguration)
-class OrganizationConfigurationPages(StaffPages):
+class OrganizationConfigurationAdmin(StaffAdmin):
     """Settings that organizations make for all tenants below them."""
 
     area = Area.CONFIGURATION
@@ -107,13 +107,13 @@ class OrganizationConfigurationPages(StaffPages):
     @column(description="Locked")
     def all_locked(self, row: OrganizationConfiguration) -> str:
         """Keys that cannot be changed below."""
-        return shown.words(row.locked)
+        return columns.words(row.locked)
 
     @column(description="Values")
     def all_values(self, row: OrganizationConfiguration) -> SafeString:
         """What is set, without secrets."""
         values = configuration.visible(configuration.sections_of(row), to_configurers=False)
-        return shown.json_lines(values)
+        return columns.json_lines(values)
 
 
 def _setting(found: configuration.Effective, section: str, key: str, value: Any) -> dict[str, str]:

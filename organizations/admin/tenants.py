@@ -18,41 +18,41 @@ from core.db import tenant_context
 from core.errors import PlatformError
 from organizations.actions import entitlements, provisioning, tenants
 from organizations.models import ProvisioningStep, Tenant
-from organizations.staff import audit, shown
-from organizations.staff.buttons import Button, ConfirmedForm, Press
-from organizations.staff.pages import StaffPages, link_action, show_refusal
-from organizations.staff.roles import Area, Deed, does
-from organizations.staff.shown import column
+from organizations.staff import audit, columns
+from organizations.staff.buttons import Button, ButtonClick, ConfirmedForm
+from organizations.staff.columns import column
+from organizations.staff.roles import Area, Permission, does
+from organizations.staff.tenant_admin import StaffAdmin, link_action, show_refusal
 
 from .forms import HoldForm, PlanForm, ProvisioningForm
 
 
-def _suspend(press: Press) -> None:
-    tenants.suspend_tenant(actor=press.actor, tenant=press.row, reason=press.data["reason"], at=press.at)
+def _suspend(click: ButtonClick) -> None:
+    tenants.suspend_tenant(actor=click.actor, tenant=click.row, reason=click.data["reason"], at=click.at)
 
 
-def _resume(press: Press) -> None:
-    tenants.resume_tenant(actor=press.actor, tenant=press.row, at=press.at)
+def _resume(click: ButtonClick) -> None:
+    tenants.resume_tenant(actor=click.actor, tenant=click.row, at=click.at)
 
 
-def _offboard(press: Press) -> None:
-    tenants.offboard_tenant(actor=press.actor, tenant=press.row, at=press.at)
+def _offboard(click: ButtonClick) -> None:
+    tenants.offboard_tenant(actor=click.actor, tenant=click.row, at=click.at)
 
 
-def _hold(press: Press) -> None:
-    values = {"legal_hold": press.data["hold"]}
-    tenants.update_tenant(actor=press.actor, tenant=press.row, values=values, at=press.at)
+def _hold(click: ButtonClick) -> None:
+    values = {"legal_hold": click.data["hold"]}
+    tenants.update_tenant(actor=click.actor, tenant=click.row, values=values, at=click.at)
 
 
-def _plan(press: Press) -> None:
-    entitlements.grant_plan(tenant=press.row, plan=press.data["plan"], at=press.at, actor=press.actor)
+def _plan(click: ButtonClick) -> None:
+    entitlements.grant_plan(tenant=click.row, plan=click.data["plan"], at=click.at, actor=click.actor)
 
 
 BUTTONS = (
     Button(
         name="suspend",
         label="Suspend",
-        deed=Deed.STOP_TENANTS,
+        permission=Permission.STOP_TENANTS,
         run=_suspend,
         explains="Writes are refused, webhooks pause, jobs skip the tenant; reading goes on if the tenant’s policy says so. "
         "The reason is also shown to the tenant.",
@@ -63,7 +63,7 @@ BUTTONS = (
     Button(
         name="resume",
         label="Resume",
-        deed=Deed.STOP_TENANTS,
+        permission=Permission.STOP_TENANTS,
         run=_resume,
         explains="The tenant works again, webhooks go on where they stopped.",
         shown=lambda row: row.status == "suspended",
@@ -72,7 +72,7 @@ BUTTONS = (
     Button(
         name="plan",
         label="Change plan",
-        deed=Deed.CHANGE_PLANS,
+        permission=Permission.CHANGE_PLANS,
         run=_plan,
         explains="Features, quotas and rate limits follow the plan at once. A plan below the present use is refused.",
         shown=lambda row: row.status in ("active", "suspended"),
@@ -82,7 +82,7 @@ BUTTONS = (
     Button(
         name="hold",
         label="Legal hold",
-        deed=Deed.END_TENANTS,
+        permission=Permission.END_TENANTS,
         run=_hold,
         explains="Under a legal hold a tenant is never closed and its data never deleted.",
         shown=lambda row: row.status != "closed",
@@ -92,7 +92,7 @@ BUTTONS = (
     Button(
         name="offboard",
         label="Begin offboarding",
-        deed=Deed.END_TENANTS,
+        permission=Permission.END_TENANTS,
         run=_offboard,
         explains="The end begins: nothing is written any more and the retention clock runs. When it is over, the command "
         "close_tenant deletes the rows in batches and closes the tenant.",
@@ -105,7 +105,7 @@ BUTTONS = (
 
 
 @admin.register(Tenant)
-class TenantListPages(StaffPages):
+class TenantListAdmin(StaffAdmin):
     """All tenants; the add page sets one up by the very action the interface calls."""
 
     area = Area.TENANTS
@@ -140,17 +140,17 @@ class TenantListPages(StaffPages):
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Offer the form that sets a tenant up."""
-        return does(request.user, Deed.PROVISION_TENANTS)
+        return does(request.user, Permission.PROVISION_TENANTS)
 
     @column(description="Kinds")
     def all_kinds(self, row: Tenant) -> str:
         """What the tenant does."""
-        return shown.words(row.kinds)
+        return columns.words(row.kinds)
 
     @column(description="Features")
     def all_features(self, row: Tenant) -> str:
         """What is entitled and not switched off."""
-        return shown.words(row.features)
+        return columns.words(row.features)
 
     @column(description="Provisioning")
     def steps(self, row: Tenant) -> SafeString:

@@ -12,16 +12,16 @@ from django.utils.safestring import SafeString
 from organizations.actions import tree
 from organizations.models import Organization
 from organizations.queries.tree import place_of
-from organizations.staff import shown
-from organizations.staff.buttons import Button, ConfirmedForm, Press
-from organizations.staff.pages import StaffPages
-from organizations.staff.roles import Area, Deed
-from organizations.staff.shown import column
+from organizations.staff import columns
+from organizations.staff.buttons import Button, ButtonClick, ConfirmedForm
+from organizations.staff.columns import column
+from organizations.staff.roles import Area, Permission
+from organizations.staff.tenant_admin import StaffAdmin
 
 
 def _to(status: str) -> Any:
-    def run(press: Press) -> None:
-        tree.update_organization(actor=press.actor, organization=press.row, values={"status": status}, at=press.at)
+    def run(click: ButtonClick) -> None:
+        tree.update_organization(actor=click.actor, organization=click.row, values={"status": status}, at=click.at)
 
     return run
 
@@ -30,7 +30,7 @@ BUTTONS = (
     Button(
         name="suspend",
         label="Suspend",
-        deed=Deed.CHANGE_ORGANIZATIONS,
+        permission=Permission.CHANGE_ORGANIZATIONS,
         run=_to("suspended"),
         explains="The organization is stopped for a while. Its tenants are suspended on their own pages.",
         shown=lambda row: row.status == "active",
@@ -39,7 +39,7 @@ BUTTONS = (
     Button(
         name="resume",
         label="Resume",
-        deed=Deed.CHANGE_ORGANIZATIONS,
+        permission=Permission.CHANGE_ORGANIZATIONS,
         run=_to("active"),
         explains="The organization works again.",
         shown=lambda row: row.status == "suspended",
@@ -48,7 +48,7 @@ BUTTONS = (
     Button(
         name="close",
         label="Close for good",
-        deed=Deed.CHANGE_ORGANIZATIONS,
+        permission=Permission.CHANGE_ORGANIZATIONS,
         run=_to("closed"),
         explains="The organization ends for good. Tenants and organizations below it must be closed first.",
         shown=lambda row: row.status != "closed",
@@ -60,7 +60,7 @@ BUTTONS = (
 
 
 @admin.register(Organization)
-class OrganizationPages(StaffPages):
+class OrganizationAdmin(StaffAdmin):
     """The tree: each organization with its parent, its children and its tenants."""
 
     area = Area.ORGANIZATIONS
@@ -120,17 +120,17 @@ class OrganizationPages(StaffPages):
     @column(description="Identifiers")
     def all_identifiers(self, row: Organization) -> SafeString:
         """Identifiers in other systems."""
-        return shown.json_lines(row.identifiers)
+        return columns.json_lines(row.identifiers)
 
     @column(description="Contact")
     def all_contact(self, row: Organization) -> SafeString:
         """How to reach it."""
-        return shown.json_lines(row.contact)
+        return columns.json_lines(row.contact)
 
     @column(description="Address")
     def all_address(self, row: Organization) -> SafeString:
         """Where it is."""
-        return shown.json_lines(row.address)
+        return columns.json_lines(row.address)
 
 
 def _link(key: Any, name: str) -> SafeString:

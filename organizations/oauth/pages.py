@@ -21,7 +21,7 @@ from core.ids import parse_uuid
 from organizations import smart
 from organizations.models import OAuthApplication, User
 from organizations.queries.memberships import clinical_tenants
-from organizations.signin import actions, factors, passwords, resets
+from organizations.signin import actions, passwords, resets, totp
 from organizations.signin.sessions import MFA, PASSWORD, Bound, Proof
 
 from .forms import ConsentForm, InvitationForm, NewPasswordForm, SignInForm
@@ -34,7 +34,7 @@ _PROOF = "sign_in_proof"
 _TEMPLATES = "organizations/oauth"
 
 
-class CodeNeeded(factors.InvalidCode):
+class CodeNeeded(totp.InvalidCode):
     """The person has a second factor and gave no code."""
 
     title = "Your account has a second factor: give its code."
@@ -113,7 +113,7 @@ class ConsentPage(AuthorizationView):  # type: ignore[misc]  # the library has n
             return True
         wanted = request.GET.get("acr_values", "").split()
         user_id = parse_uuid(str(request.user.pk))
-        return MFA in wanted and proof.acr != MFA and user_id is not None and factors.is_enrolled(user_id)
+        return MFA in wanted and proof.acr != MFA and user_id is not None and totp.is_enrolled(user_id)
 
 
 class SignInPage(FormView):  # type: ignore[type-arg]  # Django has no generics at run time
@@ -225,11 +225,11 @@ def proof_of(request: HttpRequest) -> Proof:
 
 
 def _prove_second_factor(user: User, *, code: str, at: datetime) -> Proof:
-    if not factors.is_enrolled(user.pk):
+    if not totp.is_enrolled(user.pk):
         return Proof(PASSWORD, ("pwd",), at)
     if not code:
         raise CodeNeeded
-    factors.prove(user.pk, code=code, at=at)
+    totp.prove(user.pk, code=code, at=at)
     return Proof(MFA, ("pwd", "otp"), at)
 
 

@@ -154,7 +154,7 @@ class PlatformValidator(OAuth2Validator):  # type: ignore[misc]  # the library h
         return session
 
     def validate_bearer_token(self, token: str | None, scopes: Any, request: Any) -> bool:
-        """Refuse: no view of the library serves resources here; `organizations.gate` does."""
+        """Refuse: no view of the library serves resources here; `organizations.authentication` does."""
         return False
 
     # -- ID tokens -----------------------------------------------------------------------------------------------------

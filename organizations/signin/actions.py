@@ -11,7 +11,7 @@ from core.errors import Forbidden, Unauthenticated
 from organizations import tokens
 from organizations.models import SignInSession, User
 
-from . import attempts, factors, invitations, passwords, sessions
+from . import invitations, lockout, passwords, sessions, totp
 from .sessions import MFA, PASSWORD, Proof
 
 # How lately the present second factor must have been proved by whoever replaces it.
@@ -64,7 +64,7 @@ def sign_in(*, email: str, password: str, code: str, at: datetime) -> Tokens:
     """
     user = passwords.authenticate(email=email, password=password, at=at)
     if code:
-        factors.prove(user.pk, code=code, at=at)
+        totp.prove(user.pk, code=code, at=at)
     return open_session(user, with_code=bool(code), at=at)
 
 
@@ -116,10 +116,10 @@ def accept_invitation(*, token: str, password: str, name: str, at: datetime) -> 
     :raises InvalidLink, InvalidCredentials, WeakPassword: see `invitations.accept`.
     :raises AccountLocked: too many tries with this link.
     """
-    subject = attempts.count("invitation", token, at=at)
+    subject = lockout.count("invitation", token, at=at)
     with transaction.atomic():
         user = invitations.accept(token=token, password=password, name=name, at=at)
-    attempts.clear(subject)
+    lockout.clear(subject)
     return open_session(user, with_code=False, at=at)
 
 
@@ -131,7 +131,7 @@ def enroll_factor(subject: Subject, *, at: datetime) -> tuple[str, str]:
     with transaction.atomic():
         session = _session_of(subject)
         proved_lately = session.acr == MFA and at - session.authenticated_at <= RECENT
-        return factors.enroll(session.user, may_replace=proved_lately, at=at)
+        return totp.enroll(session.user, may_replace=proved_lately, at=at)
 
 
 def step_up(subject: Subject, *, code: str, at: datetime) -> Tokens:
@@ -139,11 +139,11 @@ def step_up(subject: Subject, *, code: str, at: datetime) -> Tokens:
 
     The refresh token stays as it is; what it gives from now on is raised too.
 
-    :raises InvalidCode, NoSecondFactor, AccountLocked: see `factors.prove`.
+    :raises InvalidCode, NoSecondFactor, AccountLocked: see `totp.prove`.
     """
     if subject.client_id != tokens.FIRST_PARTY_CLIENT:
         raise FirstPartyOnly
-    factors.prove(subject.id, code=code, at=at, first_use=True)
+    totp.prove(subject.id, code=code, at=at, first_use=True)
     with transaction.atomic():
         session = _session_of(subject)
         session.acr, session.amr, session.authenticated_at = MFA, ["pwd", "otp"], at

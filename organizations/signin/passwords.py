@@ -10,7 +10,7 @@ from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields, Unauthenticated
 from organizations.models import OutgoingMail, User
 
-from . import attempts, mails, sessions
+from . import lockout, mails, sessions
 
 MAX_CHARACTERS = 1024
 
@@ -37,14 +37,14 @@ def authenticate(*, email: str, password: str, at: datetime) -> User:
     :raises InvalidCredentials: there is none.
     :raises AccountLocked: too many failures before.
     """
-    subject = attempts.count("password", email.strip().lower(), at=at)
+    subject = lockout.count("password", email.strip().lower(), at=at)
     user = User.objects.filter(email=email.strip().lower()).first()
     if user is None or not user.has_usable_password():
         make_password(password)
         raise InvalidCredentials
     if not user.check_password(password) or not user.is_active:
         raise InvalidCredentials
-    attempts.clear(subject)
+    lockout.clear(subject)
     return user
 
 

@@ -17,7 +17,7 @@ from organizations.models import (
     SignInSession,
 )
 
-from . import attempts, mails, resets, sessions
+from . import lockout, mails, resets, sessions
 
 SWEEP_TASK = "organizations.sweep_credentials"
 KEEP_ENDED = timedelta(days=30)
@@ -37,7 +37,7 @@ def sweep_credentials() -> None:
     at = clock.now()
     DeniedToken.objects.filter(expires_at__lt=at).delete()
     AuthorizationGrant.objects.filter(expires__lt=at - sessions.DENIED_FOR).delete()
-    SignInFailure.objects.filter(last_at__lt=at - timedelta(seconds=attempts.FORGET_SECONDS)).delete()
+    SignInFailure.objects.filter(last_at__lt=at - timedelta(seconds=lockout.FORGET_SECONDS)).delete()
     RefreshToken.objects.filter(used_at__lt=at - sessions.GRACE, sealed_answer__isnull=False).update(sealed_answer=None)
     SignInSession.objects.filter(expires_at__lt=at - KEEP_ENDED).delete()
     SignInSession.objects.filter(ended_at__lt=at - KEEP_ENDED).delete()

@@ -14,12 +14,12 @@ from core import clock
 
 from . import actions, resets
 from .actions import FirstPartyOnly, InvalidRefreshToken, Tokens
-from .attempts import AccountLocked
-from .factors import AlreadyEnrolled, InvalidCode, NoSecondFactor
 from .limits import spend_for_account
+from .lockout import AccountLocked
 from .passwords import InvalidCredentials, WeakPassword
 from .resets import InvalidLink
 from .serializers import AcceptIn, CodeIn, ConfirmIn, RefreshIn, ResetIn, SignInIn
+from .totp import AlreadyEnrolled, InvalidCode, NoSecondFactor
 
 _TEXT: dict[str, Any] = {"type": "string"}
 _TOKENS: dict[str, Any] = {

@@ -11,7 +11,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 from core.actor import Actor
 
 from .audit import REASON_LENGTH
-from .roles import Deed
+from .roles import Permission
 
 
 class ReasonForm(forms.Form):
@@ -46,7 +46,7 @@ class ConfirmedForm(ReasonForm):
 
 
 @dataclass(frozen=True, slots=True)
-class Press:
+class ButtonClick:
     """One pressed button: who, on which locked row, with what, when. `user` is the member of staff."""
 
     actor: Actor
@@ -62,8 +62,8 @@ class Button:
 
     name: str
     label: str
-    deed: Deed
-    run: Callable[[Press], Any]
+    permission: Permission
+    run: Callable[[ButtonClick], Any]
     explains: str
     shown: Callable[[Any], bool] = lambda _: True
     form: type[ReasonForm] = ReasonForm

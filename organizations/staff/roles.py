@@ -27,7 +27,7 @@ class Area(StrEnum):
     RECORDS = "records"
 
 
-class Deed(StrEnum):
+class Permission(StrEnum):
     """A kind of change."""
 
     PROVISION_TENANTS = "tenants.provision"
@@ -54,22 +54,22 @@ _SEES: dict[str, frozenset[Area]] = {
     StaffRole.SECURITY: frozenset(Area),
     StaffRole.ADMINISTRATOR: frozenset(Area),
 }
-_DOES: dict[str, frozenset[Deed]] = {
-    StaffRole.SUPPORT: frozenset({Deed.SEND_WEBHOOKS}),
-    StaffRole.SUPPLY: frozenset({Deed.SEND_WEBHOOKS}),
-    StaffRole.FINANCE: frozenset({Deed.CHANGE_PLANS}),
+_DOES: dict[str, frozenset[Permission]] = {
+    StaffRole.SUPPORT: frozenset({Permission.SEND_WEBHOOKS}),
+    StaffRole.SUPPLY: frozenset({Permission.SEND_WEBHOOKS}),
+    StaffRole.FINANCE: frozenset({Permission.CHANGE_PLANS}),
     StaffRole.SECURITY: frozenset(
         {
-            Deed.STOP_TENANTS,
-            Deed.CHANGE_MEMBERSHIPS,
-            Deed.REVOKE_KEYS,
-            Deed.APPROVE_CLIENTS,
-            Deed.LOCK_PEOPLE,
-            Deed.SWITCH_WEBHOOKS,
-            Deed.EXPUNGE_WEBHOOKS,
+            Permission.STOP_TENANTS,
+            Permission.CHANGE_MEMBERSHIPS,
+            Permission.REVOKE_KEYS,
+            Permission.APPROVE_CLIENTS,
+            Permission.LOCK_PEOPLE,
+            Permission.SWITCH_WEBHOOKS,
+            Permission.EXPUNGE_WEBHOOKS,
         }
     ),
-    StaffRole.ADMINISTRATOR: frozenset(Deed),
+    StaffRole.ADMINISTRATOR: frozenset(Permission),
 }
 
 
@@ -85,6 +85,6 @@ def sees(user: Any, area: Area) -> bool:
     return area in _SEES.get(role_of(user), frozenset())
 
 
-def does(user: Any, deed: Deed) -> bool:
+def does(user: Any, permission: Permission) -> bool:
     """Tell whether this member of staff may make a kind of change."""
-    return deed in _DOES.get(role_of(user), frozenset())
+    return permission in _DOES.get(role_of(user), frozenset())

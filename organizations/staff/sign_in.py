@@ -14,7 +14,7 @@ from api import ratelimits
 from core.clock import now
 from core.crypto import key_ring
 from core.errors import PlatformError, TooMany
-from organizations.signin import factors, passwords
+from organizations.signin import passwords, totp
 
 from . import audit
 from .roles import role_of
@@ -89,8 +89,8 @@ def _prove(request: HttpRequest, email: str, password: str, code: str) -> Any:
     user = passwords.authenticate(email=email, password=password, at=at)
     if not role_of(user):
         raise NotStaff
-    if factors.is_enrolled(user.pk):
-        factors.prove(user.pk, code=code, at=at)
+    if totp.is_enrolled(user.pk):
+        totp.prove(user.pk, code=code, at=at)
     get_user_model()._default_manager.filter(pk=user.pk).update(last_sign_in_at=at)
     return user
 

@@ -17,10 +17,10 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from core.clock import now
 from organizations.models import Tenant
 
-from . import acting, sign_in
+from . import acting_tenant, sign_in
 from .audit import REASON_LENGTH
-from .pages import StaffPages
 from .roles import role_of
+from .tenant_admin import StaffAdmin
 
 MOST_TENANTS = 20
 
@@ -46,7 +46,7 @@ class StaffSite(UnfoldAdminSite):  # type: ignore[misc]  # the theme has no type
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
         """Take up pages that name an area of the staff's roles; those that libraries bring have none and stay away."""
-        if admin_class is not None and issubclass(admin_class, StaffPages):
+        if admin_class is not None and issubclass(admin_class, StaffAdmin):
             super().register(model_or_iterable, admin_class, **options)
 
     def has_permission(self, request: HttpRequest) -> bool:
@@ -75,7 +75,7 @@ class StaffSite(UnfoldAdminSite):  # type: ignore[misc]  # the theme has no type
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """End the acting tenant's time with the session."""
         if request.method == "POST" and role_of(request.user):
-            acting.end(request, at=now())
+            acting_tenant.end(request, at=now())
         response: HttpResponse = super().logout(request, extra_context)
         return response
 
@@ -100,7 +100,7 @@ class StaffSite(UnfoldAdminSite):  # type: ignore[misc]  # the theme has no type
         """Every page knows the acting tenant, for the banner, and the role."""
         context: dict[str, Any] = super().each_context(request)
         if self.has_permission(request):
-            context |= {"acting": acting.current(request), "staff_role": role_of(request.user)}
+            context |= {"acting": acting_tenant.current(request), "staff_role": role_of(request.user)}
         return context
 
     def acting_view(self, request: HttpRequest) -> HttpResponse:
@@ -109,7 +109,7 @@ class StaffSite(UnfoldAdminSite):  # type: ignore[misc]  # the theme has no type
         if request.method == "POST" and form.is_valid():
             tenant = Tenant.objects.filter(pk=form.cleaned_data["tenant"]).first()
             if tenant is not None:
-                acting.begin(request, tenant, reason=form.cleaned_data["reason"], at=now())
+                acting_tenant.begin(request, tenant, reason=form.cleaned_data["reason"], at=now())
                 messages.success(request, f"You now see the rows of {tenant.name}.")
                 return HttpResponseRedirect(_onward(request))
             form.add_error("tenant", "There is no such tenant.")
@@ -123,13 +123,13 @@ class StaffSite(UnfoldAdminSite):  # type: ignore[misc]  # the theme has no type
             "wanted": wanted,
             "tenants": _tenants(search, wanted),
             "next": request.GET.get("next", ""),
-            "minutes": int(acting.LASTS.total_seconds() // 60),
+            "minutes": int(acting_tenant.LASTS.total_seconds() // 60),
         }
         return TemplateResponse(request, "staff/acting_tenant.html", context)
 
     def acting_end_view(self, request: HttpRequest) -> HttpResponse:
         """Close the tenant again."""
-        acting.end(request, at=now())
+        acting_tenant.end(request, at=now())
         messages.success(request, "No tenant is open any more.")
         return HttpResponseRedirect(reverse("admin:index"))
 

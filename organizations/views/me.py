@@ -5,13 +5,13 @@ from typing import Any, ClassVar
 import orjson
 from django.http import HttpRequest, HttpResponse
 
+from api.authentication import authenticator, tenant_header
 from api.filters import check_names
-from api.gate import gate, tenant_header
 from api.permissions import Operation
 from api.views import ApiViewSet
 from core.actor import Actor, Subject, SubjectKind
 from organizations.models import Membership, ServiceAccount, User
-from organizations.queries.reach import memberships_of
+from organizations.queries.reachable import memberships_of
 
 _ID = {"type": "string", "format": "uuid"}
 _STRINGS = {"type": "array", "items": {"type": "string"}}
@@ -78,7 +78,7 @@ class MeViewSet(ApiViewSet):
         """Answer who the caller is."""
         check_names(request.GET, ())
         chosen = self.ask(lambda _: ())[0] if tenant_header(request) else None
-        actors = [chosen] if chosen else gate().reach(self.subject, request)
+        actors = [chosen] if chosen else authenticator().reach(self.subject, request)
         memberships = [_membership(actor, row) for actor, row in memberships_of(actors)]
         only = memberships[0] if len(memberships) == 1 else None
         return self.answer(

@@ -21,7 +21,7 @@ from organizations import configuration_schema
 from organizations.actions import configuration as actions
 from organizations.models import TenantConfiguration
 from organizations.queries import configuration, entitlements
-from organizations.queries.reach import Reach
+from organizations.queries.reachable import Reach
 from organizations.serializers.configuration import ConfigurationIn
 
 CONFIGURE = "tenants.configure"

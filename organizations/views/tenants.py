@@ -15,7 +15,7 @@ from organizations.actions import tenants as actions
 from organizations.actions.provisioning import FirstMember, TenantSpec
 from organizations.models import Tenant
 from organizations.policies import tenant_in_reach
-from organizations.queries.reach import Reach
+from organizations.queries.reachable import Reach
 from organizations.serializers.tenancy import TenantIn, TenantPatchIn
 from organizations.shapes.tenancy import TENANT, TENANTS
 

@@ -13,7 +13,7 @@ from core.errors import Duplicate, InvalidFields, InvalidTransition, NotFound, V
 from organizations.actions import tree as actions
 from organizations.models import Organization
 from organizations.policies import OutsideReach, organization_in_reach
-from organizations.queries.reach import Reach
+from organizations.queries.reachable import Reach
 from organizations.queries.tree import BELOW
 from organizations.serializers.tenancy import OrganizationIn, OrganizationPatchIn
 from organizations.shapes.tenancy import CHILDREN, ORGANIZATION, ORGANIZATIONS, TENANTS

@@ -11,10 +11,10 @@ from core import lifecycle, rows
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import InvalidFields
-from core.pipeline import Call, Reading, answers_before, run
+from core.pipeline import Call, ReadBack, answers_before, run
 from ledger import public as ledger
 
-from . import events, packagings, policies, postings, queries
+from . import events, packagings, queries, rules, search_index
 from .models import Product
 from .states import ACTION_TO, LOT_TRACKED_KINDS, Status, Tracking
 
@@ -28,13 +28,13 @@ _TEXTS = (
     "description", "brand", "manufacturer_name", "manufacturer_part_number", "tax_category", "country_of_origin",
 )  # fmt: skip
 _TAKEN = {
-    "suppliers_product_sku_taken": policies.SkuTaken,
-    "suppliers_packaging_gtin_taken": policies.GtinTaken,
+    "suppliers_product_sku_taken": rules.SkuTaken,
+    "suppliers_packaging_gtin_taken": rules.GtinTaken,
 }
 
 
 @needs_transaction
-def create_product(*, actor: Actor, data: Mapping[str, Any], at: datetime, reading: Reading | None = None) -> Product:
+def create_product(*, actor: Actor, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None) -> Product:
     """Create a product as a draft, or on sale at once; look-ups, change, fact and `reading` are one round trip.
 
     So a refusal may come when all is written: the transaction it leaves open is to be rolled back.
@@ -42,7 +42,7 @@ def create_product(*, actor: Actor, data: Mapping[str, Any], at: datetime, readi
     :raises InvalidFields: unknown category or substitute, or not complete enough to be active.
     :raises SkuTaken, GtinTaken: by another product of the tenant.
     """
-    references = policies.references(actor, data)
+    references = rules.references(actor, data)
     product = Product(tenant_id=actor.tenant_id, created_at=at, updated_at=at, **_columns(data))
     if data["status"] == Status.ACTIVE:
         _activate(product, data, references)
@@ -51,16 +51,16 @@ def create_product(*, actor: Actor, data: Mapping[str, Any], at: datetime, readi
         *references,
         rows.insert(product),
         *packagings.created_calls(product, data["packagings"], at=at),
-        postings.words_call(product, _gtins(data)),
+        search_index.words_call(product, _gtins(data)),
         *ledger.statements(actor=actor, event=fact, resource_id=product.id, at=at, resource_version=product.version),
     ]
     read = [reading.call(product.id)] if reading else []
     try:
-        found = run([*calls, *read, postings.count_call(product)])
+        found = run([*calls, *read, search_index.count_call(product)])
     except IntegrityError as error:
-        policies.check_references(data, answers_before(error))  # of several faults these are told first
+        rules.check_references(data, answers_before(error))  # of several faults these are told first
         raise _refusal(error) from error
-    policies.check_references(data, found)
+    rules.check_references(data, found)
     if reading:
         reading.rows = found[len(calls)]
     return product
@@ -69,9 +69,9 @@ def create_product(*, actor: Actor, data: Mapping[str, Any], at: datetime, readi
 def _activate(product: Product, data: Mapping[str, Any], references: list[Call]) -> None:
     """Put a new product on sale, if it is complete; of several faults the unknown references are told first."""
     try:
-        policies.check_active(product, data["packagings"])
+        rules.check_active(product, data["packagings"])
     except InvalidFields:
-        policies.check_references(data, run(references))
+        rules.check_references(data, run(references))
         raise
     lifecycle.move(product, ACTION_TO[Status.ACTIVE])
 
@@ -87,16 +87,16 @@ def replace_product(*, actor: Actor, product: Product, data: Mapping[str, Any], 
     :raises FieldLocked: a field that is frozen because stock has moved.
     """
     before, status = product.status, data.get("status") or product.status
-    policies.check_replaceable(product, status)
-    policies.check_references(data, run(policies.references(actor, data)), product.id)
+    rules.check_replaceable(product, status)
+    rules.check_references(data, run(rules.references(actor, data)), product.id)
     wanted = _columns(data)
     changed = [name for name in _COLUMNS if getattr(product, name) != wanted[name]]
     packs = packagings.match(queries.current_packagings(actor, product), data["packagings"])
-    policies.check_unlocked(product, [*changed, *packs.changed])
+    rules.check_unlocked(product, [*changed, *packs.changed])
     for name in changed:
         setattr(product, name, wanted[name])
     if status == Status.ACTIVE:
-        policies.check_active(product, data["packagings"])
+        rules.check_active(product, data["packagings"])
     if status != before:
         lifecycle.move(product, ACTION_TO[Status(status)])
         changed.append("status")
@@ -105,9 +105,9 @@ def replace_product(*, actor: Actor, product: Product, data: Mapping[str, Any], 
     _save(product, changed, at)
     with _refusals():
         packagings.apply(product, packs, at=at)
-    postings.replace_words(product, _gtins(data))
+    search_index.replace_words(product, _gtins(data))
     _record_replaced(actor, product, changed + ["packagings"] * packs.differ, at)
-    postings.count_moved(product, before)
+    search_index.count_moved(product, before)
     return product
 
 
@@ -123,7 +123,7 @@ def archive_product(*, actor: Actor, product: Product, at: datetime) -> Product:
     packagings.archive(product, at=at)
     fact = events.ProductDeleted(supplier_sku=product.supplier_sku)
     ledger.record(actor=actor, event=fact, resource_id=product.id, at=at, resource_version=product.version)
-    postings.count_moved(product, before)
+    search_index.count_moved(product, before)
     return product
 
 

@@ -5,16 +5,16 @@ from typing import Any
 from django.contrib import admin
 from django.utils.safestring import SafeString
 
-from organizations.staff import shown
-from organizations.staff.pages import StaffPages, TenantPages
+from organizations.staff import columns
+from organizations.staff.columns import column
 from organizations.staff.roles import Area
-from organizations.staff.shown import column
+from organizations.staff.tenant_admin import StaffAdmin, TenantAdmin
 
 from .models import Category, Packaging, PlatformCategory, Product
 
 
 @admin.register(Product)
-class ProductPages(TenantPages):
+class ProductAdmin(TenantAdmin):
     """Products of the acting tenant."""
 
     area = Area.CATALOG
@@ -39,7 +39,7 @@ class ProductPages(TenantPages):
 
 
 @admin.register(Packaging)
-class PackagingPages(TenantPages):
+class PackagingAdmin(TenantAdmin):
     """Packs of the acting tenant's products, to be found by GTIN."""
 
     area = Area.CATALOG
@@ -53,7 +53,7 @@ class PackagingPages(TenantPages):
 
 
 @admin.register(Category)
-class CategoryPages(TenantPages):
+class CategoryAdmin(TenantAdmin):
     """The acting tenant's own categories."""
 
     area = Area.CATALOG
@@ -65,7 +65,7 @@ class CategoryPages(TenantPages):
 
 
 @admin.register(PlatformCategory)
-class PlatformCategoryPages(StaffPages):
+class PlatformCategoryAdmin(StaffAdmin):
     """The taxonomy every supplier uses, with the codes of other taxonomies."""
 
     area = Area.CATALOG
@@ -80,4 +80,4 @@ class PlatformCategoryPages(StaffPages):
     @column(description="Other taxonomies")
     def all_mappings(self, row: Any) -> SafeString:
         """Codes of UNSPSC, EMDN and ATC."""
-        return shown.json_lines(row.mappings)
+        return columns.json_lines(row.mappings)

@@ -9,8 +9,8 @@ from api.filters import Condition, Filters, array_literal
 from core.errors import FieldError, InvalidFields
 
 from .models import Product
+from .search_terms import FIRST, LAST, MOST_OF_A_QUESTION, words_of
 from .states import Availability, Status
-from .words import FIRST, LAST, MOST_OF_A_QUESTION, words_of
 
 # The category and everything below it, over the platform's tree and the tenant's own part of it.
 _BELOW = """t."category" = ANY(ARRAY(

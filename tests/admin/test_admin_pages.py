@@ -5,8 +5,8 @@ from django.contrib import admin
 from django.urls import reverse
 
 from core.row_security import security_of
-from organizations.staff.pages import StaffPages, TenantPages
 from organizations.staff.roles import Area, sees
+from organizations.staff.tenant_admin import StaffAdmin, TenantAdmin
 from tests.admin.people import act_in, signed_in, staff, world
 from tests.factories import Client
 
@@ -27,12 +27,12 @@ def browser(one_world) -> Client:
     return chosen
 
 
-def _address(page: StaffPages, kind: str, *arguments: object) -> str:
+def _address(page: StaffAdmin, kind: str, *arguments: object) -> str:
     return reverse(f"admin:{page.opts.app_label}_{page.opts.model_name}_{kind}", args=arguments)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_list_opens(page: StaffPages, browser: Client) -> None:
+def test_list_opens(page: StaffAdmin, browser: Client) -> None:
     answer = browser.get(_address(page, "changelist"))
 
     assert answer.status_code == 200
@@ -40,12 +40,12 @@ def test_list_opens(page: StaffPages, browser: Client) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_search_opens(page: StaffPages, browser: Client) -> None:
+def test_search_opens(page: StaffAdmin, browser: Client) -> None:
     assert browser.get(_address(page, "changelist"), {"q": "nothing-is-called-so"}).status_code == 200
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_export_opens(page: StaffPages, browser: Client) -> None:
+def test_export_opens(page: StaffAdmin, browser: Client) -> None:
     answer = browser.get(_address(page, "export"))
 
     assert answer.status_code == 200
@@ -53,15 +53,15 @@ def test_export_opens(page: StaffPages, browser: Client) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
-def test_page_names_its_area(page: StaffPages) -> None:
-    assert isinstance(page, StaffPages)
+def test_page_names_its_area(page: StaffAdmin) -> None:
+    assert isinstance(page, StaffAdmin)
     assert page.area in Area
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if isinstance(page, TenantPages)], ids=lambda page: page.opts.label
+    "page", [page for page in PAGES if isinstance(page, TenantAdmin)], ids=lambda page: page.opts.label
 )
-def test_tenant_page_is_closed_without_an_acting_tenant(page: StaffPages) -> None:
+def test_tenant_page_is_closed_without_an_acting_tenant(page: StaffAdmin) -> None:
     browser = signed_in()
 
     for kind in ("changelist", "export"):
@@ -83,14 +83,14 @@ def test_role_sees_its_areas_only(role: str, one_world) -> None:
     assert chosen.get("/admin/").status_code == 200
 
 
-def _walled(page: StaffPages) -> bool:
+def _walled(page: StaffAdmin) -> bool:
     """Rows that are read before a tenant is known, memberships and keys, are listed for all tenants."""
     security = security_of(page.model)
     return bool(security.tenant_column) and not security.before_binding
 
 
 def test_every_tenant_table_page_is_a_tenant_page() -> None:
-    open_pages = [page.opts.label for page in PAGES if _walled(page) and not isinstance(page, TenantPages)]
+    open_pages = [page.opts.label for page in PAGES if _walled(page) and not isinstance(page, TenantAdmin)]
 
     assert open_pages == []
 

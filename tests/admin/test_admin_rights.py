@@ -16,9 +16,9 @@ from core.db import tenant_context
 from ledger.models import Event
 from organizations.models import ApiKey, Location, SecurityLogEntry, SignInSession, Tenant, User
 from organizations.oauth import clients
-from organizations.signin import factors
-from organizations.staff import acting, exports, sign_in
-from organizations.staff.roles import Deed, does
+from organizations.signin import totp
+from organizations.staff import acting_tenant, exports, sign_in
+from organizations.staff.roles import Permission, does
 from tests import factories
 from tests.admin.people import PASSWORD, REASON, act_in, signed_in, staff, world
 from tests.factories import Client
@@ -38,7 +38,7 @@ def test_button_needs_the_deed(role: str) -> None:
 
     answer = browser.post(f"/admin/organizations/tenant/{tenant.pk}/do/suspend/", REASONED)
 
-    allowed = does(person, Deed.STOP_TENANTS)
+    allowed = does(person, Permission.STOP_TENANTS)
     assert answer.status_code == (302 if allowed else 403)
     assert Tenant.objects.get(pk=tenant.pk).status == ("suspended" if allowed else "active")
 
@@ -137,7 +137,7 @@ def test_acting_tenant_is_over_after_its_time() -> None:
     session["acting_tenant"] = {**session["acting_tenant"], "until": (now() - timedelta(seconds=1)).isoformat()}
     session.save()
 
-    assert timedelta(minutes=30) == acting.LASTS
+    assert timedelta(minutes=30) == acting_tenant.LASTS
     assert browser.get("/admin/organizations/location/").status_code == 302
 
 
@@ -157,12 +157,12 @@ def test_foreign_rows_stay_out_of_lists_pages_and_exports() -> None:
 
 
 def test_database_keeps_foreign_rows_out_without_the_filter(monkeypatch: pytest.MonkeyPatch) -> None:
-    from organizations.staff.pages import StaffPages, TenantPages
+    from organizations.staff.tenant_admin import StaffAdmin, TenantAdmin
 
     mine, theirs = world("Mine"), world("Theirs")
     browser = signed_in()
     act_in(browser, mine.tenant)
-    monkeypatch.setattr(TenantPages, "get_queryset", StaffPages.get_queryset)
+    monkeypatch.setattr(TenantAdmin, "get_queryset", StaffAdmin.get_queryset)
 
     for name in ("location", "quota", "entitlement"):
         listed = browser.get(f"/admin/organizations/{name}/").content.decode()
@@ -209,8 +209,8 @@ def test_session_of_another_page_is_no_admin_session() -> None:
 def test_second_factor_is_asked() -> None:
     person = staff()
     with transaction.atomic():
-        secret, _ = factors.enroll(person, may_replace=False, at=now())
-    factors.prove(person.pk, code=pyotp.TOTP(secret).at(now() - timedelta(seconds=30)), at=now(), first_use=True)
+        secret, _ = totp.enroll(person, may_replace=False, at=now())
+    totp.prove(person.pk, code=pyotp.TOTP(secret).at(now() - timedelta(seconds=30)), at=now(), first_use=True)
     browser, given = Client(), {"username": person.email, "password": PASSWORD}
 
     assert browser.post("/admin/login/", given).status_code == 200

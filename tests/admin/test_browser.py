@@ -10,8 +10,8 @@ from playwright.sync_api import Browser
 
 from ledger.models import Event
 from organizations.models import ApiKey, Membership, OAuthApplication, SecurityLogEntry, Tenant, User
-from organizations.staff.pages import TenantPages
 from organizations.staff.roles import sees
+from organizations.staff.tenant_admin import TenantAdmin
 from tests import factories
 from tests.admin.people import PASSWORD, REASON, World, staff, world
 from tests.admin.seats import Seat
@@ -56,7 +56,7 @@ def test_every_page_opens_without_a_complaint(seat: Seat, role: str, mine: World
         assert seat.open(_address(page, "changelist")) == 200
         opened += 1
         text = seat.page.inner_text("body")
-        if isinstance(page, TenantPages):
+        if isinstance(page, TenantAdmin):
             assert mine.tenant.name in seat.page.inner_text("#acting-banner")
             assert theirs.tenant.name not in text
             assert str(theirs.tenant.pk) not in seat.page.content()

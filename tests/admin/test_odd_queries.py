@@ -8,7 +8,7 @@ import pytest
 from django.contrib import admin
 from django.urls import reverse
 
-from organizations.staff.pages import StaffPages, _filtered
+from organizations.staff.tenant_admin import StaffAdmin, _filtered
 from tests.admin.people import act_in, signed_in, world
 from tests.factories import Client
 from tests.fhir_api.refusing import no_access_records
@@ -29,14 +29,14 @@ def browser() -> Client:
     return chosen
 
 
-def names(page: StaffPages) -> list[str]:
+def names(page: StaffAdmin) -> list[str]:
     """The parameters that the page knows, and some that it does not."""
     filtered = [f"{_filtered(one)}{lookup}" for one in page.list_filter for lookup in LOOKUPS]
     return [*EVERYWHERE, *filtered, f"{page.date_hierarchy}__year", f"{page.date_hierarchy}__day"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.opts.label)
-def test_odd_query_is_no_500(page: StaffPages, browser: Client, long: bool) -> None:
+def test_odd_query_is_no_500(page: StaffAdmin, browser: Client, long: bool) -> None:
     """Some of the questions on each page, others on the next; with --long all of them on each."""
     every = list(product(("changelist", "export"), names(page), ODD))
     chosen = every if long else every[PAGES.index(page) % STEP :: STEP]
@@ -61,7 +61,7 @@ def test_export_of_what_the_list_cannot_be_filtered_by_is_refused(query: str, br
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.date_hierarchy], ids=lambda page: page.opts.label)
-def test_list_is_narrowed_by_its_dates(page: StaffPages, browser: Client) -> None:
+def test_list_is_narrowed_by_its_dates(page: StaffAdmin, browser: Client) -> None:
     address = reverse(f"admin:{page.opts.app_label}_{page.opts.model_name}_changelist")
     when = {"year": 2026, "month": 1, "day": 31}
     assert (
@@ -94,7 +94,7 @@ def test_fault_of_a_page_is_told_once_by_kind_and_frames(browser: Client, lines:
         answer = browser.get("/admin/fhir_api/resource/?q=SECRET")
     assert answer.status_code == 500
     (line,) = told(lines)
-    assert (line["logger"], line["level"], line["event"]) == ("api.pages", "error", "unexpected error")
+    assert (line["logger"], line["level"], line["event"]) == ("api.list_responses", "error", "unexpected error")
     assert line["request_id"] == answer.headers["X-Request-Id"]
     (first, *_) = line["exception"]  # type: ignore[misc]
     assert any("resources.py" in frame for frame in first["frames"])

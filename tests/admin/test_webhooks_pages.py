@@ -11,7 +11,7 @@ from core.clock import now
 from core.db import tenant_context
 from core.ids import uuid7
 from ledger.models import Event as Fact
-from organizations.staff.roles import Deed, does
+from organizations.staff.roles import Permission, does
 from tests.admin.people import REASON, act_in, signed_in, staff
 from tests.webhooks.history import past
 from tests.webhooks.scenes import ANSWER, URL, scene
@@ -159,10 +159,10 @@ def test_switching_and_expunging_need_their_deeds(role):
     name = str(shown.event)
     gone = press(person, shown, f"event/{shown.event.pk}/do/expunge/", confirmation=name).status_code
 
-    assert off == (302 if does(person, Deed.SWITCH_WEBHOOKS) else 403)
-    assert gone == (302 if does(person, Deed.EXPUNGE_WEBHOOKS) else 403)
+    assert off == (302 if does(person, Permission.SWITCH_WEBHOOKS) else 403)
+    assert gone == (302 if does(person, Permission.EXPUNGE_WEBHOOKS) else 403)
     kept = json.loads(bytes(shown.world.rows(Event, id=shown.event.pk)[0].body))
-    assert ("expunged" in kept["data"]["object"]) is does(person, Deed.EXPUNGE_WEBHOOKS)
+    assert ("expunged" in kept["data"]["object"]) is does(person, Permission.EXPUNGE_WEBHOOKS)
 
 
 def test_body_is_expunged_with_the_name_typed_and_told():

@@ -7,7 +7,7 @@ from django.db import connections
 
 from api import listing
 from api.filters import Condition
-from organizations import proofs
+from organizations import membership_sql
 from tests.factories import Api
 from tests.security import worlds
 from tests.security.worlds import World, operations
@@ -103,13 +103,13 @@ def test_without_filters_and_row_security_the_walk_notices(mine, theirs):
     with connections["platform"].cursor() as cursor:
         cursor.execute("SELECT count(*) FROM suppliers_product")
         assert cursor.fetchone()[0] >= 2
-    with mock.patch.object(beyond, "add", _unfiltered), mock.patch.object(proofs, "one_tenant", _as_the_other(theirs)):
+    with mock.patch.object(beyond, "add", _unfiltered), mock.patch.object(membership_sql, "one_tenant", _as_the_other(theirs)):
         listing._statement.cache_clear()
         assert leaks(mine, theirs, [mine.api])
 
 
 def _as_the_other(theirs: World):
-    real = proofs.one_tenant
+    real = membership_sql.one_tenant
 
     def planted(subject, tenant_id, role):
         call = real(subject, tenant_id, role)

@@ -1,8 +1,8 @@
 """Pages of webhooks: the acting tenant's endpoints, events, deliveries and replays; never a secret. Importing registers them."""
 
-from .deliveries import DeliveryPages
-from .endpoints import EndpointPages
-from .events import EventPages
-from .replays import ReplayPages
+from .deliveries import DeliveryAdmin
+from .endpoints import EndpointAdmin
+from .events import EventAdmin
+from .replays import ReplayAdmin
 
-__all__ = ["DeliveryPages", "EndpointPages", "EventPages", "ReplayPages"]
+__all__ = ["DeliveryAdmin", "EndpointAdmin", "EventAdmin", "ReplayAdmin"]

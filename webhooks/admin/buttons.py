@@ -1,7 +1,7 @@
 """What staff may do with webhooks: each button calls what the interface calls, with a reason, told to the tenant."""
 
-from organizations.staff.buttons import Button, ConfirmedForm, Press
-from organizations.staff.roles import Deed
+from organizations.staff.buttons import Button, ButtonClick, ConfirmedForm
+from organizations.staff.roles import Permission
 from webhooks import actions, queries, states
 from webhooks.history.actions import expunge
 from webhooks.replays.actions import cancel_replay, request_replay
@@ -10,36 +10,36 @@ from webhooks.replays.queries import locked_replay
 from .forms import ReplayForm
 
 
-def _enable(press: Press) -> None:
-    actions.update_endpoint(actor=press.actor, endpoint=press.row, data={"active": True}, at=press.at)
+def _enable(click: ButtonClick) -> None:
+    actions.update_endpoint(actor=click.actor, endpoint=click.row, data={"active": True}, at=click.at)
 
 
-def _disable(press: Press) -> None:
-    actions.update_endpoint(actor=press.actor, endpoint=press.row, data={"active": False}, at=press.at)
+def _disable(click: ButtonClick) -> None:
+    actions.update_endpoint(actor=click.actor, endpoint=click.row, data={"active": False}, at=click.at)
 
 
-def _replay(press: Press) -> str:
-    wanted = {name: press.data[name] for name in ("since", "until", "only", "types") if press.data[name]}
-    made = request_replay(actor=press.actor, endpoint=press.row, data=wanted, at=press.at)
+def _replay(click: ButtonClick) -> str:
+    wanted = {name: click.data[name] for name in ("since", "until", "only", "types") if click.data[name]}
+    made = request_replay(actor=click.actor, endpoint=click.row, data=wanted, at=click.at)
     return f"Replay {made.id} is queued; its page shows how far it is."
 
 
-def _resend(press: Press) -> str:
+def _resend(click: ButtonClick) -> str:
     """Locks come in the order of the interface: the endpoint, then the delivery."""
-    endpoint = queries.locked_endpoint(press.actor, press.row.endpoint_id)
-    delivery = queries.locked_delivery(press.actor, endpoint, press.row.pk)
-    actions.resend_delivery(actor=press.actor, endpoint=endpoint, delivery=delivery, at=press.at)
+    endpoint = queries.locked_endpoint(click.actor, click.row.endpoint_id)
+    delivery = queries.locked_delivery(click.actor, endpoint, click.row.pk)
+    actions.resend_delivery(actor=click.actor, endpoint=endpoint, delivery=delivery, at=click.at)
     return "It is sent again now; this page shows what becomes of it."
 
 
-def _cancel(press: Press) -> None:
-    endpoint = queries.locked_endpoint(press.actor, press.row.endpoint_id, deleted=True)
-    replay = locked_replay(press.actor, endpoint, press.row.pk)
-    cancel_replay(actor=press.actor, endpoint=endpoint, replay=replay, at=press.at)
+def _cancel(click: ButtonClick) -> None:
+    endpoint = queries.locked_endpoint(click.actor, click.row.endpoint_id, deleted=True)
+    replay = locked_replay(click.actor, endpoint, click.row.pk)
+    cancel_replay(actor=click.actor, endpoint=endpoint, replay=replay, at=click.at)
 
 
-def _expunge(press: Press) -> str:
-    bodies = expunge(actor=press.actor, event=press.row, at=press.at)
+def _expunge(click: ButtonClick) -> str:
+    bodies = expunge(actor=click.actor, event=click.row, at=click.at)
     return (
         f"Expunged from {bodies} form{'' if bodies == 1 else 's'} of the body. Backups and receivers are not touched."
     )
@@ -49,7 +49,7 @@ ENDPOINT_BUTTONS = (
     Button(
         name="enable",
         label="Enable",
-        deed=Deed.SWITCH_WEBHOOKS,
+        permission=Permission.SWITCH_WEBHOOKS,
         run=_enable,
         explains="Deliveries younger than 72 hours go on at once; older ones count as failed and can be replayed.",
         shown=lambda row: not row.active and row.deleted_at is None,
@@ -58,7 +58,7 @@ ENDPOINT_BUTTONS = (
     Button(
         name="disable",
         label="Disable",
-        deed=Deed.SWITCH_WEBHOOKS,
+        permission=Permission.SWITCH_WEBHOOKS,
         run=_disable,
         explains="Nothing is sent there any more. Unfinished deliveries are frozen; events that happen meanwhile are kept "
         "and can be replayed. The tenant can enable it again.",
@@ -69,7 +69,7 @@ ENDPOINT_BUTTONS = (
     Button(
         name="replay",
         label="Replay",
-        deed=Deed.SEND_WEBHOOKS,
+        permission=Permission.SEND_WEBHOOKS,
         run=_replay,
         explains="Sends a stretch of the past there again, in the background and within the endpoint’s limits. Receivers "
         "know what they have by the same webhook-id. One replay of an endpoint at a time.",
@@ -82,7 +82,7 @@ DELIVERY_BUTTONS = (
     Button(
         name="redeliver",
         label="Send again",
-        deed=Deed.SEND_WEBHOOKS,
+        permission=Permission.SEND_WEBHOOKS,
         run=_resend,
         explains="The same bytes under the same webhook-id, at once; if that fails, the schedule begins anew.",
         shown=lambda row: row.state not in states.UNFINISHED and row.endpoint.active,
@@ -93,7 +93,7 @@ REPLAY_BUTTONS = (
     Button(
         name="cancel",
         label="Stop",
-        deed=Deed.SEND_WEBHOOKS,
+        permission=Permission.SEND_WEBHOOKS,
         run=_cancel,
         explains="Nothing more is queued by it. What it has queued is delivered all the same.",
         shown=lambda row: row.state in states.REPLAYING,
@@ -105,7 +105,7 @@ EVENT_BUTTONS = (
     Button(
         name="expunge",
         label="Expunge body",
-        deed=Deed.EXPUNGE_WEBHOOKS,
+        permission=Permission.EXPUNGE_WEBHOOKS,
         run=_expunge,
         explains="For what should never have been in an event. What it says is emptied in every form, with what receivers "
         "wrote back; id, type, time and deliveries stay. It cannot be undone. The tenant’s other receivers hear of it "

@@ -9,9 +9,9 @@ from django.urls import reverse
 from unfold.paginator import InfinitePaginator
 
 from core.clock import now
-from organizations.staff.pages import TenantPages, link_action
+from organizations.staff.columns import column
 from organizations.staff.roles import Area
-from organizations.staff.shown import column
+from organizations.staff.tenant_admin import TenantAdmin, link_action
 from webhooks.models import Delivery, DueDelivery
 
 from . import timelines, wording
@@ -21,7 +21,7 @@ from .filters import EndpointFilter, KindFilter, StateFilter
 
 
 @admin.register(Delivery)
-class DeliveryPages(TenantPages):
+class DeliveryAdmin(TenantAdmin):
     """Events on their way to endpoints."""
 
     area = Area.WEBHOOKS

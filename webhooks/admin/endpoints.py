@@ -11,10 +11,10 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from core.clock import now
-from organizations.staff import shown
-from organizations.staff.pages import TenantPages, link_action
+from organizations.staff import columns
+from organizations.staff.columns import column
 from organizations.staff.roles import Area
-from organizations.staff.shown import column
+from organizations.staff.tenant_admin import TenantAdmin, link_action
 from webhooks.models import DueDelivery, Endpoint, EndpointHealth, EndpointHour, Replay, Secret
 
 from . import charts, wording
@@ -24,7 +24,7 @@ DAY = timedelta(hours=24)
 
 
 @admin.register(Endpoint)
-class EndpointPages(TenantPages):
+class EndpointAdmin(TenantAdmin):
     """Where the acting tenant wants events delivered, and how that goes."""
 
     area = Area.WEBHOOKS
@@ -73,7 +73,7 @@ class EndpointPages(TenantPages):
     @column(description="Events")
     def all_events(self, row: Endpoint) -> str:
         """Which events."""
-        return shown.words(row.events)
+        return columns.words(row.events)
 
     @column(description="Accepted, 24 h")
     def accepted(self, row: Any) -> str:

@@ -12,10 +12,10 @@ from django.http import HttpRequest, HttpResponse
 from unfold.paginator import InfinitePaginator
 
 from core.ids import parse_uuid
-from organizations.staff import shown
-from organizations.staff.pages import TenantPages
+from organizations.staff import columns
+from organizations.staff.columns import column
 from organizations.staff.roles import Area
-from organizations.staff.shown import column
+from organizations.staff.tenant_admin import TenantAdmin
 from webhooks.envelope import message_id
 from webhooks.models import Delivery, Event, EventBody
 
@@ -43,7 +43,7 @@ def near(rows: QuerySet[Any], text: str) -> QuerySet[Any]:
 
 
 @admin.register(Event)
-class EventPages(TenantPages):
+class EventAdmin(TenantAdmin):
     """The acting tenant's event log."""
 
     area = Area.WEBHOOKS
@@ -104,7 +104,7 @@ class EventPages(TenantPages):
     def said(self, row: Event) -> Any:
         """The bytes that are signed and sent, indented."""
         try:
-            return shown.json_lines(json.loads(bytes(row.body)))
+            return columns.json_lines(json.loads(bytes(row.body)))
         except ValueError:
             return bytes(row.body).decode(errors="replace")
 

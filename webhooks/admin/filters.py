@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from ledger import public as ledger
-from organizations.staff import acting
+from organizations.staff import acting_tenant
 from webhooks import states
 from webhooks.models import Endpoint
 
@@ -73,7 +73,7 @@ class EndpointFilter(_Known):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
         """The acting tenant's endpoints."""
-        chosen = acting.current(request)
+        chosen = acting_tenant.current(request)
         if chosen is None:
             return []
         rows = Endpoint.objects.filter(tenant_id=chosen.tenant_id).order_by("-created_at", "-id")[:200]

@@ -6,10 +6,10 @@ from django.contrib import admin
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from organizations.staff import shown
-from organizations.staff.pages import TenantPages
+from organizations.staff import columns
+from organizations.staff.columns import column
 from organizations.staff.roles import Area
-from organizations.staff.shown import column
+from organizations.staff.tenant_admin import TenantAdmin
 from webhooks import states
 from webhooks.models import Replay
 
@@ -19,7 +19,7 @@ from .wording import COLOURS
 
 
 @admin.register(Replay)
-class ReplayPages(TenantPages):
+class ReplayAdmin(TenantAdmin):
     """Wishes of the acting tenant to send something again."""
 
     area = Area.WEBHOOKS
@@ -56,7 +56,7 @@ class ReplayPages(TenantPages):
     @column(description="Types")
     def all_types(self, row: Replay) -> str:
         """Which kinds of events."""
-        return shown.words(row.types) if row.types else "all"
+        return columns.words(row.types) if row.types else "all"
 
     @column(description="Progress")
     def progress(self, row: Replay) -> SafeString:

@@ -5,8 +5,8 @@ from uuid import UUID, uuid5
 
 from django.http import HttpRequest, HttpResponse
 
+from api.deferred_writes import DeferredWriteViewSet
 from api.idempotency import Claim
-from api.outside import OutsideViewSet
 from api.permissions import Operation
 from api.writing import Answer, Command
 from core.ids import uuid7
@@ -38,7 +38,7 @@ _ANSWER = {
 }
 
 
-class SampleViewSet(OutsideViewSet):
+class SampleViewSet(DeferredWriteViewSet):
     """The test of an endpoint."""
 
     family = "webhooks"
@@ -74,7 +74,7 @@ class SampleViewSet(OutsideViewSet):
         def act(sample: actions.Sample) -> Answer:
             return Answer.of(actions.send_sample(sample))
 
-        return self.write_outside(prepare, act, find=lambda actor: queries.endpoint(actor, pk))
+        return self.write_deferred(prepare, act, find=lambda actor: queries.endpoint(actor, pk))
 
 
 def _event_id(claim: Claim | None) -> UUID:

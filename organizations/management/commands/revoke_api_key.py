@@ -8,7 +8,7 @@ from core import clock
 from core.actor import system_actor
 from core.db import tenant_context
 from core.ids import parse_uuid
-from organizations import keys
+from organizations import api_key_format
 from organizations.actions.keys import locked_key, revoke_key
 from organizations.management.base import TenantCommand
 from organizations.models import ApiKey
@@ -37,7 +37,7 @@ class Command(TenantCommand):
 
 
 def _find(text: str) -> ApiKey:
-    plain, key = keys.parse(text), parse_uuid(text)
+    plain, key = api_key_format.parse(text), parse_uuid(text)
     wanted = {"pk": key} if key else {"key_id": plain.key_id if plain else text}
     found = ApiKey.objects.filter(**wanted).first()
     if found is None:

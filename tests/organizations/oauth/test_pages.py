@@ -12,7 +12,7 @@ from django.db import transaction
 
 from core.clock import now
 from organizations.models import Membership, User
-from organizations.signin import factors, invitations
+from organizations.signin import invitations, totp
 from organizations.signin.tasks import send_mails
 from tests.factories import Client, provision, suffix
 from tests.organizations.oauth.clients import CALLBACK, Browser, application, pkce, request_of, token, told
@@ -203,8 +203,8 @@ def test_wrong_passwords_are_told_and_lock_the_account(person):
 
 def _enroll(person):
     with transaction.atomic():
-        secret, _ = factors.enroll(person.user, may_replace=True, at=now())
-    factors.prove(person.user.id, code=pyotp.TOTP(secret).at(now() - timedelta(seconds=30)), at=now(), first_use=True)
+        secret, _ = totp.enroll(person.user, may_replace=True, at=now())
+    totp.prove(person.user.id, code=pyotp.TOTP(secret).at(now() - timedelta(seconds=30)), at=now(), first_use=True)
     return secret
 
 

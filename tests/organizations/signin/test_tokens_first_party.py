@@ -11,7 +11,7 @@ from django.db import connection
 from core.clock import now
 from organizations import tokens
 from organizations.models import DeniedToken, RefreshToken, SignInSession
-from organizations.signin import attempts, passwords, sessions
+from organizations.signin import lockout, passwords, sessions
 from tests.organizations.people import Person
 
 
@@ -71,7 +71,7 @@ def test_unknown_address_and_wrong_password_look_alike(person, api):
 
 
 def test_unknown_address_costs_as_much_as_a_wrong_password(person, monkeypatch):
-    monkeypatch.setattr(attempts, "ALLOWED", 1000)
+    monkeypatch.setattr(lockout, "ALLOWED", 1000)
 
     def cost(email):
         started = time.thread_time()

@@ -7,7 +7,7 @@ import pytest
 from core.clock import now
 from core.db import tenant_context
 from ledger.public import Event
-from organizations import gate, keys, usage
+from organizations import api_key_format, authentication, usage
 from organizations.models import ApiKey, Membership, Quota
 from tests.factories import Api, as_member, new_api_key, provision, suffix
 from tests.races import race
@@ -39,7 +39,7 @@ def works(text, tenant):
 
 
 def gate_cache_is_cold():
-    from api.gate import gate as current
+    from api.authentication import authenticator as current
 
     current()._keys.clear()
 
@@ -61,7 +61,7 @@ def kinds(tenant, resource_id):
 def test_new_key_has_the_form_of_the_contract_and_works(tenant, api):
     made = make(api)
 
-    plain = keys.parse(made["api_key"])
+    plain = api_key_format.parse(made["api_key"])
     assert plain is not None
     assert made["prefix"] == f"hpk_live_{made['key_id']}" == made["api_key"][:17]
     assert (made["last4"], made["status"], made["roles"]) == (made["api_key"][-4:], "active", ["supplier_integration"])
@@ -78,7 +78,7 @@ def test_key_of_a_sandbox_says_so():
 
 def test_secret_is_never_stored_nor_shown_again(tenant, api):
     made = make(api)
-    secret = keys.parse(made["api_key"]).secret
+    secret = api_key_format.parse(made["api_key"]).secret
     row = ApiKey.objects.get(pk=made["id"])
 
     assert secret not in str(vars(row))
@@ -266,11 +266,11 @@ def test_key_from_a_wrong_network_is_refused(tenant, api):
 @pytest.mark.parametrize("fault", ["checksum", "secret", "unknown", "empty"])
 def test_key_that_is_none_of_ours_is_unauthenticated(tenant, api, fault):
     text = make(api)["api_key"]
-    plain = keys.parse(text)
+    plain = api_key_format.parse(text)
     wrong = {
         "checksum": text[:-1] + ("0" if text[-1] != "0" else "1"),
-        "secret": keys.PlainKey("live", plain.key_id, "0" * 32).text,
-        "unknown": keys.new_key().text,
+        "secret": api_key_format.PlainKey("live", plain.key_id, "0" * 32).text,
+        "unknown": api_key_format.new_key().text,
         "empty": "hpk_live_",
     }[fault]
 
@@ -289,4 +289,4 @@ def test_use_is_counted_outside_the_request(tenant, api):
     row = ApiKey.objects.get(pk=made["id"])
     assert (row.usage_count, row.last_used_ip) == (1, "127.0.0.1")
     assert row.version == 1
-    assert gate.KEY_SECONDS <= usage.EVERY_SECONDS
+    assert authentication.KEY_SECONDS <= usage.EVERY_SECONDS

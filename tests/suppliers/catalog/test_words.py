@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from suppliers.catalog import packagings
 from suppliers.catalog.identifiers import check_digit, gtin14, gtin_forms
 from suppliers.catalog.models import Packaging
-from suppliers.catalog.words import LAST, LONGEST, words_of, words_of_product
+from suppliers.catalog.search_terms import LAST, LONGEST, words_of, words_of_product
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The gate of the API: three checks, never mixed: who (credential), where (membership), what (scopes).
+"""The authenticator of the API: three checks, never mixed: who (credential), where (membership), what (scopes).
 
 The statement that proves the membership is also the one that binds the tenant: `set_config` stands in its select list, so
 it runs only for the row that proves it. Credentials are cached for seconds to be counted before the database is asked;
@@ -25,7 +25,7 @@ from core.errors import Forbidden, Malformed, PlatformError, Unauthenticated
 from core.ids import parse_uuid, uuid7
 from core.pipeline import Call, Rows
 
-from . import keys, proofs, smart, tokens, usage
+from . import api_key_format, membership_sql, smart, tokens, usage
 
 log = logging.getLogger(__name__)
 
@@ -93,8 +93,8 @@ class AddressForbidden(Forbidden):
     title = "The key may not be used from this address."
 
 
-class Gate:
-    """The implementation named by `API_GATE`; see `api.gate.Gate`."""
+class Authenticator:
+    """The implementation named by `API_AUTHENTICATOR`; see `api.authentication.Authenticator`."""
 
     def __init__(self) -> None:
         self._keys: dict[bytes, tuple[float, Subject, tuple[str, ...]]] = {}
@@ -133,8 +133,8 @@ class Gate:
         return cached[1]
 
     def _read_key(self, text: str) -> tuple[Subject, tuple[str, ...]]:
-        plain = keys.parse(text)
-        rows = pipeline.run([Call(proofs.KEY, [plain.key_id])])[0] if plain else None
+        plain = api_key_format.parse(text)
+        rows = pipeline.run([Call(membership_sql.KEY, [plain.key_id])])[0] if plain else None
         if plain is None or rows is None or not len(rows):
             raise InvalidCredential(headers={"WWW-Authenticate": INVALID})
         key_id, digest, account_id, tenant_id, scopes, cidrs = (value or b"" for value in rows.row())
@@ -182,7 +182,7 @@ class Gate:
         """The statement that proves and binds; see `proofs`."""
         if subject.bound_tenant_id not in (None, tenant_id):
             raise TenantForbidden
-        return proofs.one_tenant(subject, tenant_id, OWN)
+        return membership_sql.one_tenant(subject, tenant_id, OWN)
 
     def actor(self, subject: Subject, tenant_id: UUID, proof: Rows, request: HttpRequest, *, writing: bool) -> Actor:
         """Read the proof.
@@ -225,13 +225,13 @@ class Gate:
         return self._memberships(subject, getattr(request, "request_id", ""))
 
     def _memberships(self, subject: Subject, request_id: str) -> list[Actor]:
-        (rows,) = pipeline.run([proofs.all_tenants(subject)])
+        (rows,) = pipeline.run([membership_sql.all_tenants(subject)])
         if not len(rows):
             self._still_alive(subject)
         return [_actor(subject, rows, n, request_id)[0] for n in range(len(rows))]
 
     def _still_alive(self, subject: Subject) -> None:
-        (rows,) = pipeline.run([proofs.alive(subject)])
+        (rows,) = pipeline.run([membership_sql.alive(subject)])
         if not len(rows):
             self._keys.clear()
             raise InvalidCredential(headers={"WWW-Authenticate": INVALID})
@@ -254,7 +254,7 @@ class Gate:
         ]
         try:
             if not connection.in_atomic_block:
-                pipeline.run([Call(proofs.REPORT, row)])
+                pipeline.run([Call(membership_sql.REPORT, row)])
         except Error:
             log.warning("security log unavailable", extra={"code": refusal.code})
 

@@ -10,7 +10,7 @@ from core.db import needs_transaction
 from core.errors import Conflict, Unauthenticated
 from organizations.models import TotpDevice, User
 
-from . import attempts
+from . import lockout
 
 STEP_SECONDS = 30
 TOLERATED_STEPS = (0, -1, 1)
@@ -75,10 +75,10 @@ def prove(user_id: UUID, *, code: str, at: datetime, first_use: bool = False) ->
     device = TotpDevice.objects.filter(user_id=user_id).first()
     if device is None or (device.sealed_secret is None and not first_use):
         raise NoSecondFactor
-    subject = attempts.count("totp", str(user_id), at=at)
+    subject = lockout.count("totp", str(user_id), at=at)
     if not (_use_up(device, code, at) or (first_use and _bring_in_force(device, code, at))):
         raise InvalidCode
-    attempts.clear(subject)
+    lockout.clear(subject)
 
 
 def _use_up(device: TotpDevice, code: str, at: datetime) -> bool:

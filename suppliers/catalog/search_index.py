@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from core.pipeline import Call, Statement, run
 
 from .models import Product
+from .search_terms import words_of_product
 from .states import Status
-from .words import words_of_product
 
 _ADD = Statement.of(
     "INSERT INTO suppliers_productword (tenant_id, word, product_id)"

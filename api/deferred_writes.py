@@ -12,7 +12,7 @@ from core import clock, pipeline
 from core.actor import Actor
 
 from . import envelopes, idempotency
-from .gate import gate
+from .authentication import authenticator
 from .views import ApiViewSet
 from .writing import Answer, Command, read_body
 
@@ -21,10 +21,10 @@ log = logging.getLogger(__name__)
 Prepared = TypeVar("Prepared")
 
 
-class OutsideViewSet(ApiViewSet):
+class DeferredWriteViewSet(ApiViewSet):
     """Base of views with operations that ask another server before they answer."""
 
-    def write_outside(
+    def write_deferred(
         self,
         prepare: Callable[[Command, idempotency.Claim | None], Prepared],
         act: Callable[[Prepared], Answer],
@@ -41,7 +41,9 @@ class OutsideViewSet(ApiViewSet):
         tenant_id = self._tenant_id()
         claim = idempotency.Claim.of(request, key, tenant_id, self.subject) if key else None
         with transaction.atomic():
-            actor = self._enter(tenant_id, pipeline.run([gate().proof(self.subject, tenant_id)])[0], writing=True)
+            actor = self._enter(
+                tenant_id, pipeline.run([authenticator().proof(self.subject, tenant_id)])[0], writing=True
+            )
             earlier = claim.earlier() if claim else None
             if earlier is not None:
                 headers = {**earlier.headers, "Idempotency-Replayed": "true"}
@@ -59,7 +61,7 @@ class OutsideViewSet(ApiViewSet):
         """Store the answer if no twin was first; what was done is answered also where it cannot be stored."""
         try:
             with transaction.atomic():
-                _, taken = pipeline.run([gate().proof(self.subject, tenant_id), claim.call()])
+                _, taken = pipeline.run([authenticator().proof(self.subject, tenant_id), claim.call()])
                 if len(taken):
                     claim.keep(response, secrets=self.operation.secrets)
         except Error as error:

@@ -22,7 +22,7 @@ class InvalidTenantHeader(Malformed):
     title = "X-Tenant-Id is malformed."
 
 
-class Gate(Protocol):
+class Authenticator(Protocol):
     """Credential → Subject (401), membership → Actor (403)."""
 
     def subject(self, request: HttpRequest) -> Subject:
@@ -57,9 +57,9 @@ _known = lru_cache(maxsize=8_192)(parse_uuid)
 
 
 @lru_cache(maxsize=1)
-def gate() -> Gate:
-    """The gate named by `API_GATE`."""
-    factory: Callable[[], Gate] = import_string(settings.API_GATE)
+def authenticator() -> Authenticator:
+    """The authenticator named by `API_AUTHENTICATOR`."""
+    factory: Callable[[], Authenticator] = import_string(settings.API_AUTHENTICATOR)
     return factory()
 
 

@@ -1,4 +1,4 @@
-"""The statements of the gate: who still stands, where a subject is an active member, and the binding of the tenant."""
+"""The statements of the authenticator: who still stands, where a subject is an active member, and the binding of the tenant."""
 
 from uuid import UUID
 

@@ -26,17 +26,17 @@ from core.clock import now
 from core.db import tenant_context
 from core.errors import PlatformError
 
-from . import acting, audit, exports, shown
-from .buttons import Button, ConfirmedForm, Press, ReasonForm
+from . import acting_tenant, audit, columns, exports
+from .buttons import Button, ButtonClick, ConfirmedForm, ReasonForm
+from .columns import column
 from .roles import Area, does, sees
-from .shown import column
 
 MENU_FROM = 3
 LOOKUPS = frozenset({"", "exact", "id__exact", "in", "isnull", "isempty", "icontains"})
 DAYS = frozenset({"year", "month", "day"})
 
 
-class StaffPages(ModelAdmin):  # type: ignore[misc]  # the theme has no types
+class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
     """Pages of a global table."""
 
     area: ClassVar[Area]
@@ -86,7 +86,7 @@ class StaffPages(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         allowed: bool = super().lookup_allowed(lookup, value, request)
         return allowed
 
-    @column(description="Status", ordering="status", label=shown.STATUS_COLOURS)
+    @column(description="Status", ordering="status", label=columns.STATUS_COLOURS)
     def status_label(self, row: Any) -> str:
         """The state as a coloured label."""
         return str(row.status)
@@ -142,7 +142,7 @@ class StaffPages(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         found = [
             link_action(button.label, self._link("button", row.pk, button.name), icon=button.icon, danger=button.danger)
             for button in self.buttons
-            if does(request.user, button.deed) and button.shown(row)
+            if does(request.user, button.permission) and button.shown(row)
         ]
         if len(found) < MENU_FROM:
             return found
@@ -164,7 +164,7 @@ class StaffPages(ModelAdmin):  # type: ignore[misc]  # the theme has no types
             request,
             "staff_exported",
             subject=str(request.user.pk),
-            tenant_id=getattr(acting.current(request), "tenant_id", None),
+            tenant_id=getattr(acting_tenant.current(request), "tenant_id", None),
         )
         response = HttpResponse(text, content_type="text/csv; charset=utf-8")
         response.headers["Content-Disposition"] = f'attachment; filename="{self.opts.model_name}.csv"'
@@ -190,16 +190,16 @@ class StaffPages(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         row = self.get_object(request, unquote(object_id))
         if row is None or chosen is None or not self.has_view_permission(request):
             raise Http404
-        if not does(request.user, chosen.deed):
+        if not does(request.user, chosen.permission):
             raise PermissionDenied
         form = _filled(chosen.form, request, row)
         if request.method == "POST" and form.is_valid():
             try:
-                told = self._press(request, chosen, row, form.cleaned_data)
+                message = self._click(request, chosen, row, form.cleaned_data)
             except PlatformError as refusal:
                 show_refusal(refusal, form)
             else:
-                messages.success(request, told or f"{chosen.label}: done.")
+                messages.success(request, message or f"{chosen.label}: done.")
                 return HttpResponseRedirect(self._link("change", row.pk))
         context = {
             **self.admin_site.each_context(request),
@@ -212,19 +212,19 @@ class StaffPages(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         }
         return TemplateResponse(request, "staff/button.html", context)
 
-    def _press(self, request: HttpRequest, button: Button, found: Any, data: dict[str, Any]) -> str:
+    def _click(self, request: HttpRequest, button: Button, found: Any, data: dict[str, Any]) -> str:
         tenant_id = self.tenant_of(found)
         actor = audit.staff_actor(request, tenant_id)
         with transaction.atomic(), tenant_context(tenant_id or audit.PLATFORM):
             at = now()  # no earlier: what is projected bears it, and exports wait for open transactions
             row = self.locked(found.pk)
-            told = button.run(Press(actor, request.user, row, data, at))
+            message = button.run(ButtonClick(actor, request.user, row, data, at))
             action = f"{self.opts.model_name}.{button.name}"
             audit.note(request, actor, action=action, row=row, reason=data["reason"], at=at)
-        return told if isinstance(told, str) else ""
+        return message if isinstance(message, str) else ""
 
 
-class TenantPages(StaffPages):
+class TenantAdmin(StaffAdmin):
     """Pages of a table whose rows belong to tenants: closed until there is an acting tenant, then only that one's rows.
 
     Every view of the page, with the rendering of its template, runs in one transaction bound to that tenant, so the
@@ -243,18 +243,18 @@ class TenantPages(StaffPages):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Keep the acting tenant's rows."""
-        chosen = acting.current(request)
+        chosen = acting_tenant.current(request)
         rows: QuerySet[Any] = super().get_queryset(request)
         return rows.filter(**{self.tenant_field: chosen.tenant_id}) if chosen else rows.none()
 
 
-def _bound(page: TenantPages, view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def _bound(page: TenantAdmin, view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not page.admin_site.has_permission(request):
             return view(request, *args, **kwargs)
         if not sees(request.user, page.area):
             raise PermissionDenied
-        chosen = acting.current(request)
+        chosen = acting_tenant.current(request)
         if chosen is None:
             return HttpResponseRedirect(
                 f"{reverse('admin:acting_tenant')}?{urlencode({'next': request.get_full_path()})}"
