@@ -3,9 +3,9 @@
 Only operators that PostgreSQL treats as leakproof are offered, so that indexes work under row security.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import django_filters
 from django.http import QueryDict
@@ -40,8 +40,24 @@ class Condition:
     parameters: tuple[str, ...] = ()
 
 
+def all_of(conditions: Sequence[Condition]) -> Condition | None:
+    """One condition that holds where all do; None of none."""
+    if len(conditions) < 2:
+        return conditions[0] if conditions else None
+    pieces, parameters = [], list[str]()
+    for one in conditions:
+        pieces.append(one.sql.format(*(f"{{{len(parameters) + n}}}" for n in range(len(one.parameters)))))
+        parameters += one.parameters
+    return Condition(" AND ".join(f"({piece})" for piece in pieces), tuple(parameters))
+
+
 class Filters(django_filters.FilterSet):
-    """Base of every list's filters. A filter's `field_name` is a column; `condition_<name>` methods override the SQL."""
+    """Base of every list's filters. A filter's `field_name` is a column; `condition_<name>` methods override the SQL.
+
+    `otherwise` holds, by the name of a filter, the condition (SQL over `t`) of lists that are asked for without it.
+    """
+
+    otherwise: ClassVar[Mapping[str, str]] = {}
 
 
 def array_literal(values: Iterable[str]) -> str:

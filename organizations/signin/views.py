@@ -7,7 +7,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
 from api import envelopes
-from api.permissions import Operation
+from api.operations import Operation
 from api.views import ApiViewSet
 from api.writing import read_body
 from core import clock

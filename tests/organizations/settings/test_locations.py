@@ -17,8 +17,7 @@ from core.ids import uuid7
 from ledger.models import Event
 from organizations.actions.entitlements import Terms, grant_plan
 from organizations.models import Location, LocationWord, PharmacyListing, Quota, Tenant
-from organizations.shapes.locations import LOCATIONS
-from organizations.views.locations import _WITHIN
+from organizations.views.locations import _WITHIN, LocationViewSet
 from tests.factories import Api, as_member, bearer, member, organization, provision, suffix
 
 PATH = "/v1/locations"
@@ -314,7 +313,9 @@ def test_list_can_walk_the_index_of_its_order_as_the_runtime_role():
     tenant = provision()
     person, _ = member(tenant, ["tenant_admin"])
     within = Condition(_WITHIN, (str(person.id),))
-    call = cursor_call(replace(read_query(LOCATIONS, QueryDict("")), extra=(within,)), tenant.id, after=None, limit=50)
+    call = cursor_call(
+        replace(read_query(LocationViewSet.listing, QueryDict("")), extra=(within,)), tenant.id, after=None, limit=50
+    )
     with tenant_context(tenant.id), connection.cursor() as cursor:
         Location.objects.bulk_create(
             [Location(tenant_id=tenant.id, name=f"Place {n}", type="ward") for n in range(3000)]
