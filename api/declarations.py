@@ -98,7 +98,7 @@ def _check_methods(view: Any) -> None:
 
 def _completed(view: Any, name: str, declared: Operation, listing: Listing | None) -> Operation:
     changes: dict[str, Any] = {
-        "kind": view.kind if declared.kind is None else declared.kind,
+        "kind": view.tenant_kind if declared.kind is None else declared.kind,
         "feature": view.feature if declared.feature is None else declared.feature,
         "status": declared.status or {"create": 201, "destroy": 204}.get(name, 200),
         "partial": declared.partial or (name == "partial_update" and declared.body is not None),

@@ -52,7 +52,7 @@ __all__ = ["ApiViewSet"]
 class ApiViewSet(WritingViewSet):
     """Base of all REST viewsets; see the module.
 
-    `family` decides envelope, paging, credentials and limits; `scope_prefix` ("catalog:"), `kind` and `feature` hold for
+    `family` decides envelope, paging, credentials and limits; `scope_prefix` ("catalog:"), `tenant_kind` and `feature` hold for
     every operation that names no other; `restriction` narrows every row that is read; `count_sql` may name a cheaper
     exact total of the unfiltered list (tenant is $1); `singleton` marks one resource at its address, without an id;
     `documented` False leaves a view out of the OpenAPI document.
@@ -60,7 +60,7 @@ class ApiViewSet(WritingViewSet):
 
     family: ClassVar[str] = "organizations"
     scope_prefix: ClassVar[str] = ""
-    kind: ClassVar[str] = ""
+    tenant_kind: ClassVar[str] = ""
     feature: ClassVar[str] = ""
     serializer_class: ClassVar[type[Representation] | None] = None
     filterset_class: ClassVar[type[Filters] | None] = None

@@ -62,6 +62,7 @@ class TokenViewSet(SignInViewSet):
         "create": Operation(
             scope="",
             summary="Sign in with e-mail address and password",
+            status=200,
             description="For the platform's own applications. A `code` of the second factor raises the session at once.",
             body=SignInIn,
             answer=_TOKENS,

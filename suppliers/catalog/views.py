@@ -12,7 +12,7 @@ class CategoryViewSet(ApiViewSet):
 
     family = "supplier"
     scope_prefix = "catalog:"
-    kind = "supplier"
+    tenant_kind = "supplier"
     serializer_class = CategoryOut
     ordering_fields = (*ORDERING_FIELDS, "code", "name", SortBy("tree", "path", "text"))
     ordering = "tree"

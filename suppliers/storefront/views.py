@@ -31,7 +31,7 @@ class ProductViewSet(ApiViewSet):
 
     family = "supplier"
     scope_prefix = "catalog:"
-    kind = "supplier"
+    tenant_kind = "supplier"
     serializer_class = ProductOut
     filterset_class = ProductFilters
     ordering_fields = (*ORDERING_FIELDS, SortBy("name", "name_sort"), "supplier_sku")
