@@ -11,6 +11,7 @@ import django_filters
 from django.http import QueryDict
 
 from core import clock
+from core.arrays import array_literal
 from core.errors import FieldError, InvalidFields, Malformed
 
 from .body import check_text
@@ -42,12 +43,6 @@ class Condition:
 
 class Filters(django_filters.FilterSet):
     """Base of every list's filters. A filter's `field_name` is a column; `condition_<name>` methods override the SQL."""
-
-
-def array_literal(values: Iterable[str]) -> str:
-    """A PostgreSQL array in text form."""
-    quoted = ('"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"' for value in values)
-    return "{" + ",".join(quoted) + "}"
 
 
 def one_of(column: str, value: str) -> Condition:

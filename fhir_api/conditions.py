@@ -11,10 +11,10 @@ from urllib.parse import parse_qsl, urlencode
 
 from django.conf import settings
 
+from core import arrays
 from core.actor import Actor
 from core.pipeline import Call, Statement
 
-from . import arrays
 from .access.records import Access
 from .ids import new_id
 from .intentions import Addressed, IdMismatch, MultipleMatches, NoMatch, TooManyMatches, Write

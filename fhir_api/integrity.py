@@ -14,10 +14,11 @@ from uuid import UUID
 
 from django.conf import settings
 
+from core import arrays
 from core.errors import FieldError
 from core.pipeline import Call, Rows, Statement
 
-from . import arrays, compartments
+from . import compartments
 from .definitions.parameters import PARAMETERS
 from .intentions import ReferenceNotFound, StillReferenced
 from .keys import reference_key, target_key
@@ -120,7 +121,10 @@ def present_call(tenant_id: UUID, targets: Iterable[Target], *, patient: str = "
     With `patient`, what he may not see does not exist.
     """
     wanted = sorted({target[:2] for target in targets})
-    kinds, ids = arrays.numbers(NUMBERS[kind] for kind, _ in wanted), arrays.texts(fhir_id for _, fhir_id in wanted)
+    kinds, ids = (
+        arrays.numbers(NUMBERS[kind] for kind, _ in wanted),
+        arrays.array_literal(fhir_id for _, fhir_id in wanted),
+    )
     if patient:
         return Call(_PRESENT_TO_PATIENT, [str(tenant_id), kinds, ids, compartments.paths(patient)])
     return Call(_PRESENT, [str(tenant_id), kinds, ids])

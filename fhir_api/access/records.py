@@ -7,11 +7,11 @@ from typing import Any
 from django.db import connection
 
 from core.actor import Actor
+from core.arrays import array_literal
 from core.db import OWN
 from core.errors import Malformed, PlatformError
 from core.ids import uuid7_text
 from core.pipeline import Call, Statement, run
-from fhir_api import arrays
 from fhir_api.events import PATIENTS_TYPES
 
 SHORTEST_REASON, LONGEST_REASON = 10, 500
@@ -95,8 +95,8 @@ def call(actor: Actor, access: Access) -> Call:
             access.interaction,
             access.type,
             access.fhir_id,
-            arrays.texts(sorted({name[:LONGEST_PARAMETER] for name in access.parameters})),
-            arrays.texts(access.patients),
+            array_literal(sorted({name[:LONGEST_PARAMETER] for name in access.parameters})),
+            array_literal(access.patients),
             str(access.count),
             str(access.outcome),
             access.reason,

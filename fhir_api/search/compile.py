@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from fhir_api import arrays
+from core import arrays
 from fhir_api.keys import target_key
 from fhir_api.types import NUMBERS
 
@@ -60,7 +60,7 @@ class Compiler:
     def bind(self, value: Any, kind: str) -> str:
         """A parameter of a PostgreSQL type; lists become arrays."""
         if isinstance(value, list | tuple):
-            value = arrays.texts(value) if kind == "text[]" else arrays.numbers(value)
+            value = arrays.array_literal(value) if kind == "text[]" else arrays.numbers(value)
         self.parameters.append(None if value is None else str(value))
         return f"${len(self.parameters)}::{kind}"
 
