@@ -7,6 +7,7 @@ from drf_spectacular.openapi import AutoSchema
 from rest_framework.serializers import Serializer
 
 from core.errors import (
+    Busy,
     Conflict,
     Malformed,
     NotFound,
@@ -18,7 +19,7 @@ from core.errors import (
 )
 
 from . import idempotency
-from .errors import Busy, UnsupportedMediaType, status_of
+from .errors import UnsupportedMediaType, status_of
 from .gate import InvalidTenantHeader
 from .listing import Listing
 from .metering import RateLimited

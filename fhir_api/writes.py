@@ -9,10 +9,9 @@ from datetime import datetime
 from functools import cache, partial
 from itertools import groupby
 
-from api.errors import Busy
 from core.actor import Actor
 from core.db import needs_transaction
-from core.errors import Gone, Unprocessable
+from core.errors import Busy, Gone, Unprocessable
 from core.pipeline import Call, Rows
 from organizations.public import policies_call, policies_of
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from api.cursors import InvalidCursor
+from core.cursors import InvalidCursor
 from core.pipeline import Call, Rows, Statement
 from core.pipeline import run as run_calls
 from fhir_api.feeds import settled

@@ -7,8 +7,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 
-from api import cursors
-from core import clock
+from core import clock, cursors
 from core.errors import Malformed
 from core.pipeline import Call
 from fhir_api import answers, compartments, negotiation, smart
