@@ -15,7 +15,7 @@ from core import arrays
 from core.pipeline import Call, Rows, Statement
 
 from . import compartments
-from .types import NAMES, NUMBERS
+from .resources.types import NAMES, NUMBERS
 
 COUNTED_AT_MOST: Final = 10_000
 _SIZES: Final = (1, 11, 21, 51, 101, 201)  # few statements, each planned for its size

@@ -23,9 +23,9 @@ from .definitions.parameters import PARAMETERS
 from .intentions import ReferenceNotFound, StillReferenced
 from .keys import reference_key, target_key
 from .resources import Json
+from .resources.types import NAMES, NUMBERS
 from .store import Name
-from .types import NAMES, NUMBERS
-from .versions import number_of
+from .store.reads import number_of
 
 _RELATIVE = re.compile(r"([A-Z][A-Za-z]+)/([A-Za-z0-9\-.]{1,64})(?:/_history/([A-Za-z0-9\-.]{1,64}))?")
 

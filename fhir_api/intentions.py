@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from core.errors import Conflict, Malformed, NotFound, PreconditionFailed, Unprocessable
 
 from .access.records import Revealing
-from .models import Method
 from .patching import Patch
 from .resources import Json
 from .store import Name, Version
+from .store.models import Method
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +68,6 @@ class Written:
     version: Version | None
     changed: bool
     ended: tuple[Version, ...] = ()
-
-
-class NoSuchResource(NotFound):
-    """There is no resource of this type with this id."""
-
-    code = "resource_not_found"
-    title = "There is no such resource."
 
 
 class NoMatch(Revealing, NotFound):

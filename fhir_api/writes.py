@@ -24,20 +24,19 @@ from .intentions import (
     AlreadyExists,
     IdTaken,
     NamedTwice,
-    NoSuchResource,
     StaleVersion,
     Subsetted,
     Write,
     Written,
 )
-from .models import Method
 from .outcomes import ERROR, InvalidResource, Issue
 from .patching import PatchRefused, apply_patch
 from .projections.refusing import refuse
 from .reading import WrongType, read_stored
 from .resources import Json, canonical
 from .smart import UNNARROWED, access_of
-from .store import Change, Name, Prepared, Version
+from .store import Change, Name, NoSuchResource, Prepared, Version
+from .store.models import Method
 from .validation import validate
 
 SUBSETTED = ("http://terminology.hl7.org/CodeSystem/v3-ObservationValue", "SUBSETTED")

@@ -12,7 +12,7 @@ from core.db import OWN
 from core.errors import Malformed, PlatformError
 from core.ids import uuid7_text
 from core.pipeline import Call, Statement, run
-from fhir_api.events import PATIENTS_TYPES
+from fhir_api.resources.types import PATIENTS_TYPES
 
 SHORTEST_REASON, LONGEST_REASON = 10, 500
 LONGEST_PARAMETER = 80

@@ -9,10 +9,10 @@ from django.conf import settings
 from core.actor import Actor, Subject, SubjectKind
 from core.db import needs_transaction, tenant_context
 from fhir_api import events, feeds, store
-from fhir_api.models import Method
 from fhir_api.reading import read_stored
 from fhir_api.resources import Json, canonical
 from fhir_api.store import Change, Version
+from fhir_api.store.models import Method
 from ledger import public as ledger
 from organizations.public import (
     shown_locations,

@@ -15,7 +15,7 @@ from django.conf import settings
 
 from core import arrays
 from fhir_api.keys import target_key
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 
 from .conditions import Chained, Condition, Either, Had, Keyed, Kin, Link, Listed, Neither, Own, Sought, Test
 

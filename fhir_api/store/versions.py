@@ -15,15 +15,15 @@ from uuid import UUID
 from core import arrays
 from core.db import needs_transaction
 from core.pipeline import Call, Rows, Statement, run
+from fhir_api.entries import Entries
+from fhir_api.indexing import index
+from fhir_api.keys import hashed, target_key
+from fhir_api.reading import read_stored
+from fhir_api.resources import Json, stamped, written
+from fhir_api.resources.types import NAMES, NUMBERS
+from fhir_api.statements import CREATE, LOCK_NAMES, LOCK_TO_CHANGE, LOCK_TO_DELETE, WRITE
 
-from .entries import Entries
-from .indexing import index
-from .keys import hashed, target_key
 from .models import Method
-from .reading import read_stored
-from .resources import Json, stamped, written
-from .statements import CREATE, LOCK_NAMES, LOCK_TO_CHANGE, LOCK_TO_DELETE, WRITE
-from .types import NAMES, NUMBERS
 
 Name = tuple[str, str]  # type, id
 

@@ -4,9 +4,9 @@ import re
 from typing import Final
 from uuid import UUID
 
+from core.errors import NotFound
 from core.pipeline import Call, Statement
-
-from .types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,8}")
 _COLUMNS: Final = "version, extract(epoch FROM date_trunc('second', last_updated))::bigint, body"
@@ -22,6 +22,13 @@ _NUMBERED = Statement.of(
     f"SELECT {_COLUMNS} FROM fhir_api_resource WHERE {_OF_ONE} AND version = $4"
     f" UNION ALL SELECT {_COLUMNS} FROM fhir_api_resourceversion WHERE {_OF_ONE} AND version = $4"
 )
+
+
+class NoSuchResource(NotFound):
+    """There is no resource of this type with this id."""
+
+    code = "resource_not_found"
+    title = "There is no such resource."
 
 
 def number_of(text: str) -> int:
