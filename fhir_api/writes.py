@@ -30,8 +30,8 @@ from .intentions import (
     Written,
 )
 from .outcomes import ERROR, InvalidResource, Issue
+from .owners import refuse
 from .patching import PatchRefused, apply_patch
-from .projections.refusing import refuse
 from .reading import WrongType, read_stored
 from .resources import Json, canonical
 from .smart import UNNARROWED, access_of
@@ -102,11 +102,14 @@ def _planned(actor: Actor, addressed: Sequence[Addressed]) -> tuple[list["_Plan"
     plans = [_plan(one, current.get(one.name)) for one in addressed]
     if actor.subject.patient:
         confinement.check_ids(addressed, current)
-    refuse(
-        actor.tenant_id, [(plan.of.name, plan.of.write.place) for plan in plans if plan.change and not plan.of.fresh]
-    )
+    refuse(actor.tenant_id, [(plan.of.name, plan.of.write.place) for plan in plans if _could_be_kept(plan)])
     _check_resources(plans)
     return plans, current
+
+
+def _could_be_kept(plan: "_Plan") -> bool:
+    """Tell whether an app of the platform may keep what is to be changed, and it is not that app which writes."""
+    return plan.change is not None and not plan.of.fresh and not plan.of.write.projected
 
 
 def _locked(actor: Actor, known: Sequence[Addressed]) -> dict[Name, Version]:
