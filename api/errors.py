@@ -84,13 +84,6 @@ class TookTooLong(errors.Unavailable):
     title = "The request takes longer than one may; ask for less."
 
 
-class Busy(errors.Conflict):
-    """Another request holds the rows; trying again helps."""
-
-    code = "concurrent_update"
-    title = "Another request is changing the same data; try again."
-
-
 _HTTP: dict[type[errors.PlatformError], int] = {
     MethodNotAllowed: 405,
     NotAcceptable: 406,
@@ -132,7 +125,7 @@ def _of_database(error: Error) -> errors.PlatformError:
     if isinstance(
         cause, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected | psycopg.errors.SerializationFailure
     ):
-        return Busy(headers={"Retry-After": "1"})
+        return errors.Busy(headers={"Retry-After": "1"})
     if isinstance(cause, psycopg.errors.UniqueViolation | psycopg.errors.ExclusionViolation):
         return errors.Duplicate(constraint=cause.diag.constraint_name or "")
     if isinstance(error, IntegrityError):

@@ -11,6 +11,7 @@ import django_filters
 from django.http import QueryDict
 
 from core import clock
+from core.arrays import array_literal
 from core.errors import FieldError, InvalidFields, Malformed
 
 from .body import check_text
@@ -58,12 +59,6 @@ class Filters(django_filters.FilterSet):
     """
 
     otherwise: ClassVar[Mapping[str, str]] = {}
-
-
-def array_literal(values: Iterable[str]) -> str:
-    """A PostgreSQL array in text form."""
-    quoted = ('"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"' for value in values)
-    return "{" + ",".join(quoted) + "}"
 
 
 def one_of(column: str, value: str) -> Condition:

@@ -4,10 +4,10 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 
-from core import clock
+from core import clock, cursors
 from core.pipeline import Rows
 
-from . import cursors, envelopes
+from . import envelopes
 from .listing import Query
 
 

@@ -7,6 +7,7 @@ from drf_spectacular.openapi import AutoSchema
 from rest_framework.serializers import Serializer
 
 from core.errors import (
+    Busy,
     Conflict,
     Malformed,
     NotFound,
@@ -19,7 +20,7 @@ from core.errors import (
 
 from . import idempotency
 from .authentication import InvalidTenantHeader
-from .errors import Busy, UnsupportedMediaType, status_of
+from .errors import UnsupportedMediaType, status_of
 from .listing import Listing
 from .metering import RateLimited
 from .operations import Operation

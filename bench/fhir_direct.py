@@ -40,15 +40,15 @@ def trips_of(tenant: str, path: str) -> tuple[list[list[Any]], int]:
     from core import pipeline
     from core.clock import now
     from core.db import OWN
-    from fhir_api import versions
     from fhir_api.search import Ask, run_search
+    from fhir_api.store import reads
 
     tenant_id = UUID(tenant)
     bind = pipeline.Call(_bind(OWN), [tenant])
     place, _, query = path.removeprefix("/").partition("?")
     type_name, _, fhir_id = place.partition("/")
     if fhir_id:
-        return [[bind, versions.current_call(tenant_id, type_name, fhir_id)]], 1
+        return [[bind, reads.current_call(tenant_id, type_name, fhir_id)]], 1
     trips: list[list[Any]] = []
 
     def run(calls: Sequence[Any]) -> list[Any]:

@@ -143,7 +143,7 @@ def _numbers() -> list[tuple[str, int, int]]:
     """
     from fhir_api import keys
     from fhir_api.definitions.parameters import BY_NUMBER
-    from fhir_api.types import NUMBERS
+    from fhir_api.resources.types import NUMBERS
 
     found = [("reference", keys.constant(_number("Observation", "patient")), NUMBERS["Patient"])]
     for number in BY_NUMBER:
@@ -257,7 +257,7 @@ def _number(type_name: str, code: str) -> int:
 
 
 def _type(name: str) -> Callable[[Query], int]:
-    from fhir_api.types import NUMBERS
+    from fhir_api.resources.types import NUMBERS
 
     return lambda _: NUMBERS[name]
 

@@ -46,7 +46,7 @@ def counts() -> dict[str, int]:
     """How many resources of each type there are, in all tenants."""
     from django.db import connections
 
-    from fhir_api.types import NAMES
+    from fhir_api.resources.types import NAMES
 
     with connections["platform"].cursor() as cursor:
         cursor.execute("SELECT type, count(*) FROM fhir_api_resource WHERE NOT deleted GROUP BY type ORDER BY type")
@@ -72,7 +72,7 @@ def sample(tenant: str) -> dict[str, Any]:
     """Ids and values of one tenant to ask for."""
     from django.db import connections
 
-    from fhir_api.types import NUMBERS
+    from fhir_api.resources.types import NUMBERS
 
     bodies = (
         "SELECT fhir_id, body FROM fhir_api_resource WHERE tenant_id = %s AND type = %s AND NOT deleted"

@@ -19,7 +19,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
 from api.models import IdempotencyRecord
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 from ledger.models import Event
 from organizations.models import Membership
 from suppliers.catalog.models import Packaging, Product, ProductCounter

@@ -1,23 +1,15 @@
-"""The staff's admin as a whole: its side bar and its overview. The roof may look into every floor, so they stand here."""
+"""The staff's admin as a whole: its side bar and its overview, put together from what each floor shows of itself."""
 
-from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Q
 from django.http import HttpRequest
 from django.urls import reverse
 
 from core.clock import now
-from core.db import role_context
-from core.row_security import DISPATCHER
 from ledger.public import backlog
-from organizations.models import ApiKey, OAuthApplication, SecurityLogEntry, Tenant
+from organizations.staff import figures
 from organizations.staff.roles import Area, sees
-from webhooks.models import Attempt
-
-SOON = timedelta(days=30)
-DAY = timedelta(days=1)
-SAMPLE = 1_000
+from webhooks.public import latest_attempts
 
 # Title, icon, and the pages: area, icon, title, model.
 _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
@@ -99,44 +91,10 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     at = now()
     user = request.user
     return context | {
-        "tenants_by_status": _tenants() if sees(user, Area.TENANTS) else None,
-        "refusals": _refusals(at) if sees(user, Area.SECURITY) else None,
+        "tenants_by_status": figures.tenants_by_status() if sees(user, Area.TENANTS) else None,
+        "refusals": figures.refusals(at) if sees(user, Area.SECURITY) else None,
         "backlog": backlog() if sees(user, Area.LEDGER) else None,
-        "webhooks": _webhooks() if sees(user, Area.WEBHOOKS) else None,
-        "expiring_keys": _expiring(at) if sees(user, Area.KEYS) else None,
-        "waiting_clients": _waiting() if sees(user, Area.CLIENTS) else None,
+        "webhooks": latest_attempts() if sees(user, Area.WEBHOOKS) else None,
+        "expiring_keys": figures.expiring_keys(at) if sees(user, Area.KEYS) else None,
+        "waiting_clients": figures.waiting_clients() if sees(user, Area.CLIENTS) else None,
     }
-
-
-def _tenants() -> list[dict[str, Any]]:
-    counted = dict(Tenant.objects.values_list("status").annotate(Count("id")).order_by("status"))
-    address = reverse("admin:organizations_tenant_changelist")
-    return [
-        {"status": status, "count": counted.get(status, 0), "link": f"{address}?status__exact={status}"}
-        for status in Tenant.Status.values
-    ]
-
-
-def _refusals(at: datetime) -> dict[str, Any]:
-    refused = SecurityLogEntry.objects.filter(~Q(code__startswith="staff_"), at__gte=at - DAY)
-    codes = refused.values_list("code").annotate(number=Count("id")).order_by("-number", "code")[:6]
-    return {"total": refused.count(), "codes": list(codes)}
-
-
-def _webhooks() -> dict[str, Any]:
-    latest = Attempt.objects.order_by("-id").values_list("status", flat=True)[:SAMPLE]
-    with role_context(DISPATCHER):
-        statuses = list(latest)
-    good = sum(1 for status in statuses if status is not None and 200 <= status < 300)
-    percent = round(100 * good / len(statuses), 1) if statuses else None
-    return {"attempts": len(statuses), "good": good, "percent": percent}
-
-
-def _expiring(at: datetime) -> dict[str, Any]:
-    rows = ApiKey.objects.filter(status__in=["active", "rotating"], expires_at__lte=at + SOON)
-    shown = rows.select_related("tenant").defer("digest").order_by("expires_at", "id")[:8]
-    return {"total": rows.count(), "rows": list(shown)}
-
-
-def _waiting() -> int:
-    return int(OAuthApplication.objects.filter(approved_at=None).count())

@@ -4,13 +4,15 @@ The runtime login (`hp_runtime`) may not touch tenant tables at all. Inside a tr
 tenant owns) or `hp_counterparty` (rows whose other party it is), with `app.tenant_id` set; both end with the transaction.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 from uuid import UUID
 
 from django.db import connection, transaction
+
+from core.pipeline import Call, Rows, Statement, run
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -19,6 +21,7 @@ OWN = "hp_app"
 COUNTERPARTY = "hp_counterparty"
 
 _BIND = "SELECT set_config('app.tenant_id', %s, true), set_config('role', %s, true)"
+_BIND_CALL = Statement.of("SELECT set_config('app.tenant_id', $1, true), set_config('role', $2, true)")
 _EXCHANGE = """
 WITH before AS MATERIALIZED (SELECT current_setting('app.tenant_id', true) AS tenant, current_setting('role') AS role)
 SELECT before.tenant, before.role, set_config('app.tenant_id', %s, true), set_config('role', %s, true) FROM before
@@ -45,6 +48,13 @@ def bind_tenant(tenant_id: UUID | None, role: str = OWN) -> None:
     """Bind the open transaction to one tenant and role; both are gone after COMMIT or ROLLBACK."""
     with connection.cursor() as cursor:
         cursor.execute(_BIND, [str(tenant_id or ""), role])
+
+
+def run_bound(tenant_id: UUID, calls: Sequence[Call]) -> list[Rows]:
+    """Run the calls in one trip: in the open transaction, which the caller has bound to the tenant, or in one of their own."""
+    if connection.in_atomic_block:
+        return run(calls)
+    return run([Call(_BIND_CALL, [str(tenant_id), OWN]), *calls])[1:]
 
 
 @contextmanager

@@ -90,6 +90,13 @@ class Conflict(PlatformError):
     title = "The request conflicts with the current state."
 
 
+class Busy(Conflict):
+    """Another request holds the rows; trying again helps."""
+
+    code = "concurrent_update"
+    title = "Another request is changing the same data; try again."
+
+
 class PreconditionFailed(PlatformError):
     """FHIR's If-Match (412)."""
 

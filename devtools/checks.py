@@ -6,6 +6,7 @@ import secrets
 import subprocess
 import sys
 import time
+import tomllib
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,18 +21,8 @@ from .places import open_places
 from .trouble import Trouble
 
 _BIN = Path(sys.executable).parent
-_PACKAGES = (
-    "config",
-    "fhir_api",
-    "procurement",
-    "prescriptions",
-    "suppliers",
-    "webhooks",
-    "organizations",
-    "api",
-    "ledger",
-    "core",
-)
+_PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+_PACKAGES: list[str] = _PROJECT["tool"]["importlinter"]["root_packages"]
 _OPERATIONS = re.compile(r"^(?P<file>.*?/migrations/(?P<number>\d{4}_\w+)\.py)$")
 
 

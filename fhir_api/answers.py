@@ -10,14 +10,14 @@ from django.utils.http import http_date
 from core.errors import Gone
 from core.pipeline import Rows
 
-from .intentions import NoSuchResource, Written
+from .intentions import Written
 from .negotiation import JSON_FHIR, is_pretty, preferred_return
 from .outcomes import INFORMATION, Issue, outcome
 from .parts import Part
 from .preconditions import is_unchanged
 from .reading import read_stored
 from .resources import Json, pretty, written
-from .store import Version
+from .store import NoSuchResource, Version
 
 
 def respond(content: bytes, *, status: int = 200, headers: dict[str, str] | None = None) -> HttpResponse:

@@ -9,7 +9,7 @@ from . import registry
 from .conditions import MOST_DELETED
 from .definitions.parameters import Parameter
 from .resources import Json
-from .types import FHIR_VERSION
+from .resources.types import FHIR_VERSION
 
 SOFTWARE_VERSION: Final = "1.0.0"
 PUBLISHED: Final = "2026-07-01"

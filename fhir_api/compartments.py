@@ -16,7 +16,7 @@ from .generation.expressions import Field, steps
 from .keys import reference_key, target_key
 from .references import target
 from .resources import Json
-from .types import NUMBERS
+from .resources.types import NUMBERS
 
 # By type, the search parameters through which a resource names its patient. A Patient belongs to himself as well. Types with
 # none are in nobody's compartment: what a clinic shows everybody of its staff and places.

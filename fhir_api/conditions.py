@@ -11,20 +11,20 @@ from urllib.parse import parse_qsl, urlencode
 
 from django.conf import settings
 
+from core import arrays
 from core.actor import Actor
 from core.pipeline import Call, Statement
 
-from . import arrays
 from .access.records import Access
 from .ids import new_id
 from .intentions import Addressed, IdMismatch, MultipleMatches, NoMatch, TooManyMatches, Write
 from .keys import hashed
-from .models import Method
 from .search import InvalidSearch, matches_each, patients_named
 from .search.parse import Pair
 from .smart import access_of
 from .statements import LOCK_NAMES
 from .store import Name
+from .store.models import Method
 
 _LOCKS = Statement.of(LOCK_NAMES)
 _Criterion = tuple[str, str]

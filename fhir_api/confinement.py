@@ -10,12 +10,13 @@ from uuid import UUID
 from core.errors import Forbidden
 from core.pipeline import run
 
-from . import compartments, versions
-from .intentions import Addressed, NoSuchResource
-from .models import Method
+from . import compartments
+from .intentions import Addressed
 from .reading import read_stored
 from .resources import Json
-from .store import Name, Version
+from .store import Name, NoSuchResource, Version
+from .store.models import Method
+from .store.reads import last_body_call
 
 
 class OutsideCompartment(Forbidden):
@@ -28,7 +29,7 @@ class OutsideCompartment(Forbidden):
 def seen(tenant_id: UUID, patient: str, current: Mapping[Name, Version]) -> dict[Name, Version]:
     """Those of the locked versions that the patient may see; a deleted resource is judged by what it was."""
     gone = [name for name, version in current.items() if version.body is None]
-    rows = run([versions.last_body_call(tenant_id, *name) for name in gone]) if gone else []
+    rows = run([last_body_call(tenant_id, *name) for name in gone]) if gone else []
     last = {name: found.value() for name, found in zip(gone, rows, strict=True)}
     return {
         name: version

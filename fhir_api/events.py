@@ -15,22 +15,10 @@ from core.ids import parse_uuid
 from core.pipeline import Call
 from ledger import public as ledger
 
+from .resources.types import NUMBERS, PATIENTS_TYPES
 from .store import Name, Version
-from .types import NUMBERS
 
 CREATED, UPDATED, DELETED = "created", "updated", "deleted"
-PATIENTS_TYPES: Final = frozenset(
-    {
-        "Patient",
-        "Encounter",
-        "Observation",
-        "MedicationRequest",
-        "MedicationDispense",
-        "MedicationStatement",
-        "DiagnosticReport",
-        "Condition",
-    }
-)
 _STAFF_TYPES = frozenset({"Practitioner", "PractitionerRole"})
 _NAMESPACE = UUID("5c1f0a3e-6d2b-4c77-9a54-0f6f4f1c2b10")
 _SAYS = {

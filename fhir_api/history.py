@@ -11,10 +11,11 @@ from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
+from core import arrays
 from core.pipeline import Call, Rows, Statement
 
-from . import arrays, compartments
-from .types import NAMES, NUMBERS
+from . import compartments
+from .resources.types import NAMES, NUMBERS
 
 COUNTED_AT_MOST: Final = 10_000
 _SIZES: Final = (1, 11, 21, 51, 101, 201)  # few statements, each planned for its size
@@ -151,7 +152,7 @@ def _add_names(query: HistoryQuery, add: Callable[..., None]) -> None:
     if query.type:
         add("type", NUMBERS[query.type])
     elif query.types is not None:
-        add("types", "{" + ",".join(str(NUMBERS[name]) for name in query.types) + "}")
+        add("types", arrays.numbers(NUMBERS[name] for name in query.types))
     if query.fhir_id:
         add("id", query.fhir_id)
 

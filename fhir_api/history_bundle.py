@@ -10,9 +10,9 @@ from core.ids import uuid7_text
 
 from .history import Entry
 from .ids import new_urn
-from .models import Method
 from .outcomes import Issue, outcome
 from .resources import Json
+from .store.models import Method
 
 BASE_PATH = "/fhir/R4"
 

@@ -14,17 +14,18 @@ from uuid import UUID
 
 from django.conf import settings
 
+from core import arrays
 from core.errors import FieldError
 from core.pipeline import Call, Rows, Statement
 
-from . import arrays, compartments
+from . import compartments
 from .definitions.parameters import PARAMETERS
 from .intentions import ReferenceNotFound, StillReferenced
 from .keys import reference_key, target_key
 from .resources import Json
+from .resources.types import NAMES, NUMBERS
 from .store import Name
-from .types import NAMES, NUMBERS
-from .versions import number_of
+from .store.reads import number_of
 
 _RELATIVE = re.compile(r"([A-Z][A-Za-z]+)/([A-Za-z0-9\-.]{1,64})(?:/_history/([A-Za-z0-9\-.]{1,64}))?")
 
@@ -120,7 +121,10 @@ def present_call(tenant_id: UUID, targets: Iterable[Target], *, patient: str = "
     With `patient`, what he may not see does not exist.
     """
     wanted = sorted({target[:2] for target in targets})
-    kinds, ids = arrays.numbers(NUMBERS[kind] for kind, _ in wanted), arrays.texts(fhir_id for _, fhir_id in wanted)
+    kinds, ids = (
+        arrays.numbers(NUMBERS[kind] for kind, _ in wanted),
+        arrays.array_literal(fhir_id for _, fhir_id in wanted),
+    )
     if patient:
         return Call(_PRESENT_TO_PATIENT, [str(tenant_id), kinds, ids, compartments.paths(patient)])
     return Call(_PRESENT, [str(tenant_id), kinds, ids])

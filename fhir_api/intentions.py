@@ -5,15 +5,17 @@ from dataclasses import dataclass
 from core.errors import Conflict, Malformed, NotFound, PreconditionFailed, Unprocessable
 
 from .access.records import Revealing
-from .models import Method
 from .patching import Patch
 from .resources import Json
 from .store import Name, Version
+from .store.models import Method
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
     """One write. `criteria` is the query of a conditional interaction: If-None-Exist of POST, `?identifier=…` of others.
+
+    `projected` tells that the app which keeps the resource writes it, so that nobody is refused for its sake.
 
     `if_match` are the versions one of which must be the current one, `must_exist` is `If-Match: *`, `create_only`
     `If-None-Match: *`. `place` stands before the expressions of issues: "Bundle.entry[3]".
@@ -29,6 +31,7 @@ class Write:
     create_only: bool = False
     place: str = ""
     must_exist: bool = False
+    projected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +71,6 @@ class Written:
     version: Version | None
     changed: bool
     ended: tuple[Version, ...] = ()
-
-
-class NoSuchResource(NotFound):
-    """There is no resource of this type with this id."""
-
-    code = "resource_not_found"
-    title = "There is no such resource."
 
 
 class NoMatch(Revealing, NotFound):

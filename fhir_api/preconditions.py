@@ -8,7 +8,7 @@ from django.utils.http import parse_http_date_safe
 
 from api.preconditions import InvalidPrecondition
 
-from .versions import number_of
+from .store.reads import number_of
 
 _TAG = re.compile(r'(?:W/)?"([0-9]{1,9})"|([0-9]{1,9})')
 

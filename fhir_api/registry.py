@@ -3,7 +3,7 @@
 from typing import Final
 
 from .definitions.parameters import BY_TYPE, Parameter
-from .types import NUMBERS
+from .resources.types import NUMBERS
 
 INSTANCE_AND_TYPE: Final = (
     "read",

@@ -7,10 +7,10 @@ stored before a parameter came is therefore never caught up by itself.
 from dataclasses import dataclass
 from uuid import UUID
 
+from core import arrays
 from core.db import needs_transaction
 from core.pipeline import Call, Statement, run
 
-from . import arrays
 from .statements import HOLD_NEXT, INDEX_AGAIN
 from .store import columns, index_of_body, numbered
 
@@ -36,6 +36,6 @@ def reindex(tenant_id: UUID, *, after: int, size: int = 500) -> Step:
         return Step(0, 0)
     found = [(int(rows.value(n, 0) or 0), index_of_body(rows.value(n, 1) or b"")) for n in range(len(rows))]
     owners = arrays.numbers(owner for owner, _ in found)
-    parameters = arrays.texts(numbered(entries) for _, entries in found)
+    parameters = arrays.array_literal(numbered(entries) for _, entries in found)
     run([Call(_INDEX, [str(tenant_id), owners, parameters, *columns(found)])])
     return Step(len(found), found[-1][0])

@@ -13,7 +13,7 @@ from core.errors import Forbidden
 from organizations.public import roles_holding
 
 from .compartments import SHARED
-from .types import NUMBERS
+from .resources.types import NUMBERS
 
 CREATE, READ, UPDATE, DELETE, SEARCH = "c", "r", "u", "d", "s"
 

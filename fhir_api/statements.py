@@ -14,6 +14,7 @@ SELECT {VERSION_COLUMNS} FROM fhir_api_resource r
 JOIN unnest($2::smallint[], $3::text[] COLLATE "C") AS wanted (type, fhir_id)
   ON r.type = wanted.type AND r.fhir_id = wanted.fhir_id
 WHERE r.tenant_id = $1 ORDER BY r.id"""
+NAMED: Final = _ROWS
 LOCK_TO_CHANGE: Final = f"{_ROWS} FOR NO KEY UPDATE OF r"
 LOCK_TO_DELETE: Final = f"{_ROWS} FOR UPDATE OF r"
 

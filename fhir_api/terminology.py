@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from .types import FHIR_VERSION
+from .resources.types import FHIR_VERSION
 
 Code = tuple[str, str]  # system, code
 _FILE: Final = Path(__file__).parent / "definitions" / "value_sets.json"

@@ -9,10 +9,9 @@ from datetime import datetime
 from functools import cache, partial
 from itertools import groupby
 
-from api.errors import Busy
 from core.actor import Actor
 from core.db import needs_transaction
-from core.errors import Gone, Unprocessable
+from core.errors import Busy, Gone, Unprocessable
 from core.pipeline import Call, Rows
 from organizations.public import policies_call, policies_of
 
@@ -25,20 +24,19 @@ from .intentions import (
     AlreadyExists,
     IdTaken,
     NamedTwice,
-    NoSuchResource,
     StaleVersion,
     Subsetted,
     Write,
     Written,
 )
-from .models import Method
 from .outcomes import ERROR, InvalidResource, Issue
+from .owners import refuse
 from .patching import PatchRefused, apply_patch
-from .projections.refusing import refuse
 from .reading import WrongType, read_stored
 from .resources import Json, canonical
 from .smart import UNNARROWED, access_of
-from .store import Change, Name, Prepared, Version
+from .store import Change, Name, NoSuchResource, Prepared, Version
+from .store.models import Method
 from .validation import validate
 
 SUBSETTED = ("http://terminology.hl7.org/CodeSystem/v3-ObservationValue", "SUBSETTED")
@@ -104,11 +102,14 @@ def _planned(actor: Actor, addressed: Sequence[Addressed]) -> tuple[list["_Plan"
     plans = [_plan(one, current.get(one.name)) for one in addressed]
     if actor.subject.patient:
         confinement.check_ids(addressed, current)
-    refuse(
-        actor.tenant_id, [(plan.of.name, plan.of.write.place) for plan in plans if plan.change and not plan.of.fresh]
-    )
+    refuse(actor.tenant_id, [(plan.of.name, plan.of.write.place) for plan in plans if _could_be_kept(plan)])
     _check_resources(plans)
     return plans, current
+
+
+def _could_be_kept(plan: "_Plan") -> bool:
+    """Tell whether an app of the platform may keep what is to be changed, and it is not that app which writes."""
+    return plan.change is not None and not plan.of.fresh and not plan.of.write.projected
 
 
 def _locked(actor: Actor, known: Sequence[Addressed]) -> dict[Name, Version]:

@@ -36,7 +36,7 @@ class AccessRecord(models.Model):
     """One read: who, by which credential and membership, what, how much of it, with which end, and why.
 
     `interaction` is `read`, `vread`, `search`, `history`, `everything`, `export`, `delete` where criteria chose what was
-    deleted, or `staff` for the platform's own people.
+    deleted, `validation` by rules of the platform, or `staff` for its own people; other apps name theirs (`record_read`).
     `parameters` are names of search parameters, never values. `reason` is what somebody gave who read in an emergency
     (break-glass); "" for everybody else. `outcome` is the answer's status.
     Personal data: ids only, and the words of `reason`.

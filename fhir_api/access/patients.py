@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 import orjson
 
-from fhir_api.events import PATIENTS_TYPES
 from fhir_api.references import target
+from fhir_api.resources.types import PATIENTS_TYPES
 
 # As the store writes it; any other form, e.g. with an identifier before the reference, is read in full.
 _SUBJECT = re.compile(rb'"subject":\{(?:"(?:type|display)":"[^"\\]*",)*"reference":"([^"\\]*)"')

@@ -1,34 +1,30 @@
 """Writing the record of a read. No record, no answer: it is written before the answer leaves, or the read fails."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
-
-from django.db import connection
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from core.actor import Actor
-from core.db import OWN
+from core.arrays import array_literal
+from core.db import run_bound
 from core.errors import Malformed, PlatformError
 from core.ids import uuid7_text
-from core.pipeline import Call, Statement, run
-from fhir_api import arrays
-from fhir_api.events import PATIENTS_TYPES
+from core.pipeline import Call, Statement
+from fhir_api.resources.types import PATIENTS_TYPES
 
 SHORTEST_REASON, LONGEST_REASON = 10, 500
 LONGEST_PARAMETER = 80
 
-_BIND = Statement.of(f"SELECT set_config('app.tenant_id', $1, true), set_config('role', '{OWN}', true)")
-_RECORD = Statement.of(
-    """
-WITH noted AS (
+COLUMNS: Final = 15  # parameters that `values` gives a statement with `NOTED`, its first ones
+NOTED: Final = """noted AS (
   INSERT INTO fhir_api_accessrecord (created_at, id, tenant_id, subject_id, subject_kind, credential, membership_id,
     request_id, interaction, resource_type, resource_id, parameters, patients, count, outcome, reason)
-  VALUES (clock_timestamp(), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-  RETURNING created_at, id, tenant_id, patients)
-INSERT INTO fhir_api_accesspatient (created_at, id, tenant_id, patient)
-SELECT created_at, id, tenant_id, patient FROM noted, unnest(patients) AS patient
-"""
-)
+  VALUES (clock_timestamp(), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::int + {count}, $14, $15)
+  RETURNING created_at, id, tenant_id, patients),
+named AS (
+  INSERT INTO fhir_api_accesspatient (created_at, id, tenant_id, patient)
+  SELECT created_at, id, tenant_id, patient FROM noted, unnest(patients) AS patient)"""
+_RECORD = Statement.of(f"WITH {NOTED.format(count=0)} SELECT")
 
 
 class InvalidReason(Malformed):
@@ -82,33 +78,44 @@ def _leads(parameter: str) -> bool:
 
 def call(actor: Actor, access: Access) -> Call:
     """The statement that writes the record, for a trip in which the tenant is bound."""
-    return Call(
-        _RECORD,
-        [
-            uuid7_text(),
-            str(actor.tenant_id),
-            str(actor.subject.id),
-            str(actor.subject.kind),
-            actor.subject.credential,
-            str(actor.membership_id) if actor.membership_id else None,
-            actor.request_id,
-            access.interaction,
-            access.type,
-            access.fhir_id,
-            arrays.texts(sorted({name[:LONGEST_PARAMETER] for name in access.parameters})),
-            arrays.texts(access.patients),
-            str(access.count),
-            str(access.outcome),
-            access.reason,
-        ],
-    )
+    return Call(_RECORD, values(actor, access))
+
+
+def values(actor: Actor, access: Access) -> list[str | bytes | None]:
+    """The parameters of `NOTED`; its statement adds to the count what it finds itself."""
+    return [
+        uuid7_text(),
+        str(actor.tenant_id),
+        str(actor.subject.id),
+        str(actor.subject.kind),
+        actor.subject.credential,
+        str(actor.membership_id) if actor.membership_id else None,
+        actor.request_id,
+        access.interaction,
+        access.type,
+        access.fhir_id,
+        array_literal(sorted({name[:LONGEST_PARAMETER] for name in access.parameters})),
+        array_literal(access.patients),
+        str(access.count),
+        str(access.outcome),
+        access.reason,
+    ]
 
 
 def record(actor: Actor, *reads: Access) -> None:
     """Write records in a trip of their own, or as part of the open transaction; reads of no patient's data have none."""
     written = [call(actor, access) for access in reads if access.counts]
     if written:
-        run(written if connection.in_atomic_block else [Call(_BIND, [str(actor.tenant_id)]), *written])
+        run_bound(actor.tenant_id, written)
+
+
+def record_read(actor: Actor, patients: Iterable[str], what: Access) -> None:
+    """Write the record of a read of patients' data that another app keeps, also where it is of no patient.
+
+    `what` names the interaction (`read`, `verified`, `appt.list` …), the kind and the id of what was read, how much of it,
+    and with which end. The read is answered only once this has returned.
+    """
+    run_bound(actor.tenant_id, [call(actor, replace(what, patients=sorted(set(patients))))])
 
 
 def reason_of(header: str | None) -> str:

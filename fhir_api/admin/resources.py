@@ -17,8 +17,8 @@ from unfold.paginator import InfinitePaginator
 from fhir_api.access.patients import patients_of
 from fhir_api.access.records import Access, record
 from fhir_api.integrity import reference_keys
-from fhir_api.models import Method, Posting, Resource
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
+from fhir_api.store.models import Method, Posting, Resource
 from organizations.staff import acting_tenant
 from organizations.staff.audit import staff_actor
 from organizations.staff.columns import column

@@ -7,10 +7,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from fhir_api.models import Method, Resource, ResourceVersion
 from fhir_api.reading import read_stored
 from fhir_api.resources import Json, pretty
-from fhir_api.types import NAMES
+from fhir_api.resources.types import NAMES
+from fhir_api.store.models import Method, Resource, ResourceVersion
 
 MOST: Final = 100
 _SERVERS: Final = ("meta.versionId", "meta.lastUpdated")

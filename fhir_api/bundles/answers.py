@@ -11,8 +11,9 @@ import orjson
 
 from api.errors import refusal_of, status_of
 from fhir_api.answers import location
+from fhir_api.http.refusals import issues_of
 from fhir_api.intentions import ReferenceNotFound, Written
-from fhir_api.outcomes import INFORMATION, InvalidResource, Issue, issues_of, outcome
+from fhir_api.outcomes import INFORMATION, InvalidResource, Issue, outcome
 from fhir_api.resources import Json, instant
 
 _ENTRY: Final = re.compile(r"Bundle\.entry\[([0-9]+)\]")

@@ -17,8 +17,8 @@ from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import PlatformError
 from fhir_api.intentions import ReferenceNotFound, Write
-from fhir_api.models import Method
 from fhir_api.outcomes import outcome
+from fhir_api.store.models import Method
 from fhir_api.writes import perform
 
 from . import references

@@ -13,11 +13,11 @@ from fhir_api import preconditions
 from fhir_api.conditions import criterion
 from fhir_api.ids import check_id
 from fhir_api.intentions import IdMismatch, Write
-from fhir_api.models import Method
 from fhir_api.patching import Kind, Patch, kind_of
 from fhir_api.reading import WrongType, read_document
 from fhir_api.resources import Json
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
+from fhir_api.store.models import Method
 
 from .forms import check_bundle, check_entry
 from .refusals import InvalidBundle, InvalidEntry, TooManyEntries, UnsupportedEntry

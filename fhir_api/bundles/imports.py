@@ -22,14 +22,15 @@ from core.db import tenant_context
 from core.errors import Malformed, PlatformError
 from core.pipeline import Call, Statement, run
 from fhir_api.feeds import begin, mark_call
+from fhir_api.http.refusals import issues_of
 from fhir_api.ids import check_id
 from fhir_api.intentions import Write
 from fhir_api.keys import hashed
-from fhir_api.models import Method
-from fhir_api.outcomes import Issue, issues_of
+from fhir_api.outcomes import Issue
 from fhir_api.reading import read_body, read_document
 from fhir_api.resources import Json, written
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
+from fhir_api.store.models import Method
 from fhir_api.writes import perform
 
 from .answers import Answer, told_of

@@ -8,9 +8,9 @@ from core.actor import Actor
 from core.errors import PlatformError
 from core.pipeline import Call, run
 from fhir_api.access.records import Access
+from fhir_api.resources.types import NUMBERS
 from fhir_api.search import matching_call, names_of, patients_named
 from fhir_api.smart import access_of
-from fhir_api.types import NUMBERS
 
 from .links import Conditional
 from .refusals import ConditionalReferenceFailed, UnsupportedEntry

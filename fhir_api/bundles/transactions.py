@@ -12,7 +12,7 @@ from core.db import needs_transaction
 from fhir_api.conditions import address, check_sole
 from fhir_api.ids import new_id
 from fhir_api.intentions import Addressed, NamedTwice, Write
-from fhir_api.models import Method
+from fhir_api.store.models import Method
 from fhir_api.writes import carry_out, gathered, rehearse
 
 from . import references

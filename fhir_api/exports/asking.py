@@ -12,7 +12,7 @@ from core.errors import Malformed
 from fhir_api.compartments import TYPES
 from fhir_api.instants import read_instant
 from fhir_api.resources import Json
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 
 from . import states
 

@@ -10,7 +10,7 @@ from typing import Final
 from core.clock import rfc3339
 from core.db import needs_transaction
 from core.pipeline import Call, Rows, Statement, run
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 
 from .models import ExportJob
 

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 
 from . import elements, extraction, parameters, trees, value_sets
 from .additions import ADDITIONS

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 
 from .expressions import Field, Resolves, Step, alternatives, starts_at, steps
 from .structures import Element, Structures

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 
 from . import primitives
 from .constraints import coded, constraint, exists, named

@@ -8,11 +8,11 @@ from django.conf import settings
 
 from core.actor import Actor, Subject, SubjectKind
 from core.db import needs_transaction, tenant_context
-from fhir_api import events, feeds, store
-from fhir_api.models import Method
+from fhir_api import events, feeds, owners, store
 from fhir_api.reading import read_stored
 from fhir_api.resources import Json, canonical
 from fhir_api.store import Change, Version
+from fhir_api.store.models import Method
 from ledger import public as ledger
 from organizations.public import (
     shown_locations,
@@ -21,7 +21,7 @@ from organizations.public import (
     tenants_with,
 )
 
-from . import building
+from . import addresses, building
 
 FEATURE: Final = "fhir"
 _PLACES: Final = ("location.created", "location.updated")
@@ -30,7 +30,9 @@ _ORGANIZATIONS: Final = tuple(f"organization.{what}" for what in ("updated", "mo
 
 
 def subscribe() -> None:
-    """Have the ledger tell of every change of an organization, a place, or what a tenant may use."""
+    """Have the ledger tell of every change of an organization, a place, or what a tenant may use; keep what is made of them."""
+    owners.own("Organization", addresses.of_organizations)
+    owners.own("Location", addresses.of_locations)
     ledger.subscribe(follow, types=(*_PLACES, *_TENANTS, *_ORGANIZATIONS))
 
 

@@ -8,8 +8,8 @@ from typing import Final
 from uuid import UUID
 
 from fhir_api.outcomes import WARNING, Issue
+from fhir_api.resources.types import NUMBERS
 from fhir_api.smart import SEARCH, UNNARROWED, Access
-from fhir_api.types import NUMBERS
 from fhir_api.value_sets.queries import NONE, Members
 
 from .access import within

@@ -13,9 +13,9 @@ from uuid import UUID
 
 from django.conf import settings
 
-from fhir_api import arrays
+from core import arrays
 from fhir_api.keys import target_key
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 
 from .conditions import Chained, Condition, Either, Had, Keyed, Kin, Link, Listed, Neither, Own, Sought, Test
 
@@ -60,7 +60,7 @@ class Compiler:
     def bind(self, value: Any, kind: str) -> str:
         """A parameter of a PostgreSQL type; lists become arrays."""
         if isinstance(value, list | tuple):
-            value = arrays.texts(value) if kind == "text[]" else arrays.numbers(value)
+            value = arrays.array_literal(value) if kind == "text[]" else arrays.numbers(value)
         self.parameters.append(None if value is None else str(value))
         return f"${len(self.parameters)}::{kind}"
 

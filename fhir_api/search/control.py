@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from fhir_api.definitions.parameters import Parameter, parameter
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 
 from .refusals import InvalidSearch, unknown, unsupported_modifier, wrong_value
 

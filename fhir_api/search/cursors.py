@@ -14,7 +14,7 @@ from uuid import UUID
 
 import orjson
 
-from api import cursors
+from core import cursors
 from fhir_api.resources import instant
 
 from .paging import After

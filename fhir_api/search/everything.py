@@ -13,12 +13,11 @@ from core.pipeline import run as run_calls
 from fhir_api.compartments import SHARED, TYPES, encounter_keys, keys
 from fhir_api.definitions.parameters import PARAMETERS
 from fhir_api.instants import read_instant, read_span
-from fhir_api.intentions import NoSuchResource
 from fhir_api.outcomes import WARNING, Issue
 from fhir_api.reading import read_stored
+from fhir_api.resources.types import NUMBERS
 from fhir_api.smart import READ, SEARCH
-from fhir_api.store import Name
-from fhir_api.types import NUMBERS
+from fhir_api.store import Name, NoSuchResource
 
 from .access import in_compartment, within
 from .asking import CURSOR, Ask, Plan, ignored, tell_count

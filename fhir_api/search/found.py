@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.pipeline import Rows
+from fhir_api.resources.types import NAMES
 from fhir_api.store import Name
-from fhir_api.types import NAMES
 
 COLUMNS: Final = "r.id, r.type, r.fhir_id, r.body"
 

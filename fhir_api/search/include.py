@@ -11,9 +11,9 @@ from fhir_api.indexing import index
 from fhir_api.keys import reference_key, target_key
 from fhir_api.reading import read_stored
 from fhir_api.references import target
+from fhir_api.resources.types import NUMBERS
 from fhir_api.smart import READ, Access
 from fhir_api.store import Name
-from fhir_api.types import NUMBERS
 
 from .access import within
 from .compile import Compiler, Place

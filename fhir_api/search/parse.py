@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from fhir_api.definitions.parameters import Parameter, parameter
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 
 from .refusals import InvalidSearch, UnknownSearchParameter, UnsupportedSearch, unknown, unsupported_modifier
 

@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from api.cursors import InvalidCursor
+from core.cursors import InvalidCursor
 from core.pipeline import Call, Rows, Statement
 from core.pipeline import run as run_calls
 from fhir_api.feeds import settled
 from fhir_api.outcomes import INFORMATION, WARNING, Issue
+from fhir_api.resources.types import NUMBERS
 from fhir_api.smart import UNNARROWED, Access
-from fhir_api.types import NUMBERS
 from fhir_api.value_sets.queries import members
 
 from . import cursors, drivers, include, paging

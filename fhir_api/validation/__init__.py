@@ -4,7 +4,7 @@ from itertools import islice
 from typing import Any
 
 from fhir_api.outcomes import Issue
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 
 from . import containment, identities, shapes, texts
 from .faults import STRUCTURE, Fault

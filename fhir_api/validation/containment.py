@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, Final
 
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 
 from . import shapes
 from .definitions import definitions

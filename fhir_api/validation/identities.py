@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 
 from .faults import VALUE, Fault, Path
 

@@ -6,8 +6,9 @@ from uuid import UUID
 
 import orjson
 
+from core.arrays import array_literal
 from core.pipeline import Call, Rows, Statement
-from fhir_api import arrays, terminology
+from fhir_api import terminology
 from fhir_api.terminology import Code
 
 Members = Mapping[str, tuple[Code, ...]]  # by the address as the search writes it
@@ -26,7 +27,7 @@ def members(tenant_id: UUID, addresses: Iterable[str], run: Run) -> Members:
     if not wanted:
         return NONE
     urls = sorted({one.partition("|")[0] for one in wanted})
-    (rows,) = run([Call(_BY_ADDRESS, [str(tenant_id), arrays.texts(urls)])])
+    (rows,) = run([Call(_BY_ADDRESS, [str(tenant_id), array_literal(urls)])])
     found = {one: _chosen(one, rows) for one in wanted}
     return {one: codes for one, codes in found.items() if codes}
 

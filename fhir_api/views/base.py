@@ -17,15 +17,17 @@ from core import clock
 from core.actor import Actor
 from core.errors import NotFound
 from core.pipeline import Call, Rows
-from fhir_api import answers, compartments, negotiation, smart, versions
+from fhir_api import answers, compartments, negotiation, smart
 from fhir_api.access.patients import patients_of
 from fhir_api.access.records import Access, Revealing, reason_of, record
 from fhir_api.feeds import mark_call
-from fhir_api.intentions import NoSuchResource, Write, Written
-from fhir_api.models import Method
+from fhir_api.intentions import Write, Written
 from fhir_api.parts import Part, part_of
 from fhir_api.reading import read_stored
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
+from fhir_api.store import NoSuchResource
+from fhir_api.store.models import Method
+from fhir_api.store.reads import last_body_call
 from fhir_api.writes import perform
 from organizations.public import policies_call, policies_of
 
@@ -180,7 +182,7 @@ class FhirViewSet(ApiViewSet):
             parts.append(part_of(self.request, read.type))
             if not self.subject.patient:
                 return (found,)
-            return (found, versions.last_body_call(tenant_id, read.type, read.fhir_id))
+            return (found, last_body_call(tenant_id, read.type, read.fhir_id))
 
         actor, (rows, *current) = self.read(calls)
         self.access.demand(read.type, smart.READ)

@@ -18,11 +18,10 @@ from fhir_api.bundles.links import Conditional
 from fhir_api.bundles.reads import answer_of, check
 from fhir_api.bundles.retries import begun_again
 from fhir_api.bundles.transactions import transact
-from fhir_api.events import PATIENTS_TYPES
 from fhir_api.intentions import Write, Written
 from fhir_api.reading import read_body, read_stored
 from fhir_api.resources import pretty
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS, PATIENTS_TYPES
 
 from .base import LETTERS, records_of, writing
 from .searches import SearchViewSet

@@ -8,12 +8,12 @@ from django.http import HttpRequest, HttpResponse
 from core.errors import Gone, PlatformError
 from fhir_api import negotiation, smart
 from fhir_api.access.records import Access
-from fhir_api.intentions import NoSuchResource
 from fhir_api.reading import read_body
 from fhir_api.resources import Json
 from fhir_api.search import run_everything
 from fhir_api.search.everything import name_of
 from fhir_api.search.parse import Pair, read_pairs
+from fhir_api.store import NoSuchResource
 
 from .base import reading
 from .instances import UnknownOperation, check_name

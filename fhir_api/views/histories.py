@@ -7,8 +7,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 
-from api import cursors
-from core import clock
+from core import clock, cursors
 from core.errors import Malformed
 from core.pipeline import Call
 from fhir_api import answers, compartments, negotiation, smart
@@ -19,11 +18,11 @@ from fhir_api.history import COUNTED_AT_MOST, Entry, HistoryQuery, Spot, count_c
 from fhir_api.history_bundle import bundle, link
 from fhir_api.ids import check_id
 from fhir_api.instants import read_instant, read_span
-from fhir_api.intentions import NoSuchResource
 from fhir_api.outcomes import Issue
 from fhir_api.search.asking import count_capped, ignored
 from fhir_api.search.control import MOST_COUNT, USUAL_COUNT
 from fhir_api.search.refusals import unknown
+from fhir_api.store import NoSuchResource
 
 from .base import FhirViewSet, check_type, reading
 

@@ -6,11 +6,12 @@ from django.http import HttpRequest, HttpResponse
 
 from core.errors import NotFound
 from core.pipeline import Call
-from fhir_api import bodies, versions
+from fhir_api import bodies
 from fhir_api.access.records import Access
 from fhir_api.ids import check_id
-from fhir_api.intentions import NoSuchResource, Write
-from fhir_api.models import Method
+from fhir_api.intentions import Write
+from fhir_api.store import NoSuchResource, reads
+from fhir_api.store.models import Method
 
 from .base import FhirViewSet, check_type, reading, writing
 
@@ -48,7 +49,7 @@ class InstanceViewSet(FhirViewSet):
 
         def call(tenant_id: UUID) -> Call:
             check_name(type_name, fhir_id)
-            return versions.current_call(tenant_id, type_name, fhir_id)
+            return reads.current_call(tenant_id, type_name, fhir_id)
 
         return self.version(call, Access("read", type_name, fhir_id))
 
@@ -91,9 +92,9 @@ class VersionViewSet(FhirViewSet):
 
         def call(tenant_id: UUID) -> Call:
             check_name(type_name, fhir_id)
-            number = versions.number_of(version)
+            number = reads.number_of(version)
             if not number:
                 raise NoSuchResource("There is no such version.")
-            return versions.numbered_call(tenant_id, type_name, fhir_id, number)
+            return reads.numbered_call(tenant_id, type_name, fhir_id, number)
 
         return self.version(call, Access("vread", type_name, fhir_id))

@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 
 from fhir_api import bodies
 from fhir_api.intentions import Write
-from fhir_api.models import Method
+from fhir_api.store.models import Method
 
 from .base import check_type, writing
 from .searches import SearchViewSet

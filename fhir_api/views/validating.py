@@ -7,9 +7,10 @@ from typing import Any, Final
 from django.http import HttpRequest, HttpResponse
 
 from fhir_api import answers, integrity, negotiation, smart
+from fhir_api.http.refusals import issues_of
 from fhir_api.ids import check_id
 from fhir_api.intentions import ReferenceNotFound, StillReferenced, Subsetted
-from fhir_api.outcomes import ERROR, INFORMATION, Issue, issues_of, outcome
+from fhir_api.outcomes import ERROR, INFORMATION, Issue, outcome
 from fhir_api.reading import WrongType, read_body
 from fhir_api.resources import Json
 from fhir_api.validation import validate

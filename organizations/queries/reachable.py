@@ -9,6 +9,7 @@ from django.db import connection
 from django.db.models import Q
 
 from core.actor import Actor
+from core.arrays import array_literal
 from organizations.models import Membership, Organization, Tenant
 
 SUBTREE_SCOPE = "organizations.write"
@@ -42,11 +43,11 @@ class Reach:
 
     def organizations(self) -> tuple[str, tuple[str, str]]:
         """The condition on the table of organizations, with its parameters."""
-        return ORGANIZATIONS, (_array(self.roots), _array(self.organization_ids))
+        return ORGANIZATIONS, (array_literal(self.roots), array_literal(self.organization_ids))
 
     def tenants(self) -> tuple[str, tuple[str, str]]:
         """The condition on the table of tenants, with its parameters."""
-        return TENANTS, (_array(self.roots), _array(self.tenant_ids))
+        return TENANTS, (array_literal(self.roots), array_literal(self.tenant_ids))
 
     def holds_organization(self, organization_id: UUID) -> bool:
         """Tell whether the organization is within reach."""
@@ -75,7 +76,3 @@ def _holds(model: type[Organization] | type[Tenant], condition: tuple[str, tuple
         )
         found: tuple[bool] | Any = cursor.fetchone()
     return bool(found[0])
-
-
-def _array(keys: Iterable[UUID]) -> str:
-    return "{" + ",".join(str(key) for key in keys) + "}"

@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 
 import django_filters
 
-from api.filters import Condition, Filters, array_literal
+from api.filters import Condition, Filters
+from core.arrays import array_literal
 from core.errors import FieldError, InvalidFields
 
 from .models import Product

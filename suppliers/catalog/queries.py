@@ -4,6 +4,7 @@ from collections.abc import Collection
 from uuid import UUID
 
 from core.actor import Actor
+from core.arrays import array_literal
 from core.db import needs_transaction
 from core.errors import NotFound
 from core.pipeline import Call, Statement
@@ -43,4 +44,4 @@ def active_category(actor: Actor, code: str) -> Call:
 
 def known_products(actor: Actor, product_ids: Collection[UUID]) -> Call:
     """Those of the ids that are products of the tenant."""
-    return Call(_KNOWN, [str(actor.tenant_id), "{" + ",".join(map(str, product_ids)) + "}"])
+    return Call(_KNOWN, [str(actor.tenant_id), array_literal(product_ids)])

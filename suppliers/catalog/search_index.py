@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from core.arrays import array_literal
 from core.pipeline import Call, Statement, run
 
 from .models import Product
@@ -56,5 +57,4 @@ def count_moved(product: Product, before: str) -> None:
 
 def _words_call(statement: Statement, product: Product, gtins: Sequence[str]) -> Call:
     words = words_of_product(name=product.name, supplier_sku=product.supplier_sku, brand=product.brand, gtins=gtins)
-    array = "{" + ",".join(f'"{word}"' for word in words) + "}"  # letters and digits only, so nothing to escape
-    return Call(statement, [str(product.tenant_id), str(product.id), array])
+    return Call(statement, [str(product.tenant_id), str(product.id), array_literal(words)])

@@ -5,8 +5,9 @@ from django.apps import apps
 from django.db import connections
 
 from core.row_security import security_of, tenant_models
+from tests.architecture.contracts import root_packages
 
-OURS = {"core", "ledger", "api", "organizations", "suppliers", "procurement", "prescriptions", "fhir_api", "webhooks"}
+OURS = set(root_packages())
 MODELS = [model for model in apps.get_models() if model._meta.app_label in OURS]
 TENANT = list(tenant_models())
 

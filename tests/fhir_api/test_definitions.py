@@ -11,7 +11,7 @@ from fhir_api.definitions.parameters import BY_NUMBER, BY_TYPE, PARAMETERS, para
 from fhir_api.generation import definitions, parameters
 from fhir_api.generation.expressions import UnknownExpression, steps
 from fhir_api.generation.structures import Structures
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 
 from . import data
 

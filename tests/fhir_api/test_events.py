@@ -13,8 +13,8 @@ from core.db import bind_tenant, tenant_context
 from core.ids import uuid7
 from fhir_api import events
 from fhir_api.models import Method
+from fhir_api.resources.types import NUMBERS
 from fhir_api.store import Version
-from fhir_api.types import NUMBERS
 from ledger import public as ledger
 from tests.factories import provision
 from webhooks.models import Event, NewEvent, ResourceSequence

@@ -11,7 +11,7 @@ from fhir_api.definitions.parameters import BY_TYPE
 from fhir_api.entries import Entries
 from fhir_api.indexing import index
 from fhir_api.keys import normal
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 from tests.fhir_api.indexed import more, number, observation, of_observation, of_patient
 
 

@@ -294,7 +294,7 @@ def test_same_id_of_another_type_is_no_oracle(clinic):
 
 def test_compartment_names_parameters_of_r4_for_all_types():
     from fhir_api.definitions.parameters import PARAMETERS
-    from fhir_api.types import NUMBERS
+    from fhir_api.resources.types import NUMBERS
 
     assert set(compartments.PATIENT) == set(NUMBERS)
     for type_name, codes in compartments.PATIENT.items():

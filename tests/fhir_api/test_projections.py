@@ -11,7 +11,7 @@ from core.clock import now
 from core.db import tenant_context
 from fhir_api.models import Resource
 from fhir_api.projections.building import location, organization
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 from fhir_api.validation import validate
 from ledger import public as ledger
 from organizations.actions import locations as places

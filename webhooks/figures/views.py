@@ -13,7 +13,7 @@ from core.errors import FieldError, InvalidFields, NotFound
 from webhooks import states
 from webhooks.parts import READ, EndpointPart
 
-from . import queries
+from . import shapes
 
 LONGEST_HOURS = 720
 
@@ -89,12 +89,12 @@ class FiguresViewSet(EndpointPart):
         def calls(tenant_id: UUID) -> Any:
             check_names(request.GET, ("hours",))
             asked["hours"] = _hours(request.GET.get("hours"))
-            return queries.calls(tenant_id, pk, at=clock.now(), **asked)
+            return shapes.calls(tenant_id, pk, at=clock.now(), **asked)
 
         _, (endpoint, hours) = self.read(calls)
         if not len(endpoint):
             raise NotFound("No such webhook endpoint.")
-        return self.answer(queries.write(endpoint, hours, **asked))
+        return self.answer(shapes.write(endpoint, hours, **asked))
 
 
 def _hours(text: str | None) -> int:

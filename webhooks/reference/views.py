@@ -5,12 +5,12 @@ from typing import Any, ClassVar
 import orjson
 from django.http import HttpRequest, HttpResponse
 
-from api import cursors, envelopes, preconditions
+from api import envelopes, preconditions
 from api.filters import check_names
 from api.listing import positive
 from api.operations import Operation
 from api.views import ApiViewSet
-from core import clock
+from core import clock, cursors
 from ledger import public as ledger
 from webhooks import catalogue
 from webhooks.parts import READ

@@ -8,12 +8,12 @@ from fhir_api.definitions.parameters import parameter
 from fhir_api.ids import is_id
 from fhir_api.keys import constant, identifier_key, reference_key, system_form, target_key, uri_key
 from fhir_api.references import target, unversioned
+from fhir_api.resources.types import NUMBERS
 from fhir_api.search.access import within
 from fhir_api.search.conditions import Chained, Condition, Keyed, Kin
 from fhir_api.search.parse import Leaf, plain
 from fhir_api.search.refusals import unsupported_modifier, wrong_value
 from fhir_api.smart import SEARCH
-from fhir_api.types import NUMBERS
 
 from . import token
 from .context import Context

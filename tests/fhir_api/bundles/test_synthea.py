@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from bench.statements import recording
-from fhir_api.types import NAMES
+from fhir_api.resources.types import NAMES
 from tests.fhir_api import data
 from tests.fhir_api.bundles.making import history, located, responses, statuses
 from tests.fhir_api.clients import prescriber

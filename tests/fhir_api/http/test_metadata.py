@@ -3,7 +3,7 @@
 import fhirclient.models.capabilitystatement as models
 import pytest
 
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 from tests.fhir_api.clients import Fhir
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.errors import Malformed
 from fhir_api.definitions.parameters import BY_TYPE
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 from organizations.models import Tenant
 from tests import factories
 from tests.fhir_api.search import record

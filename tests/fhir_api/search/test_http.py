@@ -6,7 +6,7 @@ from django.db import OperationalError, transaction
 from api.errors import refusal_of, status_of
 from core import pipeline
 from core.pipeline import Call, Statement
-from fhir_api.outcomes import issues_of
+from fhir_api.http.refusals import issues_of
 from tests import factories
 from tests.fhir_api.clients import BASE, Fhir, code_of, patient, prescriber, reader
 

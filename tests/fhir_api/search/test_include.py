@@ -6,8 +6,8 @@ import pytest
 
 from fhir_api import smart
 from fhir_api.definitions.parameters import BY_TYPE
+from fhir_api.resources.types import NUMBERS
 from fhir_api.search.refusals import InvalidSearch, UnknownSearchParameter
-from fhir_api.types import NUMBERS
 from organizations.models import Tenant
 from tests import factories
 from tests.fhir_api.search import record

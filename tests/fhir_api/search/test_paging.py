@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from api.cursors import InvalidCursor
+from core.cursors import InvalidCursor
 from fhir_api.search.refusals import UnknownSearchParameter
 from organizations.models import Tenant
 from tests import factories

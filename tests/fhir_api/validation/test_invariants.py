@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 from fhir_api.validation import validate
 from fhir_api.validation.definitions import definitions
 from fhir_api.validation.rules import BY_CODE, BY_SCHEMA, NOT_APPLICABLE

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from fhirclient.models.fhirabstractbase import FHIRValidationError
 
-from fhir_api.types import NUMBERS
+from fhir_api.resources.types import NUMBERS
 from fhir_api.validation import validate
 
 from .resources import examples

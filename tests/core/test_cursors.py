@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api import cursors
-from core import crypto
+from core import crypto, cursors
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TENANT = UUID("01890000-0000-7000-8000-000000000001")

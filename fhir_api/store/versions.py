@@ -12,18 +12,18 @@ from itertools import chain
 from typing import Any
 from uuid import UUID
 
+from core import arrays
 from core.db import needs_transaction
 from core.pipeline import Call, Rows, Statement, run
+from fhir_api.entries import Entries
+from fhir_api.indexing import index
+from fhir_api.keys import hashed, target_key
+from fhir_api.reading import read_stored
+from fhir_api.resources import Json, stamped, written
+from fhir_api.resources.types import NAMES, NUMBERS
+from fhir_api.statements import CREATE, LOCK_NAMES, LOCK_TO_CHANGE, LOCK_TO_DELETE, WRITE
 
-from . import arrays
-from .entries import Entries
-from .indexing import index
-from .keys import hashed, target_key
 from .models import Method
-from .reading import read_stored
-from .resources import Json, stamped, written
-from .statements import CREATE, LOCK_NAMES, LOCK_TO_CHANGE, LOCK_TO_DELETE, WRITE
-from .types import NAMES, NUMBERS
 
 Name = tuple[str, str]  # type, id
 
@@ -199,13 +199,13 @@ def _call(tenant_id: UUID, prepared: Sequence[Prepared]) -> Call:
     changed = [(item.change.before.row, item) for item in prepared if item.change.before is not None]
     parameters: list[str | bytes | None] = [
         str(tenant_id),
-        arrays.texts(item.at.isoformat() for item in made),
+        arrays.array_literal(item.at.isoformat() for item in made),
         arrays.numbers(NUMBERS[item.change.type] for item in made),
-        arrays.texts(item.change.fhir_id for item in made),
+        arrays.array_literal(item.change.fhir_id for item in made),
         arrays.numbers(int(item.change.method) for item in made),
-        arrays.texts(item.sort_date for item in made),
+        arrays.array_literal(item.sort_date for item in made),
         arrays.numbers(item.target for item in made),
-        arrays.texts(item.parameters for item in made),
+        arrays.array_literal(item.parameters for item in made),
         _lines(item.body for item in made),
     ]
     # The owner of an entry is told by its target key, since a new row has no number yet.
@@ -214,10 +214,10 @@ def _call(tenant_id: UUID, prepared: Sequence[Prepared]) -> Call:
         return Call(_CREATE, [*parameters, *added])
     parameters += [
         arrays.numbers(row for row, _ in changed),
-        arrays.texts(item.at.isoformat() for _, item in changed),
+        arrays.array_literal(item.at.isoformat() for _, item in changed),
         arrays.numbers(int(item.change.method) for _, item in changed),
-        arrays.texts(item.sort_date for _, item in changed),
-        arrays.texts(item.parameters for _, item in changed),
+        arrays.array_literal(item.sort_date for _, item in changed),
+        arrays.array_literal(item.parameters for _, item in changed),
         _lines(item.body for _, item in changed),
     ]
     return Call(_WRITE, [*parameters, *added, *_dropped(changed)])
@@ -264,7 +264,10 @@ def _lines(bodies: Iterable[bytes | None]) -> bytes:
 def _read(tenant_id: UUID, names: Sequence[Name], statement: Statement) -> dict[Name, Version]:
     if not names:
         return {}
-    kinds, ids = arrays.numbers(NUMBERS[kind] for kind, _ in names), arrays.texts(fhir_id for _, fhir_id in names)
+    kinds, ids = (
+        arrays.numbers(NUMBERS[kind] for kind, _ in names),
+        arrays.array_literal(fhir_id for _, fhir_id in names),
+    )
     (rows,) = run([Call(statement, [str(tenant_id), kinds, ids])])
     versions = [version_of(rows, n) for n in range(len(rows))]
     return {version.name: version for version in versions}

@@ -15,8 +15,8 @@ from uuid import UUID
 
 import orjson
 
-from core.crypto import SealBroken, key_ring
-from core.errors import Malformed
+from .crypto import SealBroken, key_ring
+from .errors import Malformed
 
 Direction = Literal["next", "prev"]
 

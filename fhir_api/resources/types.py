@@ -17,4 +17,16 @@ NUMBERS: Final = {
     "Location": 12,
 }
 NAMES: Final = {number: name for name, number in NUMBERS.items()}
+PATIENTS_TYPES: Final = frozenset(
+    {
+        "Patient",
+        "Encounter",
+        "Observation",
+        "MedicationRequest",
+        "MedicationDispense",
+        "MedicationStatement",
+        "DiagnosticReport",
+        "Condition",
+    }
+)  # what belongs to a patient's record
 FHIR_VERSION: Final = "4.0.1"

@@ -1,0 +1,1 @@
+"""Appointments: booking, schedules and availability."""

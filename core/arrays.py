@@ -1,0 +1,33 @@
+"""PostgreSQL's array literals: a list of values as one parameter of a statement, a whole column at a time."""
+
+from collections.abc import Iterable
+from itertools import chain, repeat
+from typing import Any
+from uuid import UUID
+
+
+def array_literal(values: Iterable[str | UUID | None]) -> str:
+    """Write texts of any content, or ids; None is NULL."""
+    return "{" + ",".join(map(_quoted, values)) + "}"
+
+
+def numbers(values: Iterable[int | float]) -> str:
+    """Write numbers; a float reads back as the same float."""
+    return "{" + ",".join(map(repr, values)) + "}"
+
+
+def repeated(values: Iterable[tuple[int, int]]) -> str:
+    """Write numbers, each as many times as the pair says."""
+    return "{" + ",".join(chain.from_iterable(repeat(str(number), times) for number, times in values)) + "}"
+
+
+def columns(rows: Iterable[tuple[Any, ...]], width: int) -> list[str]:
+    """Turn rows of numbers and texts into one array for each column."""
+    turned = list(zip(*rows, strict=True)) or [()] * width
+    return [array_literal(column) if column and isinstance(column[0], str) else numbers(column) for column in turned]
+
+
+def _quoted(value: str | UUID | None) -> str:
+    if value is None:
+        return "NULL"
+    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'

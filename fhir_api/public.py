@@ -1,0 +1,8 @@
+"""The door of the clinical record: what other apps may use. Everything else in here is private."""
+
+from .access.records import Access, record_read
+from .owners import own
+from .projections.actions import project
+from .queries import Shown, of_patient, read
+
+__all__ = ["Access", "Shown", "of_patient", "own", "project", "read", "record_read"]

@@ -1,0 +1,174 @@
+"""Reads of the clinical record by other apps: named resources, and what a rule needs to know of one patient.
+
+Source: contract, fhir.md, "The door".
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from core.actor import Actor, SubjectKind
+from core.arrays import numbers
+from core.db import run_bound
+from core.pipeline import Call, Rows, Statement
+
+from . import compartments
+from .access.patients import patients_of
+from .access.records import COLUMNS, NOTED, Access, record, values
+from .definitions.parameters import PARAMETERS
+from .keys import code_key, reference_key, system_code_key, target_key
+from .reading import read_stored
+from .resources import Json
+from .resources.types import NUMBERS, PATIENTS_TYPES
+from .smart import READ, UNNARROWED, OutsideScopes, access_of
+from .smart import Access as Rights
+from .statements import VERSION_COLUMNS
+from .store import Name, Version, version_of
+from .store.reads import named_call
+
+READ_SCOPE: Final = "healthcare.read"
+VALIDATION: Final = "validation"
+
+# The first parameters are those of the access record. Postings of one resource share its sort date, so that the second
+# condition is a look-up of a full key.
+_FIRST: Final = COLUMNS + 1
+_OF_PATIENT: Final = Statement.of(
+    f"""
+WITH found (id, type, fhir_id, version, last_updated, method, sort_date, body) AS MATERIALIZED (
+  SELECT {VERSION_COLUMNS} FROM fhir_api_resource r
+  WHERE r.tenant_id = ${_FIRST}::uuid AND NOT r.deleted AND r.id = ANY(ARRAY(
+    SELECT whose.id FROM fhir_api_resource whose WHERE whose.tenant_id = ${_FIRST}::uuid
+      AND whose.type = ANY(${_FIRST + 1}::smallint[]) AND whose.fhir_id = ${_FIRST + 2}
+    UNION ALL SELECT p.resource_id FROM fhir_api_posting p
+    WHERE p.tenant_id = ${_FIRST}::uuid AND p.key = ANY(${_FIRST + 3}::bigint[])
+    UNION ALL SELECT p.resource_id FROM fhir_api_posting p
+    WHERE p.tenant_id = ${_FIRST}::uuid AND p.key = ANY(${_FIRST + 4}::bigint[]) AND EXISTS (
+      SELECT FROM fhir_api_posting c WHERE c.tenant_id = p.tenant_id AND c.key = ANY(${_FIRST + 5}::bigint[])
+        AND c.sort_date = p.sort_date AND c.resource_id = p.resource_id OFFSET 0)))),
+{NOTED.format(count="(SELECT count(*) FROM found)")}
+SELECT * FROM found ORDER BY type, sort_date DESC, id DESC
+"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The current version of a resource as other apps see it; `body` is what a read of FHIR answers."""
+
+    type: str
+    id: str
+    version: int
+    last_updated: datetime
+    body: bytes
+
+    @classmethod
+    def of(cls, version: Version) -> "Shown":
+        """Make it of a version that is not a deletion."""
+        assert version.body is not None
+        return cls(version.type, version.fhir_id, version.version, version.last_updated, version.body)
+
+    @property
+    def name(self) -> Name:
+        """Type and id."""
+        return self.type, self.id
+
+    def resource(self) -> Json:
+        """Read the body; decimals keep their digits."""
+        return read_stored(self.body)
+
+
+def read(actor: Actor, names: Iterable[Name], *, for_rules: bool = False) -> dict[Name, Shown]:
+    """Read the current versions of named resources; each read of patients' data leaves an access record.
+
+    What does not exist, was deleted, belongs to another tenant or is beyond the one patient of the actor's token is left
+    out, all alike. With `for_rules` the platform itself must know, whatever the caller may see: nothing that is read may
+    be shown to him, and the records say `validation`.
+
+    :raises OutsideScopes: the actor may not read resources of one of the types.
+    """
+    wanted = sorted(set(names))
+    rights = UNNARROWED if for_rules else _rights(actor, {kind for kind, _ in wanted})
+    if not wanted:
+        return {}
+    (rows,) = run_bound(actor.tenant_id, [named_call(actor.tenant_id, wanted)])
+    versions = {version.name: version for version in _versions(rows)}
+    seen = {name: Shown.of(version) for name, version in versions.items() if _is_seen(version, rights)}
+    interaction = VALIDATION if for_rules else "read"
+    record(actor, *(_access(interaction, name, seen.get(name), versions.get(name)) for name in wanted))
+    return seen
+
+
+def of_patient(
+    actor: Actor, patient_id: str, types: Collection[str], codes: Mapping[str, Collection[str]] | None = None
+) -> list[Shown]:
+    """Read what the record holds of one patient, for rules of the platform: whatever the caller's own scopes.
+
+    The current versions of resources of the `types` whose patient he is, and he himself if `Patient` is one of them, the
+    newest of each type first. `codes` narrows a type to resources with one of its codes, each `code` or `system|code`.
+    One trip; it leaves one access record with the interaction `validation`, also where nothing is found.
+
+    :raises ValueError: a type does not belong to patients, or has no code.
+    """
+    narrowed = dict(codes or {})
+    if strange := (set(types) - PATIENTS_TYPES) | (set(narrowed) - set(types)):
+        raise ValueError(f"not types of a patient's record that were asked for: {sorted(strange)}")
+    others = [name for name in types if name != "Patient"]
+    read = Access(VALIDATION, parameters=["patient", *(["code"] if narrowed else [])], patients=[patient_id])
+    parameters = [
+        *values(actor, read),
+        str(actor.tenant_id),
+        numbers(NUMBERS[name] for name in types if name == "Patient"),
+        patient_id,
+        numbers(_patient_key(name, patient_id) for name in others if name not in narrowed),
+        numbers(_patient_key(name, patient_id) for name in others if name in narrowed),
+        numbers(_code_key(name, code) for name, some in narrowed.items() for code in some),
+    ]
+    (rows,) = run_bound(actor.tenant_id, [Call(_OF_PATIENT, parameters)])
+    return [Shown.of(version) for version in _versions(rows)]
+
+
+def _versions(rows: Rows) -> list[Version]:
+    return [version_of(rows, number) for number in range(len(rows))]
+
+
+def _rights(actor: Actor, types: Iterable[str]) -> Rights:
+    """What the actor may be shown; the platform itself, all.
+
+    :raises OutsideScopes: one of the types is not among it.
+    """
+    if actor.subject.kind is SubjectKind.SYSTEM:
+        return UNNARROWED
+    if not actor.may(READ_SCOPE):
+        raise OutsideScopes(f"This needs the scope {READ_SCOPE}.")
+    rights = access_of(actor)
+    for name in sorted(types):
+        rights.demand(name, READ)
+    return rights
+
+
+def _is_seen(version: Version, rights: Rights) -> bool:
+    if version.body is None:
+        return False
+    return not rights.patient or compartments.holds(rights.patient, version.type, read_stored(version.body))
+
+
+def _access(interaction: str, name: Name, shown: Shown | None, version: Version | None) -> Access:
+    """The record of one named resource, as a read of FHIR leaves it."""
+    if shown is None:
+        gone = version is not None and version.body is None
+        return Access(interaction, *name, outcome=410 if gone else 404)
+    return Access(interaction, *name, patients=patients_of([(*name, shown.body)]), count=1)
+
+
+def _patient_key(type_name: str, patient_id: str) -> int:
+    """The key of postings under which resources of a type name the patient whose they are."""
+    return reference_key(PARAMETERS[type_name, "patient"].number, target_key("Patient", patient_id))
+
+
+def _code_key(type_name: str, text: str) -> int:
+    parameter = PARAMETERS.get((type_name, "code"))
+    if parameter is None:
+        raise ValueError(f"a {type_name} has no code")
+    system, bar, code = text.rpartition("|")
+    return system_code_key(parameter.number, system, code) if bar else code_key(parameter.number, code)
