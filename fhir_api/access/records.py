@@ -7,7 +7,7 @@ from typing import Any
 from django.db import connection
 
 from core.actor import Actor
-from core.db import OWN
+from core.db import bind_call
 from core.errors import Malformed, PlatformError
 from core.ids import uuid7_text
 from core.pipeline import Call, Statement, run
@@ -17,7 +17,6 @@ from fhir_api.events import PATIENTS_TYPES
 SHORTEST_REASON, LONGEST_REASON = 10, 500
 LONGEST_PARAMETER = 80
 
-_BIND = Statement.of(f"SELECT set_config('app.tenant_id', $1, true), set_config('role', '{OWN}', true)")
 _RECORD = Statement.of(
     """
 WITH noted AS (
@@ -108,7 +107,7 @@ def record(actor: Actor, *reads: Access) -> None:
     """Write records in a trip of their own, or as part of the open transaction; reads of no patient's data have none."""
     written = [call(actor, access) for access in reads if access.counts]
     if written:
-        run(written if connection.in_atomic_block else [Call(_BIND, [str(actor.tenant_id)]), *written])
+        run(written if connection.in_atomic_block else [bind_call(actor.tenant_id), *written])
 
 
 def reason_of(header: str | None) -> str:
