@@ -4,16 +4,27 @@ Only operators that PostgreSQL treats as leakproof are offered, so that indexes 
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import django_filters
 from django.http import QueryDict
 
 from core import clock
+from core.conditions import Condition
 from core.errors import FieldError, InvalidFields, Malformed
 
 from .body import check_text
+
+__all__ = [  # `Condition` stands in core, so that rules below HTTP can offer one
+    "Condition",
+    "DuplicateParameter",
+    "Filters",
+    "UnknownParameter",
+    "array_literal",
+    "check_names",
+    "conditions",
+    "one_of",
+]
 
 _OPERATORS = {"exact": "=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<=", "startswith": "^@"}
 
@@ -30,14 +41,6 @@ class DuplicateParameter(Malformed):
 
     code = "duplicate_parameter"
     title = "A query parameter was given more than once."
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A piece of SQL over `t` with `{0}`, `{1}` … where its parameters go (text form)."""
-
-    sql: str
-    parameters: tuple[str, ...] = ()
 
 
 class Filters(django_filters.FilterSet):
