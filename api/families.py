@@ -115,6 +115,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
                 bearer=_plain("webhooks_bearer"),
                 key=Style(Envelope.SUPPLIER, PAGES, "webhooks_key"),
             ),
+            _family("events", bearer=_plain("webhooks_bearer"), key=_plain("webhooks_key")),  # a feed, so never pages
             _family("fhir", bearer=Style(Envelope.BUNDLE, BUNDLES, "fhir")),
         )
     }

@@ -7,6 +7,8 @@ from api.envelopes import supplier_style
 from api.errors import status_of
 from api.families import FAMILIES, CredentialKind, CredentialNotAccepted, Envelope, check_credential
 from api.metering import policy_name
+from api.views import ApiViewSet
+from config import urls as _loads_every_view  # noqa: F401
 from core.actor import Subject, SubjectKind
 from core.ids import uuid7
 
@@ -22,8 +24,15 @@ CONTRACT = {
     "appointments": (None, "plain cursor 50 200 300"),
     "platform": ("plain cursor 50 200 300", "plain cursor 50 200 300"),
     "webhooks": ("supplier page 20 100 600", "plain cursor 50 200 300"),
+    "events": ("plain cursor 50 200 600", "plain cursor 50 200 300"),
     "fhir": (None, "bundle _count 50 1000 600"),
 }
+
+
+def _subclasses(view):
+    for one in view.__subclasses__():
+        yield one
+        yield from _subclasses(one)
 
 
 def described(family, subject, **more):
@@ -32,8 +41,11 @@ def described(family, subject, **more):
     return f"{style.envelope} {paging.parameter} {paging.default} {paging.most} {limit}"
 
 
-def test_families_are_those_of_the_contract():
+def test_families_are_those_of_the_contract_and_every_viewset_has_one():
+    views = list(_subclasses(ApiViewSet))
     assert set(FAMILIES) == set(CONTRACT)
+    assert len(views) > 20
+    assert {view.family for view in views} <= set(FAMILIES)
 
 
 @pytest.mark.parametrize("family", CONTRACT)
