@@ -22,7 +22,7 @@ from organizations import membership_sql
 from organizations.models import Location, Membership
 from organizations.public import LocationReach, reach
 from organizations.shapes.locations import LOCATIONS
-from tests.factories import Api, as_member, bearer, member, provision, user
+from tests.factories import Api, as_member, bearer, member, new_api_key, provision, user
 
 PATH = "/v1/locations"
 BOUND = ("app.tenant_id", "app.subject_id", "app.location_ids", "role")
@@ -212,6 +212,22 @@ def test_proof_binds_the_subject_and_its_locations_for_the_transaction():
             assert bound() == [str(held.tenant.id), "", "{}", OWN]
         assert bound() == own
     assert [value or "" for value in bound()] == ["", "", "", "none"]
+
+
+@pytest.mark.parametrize("shown", ["key", "client"])
+def test_proof_of_a_machine_binds_its_own_membership(shown):
+    tenant = provision("supplier")
+    (only,) = add_locations(tenant, {"One": ""}).values()
+    row, _ = new_api_key(tenant)
+    with tenant_context(tenant.id):
+        Membership.objects.filter(pk=row.membership_id).update(location_ids=[only])
+    account_id = Membership.objects.get(pk=row.membership_id).service_account_id
+    credential = f"key:{row.pk}" if shown == "key" else "client:test"
+    subject = Subject(account_id, SubjectKind.SERVICE, credential, token_id=str(uuid7()), session_id=str(uuid7()))
+    with transaction.atomic():
+        (proof,) = pipeline.run([membership_sql.one_tenant(subject, tenant.id, OWN)])
+        assert len(proof) == 1
+        assert bound() == [str(tenant.id), str(account_id), f"{{{only}}}", OWN]
 
 
 def test_nothing_stays_bound_on_the_connection_after_a_request():
