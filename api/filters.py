@@ -3,8 +3,7 @@
 Only operators that PostgreSQL treats as leakproof are offered, so that indexes work under row security.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 import django_filters
@@ -12,9 +11,21 @@ from django.http import QueryDict
 
 from core import clock
 from core.arrays import array_literal
+from core.conditions import Condition
 from core.errors import FieldError, InvalidFields, Malformed
 
 from .body import check_text
+
+__all__ = [  # `Condition` stands in core, so that rules below HTTP can offer one
+    "Condition",
+    "DuplicateParameter",
+    "Filters",
+    "UnknownParameter",
+    "array_literal",
+    "check_names",
+    "conditions",
+    "one_of",
+]
 
 _OPERATORS = {"exact": "=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<=", "startswith": "^@"}
 
@@ -31,25 +42,6 @@ class DuplicateParameter(Malformed):
 
     code = "duplicate_parameter"
     title = "A query parameter was given more than once."
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A piece of SQL over `t` with `{0}`, `{1}` … where its parameters go (text form)."""
-
-    sql: str
-    parameters: tuple[str, ...] = ()
-
-
-def all_of(conditions: Sequence[Condition]) -> Condition | None:
-    """One condition that holds where all do; None of none."""
-    if len(conditions) < 2:
-        return conditions[0] if conditions else None
-    pieces, parameters = [], list[str]()
-    for one in conditions:
-        pieces.append(one.sql.format(*(f"{{{len(parameters) + n}}}" for n in range(len(one.parameters)))))
-        parameters += one.parameters
-    return Condition(" AND ".join(f"({piece})" for piece in pieces), tuple(parameters))
 
 
 class Filters(django_filters.FilterSet):

@@ -7,6 +7,7 @@ from rest_framework.permissions import BasePermission
 from core import clock
 from core.actor import Actor, Subject, SubjectKind
 from core.errors import Forbidden
+from core.step_up import demand_step_up
 
 from .operations import Operation
 
@@ -16,13 +17,6 @@ class InsufficientScope(Forbidden):
 
     code = "insufficient_scope"
     title = "The credential or role lacks the scope."
-
-
-class StepUpRequired(Forbidden):
-    """A fresh second factor is needed. Source: RFC 9470."""
-
-    code = "step_up_required"
-    title = "A recent sign-in with a second factor is required."
 
 
 class UserRequired(Forbidden):
@@ -76,13 +70,5 @@ def authorize(operation: Operation, actor: Actor) -> None:
 def _authorize_person(operation: Operation, subject: Subject) -> None:
     if operation.user_only and subject.kind is not SubjectKind.USER:
         raise UserRequired
-    if not operation.step_up_seconds:
-        return
-    at = subject.authenticated_at
-    if subject.acr != "mfa" or at is None or (clock.now() - at).total_seconds() > operation.step_up_seconds:
-        challenge = (
-            f'Bearer error="insufficient_user_authentication", acr_values="mfa", max_age={operation.step_up_seconds}'
-        )
-        raise StepUpRequired(
-            headers={"WWW-Authenticate": challenge}, max_age=operation.step_up_seconds, acr_values="mfa"
-        )
+    if operation.step_up_seconds:
+        demand_step_up(subject, operation.step_up_seconds, at=clock.now())

@@ -10,12 +10,13 @@ from rest_framework.viewsets import GenericViewSet
 
 from core import pipeline
 from core.actor import Actor, Subject
+from core.conditions import Condition, all_of
 from core.errors import Forbidden, NotFound, PlatformError
 from core.pipeline import Call, Rows
 
 from . import envelopes, metering, preconditions
 from .authentication import authenticator, tenant_header
-from .filters import Condition, all_of, check_names
+from .filters import check_names
 from .list_responses import cursor_answer, open_cursor, page_answer
 from .listing import Listing, Query, cursor_call, one_call, page_call, positive, read_query
 from .operations import Operation

@@ -34,13 +34,14 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from core.actor import Subject
+from core.conditions import Condition
 from core.errors import Forbidden, NotFound, Unauthenticated
 
 from . import metering
 from .authentication import authenticator
 from .declarations import check_attributes, completed
 from .errors import MethodNotAllowed, NotAcceptable, problem_response, refusal_of
-from .filters import Condition, Filters
+from .filters import Filters
 from .listing import ORDERING_FIELDS, Listing, SortBy
 from .operations import Operation
 from .representations import Representation

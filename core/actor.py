@@ -18,6 +18,8 @@ class Subject:
 
     `credential` names what was shown ("key:<id>", "session:<sid>", "client:<client_id>"); it is the unit of
     rate limits and never a secret. `scopes` is None for a credential that is not narrowed by scopes.
+    `acr`, `amr` and `authenticated_at` say how and when a person signed in; keys and machine clients have none. `amr`
+    holds the methods ("pwd", "otp"). Source: RFC 8176; OpenID Connect Core section 2.
     `patient` is the FHIR id of the one patient of the bound tenant whose record the credential reaches, "" for no such bound.
     """
 
@@ -30,8 +32,23 @@ class Subject:
     session_id: str = ""
     client_id: str = ""
     acr: str = ""
+    amr: tuple[str, ...] = ()
     authenticated_at: datetime | None = None
     patient: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a request came from, for audit entries; no right follows from it. Both are "" where there was no request.
+
+    `address` is the client's network address as the trusted proxies tell it, `user_agent` what the client calls itself.
+    """
+
+    address: str = ""
+    user_agent: str = ""
+
+
+NOWHERE = Origin()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +69,7 @@ class Actor:
     request_id: str = ""
     organization_id: UUID | None = None
     limits: dict[str, int] = field(default_factory=dict, compare=False)
+    origin: Origin = NOWHERE
 
     @property
     def subject_id(self) -> UUID:

@@ -19,7 +19,7 @@ from django.db import Error, connection
 from django.http import HttpRequest
 
 from core import pipeline
-from core.actor import Actor, Subject, SubjectKind
+from core.actor import NOWHERE, Actor, Origin, Subject, SubjectKind
 from core.db import OWN
 from core.errors import Forbidden, Malformed, PlatformError, Unauthenticated
 from core.ids import parse_uuid, uuid7
@@ -33,6 +33,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 KEY_SECONDS = 30
+USER_AGENT_LENGTH = 300
 _PROVEN = 11  # columns of a proof
 CHALLENGE = 'Bearer realm="api", ApiKey realm="api"'
 INVALID = 'Bearer realm="api", error="invalid_token", ApiKey realm="api"'
@@ -126,7 +127,7 @@ class Authenticator:
         if cached is None or cached[0] < time.monotonic():
             cached = (time.monotonic() + KEY_SECONDS, *self._read_key(text))
             _bounded(self._keys)[digest] = cached
-        address = _origin(request)
+        address = _client_address(request)
         if cached[2] and not _within(address, cached[2]):
             raise AddressForbidden
         usage.note(cached[1].credential, address)
@@ -170,6 +171,7 @@ class Authenticator:
             session_id=claims.sid,
             client_id=claims.client_id,
             acr=claims.acr,
+            amr=claims.amr,
             authenticated_at=datetime.fromtimestamp(claims.auth_time, UTC) if claims.auth_time else None,
             patient=claims.patient,
         )
@@ -193,7 +195,7 @@ class Authenticator:
         if not len(proof):
             self._still_alive(subject)
             raise TenantForbidden
-        actor, grant = _actor(subject, proof, 0, getattr(request, "request_id", ""))
+        actor, grant = _actor(subject, proof, 0, getattr(request, "request_id", ""), origin_of(request))
         wanted = request.META.get("HTTP_X_MEMBERSHIP_ID")
         if wanted is not None and parse_uuid(wanted) != actor.membership_id:
             raise MembershipForbidden
@@ -213,7 +215,7 @@ class Authenticator:
         """
         if subject.bound_tenant_id is not None:
             return subject.bound_tenant_id
-        found = self._memberships(subject, "")
+        found = self._memberships(subject, "", NOWHERE)
         if not found:
             raise TenantForbidden
         if len(found) > 1:
@@ -222,13 +224,13 @@ class Authenticator:
 
     def reach(self, subject: Subject, request: HttpRequest) -> list[Actor]:
         """The subject in each tenant where it is an active member and the tenant is open."""
-        return self._memberships(subject, getattr(request, "request_id", ""))
+        return self._memberships(subject, getattr(request, "request_id", ""), origin_of(request))
 
-    def _memberships(self, subject: Subject, request_id: str) -> list[Actor]:
+    def _memberships(self, subject: Subject, request_id: str, origin: Origin) -> list[Actor]:
         (rows,) = pipeline.run([membership_sql.all_tenants(subject)])
         if not len(rows):
             self._still_alive(subject)
-        return [_actor(subject, rows, n, request_id)[0] for n in range(len(rows))]
+        return [_actor(subject, rows, n, request_id, origin)[0] for n in range(len(rows))]
 
     def _still_alive(self, subject: Subject) -> None:
         (rows,) = pipeline.run([membership_sql.alive(subject)])
@@ -310,7 +312,7 @@ def _both(held: frozenset[str], narrowed: frozenset[str] | None, *, one_patient:
     return found & smart.OF_RECORD if one_patient else found
 
 
-def _actor(subject: Subject, rows: Rows, number: int, request_id: str) -> tuple[Actor, _Grant]:
+def _actor(subject: Subject, rows: Rows, number: int, request_id: str, origin: Origin) -> tuple[Actor, _Grant]:
     """One row of a proof as an actor."""
     grant = _grant(tuple(rows.result.get_value(number, column) or b"" for column in range(_PROVEN)))
     actor = Actor(
@@ -325,6 +327,7 @@ def _actor(subject: Subject, rows: Rows, number: int, request_id: str) -> tuple[
         request_id=request_id,
         organization_id=grant.organization_id,
         limits=grant.limits,
+        origin=origin,
     )
     return actor, grant
 
@@ -336,7 +339,13 @@ def _bounded(cache: dict[K, V]) -> dict[K, V]:
     return cache
 
 
-def _origin(request: HttpRequest) -> str:
+def origin_of(request: HttpRequest) -> Origin:
+    """Where a request came from; the user agent is cut to what an audit entry keeps."""
+    agent = request.META.get("HTTP_USER_AGENT", "")[:USER_AGENT_LENGTH]
+    return Origin(_client_address(request), agent if agent.isprintable() else "".join(filter(str.isprintable, agent)))
+
+
+def _client_address(request: HttpRequest) -> str:
     return str(getattr(request, "client_address", "") or request.META.get("REMOTE_ADDR", ""))
 
 
@@ -350,6 +359,6 @@ def _within(address: str, networks: tuple[str, ...]) -> bool:
 
 def _address(request: HttpRequest) -> str | None:
     try:
-        return str(ipaddress.ip_address(_origin(request)))
+        return str(ipaddress.ip_address(_client_address(request)))
     except ValueError:
         return None

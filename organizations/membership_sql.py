@@ -1,7 +1,12 @@
-"""The statements of the authenticator: who still stands, where a subject is an active member, and the binding of the tenant."""
+"""The statements of the authenticator: who still stands, where a subject is an active member, and the binding of a transaction.
+
+The proof of a membership binds the tenant, the subject, the membership's locations and the database role. `set_config`
+stands in its select list, so all of it is bound by the row that proves the membership and by no other.
+"""
 
 from uuid import UUID
 
+from core import db
 from core.actor import Subject, SubjectKind
 from core.pipeline import Call, Statement
 
@@ -12,7 +17,9 @@ SELECT m.id::text, m.tenant_id::text, array_to_json(m.roles)::text, array_to_jso
           FROM organizations_role r CROSS JOIN unnest(r.scopes) AS s(scope)
          WHERE r.code = ANY(m.roles) AND (r.tenant_id IS NULL OR r.tenant_id = m.tenant_id)),
        t.reads_while_suspended"""
-_BIND = ", set_config('app.tenant_id', m.tenant_id::text, true), set_config('role', $3, true)"
+_BIND = ", " + db.bind_expressions(
+    tenant="m.tenant_id::text", subject="$1::uuid::text", location_ids="m.location_ids::text", role="$3"
+)
 _STANDING = """m.status = 'active' AND (m.valid_from IS NULL OR m.valid_from <= now())
    AND (m.valid_until IS NULL OR m.valid_until > now())"""
 _NOT_DENIED = "NOT EXISTS (SELECT FROM organizations_deniedtoken d WHERE d.value IN ({jti}, {sid}))"

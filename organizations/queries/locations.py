@@ -10,6 +10,10 @@ from organizations.models import Location
 from organizations.models.locations import MAX_DEPTH
 from organizations.ownership import TenantQuerySet
 
+from .location_reach import reach
+
+WITHIN = reach("id")  # a membership's locations are themselves, not what is within them
+
 # Twice the depth allowed, so that the walk ends even in a tree that was broken by hand.
 _STEPS = 2 * MAX_DEPTH
 
@@ -44,9 +48,8 @@ SELECT EXISTS (SELECT FROM up JOIN organizations_tenant t ON t.organization_id =
 
 
 def reachable(actor: Actor) -> TenantQuerySet:
-    """This function will keep the tenant's places that the membership is not kept away from."""
-    rows: TenantQuerySet = Location.objects.of(actor)
-    return rows.filter(id__in=actor.location_ids) if actor.location_ids else rows
+    """The tenant's locations in the actor's reach."""
+    return WITHIN.filter(Location.objects.of(actor), actor)
 
 
 def locked_location(actor: Actor, location_id: UUID) -> Location:

@@ -13,6 +13,7 @@ from core.actor import Actor, Subject, SubjectKind
 from core.db import needs_transaction
 from core.ids import uuid7
 from ledger import public as ledger
+from organizations.authentication import origin_of
 from organizations.events import StaffActionPerformed
 from organizations.models import SecurityLogEntry
 
@@ -27,7 +28,13 @@ def staff_actor(request: HttpRequest, tenant_id: UUID | None = None) -> Actor:
     user: Any = request.user
     subject = Subject(id=user.pk, kind=SubjectKind.SYSTEM, credential=f"staff:{role_of(user)}")
     request_id = str(getattr(request, "request_id", ""))
-    return Actor(subject=subject, tenant_id=tenant_id or PLATFORM, membership_id=None, request_id=request_id)
+    return Actor(
+        subject=subject,
+        tenant_id=tenant_id or PLATFORM,
+        membership_id=None,
+        request_id=request_id,
+        origin=origin_of(request),
+    )
 
 
 @needs_transaction

@@ -1,15 +1,11 @@
 """HTTP of locations."""
 
-from collections.abc import Sequence
-
 from django.http import HttpRequest, HttpResponse
 
-from api.filters import Condition
 from api.listing import ORDERING_FIELDS, Listing
 from api.operations import Operation
 from api.views import ApiViewSet
 from core.errors import InvalidFields, QuotaExceeded, VersionConflict
-from core.row_security import BOUND
 from organizations.actions.locations import (
     LocationCycle,
     LocationForbidden,
@@ -18,16 +14,9 @@ from organizations.actions.locations import (
     update_location,
 )
 from organizations.filters.locations import DirectoryFilters, LocationFilters
-from organizations.queries.locations import locked_location
+from organizations.queries.locations import WITHIN, locked_location
 from organizations.representations.locations import LocationOut, PharmacyOut
 from organizations.serializers.locations import LocationIn
-
-# A read asks before the actor is known, in the same round trip; so the membership's locations are looked up by it.
-_ALLOWED = (
-    f"(SELECT m.location_ids FROM organizations_membership m WHERE m.tenant_id = {BOUND} AND m.status = 'active'"
-    " AND (m.user_id = {0}::uuid OR m.service_account_id = {0}::uuid))"
-)
-_WITHIN = f'(cardinality({_ALLOWED}) = 0 OR t."id" = ANY({_ALLOWED}::uuid[]))'
 
 _DIRECTORY = Listing.of(
     PharmacyOut, filterset_class=DirectoryFilters, ordering_fields=(*ORDERING_FIELDS, "name"), ordering="name"
@@ -41,6 +30,7 @@ class LocationViewSet(ApiViewSet):
     serializer_class = LocationOut
     filterset_class = LocationFilters
     ordering_fields = (*ORDERING_FIELDS, "name")
+    restriction = WITHIN
     operations = {
         "list": Operation(
             "List locations",
@@ -70,7 +60,3 @@ class LocationViewSet(ApiViewSet):
         if request.GET.get("directory") == "pharmacy":
             return self.list_page(listing=_DIRECTORY)
         return self.list_page()
-
-    def restrictions(self) -> Sequence[Condition]:
-        """Only locations that the membership reaches."""
-        return (Condition(_WITHIN, (str(self.subject.id),)),)

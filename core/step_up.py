@@ -1,0 +1,29 @@
+"""Asking a signed-in person for a recent second factor, from a rule as well as from an endpoint. Source: RFC 9470."""
+
+from datetime import datetime
+
+from .actor import Subject
+from .errors import Forbidden
+
+MFA = "mfa"
+
+
+class StepUpRequired(Forbidden):
+    """The second factor is absent or too old. `max_age` says how many seconds old it may be, `acr_values` what is asked."""
+
+    code = "step_up_required"
+    title = "A recent sign-in with a second factor is required."
+
+
+def demand_step_up(subject: Subject, seconds: int, *, at: datetime) -> None:
+    """Let a subject pass who proved a second factor at most `seconds` before `at`.
+
+    The refusal carries the challenge by which a client knows how to sign in again; the same request may then be repeated.
+
+    :raises StepUpRequired: no second factor, or too long ago; a key or a service has none.
+    """
+    proved_at = subject.authenticated_at
+    if subject.acr == MFA and proved_at is not None and (at - proved_at).total_seconds() <= seconds:
+        return
+    challenge = f'Bearer error="insufficient_user_authentication", acr_values="{MFA}", max_age={seconds}'
+    raise StepUpRequired(headers={"WWW-Authenticate": challenge}, max_age=seconds, acr_values=MFA)

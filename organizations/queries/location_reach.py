@@ -1,0 +1,101 @@
+"""Which rows the locations of a membership let its holder read and write.
+
+A membership without locations reaches every row of its tenant, and so do the platform's own actors and workers. One
+with locations reaches the rows at these, and nothing else is there for it. Source: contract, access.md, check 12.
+
+    WITHIN = reach("location_id")
+
+    self.page(WITHIN)                                   # reads: a condition over `t`, without parameters
+    WITHIN.filter(Appointment.objects.of(actor), actor)  # writes: the same rule for a queryset
+    WITHIN.holds(actor, data["location_id"])            # a location that a body names
+"""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Q
+from django.db.models.expressions import RawSQL
+
+from core.actor import Actor
+from core.conditions import Condition
+from core.db import BOUND_LOCATIONS
+from core.row_security import BOUND
+from organizations.ownership import TenantQuerySet
+
+# UNION drops what was found before, so the walk ends even in a tree that was broken by hand.
+_TREE = """
+WITH RECURSIVE reached (id) AS (
+    SELECT unnest({locations}::uuid[])
+    UNION
+    SELECT l.id FROM reached JOIN organizations_location l ON l.tenant_id = {tenant} AND l.parent_id = reached.id
+)
+SELECT id FROM reached
+"""
+_TREE_BOUND = _TREE.format(locations=BOUND_LOCATIONS, tenant=BOUND)
+_TREE_OF_ACTOR = _TREE.format(locations="%s", tenant="%s::uuid")
+
+
+@dataclass(frozen=True, slots=True)
+class LocationReach(Condition):
+    """The rule for one kind of row, made by `reach`; itself the condition over the alias `t`."""
+
+    fields: tuple[str, ...] = ()
+    null: bool = False
+    below: bool = False
+
+    def over(self, alias: str) -> Condition:
+        """The condition over another alias; never NULL, so a statement may also negate it."""
+        return Condition(_sql(alias, self.fields, null=self.null, below=self.below))
+
+    def filter(self, queryset: TenantQuerySet, actor: Actor) -> TenantQuerySet:
+        """Keep the rows that the actor reaches."""
+        return queryset.filter(self.q(actor))
+
+    def q(self, actor: Actor) -> Q:
+        """The rule as a queryset's condition, for the rows of the actor's tenant."""
+        found = Q()
+        if not actor.location_ids:
+            return found
+        within = _tree_of(actor) if self.below else list(actor.location_ids)
+        for field in self.fields:
+            here = Q(**{f"{field}__in": within})
+            found &= here | Q(**{f"{field}__isnull": True}) if self.null else here
+        return found
+
+    def holds(self, actor: Actor, *location_ids: UUID | None) -> bool:
+        """Tell whether a row with these locations would be in reach; they need not exist."""
+        if not actor.location_ids:
+            return True
+        within = _with_those_below(actor) if self.below else actor.location_ids
+        return all(self.null if one is None else one in within for one in location_ids)
+
+
+def reach(*fields: str, null: bool = False, below: bool = False) -> LocationReach:
+    """The rule for rows whose columns `fields` hold locations; a row with several is reached where each of them is.
+
+    :param null: a row without a location is everybody's, as a prescription or an appointment without one; else it is
+        out of reach for a membership with locations.
+    :param below: the locations within a membership's own are in reach too, as for the documents of trade.
+        Source: contract, supply.md 3.5.
+    """
+    return LocationReach(_sql("t", fields, null=null, below=below), fields=fields, null=null, below=below)
+
+
+def _sql(alias: str, fields: tuple[str, ...], *, null: bool, below: bool) -> str:
+    """The condition over the bound locations, which are read once a statement; nothing bound reaches nothing."""
+    within = f"IN ({_TREE_BOUND})" if below else f"= ANY({BOUND_LOCATIONS}::uuid[])"
+    columns = [f'{alias}."{field}"' for field in fields]
+    each = [f"({column} IS NULL OR {column} {within})" if null else f"{column} {within}" for column in columns]
+    return f"({BOUND_LOCATIONS} IS NOT NULL AND (cardinality({BOUND_LOCATIONS}) = 0 OR ({' AND '.join(each)}))) IS TRUE"
+
+
+def _tree_of(actor: Actor) -> RawSQL:
+    values = [list(actor.location_ids), actor.tenant_id]
+    return RawSQL(_TREE_OF_ACTOR, values)  # noqa: S611  # nosec B611 - the text is a constant, the values are parameters
+
+
+def _with_those_below(actor: Actor) -> frozenset[UUID]:
+    with connection.cursor() as cursor:
+        cursor.execute(_TREE_OF_ACTOR, [list(actor.location_ids), actor.tenant_id])
+        return frozenset(row[0] for row in cursor.fetchall())
