@@ -41,7 +41,7 @@ class DeferredWriteViewSet(ApiViewSet):
         tenant_id = self._tenant_id()
         claim = idempotency.Claim.of(request, key, tenant_id, self.subject) if key else None
         with transaction.atomic():
-            actor = self._enter(
+            actor = self._authorize(
                 tenant_id, pipeline.run([authenticator().proof(self.subject, tenant_id)])[0], writing=True
             )
             earlier = claim.earlier() if claim else None

@@ -3,8 +3,8 @@
 Only operators that PostgreSQL treats as leakproof are offered, so that indexes work under row security.
 """
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import django_filters
 from django.http import QueryDict
@@ -20,6 +20,7 @@ __all__ = [  # `Condition` stands in core, so that rules below HTTP can offer on
     "DuplicateParameter",
     "Filters",
     "UnknownParameter",
+    "all_of",
     "array_literal",
     "check_names",
     "conditions",
@@ -43,8 +44,24 @@ class DuplicateParameter(Malformed):
     title = "A query parameter was given more than once."
 
 
+def all_of(conditions: Sequence[Condition]) -> Condition | None:
+    """One condition that holds where all do; None of none."""
+    if len(conditions) < 2:
+        return conditions[0] if conditions else None
+    pieces, parameters = [], list[str]()
+    for one in conditions:
+        pieces.append(one.sql.format(*(f"{{{len(parameters) + n}}}" for n in range(len(one.parameters)))))
+        parameters += one.parameters
+    return Condition(" AND ".join(f"({piece})" for piece in pieces), tuple(parameters))
+
+
 class Filters(django_filters.FilterSet):
-    """Base of every list's filters. A filter's `field_name` is a column; `condition_<name>` methods override the SQL."""
+    """Base of every list's filters. A filter's `field_name` is a column; `condition_<name>` methods override the SQL.
+
+    `otherwise` holds, by the name of a filter, the condition (SQL over `t`) of lists that are asked for without it.
+    """
+
+    otherwise: ClassVar[Mapping[str, str]] = {}
 
 
 def array_literal(values: Iterable[str]) -> str:

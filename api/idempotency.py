@@ -22,8 +22,8 @@ from core.ids import uuid7_text
 
 KEEP_DAYS = 7
 PURPOSE = "idempotency"
-_KEPT = ("ETag", "Location", "Content-Location", "Last-Modified")
-_ALONG = ":along"  # no header's name
+_KEPT = ("Content-Type", "ETag", "Location", "Content-Location", "Last-Modified")
+_CONTEXT = ":along"  # no header's name
 _LOST = (psycopg.OperationalError, psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown)
 
 _CLAIM = pipeline.Statement.of(
@@ -67,7 +67,7 @@ class Replay:
     status: int
     headers: dict[str, str]
     content: bytes
-    along: Any = None  # what the view kept with it
+    context: Any = None  # what the view kept with it
 
 
 def key_of(request: HttpRequest) -> str | None:
@@ -141,16 +141,16 @@ class Claim(NamedTuple):
         plain = key_ring().open(base64.b64decode(sealed), purpose=PURPOSE, place=self._place())
         head, _, content = plain.partition(b"\n")
         headers = orjson.loads(head)
-        along = headers.pop(_ALONG, None)
-        return Replay(int(status), headers, content, along)
+        context = headers.pop(_CONTEXT, None)
+        return Replay(int(status), headers, content, context)
 
-    def keep(self, response: HttpResponse, *, secrets: tuple[str, ...], along: Any = None) -> None:
+    def keep(self, response: HttpResponse, *, secrets: tuple[str, ...], context: Any = None) -> None:
         """Store the answer with the key and commit, as the transaction's last trip; secret members are kept as null.
 
-        `along` is what the view must know to give the answer again, as JSON takes it.
+        `context` is what the view must know to give the answer again, as JSON takes it.
         """
         headers = {name: response.headers[name] for name in _KEPT if name in response.headers}
-        plain = orjson.dumps(headers if along is None else headers | {_ALONG: along})
+        plain = orjson.dumps(headers if context is None else headers | {_CONTEXT: context})
         plain += b"\n" + _without(response.content, secrets)
         sealed = key_ring().seal(plain, purpose=PURPOSE, place=self._place())
         kept = pipeline.Call(_KEEP, [*self.owner, str(response.status_code), "\\x" + sealed.hex()])

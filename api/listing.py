@@ -1,12 +1,14 @@
 """Lists: filters, sort, fields, include and paging of one resource, compiled to one statement."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
 from django.http import QueryDict
 
 from core.errors import Malformed
@@ -40,14 +42,23 @@ class Sort(NamedTuple):
     cast: str
 
 
+class SortBy(NamedTuple):
+    """An entry of `ordering_fields` whose name is not a column: the column behind it, and its type where no model knows it."""
+
+    name: str
+    column: str
+    cast: str = ""
+
+
 CREATED = {"created_at": Sort("created_at", "timestamptz"), "updated_at": Sort("updated_at", "timestamptz")}
+ORDERING_FIELDS: tuple[str | SortBy, ...] = ("created_at", "updated_at")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listing:
-    """What a list of one shape offers.
+    """What a list of one representation offers: filters, sorts, and the order where none is asked for.
 
-    `fixed` are conditions of every query; `count` may name a cheaper exact total for the unfiltered list (SQL, tenant is $1).
+    `count` may name a cheaper exact total for the unfiltered list (SQL, tenant is $1).
     """
 
     shape: Shape
@@ -55,12 +66,52 @@ class Listing:
     sorts: Mapping[str, Sort] = field(default_factory=lambda: CREATED)
     default_sort: str = "-created_at"
     count: str = ""
-    default_where: str = ""
-    default_unless: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        representation: Any,
+        *,
+        filterset_class: type[Filters] | None = None,
+        ordering_fields: Sequence[str | SortBy] = ORDERING_FIELDS,
+        ordering: str = "-created_at",
+        count: str = "",
+    ) -> "Listing":
+        """The list of a representation, in the terms of DRF.
+
+        :raises ImproperlyConfigured: a sort is no column of the model.
+        """
+        shape: Shape = representation.shape
+        sorts = dict(_sort(shape, entry) for entry in ordering_fields)
+        if ordering.removeprefix("-") not in sorts:
+            raise ImproperlyConfigured(
+                f"The default order {ordering} of {representation.__name__} is not among its sorts."
+            )
+        return cls(shape, filterset_class, sorts, ordering, count)
 
     def parameter_names(self, *paging: str) -> frozenset[str]:
         """Every query parameter the list knows."""
         return _parameter_names(self, paging)
+
+
+def _sort(shape: Shape, entry: str | SortBy) -> tuple[str, Sort]:
+    name, column, cast = entry if isinstance(entry, SortBy) else (entry, entry, "")
+    if cast:
+        return name, Sort(column, cast)
+    found = next((one for one in shape.model._meta.concrete_fields if one.column == column), None)
+    if found is None:
+        raise ImproperlyConfigured(f"{shape.name}: {shape.model.__name__} has no column {column} to sort by.")
+    return name, Sort(column, _CASTS.get(found.get_internal_type()) or str(found.db_type(connection)))
+
+
+# A parameter of varchar(n) would be cut off silently.
+_CASTS = {
+    "CharField": "text",
+    "TextField": "text",
+    "FSMField": "text",
+    "GeneratedField": "text",
+    "DateTimeField": "timestamptz",
+}
 
 
 @lru_cache(maxsize=512)
@@ -163,8 +214,7 @@ class _Builder:
             self.add(Condition(f't."{self.shape.tenant_column}" = {{0}}', (str(tenant_id),)))
         if self.shape.where:
             self.where.append(self.shape.where)
-        if query.listing.default_where and query.listing.default_unless not in dict(query.conditions):
-            self.where.append(query.listing.default_where)
+        self.where += _otherwise(query)
         for condition in (*(pair[1] for pair in query.conditions), *query.extra):
             self.add(condition)
 
@@ -226,6 +276,14 @@ class _Builder:
     def clause(self) -> str:
         """The WHERE clause."""
         return "WHERE " + " AND ".join(self.where) if self.where else ""
+
+
+def _otherwise(query: Query) -> list[str]:
+    """The conditions that the list's filters set where they are not given themselves."""
+    if query.listing.filters is None or not query.listing.filters.otherwise:
+        return []
+    given = dict(query.conditions)
+    return [sql for name, sql in query.listing.filters.otherwise.items() if name not in given]
 
 
 def page_call(query: Query, tenant_id: UUID | None, *, page: int, limit: int) -> Call:

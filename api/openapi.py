@@ -22,7 +22,8 @@ from .authentication import InvalidTenantHeader
 from .errors import Busy, UnsupportedMediaType, status_of
 from .listing import Listing
 from .metering import RateLimited
-from .permissions import InsufficientScope, Operation
+from .operations import Operation
+from .permissions import InsufficientScope
 from .shapes import Schema
 from .views import ApiViewSet
 

@@ -1,18 +1,15 @@
-"""What an operation demands of its caller. Denied is the default: an action without an `Operation` answers 403."""
+"""Whether a caller may run an operation. Denied is the default: an action without an `Operation` answers 403."""
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from rest_framework.permissions import BasePermission
-from rest_framework.serializers import Serializer
 
 from core import clock
 from core.actor import Actor, Subject, SubjectKind
-from core.errors import Forbidden, PlatformError
+from core.errors import Forbidden
 from core.step_up import demand_step_up
 
-from .listing import Listing
-from .shapes import Shape
+from .operations import Operation
 
 
 class InsufficientScope(Forbidden):
@@ -48,39 +45,6 @@ class Denied(BasePermission):
 
     def has_permission(self, request: Any, view: Any) -> bool:
         return False
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One endpoint: what it demands, reads and answers. Routing, checks and the OpenAPI document read it.
-
-    `scope` "" means any active member; `tenant` is "required", "optional" (all the subject's tenants when no header) or
-    "none"; `public` needs no credential. `kind` is a kind the tenant must hold. `costs` False spends no unit of a limit.
-    """
-
-    scope: str
-    summary: str
-    description: str = ""
-    body: type[Serializer[Any]] | None = None
-    shape: Shape | None = None
-    listing: Listing | None = None
-    status: int = 200
-    errors: tuple[type[PlatformError], ...] = ()
-    tenant: str = "required"
-    public: bool = False
-    policy: str = ""
-    costs: bool = True
-    kind: str = ""
-    feature: str = ""
-    user_only: bool = False
-    step_up_seconds: int = 0
-    partial: bool = False
-    secrets: tuple[str, ...] = ()
-    answer: dict[str, Any] | None = None
-    items: dict[str, Any] | None = None
-    example: dict[str, Any] | None = None
-    parameters: tuple[dict[str, Any], ...] = ()
-    any_scope: tuple[str, ...] = field(default=())
 
 
 def authorize(operation: Operation, actor: Actor) -> None:

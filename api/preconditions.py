@@ -5,9 +5,9 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from core.errors import Malformed, VersionConflict
+from core.errors import Duplicate, Malformed, VersionConflict
 
-from .shapes import Selection
+from .shapes import Selection, Shape
 
 
 class InvalidPrecondition(Malformed):
@@ -18,9 +18,24 @@ class InvalidPrecondition(Malformed):
 
 
 def etag(version: str, selection: Selection) -> str:
-    """A strong tag: the version; a selection of fields or includes adds a hash of itself."""
+    """A strong tag: the version; a selection of fields adds a hash of itself."""
     tag = selection.tag()
-    return f'"{version};{hashlib.sha256(tag.encode()).hexdigest()[:12]}"' if tag else f'"{version}"'
+    return f'"{version};{_short(tag.encode())}"' if tag else f'"{version}"'
+
+
+def tag_of(shape: Shape, selection: Selection, content: bytes | None, version: bytes | None) -> str:
+    """The strong tag of a row's answer; with `include` its content counts too, since that changes without a version.
+
+    Empty for a representation that has no version.
+    """
+    if not shape.version:
+        return ""
+    found = (version or b"").decode()
+    return f'"{found};{_short(content or b"")}"' if selection.includes else etag(found, selection)
+
+
+def _short(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:12]
 
 
 def content_etag(content: bytes) -> str:
@@ -50,6 +65,18 @@ def check_version(request: HttpRequest, target: Any, body_version: int | None = 
         _conflict(version)
     if body_version is not None and body_version != version:
         _conflict(version)
+
+
+def check_upsert(request: HttpRequest, target: Any) -> None:
+    """Hold the preconditions of a PUT under the client's own code against what stands there, or does not.
+
+    :raises Duplicate: `If-None-Match: *`, and the code is taken.
+    :raises VersionConflict: If-Match, and there is nothing; `current_version` is null.
+    """
+    if target is not None and request.META.get("HTTP_IF_NONE_MATCH", "").strip() == "*":
+        raise Duplicate("The code is taken.")
+    if target is None and "HTTP_IF_MATCH" in request.META:
+        raise VersionConflict("There is nothing under this code.", current_version=None)
 
 
 def _conflict(version: int) -> None:

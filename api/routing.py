@@ -6,14 +6,41 @@ from typing import Any
 
 from django.urls import ResolverMatch, URLPattern, URLResolver, get_resolver, path
 from django.urls.resolvers import RoutePattern
-from rest_framework.routers import SimpleRouter
+from rest_framework.routers import DynamicRoute, Route, SimpleRouter
 
 
 class Router(SimpleRouter):
-    """DRF's router with the platform's settings; PUT is `update`, PATCH `partial_update`, DELETE `destroy`."""
+    """DRF's router with the platform's settings: no trailing slash, `-` for `_` in the address of an `@action`.
+
+    Only declared operations have routes; PUT is `update`, PATCH `partial_update`, DELETE `destroy`. A viewset with
+    `singleton` has one resource at its address, without an id. A prefix may hold ids of resources above:
+    `webhooks/<uuid:pk>/deliveries`.
+    """
 
     def __init__(self) -> None:
         super().__init__(trailing_slash=False, use_regex_path=False)
+
+    def get_routes(self, viewset: Any) -> list[Route]:
+        """DRF's routes; those of a singleton stand at the prefix itself."""
+        return [_SINGLETON] if viewset.singleton else super().get_routes(viewset)
+
+    def get_method_map(self, viewset: Any, method_map: Any) -> dict[str, str]:
+        """The methods whose actions are declared; the standard ones stand on the base of every viewset."""
+        return {method: action for method, action in method_map.items() if action in viewset.operations}
+
+    def _get_dynamic_route(self, route: DynamicRoute, action: Any) -> Route:
+        found: Route = super()._get_dynamic_route(route, action)
+        written = action.url_path if action.url_path != action.__name__ else action.url_path.replace("_", "-")
+        return found._replace(url=route.url.replace("{url_path}", written))
+
+
+_SINGLETON = Route(
+    url=r"{prefix}{trailing_slash}",
+    mapping={"get": "retrieve", "put": "update", "patch": "partial_update", "delete": "destroy"},
+    name="{basename}",
+    detail=True,
+    initkwargs={},
+)
 
 
 class Directory(URLResolver):

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from django.core.exceptions import ValidationError as DjangoValidationError
@@ -86,6 +86,12 @@ def form(kind: type[serializers.Serializer[Any]], *, partial: bool = False) -> s
     if found is None:
         found = held[kind, partial] = kind(partial=partial)
     return found
+
+
+@lru_cache(maxsize=512)
+def demands(kind: type[serializers.Serializer[Any]], *, partial: bool = False) -> bool:
+    """Tell whether a body must have some member."""
+    return not partial and any(field.required and not field.read_only for field in form(kind).fields.values())
 
 
 class UnknownBodyField(InvalidFields):

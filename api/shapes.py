@@ -127,11 +127,13 @@ class Shape:
     where: str = ""
     unversioned: str = ""
     example: dict[str, Any] | None = None
+    rows: str = ""
+    representation: Any = None
 
     @property
     def table(self) -> str:
-        """The quoted table name."""
-        return f'"{self.model._meta.db_table}"'
+        """The quoted table name, or what stands in its place."""
+        return self.rows or f'"{self.model._meta.db_table}"'
 
     def select(self, chosen: "Selection") -> str:
         """The select list of the chosen members."""

@@ -9,10 +9,13 @@ from django.http import HttpRequest
 
 from core.actor import Actor
 from core.pipeline import ReadBack
+from core.results import Refusal
 
 from . import body, serializers
 from .errors import UnsupportedMediaType
-from .permissions import Operation
+from .operations import Operation
+
+__all__ = ["Answer", "Command", "Refusal", "read_body"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +50,21 @@ class Answer:
 def read_body(request: HttpRequest, operation: Operation) -> tuple[dict[str, Any], int | None]:
     """The checked body and the `version` it names (an alternative to If-Match), which is not the serializer's business.
 
-    :raises Malformed: not JSON of the platform's form.
+    No body at all stands for `{}` where no member is required.
+
+    :raises Malformed: not JSON of the platform's form, or larger than the operation takes.
     :raises InvalidFields: fields are not of theirs.
     """
     if operation.body is None:
         if request.body.strip():
-            body.parse_object(request.body)
+            body.parse_object(request.body, limit_bytes=operation.body_limit)
         return {}, None
+    if not request.body and not serializers.demands(operation.body, partial=operation.partial):
+        return serializers.read(operation.body, {}, partial=operation.partial), None
     media = (request.content_type or "").lower()
     if media not in ("application/json", "application/merge-patch+json", ""):
         raise UnsupportedMediaType(f"Send application/json, not {media[:80]!r}.")
-    parsed = body.parse_object(request.body)
+    parsed = body.parse_object(request.body, limit_bytes=operation.body_limit)
     version = None
     if "version" not in serializers.form(operation.body).fields and isinstance(parsed.get("version"), int):
         version = parsed.pop("version")

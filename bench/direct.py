@@ -51,9 +51,9 @@ class Direct:
         from django.http import QueryDict
 
         from api.listing import page_call, read_query
-        from suppliers.storefront.shapes import PRODUCTS
+        from suppliers.storefront.views import ProductViewSet
 
-        query = read_query(PRODUCTS, QueryDict(f"sort={sort}" if sort else ""), "page")
+        query = read_query(ProductViewSet.listing, QueryDict(f"sort={sort}" if sort else ""), "page")
         self._read(lambda caller: [page_call(query, UUID(caller["tenant"]), page=1, limit=20)])
 
     def list_updated(self) -> None:
@@ -64,10 +64,12 @@ class Direct:
         """Membership, one row."""
         from api.listing import one_call
         from api.shapes import Selection
-        from suppliers.storefront.shapes import PRODUCT
+        from suppliers.storefront.representations import ProductOut
 
         def calls(caller: dict[str, Any]) -> list[Any]:
-            return [one_call(PRODUCT, Selection(), UUID(caller["tenant"]), caller["products"][self.number % 20])]
+            return [
+                one_call(ProductOut.shape, Selection(), UUID(caller["tenant"]), caller["products"][self.number % 20])
+            ]
 
         self._read(calls)
 

@@ -26,9 +26,9 @@ class SuppliersConfig(AppConfig):
         from api.listing import representation
         from ledger import public as ledger
 
-        from .storefront.shapes import PRODUCT
+        from .storefront.representations import ProductOut
 
-        ledger.represent("product", scope="catalog.read", sql=representation(PRODUCT))
+        ledger.represent("product", scope="catalog.read", sql=representation(ProductOut.shape))
 
 
 def _after_migrate(*, using: str, **_: Any) -> None:

@@ -1,21 +1,11 @@
 """What every write to an endpoint shares: who did it, the next version, the fact."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from core.actor import Actor, SubjectKind
 from ledger import public as ledger
 
 from .models import Endpoint
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """An endpoint with what its receiver needs of a new key: the secret, this once, or the public half of a pair."""
-
-    endpoint: Endpoint
-    secret: str = ""
-    public_key: str = ""
 
 
 def name_of(actor: Actor) -> str:

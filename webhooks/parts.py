@@ -1,24 +1,15 @@
 """What the views of an endpoint and of its parts share."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 from uuid import UUID
 
-import orjson
-
-from api import preconditions
 from api.filters import Condition
-from api.listing import one_call
-from api.shapes import Selection
 from api.views import ApiViewSet
-from api.writing import Answer
-from core import pipeline
 from core.actor import Actor
 from core.errors import NotFound
 from core.pipeline import Call, Statement
 
-from . import shapes
-from .changes import Shown
 from .models import Endpoint
 from .queries import locked_endpoint
 
@@ -35,13 +26,14 @@ class EndpointPart(ApiViewSet):
     """Base of the views below /v1/webhooks/{id}."""
 
     family: ClassVar[str] = "webhooks"
+    scope_prefix: ClassVar[str] = "webhooks:"
 
     def must_exist(self, endpoint_id: UUID, *, deleted: bool = True) -> None:
         """Refuse an endpoint that is not the caller's; what a deleted one did stays readable.
 
         :raises NotFound: as said.
         """
-        _, (found,) = self.ask(lambda tenant_id: [Call(_EXISTS, [str(endpoint_id), str(tenant_id), str(deleted)])])
+        _, (found,) = self.read(lambda tenant_id: [Call(_EXISTS, [str(endpoint_id), str(tenant_id), str(deleted)])])
         if not len(found):
             raise NotFound("No such webhook endpoint.")
 
@@ -61,36 +53,3 @@ def find_part(
 def of_endpoint(endpoint_id: UUID) -> Condition:
     """The condition on rows of one endpoint."""
     return Condition('t."endpoint_id" = {0}', (str(endpoint_id),))
-
-
-def endpoint_with_key() -> dict[str, Any]:
-    """The schema of an endpoint that shows its new key."""
-    found = {**shapes.ENDPOINT.schema()}
-    found["properties"] = {
-        **found["properties"],
-        "secret": {
-            "type": ["string", "null"],
-            "pattern": "^whsec_",
-            "description": "The signing key, shown this once (null when an Idempotency-Key is repeated); not for ed25519.",
-        },
-        "public_key": {
-            "type": "string",
-            "pattern": "^whpk_",
-            "description": "With which receivers verify; only for ed25519, whose private half is never shown.",
-        },
-    }
-    return found
-
-
-def with_key(shown: Shown, *, status: int = 200, location: str = "") -> Answer:
-    """The endpoint as it reads everywhere else, and its new key."""
-    endpoint = shown.endpoint
-    (rows,) = pipeline.run([one_call(shapes.ENDPOINT, Selection(), endpoint.tenant_id, str(endpoint.pk))])
-    content, version = rows.row()
-    key = {"secret": shown.secret} if shown.secret else {"public_key": shown.public_key}
-    return Answer(
-        orjson.dumps(orjson.loads(content or b"{}") | key),
-        status=status,
-        headers={"Location": location} if location else {},
-        tag=preconditions.etag((version or b"").decode(), Selection()),
-    )

@@ -11,95 +11,12 @@ from api.listing import Listing, Sort
 from core.ids import parse_uuid
 
 from . import horizon, states, wanted
-from .models import Delivery, Endpoint, Event, Secret
+from .models import Delivery, Event
 
 _EVENT_ID = "'evt_' || replace({0}::text, '-', '')"
 _EVENT_ID_SCHEMA = {"type": "string", "pattern": "^evt_[0-9a-f]{32}$"}
 _MAYBE_INSTANT = {"type": ["string", "null"], "format": "date-time"}
 _WHOLE = {"type": "integer"}
-
-_HEALTH = 'FROM webhooks_endpoint_health h WHERE h.tenant_id = t."tenant_id" AND h.endpoint_id = t."id"'
-
-
-def _health(name: str, sql: str, schema: dict[str, Any], text: str) -> shapes.Field:
-    return shapes.computed(name, f"SELECT {sql} {_HEALTH}", schema).described(text)
-
-
-ENDPOINT = shapes.Shape(
-    name="webhook endpoint",
-    model=Endpoint,
-    fields=(
-        shapes.uuid("id"),
-        shapes.text("url").described("Where events are sent; https, public."),
-        shapes.strings("events").described("Exact types, families (`product.*`) or `*`."),
-        shapes.boolean("active").described("False stops delivery and keeps everything else."),
-        shapes.text("description"),
-        shapes.text("api_version").described("The version of the envelope, pinned at creation."),
-        shapes.choice("payload_mode", ("thin", "full")).described(
-            "`thin` names the resource; `full` carries its representation as of the event, up to 64 KiB."
-        ),
-        shapes.computed(
-            "signature",
-            'SELECT s.kind FROM webhooks_secret s WHERE s.tenant_id = t."tenant_id" AND s.endpoint_id = t."id"'
-            " ORDER BY s.created_at DESC, s.id DESC LIMIT 1",
-            {"type": "string", "x-extensible-enum": Secret.Kind.values},
-        ).described("How messages are signed: `hmac` (`v1`, a shared secret) or `ed25519` (`v1a`, a public key)."),
-        shapes.boolean("ordered").described("One message of a resource at a time, in the order of its events."),
-        shapes.integer("max_inflight").described("Most messages that wait for an answer at once."),
-        shapes.integer("max_rps").nullable().described("Most messages in a second; null is no limit of its own."),
-        shapes.text("disabled_reason").described(
-            "Why it is not active: by_user, gone (the receiver said 410), failing (72 hours of failures), …; empty while active."
-        ),
-        shapes.instant("disabled_at").nullable(),
-        shapes.computed("disabled_by", "NULLIF(t.\"disabled_by\", '')", {"type": ["string", "null"]}).described(
-            "Who disabled it: `key:<id>`, `user:<id>`, `service:<id>` or `platform`."
-        ),
-        _health("failing_since", shapes.INSTANT.format("h.failing_since"), _MAYBE_INSTANT, "Null unless it fails now."),
-        shapes.computed("consecutive_failures", f"coalesce((SELECT h.consecutive_failures {_HEALTH}), 0)", _WHOLE),
-        shapes.computed(
-            "circuit_state",
-            f"coalesce((SELECT h.circuit_state {_HEALTH}), '{states.CLOSED}')",
-            {"type": "string", "x-extensible-enum": list(states.CIRCUIT)},
-        ).described("`closed` lets messages through; `open` holds them back; `half_open` sends one to see."),
-        _health("circuit_until", shapes.INSTANT.format("h.circuit_until"), _MAYBE_INSTANT, "When it is tried again."),
-        _health(
-            "paused_until", shapes.INSTANT.format("h.paused_until"), _MAYBE_INSTANT, "The receiver's own Retry-After."
-        ),
-        shapes.instant("created_at"),
-        shapes.instant("updated_at"),
-        shapes.integer("version"),
-    ),
-    where='t."deleted_at" IS NULL',
-    unversioned=(
-        "(SELECT left(md5(concat_ws('/', h.failing_since, h.consecutive_failures, h.circuit_state, h.circuit_until,"
-        f" h.paused_until)), 12) {_HEALTH} AND (h.consecutive_failures > 0 OR h.failing_since IS NOT NULL"
-        f" OR h.circuit_state <> '{states.CLOSED}' OR h.paused_until IS NOT NULL))"
-    ),
-    example={
-        "id": "0199f2c0-5b1e-7c3a-9d44-0a6c2f1e8b90",
-        "url": "https://hooks.example.com/platform",
-        "events": ["product.*", "order.placed"],
-        "active": True,
-        "description": "Warehouse system",
-        "api_version": "2026-01-01",
-        "payload_mode": "thin",
-        "signature": "hmac",
-        "ordered": False,
-        "max_inflight": 8,
-        "max_rps": None,
-        "disabled_reason": "",
-        "disabled_at": None,
-        "disabled_by": None,
-        "failing_since": None,
-        "consecutive_failures": 0,
-        "circuit_state": "closed",
-        "circuit_until": None,
-        "paused_until": None,
-        "created_at": "2026-01-01T12:00:00.000Z",
-        "updated_at": "2026-01-01T12:00:00.000Z",
-        "version": 1,
-    },
-)
 
 TIMINGS_SCHEMA = {
     "type": "object",
@@ -271,17 +188,6 @@ for _filters in (DeliveryFilters, EventFilters):
     _filters.base_filters["to"] = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="lt")
 
 
-class EndpointFilters(Filters):
-    """`active` narrows to the enabled or the disabled ones."""
-
-    active = django_filters.BooleanFilter()
-
-    class Meta:
-        model = Endpoint
-        fields: Any = []
-
-
-ENDPOINTS = Listing(ENDPOINT, filters=EndpointFilters)
 DELIVERIES = Listing(DELIVERY, filters=DeliveryFilters, sorts=_BY_TIME)
 EVENTS = Listing(EVENT, filters=EventFilters, sorts=_BY_TIME, default_sort="created_at")
 

@@ -4,18 +4,24 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 from uuid import UUID
 
+import django_filters
 from django.http import HttpRequest, HttpResponse
 
-from api.permissions import Operation
+from api.filters import Filters
+from api.operations import Operation
 from api.views import ApiViewSet
-from api.writing import Answer, Command
+from api.writing import Command
 from core.errors import InvalidTransition
 
 from . import actions, egress, queries, shapes
+from .actions import EndpointLimitReached, create_endpoint, delete_endpoint, update_endpoint
 from .egress import BlockedDestination
-from .parts import READ, WRITE, EndpointPart, endpoint_with_key, find_part, of_endpoint, with_key
+from .models import Endpoint
+from .parts import READ, WRITE, EndpointPart, find_part, of_endpoint
 from .patterns import UnknownEventPattern
 from .policies import FullPayloadForbidden
+from .queries import locked_endpoint
+from .representations import NewWebhookEndpointOut, WebhookEndpointOut
 from .serializers import EndpointChangeIn, EndpointIn
 
 _EXAMPLE = {
@@ -25,104 +31,72 @@ _EXAMPLE = {
 }
 
 
+class EndpointFilters(Filters):
+    """`active` narrows to the enabled or the disabled ones."""
+
+    active = django_filters.BooleanFilter()
+
+    class Meta:
+        model = Endpoint
+        fields: Any = []
+
+
 class EndpointViewSet(EndpointPart):
     """Endpoints: where events are sent, which, and how."""
 
-    operations: ClassVar[dict[str, Operation]] = {
-        "list": Operation(
-            scope=READ, summary="List webhook endpoints", listing=shapes.ENDPOINTS, shape=shapes.ENDPOINT
-        ),
+    serializer_class = WebhookEndpointOut
+    filterset_class = EndpointFilters
+    operations = {
+        "list": Operation("List webhook endpoints"),
         "create": Operation(
-            scope=WRITE,
-            summary="Register a webhook endpoint",
-            description="The answer holds the signing secret, this once; with `signature: ed25519` it holds the public key, "
-            "which can be read again. `payload_mode: full` needs, beside this scope, the scope to read every kind of resource the "
-            "patterns cover (`catalog.read` for `product.*`). A tenant has at most 100 endpoints.",
+            "Register a webhook endpoint",
+            "The answer holds the signing secret, this once; with `signature: ed25519` it holds the public key, which can be "
+            "read again. `payload_mode: full` needs, beside this scope, the scope to read every kind of resource the patterns "
+            "cover (`catalog.read` for `product.*`). A tenant has at most 100 endpoints.",
             body=EndpointIn,
-            status=201,
-            answer=endpoint_with_key(),
+            answer=NewWebhookEndpointOut,
+            run=create_endpoint,
             secrets=("secret",),
-            errors=(
-                BlockedDestination,
-                UnknownEventPattern,
-                FullPayloadForbidden,
-                actions.EndpointLimitReached,
-            ),
+            errors=(BlockedDestination, UnknownEventPattern, FullPayloadForbidden, EndpointLimitReached),
             example=_EXAMPLE,
         ),
         "retrieve": Operation(
-            scope=READ,
-            summary="Read a webhook endpoint",
-            description="The ETag changes with the endpoint's health too; what stands before a semicolon in it is the version.",
-            shape=shapes.ENDPOINT,
+            "Get a webhook endpoint",
+            "The ETag changes with the endpoint's health too; what stands before a semicolon in it is the version.",
         ),
         "partial_update": Operation(
-            scope=WRITE,
-            summary="Change a webhook endpoint",
-            description="`active: false` stops delivery and keeps history; `active: true` resumes what is under 72 h old, lets "
-            "older deliveries fail (replay them), and forgets past failures. What happens while it is inactive is not queued: "
-            "a replay with `only: missing` makes up for it.",
+            "Update a webhook endpoint",
+            "`active: false` stops delivery and keeps history; `active: true` resumes what is under 72 h old, lets older "
+            "deliveries fail (replay them), and forgets past failures. What happens while it is inactive is not queued: a "
+            "replay with `only: missing` makes up for it.",
             body=EndpointChangeIn,
-            partial=True,
-            shape=shapes.ENDPOINT,
+            find=locked_endpoint,
+            run=update_endpoint,
             errors=(BlockedDestination, UnknownEventPattern, FullPayloadForbidden),
             example={"active": False},
         ),
         "destroy": Operation(
-            scope=WRITE,
-            summary="Delete a webhook endpoint; its history stays",
-            description="What was not delivered has failed. Deliveries and replays stay readable.",
-            status=204,
+            "Delete a webhook endpoint; its history stays",
+            "What was not delivered has failed. Deliveries and replays stay readable.",
+            find=locked_endpoint,
+            run=delete_endpoint,
         ),
     }
 
-    def list(self, request: HttpRequest) -> HttpResponse:
-        """The tenant's endpoints."""
-        return self.page()
-
     def create(self, request: HttpRequest) -> HttpResponse:
-        """Register one."""
-        addresses = self._addresses()
-
-        def work(command: Command) -> Answer:
-            made = actions.create_endpoint(actor=command.actor, data=command.data, addresses=addresses, at=command.at)
-            return with_key(made, status=201, location=f"{request.path}/{made.endpoint.pk}")
-
-        return self.write(work)
-
-    def retrieve(self, request: HttpRequest, pk: UUID) -> HttpResponse:
-        """One endpoint."""
-        return self.one(pk)
+        """Register one, whose host is looked up before the transaction."""
+        return self.write(addresses=self._addresses())
 
     def partial_update(self, request: HttpRequest, pk: UUID) -> HttpResponse:
-        """Change one."""
-        addresses = self._addresses()
-
-        def work(command: Command) -> Any:
-            return actions.update_endpoint(
-                actor=command.actor,
-                endpoint=command.target,
-                data=command.data,
-                addresses=addresses,
-                at=command.at,
-            )
-
-        return self.write(work, find=lambda actor: queries.locked_endpoint(actor, pk))
-
-    def destroy(self, request: HttpRequest, pk: UUID) -> HttpResponse:
-        """Delete one."""
-
-        def work(command: Command) -> Any:
-            return actions.delete_endpoint(actor=command.actor, endpoint=command.target, at=command.at)
-
-        return self.write(work, find=lambda actor: queries.locked_endpoint(actor, pk))
+        """Change one, whose new host is looked up before the transaction."""
+        return self.write(addresses=self._addresses())
 
     def _addresses(self) -> Sequence[str]:
         """Look the new address's name up, before the transaction that may not wait for it."""
         way = egress.rules()
         if way.allow_private:
             return ()
-        return self.ahead(lambda data: egress.look_up(data["url"], way) if "url" in data else []) or ()
+        return self.before_transaction(lambda data: egress.look_up(data["url"], way) if "url" in data else []) or ()
 
 
 class DeliveryViewSet(EndpointPart):
@@ -152,11 +126,11 @@ class DeliveryViewSet(EndpointPart):
     def deliveries(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """All of one endpoint."""
         self.must_exist(pk)
-        return self.page(of_endpoint(pk))
+        return self.list_page(of_endpoint(pk))
 
     def delivery(self, request: HttpRequest, pk: UUID, delivery_id: UUID) -> HttpResponse:
         """One delivery."""
-        return self.one(delivery_id, extra=of_endpoint(pk))
+        return self.retrieve_one(delivery_id, extra=of_endpoint(pk))
 
     def redeliver(self, request: HttpRequest, pk: UUID, delivery_id: UUID) -> HttpResponse:
         """Send one again."""
@@ -185,4 +159,4 @@ class EventViewSet(ApiViewSet):
 
     def list(self, request: HttpRequest) -> HttpResponse:
         """The tenant's events."""
-        return self.page()
+        return self.list_page()

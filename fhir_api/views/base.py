@@ -8,8 +8,10 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 
 from api.idempotency import KeyReused, Replay
-from api.permissions import InsufficientScope, Operation
-from api.views import ApiViewSet, Work
+from api.operations import Operation
+from api.permissions import InsufficientScope
+from api.views import ApiViewSet
+from api.writes import Work
 from api.writing import Command
 from core import clock
 from core.actor import Actor
@@ -49,7 +51,7 @@ def reading(summary: str) -> Operation:
 
 
 def writing(summary: str) -> Operation:
-    """What an operation that writes demands: one of two scopes; which one, the tenant's policy says (`FhirViewSet.admit`)."""
+    """What an operation that writes demands: one of two scopes; which one, the tenant's policy says (`FhirViewSet.check_extra`)."""
     return Operation(scope="", any_scope=(WRITE_SCOPE, READ_SCOPE), summary=summary, feature=FEATURE)
 
 
@@ -79,8 +81,8 @@ class FhirViewSet(ApiViewSet):
         """
         negotiation.check_accept(request)
 
-    def _enter(self, tenant_id: UUID, proof: Rows, *, writing: bool) -> Actor:
-        actor = super()._enter(tenant_id, proof, writing=writing)
+    def _authorize(self, tenant_id: UUID, proof: Rows, *, writing: bool) -> Actor:
+        actor = super()._authorize(tenant_id, proof, writing=writing)
         self._entered, self.access = actor, smart.access_of(actor)
         self._may_read = actor.may(READ_SCOPE)
         return actor
@@ -91,11 +93,11 @@ class FhirViewSet(ApiViewSet):
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    def along(self, tenant_id: UUID) -> Sequence[Call]:
+    def extra_calls(self, tenant_id: UUID) -> Sequence[Call]:
         """The policies travel with the proof, and the mark of the write that is to come."""
         return policies_call(tenant_id), mark_call(tenant_id)
 
-    def admit(self, actor: Actor, rows: Sequence[Rows]) -> None:
+    def check_extra(self, actor: Actor, rows: Sequence[Rows]) -> None:
         """Demand the scope that the tenant's policy names.
 
         :raises InsufficientScope: the actor lacks it.
@@ -136,7 +138,7 @@ class FhirViewSet(ApiViewSet):
         response: HttpResponse = work(Command(actor=actor, data={}, target=target, at=clock.now()))
         return response
 
-    def alongside(self) -> Any:
+    def replay_context(self) -> Any:
         """What was read for the answer, and with which rights."""
         told: list[Access] = self.request.told  # type: ignore[attr-defined]
         return {"rights": self._rights(), "reads": [read.kept() for read in told]} if told else None
@@ -148,25 +150,25 @@ class FhirViewSet(ApiViewSet):
 
     def _replay(self, actor: Actor, replay: Replay) -> HttpResponse:
         """Answer again; what was read for the answer is read again, with the same rights or not at all."""
-        if replay.along is not None:
-            if replay.along["rights"] != self._rights():
+        if replay.context is not None:
+            if replay.context["rights"] != self._rights():
                 raise KeyReused("The key was used with other rights, and its answer holds what was read with them.")
-            self.note(actor, *(Access(*kept) for kept in replay.along["reads"]))
+            self.note(actor, *(Access(*kept) for kept in replay.context["reads"]))
         return answers.respond(
             replay.content, status=replay.status, headers={**replay.headers, "Idempotency-Replayed": "true"}
         )
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    def ask_within(self, calls: Callable[[UUID, smart.Access], Sequence[Call]]) -> tuple[Actor, list[Rows]]:
-        """Ask as `ask` does, with statements that are made for what the caller may see.
+    def read_within(self, calls: Callable[[UUID, smart.Access], Sequence[Call]]) -> tuple[Actor, list[Rows]]:
+        """Ask as `read` does, with statements that are made for what the caller may see.
 
         The token's scopes are known beforehand; only where the roles leave less, the first answers are thrown away.
         """
         guess = smart.of_subject(self.subject)
-        actor, rows = self.ask(lambda tenant_id: calls(tenant_id, guess))
+        actor, rows = self.read(lambda tenant_id: calls(tenant_id, guess))
         if self.access != guess:
-            actor, rows = self.ask(lambda tenant_id: calls(tenant_id, self.access))
+            actor, rows = self.read(lambda tenant_id: calls(tenant_id, self.access))
         return actor, rows
 
     def version(self, call: Callable[[UUID], Call], read: Access) -> HttpResponse:
@@ -180,7 +182,7 @@ class FhirViewSet(ApiViewSet):
                 return (found,)
             return (found, versions.last_body_call(tenant_id, read.type, read.fhir_id))
 
-        actor, (rows, *current) = self.ask(calls)
+        actor, (rows, *current) = self.read(calls)
         self.access.demand(read.type, smart.READ)
         if current and not _is_seen(self.subject.patient, read.type, rows, current[0]):
             read.outcome = 404

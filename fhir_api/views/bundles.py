@@ -40,11 +40,11 @@ class BundleViewSet(SearchViewSet):
         """Carry out a Bundle; after a deadlock of two transactions the one that lost is begun again."""
         return begun_again(lambda: self.write(self._work_on))
 
-    def admit(self, actor: Actor, rows: Sequence[Rows]) -> None:
+    def check_extra(self, actor: Actor, rows: Sequence[Rows]) -> None:
         """Let those in who may only read: which entries change something is known later."""
         self._refusal = None
         try:
-            super().admit(actor, rows)
+            super().check_extra(actor, rows)
         except Forbidden as refusal:
             self._refusal = refusal
 

@@ -66,7 +66,7 @@ class EverythingViewSet(SearchViewSet):
         """Write the record of a question about a patient who is not there."""
         outcome = 410 if isinstance(refusal, Gone) else 404
         gone = (read.fhir_id,) if outcome == 410 and read.type == "Patient" else ()
-        actor = self._actor or self.ask(lambda _: ())[0]
+        actor = self._actor or self.read(lambda _: ())[0]
         self.note(actor, Access(read.interaction, read.type, read.fhir_id, patients=gone, outcome=outcome))
 
 

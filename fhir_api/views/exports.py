@@ -9,7 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.http import http_date
 
 from api.errors import MethodNotAllowed, NotAcceptable
-from api.permissions import FeatureNotEnabled, Operation
+from api.operations import Operation
+from api.permissions import FeatureNotEnabled
 from api.writing import Command
 from core import clock
 from core.actor import Actor
@@ -53,17 +54,17 @@ class PatientBound(smart.OutsideScopes):
 class _ExportViewSet(FhirViewSet):
     """What all of them share: a token for one patient is refused, whatever it asks."""
 
-    def _enter(self, tenant_id: UUID, proof: Rows, *, writing: bool) -> Actor:
-        actor = super()._enter(tenant_id, proof, writing=writing)
+    def _authorize(self, tenant_id: UUID, proof: Rows, *, writing: bool) -> Actor:
+        actor = super()._authorize(tenant_id, proof, writing=writing)
         if self.access.patient:
             raise PatientBound
         return actor
 
-    def along(self, tenant_id: UUID) -> tuple[Call, ...]:
+    def extra_calls(self, tenant_id: UUID) -> tuple[Call, ...]:
         """Nothing of the record is changed: the scope of writers is not asked for."""
         return ()
 
-    def admit(self, actor: Actor, rows: Any) -> None:
+    def check_extra(self, actor: Actor, rows: Any) -> None:
         """Reading is enough."""
 
 
@@ -139,7 +140,7 @@ class ExportJobViewSet(_ExportViewSet):
 
     def retrieve(self, request: HttpRequest, job_id: UUID) -> HttpResponse:
         """202 while it is under way, then the manifest."""
-        _actor, rows = self.ask(lambda tenant_id: reading.status_calls(tenant_id, job_id, self.subject.id))
+        _actor, rows = self.read(lambda tenant_id: reading.status_calls(tenant_id, job_id, self.subject.id))
         found = reading.status_of(*rows)
         if found is None or found.state == states.CANCELLED:
             raise NoSuchExport
@@ -182,7 +183,7 @@ class ExportFileViewSet(_ExportViewSet):
 
     def download(self, request: HttpRequest, job_id: UUID, name: str) -> HttpResponse:
         """The lines of a file; whose data they are is recorded first."""
-        actor, rows = self.ask(lambda tenant_id: reading.content_calls(tenant_id, job_id, self.subject.id, name))
+        actor, rows = self.read(lambda tenant_id: reading.content_calls(tenant_id, job_id, self.subject.id, name))
         found = reading.content_of(*rows)
         if found is None:
             raise NoSuchExport

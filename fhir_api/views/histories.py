@@ -107,7 +107,7 @@ class HistoryViewSet(FhirViewSet):
             asked.append(_Asked(tenant_id, used, query, count, after, total, warnings))
             return asked[-1].calls()
 
-        actor, (rows, *others) = self.ask_within(calls)
+        actor, (rows, *others) = self.read_within(calls)
         if type_name:
             self.access.demand(type_name, smart.READ if fhir_id else smart.SEARCH)
         found, total = asked[-1], asked[-1].total
@@ -128,7 +128,7 @@ class HistoryViewSet(FhirViewSet):
 
     def _until(self) -> datetime:
         """Where a feed ends: whoever asks next for what changed since its newest version misses nothing."""
-        return settled(self._tenant_id(), lambda calls: self.ask(lambda _: calls)[1])
+        return settled(self._tenant_id(), lambda calls: self.read(lambda _: calls)[1])
 
     def _left_out(self) -> list[Issue]:
         """The warnings that a history does not have these parameters, as of a search.

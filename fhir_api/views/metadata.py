@@ -5,7 +5,7 @@ import hashlib
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from api.permissions import Operation
+from api.operations import Operation
 from fhir_api import answers
 from fhir_api.capability import statement
 from fhir_api.preconditions import is_unchanged

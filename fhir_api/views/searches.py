@@ -70,7 +70,7 @@ class SearchViewSet(FhirViewSet):
         answered = patients_of((one.type, one.fhir_id, one.body) for one in found)
         read.patients = sorted({*answered, *asked})
         read.parameters, read.count = names, len(found)
-        self.note(self._actor or self.ask(lambda _: ())[0], read)
+        self.note(self._actor or self.read(lambda _: ())[0], read)
 
     def _asked(self, name: str, pairs: Sequence[Pair]) -> Ask:
         return Ask(
@@ -83,7 +83,7 @@ class SearchViewSet(FhirViewSet):
         )
 
     def _trip(self, calls: Sequence[Call]) -> list[Rows]:
-        self._actor, rows = self.ask(lambda _: calls)
+        self._actor, rows = self.read(lambda _: calls)
         if self.access != self._within:
             raise _Narrower
         return rows

@@ -53,7 +53,7 @@ class ValidateViewSet(FhirViewSet):
 
     def validate(self, request: HttpRequest, type_name: str = "", fhir_id: str = "") -> HttpResponse:
         """Answer every broken rule as an issue; 200 whether there are any or not."""
-        self.ask(lambda _: ())
+        self.read(lambda _: ())
         question = _read(request, type_name, fhir_id)
         issues = _of_profiles(question)
         if question.resource is not None:
@@ -74,7 +74,7 @@ class ValidateViewSet(FhirViewSet):
         if not wanted:
             return []
         patient = self.access.patient
-        _, (policies, rows) = self.ask(
+        _, (policies, rows) = self.read(
             lambda tenant_id: [policies_call(tenant_id), integrity.present_call(tenant_id, wanted, patient=patient)]
         )
         try:
@@ -92,7 +92,7 @@ class ValidateViewSet(FhirViewSet):
                 Issue("not-supported", "The mode delete is not for one patient's token.", details="unsupported_mode")
             ]
         name = question.type, question.fhir_id
-        _, (policies, rows) = self.ask(
+        _, (policies, rows) = self.read(
             lambda tenant_id: [policies_call(tenant_id), integrity.referrers_call(tenant_id, [name])]
         )
         try:

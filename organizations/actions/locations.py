@@ -71,7 +71,7 @@ def create_default(*, tenant: Tenant, at: datetime) -> Location:
 
 
 @needs_transaction
-def create_location(*, actor: Actor, data: Mapping[str, Any], at: datetime) -> Location:
+def create_location(actor: Actor, data: Mapping[str, Any], at: datetime) -> Location:
     """This function will add a place to the actor's tenant and count it; `data` holds writable fields.
 
     :raises LocationForbidden: the membership is limited to certain places.
@@ -100,7 +100,7 @@ def create_location(*, actor: Actor, data: Mapping[str, Any], at: datetime) -> L
 
 
 @needs_transaction
-def update_location(*, actor: Actor, location: Location, changes: Mapping[str, Any], at: datetime) -> Location:
+def update_location(actor: Actor, location: Location, data: Mapping[str, Any], at: datetime) -> Location:
     """This function will change fields of a place, whose locked row is given; a change of nothing keeps the version.
 
     :raises InvalidFields: as `create_location`.
@@ -110,7 +110,7 @@ def update_location(*, actor: Actor, location: Location, changes: Mapping[str, A
     row = location
     was_used = row.status != LocationStatus.INACTIVE
     before = {name: getattr(row, name) for name in (*WRITABLE, "is_dispensing")}
-    _assign(row, changes)
+    _assign(row, data)
     changed = [name for name, value in before.items() if getattr(row, name) != value]
     if not changed:
         return row

@@ -6,7 +6,9 @@ from api.shapes import Shape
 from organizations.filters.tenancy import ChildFilters, MembershipFilters, OrganizationFilters, TenantFilters
 from organizations.models import Membership, Organization, Tenant
 
-from .locations import ADDRESS, CONTACT, IDENTIFIERS
+ADDRESS: dict[str, object] = {"type": ["object", "null"]}
+CONTACT: dict[str, object] = {"type": ["object", "null"]}
+IDENTIFIERS: dict[str, object] = {"type": "array", "items": {"type": "object"}}
 
 _NULLABLE_TEXT = {"type": ["string", "null"]}
 _UUIDS = {"type": "array", "items": {"type": "string", "format": "uuid"}}

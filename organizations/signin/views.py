@@ -7,7 +7,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
 from api import envelopes
-from api.permissions import Operation
+from api.operations import Operation
 from api.views import ApiViewSet
 from api.writing import read_body
 from core import clock
@@ -62,6 +62,7 @@ class TokenViewSet(SignInViewSet):
         "create": Operation(
             scope="",
             summary="Sign in with e-mail address and password",
+            status=200,
             description="For the platform's own applications. A `code` of the second factor raises the session at once.",
             body=SignInIn,
             answer=_TOKENS,

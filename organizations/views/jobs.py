@@ -6,7 +6,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 
 from api.filters import Condition
-from api.permissions import Operation
+from api.operations import Operation
 from api.views import ApiViewSet
 from core.errors import NotFound
 from organizations.shapes.jobs import JOB
@@ -28,4 +28,4 @@ class JobViewSet(ApiViewSet):
 
     def retrieve(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """Answer one job that the caller started."""
-        return self.one(pk, extra=Condition('t."started_by" = {0}', (str(self.subject.id),)))
+        return self.retrieve_one(pk, extra=Condition('t."started_by" = {0}', (str(self.subject.id),)))

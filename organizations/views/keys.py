@@ -7,7 +7,7 @@ import orjson
 from django.http import HttpRequest, HttpResponse
 
 from api.listing import one_call
-from api.permissions import Operation
+from api.operations import Operation
 from api.shapes import Selection
 from api.views import ApiViewSet
 from api.writing import Answer, Command
@@ -52,7 +52,7 @@ class ApiKeyViewSet(ApiViewSet):
 
     def list(self, request: HttpRequest) -> HttpResponse:
         """Answer the keys, never their secrets."""
-        return self.page()
+        return self.list_page()
 
     def create(self, request: HttpRequest) -> HttpResponse:
         """Make a key, or the successor of one."""

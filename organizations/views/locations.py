@@ -1,85 +1,68 @@
-"""HTTP of places."""
+"""HTTP of locations."""
 
-from typing import ClassVar
-from uuid import UUID
+from collections.abc import Sequence
 
 from django.http import HttpRequest, HttpResponse
 
-from api.permissions import Operation
+from api.filters import Condition
+from api.listing import ORDERING_FIELDS, Listing
+from api.operations import Operation
 from api.views import ApiViewSet
-from api.writing import Command
-from core.errors import InvalidFields, NotFound, QuotaExceeded, VersionConflict
-from organizations.actions import locations as actions
-from organizations.models import Location
-from organizations.queries import locations as queries
+from core.errors import InvalidFields, QuotaExceeded, VersionConflict
+from organizations.actions.locations import (
+    LocationCycle,
+    LocationForbidden,
+    LocationTooDeep,
+    create_location,
+    update_location,
+)
+from organizations.filters.locations import DirectoryFilters, LocationFilters
+from organizations.queries.locations import WITHIN, locked_location
+from organizations.representations.locations import LocationOut, PharmacyOut
 from organizations.serializers.locations import LocationIn
-from organizations.shapes.locations import LOCATION, LOCATIONS, PHARMACIES
+
+_DIRECTORY = Listing.of(
+    PharmacyOut, filterset_class=DirectoryFilters, ordering_fields=(*ORDERING_FIELDS, "name"), ordering="name"
+)
 
 
 class LocationViewSet(ApiViewSet):
-    """Places of the tenant, and the directory of pharmacies."""
+    """Locations of the tenant, and the directory of pharmacies."""
 
-    family = "organizations"
-    operations: ClassVar = {
+    scope_prefix = "locations."
+    serializer_class = LocationOut
+    filterset_class = LocationFilters
+    ordering_fields = (*ORDERING_FIELDS, "name")
+    operations = {
         "list": Operation(
-            scope="locations.read",
-            summary="List locations",
-            description="The tenant's places within the membership's reach; `directory=pharmacy` lists the pharmacies of "
-            "any tenant that publish themselves, with id, name, address and opening hours.",
-            listing=LOCATIONS,
+            "List locations",
+            "The tenant's locations within the membership's reach; `directory=pharmacy` lists the pharmacies of any tenant "
+            "that publish themselves, with id, name, address and opening hours.",
         ),
         "create": Operation(
-            scope="locations.write",
-            summary="Create a location",
+            "Create a location",
             body=LocationIn,
-            shape=LOCATION,
-            status=201,
-            errors=(InvalidFields, actions.LocationForbidden, actions.LocationTooDeep, QuotaExceeded),
+            run=create_location,
+            errors=(InvalidFields, LocationForbidden, LocationTooDeep, QuotaExceeded),
             example={"name": "North Pharmacy", "type": "pharmacy", "listed": True},
         ),
-        "retrieve": Operation(scope="locations.read", summary="Get a location", shape=LOCATION, errors=(NotFound,)),
+        "retrieve": Operation("Get a location"),
         "partial_update": Operation(
-            scope="locations.write",
-            summary="Update a location",
+            "Update a location",
             body=LocationIn,
-            partial=True,
-            shape=LOCATION,
-            errors=(
-                NotFound,
-                InvalidFields,
-                VersionConflict,
-                actions.LocationCycle,
-                actions.LocationTooDeep,
-                QuotaExceeded,
-            ),
+            find=locked_location,
+            run=update_location,
+            errors=(InvalidFields, VersionConflict, LocationCycle, LocationTooDeep, QuotaExceeded),
             example={"status": "suspended"},
         ),
     }
 
     def list(self, request: HttpRequest) -> HttpResponse:
-        """Answer the tenant's places, or the directory."""
+        """Answer the tenant's locations, or the directory."""
         if request.GET.get("directory") == "pharmacy":
-            return self.page(listing=PHARMACIES)
-        return self.page(queries.WITHIN)
+            return self.list_page(listing=_DIRECTORY)
+        return self.list_page()
 
-    def create(self, request: HttpRequest) -> HttpResponse:
-        """Add a place."""
-
-        def work(command: Command) -> Location:
-            return actions.create_location(actor=command.actor, data=command.data, at=command.at)
-
-        return self.write(work)
-
-    def retrieve(self, request: HttpRequest, pk: UUID) -> HttpResponse:
-        """Answer one place."""
-        return self.one(pk, extra=queries.WITHIN)
-
-    def partial_update(self, request: HttpRequest, pk: UUID) -> HttpResponse:
-        """Change fields of a place."""
-
-        def work(command: Command) -> Location:
-            return actions.update_location(
-                actor=command.actor, location=command.target, changes=command.data, at=command.at
-            )
-
-        return self.write(work, find=lambda actor: queries.locked_location(actor, pk))
+    def restrictions(self) -> Sequence[Condition]:
+        """Only locations that the membership reaches."""
+        return (WITHIN,)

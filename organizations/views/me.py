@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 
 from api.authentication import authenticator, tenant_header
 from api.filters import check_names
-from api.permissions import Operation
+from api.operations import Operation
 from api.views import ApiViewSet
 from core.actor import Actor, Subject, SubjectKind
 from organizations.models import Membership, ServiceAccount, User
@@ -77,7 +77,7 @@ class MeViewSet(ApiViewSet):
     def retrieve(self, request: HttpRequest) -> HttpResponse:
         """Answer who the caller is."""
         check_names(request.GET, ())
-        chosen = self.ask(lambda _: ())[0] if tenant_header(request) else None
+        chosen = self.read(lambda _: ())[0] if tenant_header(request) else None
         actors = [chosen] if chosen else authenticator().reach(self.subject, request)
         memberships = [_membership(actor, row) for actor, row in memberships_of(actors)]
         only = memberships[0] if len(memberships) == 1 else None

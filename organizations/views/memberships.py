@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 
-from api.permissions import Operation
+from api.operations import Operation
 from api.views import ApiViewSet
 from api.writing import Command
 from core.errors import InvalidFields, InvalidTransition, NotFound, QuotaExceeded, VersionConflict
@@ -67,7 +67,7 @@ class MembershipViewSet(ApiViewSet):
 
     def list(self, request: HttpRequest) -> HttpResponse:
         """Answer the tenant's members."""
-        return self.page()
+        return self.list_page()
 
     def create(self, request: HttpRequest) -> HttpResponse:
         """Invite a person, or add a service account."""

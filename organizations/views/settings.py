@@ -8,7 +8,7 @@ import orjson
 from django.http import HttpRequest, HttpResponse
 
 from api.filters import check_names
-from api.permissions import Operation
+from api.operations import Operation
 from api.preconditions import content_etag
 from api.views import ApiViewSet
 from api.writing import Answer, Command
@@ -83,7 +83,7 @@ class TenantSettingsViewSet(ApiViewSet):
         :raises NotFound: no membership reaches it; unknown tenants look alike.
         """
         check_names(self.request.GET, ())
-        return nearest(self.reach(), tenant_id)
+        return nearest(self.actors_in_reach(), tenant_id)
 
 
 class ConfigurationViewSet(TenantSettingsViewSet):

@@ -6,7 +6,8 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 
 from api.filters import Condition
-from api.permissions import InsufficientScope, Operation
+from api.operations import Operation
+from api.permissions import InsufficientScope
 from api.views import ApiViewSet
 from api.writing import Command
 from core.errors import Duplicate, InvalidFields, InvalidTransition, NotFound, VersionConflict
@@ -68,11 +69,11 @@ class TenantViewSet(ApiViewSet):
 
     def list(self, request: HttpRequest) -> HttpResponse:
         """Answer the tenants within reach."""
-        return self.page(Condition(*Reach.of(self.reach()).tenants()), bound=False)
+        return self.list_page(Condition(*Reach.of(self.actors_in_reach()).tenants()), bound=False)
 
     def retrieve(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """Answer one tenant."""
-        return self.one(pk, extra=Condition(*Reach.of(self.reach()).tenants()), bound=False)
+        return self.retrieve_one(pk, extra=Condition(*Reach.of(self.actors_in_reach()).tenants()), bound=False)
 
     def create(self, request: HttpRequest) -> HttpResponse:
         """Provision a tenant."""

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 
 from api.filters import Condition
-from api.permissions import Operation
+from api.operations import Operation
 from api.views import ApiViewSet
 from api.writing import Command
 from core.errors import Duplicate, InvalidFields, InvalidTransition, NotFound, VersionConflict
@@ -88,11 +88,11 @@ class OrganizationViewSet(ApiViewSet):
 
     def list(self, request: HttpRequest) -> HttpResponse:
         """Answer the organizations within reach."""
-        return self.page(Condition(*Reach.of(self.reach()).organizations()), bound=False)
+        return self.list_page(Condition(*Reach.of(self.actors_in_reach()).organizations()), bound=False)
 
     def retrieve(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """Answer one organization."""
-        return self.one(pk, extra=Condition(*Reach.of(self.reach()).organizations()), bound=False)
+        return self.retrieve_one(pk, extra=Condition(*Reach.of(self.actors_in_reach()).organizations()), bound=False)
 
     def create(self, request: HttpRequest) -> HttpResponse:
         """Add an organization."""
@@ -116,16 +116,16 @@ class OrganizationViewSet(ApiViewSet):
         """Answer what is below an organization, `depth` levels deep; what is below is not always within reach."""
         reach = self._reach(pk)
         below = Condition(BELOW, (str(pk), request.GET.get("depth") or "1"))
-        return self.page(below, Condition(*reach.organizations()), bound=False)
+        return self.list_page(below, Condition(*reach.organizations()), bound=False)
 
     def tenants(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """Answer the tenants of an organization that are within reach."""
         reach = self._reach(pk)
         own = Condition('t."organization_id" = {0}', (str(pk),))
-        return self.page(own, Condition(*reach.tenants()), bound=False)
+        return self.list_page(own, Condition(*reach.tenants()), bound=False)
 
     def _reach(self, pk: UUID) -> Reach:
-        reach = Reach.of(self.reach())
+        reach = Reach.of(self.actors_in_reach())
         if not reach.holds_organization(pk):
             raise NotFound("No such organization.")
         return reach

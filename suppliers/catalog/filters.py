@@ -1,7 +1,7 @@
 """What the list of products can be narrowed by."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import django_filters
 
@@ -71,6 +71,8 @@ class ProductFilters(Filters):
     status = django_filters.CharFilter(max_length=100)
     search = django_filters.CharFilter(max_length=200)
     updated_since = django_filters.IsoDateTimeFilter(field_name="updated_at", lookup_expr="gte")
+
+    otherwise: ClassVar = {"status": 't."archived_at" IS NULL'}  # archived products only when they are asked for
 
     class Meta:
         model = Product

@@ -1,27 +1,24 @@
 """HTTP of the category tree; the product operations are in `storefront`, which adds prices and stock."""
 
-from django.http import HttpRequest, HttpResponse
-
-from api.permissions import Operation
+from api.listing import ORDERING_FIELDS, SortBy
+from api.operations import Operation
 from api.views import ApiViewSet
 
-from .shapes import CATEGORIES
+from .representations import CategoryOut
 
 
 class CategoryViewSet(ApiViewSet):
     """The platform's taxonomy with the tenant's own categories."""
 
     family = "supplier"
+    scope_prefix = "catalog:"
+    tenant_kind = "supplier"
+    serializer_class = CategoryOut
+    ordering_fields = (*ORDERING_FIELDS, "code", "name", SortBy("tree", "path", "text"))
+    ordering = "tree"
     operations = {
         "list": Operation(
-            scope="catalog:read",
-            kind="supplier",
-            summary="List categories",
-            description="The platform's tree and the supplier's own categories, depth first, with product counts.",
-            listing=CATEGORIES,
+            "List categories",
+            "The platform's tree and the supplier's own categories, depth first, with product counts.",
         ),
     }
-
-    def list(self, request: HttpRequest) -> HttpResponse:
-        """Answer the tree as a page list."""
-        return self.page()

@@ -1,20 +1,17 @@
 """HTTP of the five product operations."""
 
-from uuid import UUID
-
-from django.http import HttpRequest, HttpResponse
-
-from api.permissions import Operation
+from api.listing import ORDERING_FIELDS, SortBy
+from api.operations import Operation
 from api.views import ApiViewSet
-from api.writing import Command
 from core.errors import InvalidTransition, VersionConflict
-from suppliers.catalog import queries, rules
 from suppliers.catalog.actions import create_product, replace_product
-from suppliers.catalog.models import Product
+from suppliers.catalog.filters import ProductFilters
+from suppliers.catalog.queries import locked_product
+from suppliers.catalog.rules import FieldLocked, GtinTaken, ProductInUse, SkuTaken
 from suppliers.catalog.serializers import ProductCreateIn, ProductIn
 
 from .actions import archive_product
-from .shapes import PRODUCT, PRODUCTS
+from .representations import ProductOut
 
 _EXAMPLE = {
     "supplier_sku": "GLV-NIT-M-100",
@@ -33,73 +30,41 @@ class ProductViewSet(ApiViewSet):
     """The products of a supplier. An archived product can still be read; it can never be written again."""
 
     family = "supplier"
+    scope_prefix = "catalog:"
+    tenant_kind = "supplier"
+    serializer_class = ProductOut
+    filterset_class = ProductFilters
+    ordering_fields = (*ORDERING_FIELDS, SortBy("name", "name_sort"), "supplier_sku")
+    count_sql = (
+        "SELECT coalesce((SELECT draft + active + discontinued FROM suppliers_productcounter WHERE tenant_id = $1), 0)"
+    )
     operations = {
         "list": Operation(
-            scope="catalog:read",
-            kind="supplier",
-            summary="List products",
-            description="Archived products are left out unless `status` asks for them. `search` finds beginnings of words "
-            "of name, SKU, brand and GTIN.",
-            listing=PRODUCTS,
+            "List products",
+            "Archived products are left out unless `status` asks for them. `search` finds beginnings of words of name, "
+            "SKU, brand and GTIN.",
         ),
         "create": Operation(
-            scope="catalog:write",
-            kind="supplier",
-            summary="Create a product",
+            "Create a product",
             body=ProductCreateIn,
-            shape=PRODUCT,
-            status=201,
-            errors=(rules.SkuTaken, rules.GtinTaken),
+            run=create_product,
+            errors=(SkuTaken, GtinTaken),
             example=_EXAMPLE,
         ),
-        "retrieve": Operation(scope="catalog:read", kind="supplier", summary="Get a product", shape=PRODUCT),
+        "retrieve": Operation("Get a product"),
         "update": Operation(
-            scope="catalog:write",
-            kind="supplier",
-            summary="Replace a product",
-            description="What the body leaves out takes its default; without `status` the status stays.",
+            "Replace a product",
+            "What the body leaves out takes its default; without `status` the status stays.",
             body=ProductIn,
-            shape=PRODUCT,
-            errors=(VersionConflict, InvalidTransition, rules.SkuTaken, rules.GtinTaken, rules.FieldLocked),
+            find=locked_product,
+            run=replace_product,
+            errors=(VersionConflict, InvalidTransition, SkuTaken, GtinTaken, FieldLocked),
             example=_EXAMPLE,
         ),
         "destroy": Operation(
-            scope="catalog:write",
-            kind="supplier",
-            summary="Archive a product",
-            status=204,
-            errors=(VersionConflict, InvalidTransition, rules.ProductInUse),
+            "Archive a product",
+            find=locked_product,
+            run=archive_product,
+            errors=(VersionConflict, InvalidTransition, ProductInUse),
         ),
     }
-
-    def list(self, request: HttpRequest) -> HttpResponse:
-        """Answer a page of products."""
-        return self.page()
-
-    def create(self, request: HttpRequest) -> HttpResponse:
-        """Create a product and answer it."""
-
-        def work(command: Command) -> Product:
-            return create_product(actor=command.actor, data=command.data, at=command.at, reading=command.reading)
-
-        return self.write(work)
-
-    def retrieve(self, request: HttpRequest, pk: UUID) -> HttpResponse:
-        """Answer one product."""
-        return self.one(pk)
-
-    def update(self, request: HttpRequest, pk: UUID) -> HttpResponse:
-        """Replace a product and answer it."""
-
-        def work(command: Command) -> Product:
-            return replace_product(actor=command.actor, product=command.target, data=command.data, at=command.at)
-
-        return self.write(work, find=lambda actor: queries.locked_product(actor, pk))
-
-    def destroy(self, request: HttpRequest, pk: UUID) -> HttpResponse:
-        """Archive a product."""
-
-        def work(command: Command) -> Product:
-            return archive_product(actor=command.actor, product=command.target, at=command.at)
-
-        return self.write(work, find=lambda actor: queries.locked_product(actor, pk))

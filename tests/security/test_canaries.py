@@ -103,7 +103,10 @@ def test_without_filters_and_row_security_the_walk_notices(mine, theirs):
     with connections["platform"].cursor() as cursor:
         cursor.execute("SELECT count(*) FROM suppliers_product")
         assert cursor.fetchone()[0] >= 2
-    with mock.patch.object(beyond, "add", _unfiltered), mock.patch.object(membership_sql, "one_tenant", _as_the_other(theirs)):
+    with (
+        mock.patch.object(beyond, "add", _unfiltered),
+        mock.patch.object(membership_sql, "one_tenant", _as_the_other(theirs)),
+    ):
         listing._statement.cache_clear()
         assert leaks(mine, theirs, [mine.api])
 

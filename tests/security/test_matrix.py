@@ -5,7 +5,7 @@ from unittest import mock
 
 import pytest
 
-from api import views
+from api import reads
 from core.clock import now
 from core.ids import uuid7
 from organizations import tokens
@@ -118,8 +118,8 @@ def test_membership_id_of_somebody_else_is_403(operation, mine, theirs):
 @pytest.mark.parametrize(
     ("check", "planted"),
     [
-        (test_token_without_the_scope_is_403, lambda: mock.patch.object(views, "authorize", return_value=None)),
-        (test_id_of_another_tenant_is_404, lambda: mock.patch.object(views, "NotFound", views.Forbidden)),
+        (test_token_without_the_scope_is_403, lambda: mock.patch.object(reads, "authorize", return_value=None)),
+        (test_id_of_another_tenant_is_404, lambda: mock.patch.object(reads, "NotFound", reads.Forbidden)),
     ],
 )
 def test_the_walk_notices_a_planted_fault(check: Callable[..., None], planted, mine, theirs):

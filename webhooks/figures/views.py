@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 
 from api.filters import check_names
 from api.listing import positive
-from api.permissions import Operation
+from api.operations import Operation
 from core import clock
 from core.errors import FieldError, InvalidFields, NotFound
 from webhooks import states
@@ -91,7 +91,7 @@ class FiguresViewSet(EndpointPart):
             asked["hours"] = _hours(request.GET.get("hours"))
             return queries.calls(tenant_id, pk, at=clock.now(), **asked)
 
-        _, (endpoint, hours) = self.ask(calls)
+        _, (endpoint, hours) = self.read(calls)
         if not len(endpoint):
             raise NotFound("No such webhook endpoint.")
         return self.answer(queries.write(endpoint, hours, **asked))

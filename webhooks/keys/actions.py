@@ -10,6 +10,7 @@ from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import Conflict, NotFound
 from core.ids import uuid7
+from core.results import Revealed
 from webhooks import changes, events, sealing, signing
 from webhooks.models import Endpoint, Secret
 
@@ -23,7 +24,7 @@ class SecretInUse(Conflict):
     title: ClassVar[str] = "The current secret cannot be revoked; rotate it with overlap_seconds 0."
 
 
-def add_secret(endpoint: Endpoint, *, kind: str, at: datetime) -> changes.Shown:
+def add_secret(endpoint: Endpoint, *, kind: str, at: datetime) -> Revealed:
     """Give an endpoint one more signing key."""
     secret_id = uuid7()
     asymmetric = kind == Secret.Kind.ED25519
@@ -39,13 +40,13 @@ def add_secret(endpoint: Endpoint, *, kind: str, at: datetime) -> changes.Shown:
         created_at=at,
         updated_at=at,
     )
-    return changes.Shown(endpoint, secret="" if asymmetric else signing.write_secret(key), public_key=public_key)
+    return Revealed(endpoint, {"public_key": public_key} if asymmetric else {"secret": signing.write_secret(key)})
 
 
 @needs_transaction
 def rotate_secret(
     *, actor: Actor, endpoint: Endpoint, overlap_seconds: int, kind: str | None = None, at: datetime
-) -> changes.Shown:
+) -> Revealed:
     """Sign with a new key at once; older ones sign beside it until the overlap ends, three live keys at most.
 
     `kind` None keeps to the kind of the newest key.

@@ -5,10 +5,11 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 
-from api.permissions import Operation
-from api.writing import Answer, Command
+from api.operations import Operation
+from api.writing import Command
 from webhooks import queries
-from webhooks.parts import READ, WRITE, EndpointPart, endpoint_with_key, of_endpoint, with_key
+from webhooks.parts import READ, WRITE, EndpointPart, of_endpoint
+from webhooks.representations import NewWebhookEndpointOut
 
 from . import actions, shapes
 from .serializers import RotationIn
@@ -31,7 +32,7 @@ class SecretViewSet(EndpointPart):
             "kind of signature changes too: during the overlap a message carries both. Three keys are live at most; one "
             "more ends the oldest.",
             body=RotationIn,
-            answer=endpoint_with_key(),
+            answer=NewWebhookEndpointOut,
             secrets=("secret",),
             example={"overlap_seconds": 86400},
         ),
@@ -47,20 +48,19 @@ class SecretViewSet(EndpointPart):
     def secrets(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """The keys that sign now."""
         self.must_exist(pk, deleted=False)
-        return self.page(of_endpoint(pk))
+        return self.list_page(of_endpoint(pk))
 
     def rotate_secret(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """Give the endpoint a new signing key."""
 
-        def work(command: Command) -> Answer:
-            made = actions.rotate_secret(
+        def work(command: Command) -> Any:
+            return actions.rotate_secret(
                 actor=command.actor,
                 endpoint=command.target,
                 overlap_seconds=command.data["overlap_seconds"],
                 kind=command.data.get("signature"),
                 at=command.at,
             )
-            return with_key(made)
 
         return self.write(work, find=lambda actor: queries.locked_endpoint(actor, pk))
 

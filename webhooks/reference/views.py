@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from api import cursors, envelopes, preconditions
 from api.filters import check_names
 from api.listing import positive
-from api.permissions import Operation
+from api.operations import Operation
 from api.views import ApiViewSet
 from core import clock
 from ledger import public as ledger
@@ -58,7 +58,7 @@ class ReferenceViewSet(ApiViewSet):
 
     def event_types(self, request: HttpRequest) -> HttpResponse:
         """A page of the catalogue."""
-        self.ask(lambda _: ())
+        self.read(lambda _: ())
         supplier = envelopes.supplier_style(self.family, self.subject.credential)
         check_names(request.GET, ("limit", "page" if supplier else "cursor"))
         kinds = catalogue.written()
@@ -72,7 +72,7 @@ class ReferenceViewSet(ApiViewSet):
     def meta(self, request: HttpRequest) -> HttpResponse:
         """The document."""
         check_names(request.GET, ())
-        self.ask(lambda _: ())
+        self.read(lambda _: ())
         content = orjson.dumps(meta.describe())
         return self.answer(content, tag=preconditions.content_etag(content))
 

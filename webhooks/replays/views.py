@@ -6,7 +6,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 
 from api.listing import one_call
-from api.permissions import Operation
+from api.operations import Operation
 from api.shapes import Selection
 from api.writing import Answer, Command
 from core import pipeline
@@ -65,11 +65,11 @@ class ReplayViewSet(EndpointPart):
     def list(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """All of one endpoint, also after it was deleted."""
         self.must_exist(pk)
-        return self.page(of_endpoint(pk))
+        return self.list_page(of_endpoint(pk))
 
     def retrieve(self, request: HttpRequest, pk: UUID, replay_id: UUID) -> HttpResponse:
         """One replay."""
-        return self.one(replay_id, extra=of_endpoint(pk))
+        return self.retrieve_one(replay_id, extra=of_endpoint(pk))
 
     def cancel(self, request: HttpRequest, pk: UUID, replay_id: UUID) -> HttpResponse:
         """Stop one."""

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 
 from api.deferred_writes import DeferredWriteViewSet
 from api.idempotency import Claim
-from api.permissions import Operation
+from api.operations import Operation
 from api.writing import Answer, Command
 from core.ids import uuid7
 from webhooks import queries

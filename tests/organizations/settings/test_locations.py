@@ -17,7 +17,7 @@ from ledger.models import Event
 from organizations.actions.entitlements import Terms, grant_plan
 from organizations.models import Location, LocationWord, PharmacyListing, Quota, Tenant
 from organizations.queries.locations import WITHIN
-from organizations.shapes.locations import LOCATIONS
+from organizations.views.locations import LocationViewSet
 from tests.factories import Api, as_member, bearer, member, organization, provision, suffix
 
 PATH = "/v1/locations"
@@ -311,7 +311,9 @@ def test_search_uses_the_index_of_words_as_the_runtime_role():
 
 def test_list_can_walk_the_index_of_its_order_as_the_runtime_role():
     tenant = provision()
-    call = cursor_call(replace(read_query(LOCATIONS, QueryDict("")), extra=(WITHIN,)), tenant.id, after=None, limit=50)
+    call = cursor_call(
+        replace(read_query(LocationViewSet.listing, QueryDict("")), extra=(WITHIN,)), tenant.id, after=None, limit=50
+    )
     with tenant_context(tenant.id), connection.cursor() as cursor:
         Location.objects.bulk_create(
             [Location(tenant_id=tenant.id, name=f"Place {n}", type="ward") for n in range(3000)]

@@ -12,7 +12,7 @@ from api.listing import page_call, read_query
 from bench.seed_products import seed
 from core.db import tenant_context
 from core.ids import uuid7
-from suppliers.storefront.shapes import PRODUCTS
+from suppliers.storefront.views import ProductViewSet
 from tests.factories import suffix
 
 
@@ -36,7 +36,7 @@ def _below(nodes: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
 def plans(tenant_id: UUID, query: str, *, mode: str) -> list[list[dict[str, Any]]]:
     """Explain the page and the total of a query, prepared as the service prepares them."""
     found = []
-    for call in [page_call(read_query(PRODUCTS, QueryDict(query), "page"), tenant_id, page=1, limit=20)]:
+    for call in [page_call(read_query(ProductViewSet.listing, QueryDict(query), "page"), tenant_id, page=1, limit=20)]:
         name = f"plan_{uuid7().hex}"
         with tenant_context(tenant_id), connection.cursor() as cursor:
             cursor.execute("SELECT current_user")

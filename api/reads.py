@@ -1,0 +1,172 @@
+"""Reading: one round trip to PostgreSQL, in which the statement that proves the membership also binds the tenant."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import ProgrammingError
+from django.http import HttpRequest, HttpResponse
+from rest_framework.viewsets import GenericViewSet
+
+from core import pipeline
+from core.actor import Actor, Subject
+from core.errors import Forbidden, NotFound, PlatformError
+from core.pipeline import Call, Rows
+
+from . import envelopes, metering, preconditions
+from .authentication import authenticator, tenant_header
+from .filters import Condition, all_of, check_names
+from .list_responses import cursor_answer, open_cursor, page_answer
+from .listing import Listing, Query, cursor_call, one_call, page_call, positive, read_query
+from .operations import Operation
+from .permissions import authorize
+from .shapes import Selection, Shape, select
+
+
+class ReadingViewSet(GenericViewSet[Any]):
+    """The reading half of `ApiViewSet`."""
+
+    family: str
+    restriction: Condition | None
+    request: HttpRequest  # type: ignore[assignment]  # Django's own: DRF's wrapper costs more than it gives here
+    subject: Subject
+    operation: Operation
+    meter: metering.Meter
+
+    # -- in which tenant -----------------------------------------------------------------------------------------------
+
+    def read(self, calls: Callable[[UUID], Sequence[Call]]) -> tuple[Actor, list[Rows]]:
+        """Run statements as the bound tenant in one round trip; their answers count only if the caller may have them."""
+        tenant_id = self._tenant_id()
+        proof = authenticator().proof(self.subject, tenant_id)
+        try:
+            rows = pipeline.run([proof, *calls(tenant_id)])
+        except (PlatformError, ProgrammingError):
+            # A malformed question, or tenant tables shut because nothing was bound: first say who may not ask at all.
+            self._authorize(tenant_id, pipeline.run([proof])[0], writing=False)
+            raise
+        return self._authorize(tenant_id, rows[0], writing=False), rows[1:]
+
+    def actor(self) -> Actor:
+        """The caller in the tenant of the request, for views that read by other means.
+
+        :raises Forbidden: not an active member, or without the operation's scope.
+        """
+        return self.read(lambda _: ())[0]
+
+    def actors_in_reach(self) -> list[Actor]:
+        """The subject in each tenant where it may run this operation: the header's one, or all of them.
+
+        :raises Forbidden: nowhere.
+        """
+        if tenant_header(self.request):
+            return [self.actor()]
+        allowed, refusal = [], None
+        for actor in authenticator().reach(self.subject, self.request):
+            try:
+                authorize(self.operation, actor)
+                allowed.append(actor)
+            except Forbidden as error:
+                refusal = error
+        if not allowed:
+            raise refusal or Forbidden("The subject is not an active member of any tenant.")
+        return allowed
+
+    def _tenant_id(self) -> UUID:
+        return tenant_header(self.request) or authenticator().only_tenant(self.subject)
+
+    def _authorize(self, tenant_id: UUID, proof: Rows, *, writing: bool) -> Actor:
+        """Read the proof of membership, count the request in its tenant, and check the operation's demands."""
+        actor = authenticator().actor(self.subject, tenant_id, proof, self.request, writing=writing)
+        self.meter.enter_tenant(actor)
+        authorize(self.operation, actor)
+        return actor
+
+    # -- lists ---------------------------------------------------------------------------------------------------------
+
+    def restrictions(self) -> Sequence[Condition]:
+        """What every row that this view reads must meet, beside its tenant; by default the class's `restriction`."""
+        return (self.restriction,) if self.restriction else ()
+
+    def list_page(self, *extra: Condition, listing: Listing | None = None, bound: bool = True) -> HttpResponse:
+        """Answer a list, in the family's envelope.
+
+        `extra` conditions narrow it; `listing` is another than the operation's, to which the view's restrictions do not
+        apply; `bound=False` is for global tables.
+        """
+        found = listing or self.operation.listing
+        assert found is not None
+        narrowed = [*(() if listing else self.restrictions()), *extra]
+        supplier = envelopes.supplier_style(self.family, self.subject.credential)
+        return (self._page if supplier else self._cursor)(found, narrowed, bound=bound)
+
+    def _query(self, listing: Listing, extra: Sequence[Condition], *paging: str) -> Query:
+        query = read_query(listing, self.request.GET, *paging)
+        return Query(query.listing, query.selection, query.order, query.conditions, tuple(extra))
+
+    def _run(self, calls: Callable[[UUID | None], Sequence[Call]], *, bound: bool) -> list[Rows]:
+        return self.read(calls)[1] if bound else pipeline.run(calls(None))
+
+    def _page(self, listing: Listing, extra: Sequence[Condition], *, bound: bool) -> HttpResponse:
+        asked: dict[str, int] = {}
+
+        def calls(tenant_id: UUID | None) -> list[Call]:
+            query = self._query(listing, extra, "page")
+            asked["page"] = positive(self.request.GET.get("page"), 1)
+            asked["limit"] = positive(self.request.GET.get("limit"), 20, most=100)
+            return [page_call(query, tenant_id, **asked)]
+
+        (rows,) = self._run(calls, bound=bound)
+        return page_answer(self.request, rows, **asked)
+
+    def _cursor(self, listing: Listing, extra: Sequence[Condition], *, bound: bool) -> HttpResponse:
+        asked: dict[str, Any] = {}
+
+        def calls(tenant_id: UUID | None) -> list[Call]:
+            query = asked["query"] = self._query(listing, extra, "cursor")
+            limit = asked["limit"] = positive(self.request.GET.get("limit"), 50, most=200)
+            asked["tenant_id"] = tenant_id
+            after = open_cursor(self.request, query, tenant_id)
+            return [cursor_call(query, tenant_id, after=after, limit=limit)]
+
+        (rows,) = self._run(calls, bound=bound)
+        return cursor_answer(self.request, rows, **asked)
+
+    # -- one object ----------------------------------------------------------------------------------------------------
+
+    def retrieve_one(
+        self, key: object = None, *, shape: Shape | None = None, extra: Condition | None = None, bound: bool = True
+    ) -> HttpResponse:
+        """Answer the object that the path names, or `key`, with its ETag; or 304.
+
+        :raises NotFound: absent, or not the caller's.
+        """
+        found = shape or self.operation.shape
+        assert found is not None
+        key = self.kwargs[self.lookup_url_kwarg] if key is None else key
+        conditions = [*self.restrictions(), *([extra] if extra else [])]
+        asked: dict[str, Selection] = {}
+
+        def calls(tenant_id: UUID | None) -> list[Call]:
+            check_names(self.request.GET, ("fields", "include"))
+            chosen = asked["selection"] = select(found, self.request.GET.get("fields"), self.request.GET.get("include"))
+            return [one_call(found, chosen, tenant_id, str(key), all_of(conditions))]
+
+        (rows,) = self._run(calls, bound=bound)
+        if not len(rows):
+            raise NotFound(f"No such {found.name}.")
+        content, version = rows.row()
+        return self.answer(content or b"null", tag=preconditions.tag_of(found, asked["selection"], content, version))
+
+    def answer(
+        self, content: bytes, *, tag: str = "", status: int = 200, headers: dict[str, str] | None = None
+    ) -> HttpResponse:
+        """Answer JSON bytes in the family's single-object envelope."""
+        is_read = status == 200 and self.request.method in ("GET", "HEAD")
+        if tag and is_read and preconditions.matches_none(self.request, tag):
+            response = HttpResponse(status=304)
+            response.headers["ETag"] = tag
+            return response
+        supplier = envelopes.supplier_style(self.family, self.subject.credential if not self.operation.public else "")
+        extra = {**(headers or {}), **({"ETag": tag} if tag else {})}
+        return envelopes.respond(envelopes.one(content, supplier=supplier), status=status, headers=extra)

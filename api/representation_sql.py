@@ -1,0 +1,42 @@
+"""Pieces of SQL that representations are compiled to: instants, conditions of Django's Q, orders, aliases."""
+
+import re
+from collections.abc import Sequence
+
+from django.db import DEFAULT_DB_ALIAS, models
+from psycopg.sql import quote
+
+INSTANT = "to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
+_ROW = re.compile(r"(?<![\w.\"])t\.")
+
+
+def moved_to(sql: str, row: str) -> str:
+    """The same SQL over another alias than `t`."""
+    return sql if row == "t" else _ROW.sub(f"{row}.", sql)
+
+
+def condition_sql(model: type[models.Model], condition: models.Q, row: str = "t") -> str:
+    """A condition on the model's own columns as SQL over an alias, its constants written out.
+
+    :raises django.core.exceptions.FieldError: it names what is no column of the model.
+    """
+    query = model._default_manager.filter(condition).order_by().query
+    sql, parameters = query.get_compiler(DEFAULT_DB_ALIAS).compile(query.where)
+    written = sql % tuple(quote(value) for value in parameters)
+    return "(" + written.replace(f'"{model._meta.db_table}".', f"{row}.") + ")"
+
+
+def order_sql(model: type[models.Model], ordering: Sequence[str], row: str) -> str:
+    """The ORDER BY clause of names as Django writes them; empty for none.
+
+    :raises django.core.exceptions.FieldDoesNotExist: a name is no field of the model.
+    """
+    names = [(name.removeprefix("-"), name.startswith("-")) for name in ordering]
+    columns = [f'{row}."{_column(model, name)}"{" DESC" if down else ""}' for name, down in names]
+    return f" ORDER BY {', '.join(columns)}" if columns else ""
+
+
+def _column(model: type[models.Model], name: str) -> str:
+    found = model._meta.get_field(name)
+    assert isinstance(found, models.Field)
+    return str(found.column)

@@ -1,0 +1,298 @@
+"""Answers, declared as DRF serializers and compiled to SQL once: PostgreSQL writes the JSON, so a list makes no object a row.
+
+    class PackagingOut(Representation):
+        class Meta:
+            model = Packaging
+            fields = ("id", "level", "name", "units_per_pack", "gtin")
+            blank_as_null = ("name",)
+
+    class ProductOut(Representation):
+        packagings = PackagingOut(many=True, by="product", where=Q(state="current"), ordering=("position", "id"))
+        storage = StorageOut(when=Q(storage_light_sensitive__isnull=False))
+        udi = Document(UdiIn())
+        stock = Computed("SELECT … WHERE s.product_id = t.id", StockTotals())
+
+        class Meta:
+            model = Product
+            fields = ("id", "supplier_sku", "packagings", "storage", "udi", "stock", "created_at", "version")
+            includes = ("stock",)
+
+A plain name is a column of the model, which says its type, choices, length and null. In every piece of SQL `t` is the row of
+the representation that holds it. What a representation cannot be compiled from is an error when its module is imported. The
+same declaration gives `fields`, `include` and the component of the OpenAPI document; a test holds the JSON that PostgreSQL
+writes against what DRF renders from the same row.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NoReturn
+
+from django.core.exceptions import ImproperlyConfigured
+from django.db import models
+from django.db.models.expressions import RawSQL
+from rest_framework import serializers
+
+from core import clock
+from core.row_security import security_of
+
+from .representation_sql import INSTANT, condition_sql, moved_to, order_sql
+from .shapes import Field, Shape
+
+AnyField = serializers.Field[Any, Any, Any, Any]
+
+
+class Instant(serializers.DateTimeField):
+    """A timestamptz column: RFC 3339, UTC, three decimals."""
+
+    def to_representation(self, value: Any) -> Any:
+        return clock.rfc3339(value) if value is not None else None
+
+
+class OpenChoice(serializers.ChoiceField):
+    """A text out of a list that may grow. Source: contract, conventions "Enums"."""
+
+
+class BlankAsNull(serializers.CharField):
+    """A text column that is never null; the empty text is answered as null."""
+
+    def to_representation(self, value: Any) -> Any:
+        return value or None
+
+
+class Document(serializers.JSONField):
+    """A jsonb column, answered as it is; `form` is the field or serializer that describes it, None any object."""
+
+    def __init__(self, form: AnyField | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        self.form = form
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+class Computed(serializers.Field[Any, Any, Any, Any]):
+    """A member that SQL computes over `t`; `form` is the field or serializer that describes its value."""
+
+    def __init__(self, sql: str, form: AnyField, **options: Any) -> None:
+        options.setdefault("help_text", form.help_text)
+        super().__init__(allow_null=form.allow_null, **options)
+        self.sql, self.form = sql, form
+
+    def get_attribute(self, instance: Any) -> Any:
+        """The value that was computed for the row, kept by the member's name in `instance.computed`."""
+        return instance.computed[self.field_name]
+
+    def to_representation(self, value: Any) -> Any:
+        return self.form.to_representation(value)
+
+
+class Rows(serializers.ListSerializer[Any]):
+    """`many=True`: the rows of another table that name this one by the foreign key `by`, in an order."""
+
+    def __init__(
+        self, *, by: str = "", where: models.Q | str = "", ordering: Sequence[str] = (), **options: Any
+    ) -> None:
+        if by:
+            options.setdefault("source", "*")
+        super().__init__(**options)
+        self.by, self.where, self.ordering = by, where, tuple(ordering)
+
+    def to_representation(self, data: Any) -> Any:
+        return super().to_representation(self._rows_of(data) if self.by else data)
+
+    def _rows_of(self, parent: Any) -> Any:
+        """Fetch the rows by the ORM, as DRF would show them."""
+        model = self.child.Meta.model  # type: ignore[union-attr]
+        rows = model._default_manager.filter(**{self.by: parent})
+        if isinstance(self.where, models.Q):
+            rows = rows.filter(self.where)
+        elif self.where:
+            sql = (
+                f'SELECT t."{model._meta.pk.column}" FROM "{model._meta.db_table}" t, "{parent._meta.db_table}" parent'
+                f' WHERE parent."{parent._meta.pk.column}" = %s AND ({self.where})'
+            )
+            rows = rows.filter(pk__in=RawSQL(sql, (parent.pk,)))  # noqa: S611  # the declaration's own constants
+        return rows.order_by(*self.ordering)
+
+
+class Representation(serializers.ModelSerializer[Any]):
+    """Base of every answer that is read from one table; see the module.
+
+    `Meta` may name, beside DRF's `model`, `fields` and `extra_kwargs`: `includes`, members that only `include` brings;
+    `revealed`, members that only the answer of a write holds (`core.results.Revealed`); `blank_as_null`, text columns whose empty text is null; `name`, what a person calls it; `where`, what is visible at
+    all (a Q, or SQL); `rows`, SQL that stands in place of the model's table; `key`, the column of the path's id;
+    `version`, the column behind the ETag, or None; `tenant_column`; `unversioned`, SQL for a text that changes with what
+    is shown but not counted by the version; `example`, members of the example that read better than made ones.
+    """
+
+    serializer_field_mapping: ClassVar[Any] = {
+        **serializers.ModelSerializer.serializer_field_mapping,
+        models.DateTimeField: Instant,
+        models.JSONField: Document,
+    }
+    serializer_choice_field = OpenChoice
+    shape: ClassVar[Shape]
+
+    def __init__(self, *args: Any, when: models.Q | None = None, **options: Any) -> None:
+        if when is not None:
+            options.setdefault("source", "*")
+        super().__init__(*args, **options)
+        self.when = when
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if hasattr(cls, "Meta"):
+            try:
+                cls.shape = compiled(cls)
+            except (AssertionError, ImproperlyConfigured) as error:
+                raise ImproperlyConfigured(f"{cls.__name__}: {error}") from error
+
+    @classmethod
+    def many_init(cls, *args: Any, **options: Any) -> Any:
+        """The rows of a sub-select: DRF's list, with `by`, `where` and `ordering`."""
+        own = {
+            name: options.pop(name) for name in ("by", "where", "ordering", "help_text", "source") if name in options
+        }
+        return Rows(*args, child=cls(), **own, **options)
+
+    def get_fields(self) -> dict[str, AnyField]:
+        """DRF's fields: all read-only, null where their column is."""
+        found: dict[str, AnyField] = super().get_fields()
+        blank = getattr(self.Meta, "blank_as_null", ())
+        for name, field in found.items():
+            if name in blank:
+                field = found[name] = BlankAsNull(allow_null=True, help_text=field.help_text)  # noqa: PLW2901
+            column = _model_field(self.Meta.model, field.source or name)
+            field.read_only, field.required = True, False
+            field.allow_null = (
+                field.allow_null or getattr(field, "when", None) is not None or bool(column and column.null)
+            )
+        return found
+
+    def build_field(self, field_name: str, info: Any, model_class: Any, nested_depth: int) -> Any:
+        """A column's field; the id of a foreign key (`tenant_id`) is a column like any other."""
+        column = _model_field(model_class, field_name)
+        if column is None:
+            self.build_unknown_field(field_name, model_class)
+        if column.is_relation:
+            kind, options = self.build_standard_field(field_name, column.target_field)
+            return kind, {"help_text": options.get("help_text", ""), "allow_null": column.null}
+        return self.build_standard_field(field_name, column)
+
+    def to_representation(self, instance: Any) -> Any:
+        """What DRF renders from a row: the reference that the compiled SQL is tested against."""
+        if self.when is not None and not _holds(self.when, instance):
+            return None
+        return super().to_representation(instance)
+
+
+def _holds(condition: models.Q, instance: models.Model) -> bool:
+    rows = type(instance)._default_manager.using(instance._state.db).filter(condition, pk=instance.pk)
+    return bool(rows.exists())
+
+
+def _model_field(model: type[models.Model], name: str) -> Any:
+    """The model's field behind an attribute, which is `tenant_id` for the foreign key `tenant`; or None."""
+    return next((field for field in model._meta.concrete_fields if field.attname == name), None)
+
+
+def compiled(kind: type[Representation]) -> Shape:
+    """The SQL of a representation's members, its table, key and version.
+
+    :raises ImproperlyConfigured: a member is neither a column nor declared.
+    """
+    meta: Any = kind.Meta  # type: ignore[attr-defined]
+    includes: Sequence[str] = getattr(meta, "includes", ())
+    form = kind()
+    revealed: Sequence[str] = getattr(meta, "revealed", ())
+    members = {
+        name: Field(name, _expression(field, form, "t")) for name, field in form.fields.items() if name not in revealed
+    }
+    where = getattr(meta, "where", "")
+    return Shape(
+        name=getattr(meta, "name", "") or _words(kind.__name__),
+        model=meta.model,
+        fields=tuple(member for name, member in members.items() if name not in includes),
+        includes=tuple(members[name] for name in includes),
+        tenant_column=getattr(meta, "tenant_column", security_of(meta.model).tenant_column),
+        key=getattr(meta, "key", "id"),
+        version=getattr(meta, "version", "version"),
+        where=condition_sql(meta.model, where) if isinstance(where, models.Q) else where,
+        rows=getattr(meta, "rows", ""),
+        unversioned=getattr(meta, "unversioned", ""),
+        representation=kind,
+    )
+
+
+def _words(name: str) -> str:
+    bare = name.removesuffix("Out")
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in bare).strip()
+
+
+def _expression(field: AnyField, owner: Representation, row: str) -> str:
+    """The SQL of one member over the row's alias."""
+    if isinstance(field, Computed):
+        return f"({moved_to(field.sql, row)})"
+    if isinstance(field, Rows):
+        return f"({_rows(field, owner, row)})"
+    if isinstance(field, Representation):
+        return f"({_object(field, row)})"
+    column = _column(owner, field, row)
+    if isinstance(field, Instant):
+        return INSTANT.format(column)
+    if isinstance(field, serializers.DecimalField):
+        return f"{column}::text"
+    if isinstance(field, serializers.IPAddressField):
+        return f"host({column})"
+    return f"NULLIF({column}, '')" if isinstance(field, BlankAsNull) else column
+
+
+def _column(owner: Representation, field: AnyField, row: str) -> str:
+    found = _model_field(owner.Meta.model, str(field.source))
+    if found is None:
+        _refuse(f"{field.field_name}: {owner.Meta.model.__name__} has no column {field.source}")
+    return f'{row}."{found.column}"'
+
+
+def _refuse(text: str) -> NoReturn:
+    raise ImproperlyConfigured(text)
+
+
+def _object(form: Representation, row: str) -> str:
+    """An object of the same row; null where its condition does not hold."""
+    pairs = ", ".join(f"'{name}', {_expression(field, form, row)}" for name, field in form.fields.items())
+    built = f"json_build_object({pairs})"
+    if form.when is None:
+        return built
+    return f"CASE WHEN {condition_sql(form.Meta.model, form.when, row)} THEN {built} END"
+
+
+def _rows(field: Rows, owner: Representation, row: str) -> str:
+    """A list of another table's rows, walled off by the tenant like every reference."""
+    form: Representation = field.child  # type: ignore[assignment]
+    model: type[models.Model] = form.Meta.model
+    alias = f"{row}{len(row)}"
+    key: Any = model._meta.get_field(field.by)
+    conditions = [f'{alias}."{key.column}" = {row}."{owner.Meta.model._meta.pk.column}"']
+    tenant, outer = security_of(model).tenant_column, security_of(owner.Meta.model).tenant_column
+    if tenant and outer:
+        conditions.insert(0, f'{alias}."{tenant}" = {row}."{outer}"')
+    if isinstance(field.where, models.Q):
+        conditions.append(condition_sql(model, field.where, alias))
+    elif field.where:
+        conditions.append(f"({moved_to(field.where.replace('parent.', f'{row}.'), alias)})")
+    members = ", ".join(f'{_expression(one, form, alias)} AS "{name}"' for name, one in form.fields.items())
+    return (
+        f"SELECT coalesce(json_agg({alias}), '[]') FROM (SELECT {members} FROM \"{model._meta.db_table}\" {alias}"
+        f" WHERE {' AND '.join(conditions)}{order_sql(model, field.ordering, alias)}) {alias}"
+    )
+
+
+def shape_of(answer: Any) -> Shape | None:
+    """The compiled form of an answer that is read from a table; None for any other."""
+    return answer.shape if isinstance(answer, type) and issubclass(answer, Representation) else None
+
+
+def schema_form(field: AnyField) -> AnyField | Mapping[str, Any]:
+    """What describes a member's value to the OpenAPI document: itself, or the form that it names."""
+    form = getattr(field, "form", None)
+    return form if form is not None else field

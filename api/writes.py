@@ -1,0 +1,176 @@
+"""Writing: one transaction for the Idempotency-Key, the change, its facts and the stored answer."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+from uuid import UUID
+
+import orjson
+from django.db import DatabaseError, transaction
+from django.http import HttpRequest, HttpResponse
+
+from core import clock, pipeline
+from core.actor import Actor
+from core.errors import PlatformError
+from core.pipeline import Call, ReadBack, Rows
+from core.results import Refusal, Revealed
+
+from . import envelopes, idempotency, preconditions
+from .authentication import authenticator
+from .errors import problem_response
+from .filters import check_names
+from .listing import one_call
+from .reads import ReadingViewSet
+from .shapes import Selection, select
+from .writing import Answer, Command, read_body
+
+Work = Callable[[Command], Any]
+Result = TypeVar("Result")
+
+
+class WritingViewSet(ReadingViewSet):
+    """The writing half of `ApiViewSet`."""
+
+    operations: Any
+
+    def write(
+        self, work: Work | None = None, *, find: Callable[[Actor], Any] | None = None, **more: Any
+    ) -> HttpResponse:
+        """Run the operation's action in one transaction and answer what it changed; `more` is handed on to the action.
+
+        The order is the contract's: membership, scope, replay, object (404), version (409), body (400), action.
+        A view that needs another form of work passes `work`, which takes a `Command`, and how the target is found.
+        """
+        request: HttpRequest = self.request
+        key = idempotency.key_of(request)
+        tenant_id = self._tenant_id()
+        claim = idempotency.Claim.of(request, key, tenant_id, self.subject) if key else None
+        proof = authenticator().proof(self.subject, tenant_id)
+        work = work or (lambda command: self._act(command, more))
+        find = find or (lambda actor: self.operation.found(actor, self.kwargs))
+        for last in (False, True):
+            try:
+                return self._write(work, find, tenant_id, proof, claim)
+            except idempotency.NotClaimed as failure:
+                # On a connection that works, say first who may not ask at all.
+                self._authorize(tenant_id, pipeline.run([proof])[0], writing=True)
+                if last or not failure.lost:
+                    raise failure.reason  # noqa: B904 - its own cause tells what the database said
+        raise AssertionError("unreachable")
+
+    def before_transaction(self, prepare: Callable[[dict[str, Any]], Result]) -> Result | None:
+        """Do what no transaction may wait for, as the network, with a sound body and for who may write.
+
+        Nothing is refused here, since `write` does that in its order: who may not, or sent something else, gets None.
+        """
+        tenant_id = self._tenant_id()
+        try:
+            proof = authenticator().proof(self.subject, tenant_id)
+            self._authorize(tenant_id, pipeline.run([proof])[0], writing=True)
+            data, _ = read_body(self.request, self.operation)
+        except PlatformError:
+            return None
+        return prepare(data)
+
+    # -- what a family of views may add --------------------------------------------------------------------------------
+
+    def extra_calls(self, tenant_id: UUID) -> Sequence[Call]:
+        """Statements that travel with the proof of a write; `check_extra` is given their answers."""
+        return ()
+
+    def check_extra(self, actor: Actor, rows: Sequence[Rows]) -> None:
+        """Refuse a writer for reasons that are looked up; runs before any replay."""
+
+    def replay_context(self) -> Any:
+        """What is kept with an answer, as JSON takes it, for `_replay` to look at; None for nothing."""
+        return None
+
+    def _replay(self, actor: Actor, replay: idempotency.Replay) -> HttpResponse:
+        headers = {**replay.headers, "Idempotency-Replayed": "true"}
+        return envelopes.respond(replay.content, status=replay.status, headers=headers)
+
+    # -- the transaction -----------------------------------------------------------------------------------------------
+
+    def _write(
+        self, work: Work, find: Callable[[Actor], Any], tenant_id: UUID, proof: Call, claim: idempotency.Claim | None
+    ) -> HttpResponse:
+        with transaction.atomic():
+            actor, replay = self._enter_and_claim(tenant_id, proof, claim)
+            if replay is not None:
+                return self._replay(actor, replay)
+            response = self._work(actor, work, find(actor))
+            if claim is not None:
+                claim.keep(response, secrets=self.operation.secrets, context=self.replay_context())
+            return response
+
+    def _enter_and_claim(
+        self, tenant_id: UUID, proof: Call, claim: idempotency.Claim | None
+    ) -> tuple[Actor, idempotency.Replay | None]:
+        """Prove the membership and take the key in one round trip; if the caller is refused, both are rolled back."""
+        try:
+            proven, *rows = pipeline.run([proof, *self.extra_calls(tenant_id), *((claim.call(),) if claim else ())])
+        except DatabaseError as error:
+            raise idempotency.NotClaimed(error) from error
+        actor = self._authorize(tenant_id, proven, writing=True)
+        self.check_extra(actor, rows)
+        return actor, claim.replay(rows[-1]) if claim else None
+
+    def _work(self, actor: Actor, work: Work, target: Any) -> HttpResponse:
+        request: HttpRequest = self.request
+        if self.operation.upsert:
+            preconditions.check_upsert(request, target)
+        if target is not None:
+            preconditions.check_version(request, target)
+        check_names(request.GET, ("fields", "include") if self.operation.shape else ())
+        data, version = read_body(request, self.operation)
+        if target is not None:
+            preconditions.check_version(request, target, version)
+        chosen, reading = self._reading(actor)
+        result = work(Command(actor=actor, data=data, target=target, at=clock.now(), reading=reading))
+        return self._answer_write(result, chosen, reading, created=self.operation.upsert and target is None)
+
+    def _act(self, command: Command, more: dict[str, Any]) -> Any:
+        """Call the operation's action with what the operation has."""
+        operation = self.operation
+        assert operation.run is not None, f"{operation.summary}: no action"
+        given = {"actor": command.actor, "target": command.target, "data": command.data, "at": command.at}
+        if operation.takes("reading"):
+            more = {**more, "reading": command.reading}
+        return operation.run(*(given[name] for name in operation.arguments()), **more)
+
+    def _reading(self, actor: Actor) -> tuple[Selection, ReadBack | None]:
+        """What of the changed object is answered, and how it is read."""
+        shape = self.operation.shape
+        if shape is None:
+            return Selection(), None
+        chosen = select(shape, self.request.GET.get("fields"), self.request.GET.get("include"))
+        tenant_id = actor.tenant_id if shape.tenant_column else None
+        return chosen, ReadBack(lambda pk: one_call(shape, chosen, tenant_id, str(pk)))
+
+    def _answer_write(
+        self, result: Any, chosen: Selection, reading: ReadBack | None, *, created: bool = False
+    ) -> HttpResponse:
+        operation = self.operation
+        if isinstance(result, Refusal):
+            return problem_response(result.error, self.request)
+        if isinstance(result, Answer):
+            return self.answer(
+                result.content, status=result.status or operation.status, headers=result.headers, tag=result.tag
+            )
+        if operation.status == 204 or operation.shape is None or reading is None:
+            return envelopes.respond(b"", status=204)
+        row, members = (result.row, result.members) if isinstance(result, Revealed) else (result, None)
+        rows = pipeline.run([reading.call(row.pk)])[0] if reading.rows is None else reading.rows
+        content, version = rows.row()
+        tag = preconditions.tag_of(operation.shape, chosen, content, version)
+        if members:
+            content = orjson.dumps(orjson.loads(content or b"{}") | dict(members))
+        status = 201 if created else operation.status
+        headers = {"Location": location} if status == 201 and (location := self._location(row)) else {}
+        return self.answer(content or b"null", status=status, tag=tag, headers=headers)
+
+    def _location(self, row: Any) -> str:
+        """Where what was created is read; "" where it cannot be. Source: contract, conventions "Statuses"."""
+        if "retrieve" not in self.operations:
+            return ""
+        path = str(self.request.path).rstrip("/")
+        return path if self.operation.upsert else f"{path}/{row.pk}"

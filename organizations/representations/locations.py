@@ -1,0 +1,35 @@
+"""Locations as clients read them: a tenant's own, and the directory with no more than a pharmacy publishes."""
+
+from api.representations import Document, Representation
+from organizations.models import Location, PharmacyListing
+from organizations.serializers.locations import AddressIn, ContactIn, GeoIn, IdentifierIn, OpeningHoursIn
+
+
+class LocationOut(Representation):
+    """A location of the tenant."""
+
+    address = Document(AddressIn())
+    geo = Document(GeoIn())
+    opening_hours = Document(OpeningHoursIn(many=True))
+    contact = Document(ContactIn())
+    identifiers = Document(IdentifierIn(many=True))
+
+    class Meta:
+        model = Location
+        fields = (
+            "id", "tenant_id", "organization_id", "parent_id", "name", "type", "status", "address", "geo", "opening_hours",
+            "contact", "identifiers", "is_dispensing", "listed", "version", "created_at", "updated_at",
+        )  # fmt: skip
+
+
+class PharmacyOut(Representation):
+    """A pharmacy of any tenant that publishes itself. A suspended tenant's take nothing, so nobody should find them."""
+
+    address = Document(AddressIn())
+    opening_hours = Document(OpeningHoursIn(many=True))
+
+    class Meta:
+        model = PharmacyListing
+        fields = ("id", "name", "address", "opening_hours")
+        version = None
+        where = "EXISTS (SELECT FROM organizations_tenant o WHERE o.id = t.tenant_id AND o.status = 'active')"

@@ -1,0 +1,126 @@
+"""Products and categories as clients read them."""
+
+from django.db.models import Q
+from rest_framework import serializers
+
+from api.representations import Computed, Document, OpenChoice, Representation
+from core.row_security import BOUND
+
+from .models import Packaging, PlatformCategory, Product
+from .serializers import (
+    AttributeIn,
+    ClassificationsIn,
+    ControlledIn,
+    HazardousIn,
+    NationalCodeIn,
+    SubstituteIn,
+    UdiIn,
+)
+from .states import PackagingState
+
+
+class PackagingOut(Representation):
+    """One packaging of a product; `gtin` has 14 digits."""
+
+    class Meta:
+        model = Packaging
+        fields = (
+            "id", "level", "name", "units_per_pack", "gtin", "orderable", "min_order_quantity", "order_increment",
+            "max_order_quantity", "gross_weight_g", "length_mm", "width_mm", "height_mm",
+        )  # fmt: skip
+        blank_as_null = ("name",)
+
+
+class StorageOut(Representation):
+    """Where a product may be kept, in degrees Celsius."""
+
+    min_c = serializers.FloatField(source="storage_min_c")
+    max_c = serializers.FloatField(source="storage_max_c")
+    light_sensitive = serializers.BooleanField(source="storage_light_sensitive")
+    cold_chain = Computed("coalesce(t.storage_max_c <= 8, false)", serializers.BooleanField())
+
+    class Meta:
+        model = Product
+        fields = ("min_c", "max_c", "light_sensitive", "cold_chain")
+
+
+class ProductOut(Representation):
+    """A product as the catalog knows it."""
+
+    packagings = PackagingOut(
+        many=True, by="product", where=~Q(state=PackagingState.REMOVED), ordering=("position", "id")
+    )
+    storage = StorageOut(when=Q(storage_light_sensitive__isnull=False))
+    udi = Document(UdiIn())
+    national_codes = Document(NationalCodeIn(many=True))
+    classifications = Document(ClassificationsIn())
+    controlled = Document(ControlledIn())
+    hazardous = Document(HazardousIn())
+    substitutes = Document(SubstituteIn(many=True))
+    attributes = Document(AttributeIn(many=True))
+    # No file can be bound to a product before the files room exists, so the list is empty by nature.
+    media = Computed("SELECT '[]'::json", serializers.ListField(child=serializers.DictField()))
+
+    class Meta:
+        model = Product
+        fields: tuple[str, ...] = (
+            "id", "supplier_sku", "name", "description", "category", "kind", "status", "brand", "manufacturer_name",
+            "manufacturer_part_number", "base_unit", "packagings", "udi", "national_codes", "classifications", "tracking",
+            "expiry_required", "shelf_life_days", "min_remaining_shelf_life_days", "storage", "controlled", "hazardous",
+            "prescription_only", "substitutes", "tax_category", "country_of_origin", "lead_time_days", "attributes", "media",
+            "availability", "created_at", "updated_at", "version",
+        )  # fmt: skip
+        blank_as_null = ("brand", "manufacturer_name", "manufacturer_part_number", "tax_category", "country_of_origin")
+
+
+# The platform's categories and the tenant's own ones as one tree. `path` sorts it depth first; `product_count` holds what
+# `GET /v1/products?category=` finds.
+_TREE = f"""(
+WITH RECURSIVE bound (tenant_id) AS {BOUND},
+node AS (
+ SELECT id, code, name, parent_id, mappings, active, 'platform' AS source, created_at, updated_at, version,
+  lpad(position::text, 4, '0') AS step FROM suppliers_platformcategory
+ UNION ALL SELECT c.id, c.code, c.name, c.parent_id, c.mappings, c.active, 'own', c.created_at, c.updated_at, c.version,
+  'x' || c.code FROM suppliers_category c JOIN bound USING (tenant_id)),
+tree AS (
+ SELECT node.*, 1 AS depth, step AS path FROM node WHERE parent_id IS NULL
+ UNION ALL SELECT node.*, tree.depth + 1, tree.path || '/' || node.step FROM node JOIN tree ON node.parent_id = tree.id
+  WHERE tree.depth < 8),
+counted AS (
+ SELECT p.category, count(*) AS n FROM suppliers_product p JOIN bound USING (tenant_id)
+ WHERE p.archived_at IS NULL GROUP BY p.category)
+SELECT tree.*, bound.tenant_id, (
+ SELECT coalesce(sum(counted.n), 0)::bigint FROM tree below JOIN counted ON counted.category = below.code
+ WHERE below.path = tree.path OR starts_with(below.path, tree.path || '/')) AS product_count
+FROM tree CROSS JOIN bound)"""
+
+
+class CategoryMappings(serializers.Serializer[None]):
+    """Codes of other taxonomies, where there are any."""
+
+    unspsc = serializers.CharField(required=False)
+    emdn = serializers.CharField(required=False)
+    atc = serializers.CharField(required=False)
+
+
+class CategoryOut(Representation):
+    """A category of the platform's tree, or of the tenant's own part of it."""
+
+    depth = Computed("t.depth", serializers.IntegerField(help_text="1 for a root"))
+    source = Computed("t.source", OpenChoice(choices=("platform", "own")))
+    mappings = Document(CategoryMappings())
+    product_count = Computed(
+        "t.product_count",
+        serializers.IntegerField(
+            help_text="Products of the tenant in the category or below it, without archived ones."
+        ),
+    )
+
+    class Meta:
+        model = PlatformCategory
+        rows = _TREE
+        tenant_column = "tenant_id"
+        fields = (
+            "id", "code", "name", "parent_id", "depth", "source", "mappings", "active", "product_count", "created_at",
+            "updated_at", "version",
+        )  # fmt: skip

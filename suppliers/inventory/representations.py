@@ -1,0 +1,24 @@
+"""Stock as clients read it beside a product."""
+
+from rest_framework import serializers
+
+from api.representations import Computed
+
+
+class StockTotals(serializers.Serializer[None]):
+    """Totals over all locations, in base units."""
+
+    on_hand = serializers.IntegerField()
+    reserved = serializers.IntegerField()
+    sellable = serializers.IntegerField()
+
+
+def stock_totals() -> Computed:
+    """The totals of a product, whose row is `t`."""
+    return Computed(
+        "SELECT json_build_object('on_hand', coalesce(sum(s.on_hand), 0)::bigint,"
+        " 'reserved', coalesce(sum(s.reserved), 0)::bigint,"
+        " 'sellable', coalesce(sum(s.on_hand - s.reserved), 0)::bigint)"
+        " FROM suppliers_stocklevel s WHERE s.tenant_id = t.tenant_id AND s.product_id = t.id",
+        StockTotals(),
+    )
