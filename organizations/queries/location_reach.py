@@ -5,7 +5,7 @@ with locations reaches the rows at these, and nothing else is there for it. Sour
 
     WITHIN = reach("location_id")
 
-    self.page(WITHIN)                                   # reads: a condition over `t`, without parameters
+    def restrictions(self): return (WITHIN,)             # reads: a condition over `t`, without parameters
     WITHIN.filter(Appointment.objects.of(actor), actor)  # writes: the same rule for a queryset
     WITHIN.holds(actor, data["location_id"])            # a location that a body names
 """

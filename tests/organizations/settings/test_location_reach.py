@@ -21,7 +21,7 @@ from core.row_security import DISPATCHER
 from organizations import membership_sql
 from organizations.models import Location, Membership
 from organizations.public import LocationReach, reach
-from organizations.shapes.locations import LOCATIONS
+from organizations.views.locations import LocationViewSet
 from tests.factories import Api, as_member, bearer, member, new_api_key, provision, user
 
 PATH = "/v1/locations"
@@ -252,7 +252,7 @@ def test_nothing_stays_bound_on_the_connection_after_a_request():
 def test_list_within_a_limited_reach_walks_the_index_of_its_order_and_reads_the_binding_once(rule):
     held = Holder()
     held.limit([held.ids["a"]])
-    query = replace(read_query(LOCATIONS, QueryDict("")), extra=(rule,))
+    query = replace(read_query(LocationViewSet.listing, QueryDict("")), extra=(rule,))
     call = cursor_call(query, held.tenant.id, after=None, limit=50)
     with tenant_context(held.tenant.id):
         Location.objects.bulk_create(
