@@ -9,11 +9,6 @@ from django.http import HttpRequest, HttpResponse
 JSON = "application/json"
 
 
-def supplier_style(family: str, credential: str) -> bool:
-    """Tell which envelope an answer has; in `webhooks` the credential decides."""
-    return family == "supplier" or (family == "webhooks" and credential.startswith("key:"))
-
-
 def one(content: bytes, *, supplier: bool) -> bytes:
     """A single object in its envelope."""
     return b'{"success":true,"data":' + content + b"}" if supplier else b'{"data":' + content + b"}"

@@ -127,6 +127,12 @@ def kind_of(subject: Subject) -> CredentialKind:
     return CredentialKind.API_KEY if subject.credential.startswith(_KEY_PREFIX) else CredentialKind.BEARER
 
 
+def style_of(family: str, subject: Subject | None) -> Style:
+    """How a family answers a subject; who shows a credential it does not take, or none, is answered as a bearer."""
+    styles = FAMILIES[family].styles
+    return styles.get(kind_of(subject) if subject else CredentialKind.BEARER) or styles[CredentialKind.BEARER]
+
+
 def check_credential(family: str, subject: Subject, *, supplier_scope: str = "") -> Style:
     """Let a subject pass whose kind of credential the family takes; return the style of the answer.
 

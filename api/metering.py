@@ -23,13 +23,6 @@ class RateLimited(TooMany):
     code = "rate_limited"
 
 
-def policy_name(family: str, subject: Subject) -> str:
-    """The policy a family counts by; `webhooks` depends on the credential."""
-    if family == "webhooks":
-        return "webhooks_key" if subject.credential.startswith("key:") else "webhooks_bearer"
-    return family
-
-
 class Meter:
     """The limits of one request, and the headers they put on its answer."""
 
@@ -40,12 +33,12 @@ class Meter:
         self.counted: UUID | None = None
         self.costs = True
 
-    def enter(self, subject: Subject, family: str, *, costs: bool = True) -> None:
-        """Count against the tenant's bucket if the pair is known, else against the credential's own.
+    def enter(self, subject: Subject, policy: str, *, costs: bool = True) -> None:
+        """Count under a policy against the tenant's bucket if the pair is known, else against the credential's own.
 
         :raises RateLimited: with Retry-After.
         """
-        self.name, self.costs = policy_name(family, subject), costs
+        self.name, self.costs = policy, costs
         tenant_id = _header(self.request) or subject.bound_tenant_id
         known = _proven.get((subject.credential, tenant_id)) if tenant_id else None
         if known is None or known[0] < time.monotonic():
@@ -65,9 +58,7 @@ class Meter:
             self._take(f"{actor.tenant_id}:{actor.subject.credential}", actor.limits)
 
     def _take(self, bucket: str, limits: dict[str, int]) -> None:
-        policy = ratelimits.POLICIES[self.name]
-        if self.name in limits:
-            policy = ratelimits.limited(policy, limits[self.name])
+        policy = ratelimits.policy(self.name, limits)
         self.verdict = (ratelimits.take if self.costs else ratelimits.peek)(policy, bucket)
         if self.costs and not self.verdict.allowed:
             wait = self.verdict.reset_seconds

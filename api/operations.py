@@ -26,7 +26,7 @@ class Operation:
     """One endpoint.
 
     Rights: `scope` None takes the viewset's `scope_prefix` with `read` or `write`, "" lets in any active member, of
-    `any_scope` one suffices; `tenant` is "required", "optional" (all the subject's tenants when no header) or "none";
+    `any_scope` one suffices; `supplier_scope` is that of the supplier's side, where an address serves both; `tenant` is "required", "optional" (all the subject's tenants when no header) or "none";
     `public` needs no credential; `kind` is a kind the tenant must hold, `feature` one its plan must include;
     `user_only` keeps machines out; `step_up_seconds` is the greatest age of the second factor.
 
@@ -45,6 +45,7 @@ class Operation:
     description: str = ""
     scope: str | None = None
     any_scope: tuple[str, ...] = ()
+    supplier_scope: str = ""
     tenant: str = "required"
     public: bool = False
     kind: str | None = None

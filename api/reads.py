@@ -16,6 +16,7 @@ from core.pipeline import Call, Rows
 
 from . import envelopes, metering, preconditions
 from .authentication import authenticator, tenant_header
+from .families import CURSORS, PAGES, Envelope, Style, check_credential, style_of
 from .filters import check_names
 from .list_responses import cursor_answer, open_cursor, page_answer
 from .listing import Listing, Query, cursor_call, one_call, page_call, positive, read_query
@@ -33,6 +34,11 @@ class ReadingViewSet(GenericViewSet[Any]):
     subject: Subject
     operation: Operation
     meter: metering.Meter
+
+    @property
+    def style(self) -> Style:
+        """How the family answers this caller's kind of credential."""
+        return style_of(self.family, None if self.operation.public else self.subject)
 
     # -- in which tenant -----------------------------------------------------------------------------------------------
 
@@ -65,7 +71,7 @@ class ReadingViewSet(GenericViewSet[Any]):
         allowed, refusal = [], None
         for actor in authenticator().reach(self.subject, self.request):
             try:
-                authorize(self.operation, actor)
+                self._check(actor)
                 allowed.append(actor)
             except Forbidden as error:
                 refusal = error
@@ -80,8 +86,12 @@ class ReadingViewSet(GenericViewSet[Any]):
         """Read the proof of membership, count the request in its tenant, and check the operation's demands."""
         actor = authenticator().actor(self.subject, tenant_id, proof, self.request, writing=writing)
         self.meter.enter_tenant(actor)
-        authorize(self.operation, actor)
+        self._check(actor)
         return actor
+
+    def _check(self, actor: Actor) -> None:
+        check_credential(self.family, actor.subject, supplier_scope=self.operation.supplier_scope)
+        authorize(self.operation, actor)
 
     # -- lists ---------------------------------------------------------------------------------------------------------
 
@@ -98,8 +108,7 @@ class ReadingViewSet(GenericViewSet[Any]):
         found = listing or self.operation.listing
         assert found is not None
         narrowed = [*(() if listing else self.restrictions()), *extra]
-        supplier = envelopes.supplier_style(self.family, self.subject.credential)
-        return (self._page if supplier else self._cursor)(found, narrowed, bound=bound)
+        return (self._page if self.style.paging is PAGES else self._cursor)(found, narrowed, bound=bound)
 
     def _query(self, listing: Listing, extra: Sequence[Condition], *paging: str) -> Query:
         query = read_query(listing, self.request.GET, *paging)
@@ -114,7 +123,7 @@ class ReadingViewSet(GenericViewSet[Any]):
         def calls(tenant_id: UUID | None) -> list[Call]:
             query = self._query(listing, extra, "page")
             asked["page"] = positive(self.request.GET.get("page"), 1)
-            asked["limit"] = positive(self.request.GET.get("limit"), 20, most=100)
+            asked["limit"] = positive(self.request.GET.get("limit"), PAGES.default, most=PAGES.most)
             return [page_call(query, tenant_id, **asked)]
 
         (rows,) = self._run(calls, bound=bound)
@@ -125,7 +134,7 @@ class ReadingViewSet(GenericViewSet[Any]):
 
         def calls(tenant_id: UUID | None) -> list[Call]:
             query = asked["query"] = self._query(listing, extra, "cursor")
-            limit = asked["limit"] = positive(self.request.GET.get("limit"), 50, most=200)
+            limit = asked["limit"] = positive(self.request.GET.get("limit"), CURSORS.default, most=CURSORS.most)
             asked["tenant_id"] = tenant_id
             after = open_cursor(self.request, query, tenant_id)
             return [cursor_call(query, tenant_id, after=after, limit=limit)]
@@ -168,6 +177,6 @@ class ReadingViewSet(GenericViewSet[Any]):
             response = HttpResponse(status=304)
             response.headers["ETag"] = tag
             return response
-        supplier = envelopes.supplier_style(self.family, self.subject.credential if not self.operation.public else "")
+        supplier = self.style.envelope is Envelope.SUPPLIER
         extra = {**(headers or {}), **({"ETag": tag} if tag else {})}
         return envelopes.respond(envelopes.one(content, supplier=supplier), status=status, headers=extra)

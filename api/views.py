@@ -142,7 +142,8 @@ class ApiViewSet(WritingViewSet):
             if not self.operation.public:
                 subject = self.subject = authenticator().subject(request)
                 request.credential = subject.credential  # type: ignore[attr-defined]
-                self.meter.enter(subject, self.operation.policy or self.family, costs=self.operation.costs)
+                policy = self.operation.policy or self.style.policy
+                self.meter.enter(subject, policy, costs=self.operation.costs)
             response = handler(request, *args, **kwargs)
         except Exception as error:  # every way out is an answer; what nobody anticipated is logged as a 500
             response = self._refuse(error, request, subject)

@@ -153,7 +153,6 @@ class EventViewSet(ApiViewSet):
             description="The envelopes as they are delivered, oldest first; the last two seconds are held back, and what a "
             "transaction that is still open may yet come before.",
             listing=shapes.EVENTS,
-            policy="webhooks",
         ),
     }
 

@@ -15,7 +15,7 @@ from organizations.shapes.jobs import JOB
 class JobViewSet(ApiViewSet):
     """Jobs of the caller."""
 
-    family = "organizations"
+    family = "platform"
     operations: ClassVar = {
         "retrieve": Operation(
             scope="",

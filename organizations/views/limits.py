@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 import orjson
 from django.http import HttpRequest, HttpResponse
 
-from api import metering, ratelimits
+from api import families, ratelimits
+from api.families import style_of
 from api.filters import check_names
 from api.operations import Operation
 from api.views import ApiViewSet
@@ -44,7 +45,7 @@ LIMITS_SCHEMA: dict[str, Any] = {
 class RateLimitsViewSet(ApiViewSet):
     """The limits as they stand; asking costs nothing. Source: contract, conventions "Quota resource"."""
 
-    family = "organizations"
+    family = "platform"
     operations: ClassVar = {
         "list": Operation(
             scope="",
@@ -66,7 +67,9 @@ class RateLimitsViewSet(ApiViewSet):
 
 
 def _policy(family: str, actor: Actor) -> dict[str, Any]:
-    policy = ratelimits.policy(metering.policy_name(family, actor.subject), actor.limits)
+    policy = ratelimits.policy(
+        style_of(family, actor.subject).policy if family in families.FAMILIES else family, actor.limits
+    )
     verdict = ratelimits.peek(policy, f"{actor.tenant_id}:{actor.subject.credential}")
     return {
         "name": family,

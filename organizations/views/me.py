@@ -62,7 +62,7 @@ ME_SCHEMA: dict[str, Any] = {
 class MeViewSet(ApiViewSet):
     """The caller as the platform sees him."""
 
-    family = "organizations"
+    family = "platform"
     operations: ClassVar = {
         "retrieve": Operation(
             scope="",

@@ -3,10 +3,8 @@
 import pytest
 
 from api import ratelimits
-from api.envelopes import supplier_style
 from api.errors import status_of
-from api.families import FAMILIES, CredentialKind, CredentialNotAccepted, Envelope, check_credential
-from api.metering import policy_name
+from api.families import FAMILIES, CredentialNotAccepted, check_credential
 from api.views import ApiViewSet
 from config import urls as _loads_every_view  # noqa: F401
 from core.actor import Subject, SubjectKind
@@ -73,12 +71,3 @@ def test_key_is_taken_on_shared_addresses_of_procurement_in_its_style(family):
 def test_four_families_share_one_bucket_for_tokens():
     names = ("organizations", "prescriptions", "appointments", "platform")
     assert {check_credential(name, PERSON).policy for name in names} == {"organizations"}
-
-
-@pytest.mark.parametrize("family", ["supplier", "organizations", "webhooks"])
-def test_table_agrees_with_what_serves_today(family):
-    for kind, subject in ((CredentialKind.API_KEY, KEY), (CredentialKind.BEARER, PERSON)):
-        style = FAMILIES[family].styles.get(kind)
-        if style is not None:
-            assert policy_name(family, subject) == style.policy
-            assert supplier_style(family, subject.credential) == (style.envelope is Envelope.SUPPLIER)

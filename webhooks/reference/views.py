@@ -6,6 +6,7 @@ import orjson
 from django.http import HttpRequest, HttpResponse
 
 from api import envelopes, preconditions
+from api.families import PAGES
 from api.filters import check_names
 from api.listing import positive
 from api.operations import Operation
@@ -59,7 +60,7 @@ class ReferenceViewSet(ApiViewSet):
     def event_types(self, request: HttpRequest) -> HttpResponse:
         """A page of the catalogue."""
         self.read(lambda _: ())
-        supplier = envelopes.supplier_style(self.family, self.subject.credential)
+        supplier = self.style.paging is PAGES
         check_names(request.GET, ("limit", "page" if supplier else "cursor"))
         kinds = catalogue.written()
         response = self._page_of(kinds) if supplier else self._cursor_of(kinds)
