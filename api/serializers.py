@@ -5,62 +5,33 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
-from django.core.exceptions import ValidationError as DjangoValidationError
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
-from rest_framework.fields import SkipField, get_error_detail
 
 from core.errors import FieldError, InvalidFields
-
-from .shortcuts import Step
 
 _of_thread = threading.local()
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """Base of every `…In`: an unknown member is `unknown_field`, so that a misspelt field is never lost silently.
-
-    Checking is DRF's, field by field in its order, with a short cut for plain values that are certainly right; whatever
-    else comes goes through the field itself, so errors are DRF's own.
-    """
+    """Base of every `…In`: an unknown member is `unknown_field`, so that a misspelt field is never lost silently."""
 
     def to_internal_value(self, data: Any) -> Any:
-        if type(data) is not dict:
-            return super().to_internal_value(data)
-        plan = self._plan
-        if not data.keys() <= plan.keys():
-            unknown = [name for name in data if name not in plan]
+        if isinstance(data, Mapping):
+            self._refuse_unknown(data)
+        return super().to_internal_value(data)
+
+    def _refuse_unknown(self, data: Mapping[str, Any]) -> None:
+        unknown = [name for name in data if name not in self._known]
+        if unknown:
             raise serializers.ValidationError(
                 {name: ErrorDetail("This field is not known here.", code="unknown_field") for name in unknown[:20]}
             )
-        checked: dict[str, Any] = {}
-        errors: dict[str, Any] = {}
-        for name, step in plan.items():
-            try:
-                checked[step.target] = step.check(data.get(name, serializers.empty))
-            except serializers.ValidationError as error:
-                errors[name] = error.detail
-            except DjangoValidationError as error:
-                errors[name] = get_error_detail(error)
-            except SkipField:
-                pass
-        if errors:
-            raise serializers.ValidationError(errors)
-        return checked
 
     @cached_property
-    def _plan(self) -> dict[str, Step]:
-        """How each field that may be sent is checked; fields and `validate_…` methods are those of the class."""
-        return {
-            name: Step(field, getattr(self, f"validate_{name}", None))
-            for name, field in self.fields.items()
-            if not field.read_only
-        }
-
-    def run_validators(self, value: Any) -> None:
-        """Run the validators of `Meta`, if there are any."""
-        if self.validators:
-            super().run_validators(value)
+    def _known(self) -> frozenset[str]:
+        """The names that may be sent."""
+        return frozenset(name for name, field in self.fields.items() if not field.read_only)
 
 
 def read(kind: type[serializers.Serializer[Any]], data: Mapping[str, Any], *, partial: bool = False) -> dict[str, Any]:

@@ -2,15 +2,37 @@
 
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Final
 
-_MINOR_UNITS = dict.fromkeys(
-    ("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF"), 0
-) | dict.fromkeys(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"), 3)
+from iso4217 import Currency
+
+from .errors import Malformed
+
+# Precious metals, units of account and test codes have no exponent: nothing is priced in them.
+_MINOR_UNITS: Final = {one.code: one.exponent for one in Currency if one.exponent is not None}
+
+
+class UnknownCurrency(Malformed):
+    """The code is not an active currency of ISO 4217."""
+
+    code = "unknown_currency"
+    title = "The currency is not an active code of ISO 4217."
+
+
+def is_currency(code: str) -> bool:
+    """Tell whether a code is an active currency, in which amounts can be rounded."""
+    return code in _MINOR_UNITS
 
 
 def minor_units(currency: str) -> int:
-    """How many decimals a currency's smallest unit has. Source: ISO 4217 table A.1 (exponent)."""
-    return _MINOR_UNITS.get(currency, 2)
+    """Return how many decimals a currency's smallest unit has. Source: ISO 4217 table A.1 (exponent).
+
+    :raises UnknownCurrency: the code is not an active currency.
+    """
+    try:
+        return _MINOR_UNITS[currency]
+    except KeyError:
+        raise UnknownCurrency from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +43,13 @@ class Money:
     currency: str
 
     def rounded(self) -> "Money":
-        """Half up to the currency's minor units."""
+        """Half up to the currency's minor units.
+
+        :raises UnknownCurrency: the code is not an active currency.
+        """
         step = Decimal(1).scaleb(-minor_units(self.currency))
         return Money(self.amount.quantize(step, rounding=ROUND_HALF_UP), self.currency)
 
     def as_json(self) -> dict[str, str]:
-        """The shape on the wire: `{"amount": "12.50", "currency": "EUR"}`."""
+        """Return the shape on the wire: `{"amount": "12.50", "currency": "EUR"}`."""
         return {"amount": f"{self.amount:f}", "currency": self.currency}

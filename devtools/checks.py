@@ -75,6 +75,8 @@ def _all(here: dict[str, str]) -> list[Check]:
         Check("unsafe migrations", [sys.executable, "-m", "devtools.migrations"], here),
         Check("openapi drift", [*manage, "openapi", "--check"], here),
         Check("production settings", [*manage, "check", "--deploy", "--fail-level", "WARNING"], _production(here)),
+        Check("commit subjects", [sys.executable, "-m", "devtools.history", "subjects"], here),
+        Check("coverage floor", [sys.executable, "-m", "devtools.history", "floor"], here),
         Check("security", [_tool("bandit"), "-q", "-c", "pyproject.toml", "-r", "-ll", *there, "devtools"], here),
     ]
 

@@ -65,6 +65,8 @@ def attach(places: Places) -> Servers:
         state = read_state(places)
         if processes.alive(int(state.get("pid", 0) or 0)) and _kept(places):
             if state["state"] == "ready":
+                if started:
+                    started.returncode = 0  # the keeper outlives this process on purpose, so Python must not warn of it
                 sockets = state["sockets"]
                 return Servers(places, state["pid"], Path(sockets["postgres"]), Path(sockets["valkey"]), lock)
         elif started is None:

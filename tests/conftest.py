@@ -45,6 +45,7 @@ class Run:
 def _open_run() -> Run:
     try:
         places = open_places()
+        (places.data / "static").mkdir(parents=True, exist_ok=True)  # the middleware of static files warns without it
         backends = open_backends(places)
         number, lock = databases.take_redis_number(places, highest=250 if not os.environ.get("REDIS_URL") else 15)
     except Trouble as error:

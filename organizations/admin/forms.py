@@ -10,6 +10,7 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
+from core.money import is_currency
 from organizations.actions.provisioning import FirstMember, TenantSpec
 from organizations.models import Tenant
 from organizations.plans import DEFAULT_PLAN, PLANS
@@ -68,6 +69,13 @@ class ProvisioningForm(ReasonForm):
         if name not in zoneinfo.available_timezones():
             raise forms.ValidationError("There is no such time zone.")
         return name
+
+    def clean_currency(self) -> str:
+        """Require an active currency."""
+        code: str = self.cleaned_data["currency"]
+        if not is_currency(code):
+            raise forms.ValidationError("There is no such currency.")
+        return code
 
     def spec(self) -> TenantSpec:
         """The form as the action takes it."""

@@ -7,6 +7,7 @@ import orjson
 from rest_framework import serializers
 
 from api.serializers import StrictSerializer
+from core.money import is_currency
 from organizations.models import Organization, Tenant
 
 from .locations import AddressIn, ContactIn, IdentifierIn
@@ -54,6 +55,12 @@ class _TenantFields(StrictSerializer):
         """Know the zone. Source: IANA time zone database."""
         if value not in available_timezones():
             raise serializers.ValidationError("There is no such time zone.", code="unknown_time_zone")
+        return value
+
+    def validate_currency(self, value: str) -> str:
+        """Require an active currency. Source: ISO 4217."""
+        if not is_currency(value):
+            raise serializers.ValidationError("There is no such currency.", code="unknown_currency")
         return value
 
 

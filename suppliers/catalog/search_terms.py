@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from .identifiers import gtin_forms
+from core.identifiers import gtin_forms
 
 LONGEST = 64
 MOST_OF_A_PRODUCT = 80

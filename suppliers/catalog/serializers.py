@@ -9,9 +9,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from api.serializers import StrictSerializer
+from core.identifiers import gtin14
 
 from . import states, vocabularies
-from .identifiers import gtin14
 
 QUANTITY_MAX = 1_000_000_000
 MEASURE_MAX = 100_000_000

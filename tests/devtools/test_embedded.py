@@ -95,7 +95,7 @@ def test_killed_user_is_noticed(places):
     keeper = int(user.stdout.readline())
     assert processes.alive(keeper)
     user.kill()
-    user.wait()
+    user.communicate()
     wait_for(lambda: not processes.alive(keeper))
 
 

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import pytest
 from django.core.management import CommandError, call_command
+from fhirclient.models import location as location_models
+from fhirclient.models import organization as organization_models
 
 from core.actor import system_actor
 from core.clock import now
@@ -233,7 +235,9 @@ KEY = Organization(name="x").id
 def test_every_organization_is_valid_fhir(kind, more):
     shown = ShownOrganization(id=KEY, name="Clinic  A", type=kind, status="closed", parent_id=KEY, **more)
     for known in ((), (str(KEY),)):
-        assert validate({**organization(shown, known=known), "id": str(KEY)}) == []
+        found = {**organization(shown, known=known), "id": str(KEY)}
+        assert validate(found) == []
+        assert organization_models.Organization(found).as_json() == found
 
 
 @pytest.mark.parametrize("kind", [choice for choice, _ in Location._meta.get_field("type").choices])
@@ -252,7 +256,9 @@ def test_every_place_is_valid_fhir(kind, more):
             opening_hours=hours if geo else [],
             **more,
         )
-        assert validate({**location(shown), "id": str(KEY)}) == []
+        found = {**location(shown), "id": str(KEY)}
+        assert validate(found) == []
+        assert location_models.Location(found).as_json() == found
 
 
 def test_switched_off_they_are_neither_made_nor_kept_from_clients(settings):

@@ -4,9 +4,10 @@ import itertools
 from typing import Any
 from uuid import UUID
 
+from stdnum import ean
+
 from core.db import tenant_context
 from organizations.models import Location, Tenant
-from suppliers.catalog.identifiers import check_digit
 from suppliers.inventory.models import StockLevel
 from tests.factories import Api, suffix
 
@@ -16,7 +17,7 @@ _numbers = itertools.count(1)
 def gtin() -> str:
     """Return a valid GTIN-13 that this process has not used."""
     body = f"40{next(_numbers):010d}"
-    return body + check_digit(body)
+    return body + ean.calc_check_digit(body)
 
 
 def packaging(**changes: Any) -> dict[str, Any]:

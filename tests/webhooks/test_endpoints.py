@@ -6,7 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
-import jsonschema
+import jsonschema_rs
 import pytest
 from django.db import connection, connections, transaction
 
@@ -221,7 +221,7 @@ def test_event_types_are_the_ledgers_catalogue(world):
     assert created["schema"]["properties"]["supplier_sku"] == {"type": "string"}
     assert created["example"]["href"].startswith("/v1/products/")
     for kind in found.values():
-        jsonschema.validate(kind["example"], kind["schema"])
+        jsonschema_rs.validate(kind["schema"], kind["example"])
 
 
 def test_feed_shows_what_was_delivered_in_order_to_any_credential(world, settings, receiver):

@@ -1,6 +1,6 @@
 """The catalogue and the document about deliveries: the same for every tenant, in the envelope of the credential."""
 
-import jsonschema
+import jsonschema_rs
 import pytest
 
 from api import docs
@@ -88,11 +88,11 @@ def test_document_describes_every_message_the_platform_sends(world, receiver):
     assert list(sent) == list(ledger.catalogue())
     for item in sent.values():
         media = item["post"]["requestBody"]["content"]["application/json"]
-        jsonschema.validate(media["example"], media["schema"])
+        jsonschema_rs.validate(media["schema"], media["example"])
     world.endpoint(receiver.url, events=["product.*"])
     world.record()
     drain()
     (arrival,) = receiver.received
     described = sent["product.created"]["post"]
-    jsonschema.validate(arrival.event(), described["requestBody"]["content"]["application/json"]["schema"])
+    jsonschema_rs.validate(described["requestBody"]["content"]["application/json"]["schema"], arrival.event())
     assert {header["name"] for header in described["parameters"]} <= {name.lower() for name in arrival.headers}

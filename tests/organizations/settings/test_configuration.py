@@ -78,6 +78,8 @@ def test_patch_of_nothing_makes_no_version():
         ({"policies": {"no_such_policy": 1}}, "policies.no_such_policy", "unknown_field"),
         ({"policies": {"early_refill_ratio": "1.5"}}, "policies.early_refill_ratio", "invalid"),
         ({"policies": {"early_refill_ratio": 0.75}}, "policies.early_refill_ratio", "invalid_type"),
+        ({"policies": {"early_refill_ratio": "0.75\n"}}, "policies.early_refill_ratio", "invalid"),
+        ({"policies": {"max_days_supply": 30.0}}, "policies.max_days_supply", "invalid_type"),
         ({"policies": {"prescription_validity_days": 0}}, "policies.prescription_validity_days", "min_value"),
         ({"policies": {"prescription_validity_days": True}}, "policies.prescription_validity_days", "invalid_type"),
         ({"policies": {"fhir_write_scope": "all"}}, "policies.fhir_write_scope", "invalid_choice"),

@@ -138,6 +138,7 @@ def test_provision_needs_the_scope(tenant):
         ({"slug": "Not a slug"}, "slug"),
         ({"time_zone": "Mars/Olympus"}, "time_zone"),
         ({"currency": "euro"}, "currency"),
+        ({"currency": "DEM"}, "currency"),
         ({"plan": "diamond"}, "plan"),
         ({"status": "active"}, "status"),
     ],

@@ -1,11 +1,10 @@
-"""Words, GTINs and packaging plans: the parts of the catalog that need no database."""
+"""Words and packaging plans: the parts of the catalog that need no database."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from suppliers.catalog import packagings
-from suppliers.catalog.identifiers import check_digit, gtin14, gtin_forms
 from suppliers.catalog.models import Packaging
 from suppliers.catalog.search_terms import LAST, LONGEST, words_of, words_of_product
 
@@ -40,37 +39,6 @@ def test_a_long_name_does_not_crowd_out_sku_and_gtin() -> None:
 
     assert words[:5] == ["sku", "1", "04006381333931", "4006381333931", "brand"]
     assert len(words) == 80
-
-
-@pytest.mark.parametrize(
-    ("text", "stored"),
-    [
-        ("96385074", "00000096385074"),
-        ("036000291452", "00036000291452"),
-        ("4006381333931", "04006381333931"),
-        ("14006381333938", "14006381333938"),
-        ("4006381333930", None),
-        ("963850740", None),
-        ("", None),
-        ("4006381 33393", None),
-    ],
-)
-def test_gtin_is_stored_with_fourteen_digits(text: str, stored: str | None) -> None:
-    assert gtin14(text) == stored
-
-
-@given(st.from_regex(r"[0-9]{13}", fullmatch=True), st.integers(0, 12), st.integers(1, 9))
-def test_one_wrong_digit_is_always_noticed(body: str, place: int, step: int) -> None:
-    right = body + check_digit(body)
-    wrong = right[:place] + str((int(right[place]) + step) % 10) + right[place + 1 :]
-
-    assert gtin14(right) == right
-    assert gtin14(wrong) is None
-
-
-def test_forms_drop_leading_zeros_only() -> None:
-    assert gtin_forms("00036000291452") == {"00036000291452", "0036000291452", "036000291452"}
-    assert gtin_forms("14006381333938") == {"14006381333938"}
 
 
 def _present(**values: object) -> Packaging:

@@ -1,4 +1,4 @@
-"""Short cuts of the input serializers: whatever comes, the answer is the one DRF gives without them."""
+"""Strict bodies: known members are checked as DRF checks them, unknown members are refused."""
 
 from decimal import Decimal
 
@@ -6,7 +6,7 @@ import pytest
 from django.core.validators import MaxLengthValidator, RegexValidator
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer, read
+from api.serializers import StrictSerializer, UnknownBodyField, read
 from core.errors import InvalidFields
 from suppliers.catalog.serializers import ProductCreateIn, ProductIn
 from suppliers.catalog.states import Kind
@@ -59,23 +59,23 @@ def spelled(value):
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("name", FIELDS)
-def test_short_cut_answers_what_the_field_answers(name, options):
+def test_strict_serializer_answers_what_drf_answers(name, options):
     made = {"it": FIELDS[name](**options), "validate_it": lambda self, value: [value]}
-    quick = type("Quick", (StrictSerializer,), dict(made))
+    strict = type("Strict", (StrictSerializer,), dict(made))
     plain = type("Plain", (serializers.Serializer,), made | {"it": FIELDS[name](**options)})
     for partial in (False, True):
         for data in ({}, *({"it": value} for value in VALUES)):
-            assert spelled(outcome(quick, data, partial)) == spelled(outcome(plain, data, partial)), data
+            assert spelled(outcome(strict, data, partial)) == spelled(outcome(plain, data, partial)), data
 
 
 @pytest.mark.parametrize("kind", [ProductIn, ProductCreateIn])
-def test_whole_body_is_read_as_without_short_cuts(kind, monkeypatch):
+def test_whole_body_is_read_as_drf_reads_it(kind, monkeypatch):
     bodies = [body(), full_body(), body(packagings=[{}, 3]), body(name=3, udi={}, storage=[], attributes={"a": 1})]
     bodies += [{**full_body(), name: None} for name in full_body()]
-    quick = [outcome(kind, data, False) for data in bodies]
+    strict = [outcome(kind, data, False) for data in bodies]
     monkeypatch.setattr(StrictSerializer, "to_internal_value", serializers.Serializer.to_internal_value)
 
-    assert spelled(quick) == spelled([outcome(kind, data, False) for data in bodies])
+    assert spelled(strict) == spelled([outcome(kind, data, False) for data in bodies])
 
 
 def test_unknown_members_are_named_and_what_is_no_object_is_refused():
@@ -83,3 +83,46 @@ def test_unknown_members_are_named_and_what_is_no_object_is_refused():
         with pytest.raises(InvalidFields) as refused:
             read(ProductIn, data)
         assert [(fault.field, fault.code) for fault in refused.value.errors] == [(path, code)]
+
+
+class PartIn(StrictSerializer):
+    size = serializers.IntegerField()
+
+
+class WholeIn(StrictSerializer):
+    number = serializers.CharField(read_only=True)
+    name = serializers.CharField()
+    part = PartIn(required=False)
+    parts = PartIn(many=True, required=False)
+
+
+def faults(data):
+    with pytest.raises(InvalidFields) as refused:
+        read(WholeIn, data)
+    return type(refused.value), [(fault.field, fault.code) for fault in refused.value.errors]
+
+
+def test_unknown_members_alone_have_a_code_of_their_own():
+    assert faults({"name": "a", "nmae": 1, "number": "7"}) == (
+        UnknownBodyField,
+        [("nmae", "unknown_field"), ("number", "unknown_field")],
+    )
+
+
+def test_unknown_members_are_told_wherever_they_are():
+    data = {"part": {"size": 1, "seize": 2}, "parts": [{"size": 1}, {"colour": 1}]}
+
+    assert faults(data) == (
+        InvalidFields,
+        [("name", "required"), ("part.seize", "unknown_field"), ("parts.1.colour", "unknown_field")],
+    )
+
+
+def test_at_most_twenty_unknown_members_are_told():
+    assert len(faults({f"x{number}": 1 for number in range(1_000)})[1]) == 20
+
+
+def test_nothing_of_a_body_stays_for_the_next_one():
+    assert read(WholeIn, {"name": "a", "part": {"size": 1}}) == {"name": "a", "part": {"size": 1}}
+    assert faults({"part": {"size": "x"}})[1] == [("name", "required"), ("part.size", "invalid")]
+    assert read(WholeIn, {"name": "b"}) == {"name": "b"}

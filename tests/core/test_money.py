@@ -1,0 +1,47 @@
+"""Exponents of ISO 4217, and what is no active currency."""
+
+from decimal import Decimal
+
+import pytest
+
+from core.money import Money, UnknownCurrency, is_currency, minor_units
+
+EXPONENTS = {
+    0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
+    2: "AUD CAD CHF CNY DKK EUR GBP HUF INR MGA MRU NOK PLN SEK USD XCG ZWG",
+    3: "BHD IQD JOD KWD LYD OMR TND",
+    4: "CLF UYW",
+}
+
+
+@pytest.mark.parametrize("exponent", EXPONENTS)
+def test_exponent_is_that_of_the_standard(exponent: int) -> None:
+    assert {code: minor_units(code) for code in EXPONENTS[exponent].split()} == dict.fromkeys(
+        EXPONENTS[exponent].split(), exponent
+    )
+
+
+@pytest.mark.parametrize(
+    "code", ["DEM", "HRK", "BGN", "ANG", "SLL", "ZWL", "XXX", "XTS", "XAU", "XDR", "eur", "EURO", "E", "", "€"]
+)
+def test_what_is_no_active_currency_is_refused(code: str) -> None:
+    assert not is_currency(code)
+    with pytest.raises(UnknownCurrency):
+        minor_units(code)
+    with pytest.raises(UnknownCurrency):
+        Money(Decimal("1.005"), code).rounded()
+
+
+@pytest.mark.parametrize(
+    ("amount", "currency", "rounded"),
+    [
+        ("2.5", "JPY", "3"),
+        ("12.345", "EUR", "12.35"),
+        ("-12.345", "EUR", "-12.35"),
+        ("1.0005", "KWD", "1.001"),
+        ("1.00005", "CLF", "1.0001"),
+        ("7", "USD", "7.00"),
+    ],
+)
+def test_amount_is_rounded_half_up_to_the_smallest_unit(amount: str, currency: str, rounded: str) -> None:
+    assert Money(Decimal(amount), currency).rounded().as_json() == {"amount": rounded, "currency": currency}
