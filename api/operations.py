@@ -6,6 +6,7 @@ have in common; an operation says only what differs (`api/declarations.py` bring
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from inspect import signature
 from typing import Any
 
@@ -80,4 +81,9 @@ class Operation:
 
     def takes(self, name: str) -> bool:
         """Tell whether the action takes something beyond its usual arguments."""
-        return self.run is not None and name in signature(self.run).parameters
+        return self.run is not None and name in _parameters(self.run)
+
+
+@cache
+def _parameters(action: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(signature(action).parameters)

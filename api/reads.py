@@ -1,7 +1,7 @@
 """Reading: one round trip to PostgreSQL, in which the statement that proves the membership also binds the tenant."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db import ProgrammingError
@@ -28,8 +28,9 @@ from .shapes import Selection, Shape, select
 class ReadingViewSet(GenericViewSet[Any]):
     """The reading half of `ApiViewSet`."""
 
-    family: str
-    restriction: Condition | None
+    family: ClassVar[str]
+    restriction: ClassVar[Condition | None]
+    lookup_url_kwarg: str
     request: HttpRequest  # type: ignore[assignment]  # Django's own: DRF's wrapper costs more than it gives here
     subject: Subject
     operation: Operation

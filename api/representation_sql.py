@@ -22,7 +22,7 @@ def condition_sql(model: type[models.Model], condition: models.Q, row: str = "t"
     """
     query = model._default_manager.filter(condition).order_by().query
     sql, parameters = query.get_compiler(DEFAULT_DB_ALIAS).compile(query.where)
-    written = sql % tuple(quote(value) for value in parameters)
+    written: str = sql % tuple(quote(value) for value in parameters)
     return "(" + written.replace(f'"{model._meta.db_table}".', f"{row}.") + ")"
 
 

@@ -200,7 +200,7 @@ def compiled(kind: type[Representation]) -> Shape:
 
     :raises ImproperlyConfigured: a member is neither a column nor declared.
     """
-    meta: Any = kind.Meta  # type: ignore[attr-defined]
+    meta: Any = kind.Meta
     includes: Sequence[str] = getattr(meta, "includes", ())
     form = kind()
     revealed: Sequence[str] = getattr(meta, "revealed", ())
@@ -272,8 +272,9 @@ def _rows(field: Rows, owner: Representation, row: str) -> str:
     model: type[models.Model] = form.Meta.model
     alias = f"{row}{len(row)}"
     key: Any = model._meta.get_field(field.by)
-    conditions = [f'{alias}."{key.column}" = {row}."{owner.Meta.model._meta.pk.column}"']
-    tenant, outer = security_of(model).tenant_column, security_of(owner.Meta.model).tenant_column
+    parent: type[models.Model] = owner.Meta.model
+    conditions = [f'{alias}."{key.column}" = {row}."{parent._meta.pk.column}"']
+    tenant, outer = security_of(model).tenant_column, security_of(parent).tenant_column
     if tenant and outer:
         conditions.insert(0, f'{alias}."{tenant}" = {row}."{outer}"')
     if isinstance(field.where, models.Q):

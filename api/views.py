@@ -63,7 +63,7 @@ class ApiViewSet(WritingViewSet):
     scope_prefix: ClassVar[str] = ""
     tenant_kind: ClassVar[str] = ""
     feature: ClassVar[str] = ""
-    serializer_class: ClassVar[type[Representation] | None] = None
+    serializer_class: type[Representation] | None = None
     filterset_class: ClassVar[type[Filters] | None] = None
     ordering_fields: ClassVar[Sequence[str | SortBy]] = ORDERING_FIELDS
     ordering: ClassVar[str] = "-created_at"
@@ -106,27 +106,27 @@ class ApiViewSet(WritingViewSet):
 
     # -- the standard actions, routed where they are declared -----------------------------------------------------------
 
-    def list(self, request: HttpRequest, **path: Any) -> HttpResponse:
+    def list(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer the list."""
         return self.list_page()
 
-    def create(self, request: HttpRequest, **path: Any) -> HttpResponse:
+    def create(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Run the action and answer what it made."""
         return self.write()
 
-    def retrieve(self, request: HttpRequest, **path: Any) -> HttpResponse:
+    def retrieve(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer one object."""
         return self.retrieve_one()
 
-    def update(self, request: HttpRequest, **path: Any) -> HttpResponse:
+    def update(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Run the action and answer what it replaced."""
         return self.write()
 
-    def partial_update(self, request: HttpRequest, **path: Any) -> HttpResponse:
+    def partial_update(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Run the action and answer what it changed."""
         return self.write()
 
-    def destroy(self, request: HttpRequest, **path: Any) -> HttpResponse:
+    def destroy(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Run the action."""
         return self.write()
 

@@ -1,7 +1,7 @@
 """Writing: one transaction for the Idempotency-Key, the change, its facts and the stored answer."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
 import orjson
@@ -19,6 +19,7 @@ from .authentication import authenticator
 from .errors import problem_response
 from .filters import check_names
 from .listing import one_call
+from .operations import Operation
 from .reads import ReadingViewSet
 from .shapes import Selection, select
 from .writing import Answer, Command, read_body
@@ -30,7 +31,7 @@ Result = TypeVar("Result")
 class WritingViewSet(ReadingViewSet):
     """The writing half of `ApiViewSet`."""
 
-    operations: Any
+    operations: ClassVar[dict[str, Operation]]
 
     def write(
         self, work: Work | None = None, *, find: Callable[[Actor], Any] | None = None, **more: Any

@@ -110,13 +110,15 @@ class FhirViewSet(ApiViewSet):
             headers = {"WWW-Authenticate": challenge}
             raise InsufficientScope(f"This needs the scope {scope}.", headers=headers, required=[scope])
 
-    def write(self, work: Work, *, find: Callable[[Actor], Any] | None = None) -> HttpResponse:
+    def write(
+        self, work: Work | None = None, *, find: Callable[[Actor], Any] | None = None, **more: Any
+    ) -> HttpResponse:
         """Run one action in one transaction; a refusal that tells something of the record leaves its own after it.
 
         :raises core.errors.PlatformError: as the action does.
         """
         try:
-            return super().write(work, find=find)
+            return super().write(work, find=find, **more)
         except Revealing as refusal:
             if refusal.access:
                 self.note(self._entered, refusal.access)

@@ -107,7 +107,7 @@ class CategoryOut(Representation):
     """A category of the platform's tree, or of the tenant's own part of it."""
 
     depth = Computed("t.depth", serializers.IntegerField(help_text="1 for a root"))
-    source = Computed("t.source", OpenChoice(choices=("platform", "own")))
+    source = Computed("t.source", OpenChoice(choices=("platform", "own")))  # type: ignore[assignment]  # a member
     mappings = Document(CategoryMappings())
     product_count = Computed(
         "t.product_count",
