@@ -9,7 +9,6 @@ from core.actor import Actor
 from core.clock import rfc3339
 from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields, NotFound
-from core.lifecycle import move
 from ledger import public as ledger
 from organizations import api_key_format
 from organizations.events import ApiKeyCreated, ApiKeyRevoked, ApiKeyRotated
@@ -84,9 +83,9 @@ def rotate_key(*, actor: Actor, replaces: UUID, values: dict[str, Any], overlap_
     row.allowed_cidrs = list(values.get("allowed_cidrs", old.allowed_cidrs))
     row.expires_at = _expiry(values.get("expires_at"), at)
     ends_at = at + timedelta(hours=overlap_hours)
-    move(old, "rotate", ends_at)
+    old.rotate(ends_at)
     if overlap_hours == 0:
-        move(old, "revoke")
+        old.revoke()
     _save(old, at, "overlap_ends_at")
     row.save(force_insert=True)
     created = ApiKeyCreated(key_id=row.key_id)
@@ -102,7 +101,7 @@ def revoke_key(*, actor: Actor, key: ApiKey, at: datetime) -> ApiKey:
 
     :raises InvalidTransition: it does not work any more.
     """
-    move(key, "revoke")
+    key.revoke()
     _save(key, at)
     end_line(actor=actor, key=key, at=at)
     ledger.record(

@@ -11,7 +11,6 @@ from django.db.models import Q
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import Conflict, FieldError, InvalidFields, Unprocessable
-from core.lifecycle import move
 from ledger import public as ledger
 from organizations.events import (
     MembershipActivated,
@@ -165,13 +164,8 @@ def change_membership(*, actor: Actor, membership: Membership, values: dict[str,
         facts.append(MembershipUpdated(changed=sorted(fields)))
     touched = list(fields)
     if wanted != membership.status:
-        move(membership, "suspend" if wanted == Membership.Status.SUSPENDED else "resume")
+        facts.append(_change_status(membership, wanted))
         touched.append("status")
-        facts.append(
-            MembershipSuspended()
-            if wanted == Membership.Status.SUSPENDED
-            else MembershipActivated(roles=membership.roles)
-        )
     if touched:
         _save(membership, at, *touched)
     for fact in facts:
@@ -188,7 +182,7 @@ def revoke_membership(*, actor: Actor, membership: Membership, at: datetime) -> 
     """
     if _ends_administration(membership, {}, Membership.Status.REVOKED, at):
         _keep_one_administrator(membership, at)
-    move(membership, "revoke")
+    membership.revoke()
     _save(membership, at, "status")
     if membership.user_id is not None:
         release_quota(actor=actor, key=USERS, at=at)
@@ -206,6 +200,14 @@ def check_terms(actor: Actor, terms: Terms) -> None:
     """
     may_grant(actor, scopes_of_roles(actor.tenant_id, terms.roles))
     _check_locations(actor, terms.location_ids)
+
+
+def _change_status(membership: Membership, wanted: str) -> ledger.EventType:
+    if wanted == Membership.Status.SUSPENDED:
+        membership.suspend()
+        return MembershipSuspended()
+    membership.resume()
+    return MembershipActivated(roles=membership.roles)
 
 
 def _check_locations(actor: Actor, location_ids: Iterable[UUID]) -> None:

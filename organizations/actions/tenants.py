@@ -6,8 +6,7 @@ from typing import Any
 
 from core.actor import Actor
 from core.db import needs_transaction, tenant_context
-from core.errors import Conflict, Forbidden
-from core.lifecycle import move
+from core.errors import Forbidden
 from ledger import public as ledger
 from organizations.events import TenantClosed, TenantOffboarding, TenantResumed, TenantSuspended, TenantUpdated
 from organizations.models import Organization, Tenant
@@ -18,13 +17,6 @@ class OwnTenant(Forbidden):
 
     code = "own_tenant"
     title = "A tenant's state is changed from outside of it."
-
-
-class LegalHold(Conflict):
-    """The tenant's data must be kept."""
-
-    code = "legal_hold"
-    title = "The tenant is under a legal hold."
 
 
 @needs_transaction
@@ -57,7 +49,7 @@ def suspend_tenant(*, actor: Actor, tenant: Tenant, reason: str, at: datetime) -
 
     :raises InvalidTransition: it is not active.
     """
-    move(tenant, "suspend", reason)
+    tenant.suspend(reason)
     _save(tenant, at, "status", "suspended_reason")
     tell(actor, tenant, TenantSuspended(), at)
     return tenant
@@ -69,7 +61,7 @@ def resume_tenant(*, actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
 
     :raises InvalidTransition: it is not suspended.
     """
-    move(tenant, "resume")
+    tenant.resume()
     _save(tenant, at, "status", "suspended_reason")
     tell(actor, tenant, TenantResumed(), at)
     return tenant
@@ -81,8 +73,7 @@ def offboard_tenant(*, actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
 
     :raises InvalidTransition: it is neither active nor suspended.
     """
-    move(tenant, "offboard")
-    tenant.offboarding_at = at
+    tenant.offboard(at)
     _save(tenant, at, "status", "offboarding_at")
     tell(actor, tenant, TenantOffboarding(), at)
     return tenant
@@ -92,13 +83,10 @@ def offboard_tenant(*, actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
 def close_tenant(*, actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
     """This function will close a locked, offboarded tenant; its rows are deleted by the caller, in batches.
 
-    :raises LegalHold: its data must be kept.
     :raises InvalidTransition: it is not being offboarded.
+    :raises LegalHold: its data must be kept.
     """
-    if tenant.legal_hold:
-        raise LegalHold
-    move(tenant, "close")
-    tenant.closed_at = at
+    tenant.close(at)
     _save(tenant, at, "status", "closed_at")
     tell(actor, tenant, TenantClosed(), at)
     return tenant

@@ -8,7 +8,6 @@ from uuid import UUID
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import Conflict, Unprocessable
-from core.lifecycle import move as change_state
 from ledger import public as ledger
 from organizations.events import (
     OrganizationClosed,
@@ -23,8 +22,6 @@ from organizations.policies import OutsideReach, is_platform
 from organizations.queries.reachable import Reach
 from organizations.queries.tree import MAX_DEPTH, height_of, lock_trees, place_of
 
-_STATES = {"suspended": ("suspend", OrganizationSuspended), "closed": ("close", OrganizationClosed)}
-
 
 class UnknownParent(Unprocessable):
     """The named parent does not exist within reach."""
@@ -38,13 +35,6 @@ class OrganizationCycle(Conflict):
 
     code = "organization_cycle"
     title = "An organization cannot be below itself."
-
-
-class OrganizationInUse(Conflict):
-    """Something below the organization is still open."""
-
-    code = "organization_in_use"
-    title = "Close the organizations and tenants below it first."
 
 
 class TreeTooDeep(Conflict):
@@ -97,6 +87,7 @@ def update_organization(
     :raises TreeTooDeep: something below would stand on a ninth level.
     :raises OutsideReach: it would become a root of its own.
     :raises InvalidTransition: its state does not allow the wanted one.
+    :raises OrganizationInUse: it is to be closed, and something below it is open.
     """
     change = Change(values)
     facts: list[ledger.EventType] = []
@@ -153,12 +144,10 @@ def _check_parent(actor: Actor, parent_id: UUID) -> None:
 
 def _change_status(organization: Organization, wanted: str) -> ledger.EventType:
     if wanted == Organization.Status.ACTIVE:
-        change_state(organization, "resume")
+        organization.resume()
         return OrganizationResumed()
-    if wanted == Organization.Status.CLOSED:
-        below = organization.children.exclude(status=wanted).exists()
-        if below or organization.tenants.exclude(status="closed").exists():
-            raise OrganizationInUse
-    action, fact = _STATES[wanted]
-    change_state(organization, action)
-    return fact()
+    if wanted == Organization.Status.SUSPENDED:
+        organization.suspend()
+        return OrganizationSuspended()
+    organization.close()
+    return OrganizationClosed()

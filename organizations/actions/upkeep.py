@@ -9,7 +9,6 @@ from django.db.models import Q, QuerySet
 from core.actor import system_actor
 from core.clock import rfc3339
 from core.db import tenant_context
-from core.lifecycle import move
 from ledger import public as ledger
 from organizations.events import ApiKeyExpiring, MembershipExpired
 from organizations.models import LIVE, ApiKey, Membership
@@ -32,7 +31,7 @@ def expire_keys(*, at: datetime) -> int:
             key = over.select_for_update(no_key=True).filter(pk=key_id).first()
             if key is None:
                 continue
-            move(key, "expire")
+            key.expire()
             key.version, key.updated_at = key.version + 1, at
             key.save(update_fields=["status", "version", "updated_at"])
             end_line(actor=system_actor(tenant_id), key=key, at=at)
@@ -69,7 +68,7 @@ def expire_memberships(*, at: datetime) -> int:
             row = over.select_for_update(no_key=True).filter(pk=membership_id).first()
             if row is None:
                 continue
-            move(row, "expire")
+            row.expire()
             row.version, row.updated_at = row.version + 1, at
             row.save(update_fields=["status", "version", "updated_at"])
             if row.user_id is not None:

@@ -11,8 +11,9 @@ from django_fsm import FSMField
 
 from core.clock import now
 from core.ids import uuid7
-from core.lifecycle import LifecycleModel, transition
+from core.lifecycle import LifecycleModel, refusing, transition
 from core.row_security import GLOBAL, TableSecurity
+from organizations.refusals import LegalHold, OrganizationInUse
 
 from .identity import ServiceAccount, User
 
@@ -79,7 +80,17 @@ class Organization(LifecycleModel):
     def resume(self) -> None:
         """Let it work again."""
 
-    @transition(field=status, source=["active", "suspended"], target="closed")
+    def has_nothing_open_below(self) -> bool:
+        """Tell whether every organization and tenant below it is closed."""
+        open_below = self.children.exclude(status=self.Status.CLOSED).exists()
+        return not open_below and not self.tenants.exclude(status="closed").exists()
+
+    @transition(
+        field=status,
+        source=["active", "suspended"],
+        target="closed",
+        conditions=[refusing(OrganizationInUse, has_nothing_open_below)],
+    )
     def close(self) -> None:
         """End it for good."""
 
@@ -167,12 +178,18 @@ class Tenant(LifecycleModel):
         self.suspended_reason = ""
 
     @transition(field=status, source=["active", "suspended"], target="offboarding")
-    def offboard(self) -> None:
+    def offboard(self, at: datetime) -> None:
         """Begin the end: export, then the retention clock."""
+        self.offboarding_at = at
 
-    @transition(field=status, source="offboarding", target="closed")
-    def close(self) -> None:
+    def may_be_deleted(self) -> bool:
+        """Tell whether no legal hold keeps the data."""
+        return not self.legal_hold
+
+    @transition(field=status, source="offboarding", target="closed", conditions=[refusing(LegalHold, may_be_deleted)])
+    def close(self, at: datetime) -> None:
         """End the tenant for good."""
+        self.closed_at = at
 
 
 class Role(models.Model):

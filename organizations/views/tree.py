@@ -15,6 +15,7 @@ from organizations.models import Organization
 from organizations.policies import OutsideReach, organization_in_reach
 from organizations.queries.reachable import Reach
 from organizations.queries.tree import BELOW
+from organizations.refusals import OrganizationInUse
 from organizations.serializers.tenancy import OrganizationIn, OrganizationPatchIn
 from organizations.shapes.tenancy import CHILDREN, ORGANIZATION, ORGANIZATIONS, TENANTS
 
@@ -65,7 +66,7 @@ class OrganizationViewSet(ApiViewSet):
                 OutsideReach,
                 actions.UnknownParent,
                 actions.OrganizationCycle,
-                actions.OrganizationInUse,
+                OrganizationInUse,
                 actions.TreeTooDeep,
             ),
             example={"name": "North Clinic and Day Surgery"},

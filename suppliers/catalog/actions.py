@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import IntegrityError
 
-from core import lifecycle, rows
+from core import rows
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import InvalidFields
@@ -16,7 +16,7 @@ from ledger import public as ledger
 
 from . import events, packagings, queries, rules, search_index
 from .models import Product
-from .states import ACTION_TO, LOT_TRACKED_KINDS, Status, Tracking
+from .states import LOT_TRACKED_KINDS, Status, Tracking
 
 _COLUMNS = (
     "supplier_sku", "name", "description", "category", "kind", "brand", "manufacturer_name", "manufacturer_part_number",
@@ -73,7 +73,7 @@ def _activate(product: Product, data: Mapping[str, Any], references: list[Call])
     except InvalidFields:
         rules.check_references(data, run(references))
         raise
-    lifecycle.move(product, ACTION_TO[Status.ACTIVE])
+    product.activate()
 
 
 @needs_transaction
@@ -87,7 +87,7 @@ def replace_product(*, actor: Actor, product: Product, data: Mapping[str, Any], 
     :raises FieldLocked: a field that is frozen because stock has moved.
     """
     before, status = product.status, data.get("status") or product.status
-    rules.check_replaceable(product, status)
+    rules.bring_to(product, status)
     rules.check_references(data, run(rules.references(actor, data)), product.id)
     wanted = _columns(data)
     changed = [name for name in _COLUMNS if getattr(product, name) != wanted[name]]
@@ -98,7 +98,6 @@ def replace_product(*, actor: Actor, product: Product, data: Mapping[str, Any], 
     if status == Status.ACTIVE:
         rules.check_active(product, data["packagings"])
     if status != before:
-        lifecycle.move(product, ACTION_TO[Status(status)])
         changed.append("status")
     if not changed and not packs.differ:
         return product
@@ -118,7 +117,7 @@ def archive_product(*, actor: Actor, product: Product, at: datetime) -> Product:
     :raises InvalidTransition: it is archived already.
     """
     before = product.status
-    lifecycle.move(product, ACTION_TO[Status.ARCHIVED], at)
+    product.archive(at)
     _save(product, ["status", "archived_at"], at)
     packagings.archive(product, at=at)
     fact = events.ProductDeleted(supplier_sku=product.supplier_sku)
