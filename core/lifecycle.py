@@ -1,13 +1,15 @@
 """Rows with a lifecycle: django-fsm without its traps, refusals in our words, and the same law inside the database.
 
-class Product(LifecycleModel):
-    status = FSMField(default="draft", protected=True)
+A transition is declared and called as django-fsm's documentation shows it, and refuses by itself:
 
-    @transition(field=status, source=["draft", "active"], target="archived", conditions=[refusing(InUse, is_unused)])
-    def archive(self, at: datetime) -> None:
-        self.archived_at = at
+    class Product(LifecycleModel):
+        status = FSMField(default="draft", protected=True)
 
-product.archive(at)  # InvalidTransition with `from`, `action` and `allowed`, or InUse; then save
+        @transition(field=status, source=["draft", "active"], target="archived", conditions=[refusing(InUse, is_unused)])
+        def archive(self, at: datetime) -> None:
+            self.archived_at = at
+
+    product.archive(at)  # InvalidTransition with `from`, `action` and `allowed`, or InUse; then save
 """
 
 from collections.abc import Callable, Iterator, Sequence

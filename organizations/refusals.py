@@ -15,3 +15,10 @@ class LegalHold(Conflict):
 
     code = "legal_hold"
     title = "The tenant is under a legal hold."
+
+
+class AlreadyMember(Conflict):
+    """The subject has a membership here that is not over."""
+
+    code = "duplicate"
+    title = "There is a membership of this subject already."

@@ -95,8 +95,7 @@ def set_organization_configuration(
         row.locked = sorted(set(locked))
     for section in SECTIONS:
         setattr(row, section, after[section])
-    row.updated_at, row.version = at, row.version + 1
-    row.save(update_fields=[*SECTIONS, "locked", "updated_at", "version"])
+    row.save_version(*SECTIONS, "locked", at=at)
     for tenant_id in _tenants_below(organization.id):
         with tenant_context(tenant_id):
             copy_features(tenant_id)
@@ -163,8 +162,8 @@ def _refuse(faults: Sequence[FieldError]) -> None:
 def _write(row: TenantConfiguration, after: Sections, at: datetime) -> None:
     for section in SECTIONS:
         setattr(row, section, after[section])
-    row.schema_version, row.updated_at, row.version = SCHEMA_VERSION, at, row.version + 1
-    row.save(update_fields=[*SECTIONS, "schema_version", "updated_at", "version"])
+    row.schema_version = SCHEMA_VERSION
+    row.save_version(*SECTIONS, "schema_version", at=at)
     Tenant.objects.filter(id=row.tenant_id).update(settings_version=row.version)
 
 

@@ -86,7 +86,7 @@ def rotate_key(*, actor: Actor, replaces: UUID, values: dict[str, Any], overlap_
     old.rotate(ends_at)
     if overlap_hours == 0:
         old.revoke()
-    _save(old, at, "overlap_ends_at")
+    old.save_version("status", "overlap_ends_at", at=at)
     row.save(force_insert=True)
     created = ApiKeyCreated(key_id=row.key_id)
     rotated = ApiKeyRotated(key_id=old.key_id, replaced_by_id=str(row.id), overlap_ends_at=rfc3339(ends_at))
@@ -102,7 +102,7 @@ def revoke_key(*, actor: Actor, key: ApiKey, at: datetime) -> ApiKey:
     :raises InvalidTransition: it does not work any more.
     """
     key.revoke()
-    _save(key, at)
+    key.save_version("status", at=at)
     end_line(actor=actor, key=key, at=at)
     ledger.record(
         actor=actor, event=ApiKeyRevoked(key_id=key.key_id), resource_id=key.id, at=at, resource_version=key.version
@@ -169,9 +169,3 @@ def _expiry(wanted: datetime | None, at: datetime) -> datetime:
         message = f"expires_at lies within the next {LONGEST_LIFETIME.days} days."
         raise InvalidFields(errors=[FieldError("expires_at", "out_of_range", message)])
     return wanted
-
-
-def _save(key: ApiKey, at: datetime, *names: str) -> None:
-    key.version += 1
-    key.updated_at = at
-    key.save(update_fields=["status", *names, "version", "updated_at"])

@@ -19,19 +19,6 @@ from organizations.words import split_words
 
 from .quotas import consume_quota, release_quota
 
-WRITABLE = (
-    "organization_id",
-    "parent_id",
-    "name",
-    "type",
-    "status",
-    "address",
-    "geo",
-    "opening_hours",
-    "contact",
-    "identifiers",
-    "listed",
-)
 MAX_WORDS = 40
 
 
@@ -109,14 +96,11 @@ def update_location(*, actor: Actor, location: Location, changes: Mapping[str, A
     """
     row = location
     was_used = row.status != LocationStatus.INACTIVE
-    before = {name: getattr(row, name) for name in (*WRITABLE, "is_dispensing")}
-    _assign(row, changes)
-    changed = [name for name, value in before.items() if getattr(row, name) != value]
+    changed = _assign(row, changes)
     if not changed:
         return row
     _check_references(actor, row, set(changed))
-    row.updated_at, row.version = at, row.version + 1
-    row.save(update_fields=[*changed, "updated_at", "version"])
+    row.save_version(*changed, at=at)
     _follow_up(actor, row, changed, at)
     _count_use(actor, was_used, row.status != LocationStatus.INACTIVE, at)
     return row
@@ -137,12 +121,10 @@ def _count_use(actor: Actor, was_used: bool, is_used: bool, at: datetime) -> Non
         release_quota(actor=actor, key=plans.LOCATIONS, at=at)
 
 
-def _assign(row: Location, data: Mapping[str, Any]) -> None:
-    for name, value in data.items():
-        if name not in WRITABLE:
-            raise ValueError(f"not a writable field of a location: {name}")
-        setattr(row, name, value)
-    row.is_dispensing = row.type == LocationType.PHARMACY
+def _assign(row: Location, data: Mapping[str, Any]) -> list[str]:
+    changed = row.assign(data)
+    was_dispensing, row.is_dispensing = row.is_dispensing, row.type == LocationType.PHARMACY
+    return changed + ["is_dispensing"] * (row.is_dispensing != was_dispensing)
 
 
 def _home(actor: Actor) -> UUID | None:

@@ -19,7 +19,7 @@ from organizations.events import (
     MembershipSuspended,
     MembershipUpdated,
 )
-from organizations.models import LIVE, Location, Membership, ServiceAccount, Tenant, User
+from organizations.models import Location, Membership, ServiceAccount, Tenant, User
 from organizations.plans import USERS
 from organizations.policies import OwnRoles, is_platform, may_grant, may_grant_to_key, scopes_of_roles
 from organizations.roles import TENANT_ADMIN
@@ -33,13 +33,6 @@ class LastAdministrator(Conflict):
 
     code = "last_administrator"
     title = "The last administrator of a tenant cannot be removed."
-
-
-class AlreadyMember(Conflict):
-    """The subject has a membership here that is not over."""
-
-    code = "duplicate"
-    title = "There is a membership of this subject already."
 
 
 class UnknownAccount(Unprocessable):
@@ -158,8 +151,7 @@ def change_membership(*, actor: Actor, membership: Membership, values: dict[str,
     if _ends_administration(membership, fields, wanted, at):
         _keep_one_administrator(membership, at)
     facts: list[ledger.EventType] = []
-    for name, value in fields.items():
-        setattr(membership, name, value)
+    membership.assign(fields)
     if fields:
         facts.append(MembershipUpdated(changed=sorted(fields)))
     touched = list(fields)
@@ -167,7 +159,7 @@ def change_membership(*, actor: Actor, membership: Membership, values: dict[str,
         facts.append(_change_status(membership, wanted))
         touched.append("status")
     if touched:
-        _save(membership, at, *touched)
+        membership.save_version(*touched, at=at)
     for fact in facts:
         ledger.record(actor=actor, event=fact, resource_id=membership.id, at=at, resource_version=membership.version)
     return membership
@@ -183,7 +175,7 @@ def revoke_membership(*, actor: Actor, membership: Membership, at: datetime) -> 
     if _ends_administration(membership, {}, Membership.Status.REVOKED, at):
         _keep_one_administrator(membership, at)
     membership.revoke()
-    _save(membership, at, "status")
+    membership.save_version("status", at=at)
     if membership.user_id is not None:
         release_quota(actor=actor, key=USERS, at=at)
     ledger.record(
@@ -239,9 +231,6 @@ def _user_of(email: str, name: str) -> User:
 def _insert(
     actor: Actor, terms: Terms, at: datetime, *, user: User | None = None, service_account: ServiceAccount | None = None
 ) -> Membership:
-    subject = Q(user=user) if user else Q(service_account=service_account)
-    if Membership.objects.filter(subject, tenant_id=actor.tenant_id, status__in=LIVE).exists():
-        raise AlreadyMember
     membership = Membership(
         tenant_id=actor.tenant_id,
         user=user,
@@ -261,15 +250,9 @@ def _insert(
 
 def _activate(actor: Actor, membership: Membership, at: datetime) -> None:
     membership.accept(at)
-    _save(membership, at, "status", "accepted_at")
+    membership.save_version("status", "accepted_at", at=at)
     fact = MembershipActivated(roles=membership.roles)
     ledger.record(actor=actor, event=fact, resource_id=membership.id, at=at, resource_version=membership.version)
-
-
-def _save(membership: Membership, at: datetime, *names: str) -> None:
-    membership.version += 1
-    membership.updated_at = at
-    membership.save(update_fields=[*names, "version", "updated_at"])
 
 
 def _administers(membership: Membership, at: datetime) -> bool:

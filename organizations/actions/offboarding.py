@@ -17,15 +17,13 @@ def end_access(*, actor: Actor, tenant: Tenant, at: datetime) -> None:
         keys = ApiKey.objects.select_for_update(no_key=True).filter(tenant=tenant, status__in=["active", "rotating"])
         for key in keys.order_by("id"):
             key.revoke()
-            key.version, key.updated_at = key.version + 1, at
-            key.save(update_fields=["status", "version", "updated_at"])
+            key.save_version("status", at=at)
             fact = ApiKeyRevoked(key_id=key.key_id)
             ledger.record(actor=actor, event=fact, resource_id=key.id, at=at, resource_version=key.version)
         members = Membership.objects.select_for_update(no_key=True).filter(tenant=tenant, status__in=LIVE)
         for membership in members.order_by("id"):
             membership.revoke()
-            membership.version, membership.updated_at = membership.version + 1, at
-            membership.save(update_fields=["status", "version", "updated_at"])
+            membership.save_version("status", at=at)
             revoked = MembershipRevoked()
             ledger.record(
                 actor=actor, event=revoked, resource_id=membership.id, at=at, resource_version=membership.version

@@ -238,9 +238,7 @@ def _invite(run: _Run) -> dict[str, Any]:
 def _open(run: _Run) -> dict[str, Any]:
     tenant = Tenant.objects.select_for_update(no_key=True).get(pk=run.tenant.id)
     tenant.activate()
-    tenant.version += 1
-    tenant.updated_at = run.at
-    tenant.save(update_fields=["status", "version", "updated_at"])
+    tenant.save_version("status", at=run.at)
     run.outcome.tenant = tenant
     fact = TenantProvisioned(organization_id=str(tenant.organization_id), kinds=list(tenant.kinds))
     tell(run.actor, tenant, fact, run.at)

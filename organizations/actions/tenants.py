@@ -27,11 +27,9 @@ def update_tenant(*, actor: Actor, tenant: Tenant, values: dict[str, Any], at: d
     :raises InvalidTransition: its state does not allow the wanted one.
     """
     fields = {name: value for name, value in values.items() if name not in ("status", "suspended_reason")}
-    changed = sorted(name for name, value in fields.items() if getattr(tenant, name) != value)
+    changed = sorted(tenant.assign(fields))
     if changed:
-        for name in changed:
-            setattr(tenant, name, fields[name])
-        _save(tenant, at, *changed)
+        tenant.save_version(*changed, at=at)
         tell(actor, tenant, TenantUpdated(changed=changed), at)
     wanted = values.get("status", tenant.status)
     if wanted == tenant.status:
@@ -50,7 +48,7 @@ def suspend_tenant(*, actor: Actor, tenant: Tenant, reason: str, at: datetime) -
     :raises InvalidTransition: it is not active.
     """
     tenant.suspend(reason)
-    _save(tenant, at, "status", "suspended_reason")
+    tenant.save_version("status", "suspended_reason", at=at)
     tell(actor, tenant, TenantSuspended(), at)
     return tenant
 
@@ -62,7 +60,7 @@ def resume_tenant(*, actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
     :raises InvalidTransition: it is not suspended.
     """
     tenant.resume()
-    _save(tenant, at, "status", "suspended_reason")
+    tenant.save_version("status", "suspended_reason", at=at)
     tell(actor, tenant, TenantResumed(), at)
     return tenant
 
@@ -74,7 +72,7 @@ def offboard_tenant(*, actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
     :raises InvalidTransition: it is neither active nor suspended.
     """
     tenant.offboard(at)
-    _save(tenant, at, "status", "offboarding_at")
+    tenant.save_version("status", "offboarding_at", at=at)
     tell(actor, tenant, TenantOffboarding(), at)
     return tenant
 
@@ -87,7 +85,7 @@ def close_tenant(*, actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
     :raises LegalHold: its data must be kept.
     """
     tenant.close(at)
-    _save(tenant, at, "status", "closed_at")
+    tenant.save_version("status", "closed_at", at=at)
     tell(actor, tenant, TenantClosed(), at)
     return tenant
 
@@ -101,9 +99,3 @@ def tell(
     row = about or tenant
     with tenant_context(tenant.id):
         ledger.record(actor=own, event=fact, resource_id=row.id, at=at, resource_version=row.version)
-
-
-def _save(tenant: Tenant, at: datetime, *names: str) -> None:
-    tenant.version += 1
-    tenant.updated_at = at
-    tenant.save(update_fields=[*names, "version", "updated_at"])

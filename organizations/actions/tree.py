@@ -91,9 +91,7 @@ def update_organization(
     """
     change = Change(values)
     facts: list[ledger.EventType] = []
-    plain = {name: value for name, value in change.plain().items() if getattr(organization, name) != value}
-    for name, value in plain.items():
-        setattr(organization, name, value)
+    plain = organization.assign(change.plain())
     if plain:
         facts.append(OrganizationUpdated(changed=sorted(plain)))
     touched = set(plain)
@@ -105,9 +103,7 @@ def update_organization(
         touched.add("status")
     if not touched:
         return organization
-    organization.version += 1
-    organization.updated_at = at
-    organization.save(update_fields=[*touched, "version", "updated_at"])
+    organization.save_version(*touched, at=at)
     for fact in facts:
         ledger.record(
             actor=actor, event=fact, resource_id=organization.id, at=at, resource_version=organization.version

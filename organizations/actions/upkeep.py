@@ -32,8 +32,7 @@ def expire_keys(*, at: datetime) -> int:
             if key is None:
                 continue
             key.expire()
-            key.version, key.updated_at = key.version + 1, at
-            key.save(update_fields=["status", "version", "updated_at"])
+            key.save_version("status", at=at)
             end_line(actor=system_actor(tenant_id), key=key, at=at)
             count += 1
     return count
@@ -69,8 +68,7 @@ def expire_memberships(*, at: datetime) -> int:
             if row is None:
                 continue
             row.expire()
-            row.version, row.updated_at = row.version + 1, at
-            row.save(update_fields=["status", "version", "updated_at"])
+            row.save_version("status", at=at)
             if row.user_id is not None:
                 release_quota(actor=actor, key=USERS, at=at)
             ledger.record(

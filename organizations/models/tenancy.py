@@ -13,14 +13,15 @@ from core.clock import now
 from core.ids import uuid7
 from core.lifecycle import LifecycleModel, refusing, transition
 from core.row_security import GLOBAL, TableSecurity
-from organizations.refusals import LegalHold, OrganizationInUse
+from core.versioned import Versioned
+from organizations.refusals import AlreadyMember, LegalHold, OrganizationInUse
 
 from .identity import ServiceAccount, User
 
 LIVE = ("invited", "active", "suspended")
 
 
-class Organization(LifecycleModel):
+class Organization(LifecycleModel, Versioned):
     """A node of the tree of health systems, hospitals, clinics, pharmacies and suppliers.
 
     Personal data: names, e-mails and telephone numbers of contacts in `contact`.
@@ -52,9 +53,8 @@ class Organization(LifecycleModel):
     address = models.JSONField(default=dict, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
-    updated_at = models.DateTimeField(default=now, db_default=Now())
-    version = models.PositiveIntegerField(default=1, db_default=1)
 
+    WRITABLE: ClassVar = ("name", "slug", "type", "identifiers", "contact", "address", "metadata")
     security: ClassVar = GLOBAL
 
     class Meta:
@@ -95,7 +95,7 @@ class Organization(LifecycleModel):
         """End it for good."""
 
 
-class Tenant(LifecycleModel):
+class Tenant(LifecycleModel, Versioned):
     """A walled part of the platform, run by one organization.
 
     Personal data: none.
@@ -142,9 +142,12 @@ class Tenant(LifecycleModel):
     offboarding_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
-    updated_at = models.DateTimeField(default=now, db_default=Now())
-    version = models.PositiveIntegerField(default=1, db_default=1)
 
+    WRITABLE: ClassVar = ("name", "region", "time_zone", "locale", "currency", "legal_hold")
+    # Copies, which `organizations.actions` keeps beside the configuration and the entitlement.
+    unversioned: ClassVar = (
+        "plan", "settings_version", "features", "rate_limits", "reads_while_suspended", "entitled_until",
+    )  # fmt: skip
     security: ClassVar = GLOBAL
 
     class Meta:
@@ -217,7 +220,7 @@ class Role(models.Model):
         return self.code
 
 
-class Membership(LifecycleModel):
+class Membership(LifecycleModel, Versioned):
     """One subject, a person or a service, in one tenant, with roles. Every change bumps `version`.
 
     Personal data: none; points at the person.
@@ -245,9 +248,12 @@ class Membership(LifecycleModel):
     invited_by = models.UUIDField(null=True, blank=True)
     accepted_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
-    updated_at = models.DateTimeField(default=now, db_default=Now())
-    version = models.PositiveIntegerField(default=1, db_default=1)
 
+    WRITABLE: ClassVar = ("roles", "location_ids", "valid_from", "valid_until", "practitioner_id")
+    refusals: ClassVar = {
+        "organizations_membership_user_once": AlreadyMember,
+        "organizations_membership_service_once": AlreadyMember,
+    }
     security: ClassVar = TableSecurity(before_binding=True)
 
     class Meta:

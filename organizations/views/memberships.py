@@ -13,6 +13,7 @@ from organizations import policies
 from organizations.actions import memberships as actions
 from organizations.models import Membership
 from organizations.queries.memberships import locked_membership
+from organizations.refusals import AlreadyMember
 from organizations.serializers.tenancy import MembershipIn, MembershipPatchIn
 from organizations.shapes.tenancy import MEMBERSHIP, MEMBERSHIPS
 
@@ -34,7 +35,7 @@ class MembershipViewSet(ApiViewSet):
             errors=(
                 InvalidFields,
                 policies.ScopeEscalation,
-                actions.AlreadyMember,
+                AlreadyMember,
                 actions.UnknownAccount,
                 QuotaExceeded,
             ),

@@ -5,12 +5,13 @@ from typing import Any
 from uuid import UUID
 
 from core.actor import Actor
-from core.errors import Conflict, FieldError, InvalidFields, InvalidTransition
+from core.errors import FieldError, InvalidFields, InvalidTransition
 from core.lifecycle import allowed_actions
 from core.pipeline import Call, Rows
 
 from . import queries
 from .models import Product
+from .refusals import FieldLocked
 from .states import LOT_TRACKED_KINDS, LOT_TRACKING, Status
 
 # What PUT would do to reach each status; a product never becomes a draft again.
@@ -20,34 +21,6 @@ _ACTION_TO = {
     Status.DISCONTINUED: "discontinue",
     Status.ARCHIVED: "archive",
 }
-
-
-class SkuTaken(Conflict):
-    """Another product of the supplier, not archived, has this SKU."""
-
-    code = "sku_taken"
-    title = "Another product has this SKU."
-
-
-class GtinTaken(Conflict):
-    """Another packaging of the supplier has this GTIN."""
-
-    code = "gtin_taken"
-    title = "Another packaging has this GTIN."
-
-
-class ProductInUse(Conflict):
-    """Stock, reservations, offers or open orders stand on the product; `reasons` says which."""
-
-    code = "product_in_use"
-    title = "The product is in use."
-
-
-class FieldLocked(Conflict):
-    """Base unit, pack ratio and tracking are frozen once stock has moved; `fields` names those that differ."""
-
-    code = "field_locked"
-    title = "The field cannot change any more, because stock of the product has moved."
 
 
 def references(actor: Actor, data: Mapping[str, Any]) -> list[Call]:

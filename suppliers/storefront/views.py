@@ -8,7 +8,7 @@ from api.permissions import Operation
 from api.views import ApiViewSet
 from api.writing import Command
 from core.errors import InvalidTransition, VersionConflict
-from suppliers.catalog import queries, rules
+from suppliers.catalog import queries, refusals
 from suppliers.catalog.actions import create_product, replace_product
 from suppliers.catalog.models import Product
 from suppliers.catalog.serializers import ProductCreateIn, ProductIn
@@ -49,7 +49,7 @@ class ProductViewSet(ApiViewSet):
             body=ProductCreateIn,
             shape=PRODUCT,
             status=201,
-            errors=(rules.SkuTaken, rules.GtinTaken),
+            errors=(refusals.SkuTaken, refusals.GtinTaken),
             example=_EXAMPLE,
         ),
         "retrieve": Operation(scope="catalog:read", kind="supplier", summary="Get a product", shape=PRODUCT),
@@ -60,7 +60,7 @@ class ProductViewSet(ApiViewSet):
             description="What the body leaves out takes its default; without `status` the status stays.",
             body=ProductIn,
             shape=PRODUCT,
-            errors=(VersionConflict, InvalidTransition, rules.SkuTaken, rules.GtinTaken, rules.FieldLocked),
+            errors=(VersionConflict, InvalidTransition, refusals.SkuTaken, refusals.GtinTaken, refusals.FieldLocked),
             example=_EXAMPLE,
         ),
         "destroy": Operation(
@@ -68,7 +68,7 @@ class ProductViewSet(ApiViewSet):
             kind="supplier",
             summary="Archive a product",
             status=204,
-            errors=(VersionConflict, InvalidTransition, rules.ProductInUse),
+            errors=(VersionConflict, InvalidTransition, refusals.ProductInUse),
         ),
     }
 

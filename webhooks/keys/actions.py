@@ -54,8 +54,8 @@ def rotate_secret(
     live = Secret.objects.of(actor).filter(live_at(at), endpoint=endpoint)
     newest_first = list(live.order_by("-created_at", "-id").values_list("id", "kind"))
     oldest = [secret_id for secret_id, _ in newest_first[LIVE_SECRETS - 1 :]]
-    live.filter(id__in=oldest).update(expires_at=at, updated_at=at)
-    live.filter(Q(expires_at=None) | Q(expires_at__gt=until)).update(expires_at=until, updated_at=at)
+    live.filter(id__in=oldest).update_versions(expires_at=at, at=at)
+    live.filter(Q(expires_at=None) | Q(expires_at__gt=until)).update_versions(expires_at=until, at=at)
     chosen = kind or (newest_first[0][1] if newest_first else Secret.Kind.HMAC)
     shown = add_secret(endpoint, kind=chosen, at=at)
     changes.change(actor=actor, endpoint=endpoint, fact=events.SecretRotated(overlap_seconds=overlap_seconds), at=at)
@@ -74,8 +74,8 @@ def revoke_secret(*, actor: Actor, endpoint: Endpoint, secret_id: UUID, at: date
         raise NotFound("No such webhook secret.")
     if found.expires_at is None:
         raise SecretInUse
-    found.expires_at = found.updated_at = at
-    found.save(update_fields=["expires_at", "updated_at"])
+    found.expires_at = at
+    found.save_version("expires_at", at=at)
     changes.change(actor=actor, endpoint=endpoint, fact=events.SecretRevoked(secret_id=str(secret_id)), at=at)
     return endpoint
 
