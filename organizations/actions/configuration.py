@@ -20,6 +20,7 @@ from organizations.models import (
     TenantConfiguration,
 )
 from organizations.queries import configuration
+from organizations.queries.tree import ORGANIZATIONS
 
 from .entitlements import copy_features
 
@@ -183,12 +184,6 @@ def _keep_version(actor: Actor, row: TenantConfiguration, diff: Sequence[Change]
 
 
 def _tenants_below(organization_id: UUID) -> list[UUID]:
-    sql = """
-    WITH RECURSIVE down (id, step) AS (
-        SELECT %s::uuid, 0
-        UNION ALL
-        SELECT o.id, down.step + 1 FROM down JOIN organizations_organization o ON o.parent_id = down.id WHERE down.step < 16
-    )
-    SELECT t.* FROM down JOIN organizations_tenant t ON t.organization_id = down.id ORDER BY t.id
-    """
+    below = ORGANIZATIONS.down("n.id = %s")
+    sql = f"SELECT t.* FROM {below} down JOIN organizations_tenant t ON t.organization_id = down.id ORDER BY t.id"
     return [tenant.id for tenant in Tenant.objects.raw(sql, [organization_id])]

@@ -10,6 +10,7 @@ from django.db import connection
 from core.actor import Actor, system_actor
 from core.db import needs_transaction, tenant_context
 from core.errors import Conflict, FieldError, Forbidden, InvalidFields
+from core.trees import height, path
 from ledger import public as ledger
 from organizations import directory, events, plans
 from organizations.models import Location, LocationStatus, LocationType, LocationWord, Tenant
@@ -146,10 +147,10 @@ def _check_parent(actor: Actor, row: Location, parent_id: UUID) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"locations {actor.tenant_id}"])
     if not locations.reachable(actor).filter(id=parent_id).exists():
         raise _invalid("parent_id", "does_not_exist", "No such location.")
-    ancestors = locations.ancestor_ids(actor, parent_id)
+    ancestors = path(locations.LOCATIONS, parent_id)
     if row.id in ancestors:
         raise LocationCycle
-    if len(ancestors) + locations.height(actor, row.id) > MAX_DEPTH:
+    if len(ancestors) + height(locations.LOCATIONS, row.id) > MAX_DEPTH:
         raise LocationTooDeep
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import Conflict, Unprocessable
+from core.trees import height
 from ledger import public as ledger
 from organizations.events import (
     OrganizationClosed,
@@ -20,7 +21,7 @@ from organizations.events import (
 from organizations.models import Organization
 from organizations.policies import OutsideReach, is_platform
 from organizations.queries.reachable import Reach
-from organizations.queries.tree import MAX_DEPTH, height_of, lock_trees, place_of
+from organizations.queries.tree import MAX_DEPTH, ORGANIZATIONS, lock_trees, place_of
 
 
 class UnknownParent(Unprocessable):
@@ -122,7 +123,7 @@ def _move(actor: Actor, organization: Organization, parent_id: UUID | None) -> O
         target = place_of(parent_id)
         if organization.id in target.path:
             raise OrganizationCycle
-        if target.depth + height_of(organization.id) > MAX_DEPTH:
+        if target.depth + height(ORGANIZATIONS, organization.id) > MAX_DEPTH:
             raise TreeTooDeep
     fact = OrganizationMoved(
         from_parent_id=str(organization.parent_id) if organization.parent_id else None,

@@ -11,19 +11,16 @@ import orjson
 from core.pipeline import Call, Rows, Statement
 from organizations import configuration_schema
 
+from .tree import ORGANIZATIONS
+
 SECTION = "policies"
 
-# Every layer from the root of the tree down, the tenant's own last. 16 is twice the depth that the tree may have.
-_LAYERS = Statement.of("""
-WITH RECURSIVE up (id, parent_id, step) AS (
-    SELECT o.id, o.parent_id, 0 FROM organizations_tenant t JOIN organizations_organization o ON o.id = t.organization_id
-     WHERE t.id = $1
-    UNION ALL
-    SELECT o.id, o.parent_id, up.step + 1 FROM up JOIN organizations_organization o ON o.id = up.parent_id WHERE up.step < 16
-)
+# Every layer from the root of the tree down, the tenant's own last.
+_UP = ORGANIZATIONS.up("n.id = (SELECT organization_id FROM organizations_tenant WHERE id = $1)")
+_LAYERS = Statement.of(f"""
 SELECT coalesce((SELECT json_agg(json_build_array(c.policies, c.locked) ORDER BY up.step DESC)
-                   FROM up JOIN organizations_organizationconfiguration c ON c.organization_id = up.id), '[]')::text,
-       coalesce((SELECT c.policies FROM organizations_tenantconfiguration c WHERE c.tenant_id = $1), '{}')::text
+                   FROM {_UP} up JOIN organizations_organizationconfiguration c ON c.organization_id = up.id), '[]')::text,
+       coalesce((SELECT c.policies FROM organizations_tenantconfiguration c WHERE c.tenant_id = $1), '{{}}')::text
 """)
 
 

@@ -11,14 +11,13 @@ from django.db.models import Q
 from core.actor import Actor
 from organizations.models import Membership, Organization, Tenant
 
+from .tree import ORGANIZATIONS
+
 SUBTREE_SCOPE = "organizations.write"
 
-_TREE = (
-    "(WITH RECURSIVE tree AS (SELECT unnest({0}::uuid[]) AS id UNION "
-    "SELECT c.id FROM organizations_organization c JOIN tree p ON c.parent_id = p.id) SELECT id FROM tree)"
-)
-ORGANIZATIONS = f'(t."id" = ANY({{1}}::uuid[]) OR t."id" IN {_TREE})'
-TENANTS = f'(t."id" = ANY({{1}}::uuid[]) OR t."organization_id" IN {_TREE})'
+_WITHIN = ORGANIZATIONS.within("n.id = ANY({0}::uuid[])")
+_REACHED_ORGANIZATIONS = f'(t."id" = ANY({{1}}::uuid[]) OR t."id" IN {_WITHIN})'
+_REACHED_TENANTS = f'(t."id" = ANY({{1}}::uuid[]) OR t."organization_id" IN {_WITHIN})'
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +41,11 @@ class Reach:
 
     def organizations(self) -> tuple[str, tuple[str, str]]:
         """The condition on the table of organizations, with its parameters."""
-        return ORGANIZATIONS, (_array(self.roots), _array(self.organization_ids))
+        return _REACHED_ORGANIZATIONS, (_array(self.roots), _array(self.organization_ids))
 
     def tenants(self) -> tuple[str, tuple[str, str]]:
         """The condition on the table of tenants, with its parameters."""
-        return TENANTS, (_array(self.roots), _array(self.tenant_ids))
+        return _REACHED_TENANTS, (_array(self.roots), _array(self.tenant_ids))
 
     def holds_organization(self, organization_id: UUID) -> bool:
         """Tell whether the organization is within reach."""

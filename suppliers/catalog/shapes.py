@@ -6,7 +6,7 @@ from typing import Any
 from api.listing import CREATED, Listing, Sort
 from api.shapes import Field, Schema, Shape, boolean, choice, computed, document, instant, integer, text, uuid
 
-from . import states
+from . import category_tree, states
 from .filters import ProductFilters
 from .models import PlatformCategory, Product
 
@@ -123,28 +123,6 @@ def product_list(shape: Shape) -> Listing:
     )
 
 
-# The platform's categories and the tenant's own ones as one tree. `path` sorts it depth first; `product_count` holds what
-# `GET /v1/products?category=` finds.
-_TREE = """(
-WITH RECURSIVE bound (tenant_id) AS (SELECT NULLIF(current_setting('app.tenant_id', true), '')::uuid),
-node AS (
- SELECT id, code, name, parent_id, mappings, active, 'platform' AS source, created_at, updated_at, version,
-  lpad(position::text, 4, '0') AS step FROM suppliers_platformcategory
- UNION ALL SELECT c.id, c.code, c.name, c.parent_id, c.mappings, c.active, 'own', c.created_at, c.updated_at, c.version,
-  'x' || c.code FROM suppliers_category c JOIN bound USING (tenant_id)),
-tree AS (
- SELECT node.*, 1 AS depth, step AS path FROM node WHERE parent_id IS NULL
- UNION ALL SELECT node.*, tree.depth + 1, tree.path || '/' || node.step FROM node JOIN tree ON node.parent_id = tree.id
-  WHERE tree.depth < 8),
-counted AS (
- SELECT p.category, count(*) AS n FROM suppliers_product p JOIN bound USING (tenant_id)
- WHERE p.archived_at IS NULL GROUP BY p.category)
-SELECT tree.*, bound.tenant_id, (
- SELECT coalesce(sum(counted.n), 0)::bigint FROM tree below JOIN counted ON counted.category = below.code
- WHERE below.path = tree.path OR starts_with(below.path, tree.path || '/')) AS product_count
-FROM tree CROSS JOIN bound)"""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _TreeShape(Shape):
     """A shape over the composed tree instead of one table."""
@@ -152,7 +130,7 @@ class _TreeShape(Shape):
     @property
     def table(self) -> str:
         """The sub-select."""
-        return _TREE
+        return category_tree.COUNTED
 
 
 CATEGORY = _TreeShape(
