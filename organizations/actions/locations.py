@@ -10,13 +10,13 @@ from django.db import connection
 from core.actor import Actor, system_actor
 from core.db import needs_transaction, tenant_context
 from core.errors import Conflict, FieldError, Forbidden, InvalidFields
+from core.text_folding import words as words_of
 from core.trees import height, path
 from ledger import public as ledger
 from organizations import directory, events, plans
 from organizations.models import Location, LocationStatus, LocationType, LocationWord, Tenant
 from organizations.models.locations import MAX_DEPTH
 from organizations.queries import locations
-from organizations.words import split_words
 
 from .quotas import consume_quota, release_quota
 
@@ -160,7 +160,7 @@ def _invalid(name: str, code: str, message: str) -> InvalidFields:
 
 def _index_words(row: Location) -> None:
     texts = [row.name, *(str(one.get("value", "")) for one in row.identifiers)]
-    words = list(dict.fromkeys(word[:60] for text in texts for word in split_words(text)))[:MAX_WORDS]
+    words = list(dict.fromkeys(word[:60] for text in texts for word in words_of(text)))[:MAX_WORDS]
     LocationWord.objects.filter(tenant_id=row.tenant_id, location_id=row.id).delete()
     LocationWord.objects.bulk_create(
         [LocationWord(tenant_id=row.tenant_id, location_id=row.id, word=word) for word in words]
