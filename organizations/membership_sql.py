@@ -6,6 +6,8 @@ from uuid import UUID
 from core.actor import Subject, SubjectKind
 from core.pipeline import Call, Statement
 
+from .models import ApiKey, Membership
+
 
 class Proof(NamedTuple):
     """One membership as its proof tells it; lists are JSON."""
@@ -42,12 +44,9 @@ SELECT m.id AS membership_id, m.tenant_id, array_to_json(m.roles) AS roles, arra
          WHERE r.code = ANY(m.roles) AND (r.tenant_id IS NULL OR r.tenant_id = m.tenant_id)) AS scopes,
        t.reads_while_suspended"""
 _BIND = ", set_config('app.tenant_id', m.tenant_id::text, true), set_config('role', $3, true)"
-_STANDING = """m.status = 'active' AND (m.valid_from IS NULL OR m.valid_from <= now())
-   AND (m.valid_until IS NULL OR m.valid_until > now())"""
+_STANDING = f"m.status = 'active' AND {Membership.VALIDITY.holds_now('m')}"
 _NOT_DENIED = "NOT EXISTS (SELECT FROM organizations_deniedtoken d WHERE d.value IN ({jti}, {sid}))"
-_KEY_STANDS = (
-    """(k.status = 'active' OR (k.status = 'rotating' AND k.overlap_ends_at > now())) AND k.expires_at > now()"""
-)
+_KEY_STANDS = f"k.status IN ('active', 'rotating') AND {ApiKey.VALIDITY.holds_now('k')}"
 
 _FROM = "FROM organizations_membership m JOIN organizations_tenant t ON t.id = m.tenant_id"
 _USER = "JOIN organizations_user u ON u.id = m.user_id AND u.is_active"

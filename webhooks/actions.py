@@ -14,7 +14,7 @@ from ledger import public as ledger
 
 from . import bodies, changes, egress, envelope, events, patterns, policies, states
 from .changes import Shown
-from .keys.actions import add_secret, live_at
+from .keys.actions import add_secret
 from .models import Delivery, DueDelivery, Endpoint, EndpointHealth, Event, Replay, Secret
 
 ENDPOINT_LIMIT = 100
@@ -114,7 +114,9 @@ def delete_endpoint(*, actor: Actor, endpoint: Endpoint, at: datetime) -> Endpoi
     open_replays.update_versions(state=states.CANCELLED, error="endpoint_deleted", finished_at=at, at=at)
     _drop_due(endpoint, leased=True)
     _fail(_unfinished(endpoint), "endpoint_deleted", at)
-    Secret.objects.of(actor).filter(live_at(at), endpoint=endpoint).update_versions(expires_at=at, at=at)
+    Secret.objects.of(actor).filter(Secret.VALIDITY.holds_at(at), endpoint=endpoint).update_versions(
+        expires_at=at, at=at
+    )
     endpoint.active, endpoint.deleted_at = False, at
     changes.change(actor=actor, endpoint=endpoint, fact=events.EndpointDeleted(), at=at, names=("active", "deleted_at"))
     return endpoint

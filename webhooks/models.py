@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 
 from core.ids import uuid7
 from core.row_security import TableSecurity
+from core.validity import Validity
 from organizations.public import TenantOwned
 
 from . import states
@@ -102,6 +103,7 @@ class Secret(TenantOwned):
     expires_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
 
+    VALIDITY: ClassVar = Validity(ends=("expires_at",))
     unversioned: ClassVar = ("last_used_at",)
     security: ClassVar = TableSecurity(dispatcher=True)
 

@@ -7,6 +7,7 @@ secrets, each by key. A claim never waits for a row.
 from typing import Final
 
 from . import schedule, states, stats, wanted
+from .models import Secret
 
 # One statement moves a batch from the queue of new events to one delivery and one due row for each endpoint that wants it.
 # Only one dispatcher does so at a time: events of one resource become visible in their order, and are queued in it.
@@ -185,7 +186,7 @@ LEFT JOIN webhooks_event_body other
   AND other.api_version = open.api_version AND other.payload_mode = open.payload_mode
 """
 
-TARGETS: Final = """
+TARGETS: Final = f"""
 SELECT endpoint.id, endpoint.url, endpoint.active AND tenant.status = 'active' AS active,
        array_agg(secret.id ORDER BY secret.created_at DESC) FILTER (WHERE secret.id IS NOT NULL) AS secret_ids,
        array_agg(secret.kind ORDER BY secret.created_at DESC) FILTER (WHERE secret.id IS NOT NULL) AS kinds,
@@ -193,7 +194,7 @@ SELECT endpoint.id, endpoint.url, endpoint.active AND tenant.status = 'active' A
 FROM webhooks_endpoint endpoint
 JOIN organizations_tenant tenant ON tenant.id = endpoint.tenant_id
 LEFT JOIN webhooks_secret secret ON secret.tenant_id = endpoint.tenant_id AND secret.endpoint_id = endpoint.id
-  AND (secret.expires_at IS NULL OR secret.expires_at > now())
+  AND {Secret.VALIDITY.holds_now("secret")}
 WHERE endpoint.id = ANY(%(endpoints)s) GROUP BY endpoint.id, tenant.status
 """
 

@@ -6,8 +6,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
-
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import Conflict, FieldError, InvalidFields, Unprocessable
@@ -276,8 +274,7 @@ def _keep_one_administrator(membership: Membership, at: datetime) -> None:
     """Lock the tenant's row, so that two administrators cannot remove each other at the same time."""
     Tenant.objects.select_for_update(no_key=True).get(pk=membership.tenant_id)
     others = Membership.objects.filter(
-        Q(valid_until=None) | Q(valid_until__gt=at),
-        Q(valid_from=None) | Q(valid_from__lte=at),
+        Membership.VALIDITY.holds_at(at),
         tenant_id=membership.tenant_id,
         user__is_active=True,
         status=Membership.Status.ACTIVE,

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from core.actor import system_actor
 from core.clock import rfc3339
@@ -23,8 +23,7 @@ BATCH = 200
 
 def expire_keys(*, at: datetime) -> int:
     """This function will mark keys whose time or overlap is over, each in a transaction of its own; returns how many."""
-    working = Q(status__in=[ApiKey.Status.ACTIVE, ApiKey.Status.ROTATING])
-    over = ApiKey.objects.filter(working & (Q(expires_at__lte=at) | Q(overlap_ends_at__lte=at)))
+    over = ApiKey.objects.filter(~ApiKey.VALIDITY.holds_at(at), status__in=ApiKey.WORKING)
     count = 0
     for tenant_id, key_id in _due(over):
         with tenant_context(tenant_id):

@@ -13,6 +13,7 @@ from core.clock import now
 from core.ids import uuid7
 from core.lifecycle import LifecycleModel, transition
 from core.row_security import TableSecurity
+from core.validity import Validity
 from core.versioned import Versioned
 
 from .tenancy import Membership, Tenant
@@ -59,6 +60,8 @@ class ApiKey(LifecycleModel, Versioned):
     created_by = models.UUIDField(null=True, blank=True)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
 
+    WORKING: ClassVar = (Status.ACTIVE, Status.ROTATING)
+    VALIDITY: ClassVar = Validity(ends=("expires_at", "overlap_ends_at"))
     unversioned: ClassVar = ("last_used_at", "last_used_ip", "usage_count", "expiring_told_at")
     security: ClassVar = TableSecurity(before_binding=True)
 

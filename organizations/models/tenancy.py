@@ -13,6 +13,7 @@ from core.clock import now
 from core.ids import uuid7
 from core.lifecycle import LifecycleModel, refusing, transition
 from core.row_security import GLOBAL, TableSecurity
+from core.validity import Validity
 from core.versioned import Versioned
 from organizations.refusals import AlreadyMember, LegalHold, OrganizationInUse
 
@@ -250,6 +251,7 @@ class Membership(LifecycleModel, Versioned):
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
 
     WRITABLE: ClassVar = ("roles", "location_ids", "valid_from", "valid_until", "practitioner_id")
+    VALIDITY: ClassVar = Validity(begins=("valid_from",), ends=("valid_until",))
     refusals: ClassVar = {
         "organizations_membership_user_once": AlreadyMember,
         "organizations_membership_service_once": AlreadyMember,

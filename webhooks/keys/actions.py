@@ -51,7 +51,7 @@ def rotate_secret(
     `kind` None keeps to the kind of the newest key.
     """
     until = at + timedelta(seconds=overlap_seconds)
-    live = Secret.objects.of(actor).filter(live_at(at), endpoint=endpoint)
+    live = Secret.objects.of(actor).filter(Secret.VALIDITY.holds_at(at), endpoint=endpoint)
     newest_first = list(live.order_by("-created_at", "-id").values_list("id", "kind"))
     oldest = [secret_id for secret_id, _ in newest_first[LIVE_SECRETS - 1 :]]
     live.filter(id__in=oldest).update_versions(expires_at=at, at=at)
@@ -69,7 +69,9 @@ def revoke_secret(*, actor: Actor, endpoint: Endpoint, secret_id: UUID, at: date
     :raises NotFound: the endpoint has no such live key.
     :raises SecretInUse: it is the current one.
     """
-    found: Secret | None = Secret.objects.of(actor).filter(live_at(at), endpoint=endpoint, id=secret_id).first()
+    found: Secret | None = (
+        Secret.objects.of(actor).filter(Secret.VALIDITY.holds_at(at), endpoint=endpoint, id=secret_id).first()
+    )
     if found is None:
         raise NotFound("No such webhook secret.")
     if found.expires_at is None:
@@ -78,8 +80,3 @@ def revoke_secret(*, actor: Actor, endpoint: Endpoint, secret_id: UUID, at: date
     found.save_version("expires_at", at=at)
     changes.change(actor=actor, endpoint=endpoint, fact=events.SecretRevoked(secret_id=str(secret_id)), at=at)
     return endpoint
-
-
-def live_at(at: datetime) -> Q:
-    """The condition on keys that sign at a moment."""
-    return Q(expires_at=None) | Q(expires_at__gt=at)
