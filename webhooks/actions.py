@@ -63,7 +63,7 @@ class EventGone(Conflict):
 
 
 @needs_transaction
-def create_endpoint(*, actor: Actor, data: Mapping[str, Any], at: datetime, addresses: Collection[str] = ()) -> Shown:
+def create_endpoint(actor: Actor, data: Mapping[str, Any], at: datetime, addresses: Collection[str] = ()) -> Shown:
     """Register an endpoint and make its first signing key; `addresses` is what the name of its URL was found to have.
 
     :raises BlockedDestination: the platform does not connect to such an address.
@@ -87,7 +87,7 @@ def create_endpoint(*, actor: Actor, data: Mapping[str, Any], at: datetime, addr
 
 @needs_transaction
 def update_endpoint(
-    *, actor: Actor, endpoint: Endpoint, data: Mapping[str, Any], at: datetime, addresses: Collection[str] = ()
+    actor: Actor, endpoint: Endpoint, data: Mapping[str, Any], at: datetime, addresses: Collection[str] = ()
 ) -> Endpoint:
     """Change a locked endpoint. Disabling freezes its unfinished deliveries, enabling resumes those under 72 hours old.
 
@@ -108,7 +108,7 @@ def update_endpoint(
 
 
 @needs_transaction
-def delete_endpoint(*, actor: Actor, endpoint: Endpoint, at: datetime) -> Endpoint:
+def delete_endpoint(actor: Actor, endpoint: Endpoint, at: datetime) -> Endpoint:
     """Take a locked endpoint out of use for good. What was delivered stays readable; what was not has failed."""
     open_replays = Replay.objects.of(actor).filter(endpoint=endpoint, state__in=states.REPLAYING)
     open_replays.update_versions(state=states.CANCELLED, error="endpoint_deleted", finished_at=at, at=at)
@@ -123,7 +123,7 @@ def delete_endpoint(*, actor: Actor, endpoint: Endpoint, at: datetime) -> Endpoi
 
 
 @needs_transaction
-def resend_delivery(*, actor: Actor, endpoint: Endpoint, delivery: Delivery, at: datetime) -> Delivery:
+def resend_delivery(actor: Actor, endpoint: Endpoint, delivery: Delivery, at: datetime) -> Delivery:
     """Queue a locked, finished delivery again; the schedule begins anew, the count of attempts goes on.
 
     :raises EndpointInactive: the endpoint is disabled or deleted.

@@ -81,5 +81,5 @@ class Backlog:
 def backlog() -> Backlog:
     """Read how things stand; `lost` are deliveries whose worker vanished at least once."""
     with role_context(DISPATCHER):
-        (queues,), (health,) = fetch(dict, _QUEUES), fetch(dict, _HEALTH)
+        (queues,), (health,) = fetch(dict[str, Any], _QUEUES), fetch(dict[str, Any], _HEALTH)
         return Backlog(**queues, **health, busiest=fetch(Busy, _BUSIEST))

@@ -59,9 +59,9 @@ def create_default(*, tenant: Tenant, at: datetime) -> TenantConfiguration:
 
 @needs_transaction
 def update_configuration(
-    *, actor: Actor, row: TenantConfiguration, changes: Mapping[str, Any], at: datetime
+    actor: Actor, row: TenantConfiguration, data: Mapping[str, Any], at: datetime
 ) -> configuration.Effective:
-    """This function will merge the changes into the tenant's own settings, whose locked row is given. Source: RFC 7396.
+    """This function will merge changes into the tenant's own settings, whose locked row is given. Source: RFC 7396.
 
     A null takes a key, or a whole section, back to what comes from above. A change of nothing makes no version.
 
@@ -70,7 +70,7 @@ def update_configuration(
     :raises FeatureNotEnabled: a module is turned on that the plan does not hold.
     """
     before = configuration.sections_of(row)
-    after = merged(before, changes)
+    after = merged(before, data)
     diff = difference(before, after)
     if diff:
         _permit(actor.tenant_id, after, diff)

@@ -59,7 +59,7 @@ def create_default(*, tenant: Tenant, at: datetime) -> Location:
 
 
 @needs_transaction
-def create_location(*, actor: Actor, data: Mapping[str, Any], at: datetime) -> Location:
+def create_location(actor: Actor, data: Mapping[str, Any], at: datetime) -> Location:
     """This function will add a place to the actor's tenant and count it; `data` holds writable fields.
 
     :raises LocationForbidden: the membership is limited to certain places.
@@ -88,7 +88,7 @@ def create_location(*, actor: Actor, data: Mapping[str, Any], at: datetime) -> L
 
 
 @needs_transaction
-def update_location(*, actor: Actor, location: Location, changes: Mapping[str, Any], at: datetime) -> Location:
+def update_location(actor: Actor, location: Location, data: Mapping[str, Any], at: datetime) -> Location:
     """This function will change fields of a place, whose locked row is given; a change of nothing keeps the version.
 
     :raises InvalidFields: as `create_location`.
@@ -97,7 +97,7 @@ def update_location(*, actor: Actor, location: Location, changes: Mapping[str, A
     """
     row = location
     was_used = row.status != LocationStatus.INACTIVE
-    changed = _assign(row, changes)
+    changed = _assign(row, data)
     if not changed:
         return row
     _check_references(actor, row, set(changed))

@@ -135,7 +135,7 @@ def open_membership(*, actor: Actor, user: User, terms: Terms, at: datetime) -> 
 
 
 @needs_transaction
-def change_membership(*, actor: Actor, membership: Membership, values: dict[str, Any], at: datetime) -> Membership:
+def change_membership(actor: Actor, membership: Membership, data: dict[str, Any], at: datetime) -> Membership:
     """This function will change roles, locations, validity and state of a locked membership.
 
     :raises OwnRoles: the actor would widen his own membership.
@@ -143,9 +143,9 @@ def change_membership(*, actor: Actor, membership: Membership, values: dict[str,
     :raises LastAdministrator: nobody would be left to administer the tenant.
     :raises InvalidTransition: its state does not allow the wanted one.
     """
-    fields = {name: value for name, value in values.items() if name != "status" and getattr(membership, name) != value}
+    fields = {name: value for name, value in data.items() if name != "status" and getattr(membership, name) != value}
     _check_change(actor, membership, fields)
-    wanted = values.get("status", membership.status)
+    wanted = data.get("status", membership.status)
     if _ends_administration(membership, fields, wanted, at):
         _keep_one_administrator(membership, at)
     facts: list[ledger.EventType] = []
@@ -164,7 +164,7 @@ def change_membership(*, actor: Actor, membership: Membership, values: dict[str,
 
 
 @needs_transaction
-def revoke_membership(*, actor: Actor, membership: Membership, at: datetime) -> Membership:
+def revoke_membership(actor: Actor, membership: Membership, at: datetime) -> Membership:
     """This function will end a locked membership and give its seat back.
 
     :raises LastAdministrator: nobody would be left to administer the tenant.

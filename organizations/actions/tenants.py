@@ -20,29 +20,29 @@ class OwnTenant(Forbidden):
 
 
 @needs_transaction
-def update_tenant(*, actor: Actor, tenant: Tenant, values: dict[str, Any], at: datetime) -> Tenant:
+def update_tenant(actor: Actor, tenant: Tenant, data: dict[str, Any], at: datetime) -> Tenant:
     """This function will change fields of a locked tenant, and its state where `status` is named.
 
     :raises OwnTenant: the state is changed by a member of this very tenant.
     :raises InvalidTransition: its state does not allow the wanted one.
     """
-    fields = {name: value for name, value in values.items() if name not in ("status", "suspended_reason")}
+    fields = {name: value for name, value in data.items() if name not in ("status", "suspended_reason")}
     changed = sorted(tenant.assign(fields))
     if changed:
         tenant.save_version(*changed, at=at)
         tell(actor, tenant, TenantUpdated(changed=changed), at)
-    wanted = values.get("status", tenant.status)
+    wanted = data.get("status", tenant.status)
     if wanted == tenant.status:
         return tenant
     if actor.tenant_id == tenant.id and actor.membership_id is not None:
         raise OwnTenant
     if wanted == Tenant.Status.SUSPENDED:
-        return suspend_tenant(actor=actor, tenant=tenant, reason=values.get("suspended_reason", ""), at=at)
+        return suspend_tenant(actor=actor, tenant=tenant, reason=data.get("suspended_reason", ""), at=at)
     return resume_tenant(actor=actor, tenant=tenant, at=at)
 
 
 @needs_transaction
-def suspend_tenant(*, actor: Actor, tenant: Tenant, reason: str, at: datetime) -> Tenant:
+def suspend_tenant(actor: Actor, tenant: Tenant, at: datetime, reason: str) -> Tenant:
     """This function will suspend a locked tenant: writes are refused, webhooks pause, jobs skip it, reads go by policy.
 
     :raises InvalidTransition: it is not active.
@@ -54,7 +54,7 @@ def suspend_tenant(*, actor: Actor, tenant: Tenant, reason: str, at: datetime) -
 
 
 @needs_transaction
-def resume_tenant(*, actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
+def resume_tenant(actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
     """This function will let a locked, suspended tenant work again.
 
     :raises InvalidTransition: it is not suspended.
@@ -66,7 +66,7 @@ def resume_tenant(*, actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
 
 
 @needs_transaction
-def offboard_tenant(*, actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
+def offboard_tenant(actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
     """This function will begin the end of a locked tenant: nothing is written any more, the retention clock runs.
 
     :raises InvalidTransition: it is neither active nor suspended.
@@ -78,7 +78,7 @@ def offboard_tenant(*, actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
 
 
 @needs_transaction
-def close_tenant(*, actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
+def close_tenant(actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
     """This function will close a locked, offboarded tenant; its rows are deleted by the caller, in batches.
 
     :raises InvalidTransition: it is not being offboarded.

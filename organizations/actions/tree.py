@@ -57,13 +57,13 @@ class Change:
 
 
 @needs_transaction
-def create_organization(*, actor: Actor, values: dict[str, Any], at: datetime) -> Organization:
+def create_organization(actor: Actor, data: dict[str, Any], at: datetime) -> Organization:
     """This function will add an organization, below the actor's own where no parent is named.
 
     :raises UnknownParent: the parent is not within the actor's reach.
     :raises TreeTooDeep: it would stand on a ninth level.
     """
-    fields = dict(values)
+    fields = dict(data)
     parent_id = fields.pop("parent_id", None) or (None if is_platform(actor) else actor.organization_id)
     if parent_id is not None:
         _check_parent(actor, parent_id)
@@ -78,9 +78,7 @@ def create_organization(*, actor: Actor, values: dict[str, Any], at: datetime) -
 
 
 @needs_transaction
-def update_organization(
-    *, actor: Actor, organization: Organization, values: dict[str, Any], at: datetime
-) -> Organization:
+def update_organization(actor: Actor, organization: Organization, data: dict[str, Any], at: datetime) -> Organization:
     """This function will change fields, move the organization with everything below it, and change its state.
 
     :raises UnknownParent: the new parent is not within the actor's reach.
@@ -90,17 +88,17 @@ def update_organization(
     :raises InvalidTransition: its state does not allow the wanted one.
     :raises OrganizationInUse: it is to be closed, and something below it is open.
     """
-    change = Change(values)
+    change = Change(data)
     facts: list[ledger.EventType] = []
     plain = organization.assign(change.plain())
     if plain:
         facts.append(OrganizationUpdated(changed=sorted(plain)))
     touched = set(plain)
-    if "parent_id" in values and values["parent_id"] != organization.parent_id:
-        facts.append(_move(actor, organization, values["parent_id"]))
+    if "parent_id" in data and data["parent_id"] != organization.parent_id:
+        facts.append(_move(actor, organization, data["parent_id"]))
         touched.add("parent")
-    if "status" in values and values["status"] != organization.status:
-        facts.append(_change_status(organization, values["status"]))
+    if "status" in data and data["status"] != organization.status:
+        facts.append(_change_status(organization, data["status"]))
         touched.add("status")
     if not touched:
         return organization

@@ -88,7 +88,7 @@ class LocationViewSet(ApiViewSet):
 
         def work(command: Command) -> Location:
             return actions.update_location(
-                actor=command.actor, location=command.target, changes=command.data, at=command.at
+                actor=command.actor, location=command.target, data=command.data, at=command.at
             )
 
         return self.write(work, find=lambda actor: queries.locked_location(actor, pk))

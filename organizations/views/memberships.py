@@ -91,7 +91,7 @@ class MembershipViewSet(ApiViewSet):
 
         def work(command: Command) -> Membership:
             return actions.change_membership(
-                actor=command.actor, membership=command.target, values=command.data, at=command.at
+                actor=command.actor, membership=command.target, data=command.data, at=command.at
             )
 
         return self.write(work, find=lambda actor: locked_membership(actor, pk))

@@ -99,7 +99,7 @@ class OrganizationViewSet(ApiViewSet):
         """Add an organization."""
 
         def work(command: Command) -> Organization:
-            return actions.create_organization(actor=command.actor, values=command.data, at=command.at)
+            return actions.create_organization(actor=command.actor, data=command.data, at=command.at)
 
         return self.write(work)
 
@@ -108,7 +108,7 @@ class OrganizationViewSet(ApiViewSet):
 
         def work(command: Command) -> Organization:
             return actions.update_organization(
-                actor=command.actor, organization=command.target, values=command.data, at=command.at
+                actor=command.actor, organization=command.target, data=command.data, at=command.at
             )
 
         return self.write(work, find=lambda actor: organization_in_reach(actor, pk))

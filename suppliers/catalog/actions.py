@@ -23,7 +23,7 @@ _TEXTS = (
 
 
 @needs_transaction
-def create_product(*, actor: Actor, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None) -> Product:
+def create_product(actor: Actor, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None) -> Product:
     """Create a product as a draft, or on sale at once; look-ups, change, fact and `reading` are one round trip.
 
     So a refusal may come when all is written: the transaction it leaves open is to be rolled back.
@@ -66,7 +66,7 @@ def _activate(product: Product, data: Mapping[str, Any], references: list[Call])
 
 
 @needs_transaction
-def replace_product(*, actor: Actor, product: Product, data: Mapping[str, Any], at: datetime) -> Product:
+def replace_product(actor: Actor, product: Product, data: Mapping[str, Any], at: datetime) -> Product:
     """Replace a locked product; what the data leaves out takes its default, but the status stays as it is.
 
     Nothing is written, and no fact recorded, when nothing differs.
@@ -96,7 +96,7 @@ def replace_product(*, actor: Actor, product: Product, data: Mapping[str, Any], 
 
 
 @needs_transaction
-def archive_product(*, actor: Actor, product: Product, at: datetime) -> Product:
+def archive_product(actor: Actor, product: Product, at: datetime) -> Product:
     """Put a locked product away for good; its SKU and GTINs become free, its row stays.
 
     :raises InvalidTransition: it is archived already.

@@ -11,7 +11,7 @@ from suppliers.inventory import queries as inventory
 
 
 @needs_transaction
-def archive_product(*, actor: Actor, product: Product, at: datetime) -> Product:
+def archive_product(actor: Actor, product: Product, at: datetime) -> Product:
     """Archive a locked product nobody counts on any more.
 
     :raises ProductInUse: stock of it is on hand.

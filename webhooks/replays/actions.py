@@ -22,7 +22,7 @@ _EXPIRES_SECONDS = 5
 
 
 @needs_transaction
-def request_replay(*, actor: Actor, endpoint: Endpoint, data: Mapping[str, Any], at: datetime) -> Replay:
+def request_replay(actor: Actor, endpoint: Endpoint, data: Mapping[str, Any], at: datetime) -> Replay:
     """Note the wish to send a stretch of the past to a locked endpoint again, and ring for somebody to do it.
 
     :raises EndpointInactive: nothing is sent to a disabled endpoint.
@@ -50,7 +50,7 @@ def request_replay(*, actor: Actor, endpoint: Endpoint, data: Mapping[str, Any],
 
 
 @needs_transaction
-def cancel_replay(*, actor: Actor, endpoint: Endpoint, replay: Replay, at: datetime) -> Replay:
+def cancel_replay(actor: Actor, endpoint: Endpoint, replay: Replay, at: datetime) -> Replay:
     """Stop a locked replay. What it has queued so far is delivered all the same.
 
     :raises InvalidTransition: it has ended.
