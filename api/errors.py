@@ -10,7 +10,7 @@ from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOper
 from django.db import Error, IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse
 
-from core import errors
+from core import constraints, errors
 
 from .transport import HeadersTooLarge, RequestTimedOut
 from .url_areas import Area, area_of
@@ -127,7 +127,7 @@ def _of_database(error: Error) -> errors.PlatformError:
     ):
         return errors.Busy(headers={"Retry-After": "1"})
     if isinstance(cause, psycopg.errors.UniqueViolation | psycopg.errors.ExclusionViolation):
-        return errors.Duplicate(constraint=cause.diag.constraint_name or "")
+        return constraints.refusal_of(error) or errors.Duplicate(constraint=cause.diag.constraint_name or "")
     if isinstance(error, IntegrityError):
         return errors.Conflict("The change would break a rule of the data.")
     if isinstance(cause, psycopg.errors.DataError):

@@ -30,9 +30,20 @@ _CLAIM = pipeline.Statement.of(
     "INSERT INTO api_idempotencyrecord (id, tenant_id, subject_id, key, fingerprint) VALUES ($1,$2,$3,$4,$5)"
     " ON CONFLICT DO NOTHING RETURNING id"
 )
+
+
+class _Seen(NamedTuple):
+    """What stands under a key: the answer only once the first request has ended."""
+
+    fingerprint: str
+    status: int | None
+    answer: bytes | None
+
+
 _SEEN = pipeline.Statement.of(
-    "SELECT fingerprint, status, encode(answer, 'base64') FROM api_idempotencyrecord"
-    " WHERE tenant_id = $1 AND subject_id = $2 AND key = $3"
+    "SELECT fingerprint, status, encode(answer, 'base64') AS answer FROM api_idempotencyrecord"
+    " WHERE tenant_id = $1 AND subject_id = $2 AND key = $3",
+    row=_Seen,
 )
 _KEEP = pipeline.Statement.of(
     "UPDATE api_idempotencyrecord SET status = $4, answer = $5 WHERE tenant_id = $1 AND subject_id = $2 AND key = $3"
@@ -130,19 +141,19 @@ class Claim(NamedTuple):
         :raises InProgress: the first is still at work.
         :raises KeyReused: the key belongs to another request.
         """
-        (seen,) = pipeline.run([pipeline.Call(_SEEN, self.owner)])
-        if not len(seen):
+        (rows,) = pipeline.run([pipeline.Call(_SEEN, self.owner)])
+        if not len(rows):
             return None
-        known, status, sealed = seen.row()
-        if known != self.fingerprint.encode():
+        (seen,) = rows.of(_Seen)
+        if seen.fingerprint != self.fingerprint:
             raise KeyReused
-        if status is None or sealed is None:
+        if seen.status is None or seen.answer is None:
             raise InProgress(headers={"Retry-After": "1"})
-        plain = key_ring().open(base64.b64decode(sealed), purpose=PURPOSE, place=self._place())
+        plain = key_ring().open(base64.b64decode(seen.answer), purpose=PURPOSE, place=self._place())
         head, _, content = plain.partition(b"\n")
         headers = orjson.loads(head)
         context = headers.pop(_CONTEXT, None)
-        return Replay(int(status), headers, content, context)
+        return Replay(seen.status, headers, content, context)
 
     def keep(self, response: HttpResponse, *, secrets: tuple[str, ...], context: Any = None) -> None:
         """Store the answer with the key and commit, as the transaction's last trip; secret members are kept as null.

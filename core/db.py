@@ -15,7 +15,9 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
+
+from core.constraints import refusal_of
 
 from .pipeline import Call, Rows, Statement, run
 
@@ -44,7 +46,7 @@ _BIND_CALL = Statement.of(
 
 
 def needs_transaction(function: Callable[P, R]) -> Callable[P, R]:
-    """Refuse to run outside an open transaction.
+    """Refuse to run outside an open transaction; a broken unique key becomes the refusal that its model declares.
 
     :raises RuntimeError: a programming error, never shown to a client.
     """
@@ -53,7 +55,12 @@ def needs_transaction(function: Callable[P, R]) -> Callable[P, R]:
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
         if not connection.in_atomic_block:
             raise RuntimeError(f"{function.__qualname__} must run inside a transaction")
-        return function(*args, **kwargs)
+        try:
+            return function(*args, **kwargs)
+        except IntegrityError as error:
+            if refusal := refusal_of(error):
+                raise refusal from error
+            raise
 
     return guarded
 

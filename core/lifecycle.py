@@ -1,7 +1,20 @@
-"""Rows with a lifecycle: django-fsm without its traps, refusals in our words, and the same law inside the database."""
+"""Rows with a lifecycle: django-fsm without its traps, refusals in our words, and the same law inside the database.
+
+A transition is declared and called as django-fsm's documentation shows it, and refuses by itself:
+
+    class Product(LifecycleModel):
+        status = FSMField(default="draft", protected=True)
+
+        @transition(field=status, source=["draft", "active"], target="archived", conditions=[refusing(InUse, is_unused)])
+        def archive(self, at: datetime) -> None:
+            self.archived_at = at
+
+    product.archive(at)  # InvalidTransition with `from`, `action` and `allowed`, or InUse; then save
+"""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, wraps
 from typing import Any, TypeVar, cast
 
 from django.apps import apps
@@ -10,9 +23,10 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django_fsm import ConcurrentTransitionMixin, FSMFieldMixin, TransitionNotAllowed
 from django_fsm import transition as untyped_transition
 
-from core.errors import InvalidTransition
+from core.errors import InvalidTransition, PlatformError
 
 Method = TypeVar("Method", bound=Callable[..., None])
+Condition = Callable[[Any], bool]
 
 _GUARD = """
 CREATE OR REPLACE FUNCTION hp_guard_transition() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -81,24 +95,65 @@ class LifecycleModel(ConcurrentTransitionMixin, models.Model):  # type: ignore[m
                 raise TransitionNotAllowed(f"{field.name} must start as {field.get_default()}", object=self)
 
 
-def transition(*, field: Any, source: str | Sequence[str], target: str) -> Callable[[Method], Method]:
-    """This function will mark a method as the way from some states to another; all are named, so the database knows them."""
-    sources = [source] if isinstance(source, str) else list(source)
-    return cast("Callable[[Method], Method]", untyped_transition(field=field, source=sources, target=target))
+@dataclass(frozen=True, slots=True)
+class _Refusing:
+    """A condition with a refusal of its own."""
+
+    refusal: type[PlatformError]
+    condition: Condition
+    extra: dict[str, Callable[[Any], Any]]
+
+    def __call__(self, row: Any) -> bool:
+        return self.condition(row)
+
+    def refuse(self, row: Any) -> PlatformError:
+        return self.refusal(**{name: member(row) for name, member in self.extra.items()})
 
 
-def move(row: LifecycleModel, action: str, *args: Any, **kwargs: Any) -> None:
-    """Call the transition method `action` of a row, without saving.
+def refusing(refusal: type[PlatformError], condition: Condition, **extra: Callable[[Any], Any]) -> Condition:
+    """A condition of a transition that answers with its own refusal where it fails.
 
-    :raises InvalidTransition: the row's state does not allow it; names the state and what it does allow.
+    `extra` names functions of the row that give members of the problem document: `reasons=open_reasons`.
     """
-    method = getattr(row, action)
-    field = method._django_fsm.field
-    try:
-        method(*args, **kwargs)
-    except TransitionNotAllowed as error:
-        state = str(field.get_state(row))
-        raise InvalidTransition(state=state, action=action, allowed=allowed_actions(row, field.name)) from error
+    return _Refusing(refusal, condition, extra)
+
+
+def transition(
+    *, field: Any, source: str | Sequence[str], target: str, conditions: Sequence[Condition] = ()
+) -> Callable[[Method], Method]:
+    """Mark a method as the way from some states to another; all are named, so that the database knows them.
+
+    The method does not save. Conditions are asked in their order, and the first that fails answers.
+
+    :raises InvalidTransition: from the method, when the row's state or a plain condition does not allow it.
+    """
+    sources = [source] if isinstance(source, str) else list(source)
+    mark = untyped_transition(field=field, source=sources, target=target, conditions=list(conditions))
+
+    def decorate(method: Method) -> Method:
+        change = mark(method)
+
+        @wraps(change)
+        def checked(row: LifecycleModel, *args: Any, **kwargs: Any) -> None:
+            try:
+                change(row, *args, **kwargs)
+            except TransitionNotAllowed as error:
+                raise _refusal(row, change) from error
+
+        return cast("Method", checked)
+
+    return decorate
+
+
+def _refusal(row: LifecycleModel, change: Any) -> PlatformError:
+    """The refusal of a transition: the first failing condition's own, else what the state does allow."""
+    field = change._django_fsm.field
+    state = str(field.get_state(row))
+    found = change._django_fsm.get_transition(state)
+    unmet = next((one for one in found.conditions if not one(row)), None) if found else None
+    if isinstance(unmet, _Refusing):
+        return unmet.refuse(row)
+    return InvalidTransition(state=state, action=change.__name__, allowed=allowed_actions(row, field.name))
 
 
 def allowed_actions(row: LifecycleModel, field: str = "status") -> list[str]:

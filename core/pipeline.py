@@ -17,9 +17,12 @@ import psycopg
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connections
 from psycopg import errors, pq
 
+from .named_rows import N, read
+
 _numbers = itertools.count()
 NAMED_AT_MOST = 600
 COMPOSED_AT_MOST = 64  # in a session: the plan of a long search takes some 100 kB
+row_types: list[tuple["Statement", type[tuple[Any, ...]]]] = []  # the tests hold both against the database
 observers: list[Callable[[float], None]] = []  # told the seconds of every round trip
 ANSWER_MILLISECONDS = 10_000  # statement_timeout ends a statement sooner; this is for a server that is gone
 _BEGIN, _CLOSED = b"BEGIN", b"CLOSED"
@@ -34,13 +37,16 @@ class Statement:
     name: bytes
 
     @classmethod
-    def of(cls, sql: str) -> "Statement":
-        """Register a statement; keep the object, its name is its identity.
+    def of(cls, sql: str, *, row: type[tuple[Any, ...]] | None = None) -> "Statement":
+        """Register a statement; keep the object, its name is its identity. `row` is the named tuple that its rows are read as.
 
         Past a bound (callers choose among many selections) statements stay unnamed, so no session fills with plans.
         """
         number = next(_numbers)
-        return cls(sql.encode(), b"hp_%d" % number if number < NAMED_AT_MOST else b"")
+        made = cls(sql.encode(), b"hp_%d" % number if number < NAMED_AT_MOST else b"")
+        if row is not None:
+            row_types.append((made, row))
+        return made
 
     @classmethod
     def composed(cls, sql: str) -> "Statement":
@@ -142,6 +148,14 @@ class Rows:
     def row(self, row: int = 0) -> list[bytes | None]:
         """All values of one row."""
         return [self.result.get_value(row, column) for column in range(self.result.nfields)]
+
+    def raw(self, kind: type[tuple[Any, ...]], row: int = 0) -> tuple[bytes | None, ...]:
+        """The columns of one row that a named tuple has, unread."""
+        return tuple([self.result.get_value(row, column) for column in range(len(kind._fields))])  # type: ignore[attr-defined]
+
+    def of(self, kind: type[N]) -> list[N]:
+        """All rows as the named tuple that their statement declares; columns behind its fields are left out."""
+        return [read(kind, self.raw(kind, row)) for row in range(len(self))]
 
 
 @dataclass(slots=True)

@@ -4,10 +4,11 @@ The reader of a search and the writer of a resource make the same keys; nothing 
 (`definitions.parameters`) is part of every key, so that equal values of two parameters never meet.
 """
 
-import unicodedata
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
+
+from core.text_folding import without_accents
 
 LONGEST = 300
 _MASK = 2**64 - 1
@@ -200,13 +201,8 @@ def normal(text: str) -> str:
 
 def comparable(text: str) -> str:
     """A text without case and accents, its white space single. Source: R4 search.html#string."""
-    folded = (text if text.isascii() else _without_accents(text)).casefold()
+    folded = (text if text.isascii() else without_accents(text)).casefold()
     return " ".join((folded if folded.isascii() else folded.translate(_LETTERS)).split())
-
-
-def _without_accents(text: str) -> str:
-    apart = unicodedata.normalize("NFKD", text)
-    return "".join(character for character in apart if not unicodedata.combining(character))
 
 
 def _signed(value: int) -> int:

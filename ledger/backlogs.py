@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass
 
-from django.db import connection
-
 from core.db import role_context
+from core.named_rows import fetch
 from core.row_security import DISPATCHER
 
 # The age counts from when a row fell due, by the database's clock; a row in retry is due later and not counted before.
 _BACKLOG = (
-    "SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min(due_at)), 0)::float8"
+    "SELECT count(*), coalesce(extract(epoch FROM clock_timestamp() - min(due_at)), 0)::float8 AS oldest_seconds"
     " FROM ledger_pending WHERE due_at <= clock_timestamp()"
 )
 
@@ -24,7 +23,6 @@ class Backlog:
 
 def backlog() -> Backlog:
     """Read the relay's backlog; an index on the due time keeps it cheap."""
-    with role_context(DISPATCHER), connection.cursor() as cursor:
-        cursor.execute(_BACKLOG)
-        count, seconds = cursor.fetchone()
-    return Backlog(count, seconds)
+    with role_context(DISPATCHER):
+        (found,) = fetch(Backlog, _BACKLOG)
+    return found

@@ -23,6 +23,7 @@ from core.actor import NOWHERE, Actor, Origin, Subject, SubjectKind
 from core.db import OWN
 from core.errors import Forbidden, Malformed, PlatformError, Unauthenticated
 from core.ids import parse_uuid, uuid7
+from core.named_rows import read
 from core.pipeline import Call, Rows
 
 from . import api_key_format, membership_sql, smart, tokens, usage
@@ -34,7 +35,6 @@ V = TypeVar("V")
 
 KEY_SECONDS = 30
 USER_AGENT_LENGTH = 300
-_PROVEN = 11  # columns of a proof
 CHALLENGE = 'Bearer realm="api", ApiKey realm="api"'
 INVALID = 'Bearer realm="api", error="invalid_token", ApiKey realm="api"'
 
@@ -138,17 +138,17 @@ class Authenticator:
         rows = pipeline.run([Call(membership_sql.KEY, [plain.key_id])])[0] if plain else None
         if plain is None or rows is None or not len(rows):
             raise InvalidCredential(headers={"WWW-Authenticate": INVALID})
-        key_id, digest, account_id, tenant_id, scopes, cidrs = (value or b"" for value in rows.row())
-        if not plain.matches(digest.decode()):
+        (key,) = rows.of(membership_sql.Key)
+        if not plain.matches(key.digest):
             raise InvalidCredential(headers={"WWW-Authenticate": INVALID})
         subject = Subject(
-            id=UUID(account_id.decode()),
+            id=key.account_id,
             kind=SubjectKind.SERVICE,
-            credential=f"key:{key_id.decode()}",
-            scopes=_dotted(scopes),
-            bound_tenant_id=UUID(tenant_id.decode()),
+            credential=f"key:{key.id}",
+            scopes=_dotted(key.scopes),
+            bound_tenant_id=key.tenant_id,
         )
-        return subject, tuple(orjson.loads(cidrs))
+        return subject, tuple(key.allowed_cidrs)
 
     def _by_token(self, token: str) -> Subject:
         digest = hashlib.sha256(token.encode(errors="replace")).digest()
@@ -284,21 +284,21 @@ class _Grant(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _grant(row: tuple[bytes, ...]) -> _Grant:
+def _grant(raw: tuple[bytes | None, ...]) -> _Grant:
     """Read one row of a proof; the same bytes are read once, since a membership seldom changes between two requests."""
-    member, tenant, roles, places, status, kinds, features, limits, organization, scopes, reads = row
+    proof = read(membership_sql.Proof, raw)
     return _Grant(
-        membership_id=UUID(member.decode()),
-        tenant_id=UUID(tenant.decode()),
-        roles=_dotted(roles),
-        location_ids=frozenset(UUID(value) for value in orjson.loads(places)),
-        status=status.decode(),
-        kinds=_dotted(kinds),
-        features=_dotted(features),
-        limits=orjson.loads(limits),
-        organization_id=UUID(organization.decode()),
-        scopes=_dotted(scopes),
-        reads_suspended=reads == b"t",
+        membership_id=proof.membership_id,
+        tenant_id=proof.tenant_id,
+        roles=_dotted(proof.roles),
+        location_ids=frozenset(map(UUID, proof.location_ids)),
+        status=proof.status,
+        kinds=_dotted(proof.kinds),
+        features=_dotted(proof.features),
+        limits=proof.rate_limits,
+        organization_id=proof.organization_id,
+        scopes=_dotted(proof.scopes),
+        reads_suspended=proof.reads_while_suspended,
     )
 
 
@@ -314,7 +314,7 @@ def _both(held: frozenset[str], narrowed: frozenset[str] | None, *, one_patient:
 
 def _actor(subject: Subject, rows: Rows, number: int, request_id: str, origin: Origin) -> tuple[Actor, _Grant]:
     """One row of a proof as an actor."""
-    grant = _grant(tuple(rows.result.get_value(number, column) or b"" for column in range(_PROVEN)))
+    grant = _grant(rows.raw(membership_sql.Proof, number))
     actor = Actor(
         subject=subject,
         tenant_id=grant.tenant_id,

@@ -183,7 +183,7 @@ def _key(run: _Seed, name: str) -> str:
         ):
             revoke_key(actor=actor, key=old, at=run.at)
         values = {"name": KEY_NAME, "partner": tenant.slug, "roles": [SUPPLIER_ADMIN]}
-        made = create_key(actor=actor, values=values, at=run.at)
+        made = create_key(actor=actor, data=values, at=run.at)
     run.made.append(f"API key of {name}")
     return made.text
 

@@ -3,9 +3,9 @@
 from datetime import datetime
 
 from core.db import needs_transaction
+from core.text_folding import folded
 
 from .models import Location, LocationStatus, PharmacyListing
-from .words import folded
 
 
 @needs_transaction

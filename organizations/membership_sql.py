@@ -4,28 +4,56 @@ The proof of a membership binds the tenant, the subject, the membership's locati
 stands in its select list, so all of it is bound by the row that proves the membership and by no other.
 """
 
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from core import db
 from core.actor import Subject, SubjectKind
 from core.pipeline import Call, Statement
 
+from .models import ApiKey, Membership
+
+
+class Proof(NamedTuple):
+    """One membership as its proof tells it; lists are JSON."""
+
+    membership_id: UUID
+    tenant_id: UUID
+    roles: bytes
+    location_ids: Any
+    status: str
+    kinds: bytes
+    features: bytes
+    rate_limits: Any
+    organization_id: UUID
+    scopes: bytes
+    reads_while_suspended: bool
+
+
+class Key(NamedTuple):
+    """An API key as it is looked up; `scopes` is JSON."""
+
+    id: str
+    digest: str
+    account_id: UUID
+    tenant_id: UUID
+    scopes: bytes
+    allowed_cidrs: Any
+
+
 _COLUMNS = """
-SELECT m.id::text, m.tenant_id::text, array_to_json(m.roles)::text, array_to_json(m.location_ids)::text, t.status,
-       array_to_json(t.kinds)::text, array_to_json(t.features)::text, t.rate_limits::text, t.organization_id::text,
-       (SELECT coalesce(json_agg(DISTINCT s.scope), '[]')::text
+SELECT m.id AS membership_id, m.tenant_id, array_to_json(m.roles) AS roles, array_to_json(m.location_ids) AS location_ids,
+       t.status, array_to_json(t.kinds) AS kinds, array_to_json(t.features) AS features, t.rate_limits, t.organization_id,
+       (SELECT coalesce(json_agg(DISTINCT s.scope), '[]')
           FROM organizations_role r CROSS JOIN unnest(r.scopes) AS s(scope)
-         WHERE r.code = ANY(m.roles) AND (r.tenant_id IS NULL OR r.tenant_id = m.tenant_id)),
+         WHERE r.code = ANY(m.roles) AND (r.tenant_id IS NULL OR r.tenant_id = m.tenant_id)) AS scopes,
        t.reads_while_suspended"""
 _BIND = ", " + db.bind_expressions(
     tenant="m.tenant_id::text", subject="$1::uuid::text", location_ids="m.location_ids::text", role="$3"
 )
-_STANDING = """m.status = 'active' AND (m.valid_from IS NULL OR m.valid_from <= now())
-   AND (m.valid_until IS NULL OR m.valid_until > now())"""
+_STANDING = f"m.status = 'active' AND {Membership.VALIDITY.holds_now('m')}"
 _NOT_DENIED = "NOT EXISTS (SELECT FROM organizations_deniedtoken d WHERE d.value IN ({jti}, {sid}))"
-_KEY_STANDS = (
-    """(k.status = 'active' OR (k.status = 'rotating' AND k.overlap_ends_at > now())) AND k.expires_at > now()"""
-)
+_KEY_STANDS = f"k.status IN ('active', 'rotating') AND {ApiKey.VALIDITY.holds_now('k')}"
 
 _FROM = "FROM organizations_membership m JOIN organizations_tenant t ON t.id = m.tenant_id"
 _USER = "JOIN organizations_user u ON u.id = m.user_id AND u.is_active"
@@ -37,7 +65,7 @@ def _pair(join: str, owner: str, standing: str, extra: str, tail: str) -> tuple[
     """The statement for one tenant (which binds it) and for all of a subject's tenants."""
     one = f"{_COLUMNS}{_BIND} {_FROM} {join} WHERE {owner} = $1 AND m.tenant_id = $2 AND {standing} AND {extra}"
     every = f"{_COLUMNS} {_FROM} {join} WHERE {owner} = $1 AND {_OPEN} AND {standing} AND {tail} ORDER BY m.tenant_id LIMIT 500"
-    return Statement.of(one), Statement.of(every)
+    return Statement.of(one, row=Proof), Statement.of(every, row=Proof)
 
 
 _USER_ONE, _USER_ALL = _pair(
@@ -72,10 +100,11 @@ _KEY_ALIVE = Statement.of(
 )
 
 KEY = Statement.of(
-    "SELECT k.id::text, k.digest, m.service_account_id::text, k.tenant_id::text, array_to_json(k.scopes)::text,"
-    " array_to_json(k.allowed_cidrs)::text FROM organizations_apikey k"
+    "SELECT k.id::text, k.digest, m.service_account_id AS account_id, k.tenant_id, array_to_json(k.scopes) AS scopes,"
+    " array_to_json(k.allowed_cidrs) AS allowed_cidrs FROM organizations_apikey k"
     " JOIN organizations_membership m ON m.id = k.membership_id"
-    f" WHERE k.key_id = $1 AND {_KEY_STANDS}"
+    f" WHERE k.key_id = $1 AND {_KEY_STANDS}",
+    row=Key,
 )
 REPORT = Statement.of(
     "INSERT INTO organizations_securitylogentry (id, code, subject, credential, tenant_id, route, address, request_id)"

@@ -1,14 +1,17 @@
 """What every tenant-owned row has, and the one way to reach such rows."""
 
+from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from django.db import models
+from django.db.models import F
 from django.db.models.functions import Now
 
 from core.actor import Actor
 from core.clock import now
 from core.ids import uuid7
 from core.row_security import TableSecurity
+from core.versioned import Versioned
 
 
 class TenantQuerySet(models.QuerySet[Any]):
@@ -18,8 +21,12 @@ class TenantQuerySet(models.QuerySet[Any]):
         """Keep the rows of the actor's tenant. Every read of the platform starts here."""
         return self.filter(tenant_id=actor.tenant_id)
 
+    def update_versions(self, *, at: datetime, **values: Any) -> int:
+        """Change all rows in one statement, each into its next version; return how many there were."""
+        return self.update(**values, updated_at=at, version=F("version") + 1)
 
-class TenantOwned(models.Model):
+
+class TenantOwned(Versioned):
     """Base of every table whose rows belong to one tenant; row security is on by default.
 
     Personal data: none of its own.
@@ -28,8 +35,6 @@ class TenantOwned(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     tenant = models.ForeignKey("organizations.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
-    updated_at = models.DateTimeField(default=now, db_default=Now())
-    version = models.PositiveIntegerField(default=1, db_default=1)
 
     objects = TenantQuerySet.as_manager()
 

@@ -24,6 +24,7 @@ from devtools.places import ROOT, open_places
 from devtools.ports import answers, check_port
 from devtools.processes import die_with_parent
 from devtools.trouble import Trouble
+from tests import versions
 from tests.scheduling import ByService
 from tests.turns import turn
 
@@ -76,6 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("busy")
 
     django.setup()
+    versions.listen()
     import redis
     from django.conf import settings as django_settings
 
@@ -101,6 +103,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             return
         databases.clone(_run.backends, template, _run.database)
         _run.cloned = True
+        versions.install(_run.environment["DATABASE_OWNER_URL"])
     except Trouble as error:
         pytest.exit(str(error), returncode=1)
 
@@ -153,6 +156,14 @@ def fresh_connections() -> None:
     from django.db import close_old_connections
 
     close_old_connections()
+
+
+@pytest.fixture(autouse=True)
+def next_versions() -> Iterator[None]:
+    """Let no action change a row that callers know without making its next version."""
+    versions.offences.clear()
+    yield
+    assert versions.offences == []
 
 
 @pytest.fixture(autouse=True)

@@ -90,7 +90,7 @@ def new_api_key(tenant: Tenant, roles: Iterable[str] = ("supplier_admin",), **va
     """Make an API key; return its row and its text."""
     wanted = {"name": "Integration", "partner": f"partner-{suffix()}", "roles": list(roles), **values}
     with tenant_context(tenant.id):
-        made = keys.create_key(actor=system_actor(tenant.id), values=wanted, at=now())
+        made = keys.create_key(actor=system_actor(tenant.id), data=wanted, at=now())
     return made.row, made.text
 
 

@@ -14,7 +14,7 @@ from core.results import Revealed
 from ledger import public as ledger
 
 from . import bodies, changes, egress, envelope, events, patterns, policies, states
-from .keys.actions import add_secret, live_at
+from .keys.actions import add_secret
 from .models import Delivery, DueDelivery, Endpoint, EndpointHealth, Event, Replay, Secret
 
 ENDPOINT_LIMIT = 100
@@ -95,11 +95,9 @@ def update_endpoint(
     :raises UnknownEventPattern, FullPayloadForbidden: as at creation.
     """
     wanted = _checked(data, addresses)
-    changed = sorted(name for name, value in wanted.items() if getattr(endpoint, name) != value)
+    changed = sorted(endpoint.assign(wanted))
     if not changed:
         return endpoint
-    for name in changed:
-        setattr(endpoint, name, wanted[name])
     if endpoint.payload_mode == bodies.FULL and not _REACHING.isdisjoint(changed):
         policies.may_have_full(actor, endpoint.events)
     if "active" in changed:
@@ -113,10 +111,12 @@ def update_endpoint(
 def delete_endpoint(actor: Actor, endpoint: Endpoint, at: datetime) -> Endpoint:
     """Take a locked endpoint out of use for good. What was delivered stays readable; what was not has failed."""
     open_replays = Replay.objects.of(actor).filter(endpoint=endpoint, state__in=states.REPLAYING)
-    open_replays.update(state=states.CANCELLED, error="endpoint_deleted", finished_at=at, updated_at=at)
+    open_replays.update_versions(state=states.CANCELLED, error="endpoint_deleted", finished_at=at, at=at)
     _drop_due(endpoint, leased=True)
     _fail(_unfinished(endpoint), "endpoint_deleted", at)
-    Secret.objects.of(actor).filter(live_at(at), endpoint=endpoint).update(expires_at=at, updated_at=at)
+    Secret.objects.of(actor).filter(Secret.VALIDITY.holds_at(at), endpoint=endpoint).update_versions(
+        expires_at=at, at=at
+    )
     endpoint.active, endpoint.deleted_at = False, at
     changes.change(actor=actor, endpoint=endpoint, fact=events.EndpointDeleted(), at=at, names=("active", "deleted_at"))
     return endpoint

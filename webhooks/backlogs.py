@@ -4,9 +4,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-
 from core.db import role_context
+from core.named_rows import fetch
 from core.row_security import DISPATCHER
 
 BUSIEST = 5
@@ -19,23 +18,27 @@ LEFT JOIN webhooks_endpoint_health health ON health.endpoint_id = endpoint.id
 WHERE tenant.status <> 'active' OR greatest(health.circuit_until, health.paused_until) > now() OR health.gone_at IS NOT NULL
 """
 _QUEUES = f"""
-SELECT (SELECT count(*) FROM webhooks_event_new),
-       (SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM webhooks_event_new),
-       count(*), count(*) FILTER (WHERE is_due AND NOT is_held), count(*) FILTER (WHERE is_due AND is_held),
-       count(*) FILTER (WHERE lease IS NOT NULL),
-       coalesce(extract(epoch FROM now() - min(due_at) FILTER (WHERE is_due AND NOT is_held)), 0)::float8,
-       count(*) FILTER (WHERE claims > attempts + 1)
+SELECT (SELECT count(*) FROM webhooks_event_new) AS new_events,
+       (SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM webhooks_event_new)
+         AS new_events_seconds,
+       count(*) AS queued, count(*) FILTER (WHERE is_due AND NOT is_held) AS due,
+       count(*) FILTER (WHERE is_due AND is_held) AS held_back,
+       count(*) FILTER (WHERE lease IS NOT NULL) AS in_flight,
+       coalesce(extract(epoch FROM now() - min(due_at) FILTER (WHERE is_due AND NOT is_held)), 0)::float8 AS due_seconds,
+       count(*) FILTER (WHERE claims > attempts + 1) AS lost
 FROM (SELECT due.*, due.due_at <= now() AND due.lease IS NULL AS is_due,
              resting.endpoint_id IS NOT NULL AS is_held
       FROM webhooks_delivery_due due LEFT JOIN ({RESTING}) resting USING (endpoint_id)) queue
 """
 _HEALTH = """
-SELECT count(*) FILTER (WHERE circuit_state <> 'closed'), count(*) FILTER (WHERE consecutive_failures > 0),
-       (SELECT count(*) FROM webhooks_replay WHERE state IN ('queued', 'running'))
+SELECT count(*) FILTER (WHERE circuit_state <> 'closed') AS circuits_open,
+       count(*) FILTER (WHERE consecutive_failures > 0) AS endpoints_failing,
+       (SELECT count(*) FROM webhooks_replay WHERE state IN ('queued', 'running')) AS replays_open
 FROM webhooks_endpoint_health
 """
 _BUSIEST = f"""
-SELECT due.endpoint_id, due.tenant_id, substring(endpoint.url FROM '^[a-z]+://([^/?#]+)'), count(*), min(due.attempts), max(due.attempts)
+SELECT due.endpoint_id, due.tenant_id, substring(endpoint.url FROM '^[a-z]+://([^/?#]+)') AS host, count(*) AS queued,
+       min(due.attempts) AS least_attempts, max(due.attempts) AS most_attempts
 FROM webhooks_delivery_due due JOIN webhooks_endpoint endpoint ON endpoint.id = due.endpoint_id
 GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1 LIMIT {BUSIEST}
 """
@@ -77,12 +80,6 @@ class Backlog:
 
 def backlog() -> Backlog:
     """Read how things stand; `lost` are deliveries whose worker vanished at least once."""
-    with role_context(DISPATCHER), connection.cursor() as cursor:
-        cursor.execute(_QUEUES)
-        queues = cursor.fetchone()
-        cursor.execute(_HEALTH)
-        health = cursor.fetchone()
-        cursor.execute(_BUSIEST)
-        busiest = [Busy(*row) for row in cursor.fetchall()]
-    values = [*queues, *health, busiest]
-    return Backlog(*values)
+    with role_context(DISPATCHER):
+        (queues,), (health,) = fetch(dict[str, Any], _QUEUES), fetch(dict[str, Any], _HEALTH)
+        return Backlog(**queues, **health, busiest=fetch(Busy, _BUSIEST))

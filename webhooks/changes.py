@@ -20,9 +20,7 @@ def change(
     *, actor: Actor, endpoint: Endpoint, fact: ledger.EventType, at: datetime, names: tuple[str, ...] = ()
 ) -> None:
     """Save the named fields of a locked endpoint as its next version, and record the fact."""
-    endpoint.version += 1
-    endpoint.updated_at = at
-    endpoint.save(update_fields=[*names, "version", "updated_at"])
+    endpoint.save_version(*names, at=at)
     record(actor=actor, endpoint=endpoint, fact=fact, at=at)
 
 

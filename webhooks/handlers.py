@@ -8,22 +8,23 @@ from uuid import UUID
 import orjson
 from django.db import transaction
 
-from core import jobs, pipeline
+from core import jobs, pipeline, watermark
 from core.ids import uuid7, uuid7_text
 from ledger import public as ledger
 
-from . import bodies, envelope, horizon
+from . import bodies, envelope
 
 DISPATCH = "webhooks.dispatch"
 _QUIET_SECONDS = 0.4
 _EXPIRES_SECONDS = 5
+_MARK = watermark.MARK.format(tenant="$2::uuid")
 
 # Sequence number, body and queue row in one statement: the number is part of the bytes that are signed. The time is read
 # once the number is drawn, so that both say the same of a resource's order.
 _STORE = f"""
 WITH place AS (
   INSERT INTO webhooks_resource_sequence AS s (id, tenant_id, resource_id, last)
-  SELECT $3::uuid, $2::uuid, $1::uuid, 1 FROM ({horizon.ENTER}) writing WHERE true
+  SELECT $3::uuid, $2::uuid, $1::uuid, 1 FROM {_MARK} writing WHERE true
   ON CONFLICT (tenant_id, resource_id) DO UPDATE SET last = s.last + 1 RETURNING last),
 stored AS (
   INSERT INTO webhooks_event
@@ -42,7 +43,7 @@ WITH given AS (
     (place uuid, id uuid, resource_id uuid, type text, resource_type text, before text, after text)),
 place AS (
   INSERT INTO webhooks_resource_sequence AS s (id, tenant_id, resource_id, last)
-  SELECT given.place, $2::uuid, given.resource_id, 1 FROM given, ({horizon.ENTER}) writing ORDER BY given.resource_id
+  SELECT given.place, $2::uuid, given.resource_id, 1 FROM given, {_MARK} writing ORDER BY given.resource_id
   ON CONFLICT (tenant_id, resource_id) DO UPDATE SET last = s.last + 1 RETURNING resource_id, last),
 stored AS (
   INSERT INTO webhooks_event

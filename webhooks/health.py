@@ -93,10 +93,8 @@ def _spread(health: EndpointHealth) -> timedelta:
 def _disable(endpoint: Endpoint, health: EndpointHealth, reason: str, at: datetime) -> None:
     """Switch the endpoint off; the dispatchers take what is queued for it out, as for one that its owner disabled."""
     endpoint.active, endpoint.disabled_reason, endpoint.disabled_by = False, reason, PLATFORM
-    endpoint.disabled_at = endpoint.updated_at = at
-    endpoint.version += 1
-    names = ["active", "disabled_reason", "disabled_by", "disabled_at", "updated_at", "version"]
-    endpoint.save(update_fields=names)
+    endpoint.disabled_at = at
+    endpoint.save_version("active", "disabled_reason", "disabled_by", "disabled_at", at=at)
     fact = events.EndpointDisabled(reason=reason, by=PLATFORM, **_told(endpoint, health))
     ledger.record(
         actor=system_actor(endpoint.tenant_id),

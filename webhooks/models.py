@@ -13,11 +13,13 @@ from django.db.models.functions import Now
 
 from core.ids import uuid7
 from core.row_security import TableSecurity
+from core.validity import Validity
 from organizations.public import TenantOwned
 
 from . import states
 from .envelope import API_VERSION
 from .measures import EndpointHealth, EndpointHour, Meter
+from .refusals import ReplayInProgress
 
 __all__ = [
     "Attempt",
@@ -56,6 +58,9 @@ class Endpoint(TenantOwned):
     disabled_at = models.DateTimeField(null=True, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
 
+    WRITABLE: ClassVar = (
+        "url", "events", "active", "description", "payload_mode", "ordered", "max_inflight", "max_rps",
+    )  # fmt: skip
     security: ClassVar = TableSecurity(dispatcher=True)
 
     class Meta:
@@ -98,6 +103,8 @@ class Secret(TenantOwned):
     expires_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
 
+    VALIDITY: ClassVar = Validity(ends=("expires_at",))
+    unversioned: ClassVar = ("last_used_at",)
     security: ClassVar = TableSecurity(dispatcher=True)
 
     class Meta:
@@ -349,6 +356,8 @@ class Replay(TenantOwned):
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 
+    unversioned: ClassVar = ("error", "cursor_at", "cursor_id", "examined", "queued")
+    refusals: ClassVar = {"webhooks_replay_one": ReplayInProgress}
     security: ClassVar = TableSecurity(dispatcher=True)
 
     class Meta:

@@ -4,7 +4,7 @@ They run on a connection of their own, outside Django, under the narrow role `hp
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -12,6 +12,7 @@ from uuid import UUID
 import orjson
 import psycopg
 from django.db import connections
+from psycopg.rows import dict_row
 from psycopg.types.json import Json
 
 from core.row_security import DISPATCHER
@@ -105,6 +106,18 @@ class Claim:
     inactive: list[UUID]
 
 
+_WORK = tuple(one.name for one in fields(Work))
+
+
+def _work(row: Mapping[str, Any]) -> Work:
+    return Work(**{name: row[name] for name in _WORK})
+
+
+def _target(row: Mapping[str, Any]) -> Target:
+    keys = zip(row["secret_ids"] or (), row["kinds"] or (), row["sealed_keys"] or (), strict=True)
+    return Target(row["id"], row["url"], row["active"], tuple(keys))
+
+
 class Queues:
     """The statements over one connection that is opened when first needed and again after it broke."""
 
@@ -121,7 +134,7 @@ class Queues:
     async def fan_out(self, *, limit: int) -> int:
         """Queue one batch of new events for the endpoints that want them; tell how many events it was."""
         rows = await self._run([statements.FAN_OUT], {"limit": limit}, durable=False)
-        return int(rows[0][0])
+        return int(rows[0]["events"])
 
     async def claim(self, share: Share) -> Claim:
         """Take due deliveries, as many of each endpoint as it may have in flight over all dispatchers."""
@@ -135,17 +148,13 @@ class Queues:
             "lease_seconds": share.lease_seconds,
         }
         rows = await self._run([statements.CLAIM_TURN, statements.CLAIM], parameters, durable=False)
-        after, inactive = rows[0][:2]
-        self._after = after or _NOWHERE
-        return Claim([Work(*row[2:]) for row in rows if row[2] is not None], inactive)
+        self._after, inactive = rows[0]["after"] or _NOWHERE, rows[0]["inactive"]
+        return Claim([_work(row) for row in rows if row["delivery_id"] is not None], inactive)
 
     async def targets(self, endpoints: Sequence[UUID]) -> dict[UUID, Target]:
         """Read the endpoints of claimed deliveries, with their live keys."""
         rows = await self._run([statements.TARGETS], {"endpoints": list(endpoints)})
-        return {
-            row[0]: Target(row[0], row[1], row[2], tuple(zip(*(found or () for found in row[3:]), strict=True)))
-            for row in rows
-        }
+        return {row["id"]: _target(row) for row in rows}
 
     async def finish(self, outcomes: Sequence[Outcome]) -> None:
         """Write attempts down, judge the endpoints, and move on every delivery whose lease is still ours."""
@@ -177,7 +186,7 @@ class Queues:
         *,
         durable: bool = True,
         role: str = DISPATCHER,
-    ) -> list[tuple[Any, ...]]:
+    ) -> list[dict[str, Any]]:
         """Run statements in a transaction under a narrow role, in one round trip; return what the last one found.
 
         :raises psycopg.OperationalError: the server is away; the next call connects anew.
@@ -186,7 +195,8 @@ class Queues:
         async with connection.pipeline(), connection.transaction():
             await connection.execute(_ROLE, [role, "on" if durable else "off"])
             for statement in wanted:
-                cursor = await connection.execute(statement.encode(), parameters, prepare=True)
+                cursor = connection.cursor(row_factory=dict_row)
+                await cursor.execute(statement.encode(), parameters, prepare=True)
         return await cursor.fetchall() if cursor.description else []
 
     async def _open(self) -> psycopg.AsyncConnection[Any]:

@@ -9,8 +9,9 @@ from api import shapes
 from api.filters import Condition, Filters
 from api.listing import Listing, Sort
 from core.ids import parse_uuid
+from core.watermark import SETTLED
 
-from . import horizon, states, wanted
+from . import states, wanted
 from .models import Delivery, Event
 
 _EVENT_ID = "'evt_' || replace({0}::text, '-', '')"
@@ -145,7 +146,7 @@ EVENT = shapes.Shape(
         _member("data", {"type": "object"}),
     ),
     version=None,
-    where=horizon.SETTLED,
+    where=f't."created_at" < {SETTLED}',
 )
 
 _BY_TIME = {"created_at": Sort("created_at", "timestamptz")}

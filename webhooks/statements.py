@@ -7,6 +7,7 @@ secrets, each by key. A claim never waits for a row.
 from typing import Final
 
 from . import schedule, states, stats, wanted
+from .models import Secret
 
 # One statement moves a batch from the queue of new events to one delivery and one due row for each endpoint that wants it.
 # Only one dispatcher does so at a time: events of one resource become visible in their order, and are queued in it.
@@ -35,7 +36,7 @@ queued AS (
   FROM made JOIN matched ON matched.delivery_id = made.id
   LEFT JOIN webhooks_event event
     ON matched.ordered AND event.created_at = matched.created_at AND event.id = matched.id)
-SELECT count(*) FROM fresh
+SELECT count(*) AS events FROM fresh
 """
 
 # A dispatcher holds this lock of its session for as long as it lives, so that the places of a killed one are free at once;
@@ -170,11 +171,11 @@ noted AS (
     next_send_at = COALESCE(EXCLUDED.next_send_at, health.next_send_at),
     circuit_state = CASE health.circuit_state
       WHEN '{states.CLOSED}' THEN '{states.CLOSED}' ELSE '{states.HALF_OPEN}' END)
-SELECT (SELECT CASE WHEN count(*) = %(hops)s THEN (array_agg(endpoint_id ORDER BY step DESC))[1] END FROM hop),
-       (SELECT COALESCE(array_agg(id), '{{}}') FROM room WHERE NOT active),
+SELECT (SELECT CASE WHEN count(*) = %(hops)s THEN (array_agg(endpoint_id ORDER BY step DESC))[1] END FROM hop) AS after,
+       (SELECT COALESCE(array_agg(id), '{{}}') FROM room WHERE NOT active) AS inactive,
        taken.delivery_id, taken.created_at, taken.tenant_id, taken.event_id, taken.endpoint_id, taken.attempts,
-       taken.attempts_before, taken.claims, CASE WHEN open.probing THEN '{states.PROBE}' ELSE taken.trigger END,
-       COALESCE(other.body, event.body)
+       taken.attempts_before, taken.claims, CASE WHEN open.probing THEN '{states.PROBE}' ELSE taken.trigger END AS trigger,
+       COALESCE(other.body, event.body) AS body
 FROM (VALUES (1)) always
 LEFT JOIN taken ON true
 LEFT JOIN open ON open.id = taken.endpoint_id
@@ -185,15 +186,15 @@ LEFT JOIN webhooks_event_body other
   AND other.api_version = open.api_version AND other.payload_mode = open.payload_mode
 """
 
-TARGETS: Final = """
-SELECT endpoint.id, endpoint.url, endpoint.active AND tenant.status = 'active',
-       array_agg(secret.id ORDER BY secret.created_at DESC) FILTER (WHERE secret.id IS NOT NULL),
-       array_agg(secret.kind ORDER BY secret.created_at DESC) FILTER (WHERE secret.id IS NOT NULL),
-       array_agg(secret.sealed_key ORDER BY secret.created_at DESC) FILTER (WHERE secret.id IS NOT NULL)
+TARGETS: Final = f"""
+SELECT endpoint.id, endpoint.url, endpoint.active AND tenant.status = 'active' AS active,
+       array_agg(secret.id ORDER BY secret.created_at DESC) FILTER (WHERE secret.id IS NOT NULL) AS secret_ids,
+       array_agg(secret.kind ORDER BY secret.created_at DESC) FILTER (WHERE secret.id IS NOT NULL) AS kinds,
+       array_agg(secret.sealed_key ORDER BY secret.created_at DESC) FILTER (WHERE secret.id IS NOT NULL) AS sealed_keys
 FROM webhooks_endpoint endpoint
 JOIN organizations_tenant tenant ON tenant.id = endpoint.tenant_id
 LEFT JOIN webhooks_secret secret ON secret.tenant_id = endpoint.tenant_id AND secret.endpoint_id = endpoint.id
-  AND (secret.expires_at IS NULL OR secret.expires_at > now())
+  AND {Secret.VALIDITY.holds_now("secret")}
 WHERE endpoint.id = ANY(%(endpoints)s) GROUP BY endpoint.id, tenant.status
 """
 

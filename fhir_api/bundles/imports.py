@@ -21,7 +21,7 @@ from core.actor import SYSTEM, Actor
 from core.db import tenant_context
 from core.errors import Malformed, PlatformError
 from core.pipeline import Call, Statement, run
-from fhir_api.feeds import begin, mark_call
+from core.watermark import begin, mark_call
 from fhir_api.http.refusals import issues_of
 from fhir_api.ids import check_id
 from fhir_api.intentions import Write

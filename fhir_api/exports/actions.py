@@ -76,10 +76,8 @@ def cancel_export(*, actor: Actor, job: ExportJob, at: datetime) -> ExportJob:
         raise NoSuchExport
     if _gave_nothing(actor, job) and job.created_at.date() == at.date():  # another day's unit is gone already
         release_quota(actor=actor, key=QUOTA, at=at)
-    job.state, job.updated_at = states.CANCELLED, at
-    job.finished_at = job.finished_at or at
-    job.version += 1
-    job.save(update_fields=["state", "updated_at", "finished_at", "version"])
+    job.state, job.finished_at = states.CANCELLED, job.finished_at or at
+    job.save_version("state", "finished_at", at=at)
     record(actor, job, events.ExportCancelled(level=job.level), at)
     jobs.enqueue(SWEEP, expires_seconds=_EXPIRES_SECONDS)
     return job

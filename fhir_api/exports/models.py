@@ -39,6 +39,7 @@ class ExportJob(TenantOwned):
     finished_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)
 
+    unversioned: ClassVar = ("waits_for", "cursor_type", "cursor_id", "examined", "exported", "error")
     security: ClassVar = TableSecurity(dispatcher=True)
 
     class Meta:
@@ -74,6 +75,8 @@ class ExportFile(TenantOwned):
     lines = models.PositiveIntegerField(default=0, db_default=0)
     size = models.BigIntegerField(default=0, db_default=0)
     checksum = models.BigIntegerField(default=0, db_default=0)
+
+    unversioned: ClassVar = ("parts", "lines", "size", "checksum")
 
     class Meta:
         constraints = [

@@ -58,7 +58,7 @@ def sweep(*, at: datetime) -> int:
 def _expire(tenant_id: UUID, job_id: UUID, at: datetime) -> bool:
     with tenant_context(tenant_id):
         mine = ExportJob.objects.filter(tenant_id=tenant_id, id=job_id, state=states.COMPLETED, expires_at__lte=at)
-        return bool(mine.update(state=states.EXPIRED, updated_at=at))
+        return bool(mine.update_versions(state=states.EXPIRED, at=at))
 
 
 def clear(tenant_id: UUID, job_id: UUID) -> bool:

@@ -32,10 +32,7 @@ HOPELESS: Final = timedelta(hours=1)
 _PAUSE_SECONDS: Final = 0.25
 _PATIENCE_SECONDS: Final = 3.0
 _ENTRIES: Final = 500
-_PROGRESS: Final = [
-    "state", "waits_for", "cursor_type", "cursor_id", "examined", "exported", "error",
-    "started_at", "finished_at", "expires_at", "updated_at", "version",
-]  # fmt: skip
+_TIMES: Final = ("started_at", "finished_at", "expires_at")
 
 
 def carry_on(*, seconds: float) -> int:
@@ -82,9 +79,10 @@ def advance(tenant_id: UUID, job_id: UUID, *, at: datetime) -> bool:
             return _begin(job, at)
         type_name = job.cursor_type or job.types[0]
         _keep(job, type_name, read_batch(job, type_name, job.cursor_id))
-        if not job.cursor_type:
+        if job.cursor_type:
+            _save_progress(job, at)
+        else:
             _complete(job, at)
-        _save(job, at)
         return True
 
 
@@ -100,10 +98,11 @@ def _begin(job: ExportJob, at: datetime) -> bool:
     moved = still != job.waits_for or not still
     job.waits_for = still
     if not still:
-        job.state, job.started_at, job.cursor_type = states.RUNNING, at, job.types[0]
+        job.started_at, job.cursor_type = at, job.types[0]
         _tell_ignored(job)
-    if moved:
-        _save(job, at)
+        _enter(job, states.RUNNING, at)
+    elif moved:
+        _save_progress(job, at)
     return not still
 
 
@@ -157,25 +156,27 @@ def _tell_ignored(job: ExportJob) -> None:
 
 
 def _complete(job: ExportJob, at: datetime) -> None:
-    job.state, job.finished_at = states.COMPLETED, at
+    job.finished_at = at
     job.expires_at = at + timedelta(hours=settings.FHIR_EXPORT_HOURS)
-    job.version += 1
+    _enter(job, states.COMPLETED, at)
     fact = events.ExportCompleted(level=job.level, exported=job.exported, expires_at=rfc3339(job.expires_at))
     record(system_actor(job.tenant_id), job, fact, at)
 
 
 def _fail(job: ExportJob, reason: str, at: datetime) -> None:
-    job.state, job.error, job.finished_at = states.FAILED, reason, at
-    job.version += 1
+    job.finished_at = at
+    _enter(job, states.FAILED, at, error=reason)
     record(system_actor(job.tenant_id), job, events.ExportFailed(level=job.level, reason=reason), at)
-    _save(job, at)
 
 
-def _save(job: ExportJob, at: datetime) -> None:
-    if job.state in (*states.OPEN, states.COMPLETED):
-        job.error = ""
-    job.updated_at = at
-    job.save(update_fields=_PROGRESS)
+def _enter(job: ExportJob, state: str, at: datetime, *, error: str = "") -> None:
+    job.state, job.error = state, error
+    job.save_version("state", *_TIMES, *job.unversioned, at=at)
+
+
+def _save_progress(job: ExportJob, at: datetime) -> None:
+    job.error, job.updated_at = "", at
+    job.save(update_fields=[*job.unversioned, "updated_at"])
 
 
 def _note(tenant_id: UUID, job_id: UUID, error: str, at: datetime) -> None:

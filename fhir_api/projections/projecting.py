@@ -6,9 +6,10 @@ from uuid import UUID
 
 from django.conf import settings
 
+from core import watermark
 from core.actor import Actor, Subject, SubjectKind
 from core.db import needs_transaction, tenant_context
-from fhir_api import events, feeds, owners, store
+from fhir_api import events, owners, store
 from fhir_api.reading import read_stored
 from fhir_api.resources import Json, canonical
 from fhir_api.store import Change, Version
@@ -88,7 +89,7 @@ def _organizations(tenant_id: UUID, ids: Iterable[UUID]) -> list[tuple[str, Json
 
 
 def _write(actor: Actor, made: Sequence[tuple[str, Json]]) -> list[Version]:
-    at = feeds.begin(actor.tenant_id)
+    at = watermark.begin(actor.tenant_id)
     names = [(resource["resourceType"], fhir_id) for fhir_id, resource in made]
     current = store.locked(actor.tenant_id, names) if names else {}
     changes = []

@@ -7,7 +7,7 @@ from typing import Final
 from core.cursors import InvalidCursor
 from core.pipeline import Call, Rows, Statement
 from core.pipeline import run as run_calls
-from fhir_api.feeds import settled
+from core.watermark import settled
 from fhir_api.outcomes import INFORMATION, WARNING, Issue
 from fhir_api.resources.types import NUMBERS
 from fhir_api.smart import UNNARROWED, Access

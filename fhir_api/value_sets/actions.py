@@ -4,6 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 import orjson
+from django.db.models import F
 
 from core.db import needs_transaction
 
@@ -21,7 +22,11 @@ def keep(tenant_id: UUID, document: Document, *, at: datetime) -> bool:
         "updated_at": at,
     }
     _, made = ValueSet.objects.update_or_create(
-        tenant_id=tenant_id, url=document.url, set_version=document.version, defaults=values
+        tenant_id=tenant_id,
+        url=document.url,
+        set_version=document.version,
+        defaults={**values, "version": F("version") + 1},
+        create_defaults=values,
     )
     return made
 

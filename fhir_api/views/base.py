@@ -17,10 +17,10 @@ from core import clock
 from core.actor import Actor
 from core.errors import NotFound
 from core.pipeline import Call, Rows
+from core.watermark import mark_call
 from fhir_api import answers, compartments, negotiation, smart
 from fhir_api.access.patients import patients_of
 from fhir_api.access.records import Access, Revealing, reason_of, record
-from fhir_api.feeds import mark_call
 from fhir_api.intentions import Write, Written
 from fhir_api.parts import Part, part_of
 from fhir_api.reading import read_stored

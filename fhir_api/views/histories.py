@@ -10,10 +10,10 @@ from django.http import HttpRequest, HttpResponse
 from core import clock, cursors
 from core.errors import Malformed
 from core.pipeline import Call
+from core.watermark import settled
 from fhir_api import answers, compartments, negotiation, smart
 from fhir_api.access.patients import patients_of
 from fhir_api.access.records import Access
-from fhir_api.feeds import settled
 from fhir_api.history import COUNTED_AT_MOST, Entry, HistoryQuery, Spot, count_call, entries_of, exists_call, page_call
 from fhir_api.history_bundle import bundle, link
 from fhir_api.ids import check_id

@@ -20,6 +20,7 @@ from organizations.models import (
     TenantConfiguration,
 )
 from organizations.queries import configuration
+from organizations.queries.tree import ORGANIZATIONS
 
 from .entitlements import copy_features
 
@@ -58,9 +59,9 @@ def create_default(*, tenant: Tenant, at: datetime) -> TenantConfiguration:
 
 @needs_transaction
 def update_configuration(
-    *, actor: Actor, row: TenantConfiguration, changes: Mapping[str, Any], at: datetime
+    actor: Actor, row: TenantConfiguration, data: Mapping[str, Any], at: datetime
 ) -> configuration.Effective:
-    """This function will merge the changes into the tenant's own settings, whose locked row is given. Source: RFC 7396.
+    """This function will merge changes into the tenant's own settings, whose locked row is given. Source: RFC 7396.
 
     A null takes a key, or a whole section, back to what comes from above. A change of nothing makes no version.
 
@@ -69,7 +70,7 @@ def update_configuration(
     :raises FeatureNotEnabled: a module is turned on that the plan does not hold.
     """
     before = configuration.sections_of(row)
-    after = merged(before, changes)
+    after = merged(before, data)
     diff = difference(before, after)
     if diff:
         _permit(actor.tenant_id, after, diff)
@@ -95,8 +96,7 @@ def set_organization_configuration(
         row.locked = sorted(set(locked))
     for section in SECTIONS:
         setattr(row, section, after[section])
-    row.updated_at, row.version = at, row.version + 1
-    row.save(update_fields=[*SECTIONS, "locked", "updated_at", "version"])
+    row.save_version(*SECTIONS, "locked", at=at)
     for tenant_id in _tenants_below(organization.id):
         with tenant_context(tenant_id):
             copy_features(tenant_id)
@@ -163,8 +163,8 @@ def _refuse(faults: Sequence[FieldError]) -> None:
 def _write(row: TenantConfiguration, after: Sections, at: datetime) -> None:
     for section in SECTIONS:
         setattr(row, section, after[section])
-    row.schema_version, row.updated_at, row.version = SCHEMA_VERSION, at, row.version + 1
-    row.save(update_fields=[*SECTIONS, "schema_version", "updated_at", "version"])
+    row.schema_version = SCHEMA_VERSION
+    row.save_version(*SECTIONS, "schema_version", at=at)
     Tenant.objects.filter(id=row.tenant_id).update(settings_version=row.version)
 
 
@@ -184,12 +184,6 @@ def _keep_version(actor: Actor, row: TenantConfiguration, diff: Sequence[Change]
 
 
 def _tenants_below(organization_id: UUID) -> list[UUID]:
-    sql = """
-    WITH RECURSIVE down (id, step) AS (
-        SELECT %s::uuid, 0
-        UNION ALL
-        SELECT o.id, down.step + 1 FROM down JOIN organizations_organization o ON o.parent_id = down.id WHERE down.step < 16
-    )
-    SELECT t.* FROM down JOIN organizations_tenant t ON t.organization_id = down.id ORDER BY t.id
-    """
+    below = ORGANIZATIONS.down("n.id = %s")
+    sql = f"SELECT t.* FROM {below} down JOIN organizations_tenant t ON t.organization_id = down.id ORDER BY t.id"
     return [tenant.id for tenant in Tenant.objects.raw(sql, [organization_id])]

@@ -114,8 +114,8 @@ def _write_entitlement(tenant: Tenant, plan: Plan, terms: Terms, at: datetime) -
         return row, created
     for name, value in wanted.items():
         setattr(row, name, value)
-    row.valid_from, row.updated_at, row.version = at, at, row.version + 1
-    row.save(update_fields=[*wanted, "valid_from", "updated_at", "version"])
+    row.valid_from = at
+    row.save_version(*wanted, "valid_from", at=at)
     return row, True
 
 
@@ -147,8 +147,7 @@ def _change_quota(row: Quota, found: QuotaTerms, limit: int | None, keeps_usage:
     for name, value in wanted.items():
         setattr(row, name, value)
     row.period_started = start if start is not None and anew else row.period_started
-    row.updated_at, row.version = at, row.version + 1
-    row.save(update_fields=[*wanted, "period_started", "updated_at", "version"])
+    row.save_version(*wanted, "period_started", at=at)
     return True
 
 

@@ -36,7 +36,7 @@ def first_key(*, tenant: Tenant, at: datetime) -> str | None:
         return None
     values: dict[str, Any] = {"name": "First key", "partner": tenant.slug, "roles": [key_role(tenant)]}
     with tenant_context(tenant.id):
-        return create_key(actor=system_actor(tenant.id), values=values, at=at).text
+        return create_key(actor=system_actor(tenant.id), data=values, at=at).text
 
 
 @needs_transaction

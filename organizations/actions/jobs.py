@@ -34,7 +34,8 @@ def run_job(*, actor: Actor, job_id: UUID, at: datetime) -> Job:
     row = _lock(actor, job_id)
     _move(row, JobState.RUNNING, "run")
     row.started_at = at
-    return _save(row, at, "state", "started_at")
+    row.save_version("state", "started_at", at=at)
+    return row
 
 
 @needs_transaction
@@ -49,7 +50,8 @@ def report_progress(*, actor: Actor, job_id: UUID, done: int, total: int | None 
         raise InvalidTransition(state=row.state, action="report_progress")
     row.total = total if total is not None else row.total
     row.done = max(row.done, done) if row.total is None else min(max(row.done, done), row.total)
-    return _save(row, at, "done", "total")
+    row.save_version("done", "total", at=at)
+    return row
 
 
 @needs_transaction
@@ -63,7 +65,8 @@ def succeed_job(*, actor: Actor, job_id: UUID, result_href: str = "", at: dateti
     _move(row, JobState.SUCCEEDED, "succeed")
     row.result_href, row.finished_at = result_href, at
     row.done = row.total if row.total is not None else row.done
-    return _save(row, at, "state", "result_href", "finished_at", "done")
+    row.save_version("state", "result_href", "finished_at", "done", at=at)
+    return row
 
 
 @needs_transaction
@@ -76,7 +79,8 @@ def fail_job(*, actor: Actor, job_id: UUID, code: str, message: str, at: datetim
     row = _lock(actor, job_id)
     _move(row, JobState.FAILED, "fail")
     row.error, row.finished_at = {"code": code, "message": message}, at
-    return _save(row, at, "state", "error", "finished_at")
+    row.save_version("state", "error", "finished_at", at=at)
+    return row
 
 
 def started_jobs(actor: Actor) -> TenantQuerySet:
@@ -95,9 +99,3 @@ def _move(row: Job, target: JobState, action: str) -> None:
     if row.state not in _FROM[target]:
         raise InvalidTransition(state=row.state, action=action)
     row.state = target
-
-
-def _save(row: Job, at: datetime, *names: str) -> Job:
-    row.updated_at, row.version = at, row.version + 1
-    row.save(update_fields=[*names, "updated_at", "version"])
-    return row

@@ -9,7 +9,6 @@ from core.actor import Actor
 from core.clock import rfc3339
 from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields, NotFound
-from core.lifecycle import move
 from ledger import public as ledger
 from organizations import api_key_format
 from organizations.events import ApiKeyCreated, ApiKeyRevoked, ApiKeyRotated
@@ -34,23 +33,23 @@ class NewKey:
 
 
 @needs_transaction
-def create_key(*, actor: Actor, values: dict[str, Any], at: datetime) -> NewKey:
+def create_key(actor: Actor, data: dict[str, Any], at: datetime) -> NewKey:
     """This function will make a key for a partner, with a service account and a membership of its own.
 
     :raises InvalidFields: unknown role, a scope outside the roles, or a wrong end of validity.
     :raises ScopeEscalation, MachineScope: a scope may not be granted.
     :raises QuotaExceeded: the tenant has no key left.
     """
-    roles = list(dict.fromkeys(values["roles"]))
-    scopes = _scopes(actor, roles, values.get("scopes"))
-    expires_at = _expiry(values.get("expires_at"), at)
+    roles = list(dict.fromkeys(data["roles"]))
+    scopes = _scopes(actor, roles, data.get("scopes"))
+    expires_at = _expiry(data.get("expires_at"), at)
     account = ServiceAccount.objects.create(
-        name=values["name"], partner=values["partner"], tenant_id=actor.tenant_id, created_at=at
+        name=data["name"], partner=data["partner"], tenant_id=actor.tenant_id, created_at=at
     )
     membership = add_service(actor=actor, account=account, terms=Terms(roles=tuple(roles)), at=at)
     row, plain = _build(actor, membership, at)
-    row.name, row.partner, row.roles, row.scopes = values["name"], values["partner"], roles, scopes
-    row.allowed_cidrs, row.expires_at = list(values.get("allowed_cidrs") or ()), expires_at
+    row.name, row.partner, row.roles, row.scopes = data["name"], data["partner"], roles, scopes
+    row.allowed_cidrs, row.expires_at = list(data.get("allowed_cidrs") or ()), expires_at
     row.save(force_insert=True)
     consume_quota(actor=actor, key=API_KEYS, at=at)
     ledger.record(actor=actor, event=ApiKeyCreated(key_id=row.key_id), resource_id=row.id, at=at, resource_version=1)
@@ -58,36 +57,34 @@ def create_key(*, actor: Actor, values: dict[str, Any], at: datetime) -> NewKey:
 
 
 @needs_transaction
-def rotate_key(*, actor: Actor, replaces: UUID, values: dict[str, Any], overlap_hours: int, at: datetime) -> NewKey:
+def rotate_key(actor: Actor, replaces: UUID, data: dict[str, Any], at: datetime, overlap_hours: int) -> NewKey:
     """This function will make a successor that works at once; the old key works on until the overlap ends.
 
-    What `values` does not name is taken from the old key.
+    What `data` does not name is taken from the old key.
 
     :raises NotFound: the tenant has no such key.
     :raises InvalidTransition: the old key is not active any more.
     :raises InvalidFields, ScopeEscalation, MachineScope: as `create_key`.
     """
     old = locked_key(actor, replaces)
-    roles = list(dict.fromkeys(values.get("roles") or old.roles))
+    roles = list(dict.fromkeys(data.get("roles") or old.roles))
     if set(roles) - set(old.roles):
         raise InvalidFields(
             errors=[FieldError("roles", "roles_widened", "A successor has no more roles than its predecessor.")]
         )
-    if values.get("partner", old.partner) != old.partner:
+    if data.get("partner", old.partner) != old.partner:
         raise InvalidFields(errors=[FieldError("partner", "partner_changed", "A key's holder stays the same.")])
-    scopes = _scopes(
-        actor, roles, values.get("scopes") or [scope for scope in old.scopes if values.get("roles") is None]
-    )
+    scopes = _scopes(actor, roles, data.get("scopes") or [scope for scope in old.scopes if data.get("roles") is None])
     row, plain = _build(actor, old.membership, at)
-    row.name, row.partner = values.get("name") or old.name, old.partner
+    row.name, row.partner = data.get("name") or old.name, old.partner
     row.roles, row.scopes, row.rotated_from = roles, scopes, old
-    row.allowed_cidrs = list(values.get("allowed_cidrs", old.allowed_cidrs))
-    row.expires_at = _expiry(values.get("expires_at"), at)
+    row.allowed_cidrs = list(data.get("allowed_cidrs", old.allowed_cidrs))
+    row.expires_at = _expiry(data.get("expires_at"), at)
     ends_at = at + timedelta(hours=overlap_hours)
-    move(old, "rotate", ends_at)
+    old.rotate(ends_at)
     if overlap_hours == 0:
-        move(old, "revoke")
-    _save(old, at, "overlap_ends_at")
+        old.revoke()
+    old.save_version("status", "overlap_ends_at", at=at)
     row.save(force_insert=True)
     created = ApiKeyCreated(key_id=row.key_id)
     rotated = ApiKeyRotated(key_id=old.key_id, replaced_by_id=str(row.id), overlap_ends_at=rfc3339(ends_at))
@@ -97,13 +94,13 @@ def rotate_key(*, actor: Actor, replaces: UUID, values: dict[str, Any], overlap_
 
 
 @needs_transaction
-def revoke_key(*, actor: Actor, key: ApiKey, at: datetime) -> ApiKey:
+def revoke_key(actor: Actor, key: ApiKey, at: datetime) -> ApiKey:
     """This function will stop a locked key at once, and its membership with the last key of its line.
 
     :raises InvalidTransition: it does not work any more.
     """
-    move(key, "revoke")
-    _save(key, at)
+    key.revoke()
+    key.save_version("status", at=at)
     end_line(actor=actor, key=key, at=at)
     ledger.record(
         actor=actor, event=ApiKeyRevoked(key_id=key.key_id), resource_id=key.id, at=at, resource_version=key.version
@@ -170,9 +167,3 @@ def _expiry(wanted: datetime | None, at: datetime) -> datetime:
         message = f"expires_at lies within the next {LONGEST_LIFETIME.days} days."
         raise InvalidFields(errors=[FieldError("expires_at", "out_of_range", message)])
     return wanted
-
-
-def _save(key: ApiKey, at: datetime, *names: str) -> None:
-    key.version += 1
-    key.updated_at = at
-    key.save(update_fields=["status", *names, "version", "updated_at"])

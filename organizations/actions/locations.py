@@ -10,28 +10,16 @@ from django.db import connection
 from core.actor import Actor, system_actor
 from core.db import needs_transaction, tenant_context
 from core.errors import Conflict, FieldError, Forbidden, InvalidFields
+from core.text_folding import words as words_of
+from core.trees import height, path
 from ledger import public as ledger
 from organizations import directory, events, plans
 from organizations.models import Location, LocationStatus, LocationType, LocationWord, Tenant
 from organizations.models.locations import MAX_DEPTH
 from organizations.queries import locations
-from organizations.words import split_words
 
 from .quotas import consume_quota, release_quota
 
-WRITABLE = (
-    "organization_id",
-    "parent_id",
-    "name",
-    "type",
-    "status",
-    "address",
-    "geo",
-    "opening_hours",
-    "contact",
-    "identifiers",
-    "listed",
-)
 MAX_WORDS = 40
 
 
@@ -109,14 +97,11 @@ def update_location(actor: Actor, location: Location, data: Mapping[str, Any], a
     """
     row = location
     was_used = row.status != LocationStatus.INACTIVE
-    before = {name: getattr(row, name) for name in (*WRITABLE, "is_dispensing")}
-    _assign(row, data)
-    changed = [name for name, value in before.items() if getattr(row, name) != value]
+    changed = _assign(row, data)
     if not changed:
         return row
     _check_references(actor, row, set(changed))
-    row.updated_at, row.version = at, row.version + 1
-    row.save(update_fields=[*changed, "updated_at", "version"])
+    row.save_version(*changed, at=at)
     _follow_up(actor, row, changed, at)
     _count_use(actor, was_used, row.status != LocationStatus.INACTIVE, at)
     return row
@@ -137,12 +122,10 @@ def _count_use(actor: Actor, was_used: bool, is_used: bool, at: datetime) -> Non
         release_quota(actor=actor, key=plans.LOCATIONS, at=at)
 
 
-def _assign(row: Location, data: Mapping[str, Any]) -> None:
-    for name, value in data.items():
-        if name not in WRITABLE:
-            raise ValueError(f"not a writable field of a location: {name}")
-        setattr(row, name, value)
-    row.is_dispensing = row.type == LocationType.PHARMACY
+def _assign(row: Location, data: Mapping[str, Any]) -> list[str]:
+    changed = row.assign(data)
+    was_dispensing, row.is_dispensing = row.is_dispensing, row.type == LocationType.PHARMACY
+    return changed + ["is_dispensing"] * (row.is_dispensing != was_dispensing)
 
 
 def _home(actor: Actor) -> UUID | None:
@@ -164,10 +147,10 @@ def _check_parent(actor: Actor, row: Location, parent_id: UUID) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"locations {actor.tenant_id}"])
     if not locations.reachable(actor).filter(id=parent_id).exists():
         raise _invalid("parent_id", "does_not_exist", "No such location.")
-    ancestors = locations.ancestor_ids(actor, parent_id)
+    ancestors = path(locations.LOCATIONS, parent_id)
     if row.id in ancestors:
         raise LocationCycle
-    if len(ancestors) + locations.height(actor, row.id) > MAX_DEPTH:
+    if len(ancestors) + height(locations.LOCATIONS, row.id) > MAX_DEPTH:
         raise LocationTooDeep
 
 
@@ -177,7 +160,7 @@ def _invalid(name: str, code: str, message: str) -> InvalidFields:
 
 def _index_words(row: Location) -> None:
     texts = [row.name, *(str(one.get("value", "")) for one in row.identifiers)]
-    words = list(dict.fromkeys(word[:60] for text in texts for word in split_words(text)))[:MAX_WORDS]
+    words = list(dict.fromkeys(word[:60] for text in texts for word in words_of(text)))[:MAX_WORDS]
     LocationWord.objects.filter(tenant_id=row.tenant_id, location_id=row.id).delete()
     LocationWord.objects.bulk_create(
         [LocationWord(tenant_id=row.tenant_id, location_id=row.id, word=word) for word in words]

@@ -6,12 +6,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
-
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import Conflict, FieldError, InvalidFields, Unprocessable
-from core.lifecycle import move
 from ledger import public as ledger
 from organizations.events import (
     MembershipActivated,
@@ -20,7 +17,7 @@ from organizations.events import (
     MembershipSuspended,
     MembershipUpdated,
 )
-from organizations.models import LIVE, Location, Membership, ServiceAccount, Tenant, User
+from organizations.models import Location, Membership, ServiceAccount, Tenant, User
 from organizations.plans import USERS
 from organizations.policies import OwnRoles, is_platform, may_grant, may_grant_to_key, scopes_of_roles
 from organizations.roles import TENANT_ADMIN
@@ -34,13 +31,6 @@ class LastAdministrator(Conflict):
 
     code = "last_administrator"
     title = "The last administrator of a tenant cannot be removed."
-
-
-class AlreadyMember(Conflict):
-    """The subject has a membership here that is not over."""
-
-    code = "duplicate"
-    title = "There is a membership of this subject already."
 
 
 class UnknownAccount(Unprocessable):
@@ -145,7 +135,7 @@ def open_membership(*, actor: Actor, user: User, terms: Terms, at: datetime) -> 
 
 
 @needs_transaction
-def change_membership(*, actor: Actor, membership: Membership, values: dict[str, Any], at: datetime) -> Membership:
+def change_membership(actor: Actor, membership: Membership, data: dict[str, Any], at: datetime) -> Membership:
     """This function will change roles, locations, validity and state of a locked membership.
 
     :raises OwnRoles: the actor would widen his own membership.
@@ -153,34 +143,28 @@ def change_membership(*, actor: Actor, membership: Membership, values: dict[str,
     :raises LastAdministrator: nobody would be left to administer the tenant.
     :raises InvalidTransition: its state does not allow the wanted one.
     """
-    fields = {name: value for name, value in values.items() if name != "status" and getattr(membership, name) != value}
+    fields = {name: value for name, value in data.items() if name != "status" and getattr(membership, name) != value}
     _check_change(actor, membership, fields)
-    wanted = values.get("status", membership.status)
+    wanted = data.get("status", membership.status)
     if _ends_administration(membership, fields, wanted, at):
         _keep_one_administrator(membership, at)
     facts: list[ledger.EventType] = []
-    for name, value in fields.items():
-        setattr(membership, name, value)
+    membership.assign(fields)
     if fields:
         facts.append(MembershipUpdated(changed=sorted(fields)))
     touched = list(fields)
     if wanted != membership.status:
-        move(membership, "suspend" if wanted == Membership.Status.SUSPENDED else "resume")
+        facts.append(_change_status(membership, wanted))
         touched.append("status")
-        facts.append(
-            MembershipSuspended()
-            if wanted == Membership.Status.SUSPENDED
-            else MembershipActivated(roles=membership.roles)
-        )
     if touched:
-        _save(membership, at, *touched)
+        membership.save_version(*touched, at=at)
     for fact in facts:
         ledger.record(actor=actor, event=fact, resource_id=membership.id, at=at, resource_version=membership.version)
     return membership
 
 
 @needs_transaction
-def revoke_membership(*, actor: Actor, membership: Membership, at: datetime) -> Membership:
+def revoke_membership(actor: Actor, membership: Membership, at: datetime) -> Membership:
     """This function will end a locked membership and give its seat back.
 
     :raises LastAdministrator: nobody would be left to administer the tenant.
@@ -188,8 +172,8 @@ def revoke_membership(*, actor: Actor, membership: Membership, at: datetime) -> 
     """
     if _ends_administration(membership, {}, Membership.Status.REVOKED, at):
         _keep_one_administrator(membership, at)
-    move(membership, "revoke")
-    _save(membership, at, "status")
+    membership.revoke()
+    membership.save_version("status", at=at)
     if membership.user_id is not None:
         release_quota(actor=actor, key=USERS, at=at)
     ledger.record(
@@ -206,6 +190,14 @@ def check_terms(actor: Actor, terms: Terms) -> None:
     """
     may_grant(actor, scopes_of_roles(actor.tenant_id, terms.roles))
     _check_locations(actor, terms.location_ids)
+
+
+def _change_status(membership: Membership, wanted: str) -> ledger.EventType:
+    if wanted == Membership.Status.SUSPENDED:
+        membership.suspend()
+        return MembershipSuspended()
+    membership.resume()
+    return MembershipActivated(roles=membership.roles)
 
 
 def _check_locations(actor: Actor, location_ids: Iterable[UUID]) -> None:
@@ -237,9 +229,6 @@ def _user_of(email: str, name: str) -> User:
 def _insert(
     actor: Actor, terms: Terms, at: datetime, *, user: User | None = None, service_account: ServiceAccount | None = None
 ) -> Membership:
-    subject = Q(user=user) if user else Q(service_account=service_account)
-    if Membership.objects.filter(subject, tenant_id=actor.tenant_id, status__in=LIVE).exists():
-        raise AlreadyMember
     membership = Membership(
         tenant_id=actor.tenant_id,
         user=user,
@@ -259,15 +248,9 @@ def _insert(
 
 def _activate(actor: Actor, membership: Membership, at: datetime) -> None:
     membership.accept(at)
-    _save(membership, at, "status", "accepted_at")
+    membership.save_version("status", "accepted_at", at=at)
     fact = MembershipActivated(roles=membership.roles)
     ledger.record(actor=actor, event=fact, resource_id=membership.id, at=at, resource_version=membership.version)
-
-
-def _save(membership: Membership, at: datetime, *names: str) -> None:
-    membership.version += 1
-    membership.updated_at = at
-    membership.save(update_fields=[*names, "version", "updated_at"])
 
 
 def _administers(membership: Membership, at: datetime) -> bool:
@@ -291,8 +274,7 @@ def _keep_one_administrator(membership: Membership, at: datetime) -> None:
     """Lock the tenant's row, so that two administrators cannot remove each other at the same time."""
     Tenant.objects.select_for_update(no_key=True).get(pk=membership.tenant_id)
     others = Membership.objects.filter(
-        Q(valid_until=None) | Q(valid_until__gt=at),
-        Q(valid_from=None) | Q(valid_from__lte=at),
+        Membership.VALIDITY.holds_at(at),
         tenant_id=membership.tenant_id,
         user__is_active=True,
         status=Membership.Status.ACTIVE,

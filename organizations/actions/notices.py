@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID, uuid5
 
-from django.db.models import Q
-
 from core.db import needs_transaction
 from organizations.models import Membership, OutgoingMail, Tenant
 from organizations.roles import SUPPLIER_ADMIN, TENANT_ADMIN
@@ -38,8 +36,7 @@ def mail_administrators(tenant_id: UUID, notice: Notice, *, at: datetime) -> int
 def _administrators(tenant_id: UUID, at: datetime) -> list[tuple[UUID, str]]:
     """Their ids and addresses, in the order of the ids."""
     active = Membership.objects.filter(
-        Q(valid_until=None) | Q(valid_until__gt=at),
-        Q(valid_from=None) | Q(valid_from__lte=at),
+        Membership.VALIDITY.holds_at(at),
         tenant_id=tenant_id,
         status=Membership.Status.ACTIVE,
         user__is_active=True,

@@ -4,7 +4,6 @@ from datetime import datetime
 
 from core.actor import Actor
 from core.db import needs_transaction, tenant_context
-from core.lifecycle import move
 from ledger import public as ledger
 from organizations.events import ApiKeyRevoked, MembershipRevoked
 from organizations.models import LIVE, ApiKey, Membership, PharmacyListing, Tenant
@@ -17,16 +16,14 @@ def end_access(*, actor: Actor, tenant: Tenant, at: datetime) -> None:
     with tenant_context(tenant.id):
         keys = ApiKey.objects.select_for_update(no_key=True).filter(tenant=tenant, status__in=["active", "rotating"])
         for key in keys.order_by("id"):
-            move(key, "revoke")
-            key.version, key.updated_at = key.version + 1, at
-            key.save(update_fields=["status", "version", "updated_at"])
+            key.revoke()
+            key.save_version("status", at=at)
             fact = ApiKeyRevoked(key_id=key.key_id)
             ledger.record(actor=actor, event=fact, resource_id=key.id, at=at, resource_version=key.version)
         members = Membership.objects.select_for_update(no_key=True).filter(tenant=tenant, status__in=LIVE)
         for membership in members.order_by("id"):
-            move(membership, "revoke")
-            membership.version, membership.updated_at = membership.version + 1, at
-            membership.save(update_fields=["status", "version", "updated_at"])
+            membership.revoke()
+            membership.save_version("status", at=at)
             revoked = MembershipRevoked()
             ledger.record(
                 actor=actor, event=revoked, resource_id=membership.id, at=at, resource_version=membership.version

@@ -11,7 +11,6 @@ from django.db import connection, transaction
 from core.actor import Actor, system_actor
 from core.db import tenant_context
 from core.errors import Conflict, Duplicate, FieldError, InvalidFields, Unprocessable
-from core.lifecycle import move
 from ledger import public as ledger
 from organizations.events import MembershipInvited, OrganizationCreated, TenantProvisioned
 from organizations.models import LIVE, Membership, Organization, ProvisioningStep, Role, Tenant, User
@@ -238,10 +237,8 @@ def _invite(run: _Run) -> dict[str, Any]:
 
 def _open(run: _Run) -> dict[str, Any]:
     tenant = Tenant.objects.select_for_update(no_key=True).get(pk=run.tenant.id)
-    move(tenant, "activate")
-    tenant.version += 1
-    tenant.updated_at = run.at
-    tenant.save(update_fields=["status", "version", "updated_at"])
+    tenant.activate()
+    tenant.save_version("status", at=run.at)
     run.outcome.tenant = tenant
     fact = TenantProvisioned(organization_id=str(tenant.organization_id), kinds=list(tenant.kinds))
     tell(run.actor, tenant, fact, run.at)

@@ -13,6 +13,7 @@ from core.actor import Actor
 from core.clock import rfc3339
 from core.db import needs_transaction
 from core.errors import QuotaExceeded
+from core.named_rows import fetch
 from ledger import public as ledger
 from organizations import events, plans
 from organizations.models import Entitlement, Quota
@@ -107,10 +108,8 @@ def _values(tenant_id: UUID, key: str, amount: int, at: datetime) -> dict[str, A
 
 
 def _consume(tenant_id: UUID, key: str, amount: int, at: datetime) -> _Counted | None:
-    with connection.cursor() as cursor:
-        cursor.execute(_CONSUME, _values(tenant_id, key, amount, at))
-        row = cursor.fetchone()
-    return _Counted(*row) if row else None
+    found = fetch(_Counted, _CONSUME, _values(tenant_id, key, amount, at))
+    return found[0] if found else None
 
 
 def _exceeded(tenant_id: UUID, key: str, amount: int, at: datetime) -> QuotaExceeded:

@@ -6,8 +6,7 @@ from typing import Any
 
 from core.actor import Actor
 from core.db import needs_transaction, tenant_context
-from core.errors import Conflict, Forbidden
-from core.lifecycle import move
+from core.errors import Forbidden
 from ledger import public as ledger
 from organizations.events import TenantClosed, TenantOffboarding, TenantResumed, TenantSuspended, TenantUpdated
 from organizations.models import Organization, Tenant
@@ -20,86 +19,73 @@ class OwnTenant(Forbidden):
     title = "A tenant's state is changed from outside of it."
 
 
-class LegalHold(Conflict):
-    """The tenant's data must be kept."""
-
-    code = "legal_hold"
-    title = "The tenant is under a legal hold."
-
-
 @needs_transaction
-def update_tenant(*, actor: Actor, tenant: Tenant, values: dict[str, Any], at: datetime) -> Tenant:
+def update_tenant(actor: Actor, tenant: Tenant, data: dict[str, Any], at: datetime) -> Tenant:
     """This function will change fields of a locked tenant, and its state where `status` is named.
 
     :raises OwnTenant: the state is changed by a member of this very tenant.
     :raises InvalidTransition: its state does not allow the wanted one.
     """
-    fields = {name: value for name, value in values.items() if name not in ("status", "suspended_reason")}
-    changed = sorted(name for name, value in fields.items() if getattr(tenant, name) != value)
+    fields = {name: value for name, value in data.items() if name not in ("status", "suspended_reason")}
+    changed = sorted(tenant.assign(fields))
     if changed:
-        for name in changed:
-            setattr(tenant, name, fields[name])
-        _save(tenant, at, *changed)
+        tenant.save_version(*changed, at=at)
         tell(actor, tenant, TenantUpdated(changed=changed), at)
-    wanted = values.get("status", tenant.status)
+    wanted = data.get("status", tenant.status)
     if wanted == tenant.status:
         return tenant
     if actor.tenant_id == tenant.id and actor.membership_id is not None:
         raise OwnTenant
     if wanted == Tenant.Status.SUSPENDED:
-        return suspend_tenant(actor=actor, tenant=tenant, reason=values.get("suspended_reason", ""), at=at)
+        return suspend_tenant(actor=actor, tenant=tenant, reason=data.get("suspended_reason", ""), at=at)
     return resume_tenant(actor=actor, tenant=tenant, at=at)
 
 
 @needs_transaction
-def suspend_tenant(*, actor: Actor, tenant: Tenant, reason: str, at: datetime) -> Tenant:
+def suspend_tenant(actor: Actor, tenant: Tenant, at: datetime, reason: str) -> Tenant:
     """This function will suspend a locked tenant: writes are refused, webhooks pause, jobs skip it, reads go by policy.
 
     :raises InvalidTransition: it is not active.
     """
-    move(tenant, "suspend", reason)
-    _save(tenant, at, "status", "suspended_reason")
+    tenant.suspend(reason)
+    tenant.save_version("status", "suspended_reason", at=at)
     tell(actor, tenant, TenantSuspended(), at)
     return tenant
 
 
 @needs_transaction
-def resume_tenant(*, actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
+def resume_tenant(actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
     """This function will let a locked, suspended tenant work again.
 
     :raises InvalidTransition: it is not suspended.
     """
-    move(tenant, "resume")
-    _save(tenant, at, "status", "suspended_reason")
+    tenant.resume()
+    tenant.save_version("status", "suspended_reason", at=at)
     tell(actor, tenant, TenantResumed(), at)
     return tenant
 
 
 @needs_transaction
-def offboard_tenant(*, actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
+def offboard_tenant(actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
     """This function will begin the end of a locked tenant: nothing is written any more, the retention clock runs.
 
     :raises InvalidTransition: it is neither active nor suspended.
     """
-    move(tenant, "offboard")
-    tenant.offboarding_at = at
-    _save(tenant, at, "status", "offboarding_at")
+    tenant.offboard(at)
+    tenant.save_version("status", "offboarding_at", at=at)
     tell(actor, tenant, TenantOffboarding(), at)
     return tenant
 
 
 @needs_transaction
-def close_tenant(*, actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
+def close_tenant(actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
     """This function will close a locked, offboarded tenant; its rows are deleted by the caller, in batches.
 
-    :raises LegalHold: its data must be kept.
     :raises InvalidTransition: it is not being offboarded.
+    :raises LegalHold: its data must be kept.
     """
-    if tenant.legal_hold:
-        raise LegalHold
-    move(tenant, "close")
-    tenant.closed_at = at
-    _save(tenant, at, "status", "closed_at")
+    tenant.close(at)
+    tenant.save_version("status", "closed_at", at=at)
     tell(actor, tenant, TenantClosed(), at)
     return tenant
 
@@ -113,9 +99,3 @@ def tell(
     row = about or tenant
     with tenant_context(tenant.id):
         ledger.record(actor=own, event=fact, resource_id=row.id, at=at, resource_version=row.version)
-
-
-def _save(tenant: Tenant, at: datetime, *names: str) -> None:
-    tenant.version += 1
-    tenant.updated_at = at
-    tenant.save(update_fields=[*names, "version", "updated_at"])

@@ -8,7 +8,7 @@ from uuid import UUID
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import Conflict, Unprocessable
-from core.lifecycle import move as change_state
+from core.trees import height
 from ledger import public as ledger
 from organizations.events import (
     OrganizationClosed,
@@ -21,9 +21,7 @@ from organizations.events import (
 from organizations.models import Organization
 from organizations.policies import OutsideReach, is_platform
 from organizations.queries.reachable import Reach
-from organizations.queries.tree import MAX_DEPTH, height_of, lock_trees, place_of
-
-_STATES = {"suspended": ("suspend", OrganizationSuspended), "closed": ("close", OrganizationClosed)}
+from organizations.queries.tree import MAX_DEPTH, ORGANIZATIONS, lock_trees, place_of
 
 
 class UnknownParent(Unprocessable):
@@ -38,13 +36,6 @@ class OrganizationCycle(Conflict):
 
     code = "organization_cycle"
     title = "An organization cannot be below itself."
-
-
-class OrganizationInUse(Conflict):
-    """Something below the organization is still open."""
-
-    code = "organization_in_use"
-    title = "Close the organizations and tenants below it first."
 
 
 class TreeTooDeep(Conflict):
@@ -66,13 +57,13 @@ class Change:
 
 
 @needs_transaction
-def create_organization(*, actor: Actor, values: dict[str, Any], at: datetime) -> Organization:
+def create_organization(actor: Actor, data: dict[str, Any], at: datetime) -> Organization:
     """This function will add an organization, below the actor's own where no parent is named.
 
     :raises UnknownParent: the parent is not within the actor's reach.
     :raises TreeTooDeep: it would stand on a ninth level.
     """
-    fields = dict(values)
+    fields = dict(data)
     parent_id = fields.pop("parent_id", None) or (None if is_platform(actor) else actor.organization_id)
     if parent_id is not None:
         _check_parent(actor, parent_id)
@@ -87,9 +78,7 @@ def create_organization(*, actor: Actor, values: dict[str, Any], at: datetime) -
 
 
 @needs_transaction
-def update_organization(
-    *, actor: Actor, organization: Organization, values: dict[str, Any], at: datetime
-) -> Organization:
+def update_organization(actor: Actor, organization: Organization, data: dict[str, Any], at: datetime) -> Organization:
     """This function will change fields, move the organization with everything below it, and change its state.
 
     :raises UnknownParent: the new parent is not within the actor's reach.
@@ -97,26 +86,23 @@ def update_organization(
     :raises TreeTooDeep: something below would stand on a ninth level.
     :raises OutsideReach: it would become a root of its own.
     :raises InvalidTransition: its state does not allow the wanted one.
+    :raises OrganizationInUse: it is to be closed, and something below it is open.
     """
-    change = Change(values)
+    change = Change(data)
     facts: list[ledger.EventType] = []
-    plain = {name: value for name, value in change.plain().items() if getattr(organization, name) != value}
-    for name, value in plain.items():
-        setattr(organization, name, value)
+    plain = organization.assign(change.plain())
     if plain:
         facts.append(OrganizationUpdated(changed=sorted(plain)))
     touched = set(plain)
-    if "parent_id" in values and values["parent_id"] != organization.parent_id:
-        facts.append(_move(actor, organization, values["parent_id"]))
+    if "parent_id" in data and data["parent_id"] != organization.parent_id:
+        facts.append(_move(actor, organization, data["parent_id"]))
         touched.add("parent")
-    if "status" in values and values["status"] != organization.status:
-        facts.append(_change_status(organization, values["status"]))
+    if "status" in data and data["status"] != organization.status:
+        facts.append(_change_status(organization, data["status"]))
         touched.add("status")
     if not touched:
         return organization
-    organization.version += 1
-    organization.updated_at = at
-    organization.save(update_fields=[*touched, "version", "updated_at"])
+    organization.save_version(*touched, at=at)
     for fact in facts:
         ledger.record(
             actor=actor, event=fact, resource_id=organization.id, at=at, resource_version=organization.version
@@ -135,7 +121,7 @@ def _move(actor: Actor, organization: Organization, parent_id: UUID | None) -> O
         target = place_of(parent_id)
         if organization.id in target.path:
             raise OrganizationCycle
-        if target.depth + height_of(organization.id) > MAX_DEPTH:
+        if target.depth + height(ORGANIZATIONS, organization.id) > MAX_DEPTH:
             raise TreeTooDeep
     fact = OrganizationMoved(
         from_parent_id=str(organization.parent_id) if organization.parent_id else None,
@@ -153,12 +139,10 @@ def _check_parent(actor: Actor, parent_id: UUID) -> None:
 
 def _change_status(organization: Organization, wanted: str) -> ledger.EventType:
     if wanted == Organization.Status.ACTIVE:
-        change_state(organization, "resume")
+        organization.resume()
         return OrganizationResumed()
-    if wanted == Organization.Status.CLOSED:
-        below = organization.children.exclude(status=wanted).exists()
-        if below or organization.tenants.exclude(status="closed").exists():
-            raise OrganizationInUse
-    action, fact = _STATES[wanted]
-    change_state(organization, action)
-    return fact()
+    if wanted == Organization.Status.SUSPENDED:
+        organization.suspend()
+        return OrganizationSuspended()
+    organization.close()
+    return OrganizationClosed()

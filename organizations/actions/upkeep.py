@@ -4,12 +4,11 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from core.actor import system_actor
 from core.clock import rfc3339
 from core.db import tenant_context
-from core.lifecycle import move
 from ledger import public as ledger
 from organizations.events import ApiKeyExpiring, MembershipExpired
 from organizations.models import LIVE, ApiKey, Membership
@@ -24,17 +23,15 @@ BATCH = 200
 
 def expire_keys(*, at: datetime) -> int:
     """This function will mark keys whose time or overlap is over, each in a transaction of its own; returns how many."""
-    working = Q(status__in=[ApiKey.Status.ACTIVE, ApiKey.Status.ROTATING])
-    over = ApiKey.objects.filter(working & (Q(expires_at__lte=at) | Q(overlap_ends_at__lte=at)))
+    over = ApiKey.objects.filter(~ApiKey.VALIDITY.holds_at(at), status__in=ApiKey.WORKING)
     count = 0
     for tenant_id, key_id in _due(over):
         with tenant_context(tenant_id):
             key = over.select_for_update(no_key=True).filter(pk=key_id).first()
             if key is None:
                 continue
-            move(key, "expire")
-            key.version, key.updated_at = key.version + 1, at
-            key.save(update_fields=["status", "version", "updated_at"])
+            key.expire()
+            key.save_version("status", at=at)
             end_line(actor=system_actor(tenant_id), key=key, at=at)
             count += 1
     return count
@@ -69,9 +66,8 @@ def expire_memberships(*, at: datetime) -> int:
             row = over.select_for_update(no_key=True).filter(pk=membership_id).first()
             if row is None:
                 continue
-            move(row, "expire")
-            row.version, row.updated_at = row.version + 1, at
-            row.save(update_fields=["status", "version", "updated_at"])
+            row.expire()
+            row.save_version("status", at=at)
             if row.user_id is not None:
                 release_quota(actor=actor, key=USERS, at=at)
             ledger.record(

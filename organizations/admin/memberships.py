@@ -16,7 +16,7 @@ from organizations.staff.tenant_admin import StaffAdmin
 
 def _to(status: str) -> Any:
     def run(click: ButtonClick) -> None:
-        memberships.change_membership(actor=click.actor, membership=click.row, values={"status": status}, at=click.at)
+        memberships.change_membership(actor=click.actor, membership=click.row, data={"status": status}, at=click.at)
 
     return run
 

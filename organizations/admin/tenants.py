@@ -41,7 +41,7 @@ def _offboard(click: ButtonClick) -> None:
 
 def _hold(click: ButtonClick) -> None:
     values = {"legal_hold": click.data["hold"]}
-    tenants.update_tenant(actor=click.actor, tenant=click.row, values=values, at=click.at)
+    tenants.update_tenant(actor=click.actor, tenant=click.row, data=values, at=click.at)
 
 
 def _plan(click: ButtonClick) -> None:

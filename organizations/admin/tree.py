@@ -21,7 +21,7 @@ from organizations.staff.tenant_admin import StaffAdmin
 
 def _to(status: str) -> Any:
     def run(click: ButtonClick) -> None:
-        tree.update_organization(actor=click.actor, organization=click.row, values={"status": status}, at=click.at)
+        tree.update_organization(actor=click.actor, organization=click.row, data={"status": status}, at=click.at)
 
     return run
 

@@ -8,10 +8,7 @@ from api.filters import Condition, Filters
 from organizations.models import ApiKey
 
 # A key that ran out counts as expired at once, not only when the sweep has written it.
-EFFECTIVE_STATUS = (
-    'CASE WHEN t."status" IN (\'active\', \'rotating\') AND (t."expires_at" <= now() OR t."overlap_ends_at" <= now())'
-    " THEN 'expired' ELSE t.\"status\" END"
-)
+EFFECTIVE_STATUS = f"CASE WHEN t.status IN ('active', 'rotating') AND NOT {ApiKey.VALIDITY.holds_now('t')} THEN 'expired' ELSE t.status END"
 
 
 class ApiKeyFilters(Filters):

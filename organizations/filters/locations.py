@@ -6,8 +6,8 @@ import django_filters
 
 from api.filters import Condition, Filters
 from core.row_security import BOUND
+from core.text_folding import words as words_of
 from organizations.models import Location, LocationStatus, LocationType, PharmacyListing
-from organizations.words import split_words
 
 DIRECTORIES = (("pharmacy", "pharmacy"),)
 _WORDS = 8
@@ -30,7 +30,7 @@ class LocationFilters(Filters):
 
     def condition_search(self, value: Any) -> Condition:
         """Every word of the search is the beginning of some word of the place."""
-        words = split_words(str(value))[:_WORDS]
+        words = words_of(str(value))[:_WORDS]
         if not words:
             return _NOTHING
         return Condition(" AND ".join(_word(position) for position in range(len(words))), tuple(words))
@@ -48,7 +48,7 @@ class DirectoryFilters(Filters):
 
     def condition_search(self, value: Any) -> Condition:
         """Every word of the search is somewhere in the name."""
-        words = split_words(str(value))[:_WORDS]
+        words = words_of(str(value))[:_WORDS]
         if not words:
             return _NOTHING
         sql = " AND ".join(f'position({{{position}}} in t."search_text") > 0' for position in range(len(words)))

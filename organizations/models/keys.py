@@ -13,11 +13,13 @@ from core.clock import now
 from core.ids import uuid7
 from core.lifecycle import LifecycleModel, transition
 from core.row_security import TableSecurity
+from core.validity import Validity
+from core.versioned import Versioned
 
 from .tenancy import Membership, Tenant
 
 
-class ApiKey(LifecycleModel):
+class ApiKey(LifecycleModel, Versioned):
     """A supplier's or partner's key. The secret is kept as a digest only and shown once.
 
     Personal data: the network address of the last use.
@@ -57,9 +59,10 @@ class ApiKey(LifecycleModel):
     expiring_told_at = models.DateTimeField(null=True, blank=True)
     created_by = models.UUIDField(null=True, blank=True)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
-    updated_at = models.DateTimeField(default=now, db_default=Now())
-    version = models.PositiveIntegerField(default=1, db_default=1)
 
+    WORKING: ClassVar = (Status.ACTIVE, Status.ROTATING)
+    VALIDITY: ClassVar = Validity(ends=("expires_at", "overlap_ends_at"))
+    unversioned: ClassVar = ("last_used_at", "last_used_ip", "usage_count", "expiring_told_at")
     security: ClassVar = TableSecurity(before_binding=True)
 
     class Meta:

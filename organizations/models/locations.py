@@ -63,6 +63,11 @@ class Location(TenantOwned):
     is_dispensing = models.BooleanField(default=False)
     listed = models.BooleanField(default=False)
 
+    WRITABLE: ClassVar = (
+        "organization_id", "parent_id", "name", "type", "status", "address", "geo", "opening_hours", "contact",
+        "identifiers", "listed",
+    )  # fmt: skip
+
     class Meta:
         constraints = [
             models.CheckConstraint(condition=Q(type__in=LocationType.values), name="organizations_location_type_known"),

@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from core.clock import now
 from core.ids import uuid7
 from core.row_security import GLOBAL, TableSecurity
+from core.versioned import Versioned
 from organizations.ownership import TenantOwned, TenantQuerySet
 from organizations.plans import Enforcement, Period
 
@@ -62,7 +63,7 @@ class ConfigurationVersion(models.Model):
         return f"configuration {self.number} of {self.tenant_id}"
 
 
-class OrganizationConfiguration(models.Model):
+class OrganizationConfiguration(Versioned):
     """Values an organization sets for all tenants below it; a key in `locked` cannot be changed below.
 
     Global, because a tenant's effective values are made from rows of its ancestors. Personal data: none.
@@ -74,9 +75,7 @@ class OrganizationConfiguration(models.Model):
     modules = models.JSONField(default=dict, blank=True)
     branding = models.JSONField(default=dict, blank=True)
     locked = ArrayField(models.CharField(max_length=80), default=list, blank=True)
-    version = models.PositiveIntegerField(default=1, db_default=1)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
-    updated_at = models.DateTimeField(default=now, db_default=Now())
 
     security: ClassVar = GLOBAL
 

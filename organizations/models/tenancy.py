@@ -11,15 +11,18 @@ from django_fsm import FSMField
 
 from core.clock import now
 from core.ids import uuid7
-from core.lifecycle import LifecycleModel, transition
+from core.lifecycle import LifecycleModel, refusing, transition
 from core.row_security import GLOBAL, TableSecurity
+from core.validity import Validity
+from core.versioned import Versioned
+from organizations.refusals import AlreadyMember, LegalHold, OrganizationInUse
 
 from .identity import ServiceAccount, User
 
 LIVE = ("invited", "active", "suspended")
 
 
-class Organization(LifecycleModel):
+class Organization(LifecycleModel, Versioned):
     """A node of the tree of health systems, hospitals, clinics, pharmacies and suppliers.
 
     Personal data: names, e-mails and telephone numbers of contacts in `contact`.
@@ -51,9 +54,8 @@ class Organization(LifecycleModel):
     address = models.JSONField(default=dict, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
-    updated_at = models.DateTimeField(default=now, db_default=Now())
-    version = models.PositiveIntegerField(default=1, db_default=1)
 
+    WRITABLE: ClassVar = ("name", "slug", "type", "identifiers", "contact", "address", "metadata")
     security: ClassVar = GLOBAL
 
     class Meta:
@@ -79,12 +81,22 @@ class Organization(LifecycleModel):
     def resume(self) -> None:
         """Let it work again."""
 
-    @transition(field=status, source=["active", "suspended"], target="closed")
+    def has_nothing_open_below(self) -> bool:
+        """Tell whether every organization and tenant below it is closed."""
+        open_below = self.children.exclude(status=self.Status.CLOSED).exists()
+        return not open_below and not self.tenants.exclude(status="closed").exists()
+
+    @transition(
+        field=status,
+        source=["active", "suspended"],
+        target="closed",
+        conditions=[refusing(OrganizationInUse, has_nothing_open_below)],
+    )
     def close(self) -> None:
         """End it for good."""
 
 
-class Tenant(LifecycleModel):
+class Tenant(LifecycleModel, Versioned):
     """A walled part of the platform, run by one organization.
 
     Personal data: none.
@@ -131,9 +143,12 @@ class Tenant(LifecycleModel):
     offboarding_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
-    updated_at = models.DateTimeField(default=now, db_default=Now())
-    version = models.PositiveIntegerField(default=1, db_default=1)
 
+    WRITABLE: ClassVar = ("name", "region", "time_zone", "locale", "currency", "legal_hold")
+    # Copies, which `organizations.actions` keeps beside the configuration and the entitlement.
+    unversioned: ClassVar = (
+        "plan", "settings_version", "features", "rate_limits", "reads_while_suspended", "entitled_until",
+    )  # fmt: skip
     security: ClassVar = GLOBAL
 
     class Meta:
@@ -167,12 +182,18 @@ class Tenant(LifecycleModel):
         self.suspended_reason = ""
 
     @transition(field=status, source=["active", "suspended"], target="offboarding")
-    def offboard(self) -> None:
+    def offboard(self, at: datetime) -> None:
         """Begin the end: export, then the retention clock."""
+        self.offboarding_at = at
 
-    @transition(field=status, source="offboarding", target="closed")
-    def close(self) -> None:
+    def may_be_deleted(self) -> bool:
+        """Tell whether no legal hold keeps the data."""
+        return not self.legal_hold
+
+    @transition(field=status, source="offboarding", target="closed", conditions=[refusing(LegalHold, may_be_deleted)])
+    def close(self, at: datetime) -> None:
         """End the tenant for good."""
+        self.closed_at = at
 
 
 class Role(models.Model):
@@ -200,7 +221,7 @@ class Role(models.Model):
         return self.code
 
 
-class Membership(LifecycleModel):
+class Membership(LifecycleModel, Versioned):
     """One subject, a person or a service, in one tenant, with roles. Every change bumps `version`.
 
     Personal data: none; points at the person.
@@ -228,9 +249,13 @@ class Membership(LifecycleModel):
     invited_by = models.UUIDField(null=True, blank=True)
     accepted_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
-    updated_at = models.DateTimeField(default=now, db_default=Now())
-    version = models.PositiveIntegerField(default=1, db_default=1)
 
+    WRITABLE: ClassVar = ("roles", "location_ids", "valid_from", "valid_until", "practitioner_id")
+    VALIDITY: ClassVar = Validity(begins=("valid_from",), ends=("valid_until",))
+    refusals: ClassVar = {
+        "organizations_membership_user_once": AlreadyMember,
+        "organizations_membership_service_once": AlreadyMember,
+    }
     security: ClassVar = TableSecurity(before_binding=True)
 
     class Meta:

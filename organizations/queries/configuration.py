@@ -14,15 +14,11 @@ from organizations.configuration_schema import SECTIONS, Sections
 from organizations.models import ConfigurationVersion, Entitlement, OrganizationConfiguration, TenantConfiguration
 from organizations.ownership import TenantQuerySet
 
-# 16 is twice the depth that the tree may have: the walk ends even in a tree that was broken by hand.
-_ABOVE = """
-WITH RECURSIVE up (id, parent_id, step) AS (
-    SELECT o.id, o.parent_id, 0 FROM organizations_tenant t JOIN organizations_organization o ON o.id = t.organization_id
-     WHERE t.id = %s
-    UNION ALL
-    SELECT o.id, o.parent_id, up.step + 1 FROM up JOIN organizations_organization o ON o.id = up.parent_id WHERE up.step < 16
-)
-SELECT c.* FROM up JOIN organizations_organizationconfiguration c ON c.organization_id = up.id ORDER BY up.step DESC
+from .tree import ORGANIZATIONS
+
+_ABOVE = f"""
+SELECT c.* FROM {ORGANIZATIONS.up("n.id = (SELECT organization_id FROM organizations_tenant WHERE id = %s)")} up
+  JOIN organizations_organizationconfiguration c ON c.organization_id = up.id ORDER BY up.step DESC
 """
 
 

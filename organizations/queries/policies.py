@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -11,20 +11,28 @@ import orjson
 from core.pipeline import Call, Rows, Statement
 from organizations import configuration_schema
 
+from .tree import ORGANIZATIONS
+
 SECTION = "policies"
 
-# Every layer from the root of the tree down, the tenant's own last. 16 is twice the depth that the tree may have.
-_LAYERS = Statement.of("""
-WITH RECURSIVE up (id, parent_id, step) AS (
-    SELECT o.id, o.parent_id, 0 FROM organizations_tenant t JOIN organizations_organization o ON o.id = t.organization_id
-     WHERE t.id = $1
-    UNION ALL
-    SELECT o.id, o.parent_id, up.step + 1 FROM up JOIN organizations_organization o ON o.id = up.parent_id WHERE up.step < 16
-)
+
+class _Layers(NamedTuple):
+    """The policies of every organization above with their locks, the root's first, and the tenant's own; JSON."""
+
+    above: bytes
+    own: bytes
+
+
+# Every layer from the root of the tree down, the tenant's own last.
+_UP = ORGANIZATIONS.up("n.id = (SELECT organization_id FROM organizations_tenant WHERE id = $1)")
+_LAYERS = Statement.of(
+    f"""
 SELECT coalesce((SELECT json_agg(json_build_array(c.policies, c.locked) ORDER BY up.step DESC)
-                   FROM up JOIN organizations_organizationconfiguration c ON c.organization_id = up.id), '[]')::text,
-       coalesce((SELECT c.policies FROM organizations_tenantconfiguration c WHERE c.tenant_id = $1), '{}')::text
-""")
+                   FROM {_UP} up JOIN organizations_organizationconfiguration c ON c.organization_id = up.id), '[]') AS above,
+       coalesce((SELECT c.policies FROM organizations_tenantconfiguration c WHERE c.tenant_id = $1), '{{}}') AS own
+""",
+    row=_Layers,
+)
 
 
 def policies_call(tenant_id: UUID) -> Call:
@@ -34,8 +42,8 @@ def policies_call(tenant_id: UUID) -> Call:
 
 def policies_of(rows: Rows) -> Mapping[str, Any]:
     """This function will lay the layers over one another, as `configuration.effective` does for all sections."""
-    above, own = rows.row()
-    return _laid(above or b"[]", own or b"{}")
+    (layers,) = rows.of(_Layers)
+    return _laid(layers.above, layers.own)
 
 
 @lru_cache(maxsize=1024)

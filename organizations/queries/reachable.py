@@ -12,14 +12,13 @@ from core.actor import Actor
 from core.arrays import array_literal
 from organizations.models import Membership, Organization, Tenant
 
+from .tree import ORGANIZATIONS
+
 SUBTREE_SCOPE = "organizations.write"
 
-_TREE = (
-    "(WITH RECURSIVE tree AS (SELECT unnest({0}::uuid[]) AS id UNION "
-    "SELECT c.id FROM organizations_organization c JOIN tree p ON c.parent_id = p.id) SELECT id FROM tree)"
-)
-ORGANIZATIONS = f'(t."id" = ANY({{1}}::uuid[]) OR t."id" IN {_TREE})'
-TENANTS = f'(t."id" = ANY({{1}}::uuid[]) OR t."organization_id" IN {_TREE})'
+_WITHIN = ORGANIZATIONS.within("n.id = ANY({0}::uuid[])")
+_REACHED_ORGANIZATIONS = f'(t."id" = ANY({{1}}::uuid[]) OR t."id" IN {_WITHIN})'
+_REACHED_TENANTS = f'(t."id" = ANY({{1}}::uuid[]) OR t."organization_id" IN {_WITHIN})'
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +42,11 @@ class Reach:
 
     def organizations(self) -> tuple[str, tuple[str, str]]:
         """The condition on the table of organizations, with its parameters."""
-        return ORGANIZATIONS, (array_literal(self.roots), array_literal(self.organization_ids))
+        return _REACHED_ORGANIZATIONS, (array_literal(self.roots), array_literal(self.organization_ids))
 
     def tenants(self) -> tuple[str, tuple[str, str]]:
         """The condition on the table of tenants, with its parameters."""
-        return TENANTS, (array_literal(self.roots), array_literal(self.tenant_ids))
+        return _REACHED_TENANTS, (array_literal(self.roots), array_literal(self.tenant_ids))
 
     def holds_organization(self, organization_id: UUID) -> bool:
         """Tell whether the organization is within reach."""

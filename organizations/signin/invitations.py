@@ -75,9 +75,7 @@ def accept(*, token: str, password: str, name: str, at: datetime) -> User:
         raise _invalid()
     _prove_or_set(user, password=password, name=name, at=at)
     membership.accept(at)
-    membership.updated_at = at
-    membership.version += 1
-    membership.save(update_fields=["status", "accepted_at", "updated_at", "version"])
+    membership.save_version("status", "accepted_at", at=at)
     row.accepted_at = at
     row.save(update_fields=["accepted_at"])
     _tell(membership, user, at)

@@ -72,10 +72,10 @@ def new_key_answer(command: Command, path: str) -> Answer:
     values = dict(command.data)
     replaces, overlap = values.pop("replaces", None), values.pop("overlap_hours")
     if replaces is None:
-        made = actions.create_key(actor=command.actor, values=values, at=command.at)
+        made = actions.create_key(actor=command.actor, data=values, at=command.at)
     else:
         made = actions.rotate_key(
-            actor=command.actor, replaces=replaces, values=values, overlap_hours=overlap, at=command.at
+            actor=command.actor, replaces=replaces, data=values, overlap_hours=overlap, at=command.at
         )
     call = one_call(API_KEY, Selection(), command.actor.tenant_id, str(made.row.id))
     (rows,) = pipeline.run([call])

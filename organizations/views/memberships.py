@@ -13,6 +13,7 @@ from organizations import policies
 from organizations.actions import memberships as actions
 from organizations.models import Membership
 from organizations.queries.memberships import locked_membership
+from organizations.refusals import AlreadyMember
 from organizations.serializers.tenancy import MembershipIn, MembershipPatchIn
 from organizations.shapes.tenancy import MEMBERSHIP, MEMBERSHIPS
 
@@ -34,7 +35,7 @@ class MembershipViewSet(ApiViewSet):
             errors=(
                 InvalidFields,
                 policies.ScopeEscalation,
-                actions.AlreadyMember,
+                AlreadyMember,
                 actions.UnknownAccount,
                 QuotaExceeded,
             ),
@@ -90,7 +91,7 @@ class MembershipViewSet(ApiViewSet):
 
         def work(command: Command) -> Membership:
             return actions.change_membership(
-                actor=command.actor, membership=command.target, values=command.data, at=command.at
+                actor=command.actor, membership=command.target, data=command.data, at=command.at
             )
 
         return self.write(work, find=lambda actor: locked_membership(actor, pk))

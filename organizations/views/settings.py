@@ -129,7 +129,7 @@ class ConfigurationViewSet(TenantSettingsViewSet):
         def work(command: Command) -> Answer:
             with tenant_context(pk):
                 found = actions.update_configuration(
-                    actor=replace(command.actor, tenant_id=pk), row=command.target, changes=command.data, at=command.at
+                    actor=replace(command.actor, tenant_id=pk), row=command.target, data=command.data, at=command.at
                 )
             return Answer.of(shown(found, pk, command.actor), tag=f'"{found.version}"')
 

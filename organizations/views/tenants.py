@@ -91,7 +91,7 @@ class TenantViewSet(ApiViewSet):
                 raise InsufficientScope(
                     "Changing the state needs the scope tenants.provision.", required=["tenants.provision"]
                 )
-            return actions.update_tenant(actor=command.actor, tenant=command.target, values=command.data, at=command.at)
+            return actions.update_tenant(actor=command.actor, tenant=command.target, data=command.data, at=command.at)
 
         return self.write(work, find=lambda actor: tenant_in_reach(actor, pk))
 

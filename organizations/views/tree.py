@@ -15,6 +15,7 @@ from organizations.models import Organization
 from organizations.policies import OutsideReach, organization_in_reach
 from organizations.queries.reachable import Reach
 from organizations.queries.tree import BELOW
+from organizations.refusals import OrganizationInUse
 from organizations.serializers.tenancy import OrganizationIn, OrganizationPatchIn
 from organizations.shapes.tenancy import CHILDREN, ORGANIZATION, ORGANIZATIONS, TENANTS
 
@@ -65,7 +66,7 @@ class OrganizationViewSet(ApiViewSet):
                 OutsideReach,
                 actions.UnknownParent,
                 actions.OrganizationCycle,
-                actions.OrganizationInUse,
+                OrganizationInUse,
                 actions.TreeTooDeep,
             ),
             example={"name": "North Clinic and Day Surgery"},
@@ -98,7 +99,7 @@ class OrganizationViewSet(ApiViewSet):
         """Add an organization."""
 
         def work(command: Command) -> Organization:
-            return actions.create_organization(actor=command.actor, values=command.data, at=command.at)
+            return actions.create_organization(actor=command.actor, data=command.data, at=command.at)
 
         return self.write(work)
 
@@ -107,7 +108,7 @@ class OrganizationViewSet(ApiViewSet):
 
         def work(command: Command) -> Organization:
             return actions.update_organization(
-                actor=command.actor, organization=command.target, values=command.data, at=command.at
+                actor=command.actor, organization=command.target, data=command.data, at=command.at
             )
 
         return self.write(work, find=lambda actor: organization_in_reach(actor, pk))

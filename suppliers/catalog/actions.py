@@ -1,13 +1,12 @@
 """Writes of the catalog: create, replace and archive a product, with its packagings, words, counter and facts."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError
 
-from core import lifecycle, rows
+from core import rows
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import InvalidFields
@@ -16,21 +15,11 @@ from ledger import public as ledger
 
 from . import events, packagings, queries, rules, search_index
 from .models import Product
-from .states import ACTION_TO, LOT_TRACKED_KINDS, Status, Tracking
+from .states import LOT_TRACKED_KINDS, Status, Tracking
 
-_COLUMNS = (
-    "supplier_sku", "name", "description", "category", "kind", "brand", "manufacturer_name", "manufacturer_part_number",
-    "base_unit", "udi", "national_codes", "classifications", "tracking", "expiry_required", "shelf_life_days",
-    "min_remaining_shelf_life_days", "storage_min_c", "storage_max_c", "storage_light_sensitive", "controlled", "hazardous",
-    "prescription_only", "substitutes", "tax_category", "country_of_origin", "lead_time_days", "attributes",
-)  # fmt: skip
 _TEXTS = (
     "description", "brand", "manufacturer_name", "manufacturer_part_number", "tax_category", "country_of_origin",
 )  # fmt: skip
-_TAKEN = {
-    "suppliers_product_sku_taken": rules.SkuTaken,
-    "suppliers_packaging_gtin_taken": rules.GtinTaken,
-}
 
 
 @needs_transaction
@@ -59,7 +48,7 @@ def create_product(actor: Actor, data: Mapping[str, Any], at: datetime, reading:
         found = run([*calls, *read, search_index.count_call(product)])
     except IntegrityError as error:
         rules.check_references(data, answers_before(error))  # of several faults these are told first
-        raise _refusal(error) from error
+        raise
     rules.check_references(data, found)
     if reading:
         reading.rows = found[len(calls)]
@@ -73,7 +62,7 @@ def _activate(product: Product, data: Mapping[str, Any], references: list[Call])
     except InvalidFields:
         rules.check_references(data, run(references))
         raise
-    lifecycle.move(product, ACTION_TO[Status.ACTIVE])
+    product.activate()
 
 
 @needs_transaction
@@ -87,24 +76,19 @@ def replace_product(actor: Actor, product: Product, data: Mapping[str, Any], at:
     :raises FieldLocked: a field that is frozen because stock has moved.
     """
     before, status = product.status, data.get("status") or product.status
-    rules.check_replaceable(product, status)
+    rules.bring_to(product, status)
     rules.check_references(data, run(rules.references(actor, data)), product.id)
-    wanted = _columns(data)
-    changed = [name for name in _COLUMNS if getattr(product, name) != wanted[name]]
+    changed = product.assign(_columns(data))
     packs = packagings.match(queries.current_packagings(actor, product), data["packagings"])
     rules.check_unlocked(product, [*changed, *packs.changed])
-    for name in changed:
-        setattr(product, name, wanted[name])
     if status == Status.ACTIVE:
         rules.check_active(product, data["packagings"])
     if status != before:
-        lifecycle.move(product, ACTION_TO[Status(status)])
         changed.append("status")
     if not changed and not packs.differ:
         return product
-    _save(product, changed, at)
-    with _refusals():
-        packagings.apply(product, packs, at=at)
+    product.save_version(*changed, at=at)
+    packagings.apply(product, packs, at=at)
     search_index.replace_words(product, _gtins(data))
     _record_replaced(actor, product, changed + ["packagings"] * packs.differ, at)
     search_index.count_moved(product, before)
@@ -118,36 +102,13 @@ def archive_product(actor: Actor, product: Product, at: datetime) -> Product:
     :raises InvalidTransition: it is archived already.
     """
     before = product.status
-    lifecycle.move(product, ACTION_TO[Status.ARCHIVED], at)
-    _save(product, ["status", "archived_at"], at)
+    product.archive(at)
+    product.save_version("status", "archived_at", at=at)
     packagings.archive(product, at=at)
     fact = events.ProductDeleted(supplier_sku=product.supplier_sku)
     ledger.record(actor=actor, event=fact, resource_id=product.id, at=at, resource_version=product.version)
     search_index.count_moved(product, before)
     return product
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """Turn the unique keys of the tables into the refusals they stand for."""
-    try:
-        yield
-    except IntegrityError as error:
-        raise _refusal(error) from error
-
-
-def _refusal(error: IntegrityError) -> Exception:
-    """What a broken unique key stands for, or the error itself."""
-    constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", "")
-    refusal = _TAKEN.get(constraint or "")
-    return refusal() if refusal else error
-
-
-def _save(product: Product, changed: list[str], at: datetime) -> None:
-    product.version += 1
-    product.updated_at = at
-    with _refusals():
-        product.save(update_fields=[*changed, "version", "updated_at"])
 
 
 def _record_replaced(actor: Actor, product: Product, changed: list[str], at: datetime) -> None:
@@ -169,7 +130,7 @@ def _columns(data: Mapping[str, Any]) -> dict[str, Any]:
     """The table's columns of a checked body: defaults filled in, texts never null."""
     storage = data["storage"] or {}
     default_tracking = Tracking.LOT if data["kind"] in LOT_TRACKED_KINDS else Tracking.NONE
-    found = {name: data.get(name) for name in _COLUMNS}
+    found = {name: data.get(name) for name in Product.WRITABLE}
     found |= {name: data.get(name) or "" for name in _TEXTS}
     found |= {
         "tracking": data.get("tracking") or default_tracking.value,

@@ -8,28 +8,20 @@ import django_filters
 from api.filters import Condition, Filters
 from core.arrays import array_literal
 from core.errors import FieldError, InvalidFields
+from core.row_security import BOUND
 
+from .category_tree import CATEGORIES
 from .models import Product
 from .search_terms import FIRST, LAST, MOST_OF_A_QUESTION, words_of
 from .states import Availability, Status
 
-# The category and everything below it, over the platform's tree and the tenant's own part of it.
-_BELOW = """t."category" = ANY(ARRAY(
-WITH RECURSIVE node (id, code, parent_id) AS (
- SELECT id, code, parent_id FROM suppliers_platformcategory
- UNION ALL SELECT id, code, parent_id FROM suppliers_category
-  WHERE tenant_id = NULLIF(current_setting('app.tenant_id', true), '')::uuid),
-below (id, code) AS (
- SELECT id, code FROM node WHERE code = {0}
- UNION SELECT node.id, node.code FROM node JOIN below ON node.parent_id = below.id)
-SELECT code FROM below))"""
+_BELOW = f't."category" = ANY(ARRAY{CATEGORIES.within("n.code = {0}", column="code")})'
 
 # The ids are found once, in the posting table's keys alone, and each product is then fetched by key. Written as plain joins,
 # PostgreSQL guesses at the numbers and may walk all rows of a big tenant instead; hence the array and the OFFSET 0. A range
 # rather than `^@`, because a plan made without knowing the parameters can use it.
-_FOUND = """t."id" IN (SELECT unnest(ARRAY(
-SELECT w.product_id FROM suppliers_productword w
-WHERE w.tenant_id = NULLIF(current_setting('app.tenant_id', true), '')::uuid AND {range}{others})))"""
+_FOUND = f"""t."id" IN (SELECT unnest(ARRAY(
+SELECT w.product_id FROM suppliers_productword w WHERE w.tenant_id = {BOUND} AND {{range}}{{others}})))"""
 _WITH = (
     " AND EXISTS (SELECT FROM suppliers_productword o WHERE o.tenant_id = w.tenant_id AND o.product_id = w.product_id"
     " AND {range} OFFSET 0)"

@@ -10,8 +10,10 @@ from django_fsm import FSMField
 from core.clock import now
 from core.lifecycle import LifecycleModel, transition
 from core.row_security import GLOBAL, TableSecurity
+from core.versioned import Versioned
 from organizations.public import TenantOwned
 
+from .refusals import GtinTaken, SkuTaken
 from .states import Availability, Kind, PackagingLevel, PackagingState, Status, Tracking
 
 _LIVE = Q(archived_at__isnull=True)
@@ -58,6 +60,15 @@ class Product(LifecycleModel, TenantOwned):
     availability = models.CharField(max_length=12, choices=Availability, default=Availability.UNAVAILABLE)
     archived_at = models.DateTimeField(null=True)
     stock_moved_at = models.DateTimeField(null=True)
+
+    WRITABLE: ClassVar = (
+        "supplier_sku", "name", "description", "category", "kind", "brand", "manufacturer_name",
+        "manufacturer_part_number", "base_unit", "udi", "national_codes", "classifications", "tracking",
+        "expiry_required", "shelf_life_days", "min_remaining_shelf_life_days", "storage_min_c", "storage_max_c",
+        "storage_light_sensitive", "controlled", "hazardous", "prescription_only", "substitutes", "tax_category",
+        "country_of_origin", "lead_time_days", "attributes",
+    )  # fmt: skip
+    refusals: ClassVar = {"suppliers_product_sku_taken": SkuTaken}
 
     class Meta:
         constraints = [
@@ -147,6 +158,12 @@ class Packaging(TenantOwned):
     height_mm = models.PositiveIntegerField(null=True)
     state = models.CharField(max_length=8, choices=PackagingState, default=PackagingState.CURRENT)
 
+    WRITABLE: ClassVar = (
+        "level", "name", "units_per_pack", "gtin", "orderable", "min_order_quantity", "order_increment",
+        "max_order_quantity", "gross_weight_g", "length_mm", "width_mm", "height_mm", "position",
+    )  # fmt: skip
+    refusals: ClassVar = {"suppliers_packaging_gtin_taken": GtinTaken}
+
     class Meta:
         constraints = [
             models.UniqueConstraint(
@@ -209,7 +226,7 @@ class ProductCounter(models.Model):
         return f"{self.draft + self.active + self.discontinued} products"
 
 
-class PlatformCategory(models.Model):
+class PlatformCategory(Versioned):
     """A category every supplier may use, with the codes other taxonomies have for it. Seeded from `taxonomy`.
 
     Personal data: none.
@@ -223,8 +240,6 @@ class PlatformCategory(models.Model):
     mappings = models.JSONField(default=dict)
     active = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
-    updated_at = models.DateTimeField(default=now, db_default=Now())
-    version = models.PositiveIntegerField(default=1, db_default=1)
 
     security: ClassVar = GLOBAL
 

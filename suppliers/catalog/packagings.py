@@ -12,11 +12,6 @@ from core.pipeline import Call
 from .models import Packaging, Product
 from .states import PackagingState
 
-_COLUMNS = (
-    "level", "name", "units_per_pack", "gtin", "orderable", "min_order_quantity", "order_increment", "max_order_quantity",
-    "gross_weight_g", "length_mm", "width_mm", "height_mm", "position",
-)  # fmt: skip
-
 Row = Mapping[str, Any]
 _Likeness = Callable[[Any], Any]
 
@@ -87,15 +82,15 @@ def created_calls(product: Product, wanted: Sequence[Row], *, at: datetime) -> l
 def apply(product: Product, plan: Plan, *, at: datetime) -> None:
     """Bring the packagings of a locked product into the wanted state; removed ones keep their row."""
     _retire(product, [packaging.id for packaging in plan.removed], PackagingState.REMOVED, at)
-    moved = [change.packaging.id for change in plan.changes if "gtin" in change.columns]
-    if moved:  # GTINs may trade places, and the unique key looks after every row
-        _of(product).filter(pk__in=moved).update(gtin=None)
+    wanted = {row["gtin"] for row in (*plan.added, *(change.row for change in plan.changes))} - {None}
+    for change in plan.changes:  # GTINs may trade places, and the unique key looks after every row
+        if "gtin" in change.columns and change.packaging.gtin in wanted:
+            change.packaging.gtin = None
+            change.packaging.save_version("gtin", at=at)
     for change in plan.changes:
         for column in change.columns:
             setattr(change.packaging, column, change.row[column])
-        change.packaging.version += 1
-        change.packaging.updated_at = at
-        change.packaging.save(update_fields=[*change.columns, "version", "updated_at"])
+        change.packaging.save_version(*change.columns, at=at)
     Packaging.objects.bulk_create(_built(product, plan.added, at))
 
 
@@ -126,7 +121,7 @@ def _first_like(present: Any, row: Row, likeness: _Likeness) -> Packaging | None
 
 
 def _change(packaging: Packaging, row: dict[str, Any]) -> Change:
-    columns = tuple(name for name in _COLUMNS if getattr(packaging, name) != row[name])
+    columns = tuple(name for name in Packaging.WRITABLE if getattr(packaging, name) != row[name])
     return Change(packaging, row, columns)
 
 
@@ -138,7 +133,7 @@ def _retire(product: Product, ids: list[Any] | None, state: PackagingState, at: 
     if ids == []:
         return
     current = _of(product).filter(state=PackagingState.CURRENT)
-    (current if ids is None else current.filter(pk__in=ids)).update(state=state, updated_at=at)
+    (current if ids is None else current.filter(pk__in=ids)).update_versions(state=state, at=at)
 
 
 def _built(product: Product, wanted: Sequence[dict[str, Any]], at: datetime) -> list[Packaging]:

@@ -4,8 +4,8 @@ from django.db.models import Q
 from rest_framework import serializers
 
 from api.representations import Computed, Document, OpenChoice, Representation
-from core.row_security import BOUND
 
+from .category_tree import COUNTED
 from .models import Packaging, PlatformCategory, Product
 from .serializers import (
     AttributeIn,
@@ -73,28 +73,6 @@ class ProductOut(Representation):
         blank_as_null = ("brand", "manufacturer_name", "manufacturer_part_number", "tax_category", "country_of_origin")
 
 
-# The platform's categories and the tenant's own ones as one tree. `path` sorts it depth first; `product_count` holds what
-# `GET /v1/products?category=` finds.
-_TREE = f"""(
-WITH RECURSIVE bound (tenant_id) AS {BOUND},
-node AS (
- SELECT id, code, name, parent_id, mappings, active, 'platform' AS source, created_at, updated_at, version,
-  lpad(position::text, 4, '0') AS step FROM suppliers_platformcategory
- UNION ALL SELECT c.id, c.code, c.name, c.parent_id, c.mappings, c.active, 'own', c.created_at, c.updated_at, c.version,
-  'x' || c.code FROM suppliers_category c JOIN bound USING (tenant_id)),
-tree AS (
- SELECT node.*, 1 AS depth, step AS path FROM node WHERE parent_id IS NULL
- UNION ALL SELECT node.*, tree.depth + 1, tree.path || '/' || node.step FROM node JOIN tree ON node.parent_id = tree.id
-  WHERE tree.depth < 8),
-counted AS (
- SELECT p.category, count(*) AS n FROM suppliers_product p JOIN bound USING (tenant_id)
- WHERE p.archived_at IS NULL GROUP BY p.category)
-SELECT tree.*, bound.tenant_id, (
- SELECT coalesce(sum(counted.n), 0)::bigint FROM tree below JOIN counted ON counted.category = below.code
- WHERE below.path = tree.path OR starts_with(below.path, tree.path || '/')) AS product_count
-FROM tree CROSS JOIN bound)"""
-
-
 class CategoryMappings(serializers.Serializer[None]):
     """Codes of other taxonomies, where there are any."""
 
@@ -118,7 +96,7 @@ class CategoryOut(Representation):
 
     class Meta:
         model = PlatformCategory
-        rows = _TREE
+        rows = COUNTED
         tenant_column = "tenant_id"
         fields = (
             "id", "code", "name", "parent_id", "depth", "source", "mappings", "active", "product_count", "created_at",

@@ -5,41 +5,22 @@ from typing import Any
 from uuid import UUID
 
 from core.actor import Actor
-from core.errors import Conflict, FieldError, InvalidFields, InvalidTransition
+from core.errors import FieldError, InvalidFields, InvalidTransition
 from core.lifecycle import allowed_actions
 from core.pipeline import Call, Rows
 
 from . import queries
 from .models import Product
-from .states import ACTION_TO, LOT_TRACKED_KINDS, LOT_TRACKING, Status
+from .refusals import FieldLocked
+from .states import LOT_TRACKED_KINDS, LOT_TRACKING, Status
 
-
-class SkuTaken(Conflict):
-    """Another product of the supplier, not archived, has this SKU."""
-
-    code = "sku_taken"
-    title = "Another product has this SKU."
-
-
-class GtinTaken(Conflict):
-    """Another packaging of the supplier has this GTIN."""
-
-    code = "gtin_taken"
-    title = "Another packaging has this GTIN."
-
-
-class ProductInUse(Conflict):
-    """Stock, reservations, offers or open orders stand on the product; `reasons` says which."""
-
-    code = "product_in_use"
-    title = "The product is in use."
-
-
-class FieldLocked(Conflict):
-    """Base unit, pack ratio and tracking are frozen once stock has moved; `fields` names those that differ."""
-
-    code = "field_locked"
-    title = "The field cannot change any more, because stock of the product has moved."
+# What PUT would do to reach each status; a product never becomes a draft again.
+_ACTION_TO = {
+    Status.DRAFT: "return_to_draft",
+    Status.ACTIVE: "activate",
+    Status.DISCONTINUED: "discontinue",
+    Status.ARCHIVED: "archive",
+}
 
 
 def references(actor: Actor, data: Mapping[str, Any]) -> list[Call]:
@@ -91,8 +72,8 @@ def check_active(product: Product, packagings: Iterable[Mapping[str, Any]]) -> N
         raise InvalidFields("An active product needs more than a draft.", errors=faults)
 
 
-def check_replaceable(product: Product, status: str) -> None:
-    """Tell whether PUT may write the product and leave it in a status; archiving is for DELETE alone.
+def bring_to(product: Product, status: str) -> None:
+    """Move a product into the status that PUT names; archiving is for DELETE alone, so it is never among what is allowed.
 
     :raises InvalidTransition: it is archived, or no transition leads to the status.
     """
@@ -100,8 +81,8 @@ def check_replaceable(product: Product, status: str) -> None:
         raise InvalidTransition("An archived product is final.", state=product.status, action="replace")
     if status == product.status:
         return
-    allowed = [action for action in allowed_actions(product) if action != ACTION_TO[Status.ARCHIVED]]
-    action = ACTION_TO[Status(status)]
+    action = _ACTION_TO[Status(status)]
+    allowed = [name for name in allowed_actions(product) if name != _ACTION_TO[Status.ARCHIVED]]
     if action not in allowed:
         raise InvalidTransition(
             f"PUT cannot make the product {status}; it is {product.status}.",
@@ -109,6 +90,7 @@ def check_replaceable(product: Product, status: str) -> None:
             action=action,
             allowed=allowed,
         )
+    getattr(product, action)()
 
 
 def check_unlocked(product: Product, changed: Iterable[str]) -> None:

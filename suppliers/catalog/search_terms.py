@@ -1,16 +1,13 @@
 """How text becomes the words it is searched by; products and questions go through the same door."""
 
-import re
-import unicodedata
 from collections.abc import Iterable
 
 from core.identifiers import gtin_forms
+from core.text_folding import words
 
 LONGEST = 64
 MOST_OF_A_PRODUCT = 80
 MOST_OF_A_QUESTION = 16
-
-_WORD = re.compile(r"[^\W_]+")
 
 # Sorts behind every character in UTF-8, so that prefix <= word < prefix + LAST are the words with that prefix.
 LAST = "\U0010ffff"
@@ -20,13 +17,7 @@ FIRST = "\x01"
 
 def words_of(text: str) -> list[str]:
     """The words of a text in their order: letters and digits, without case or accents, each once."""
-    bare = text.lower() if text.isascii() else _without_accents(text)
-    return list(dict.fromkeys(word[:LONGEST] for word in _WORD.findall(bare)))
-
-
-def _without_accents(text: str) -> str:
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(character for character in plain if not unicodedata.combining(character))
+    return list(dict.fromkeys(word[:LONGEST] for word in words(text)))
 
 
 def words_of_product(*, name: str, supplier_sku: str, brand: str, gtins: Iterable[str]) -> list[str]:

@@ -12,15 +12,6 @@ class Status(TextChoices):
     ARCHIVED = "archived"
 
 
-# The transition that leads to each status, whatever the status before; a product never becomes a draft again.
-ACTION_TO = {
-    Status.DRAFT: "return_to_draft",
-    Status.ACTIVE: "activate",
-    Status.DISCONTINUED: "discontinue",
-    Status.ARCHIVED: "archive",
-}
-
-
 class Kind(TextChoices):
     """What sort of thing a product is; medicines and devices carry stricter rules."""
 

@@ -125,8 +125,11 @@ def seed_taxonomy(using: str) -> None:
         if row is None:
             present[node.code] = rows.create(id=node.id, code=node.code, **wanted)
         elif any(getattr(row, name) != value for name, value in wanted.items()):
-            rows.filter(pk=row.pk).update(**wanted, updated_at=clock.now(), version=row.version + 1)
+            for name, value in wanted.items():
+                setattr(row, name, value)
+            row.save_version(*wanted, at=clock.now())
     gone = set(present) - {node.code for node in TREE}
     for row in (present[code] for code in sorted(gone)):
         if row.active:
-            rows.filter(pk=row.pk).update(active=False, updated_at=clock.now(), version=row.version + 1)
+            row.active = False
+            row.save_version("active", at=clock.now())

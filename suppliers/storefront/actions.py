@@ -6,7 +6,7 @@ from core.actor import Actor
 from core.db import needs_transaction
 from suppliers.catalog import actions as catalog
 from suppliers.catalog.models import Product
-from suppliers.catalog.rules import ProductInUse
+from suppliers.catalog.refusals import ProductInUse
 from suppliers.inventory import queries as inventory
 
 

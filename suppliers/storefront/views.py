@@ -7,7 +7,7 @@ from core.errors import InvalidTransition, VersionConflict
 from suppliers.catalog.actions import create_product, replace_product
 from suppliers.catalog.filters import ProductFilters
 from suppliers.catalog.queries import locked_product
-from suppliers.catalog.rules import FieldLocked, GtinTaken, ProductInUse, SkuTaken
+from suppliers.catalog.refusals import FieldLocked, GtinTaken, ProductInUse, SkuTaken
 from suppliers.catalog.serializers import ProductCreateIn, ProductIn
 
 from .actions import archive_product

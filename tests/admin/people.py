@@ -70,7 +70,7 @@ def world(name: str = "World") -> World:
     with tenant_context(tenant.id):
         changes = {"policies": {"prescription_validity_days": 90}, "branding": {"primary_color": "#0B3C5D"}}
         row = locked_configuration(tenant.id)
-        configuration.update_configuration(actor=actor, row=row, changes=changes, at=at)
+        configuration.update_configuration(actor=actor, row=row, data=changes, at=at)
         version = ConfigurationVersion.objects.filter(tenant_id=tenant.id).get()
         location: Any = Location.objects.filter(tenant_id=tenant.id).first()
     return World(tenant, member, key, secret, client, location, version)

@@ -3,13 +3,48 @@
 import threading
 
 import pytest
-from django.db import IntegrityError
-from django_fsm import TransitionNotAllowed
+from django.db import IntegrityError, models
+from django_fsm import FSMField, TransitionNotAllowed
 
-from core.errors import InvalidTransition
-from core.lifecycle import allowed_actions, move
+from core.errors import Conflict, InvalidTransition
+from core.lifecycle import LifecycleModel, allowed_actions, refusing, transition
 from organizations.models import Organization
+from organizations.refusals import OrganizationInUse
 from tests import factories
+
+
+class Sealed(Conflict):
+    """The parcel was sealed."""
+
+    code = "sealed"
+
+
+class Parcel(LifecycleModel):
+    """A row of the tests' own, never saved. Personal data: none."""
+
+    status = FSMField(default="packed", protected=True)
+    weighed = models.BooleanField(default=False)
+    seals = models.IntegerField(default=0)
+
+    class Meta:
+        app_label = "tests_of_lifecycles"
+        managed = False
+
+    @transition(field=status, source="packed", target="opened")
+    def open(self):
+        """Open it."""
+
+    @transition(
+        field=status,
+        source="packed",
+        target="sent",
+        conditions=[
+            lambda parcel: parcel.weighed,
+            refusing(Sealed, lambda parcel: parcel.seals == 0, seals=lambda parcel: parcel.seals),
+        ],
+    )
+    def send(self):
+        """Send it."""
 
 
 def test_state_assigned_directly_is_refused():
@@ -83,10 +118,58 @@ def test_transition_that_is_not_allowed_names_state_and_ways_out():
     row = factories.organization()
 
     with pytest.raises(InvalidTransition) as caught:
-        move(row, "resume")
+        row.resume()
 
     assert caught.value.extra == {"from": "active", "action": "resume", "allowed": ["close", "suspend"]}
     assert allowed_actions(row) == ["close", "suspend"]
+
+
+def test_condition_that_fails_refuses_like_a_state():
+    parcel = Parcel(seals=1)
+
+    with pytest.raises(InvalidTransition) as caught:
+        parcel.send()
+
+    assert caught.value.extra == {"from": "packed", "action": "send", "allowed": ["open"]}
+    assert parcel.status == "packed"
+
+
+def test_condition_with_a_refusal_of_its_own_answers_with_it():
+    parcel = Parcel(weighed=True, seals=2)
+
+    with pytest.raises(Sealed) as caught:
+        parcel.send()
+
+    assert caught.value.extra == {"seals": 2}
+    assert parcel.status == "packed"
+
+
+def test_conditions_that_hold_let_the_transition_happen():
+    parcel = Parcel(weighed=True)
+
+    parcel.send()
+
+    assert parcel.status == "sent"
+
+
+def test_state_is_asked_before_the_conditions():
+    parcel = Parcel(weighed=True, seals=2)
+    parcel.open()
+
+    with pytest.raises(InvalidTransition) as caught:
+        parcel.send()
+
+    assert caught.value.extra == {"from": "opened", "action": "send", "allowed": []}
+
+
+def test_organization_with_an_open_one_below_stays_open():
+    row = factories.organization()
+    Organization.objects.create(name="Below", slug=f"below-{factories.suffix()}", parent=row)
+
+    with pytest.raises(OrganizationInUse):
+        row.close()
+
+    assert row.status == "active"
 
 
 def test_raw_update_past_the_transitions_is_refused_by_the_database():

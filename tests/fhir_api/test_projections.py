@@ -139,9 +139,9 @@ def test_organization_changed_by_another_tenant_changes_where_it_is_shown(client
     actor = replace(provisioning.platform_actor(), tenant_id=other.id)
     with tenant_context(other.id):
         row = Organization.objects.select_for_update().get(pk=home)
-        tree.update_organization(actor=actor, organization=row, values={"name": "Renamed"}, at=now())
+        tree.update_organization(actor=actor, organization=row, data={"name": "Renamed"}, at=now())
         values = {"parent_id": other.organization_id, "status": "suspended"}
-        tree.update_organization(actor=actor, organization=row, values=values, at=now())
+        tree.update_organization(actor=actor, organization=row, data=values, at=now())
     found = client.get(f"/Organization/{home}").json()
     assert (found["name"], found["active"], found["meta"]["versionId"]) == ("Renamed", False, "3")
     assert "partOf" not in found  # the parent is not shown in this tenant

@@ -52,11 +52,11 @@ def rotate_secret(
     `kind` None keeps to the kind of the newest key.
     """
     until = at + timedelta(seconds=overlap_seconds)
-    live = Secret.objects.of(actor).filter(live_at(at), endpoint=endpoint)
+    live = Secret.objects.of(actor).filter(Secret.VALIDITY.holds_at(at), endpoint=endpoint)
     newest_first = list(live.order_by("-created_at", "-id").values_list("id", "kind"))
     oldest = [secret_id for secret_id, _ in newest_first[LIVE_SECRETS - 1 :]]
-    live.filter(id__in=oldest).update(expires_at=at, updated_at=at)
-    live.filter(Q(expires_at=None) | Q(expires_at__gt=until)).update(expires_at=until, updated_at=at)
+    live.filter(id__in=oldest).update_versions(expires_at=at, at=at)
+    live.filter(Q(expires_at=None) | Q(expires_at__gt=until)).update_versions(expires_at=until, at=at)
     chosen = kind or (newest_first[0][1] if newest_first else Secret.Kind.HMAC)
     shown = add_secret(endpoint, kind=chosen, at=at)
     changes.change(actor=actor, endpoint=endpoint, fact=events.SecretRotated(overlap_seconds=overlap_seconds), at=at)
@@ -70,17 +70,14 @@ def revoke_secret(*, actor: Actor, endpoint: Endpoint, secret_id: UUID, at: date
     :raises NotFound: the endpoint has no such live key.
     :raises SecretInUse: it is the current one.
     """
-    found: Secret | None = Secret.objects.of(actor).filter(live_at(at), endpoint=endpoint, id=secret_id).first()
+    found: Secret | None = (
+        Secret.objects.of(actor).filter(Secret.VALIDITY.holds_at(at), endpoint=endpoint, id=secret_id).first()
+    )
     if found is None:
         raise NotFound("No such webhook secret.")
     if found.expires_at is None:
         raise SecretInUse
-    found.expires_at = found.updated_at = at
-    found.save(update_fields=["expires_at", "updated_at"])
+    found.expires_at = at
+    found.save_version("expires_at", at=at)
     changes.change(actor=actor, endpoint=endpoint, fact=events.SecretRevoked(secret_id=str(secret_id)), at=at)
     return endpoint
-
-
-def live_at(at: datetime) -> Q:
-    """The condition on keys that sign at a moment."""
-    return Q(expires_at=None) | Q(expires_at__gt=at)

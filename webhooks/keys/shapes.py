@@ -24,7 +24,7 @@ SECRET = shapes.Shape(
         shapes.instant("last_used_at").nullable().described("When it last signed, to the minute or coarser."),
     ),
     version=None,
-    where='(t."expires_at" IS NULL OR t."expires_at" > now())',
+    where=Secret.VALIDITY.holds_now("t"),
     example={
         "id": "0199f2c0-5b1e-7c3a-9d44-0a6c2f1e8b91",
         "kind": "hmac",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, ClassVar
+from typing import Any
 
 from django.conf import settings
 
@@ -10,25 +10,19 @@ from core import jobs
 from core.actor import Actor
 from core.clock import rfc3339
 from core.db import needs_transaction
-from core.errors import Conflict, FieldError, InvalidFields, InvalidTransition
+from core.errors import FieldError, InvalidFields, InvalidTransition
 from ledger import public as ledger
 from webhooks import changes, events, patterns, states
 from webhooks.actions import EndpointInactive
 from webhooks.models import Endpoint, Replay
+from webhooks.refusals import ReplayInProgress
 
 CARRY_ON = "webhooks_replays.carry_on"
 _EXPIRES_SECONDS = 5
 
 
-class ReplayInProgress(Conflict):
-    """The endpoint has a replay that has not ended."""
-
-    code: ClassVar[str] = "replay_in_progress"
-    title: ClassVar[str] = "The endpoint has an open replay; wait for its end or cancel it."
-
-
 @needs_transaction
-def request_replay(*, actor: Actor, endpoint: Endpoint, data: Mapping[str, Any], at: datetime) -> Replay:
+def request_replay(actor: Actor, endpoint: Endpoint, data: Mapping[str, Any], at: datetime) -> Replay:
     """Note the wish to send a stretch of the past to a locked endpoint again, and ring for somebody to do it.
 
     :raises EndpointInactive: nothing is sent to a disabled endpoint.
@@ -56,15 +50,15 @@ def request_replay(*, actor: Actor, endpoint: Endpoint, data: Mapping[str, Any],
 
 
 @needs_transaction
-def cancel_replay(*, actor: Actor, endpoint: Endpoint, replay: Replay, at: datetime) -> Replay:
+def cancel_replay(actor: Actor, endpoint: Endpoint, replay: Replay, at: datetime) -> Replay:
     """Stop a locked replay. What it has queued so far is delivered all the same.
 
     :raises InvalidTransition: it has ended.
     """
     if replay.state not in states.REPLAYING:
         raise InvalidTransition("The replay has ended.", state=replay.state, action="cancel")
-    replay.state, replay.finished_at, replay.updated_at = states.CANCELLED, at, at
-    replay.save(update_fields=["state", "finished_at", "updated_at"])
+    replay.state, replay.finished_at = states.CANCELLED, at
+    replay.save_version("state", "finished_at", at=at)
     changes.record(actor=actor, endpoint=endpoint, fact=events.ReplayCancelled(replay_id=str(replay.id)), at=at)
     return replay
 

@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-
+from core.named_rows import fetch
 from webhooks import states, wanted
 from webhooks.models import Endpoint, Replay
 
@@ -53,7 +52,8 @@ due AS (
          found.attempts, '{states.MANUAL}', chosen.resource_id, chosen.sequence
   FROM (TABLE resumed UNION ALL TABLE made) found JOIN chosen ON chosen.id = found.event_id
   ON CONFLICT (delivery_id) DO NOTHING RETURNING 1)
-SELECT (SELECT count(*) FROM page), (SELECT count(*) FROM due), last.created_at, last.id
+SELECT (SELECT count(*) FROM page) AS examined, (SELECT count(*) FROM due) AS queued, last.created_at AS cursor_at,
+       last.id AS cursor_id
 FROM (SELECT 1) one LEFT JOIN (SELECT created_at, id FROM page ORDER BY created_at DESC, id DESC LIMIT 1) last ON true
 """
 _OF_DELIVERIES, _OF_EVENTS = _BATCH.format(page=_DELIVERIES), _BATCH.format(page=_EVENTS)
@@ -89,6 +89,5 @@ def queue_batch(replay: Replay, endpoint: Endpoint, *, limit: int) -> Batch:
         "missing": replay.only != states.FAILED,
         "limit": limit,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_OF_DELIVERIES if replay.only == states.FAILED else _OF_EVENTS, parameters)
-        return Batch(*cursor.fetchone())
+    (batch,) = fetch(Batch, _OF_DELIVERIES if replay.only == states.FAILED else _OF_EVENTS, parameters)
+    return batch

@@ -15,6 +15,7 @@ from webhooks.actions import EndpointInactive
 from webhooks.parts import READ, WRITE, EndpointPart, find_part, of_endpoint
 from webhooks.patterns import UnknownEventPattern
 from webhooks.queries import locked_endpoint
+from webhooks.refusals import ReplayInProgress
 
 from . import actions, queries, shapes
 from .serializers import ReplayIn
@@ -36,7 +37,7 @@ class ReplayViewSet(EndpointPart):
             body=ReplayIn,
             answer=shapes.REPLAY.schema(),
             status=202,
-            errors=(EndpointInactive, UnknownEventPattern, actions.ReplayInProgress),
+            errors=(EndpointInactive, UnknownEventPattern, ReplayInProgress),
             example={"since": "2026-01-01T00:00:00Z", "types": ["product.*"], "only": "missing"},
         ),
         "list": Operation(scope=READ, summary="List replays", listing=shapes.REPLAYS),

@@ -92,13 +92,11 @@ def _is_full(endpoint: Endpoint) -> bool:
 
 
 def _end(replay: Replay, state: str, at: datetime, *, error: str = "") -> None:
-    replay.state, replay.error, replay.updated_at = state, error, at
+    replay.state, replay.error = state, error
     replay.finished_at = None if state in states.REPLAYING else at
-    replay.save(
-        update_fields=[
-            "state", "error", "started_at", "finished_at", "updated_at", "examined", "queued", "cursor_at", "cursor_id",
-        ]
-    )  # fmt: skip
+    replay.save_version(
+        "state", "error", "started_at", "finished_at", "examined", "queued", "cursor_at", "cursor_id", at=at
+    )
 
 
 def _note(replay_id: UUID, error: str, at: datetime) -> None:
@@ -106,5 +104,5 @@ def _note(replay_id: UUID, error: str, at: datetime) -> None:
     with role_context(DISPATCHER):
         rows = Replay.objects.filter(id=replay_id, state__in=states.REPLAYING)
         hopeless = rows.exclude(error="").filter(updated_at__lt=at - HOPELESS)
-        if not hopeless.update(state=states.FAILED, error=error, finished_at=at, updated_at=at):
+        if not hopeless.update_versions(state=states.FAILED, error=error, finished_at=at, at=at):
             rows.filter(error="").update(error=error, updated_at=at)

@@ -17,7 +17,6 @@ from ledger import public as ledger
 from webhooks import catalogue, envelope, patterns, sealing, signing
 from webhooks.deliveries import USER_AGENT
 from webhooks.egress import Answer, way_out
-from webhooks.keys.actions import live_at
 from webhooks.models import Endpoint, Secret
 
 _OF_THE_THING = ("type", "id", "version", "href")
@@ -76,7 +75,9 @@ def send_sample(sample: Sample) -> dict[str, Any]:
 
 
 def _keys(actor: Actor, endpoint: Endpoint, at: datetime) -> list[signing.SigningKey]:
-    live = Secret.objects.of(actor).filter(live_at(at), endpoint=endpoint).order_by("-created_at", "-id")
+    live = (
+        Secret.objects.of(actor).filter(Secret.VALIDITY.holds_at(at), endpoint=endpoint).order_by("-created_at", "-id")
+    )
     found = []
     for row in live:
         try:

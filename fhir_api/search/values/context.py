@@ -11,7 +11,7 @@ from fhir_api.value_sets.queries import Members
 class Context:
     """When the search is asked, for `ap`; what it may see, for hierarchies; the tenant's own value sets that it names.
 
-    `until` is where a feed ends, see `fhir_api.feeds`.
+    `until` is where a feed ends, see `core.watermark`.
     """
 
     at: datetime

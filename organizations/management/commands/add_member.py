@@ -60,7 +60,7 @@ def _give(actor: Actor, email: str, options: dict[str, Any]) -> tuple[Membership
     if found is not None:
         wanted = [*found.roles, *(role for role in roles if role not in found.roles)]
         changed = wanted != found.roles
-        memberships.change_membership(actor=actor, membership=found, values={"roles": wanted}, at=at)
+        memberships.change_membership(actor=actor, membership=found, data={"roles": wanted}, at=at)
         return found, None, changed
     person = User.objects.filter(email=email).first()
     terms = memberships.Terms(roles=roles)

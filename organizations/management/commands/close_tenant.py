@@ -9,10 +9,11 @@ from django.db import transaction
 from core import clock
 from core.actor import system_actor
 from organizations.actions.offboarding import end_access
-from organizations.actions.tenants import LegalHold, close_tenant, offboard_tenant
+from organizations.actions.tenants import close_tenant, offboard_tenant
 from organizations.management.base import TenantCommand, locked_tenant
 from organizations.models import Tenant
 from organizations.portability import delete_rows
+from organizations.refusals import LegalHold
 
 RETENTION_DAYS = 30
 

@@ -51,7 +51,7 @@ class Command(TenantCommand):
                 "allowed_cidrs": options["cidrs"],
             }
             with tenant_context(tenant.id):
-                made = create_key(actor=system_actor(tenant.id), values=values, at=at)
+                made = create_key(actor=system_actor(tenant.id), data=values, at=at)
         return _answer(made.row, made.text)
 
 

@@ -278,7 +278,7 @@ def test_last_administrator_stays_whoever_asks(tenant, administrator, change):
     before = state(membership)
 
     with pytest.raises(LastAdministrator), tenant_context(tenant.id):
-        change_membership(actor=system_actor(tenant.id), membership=membership, values=values(change), at=now())
+        change_membership(actor=system_actor(tenant.id), membership=membership, data=values(change), at=now())
 
     assert state(administrator[1]) == before
 
