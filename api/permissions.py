@@ -19,6 +19,7 @@ class InsufficientScope(Forbidden):
 
     code = "insufficient_scope"
     title = "The credential or role lacks the scope."
+    extensions = {"required": ["catalog:write"]}
 
 
 class StepUpRequired(Forbidden):
@@ -26,6 +27,7 @@ class StepUpRequired(Forbidden):
 
     code = "step_up_required"
     title = "A recent sign-in with a second factor is required."
+    extensions = {"max_age": 300, "acr_values": "mfa"}
 
 
 class UserRequired(Forbidden):
@@ -40,6 +42,7 @@ class FeatureNotEnabled(Forbidden):
 
     code = "feature_not_enabled"
     title = "The tenant's plan does not include this feature."
+    extensions = {"feature": "marketplace"}
 
 
 class NotASupplier(Forbidden):

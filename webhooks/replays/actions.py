@@ -21,6 +21,7 @@ _EXPIRES_SECONDS = 5
 
 
 class ReplayInProgress(Conflict):
+    extensions = {"replay_id": "0199f2c0-5b1e-7c3a-9d44-0a6c2f1e8b94"}
     """The endpoint has a replay that has not ended."""
 
     code: ClassVar[str] = "replay_in_progress"
