@@ -6,6 +6,7 @@ from typing import Any
 import environ
 
 from api import logs
+from config import api_tags
 from organizations.oauth import configuration as oauth
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -188,6 +189,10 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Healthcare Platform API",
     "VERSION": "1.0.0",
+    "LICENSE": {"name": "Proprietary", "identifier": "LicenseRef-Proprietary"},
+    "CONTACT": api_tags.CONTACT,
+    "SERVERS": [{"url": "/", "description": "The service that answers this document."}],
+    "TAGS": api_tags.TAGS,
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "",

@@ -77,6 +77,7 @@ class TenantSuspended(Forbidden):
 
     code = "tenant_suspended"
     title = "The tenant is suspended."
+    extensions = {"tenant_status": "suspended"}
 
 
 class TenantRequired(Malformed):
@@ -95,6 +96,19 @@ class AddressForbidden(Forbidden):
 
 class Gate:
     """The implementation named by `API_GATE`; see `api.gate.Gate`."""
+
+    credential_refusals: tuple[type[PlatformError], ...] = (
+        CredentialRequired,
+        InvalidCredential,
+        TwoCredentials,
+        AddressForbidden,
+    )
+    tenant_refusals: tuple[type[PlatformError], ...] = (
+        TenantRequired,
+        TenantForbidden,
+        MembershipForbidden,
+        TenantSuspended,
+    )
 
     def __init__(self) -> None:
         self._keys: dict[bytes, tuple[float, Subject, tuple[str, ...]]] = {}

@@ -65,7 +65,8 @@ def of_endpoint(endpoint_id: UUID) -> Condition:
 
 def endpoint_with_key() -> dict[str, Any]:
     """The schema of an endpoint that shows its new key."""
-    found = {**shapes.ENDPOINT.schema()}
+    found = {**shapes.ENDPOINT.schema(), "title": "WebhookEndpointWithKey"}
+    found["examples"] = [{**(shapes.ENDPOINT.example or {}), "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]
     found["properties"] = {
         **found["properties"],
         "secret": {

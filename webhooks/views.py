@@ -28,6 +28,8 @@ _EXAMPLE = {
 class EndpointViewSet(EndpointPart):
     """Endpoints: where events are sent, which, and how."""
 
+    operation_ids: ClassVar = {"create": "createWebhookEndpoint"}
+
     operations: ClassVar[dict[str, Operation]] = {
         "list": Operation(
             scope=READ, summary="List webhook endpoints", listing=shapes.ENDPOINTS, shape=shapes.ENDPOINT

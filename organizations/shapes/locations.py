@@ -99,6 +99,12 @@ PHARMACY = Shape(
     ),
     tenant_column=None,
     version=None,
+    example={
+        "id": "0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f",
+        "name": "North Pharmacy",
+        "address": {"lines": ["1 North Street"], "city": "Bergen", "postal_code": "5003", "country": "NO"},
+        "opening_hours": [{"days": ["mon", "tue"], "opens": "08:00", "closes": "18:00"}],
+    },
     where="EXISTS (SELECT FROM organizations_tenant o WHERE o.id = t.tenant_id AND o.status = 'active')",
 )
 

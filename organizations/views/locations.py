@@ -29,6 +29,7 @@ class LocationViewSet(ApiViewSet):
     """Places of the tenant, and the directory of pharmacies."""
 
     family = "organizations"
+    also_listed = (PHARMACIES.shape,)
     operations: ClassVar = {
         "list": Operation(
             scope="locations.read",

@@ -106,7 +106,59 @@ PRODUCT_FIELDS = (
     integer("version"),
 )
 
-PRODUCT = Shape(name="product", model=Product, fields=PRODUCT_FIELDS)
+_EXAMPLE: dict[str, Any] = {
+    "id": "0190a5d2-7c1e-7b3a-9f00-0000000000c1",
+    "supplier_sku": "GLV-NIT-M-100",
+    "name": "Nitrile examination gloves, M",
+    "description": "Powder-free, non-sterile.",
+    "category": "gloves",
+    "kind": "consumable",
+    "status": "active",
+    "brand": "Acme",
+    "manufacturer_name": None,
+    "manufacturer_part_number": None,
+    "base_unit": "EA",
+    "packagings": [
+        {
+            "id": "0190a5d2-7c1e-7b3a-9f00-0000000000c2",
+            "level": "inner",
+            "name": "Box of 100",
+            "units_per_pack": 100,
+            "gtin": "04006381333931",
+            "orderable": True,
+            "min_order_quantity": 1,
+            "order_increment": 1,
+            "max_order_quantity": None,
+            "gross_weight_g": 520,
+            "length_mm": 240,
+            "width_mm": 120,
+            "height_mm": 75,
+        }
+    ],
+    "udi": None,
+    "national_codes": [],
+    "classifications": {"unspsc": "42132203"},
+    "tracking": "lot",
+    "expiry_required": True,
+    "shelf_life_days": 1825,
+    "min_remaining_shelf_life_days": 365,
+    "storage": {"min_c": 5, "max_c": 30, "light_sensitive": False, "cold_chain": False},
+    "controlled": None,
+    "hazardous": None,
+    "prescription_only": False,
+    "substitutes": [],
+    "tax_category": "standard",
+    "country_of_origin": "DE",
+    "lead_time_days": 3,
+    "attributes": [],
+    "media": [],
+    "availability": "in_stock",
+    "created_at": "2026-01-05T08:00:00.000Z",
+    "updated_at": "2026-01-05T08:00:00.000Z",
+    "version": 1,
+}
+
+PRODUCT = Shape(name="product", model=Product, fields=PRODUCT_FIELDS, example=_EXAMPLE)
 
 
 def product_list(shape: Shape) -> Listing:
@@ -174,6 +226,20 @@ CATEGORY = _TreeShape(
         instant("updated_at"),
         integer("version"),
     ),
+    example={
+        "id": "0190a5d2-7c1e-7b3a-9f00-0000000000c9",
+        "code": "gloves",
+        "name": "Gloves",
+        "parent_id": "0190a5d2-7c1e-7b3a-9f00-0000000000c8",
+        "depth": 2,
+        "source": "platform",
+        "mappings": {"unspsc": "42132203"},
+        "active": True,
+        "product_count": 12,
+        "created_at": "2026-01-05T08:00:00.000Z",
+        "updated_at": "2026-01-05T08:00:00.000Z",
+        "version": 1,
+    },
 )
 
 CATEGORIES = Listing(

@@ -6,6 +6,7 @@ import pytest
 from api import docs
 from ledger import public as ledger
 from ledger.registry import register
+from tests.contract import document
 from tests.factories import Api, api_key, as_member
 from tests.webhooks.worlds import drain
 from webhooks import schedule
@@ -88,11 +89,13 @@ def test_document_describes_every_message_the_platform_sends(world, receiver):
     assert list(sent) == list(ledger.catalogue())
     for item in sent.values():
         media = item["post"]["requestBody"]["content"]["application/json"]
-        jsonschema.validate(media["example"], media["schema"])
+        jsonschema.validate(media["example"], document.standalone(media["schema"]))
     world.endpoint(receiver.url, events=["product.*"])
     world.record()
     drain()
     (arrival,) = receiver.received
     described = sent["product.created"]["post"]
-    jsonschema.validate(arrival.event(), described["requestBody"]["content"]["application/json"]["schema"])
-    assert {header["name"] for header in described["parameters"]} <= {name.lower() for name in arrival.headers}
+    schema = document.standalone(described["requestBody"]["content"]["application/json"]["schema"])
+    jsonschema.validate(arrival.event(), schema)
+    headers = {document.resolve(header)["name"] for header in described["parameters"]}
+    assert headers <= {name.lower() for name in arrival.headers}
