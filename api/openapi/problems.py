@@ -114,7 +114,7 @@ def _schema(code: str, kinds: list[Refusal]) -> Schema:
     for kind in kinds:
         members |= {**kind.optional_extensions, **kind.extensions}
     members = {name: value for name, value in members.items() if name not in PROBLEM["properties"]}
-    own: Schema = {"type": "object", "properties": {"code": {"type": "string", "const": code}}}
+    own: Schema = {"type": "object", "properties": {"code": {"type": "string", "enum": [code]}}}
     own["properties"] |= {name: schema_of(value) for name, value in members.items()}
     own["required"] = ["code", *(name for name in always if name in members)]
     return {"description": kinds[0].title, "allOf": [{"$ref": "#/components/schemas/Problem"}, own]}

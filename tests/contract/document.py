@@ -1,15 +1,22 @@
 """The OpenAPI document as tests read it: references followed, lines counted, operations listed."""
 
 import copy
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from jsonschema import Draft202012Validator
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
+
 from api import docs
 from api.management.commands.openapi import written
 
 Node = dict[str, Any]
+_HERE = "urn:document"
+_PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
 @cache
@@ -55,12 +62,51 @@ def codes(response: Node) -> set[str]:
 
 
 def _code(problem: Node) -> str:
-    return str(problem["allOf"][1]["properties"]["code"]["const"])
+    return str(problem["allOf"][1]["properties"]["code"]["enum"][0])
 
 
-def standalone(schema: Node) -> Node:
-    """A schema that a validator can use by itself: the document's components come along."""
-    return {**schema, "components": document()["components"]}
+def hold_to_document(method: str, response: Any) -> None:
+    """Fail if an operation refused with a code or a member that the document does not name; 500 is nobody's promise."""
+    if response.headers.get("Content-Type") != "application/problem+json" or response.status_code == 500:
+        return
+    match = getattr(response, "resolver_match", None)
+    path = "/" + _PARAMETER.sub(_written, match.route) if match else ""
+    described = document()["paths"].get(path, {}).get(method.lower())
+    if described is not None:
+        problem = response.json()
+        expected = described["responses"].get(str(response.status_code))
+        known = _members(expected) if expected else {}
+        assert problem["code"] in known, f"{method} {path} does not name {response.status_code} {problem['code']}"
+        unnamed = set(problem) - known[problem["code"]]
+        assert not unnamed, f"{problem['code']} does not declare {unnamed}"
+
+
+def _written(match: re.Match[str]) -> str:
+    return "{id}" if match[1] == "pk" else f"{{{match[1]}}}"
+
+
+def _members(response: Node) -> dict[str, set[str]]:
+    """The members of the problem, by code."""
+    shared = set(document()["components"]["schemas"]["Problem"]["properties"])
+    schema = resolve(response)["content"]["application/problem+json"]["schema"]
+    found = [resolve(one) for one in schema.get("oneOf", [schema])]
+    return {_code(one): shared | set(one["allOf"][1]["properties"]) for one in found}
+
+
+@cache
+def _registry() -> Registry:
+    return Registry().with_resource(_HERE, DRAFT202012.create_resource(document())).crawl()
+
+
+def validator(schema: Node) -> Draft202012Validator:
+    """What judges values by a schema that may refer to the document's components."""
+    return Draft202012Validator(_absolute(schema), registry=_registry())
+
+
+def _absolute(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {name: _HERE + part if name == "$ref" else _absolute(part) for name, part in node.items()}
+    return [_absolute(part) for part in node] if isinstance(node, list) else node
 
 
 def lines(whole: Node) -> int:

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 
 from api.filters import check_names
-from api.listing import positive
+from api.listing import InvalidPage, positive
 from api.permissions import Operation
 from core import clock
 from core.errors import FieldError, InvalidFields, NotFound
@@ -98,6 +98,7 @@ class FiguresViewSet(EndpointPart):
             summary="Read an endpoint's figures: success, latency, backlog, health",
             description="Figures are kept by the hour as they come about, so reading them costs the same however much was sent.",
             answer=_ANSWER,
+            errors=(InvalidPage, InvalidFields),
             parameters=(
                 {
                     "name": "hours",

@@ -94,7 +94,7 @@ def _message(kind: type[EventType], described: Schema) -> Schema:
     own: Schema = {
         "type": "object",
         "properties": {
-            "type": {"type": "string", "const": kind.type},
+            "type": {"type": "string", "enum": [kind.type]},
             "data": {"type": "object", "properties": {"object": thing}},
         },
     }
