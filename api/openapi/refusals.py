@@ -102,7 +102,8 @@ def _of_callers(situation: Situation) -> Iterator[Refusal]:
         return
     yield from gate().credential_refusals
     if situation.tenanted:
-        yield from (InvalidTenantHeader, *gate().tenant_refusals)
+        yield InvalidTenantHeader
+        yield from gate().tenant_refusals
     for kind, demanded in _demands(situation.declared).items():
         if demanded:
             yield kind
