@@ -209,7 +209,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "PREPROCESSING_HOOKS": ["api.openapi.only_the_api"],
-    "POSTPROCESSING_HOOKS": ["api.openapi.complete", "webhooks.reference.openapi.add_webhooks"],
+    "POSTPROCESSING_HOOKS": ["webhooks.reference.openapi.add_webhooks", "api.openapi.complete"],
 }
 
 # Named by string, so that `api` never imports the floor above it.

@@ -8,6 +8,7 @@ from api.views import ApiViewSet
 from .components import Schema
 from .problems import FIELD_PROBLEM, PROBLEM
 
+_ORDER = ("openapi", "info", "servers", "tags", "paths", "webhooks", "components")
 _INTRODUCTION = Path(__file__).with_name("introduction.md")
 
 
@@ -21,12 +22,13 @@ def _is_documented(view: type) -> bool:
 
 
 def complete(result: Schema, **_: Any) -> Schema:
-    """Add what all operations share, and leave out texts of tags that no operation has."""
+    """Add what all operations share; runs after whatever adds more, and puts all of it in the order of reading."""
     result["info"]["description"] = _INTRODUCTION.read_text()
     components = result.setdefault("components", {})
     components.setdefault("schemas", {}).update(Problem=PROBLEM, FieldProblem=FIELD_PROBLEM)
-    components["securitySchemes"] = _security_schemes(_scopes(result))
-    return result
+    components.setdefault("securitySchemes", {}).update(_security_schemes(_scopes(result)))
+    result["components"] = {kind: dict(sorted(parts.items())) for kind, parts in sorted(components.items())}
+    return {name: result[name] for name in _ORDER if name in result}
 
 
 def _security_schemes(scopes: dict[str, str]) -> Schema:

@@ -29,7 +29,9 @@ class Command(BaseCommand):
             raise CommandError("docs/openapi.yaml is not what the code says: run ./dev manage openapi")
 
 
-_NUMBER_LIKE = re.compile(r"[-+.\d][-+.\deE_]*")  # YAML 1.2 reads 0400 as a number, PyYAML's 1.1 does not
+_NUMBER_LIKE = re.compile(
+    r"[-+]?\.?\d+(\.\d*)?([eE][-+]?\d+)?"
+)  # YAML 1.2 reads 0400 as a number, PyYAML's 1.1 does not
 
 _LINE = 90
 
