@@ -23,7 +23,14 @@ class InvalidTenantHeader(Malformed):
 
 
 class Authenticator(Protocol):
-    """Credential → Subject (401), membership → Actor (403)."""
+    """Credential → Subject (401), membership → Actor (403).
+
+    The OpenAPI document names the refusals: `credential_refusals` with every operation that needs a credential,
+    `tenant_refusals` with every one that runs in a tenant.
+    """
+
+    credential_refusals: tuple[type[PlatformError], ...]
+    tenant_refusals: tuple[type[PlatformError], ...]
 
     def subject(self, request: HttpRequest) -> Subject:
         """Prove the credential.

@@ -57,6 +57,7 @@ class NestingTooDeep(Malformed):
 
     code = "nesting_too_deep"
     title = "The body is nested too deeply."
+    extensions = {"max_depth": 64}
 
 
 class NumberOutOfRange(Malformed):
@@ -78,6 +79,7 @@ class BodyTooLarge(TooLarge):
 
     code = "body_too_large"
     title = "The body is too large."
+    extensions = {"limit_bytes": 1_048_576}
 
 
 def parse_object(raw: bytes, *, limit_bytes: int = LIMIT_BYTES, max_depth: int = MAX_DEPTH) -> dict[str, Any]:

@@ -35,6 +35,7 @@ class UnknownParameter(Malformed):
 
     code = "unknown_parameter"
     title = "The operation has no such query parameter."
+    extensions = {"allowed": ["limit", "page", "sort"]}
 
 
 class DuplicateParameter(Malformed):

@@ -26,6 +26,7 @@ class UnknownSort(Malformed):
 
     code = "unknown_sort"
     title = "The list cannot be sorted by this."
+    extensions = {"allowed": ["created_at", "name"]}
 
 
 class InvalidPage(Malformed):

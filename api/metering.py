@@ -21,6 +21,11 @@ class RateLimited(TooMany):
     """The window's requests are used up."""
 
     code = "rate_limited"
+    extensions = {
+        "type": "https://iana.org/assignments/http-problem-types#quota-exceeded",
+        "retry_after": 30,
+        "violated-policies": ["supplier-minute"],
+    }
 
 
 class Meter:

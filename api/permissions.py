@@ -17,6 +17,7 @@ class InsufficientScope(Forbidden):
 
     code = "insufficient_scope"
     title = "The credential or role lacks the scope."
+    extensions = {"required": ["catalog:write"]}
 
 
 class UserRequired(Forbidden):
@@ -31,6 +32,7 @@ class FeatureNotEnabled(Forbidden):
 
     code = "feature_not_enabled"
     title = "The tenant's plan does not include this feature."
+    extensions = {"feature": "marketplace"}
 
 
 class NotASupplier(Forbidden):

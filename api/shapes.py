@@ -22,6 +22,7 @@ class UnknownField(Malformed):
 
     code = "unknown_field"
     title = "The resource has no such field."
+    extensions = {"allowed": ["id", "name"]}
 
 
 class UnknownInclude(Malformed):
@@ -29,6 +30,7 @@ class UnknownInclude(Malformed):
 
     code = "unknown_include"
     title = "This cannot be included."
+    extensions = {"allowed": ["prices", "stock"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +142,9 @@ class Shape:
         return _select_list(self, chosen)
 
     def schema(self) -> Schema:
-        """The OpenAPI schema: all members, of which `fields` may leave only the id (or what stands first)."""
+        """The OpenAPI schema of the whole: every field is there; `fields` leaves some out, `include` adds others."""
         members = {member.name: member.schema for member in (*self.fields, *self.includes)}
-        found: Schema = {"type": "object", "properties": members, "required": [self.fields[0].name]}
+        found: Schema = {"type": "object", "properties": members, "required": [member.name for member in self.fields]}
         if self.example:
             found["examples"] = [self.example]
         return found

@@ -6,6 +6,7 @@ from typing import Any
 import environ
 
 from api import logs
+from config import api_tags
 from organizations.oauth import configuration as oauth
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -188,15 +189,27 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Healthcare Platform API",
     "VERSION": "1.0.0",
+    "LICENSE": {"name": "Proprietary", "identifier": "LicenseRef-Proprietary"},
+    "CONTACT": api_tags.CONTACT,
+    "SERVERS": [{"url": "/", "description": "The service that answers this document."}],
+    "TAGS": api_tags.TAGS,
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "SWAGGER_UI_SETTINGS": {
+        "deepLinking": True,
+        "docExpansion": "none",
+        "filter": True,
+        "defaultModelsExpandDepth": -1,
+        "defaultModelExpandDepth": 2,
+        "displayRequestDuration": True,
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "PREPROCESSING_HOOKS": ["api.openapi.only_the_api"],
-    "POSTPROCESSING_HOOKS": ["api.openapi.complete", "webhooks.reference.openapi.add_webhooks"],
+    "POSTPROCESSING_HOOKS": ["webhooks.reference.openapi.add_webhooks", "api.openapi.complete"],
 }
 
 # Named by string, so that `api` never imports the floor above it.

@@ -3,7 +3,7 @@
 `code` is the stable machine name clients may switch on; `api/errors.py` maps the class to a status.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -27,11 +27,15 @@ class FieldError:
 class PlatformError(Exception):
     """An anticipated refusal: the caller can act on it and no code needs a change.
 
-    `extra` holds members of the problem document ("allowed", "current_version"), `headers` those of the answer.
+    `extra` holds members of the problem document ("allowed", "current_version"), `headers` those of the answer. A class
+    declares the members of `extra` for the OpenAPI document, each with an example value: `extensions` are always there,
+    `optional_extensions` sometimes.
     """
 
     code: ClassVar[str] = "error"
     title: ClassVar[str] = "The request was refused."
+    extensions: ClassVar[Mapping[str, Any]] = {}
+    optional_extensions: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(
         self,
@@ -144,6 +148,7 @@ class VersionConflict(Conflict):
 
     code = "version_conflict"
     title = "The resource was changed since it was read."
+    extensions = {"current_version": 7}
 
 
 class InvalidTransition(Conflict):
@@ -151,6 +156,7 @@ class InvalidTransition(Conflict):
 
     code = "invalid_transition"
     title = "The current state does not allow this action."
+    extensions = {"from": "archived", "action": "replace", "allowed": ["restore"]}
 
     def __init__(self, detail: str = "", *, state: str, action: str, allowed: Sequence[str] = ()) -> None:
         super().__init__(detail, action=action, allowed=list(allowed))
@@ -162,6 +168,7 @@ class Duplicate(Conflict):
 
     code = "duplicate"
     title = "A resource with this value exists."
+    optional_extensions = {"field": "slug", "constraint": "organizations_tenant_slug"}
 
 
 class QuotaExceeded(Forbidden):
@@ -169,3 +176,5 @@ class QuotaExceeded(Forbidden):
 
     code = "quota_exceeded"
     title = "The tenant's quota is used up."
+    extensions = {"quota": "api_keys", "limit": 20}
+    optional_extensions = {"used": 20, "resets_at": ("2026-02-01T00:00:00.000Z", None)}

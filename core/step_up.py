@@ -13,6 +13,7 @@ class StepUpRequired(Forbidden):
 
     code = "step_up_required"
     title = "A recent sign-in with a second factor is required."
+    extensions = {"max_age": 300, "acr_values": "mfa"}
 
 
 def demand_step_up(subject: Subject, seconds: int, *, at: datetime) -> None:

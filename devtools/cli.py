@@ -176,7 +176,7 @@ def _lock(rest: list[str]) -> int:
     )
     if not tool:
         raise Trouble("./dev lock needs uv or pip-compile on the PATH.")
-    for name in ("requirements", "requirements-local", "requirements-dev"):
+    for name in ("requirements", "requirements-local", "requirements-dev", "tests/clients/python/requirements"):
         # The oldest Python that is supported decides what is needed.
         uv = [tool, "pip", "compile", "--python-version", "3.11.0", "--no-header"]
         compile_command = uv if Path(tool).name == "uv" else [tool]

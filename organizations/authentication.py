@@ -78,6 +78,7 @@ class TenantSuspended(Forbidden):
 
     code = "tenant_suspended"
     title = "The tenant is suspended."
+    extensions = {"tenant_status": "suspended"}
 
 
 class TenantRequired(Malformed):
@@ -96,6 +97,19 @@ class AddressForbidden(Forbidden):
 
 class Authenticator:
     """The implementation named by `API_AUTHENTICATOR`; see `api.authentication.Authenticator`."""
+
+    credential_refusals: tuple[type[PlatformError], ...] = (
+        CredentialRequired,
+        InvalidCredential,
+        TwoCredentials,
+        AddressForbidden,
+    )
+    tenant_refusals: tuple[type[PlatformError], ...] = (
+        TenantRequired,
+        TenantForbidden,
+        MembershipForbidden,
+        TenantSuspended,
+    )
 
     def __init__(self) -> None:
         self._keys: dict[bytes, tuple[float, Subject, tuple[str, ...]]] = {}

@@ -18,6 +18,7 @@ class ScopeEscalation(Forbidden):
 
     code = "scope_escalation"
     title = "The role holds scopes that you do not hold."
+    extensions = {"scopes": ["tenants.configure"]}
 
 
 class OwnRoles(Forbidden):
@@ -32,6 +33,7 @@ class MachineScope(Unprocessable):
 
     code = "user_only_scope"
     title = "This scope is never given to a machine."
+    extensions = {"scopes": ["prescriptions.sign"]}
 
 
 class OutsideReach(Forbidden):

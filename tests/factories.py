@@ -22,6 +22,7 @@ from organizations import tokens
 from organizations.actions import keys, memberships, provisioning
 from organizations.actions.provisioning import TenantSpec
 from organizations.models import ApiKey, Membership, Organization, Tenant, User
+from tests.contract.document import hold_to_document
 
 
 def suffix() -> str:
@@ -157,9 +158,11 @@ class Api:
     ) -> Any:
         """Send one request; `json` becomes the body, `data` is sent as it is."""
         body = jsonlib.dumps(json, default=str) if json is not None else (data or b"")
-        return self.client.generic(
+        response = self.client.generic(
             method, path, body, content_type="application/json", headers={**self.headers, **(headers or {})}
         )
+        hold_to_document(method, response)
+        return response
 
     def get(self, path: str, **more: Any) -> Any:
         """Send a GET."""

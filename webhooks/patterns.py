@@ -12,6 +12,7 @@ _SUGGESTIONS = 3
 
 
 class UnknownEventPattern(InvalidFields):
+    extensions = {"near_matches": {"produkt.created": ["product.created"]}}
     """A pattern that no event of the catalogue can ever match, so it would look healthy and deliver nothing."""
 
     title: ClassVar[str] = "Some event patterns match no event of the catalogue."

@@ -11,6 +11,7 @@ from . import patterns
 
 
 class FullPayloadForbidden(Forbidden):
+    extensions = {"required": ["catalog.read"]}
     """Full payloads hold what only the reader of those resources may see."""
 
     code: ClassVar[str] = "insufficient_scope"

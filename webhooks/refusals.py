@@ -10,3 +10,4 @@ class ReplayInProgress(Conflict):
 
     code: ClassVar[str] = "replay_in_progress"
     title: ClassVar[str] = "The endpoint has an open replay; wait for its end or cancel it."
+    extensions: ClassVar = {"replay_id": "0199f2c0-5b1e-7c3a-9d44-0a6c2f1e8b94"}

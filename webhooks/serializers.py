@@ -1,5 +1,6 @@
 """Input of the webhook operations: the form of every field. Addresses and patterns are checked by the actions."""
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from api.serializers import StrictSerializer
@@ -12,6 +13,7 @@ MOST_INFLIGHT = 64
 MOST_RPS = 1000
 
 
+@extend_schema_serializer(component_name="WebhookEndpoint")
 class EndpointChangeIn(StrictSerializer):
     """What of an endpoint can be changed."""
 
@@ -25,12 +27,14 @@ class EndpointChangeIn(StrictSerializer):
     max_rps = serializers.IntegerField(min_value=1, max_value=MOST_RPS, required=False, allow_null=True)
 
 
+@extend_schema_serializer(component_name="WebhookEndpoint")
 class EndpointIn(EndpointChangeIn):
     """An endpoint as a client writes it; the kind of signature is changed later by a rotation."""
 
     signature = serializers.ChoiceField(choices=Secret.Kind.values, required=False)
 
 
+@extend_schema_serializer(component_name="WebhookTest")
 class SampleIn(StrictSerializer):
     """Which event to make a sample of."""
 

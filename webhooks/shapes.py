@@ -145,6 +145,17 @@ EVENT = shapes.Shape(
         _member("test", {"type": "boolean"}),
         _member("data", {"type": "object"}),
     ),
+    example={
+        "id": "evt_0199f2c05b1e7c3a9d440a6c2f1e8b93",
+        "type": "product.created",
+        "api_version": "2026-01-01",
+        "timestamp": "2026-01-01T12:00:00.000Z",
+        "tenant_id": "0199f2c0-5b1e-7c3a-9d44-0a6c2f1e8b96",
+        "sequence": "000000000000001",
+        "request_id": "0199f2c0-5b1e-7c3a-9d44-0a6c2f1e8b97",
+        "test": False,
+        "data": {"object": {"type": "product", "id": "0199f2c0-5b1e-7c3a-9d44-0a6c2f1e8b90", "version": 1}},
+    },
     version=None,
     where=f't."created_at" < {SETTLED}',
 )

@@ -44,6 +44,7 @@ class EndpointFilters(Filters):
 class EndpointViewSet(EndpointPart):
     """Endpoints: where events are sent, which, and how."""
 
+    operation_ids: ClassVar = {"create": "createWebhookEndpoint"}
     serializer_class = WebhookEndpointOut
     filterset_class = EndpointFilters
     operations = {

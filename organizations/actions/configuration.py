@@ -30,6 +30,7 @@ class SettingLocked(Forbidden):
 
     code = "setting_locked"
     title = "The setting is locked by an organization above."
+    extensions = {"locked": ["policies.prescription_validity_days"]}
 
 
 class FeatureNotEnabled(Forbidden):
@@ -37,6 +38,7 @@ class FeatureNotEnabled(Forbidden):
 
     code = "feature_not_enabled"
     title = "The tenant's plan does not include this feature."
+    extensions = {"feature": "marketplace"}
 
 
 class Change(NamedTuple):

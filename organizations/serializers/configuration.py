@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from api.serializers import StrictSerializer
@@ -26,6 +26,7 @@ class SectionField(serializers.Field[Any, Any, Any, Any]):
         return value
 
 
+@extend_schema_serializer(component_name="TenantConfiguration")
 class ConfigurationIn(StrictSerializer):
     """A merge patch of some sections; null takes a key, or a section, back to what comes from above."""
 

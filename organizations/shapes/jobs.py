@@ -14,7 +14,11 @@ JOB = Shape(
         shapes.computed(
             "progress",
             "json_build_object('done', t.done, 'total', t.total)",
-            {"type": "object", "properties": {"done": {"type": "integer"}, "total": {"type": ["integer", "null"]}}},
+            {
+                "type": "object",
+                "required": ["done", "total"],
+                "properties": {"done": {"type": "integer"}, "total": {"type": ["integer", "null"]}},
+            },
         ),
         shapes.computed(
             "result",
@@ -30,4 +34,16 @@ JOB = Shape(
         shapes.instant("finished_at").nullable(),
         shapes.instant("updated_at"),
     ),
+    example={
+        "id": "0190a5d2-7c1e-7b3a-9f00-0000000000d1",
+        "kind": "provision_tenant",
+        "state": "running",
+        "progress": {"done": 3, "total": 5},
+        "result": None,
+        "error": None,
+        "created_at": "2026-01-05T08:00:00.000Z",
+        "started_at": "2026-01-05T08:00:01.000Z",
+        "finished_at": None,
+        "updated_at": "2026-01-05T08:00:02.000Z",
+    },
 )

@@ -86,6 +86,8 @@ def new_key_schema() -> Schema:
     secret = {"type": "string", "description": "The whole key. It is shown in this answer only."}
     return {
         **schema,
+        "title": "NewApiKey",
+        "required": [*schema["required"], SECRET],
         "properties": {**schema["properties"], SECRET: secret},
         "examples": [{**(API_KEY.example or {}), SECRET: "hpk_live_Xk20fa8Q_" + "0" * 34 + "9aZ0"}],
     }

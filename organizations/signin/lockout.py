@@ -38,6 +38,7 @@ class AccountLocked(TooMany):
 
     code = "account_locked"
     title = "Too many failed attempts; try again later."
+    extensions = {"retry_after": 30}
 
 
 def count(kind: str, name: str, *, at: datetime) -> str:

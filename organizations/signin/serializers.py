@@ -1,5 +1,6 @@
 """Bodies of the sign-in operations."""
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from api.serializers import StrictSerializer
@@ -15,12 +16,14 @@ class SignInIn(StrictSerializer):
     code = serializers.RegexField(r"^[0-9]{6}\Z", required=False, default="")
 
 
+@extend_schema_serializer(component_name="RefreshToken")
 class RefreshIn(StrictSerializer):
     """A refresh token."""
 
     refresh_token = serializers.CharField(max_length=200)
 
 
+@extend_schema_serializer(component_name="InvitationAcceptance")
 class AcceptIn(StrictSerializer):
     """The password: a new one, or the present one of somebody who has an account already."""
 
@@ -28,12 +31,14 @@ class AcceptIn(StrictSerializer):
     name = serializers.CharField(max_length=200, required=False, default="")
 
 
+@extend_schema_serializer(component_name="PasswordReset")
 class ResetIn(StrictSerializer):
     """Where to send the link."""
 
     email = serializers.EmailField(max_length=254)
 
 
+@extend_schema_serializer(component_name="NewPassword")
 class ConfirmIn(StrictSerializer):
     """The link's token and the new password."""
 
@@ -41,6 +46,7 @@ class ConfirmIn(StrictSerializer):
     password = serializers.CharField(max_length=MAX_CHARACTERS, trim_whitespace=False)
 
 
+@extend_schema_serializer(component_name="SecondFactorCode")
 class CodeIn(StrictSerializer):
     """Six digits of the authenticator."""
 

@@ -23,19 +23,35 @@ from .totp import AlreadyEnrolled, InvalidCode, NoSecondFactor
 
 _TEXT: dict[str, Any] = {"type": "string"}
 _TOKENS: dict[str, Any] = {
+    "title": "Tokens",
     "type": "object",
     "required": ["access_token", "token_type", "expires_in"],
     "properties": {
         "access_token": _TEXT,
         "refresh_token": _TEXT,
         "token_type": {"type": "string", "const": "Bearer"},
-        "expires_in": {"type": "integer"},
+        "expires_in": {"type": "integer", "description": "Seconds."},
     },
+    "examples": [
+        {
+            "access_token": "eyJhbGciOiJFUzI1NiJ9…",
+            "refresh_token": "hrt_4dXh2…",
+            "token_type": "Bearer",
+            "expires_in": 600,
+        }
+    ],
 }
 _SECRET: dict[str, Any] = {
+    "title": "SecondFactor",
     "type": "object",
     "required": ["secret", "otpauth_uri"],
     "properties": {"secret": _TEXT, "otpauth_uri": _TEXT},
+    "examples": [
+        {
+            "secret": "JBSWY3DPEHPK3PXP",
+            "otpauth_uri": "otpauth://totp/Healthcare:anna.berg@hospital.example?secret=JBSWY3DPEHPK3PXP",
+        }
+    ],
 }
 _EXAMPLE_ADDRESS = "anna.berg@hospital.example"
 _EXAMPLE_PASSWORD = "a long and personal sentence"  # noqa: S105  # for the documents
@@ -45,6 +61,8 @@ NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 
 class SignInViewSet(ApiViewSet):
     """Base of the operations here: a body in, one action, no tenant."""
+
+    tag = "Sign-in"
 
     def body(self) -> dict[str, Any]:
         """The checked body."""
@@ -57,6 +75,8 @@ class SignInViewSet(ApiViewSet):
 
 class TokenViewSet(SignInViewSet):
     """Sign in, stay in, sign out."""
+
+    operation_ids: ClassVar = {"create": "signIn", "refresh": "refreshTokens", "revoke": "signOut"}
 
     operations: ClassVar = {
         "create": Operation(
@@ -112,6 +132,8 @@ class TokenViewSet(SignInViewSet):
 class InvitationViewSet(SignInViewSet):
     """Taking up an invited membership."""
 
+    operation_ids: ClassVar = {"accept": "acceptInvitation"}
+
     operations: ClassVar = {
         "accept": Operation(
             scope="",
@@ -134,13 +156,21 @@ class InvitationViewSet(SignInViewSet):
 class PasswordViewSet(SignInViewSet):
     """Forgotten passwords."""
 
+    operation_ids: ClassVar = {"reset": "requestPasswordReset", "confirm": "setPassword"}
+
     operations: ClassVar = {
         "reset": Operation(
             scope="",
             summary="Ask for a link to set a new password",
             description="The answer is the same whether the address is known or not.",
             body=ResetIn,
-            answer={"type": "object", "required": ["status"], "properties": {"status": _TEXT}},
+            answer={
+                "title": "PasswordReset",
+                "type": "object",
+                "required": ["status"],
+                "properties": {"status": {**_TEXT, "const": "accepted"}},
+                "examples": [{"status": "accepted"}],
+            },
             public=True,
             tenant="none",
             status=202,
@@ -177,6 +207,8 @@ class PasswordViewSet(SignInViewSet):
 
 class FactorViewSet(SignInViewSet):
     """The second factor."""
+
+    operation_ids: ClassVar = {"enroll": "enrollSecondFactor", "verify": "verifySecondFactor"}
 
     operations: ClassVar = {
         "enroll": Operation(

@@ -24,6 +24,7 @@ class ApiKeyViewSet(ApiViewSet):
     """The tenant's API keys."""
 
     family = "organizations"
+    operation_ids: ClassVar = {"create": "createApiKey"}
     operations: ClassVar = {
         "list": Operation(scope="apikeys.manage", summary="List API keys", listing=API_KEYS),
         "create": Operation(

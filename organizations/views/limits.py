@@ -15,19 +15,23 @@ from core.actor import Actor
 from core.db import tenant_context
 from organizations.queries import entitlements
 
-from .settings import QUOTA_SCHEMA
+from .settings import QUOTA_EXAMPLE, QUOTA_SCHEMA
 
 FAMILIES = ("supplier", "procurement", "availability", "organizations", "webhooks", "fhir", "bulk")
 
 LIMITS_SCHEMA: dict[str, Any] = {
+    "title": "RateLimits",
     "type": "object",
+    "required": ["tenant_id", "quotas", "policies"],
     "properties": {
         "tenant_id": {"type": "string", "format": "uuid"},
         "quotas": {"type": "array", "items": QUOTA_SCHEMA},
         "policies": {
             "type": "array",
             "items": {
+                "title": "RateLimitPolicy",
                 "type": "object",
+                "required": ["name", "limit", "window_seconds", "remaining", "reset_seconds", "scope"],
                 "properties": {
                     "name": {"type": "string"},
                     "limit": {"type": "integer"},
@@ -39,6 +43,22 @@ LIMITS_SCHEMA: dict[str, Any] = {
             },
         },
     },
+    "examples": [
+        {
+            "tenant_id": "0190a5d2-7c1e-7b3a-9f00-00000000000a",
+            "quotas": [QUOTA_EXAMPLE],
+            "policies": [
+                {
+                    "name": "supplier",
+                    "limit": 600,
+                    "window_seconds": 60,
+                    "remaining": 587,
+                    "reset_seconds": 42,
+                    "scope": "credential",
+                }
+            ],
+        }
+    ],
 }
 
 
@@ -46,6 +66,8 @@ class RateLimitsViewSet(ApiViewSet):
     """The limits as they stand; asking costs nothing. Source: contract, conventions "Quota resource"."""
 
     family = "platform"
+    tag = "Rate limits"
+    operation_ids: ClassVar = {"list": "getRateLimits"}
     operations: ClassVar = {
         "list": Operation(
             scope="",

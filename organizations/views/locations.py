@@ -31,6 +31,7 @@ class LocationViewSet(ApiViewSet):
     filterset_class = LocationFilters
     ordering_fields = (*ORDERING_FIELDS, "name")
     restriction = WITHIN
+    also_listed = (PharmacyOut,)
     operations = {
         "list": Operation(
             "List locations",

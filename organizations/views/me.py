@@ -16,7 +16,9 @@ from organizations.queries.reachable import memberships_of
 _ID = {"type": "string", "format": "uuid"}
 _STRINGS = {"type": "array", "items": {"type": "string"}}
 _TENANT = {
-    "type": ["object", "null"],
+    "title": "MyTenant",
+    "type": "object",
+    "required": ["id", "name", "slug", "kinds", "status", "organization_id"],
     "properties": {
         "id": _ID,
         "name": {"type": "string"},
@@ -27,7 +29,9 @@ _TENANT = {
     },
 }
 _MEMBERSHIP: dict[str, Any] = {
-    "type": ["object", "null"],
+    "title": "MyMembership",
+    "type": "object",
+    "required": ["id", "roles", "scopes", "location_ids", "practitioner_id", "tenant"],
     "properties": {
         "id": _ID,
         "roles": _STRINGS,
@@ -37,11 +41,43 @@ _MEMBERSHIP: dict[str, Any] = {
         "tenant": _TENANT,
     },
 }
+_EXAMPLE_MEMBERSHIP = {
+    "id": "0190a5d2-7c1e-7b3a-9f00-0000000000aa",
+    "roles": ["supplier_admin"],
+    "scopes": ["catalog.read", "catalog.write"],
+    "location_ids": [],
+    "practitioner_id": None,
+    "tenant": {
+        "id": "0190a5d2-7c1e-7b3a-9f00-00000000000a",
+        "name": "Acme Medical Supplies",
+        "slug": "acme",
+        "kinds": ["supplier"],
+        "status": "active",
+        "organization_id": "0190a5d2-7c1e-7b3a-9f00-000000000002",
+    },
+}
+_EXAMPLE = {
+    "subject": {
+        "type": "user",
+        "id": "0190a5d2-7c1e-7b3a-9f00-0000000000ab",
+        "name": "Kari Nordmann",
+        "email": "kari@example.org",
+    },
+    "tenant": _EXAMPLE_MEMBERSHIP["tenant"],
+    "membership": _EXAMPLE_MEMBERSHIP,
+    "roles": _EXAMPLE_MEMBERSHIP["roles"],
+    "scopes": _EXAMPLE_MEMBERSHIP["scopes"],
+    "memberships": [_EXAMPLE_MEMBERSHIP],
+}
 ME_SCHEMA: dict[str, Any] = {
+    "title": "Me",
     "type": "object",
+    "required": ["subject", "tenant", "membership", "roles", "scopes", "memberships"],
     "properties": {
         "subject": {
+            "title": "MySubject",
             "type": "object",
+            "required": ["type", "id", "name"],
             "properties": {
                 "type": {"type": "string", "x-extensible-enum": ["user", "service"]},
                 "id": _ID,
@@ -50,12 +86,13 @@ ME_SCHEMA: dict[str, Any] = {
                 "partner": {"type": "string", "description": "Of a service."},
             },
         },
-        "tenant": _TENANT,
-        "membership": _MEMBERSHIP,
+        "tenant": {"oneOf": [_TENANT, {"type": "null"}]},
+        "membership": {"oneOf": [_MEMBERSHIP, {"type": "null"}]},
         "roles": _STRINGS,
         "scopes": _STRINGS,
         "memberships": {"type": "array", "items": _MEMBERSHIP},
     },
+    "examples": [_EXAMPLE],
 }
 
 
@@ -63,6 +100,7 @@ class MeViewSet(ApiViewSet):
     """The caller as the platform sees him."""
 
     family = "platform"
+    tag = "Me"
     operations: ClassVar = {
         "retrieve": Operation(
             scope="",

@@ -28,7 +28,17 @@ CONFIGURE = "tenants.configure"
 
 _KEYS = {"type": "array", "items": {"type": "string"}}
 CONFIGURATION_SCHEMA: dict[str, Any] = {
+    "title": "TenantConfiguration",
     "type": "object",
+    "required": [
+        "tenant_id",
+        *configuration_schema.SCHEMAS,
+        "locked",
+        "own",
+        "schema_version",
+        "version",
+        "updated_at",
+    ],
     "properties": {
         "tenant_id": {"type": "string", "format": "uuid"},
         **{
@@ -41,9 +51,23 @@ CONFIGURATION_SCHEMA: dict[str, Any] = {
         "version": {"type": "integer"},
         "updated_at": {"type": "string", "format": "date-time"},
     },
+    "examples": [
+        {
+            "tenant_id": "0190a5d2-7c1e-7b3a-9f00-00000000000a",
+            **{name: {} for name in configuration_schema.SCHEMAS},
+            "policies": {"prescription_validity_days": 180},
+            "locked": [],
+            "own": ["policies.prescription_validity_days"],
+            "schema_version": 1,
+            "version": 3,
+            "updated_at": "2026-01-05T08:00:00.000Z",
+        }
+    ],
 }
 QUOTA_SCHEMA: dict[str, Any] = {
+    "title": "Quota",
     "type": "object",
+    "required": ["key", "limit", "used", "remaining", "period", "resets_at", "enforcement", "warn_at"],
     "properties": {
         "key": {"type": "string"},
         "limit": {"type": ["integer", "null"]},
@@ -55,8 +79,31 @@ QUOTA_SCHEMA: dict[str, Any] = {
         "warn_at": {"type": "number"},
     },
 }
+QUOTA_EXAMPLE: dict[str, Any] = {
+    "key": "api_keys",
+    "limit": 20,
+    "used": 3,
+    "remaining": 17,
+    "period": "none",
+    "resets_at": None,
+    "enforcement": "hard",
+    "warn_at": 0.8,
+}
 ENTITLEMENT_SCHEMA: dict[str, Any] = {
+    "title": "Entitlement",
     "type": "object",
+    "required": [
+        "id",
+        "tenant_id",
+        "plan",
+        "features",
+        "quotas",
+        "rate_limits",
+        "valid_from",
+        "valid_until",
+        "source",
+        "version",
+    ],
     "properties": {
         "id": {"type": "string", "format": "uuid"},
         "tenant_id": {"type": "string", "format": "uuid"},
@@ -69,6 +116,20 @@ ENTITLEMENT_SCHEMA: dict[str, Any] = {
         "source": {"type": "string"},
         "version": {"type": "integer"},
     },
+    "examples": [
+        {
+            "id": "0190a5d2-7c1e-7b3a-9f00-0000000000e1",
+            "tenant_id": "0190a5d2-7c1e-7b3a-9f00-00000000000a",
+            "plan": "standard",
+            "features": {"marketplace": True},
+            "quotas": [QUOTA_EXAMPLE],
+            "rate_limits": {},
+            "valid_from": "2026-01-01T00:00:00.000Z",
+            "valid_until": None,
+            "source": "plan",
+            "version": 1,
+        }
+    ],
 }
 
 
@@ -138,6 +199,8 @@ class ConfigurationViewSet(TenantSettingsViewSet):
 
 class EntitlementViewSet(TenantSettingsViewSet):
     """Features and quotas of a tenant."""
+
+    operation_ids: ClassVar = {"retrieve": "getEntitlements"}
 
     operations: ClassVar = {
         "retrieve": Operation(

@@ -24,6 +24,7 @@ class OrganizationViewSet(ApiViewSet):
     """The tree of organizations, as far as the caller's memberships reach."""
 
     family = "organizations"
+    operation_ids: ClassVar = {"children": "listOrganizationChildren", "tenants": "listOrganizationTenants"}
     operations: ClassVar = {
         "list": Operation(
             scope="organizations.read",

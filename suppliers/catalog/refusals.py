@@ -22,6 +22,7 @@ class ProductInUse(Conflict):
 
     code = "product_in_use"
     title = "The product is in use."
+    extensions = {"reasons": ["stock_on_hand"]}
 
 
 class FieldLocked(Conflict):
@@ -29,3 +30,4 @@ class FieldLocked(Conflict):
 
     code = "field_locked"
     title = "The field cannot change any more, because stock of the product has moved."
+    extensions = {"fields": ["base_unit"]}

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from api import docs
 from core.clock import now
 from core.ids import uuid7
 from organizations.models import Membership
 from tests import factories
+from tests.contract import document
 from tests.factories import Api
 
 EVERYTHING = ("tenant_admin", "org_admin", "supplier_admin", "prescriber", "buyer", "receiving_clerk", "auditor")
@@ -42,16 +42,16 @@ def operations() -> tuple[Operation, ...]:
 
 
 def _operations() -> Iterator[Operation]:
-    for path, item in docs.document()["paths"].items():
-        for method, found in item.items():
-            yield Operation(
-                method=method.upper(),
-                path=path,
-                scope=found.get("x-required-scope", ""),
-                public=not found["security"],
-                statuses=frozenset(int(status) for status in found["responses"]),
-                parameters=frozenset(one["name"] for one in found["parameters"]),
-            )
+    for described in document.operations():
+        found = described.content
+        yield Operation(
+            method=described.method.upper(),
+            path=described.path,
+            scope=found.get("x-required-scope", ""),
+            public=not found["security"],
+            statuses=frozenset(int(status) for status in found["responses"]),
+            parameters=frozenset(document.resolve(one)["name"] for one in found.get("parameters", ())),
+        )
 
 
 @dataclass

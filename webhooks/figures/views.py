@@ -6,7 +6,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 
 from api.filters import check_names
-from api.listing import positive
+from api.listing import InvalidPage, positive
 from api.operations import Operation
 from core import clock
 from core.errors import FieldError, InvalidFields, NotFound
@@ -28,7 +28,16 @@ _FIGURES: dict[str, Any] = {
     "p50_ms": {**_MAYBE_WHOLE, "description": "Half of the attempts took less than this, in steps."},
     "p95_ms": _MAYBE_WHOLE,
 }
+_EXAMPLE_FIGURES = {
+    "attempts": 120,
+    "delivered": 119,
+    "failed": 0,
+    "success_ratio": 0.9917,
+    "p50_ms": 60,
+    "p95_ms": 250,
+}
 _ANSWER = {
+    "title": "WebhookStats",
     "type": "object",
     "required": ["hours", "totals", "by_hour", "backlog", "health"],
     "properties": {
@@ -59,11 +68,29 @@ _ANSWER = {
             },
         },
     },
+    "examples": [
+        {
+            "hours": 24,
+            "totals": _EXAMPLE_FIGURES,
+            "by_hour": [{"hour": "2026-01-01T12:00:00.000Z", **_EXAMPLE_FIGURES}],
+            "backlog": {"waiting": 2, "due": 0, "oldest_due_seconds": None},
+            "health": {
+                "active": True,
+                "consecutive_failures": 0,
+                "failing_since": None,
+                "circuit_state": "closed",
+                "circuit_until": None,
+                "paused_until": None,
+            },
+        }
+    ],
 }
 
 
 class FiguresViewSet(EndpointPart):
     """The figures of one endpoint."""
+
+    operation_ids: ClassVar = {"stats": "getWebhookStats"}
 
     operations: ClassVar[dict[str, Operation]] = {
         "stats": Operation(
@@ -71,6 +98,7 @@ class FiguresViewSet(EndpointPart):
             summary="Read an endpoint's figures: success, latency, backlog, health",
             description="Figures are kept by the hour as they come about, so reading them costs the same however much was sent.",
             answer=_ANSWER,
+            errors=(InvalidPage, InvalidFields),
             parameters=(
                 {
                     "name": "hours",

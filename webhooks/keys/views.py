@@ -18,6 +18,8 @@ from .serializers import RotationIn
 class SecretViewSet(EndpointPart):
     """The live keys of one endpoint."""
 
+    operation_ids: ClassVar = {"rotate_secret": "rotateWebhookSecret", "revoke_secret": "revokeWebhookSecret"}
+
     operations: ClassVar[dict[str, Operation]] = {
         "secrets": Operation(
             scope=READ,

@@ -17,8 +17,9 @@ _WHOLE = {"type": "integer"}
 _OBJECT = {"type": "object"}
 
 SCHEMA: dict[str, Any] = {
+    "title": "WebhookSettings",
     "type": "object",
-    "required": ["egress_cidrs", "retries", "timeouts", "limits", "signature", "api_versions"],
+    "required": ["egress_cidrs", "retries", "timeouts", "limits", "signature", "api_versions", "payload_modes"],
     "properties": {
         "egress_cidrs": {**_STRINGS, "description": "The addresses we send from; empty where none are fixed."},
         "retries": {
@@ -45,6 +46,28 @@ SCHEMA: dict[str, Any] = {
         "api_versions": _STRINGS,
         "payload_modes": _STRINGS,
     },
+    "examples": [
+        {
+            "egress_cidrs": ["203.0.113.0/28"],
+            "retries": {
+                "schedule_seconds": [5, 20, 80],
+                "jitter": 0.2,
+                "attempts": 4,
+                "retry_after_statuses": [429, 503],
+                "longest_wait_seconds": 86400,
+            },
+            "timeouts": {"connect_seconds": 5, "total_seconds": 15},
+            "limits": {"endpoints": 100},
+            "signature": {
+                "specification": "Standard Webhooks 1.0.0",
+                "headers": ["webhook-id", "webhook-timestamp", "webhook-signature"],
+                "signed_content": "{webhook-id}.{webhook-timestamp}.{body}",
+                "schemes": [{"signature": "hmac", "mark": "v1", "algorithm": "HMAC-SHA256", "key_prefix": "whsec_"}],
+            },
+            "api_versions": ["2026-01-01"],
+            "payload_modes": ["thin", "full"],
+        }
+    ],
 }
 
 

@@ -10,57 +10,103 @@ from webhooks.envelope import API_VERSION, SEQUENCE_DIGITS
 Schema = dict[str, Any]
 
 _TEXT: Schema = {"type": "string"}
-_HEADERS: tuple[tuple[str, str, Schema], ...] = (
-    ("webhook-id", "The event's id, the same on every retry, resend and replay.", {"type": "string"}),
-    ("webhook-timestamp", "When it was sent, in whole seconds since 1970.", {"type": "string", "pattern": "^[0-9]+$"}),
-    (
-        "webhook-signature",
-        "Signatures of `{webhook-id}.{webhook-timestamp}.{body}`, by blanks: `v1,` (HMAC) or `v1a,` (Ed25519) and Base64.",
-        {"type": "string"},
+_HEADERS: dict[str, tuple[str, str, Schema]] = {
+    "WebhookId": ("webhook-id", "The event's id, the same on every retry, redelivery and replay.", _TEXT),
+    "WebhookTimestamp": (
+        "webhook-timestamp",
+        "When the message was sent, in whole seconds since 1970. Refuse what is older than five minutes.",
+        {"type": "string", "pattern": "^[0-9]+$"},
     ),
-)
-_ANSWERS: Schema = {
-    "2XX": {"description": "Taken."},
-    "410": {"description": "Nobody wants this any more: the endpoint is disabled."},
-    "429": {"description": "Later; `Retry-After` is heeded."},
-    "503": {"description": "Later; `Retry-After` is heeded."},
-    "default": {"description": "Not taken: tried again by the schedule of `GET /v1/webhooks/meta`."},
+    "WebhookSignature": (
+        "webhook-signature",
+        "Signatures of `{webhook-id}.{webhook-timestamp}.{body}`: `v1,` (HMAC-SHA256) or `v1a,` (Ed25519) and Base64.",
+        _TEXT,
+    ),
+}
+_ANSWERS: dict[str, tuple[str, str]] = {
+    "2XX": ("WebhookReceived", "The message was received."),
+    "410": ("WebhookUnwanted", "Nobody wants these messages any more: the endpoint is disabled."),
+    "429": ("WebhookPostponed", "The receiver is busy; `Retry-After` is heeded."),
+    "503": ("WebhookPostponed", "The receiver is busy; `Retry-After` is heeded."),
+    "default": ("WebhookFailed", "The message was not received; it is sent again, see `GET /v1/webhooks/meta`."),
+}
+_SIGNATURE: Schema = {
+    "type": "apiKey",
+    "in": "header",
+    "name": "webhook-signature",
+    "description": "Messages of the platform are signed by Standard Webhooks 1.0.0 with the endpoint's secret (`whsec_…`) or "
+    "key (`whpk_…`). Verify the signature over the raw body before reading it.",
 }
 
 
 def add_webhooks(result: Schema, **_: Any) -> Schema:
     """Add what the platform sends to what it answers."""
-    result["webhooks"] = {kind.type: {"post": _operation(kind)} for kind in ledger.catalogue().values()}
+    components = result.setdefault("components", {})
+    components.setdefault("parameters", {}).update(
+        {
+            key: {"name": name, "in": "header", "required": True, "description": text, "schema": schema}
+            for key, (name, text, schema) in _HEADERS.items()
+        }
+    )
+    components.setdefault("responses", {}).update({name: {"description": text} for name, text in _ANSWERS.values()})
+    components.setdefault("securitySchemes", {})["webhookSignature"] = _SIGNATURE
+    schemas = components.setdefault("schemas", {})
+    schemas["EventMessage"] = _envelope()
+    result["webhooks"] = {}
+    for kind in ledger.catalogue().values():
+        described = catalogue.describe(kind)
+        schemas[_name(kind)] = _message(kind, described)
+        result["webhooks"][kind.type] = {"post": _operation(kind, described)}
     return result
 
 
-def _operation(kind: type[EventType]) -> Schema:
-    described = catalogue.describe(kind)
+def _words(kind: type[EventType]) -> list[str]:
+    return kind.type.replace(".", "_").split("_")
+
+
+def _name(kind: type[EventType]) -> str:
+    return "".join(word.capitalize() for word in _words(kind)) + "Message"
+
+
+def _operation(kind: type[EventType], described: Schema) -> Schema:
     return {
-        "operationId": "webhook_" + kind.type.replace(".", "_"),
-        "tags": ["Events"],
-        "summary": described["description"],
-        "description": f"Class of data behind it: `{kind.data_class}`. Signed by Standard Webhooks 1.0.0.",
-        "parameters": [
-            {"name": name, "in": "header", "required": True, "description": text, "schema": schema}
-            for name, text, schema in _HEADERS
-        ],
+        "operationId": "on" + "".join(word.capitalize() for word in _words(kind)),
+        "tags": ["Event messages"],
+        "summary": described["description"] or kind.type,
+        "description": f"Class of the data behind it: `{kind.data_class}`.",
+        "security": [{"webhookSignature": []}],
+        "parameters": [{"$ref": f"#/components/parameters/{name}"} for name in _HEADERS],
         "requestBody": {
             "required": True,
             "content": {
-                "application/json": {"schema": _envelope(kind, described), "example": _example(kind, described)}
+                "application/json": {
+                    "schema": {"$ref": f"#/components/schemas/{_name(kind)}"},
+                    "example": _example(kind, described),
+                }
             },
         },
-        "responses": _ANSWERS,
+        "responses": {status: {"$ref": f"#/components/responses/{name}"} for status, (name, _) in _ANSWERS.items()},
     }
 
 
-def _envelope(kind: type[EventType], described: Schema) -> Schema:
+def _message(kind: type[EventType], described: Schema) -> Schema:
+    thing = {name: value for name, value in described["schema"].items() if name != "$schema"}
+    own: Schema = {
+        "type": "object",
+        "properties": {
+            "type": {"type": "string", "enum": [kind.type]},
+            "data": {"type": "object", "properties": {"object": thing}},
+        },
+    }
+    return {"description": described["description"], "allOf": [{"$ref": "#/components/schemas/EventMessage"}, own]}
+
+
+def _envelope() -> Schema:
     data: Schema = {
         "type": "object",
         "required": ["object"],
         "properties": {
-            "object": {name: value for name, value in described["schema"].items() if name != "$schema"},
+            "object": {"type": "object", "description": "What the event is about."},
             "previous": {"type": "object", "description": "What changed members were before."},
             "object_omitted": {
                 "type": "string",
@@ -70,8 +116,8 @@ def _envelope(kind: type[EventType], described: Schema) -> Schema:
     }
     members: Schema = {
         "id": {"type": "string", "pattern": "^evt_[0-9a-f]{32}$"},
-        "type": {"const": kind.type},
-        "api_version": {"const": API_VERSION},
+        "type": _TEXT,
+        "api_version": {"type": "string", "const": API_VERSION},
         "timestamp": {"type": "string", "format": "date-time"},
         "tenant_id": {"type": "string", "format": "uuid"},
         "sequence": {"type": "string", "pattern": f"^[0-9]{{{SEQUENCE_DIGITS}}}$"},
@@ -79,7 +125,8 @@ def _envelope(kind: type[EventType], described: Schema) -> Schema:
         "test": {"type": "boolean"},
         "data": data,
     }
-    return {"type": "object", "required": list(members), "properties": members}
+    text = "The envelope of every message; `GET /v1/events` lists the same."
+    return {"type": "object", "description": text, "required": list(members), "properties": members}
 
 
 def _example(kind: type[EventType], described: Schema) -> Schema:

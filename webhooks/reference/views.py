@@ -20,8 +20,9 @@ from . import meta
 
 _TEXT = {"type": "string"}
 _KIND: dict[str, Any] = {
+    "title": "EventType",
     "type": "object",
-    "required": ["type"],
+    "required": ["type", "version", "resource", "data_class", "description", "schema", "example"],
     "properties": {
         "type": _TEXT,
         "version": {"type": "integer"},
@@ -35,6 +36,17 @@ _KIND: dict[str, Any] = {
         "schema": {"type": "object", "description": "JSON Schema of `data.object`."},
         "example": {"type": "object", "description": "An example of `data.object`."},
     },
+    "examples": [
+        {
+            "type": "product.created",
+            "version": 1,
+            "resource": "product",
+            "data_class": "none",
+            "description": "A product was created.",
+            "schema": {"type": "object"},
+            "example": {"type": "product", "id": "0199f2c0-5b1e-7c3a-9d44-0a6c2f1e8b90", "version": 1},
+        }
+    ],
 }
 
 
@@ -42,6 +54,7 @@ class ReferenceViewSet(ApiViewSet):
     """What is the same for every tenant; any member with the scope may read it."""
 
     family = "webhooks"
+    operation_ids: ClassVar = {"meta": "getWebhookSettings"}
     operations: ClassVar[dict[str, Operation]] = {
         "event_types": Operation(
             scope=READ,

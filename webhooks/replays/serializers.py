@@ -1,5 +1,6 @@
 """Input of the operations on replays."""
 
+from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from api.serializers import StrictSerializer
@@ -7,6 +8,7 @@ from webhooks import states
 from webhooks.serializers import MOST_PATTERNS
 
 
+@extend_schema_serializer(component_name="WebhookReplay")
 class ReplayIn(StrictSerializer):
     """Which stretch of the past, and what of it. `until` is now unless told, `types` is everything."""
 

@@ -24,6 +24,8 @@ from .serializers import ReplayIn
 class ReplayViewSet(EndpointPart):
     """The replays of one endpoint."""
 
+    operation_ids: ClassVar = {"replay": "createWebhookReplay"}
+
     operations: ClassVar[dict[str, Operation]] = {
         "replay": Operation(
             scope=WRITE,
@@ -35,7 +37,7 @@ class ReplayViewSet(EndpointPart):
             "told; an endpoint has one open replay at most. It keeps behind what is due already, so that live events are not "
             "held up.",
             body=ReplayIn,
-            answer=shapes.REPLAY.schema(),
+            answer={**shapes.REPLAY.schema(), "title": "WebhookReplay"},
             status=202,
             errors=(EndpointInactive, UnknownEventPattern, ReplayInProgress),
             example={"since": "2026-01-01T00:00:00Z", "types": ["product.*"], "only": "missing"},

@@ -19,6 +19,7 @@ from webhooks.shapes import TIMINGS_SCHEMA
 from . import actions
 
 _ANSWER = {
+    "title": "WebhookTestResult",
     "type": "object",
     "required": ["delivered", "webhook_id", "status", "error", "duration_ms"],
     "properties": {
@@ -35,6 +36,19 @@ _ANSWER = {
         "response_excerpt": {"type": "string", "description": "The first 4 KiB."},
         "response_headers": {"type": "object"},
     },
+    "examples": [
+        {
+            "delivered": True,
+            "webhook_id": "evt_0199f2c05b1e7c3a9d440a6c2f1e8b93",
+            "status": 204,
+            "error": None,
+            "duration_ms": 61,
+            "timings": {"dns_ms": 4, "connect_ms": 11, "tls_ms": 24, "ttfb_ms": 20},
+            "remote_ip": "203.0.113.7",
+            "response_excerpt": "",
+            "response_headers": {},
+        }
+    ],
 }
 
 
@@ -42,6 +56,7 @@ class SampleViewSet(DeferredWriteViewSet):
     """The test of an endpoint."""
 
     family = "webhooks"
+    operation_ids: ClassVar = {"test": "testWebhookEndpoint"}
     operations: ClassVar[dict[str, Operation]] = {
         "test": Operation(
             scope=WRITE,

@@ -1,0 +1,42 @@
+"""How the platform's own fields of answers read in the document; drf-spectacular finds these classes by itself."""
+
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
+from drf_spectacular.openapi import AutoSchema
+from rest_framework import serializers
+
+Schema = dict[str, Any]
+
+
+class ComputedSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]  # registers itself
+    """A computed member reads as the form of its value."""
+
+    target_class = "api.representations.Computed"
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> Schema:
+        """Map the form."""
+        return _of_form(auto_schema, self.target.form, direction)
+
+
+class DocumentSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]  # registers itself
+    """A JSON column reads as the form that describes it; without one it is any object."""
+
+    target_class = "api.representations.Document"
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> Schema:
+        """Map the form."""
+        if self.target.form is None:
+            return {"type": "object", "additionalProperties": True}
+        return _of_form(auto_schema, self.target.form, direction)
+
+
+def _of_form(auto_schema: AutoSchema, form: Any, direction: Any) -> Schema:
+    if isinstance(form, serializers.ListSerializer):
+        items: Any = auto_schema.resolve_serializer(form.child, direction).ref
+        return {"type": "array", "items": items}
+    if isinstance(form, serializers.BaseSerializer):
+        found: Schema = auto_schema.resolve_serializer(form, direction).ref
+        return found
+    mapped: Schema = auto_schema._map_serializer_field(form, direction)
+    return mapped

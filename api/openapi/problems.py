@@ -1,0 +1,150 @@
+"""Problem documents in the OpenAPI document: a schema and an example for each code, and the response of a status.
+
+The extension members of a code come from `PlatformError.extensions` and `.optional_extensions`, which hold example values.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from api.errors import status_of
+from core.errors import InvalidFields, PlatformError
+
+from .components import Components, Schema
+from .headers import ALWAYS, headers
+from .naming import camel
+
+Refusal = type[PlatformError]
+
+PHRASES = {
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    406: "NotAcceptable",
+    408: "RequestTimeout",
+    409: "Conflict",
+    410: "Gone",
+    413: "ContentTooLarge",
+    415: "UnsupportedMediaType",
+    422: "Unprocessable",
+    429: "TooManyRequests",
+    503: "ServiceUnavailable",
+}
+_DESCRIPTIONS = {
+    400: "The request is malformed, or a field is not of its form.",
+    401: "The credential is missing, invalid or expired.",
+    403: "The credential is valid, but may not do this here.",
+    404: "There is no such resource, or it is not the caller's; the two look alike.",
+    406: "The caller accepts no media type that the operation writes.",
+    408: "The body did not arrive in time.",
+    409: "The request conflicts with the current state of the resource.",
+    410: "The resource was deleted.",
+    413: "The body is too large.",
+    415: "The body's media type or content coding is not supported.",
+    422: "The request is well formed, but cannot be carried out.",
+    429: "Too many requests; wait as long as `Retry-After` says.",
+    503: "The service cannot answer now; try again after `Retry-After`.",
+}
+_HEADERS = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retry-After",)}
+_TEXT: Schema = {"type": "string"}
+
+PROBLEM: Schema = {
+    "type": "object",
+    "description": "What every refusal looks like. Source: RFC 9457. Switch on `code`; it never changes its meaning.",
+    "required": ["type", "title", "status", "detail", "instance", "code", "success", "request_id", "errors"],
+    "properties": {
+        "type": {**_TEXT, "format": "uri-reference", "description": "Leads to a page about the code."},
+        "title": {**_TEXT, "description": "The code in words, the same for every occurrence."},
+        "status": {"type": "integer", "description": "The HTTP status."},
+        "detail": {**_TEXT, "description": "What was wrong this time."},
+        "instance": {**_TEXT, "description": "The path of the request."},
+        "code": _TEXT,
+        "success": {"type": "boolean", "const": False},
+        "request_id": {**_TEXT, "description": "Tell it to support."},
+        "errors": {"type": "array", "items": {"$ref": "#/components/schemas/FieldProblem"}},
+    },
+}
+FIELD_PROBLEM: Schema = {
+    "type": "object",
+    "description": "One fault of one field; `field` and `pointer` are empty where the whole body is meant.",
+    "required": ["field", "pointer", "code", "message"],
+    "properties": {
+        "field": {**_TEXT, "description": "Dotted: `packagings.0.gtin`."},
+        "pointer": {**_TEXT, "description": "The same as a JSON Pointer: `/packagings/0/gtin`."},
+        "code": _TEXT,
+        "message": _TEXT,
+    },
+}
+_FIELD_EXAMPLE = {"field": "name", "pointer": "/name", "code": "required", "message": "This field is required."}
+
+
+def problem_response(status: int, kinds: Iterable[Refusal], components: Components) -> Schema:
+    """The response of one status: one of the problems with these codes, each with an example."""
+    by_code: dict[str, list[Refusal]] = {}
+    for kind in kinds:
+        by_code.setdefault(kind.code, []).append(kind)
+    references = [_register(code, by_code[code], components) for code in sorted(by_code)]
+    schemas = [schema for schema, _ in references]
+    return {
+        "description": _DESCRIPTIONS.get(status, "The request was refused."),
+        "headers": headers((*ALWAYS, *_HEADERS.get(status, ())), components),
+        "content": {
+            "application/problem+json": {
+                "schema": schemas[0] if len(schemas) == 1 else {"oneOf": schemas},
+                "examples": {code: example for code, (_, example) in zip(sorted(by_code), references, strict=True)},
+            }
+        },
+    }
+
+
+def _register(code: str, kinds: list[Refusal], components: Components) -> tuple[Schema, Schema]:
+    """The schema and the example of a code, drawn from every class that has it; the most general one gives the words."""
+    name = f"{camel(code)}Problem"
+    known: frozenset[Refusal] = (components.grounds_of(name) or frozenset()) | frozenset(kinds)
+    ordered = sorted(known, key=lambda kind: (len(kind.__mro__), kind.__module__, kind.__qualname__))
+    schema = components.replace_schema(name, _schema(code, ordered), grounds=known)
+    return schema, components.replace_example(camel(code), _example(ordered), ordered[0].title)
+
+
+def _schema(code: str, kinds: list[Refusal]) -> Schema:
+    always = {
+        name: value for name, value in kinds[0].extensions.items() if all(name in kind.extensions for kind in kinds)
+    }
+    members: dict[str, Any] = {}
+    for kind in kinds:
+        members |= {**kind.optional_extensions, **kind.extensions}
+    members = {name: value for name, value in members.items() if name not in PROBLEM["properties"]}
+    own: Schema = {"type": "object", "properties": {"code": {"type": "string", "enum": [code]}}}
+    own["properties"] |= {name: schema_of(value) for name, value in members.items()}
+    own["required"] = ["code", *(name for name in always if name in members)]
+    return {"description": kinds[0].title, "allOf": [{"$ref": "#/components/schemas/Problem"}, own]}
+
+
+def schema_of(value: Any) -> Schema:
+    """The schema of an example value; a tuple holds one value of each type that may come."""
+    if isinstance(value, dict):
+        inner = [schema_of(one) for one in value.values()]
+        return {"type": "object", "additionalProperties": inner[0] if inner else True}
+    if isinstance(value, tuple):
+        return {"type": [schema_of(one)["type"] for one in value]}
+    if isinstance(value, list):
+        return {"type": "array", "items": schema_of(value[0]) if value else {}}
+    kinds: dict[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
+    return {"type": kinds[type(value)]}
+
+
+def _example(kinds: list[Refusal]) -> Schema:
+    kind = kinds[0]
+    members = {name: value for one in reversed(kinds) for name, value in one.extensions.items()}
+    members = {name: value[0] if isinstance(value, tuple) else value for name, value in members.items()}
+    found = {
+        "type": members.pop("type", f"/problems/{kind.code}"),
+        "title": kind.title,
+        "status": status_of(kind),
+        "detail": kind.title,
+        "instance": "/v1/…",
+        "code": kind.code,
+        "success": False,
+        "request_id": "01890a5d-ac96-774b-bcce-b302099a8057",
+    }
+    return {**found, **members, "errors": [_FIELD_EXAMPLE] if issubclass(kind, InvalidFields) else []}
