@@ -25,7 +25,7 @@ where `replace_product(actor, product, data, at)` is an action that returns the 
 other class attributes is said in `docs/for-drf-developers.md`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper
 from typing import Any, ClassVar
 
@@ -56,7 +56,9 @@ class ApiViewSet(WritingViewSet):
     `family` decides envelope, paging, credentials and limits; `scope_prefix` ("catalog:"), `tenant_kind` and `feature` hold for
     every operation that names no other; `restriction` narrows every row that is read; `count_sql` may name a cheaper
     exact total of the unfiltered list (tenant is $1); `singleton` marks one resource at its address, without an id;
-    `documented` False leaves a view out of the OpenAPI document.
+    `documented` False leaves a view out of the OpenAPI document, where `tag` names another group than the address does,
+    `operation_ids` the operations (by action) whose names the rule would spell badly, and `also_listed` other
+    representations that the list may hold.
     """
 
     family: ClassVar[str] = "organizations"
@@ -71,6 +73,9 @@ class ApiViewSet(WritingViewSet):
     restriction: ClassVar[Condition | None] = None
     singleton: ClassVar[bool] = False
     documented: ClassVar[bool] = True
+    tag: ClassVar[str] = ""
+    operation_ids: ClassVar[Mapping[str, str]] = {}
+    also_listed: ClassVar[Sequence[type[Representation]]] = ()
     operations: ClassVar[dict[str, Operation]] = {}
     listing: ClassVar[Listing | None] = None
     lookup_value_converter = "uuid"

@@ -12,6 +12,8 @@ from .models import Membership, Organization, Role, Tenant
 from .queries.reachable import Reach
 from .roles import NEVER_BY_MACHINES, TRADE
 
+PROVISION = "tenants.provision"
+
 
 class ScopeEscalation(Forbidden):
     """Nobody grants what he does not hold."""
@@ -41,6 +43,13 @@ class OutsideReach(Forbidden):
 
     code = "outside_subtree"
     title = "This lies outside the organizations you administer."
+
+
+class StateScopeMissing(Forbidden):
+    """Whoever may configure a tenant may not by that alone suspend or resume it."""
+
+    code = "insufficient_scope"
+    title = "Changing a tenant's state needs the scope tenants.provision."
 
 
 def is_platform(actor: Actor) -> bool:
@@ -91,6 +100,15 @@ def may_change_membership(actor: Actor, membership: Membership) -> None:
     """
     if membership.id == actor.membership_id:
         raise OwnRoles
+
+
+def may_change_tenant_status(actor: Actor) -> None:
+    """Let only those suspend or resume a tenant who may provision one.
+
+    :raises StateScopeMissing: the actor lacks the scope.
+    """
+    if not (is_platform(actor) or actor.may(PROVISION)):
+        raise StateScopeMissing(required=[PROVISION])
 
 
 def organization_in_reach(actor: Actor, organization_id: UUID) -> Organization:

@@ -2,6 +2,8 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from api.routing import Router
+
 from .views.jobs import JobViewSet
 from .views.keys import ApiKeyViewSet
 from .views.limits import RateLimitsViewSet
@@ -10,37 +12,24 @@ from .views.me import MeViewSet
 from .views.memberships import MembershipViewSet
 from .views.settings import ConfigurationViewSet, EntitlementViewSet
 from .views.tenants import TenantViewSet
-from .views.tree import OrganizationViewSet
+from .views.tree import ChildOrganizationViewSet, OrganizationTenantViewSet, OrganizationViewSet
 
-_tenancy: list[URLPattern | URLResolver] = [
-    path("v1/organizations", OrganizationViewSet.as_view({"get": "list", "post": "create"})),
-    path("v1/organizations/<uuid:pk>", OrganizationViewSet.as_view({"get": "retrieve", "patch": "partial_update"})),
-    path("v1/organizations/<uuid:pk>/children", OrganizationViewSet.as_view({"get": "children"})),
-    path("v1/organizations/<uuid:pk>/tenants", OrganizationViewSet.as_view({"get": "tenants"})),
-    path("v1/tenants", TenantViewSet.as_view({"get": "list", "post": "create"})),
-    path("v1/tenants/<uuid:pk>", TenantViewSet.as_view({"get": "retrieve", "patch": "partial_update"})),
-    path("v1/memberships", MembershipViewSet.as_view({"get": "list", "post": "create"})),
-    path("v1/memberships/<uuid:pk>", MembershipViewSet.as_view({"patch": "partial_update", "delete": "destroy"})),
-    path("v1/api-keys", ApiKeyViewSet.as_view({"get": "list", "post": "create"})),
-    path("v1/api-keys/<uuid:pk>", ApiKeyViewSet.as_view({"delete": "destroy"})),
-    path("v1/me", MeViewSet.as_view({"get": "retrieve"})),
-]
+router = Router()
+router.register("me", MeViewSet, basename="me")
+router.register("organizations", OrganizationViewSet, basename="organization")
+router.register("organizations/<uuid:pk>/children", ChildOrganizationViewSet, basename="child-organization")
+router.register("organizations/<uuid:pk>/tenants", OrganizationTenantViewSet, basename="organization-tenant")
+router.register("tenants", TenantViewSet, basename="tenant")
+router.register("tenants/<uuid:pk>/configuration", ConfigurationViewSet, basename="configuration")
+router.register("tenants/<uuid:pk>/entitlements", EntitlementViewSet, basename="entitlement")
+router.register("memberships", MembershipViewSet, basename="membership")
+router.register("api-keys", ApiKeyViewSet, basename="api-key")
+router.register("locations", LocationViewSet, basename="location")
+router.register("jobs", JobViewSet, basename="job")
+router.register("production-onboarding/rate-limits", RateLimitsViewSet, basename="rate-limits")
 
-_settings: list[URLPattern | URLResolver] = [
-    path("v1/locations", LocationViewSet.as_view({"get": "list", "post": "create"})),
-    path("v1/locations/<uuid:pk>", LocationViewSet.as_view({"get": "retrieve", "patch": "partial_update"})),
-    path(
-        "v1/tenants/<uuid:pk>/configuration",
-        ConfigurationViewSet.as_view({"get": "retrieve", "patch": "partial_update"}),
-    ),
-    path("v1/tenants/<uuid:pk>/entitlements", EntitlementViewSet.as_view({"get": "retrieve"})),
-    path("v1/production-onboarding/rate-limits", RateLimitsViewSet.as_view({"get": "list"})),
-    path("v1/jobs/<uuid:pk>", JobViewSet.as_view({"get": "retrieve"})),
-]
-
-_identity: list[URLPattern | URLResolver] = [
+urlpatterns: list[URLPattern | URLResolver] = [
     path("v1/auth/", include("organizations.signin.urls")),
     path("", include("organizations.oauth.urls")),
+    path("v1/", include(router.urls)),
 ]
-
-urlpatterns: list[URLPattern | URLResolver] = [*_identity, *_tenancy, *_settings]

@@ -44,7 +44,7 @@ class EndpointFilters(Filters):
 class EndpointViewSet(EndpointPart):
     """Endpoints: where events are sent, which, and how."""
 
-    operation_ids: ClassVar = {"create": "createWebhookEndpoint"}
+    operation_ids = {"create": "createWebhookEndpoint"}
     serializer_class = WebhookEndpointOut
     filterset_class = EndpointFilters
     operations = {

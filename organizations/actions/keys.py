@@ -9,6 +9,7 @@ from core.actor import Actor
 from core.clock import rfc3339
 from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields, NotFound
+from core.results import Revealed
 from ledger import public as ledger
 from organizations import api_key_format
 from organizations.events import ApiKeyCreated, ApiKeyRevoked, ApiKeyRotated
@@ -30,6 +31,19 @@ class NewKey:
 
     row: ApiKey
     text: str
+
+
+@needs_transaction
+def issue_key(actor: Actor, data: dict[str, Any], at: datetime) -> Revealed:
+    """Create a key, or the successor of the key that `replaces` names, and reveal its text.
+
+    :raises NotFound, InvalidTransition: the key to replace is not there, or not active any more.
+    :raises InvalidFields, ScopeEscalation, MachineScope, QuotaExceeded: as `create_key`.
+    """
+    terms = dict(data)
+    replaces, overlap_hours = terms.pop("replaces", None), terms.pop("overlap_hours", OVERLAP_HOURS)
+    made = create_key(actor, terms, at) if replaces is None else rotate_key(actor, replaces, terms, at, overlap_hours)
+    return Revealed(made.row, {"api_key": made.text})
 
 
 @needs_transaction

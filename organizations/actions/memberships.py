@@ -63,6 +63,20 @@ class Terms:
 
 
 @needs_transaction
+def create_membership(actor: Actor, data: dict[str, Any], at: datetime) -> Membership:
+    """Invite the person that `email` names, or add the service account that `service_account_id` names.
+
+    :raises ScopeEscalation, MachineScope, InvalidFields, AlreadyMember, UnknownAccount, QuotaExceeded: as
+        `invite_member` and `add_known_service`.
+    """
+    terms = Terms.of(data)
+    if "service_account_id" in data:
+        return add_known_service(actor=actor, account_id=data["service_account_id"], terms=terms, at=at)
+    membership, _ = invite_member(actor=actor, email=data["email"], name=data.get("name", ""), terms=terms, at=at)
+    return membership
+
+
+@needs_transaction
 def invite_member(*, actor: Actor, email: str, name: str, terms: Terms, at: datetime) -> tuple[Membership, str]:
     """This function will invite a person, known or not, and return the membership with the invitation's token.
 

@@ -25,6 +25,7 @@ from . import configuration, entitlements, locations
 from .memberships import Terms, open_membership
 from .tenants import tell
 
+PLAIN_FIELDS = ("region", "time_zone", "locale", "currency", "environment")
 ORGANIZATION_TYPES = {"provider": "hospital", "pharmacy": "pharmacy", "supplier": "supplier"}
 
 
@@ -65,6 +66,20 @@ class TenantSpec:
     fields: dict[str, Any] = field(default_factory=dict)
     members: tuple[FirstMember, ...] = ()
 
+    @classmethod
+    def of(cls, data: dict[str, Any]) -> "TenantSpec":
+        """Pick the specification out of a checked body."""
+        email = data.get("admin_email")
+        return cls(
+            slug=data["slug"],
+            name=data["name"],
+            kinds=tuple(data["kinds"]),
+            organization_id=data.get("organization_id"),
+            plan=data.get("plan", ""),
+            fields={name: data[name] for name in PLAIN_FIELDS if name in data},
+            members=(FirstMember(email=email, name=data.get("admin_name", "")),) if email else (),
+        )
+
     @property
     def chosen_plan(self) -> str:
         """The named plan, else the one that fits the environment."""
@@ -93,6 +108,14 @@ class _Run:
     @property
     def tenant(self) -> Tenant:
         return self.outcome.tenant
+
+
+def create_tenant(actor: Actor, data: dict[str, Any], at: datetime) -> Tenant:
+    """Provision the tenant that a checked body describes, with its first administrator where one is named.
+
+    :raises InvalidFields, UnknownOrganization, Duplicate: as `provision_tenant`.
+    """
+    return provision_tenant(actor=actor, spec=TenantSpec.of(data), at=at).tenant
 
 
 def provision_tenant(*, actor: Actor, spec: TenantSpec, at: datetime) -> Provisioned:

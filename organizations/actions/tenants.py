@@ -10,6 +10,7 @@ from core.errors import Forbidden
 from ledger import public as ledger
 from organizations.events import TenantClosed, TenantOffboarding, TenantResumed, TenantSuspended, TenantUpdated
 from organizations.models import Organization, Tenant
+from organizations.policies import may_change_tenant_status
 
 
 class OwnTenant(Forbidden):
@@ -23,9 +24,12 @@ class OwnTenant(Forbidden):
 def update_tenant(actor: Actor, tenant: Tenant, data: dict[str, Any], at: datetime) -> Tenant:
     """This function will change fields of a locked tenant, and its state where `status` is named.
 
+    :raises StateScopeMissing: `status` is named, and the actor lacks the scope for it.
     :raises OwnTenant: the state is changed by a member of this very tenant.
     :raises InvalidTransition: its state does not allow the wanted one.
     """
+    if "status" in data:
+        may_change_tenant_status(actor)
     fields = {name: value for name, value in data.items() if name not in ("status", "suspended_reason")}
     changed = sorted(tenant.assign(fields))
     if changed:

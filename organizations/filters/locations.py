@@ -1,4 +1,4 @@
-"""Filters of `GET /v1/locations`: a tenant's own places, or the directory of pharmacies."""
+"""Filters of `GET /v1/locations`: a tenant's own locations, or the directory of pharmacies."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _NOTHING = Condition("false")
 
 
 class LocationFilters(Filters):
-    """A tenant's own places; `search` finds places whose name or identifiers hold words that begin so."""
+    """A tenant's own locations; `search` finds those whose name or identifiers hold words that begin so."""
 
     type = django_filters.ChoiceFilter(choices=LocationType.choices)
     status = django_filters.ChoiceFilter(choices=LocationStatus.choices)
@@ -29,7 +29,7 @@ class LocationFilters(Filters):
         fields: tuple[str, ...] = ()
 
     def condition_search(self, value: Any) -> Condition:
-        """Every word of the search is the beginning of some word of the place."""
+        """Every word of the search is the beginning of some word of the location."""
         words = words_of(str(value))[:_WORDS]
         if not words:
             return _NOTHING

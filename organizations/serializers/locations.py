@@ -1,4 +1,4 @@
-"""Bodies that make and change places."""
+"""Bodies that make and change locations."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ class OpeningHoursIn(StrictSerializer):
 
 
 class ContactIn(StrictSerializer):
-    """How a place is reached."""
+    """How a location or an organization is reached."""
 
     phone = serializers.CharField(max_length=40, required=False)
     email = serializers.EmailField(max_length=254, required=False)
@@ -55,14 +55,14 @@ class ContactIn(StrictSerializer):
 
 
 class IdentifierIn(StrictSerializer):
-    """What others call it: the register and the number there."""
+    """An identifier in a register: which register, and the number there."""
 
     system = serializers.CharField(max_length=200)
     value = serializers.CharField(max_length=100)
 
 
 class LocationIn(StrictSerializer):
-    """A place."""
+    """A location."""
 
     organization_id = serializers.UUIDField(required=False, allow_null=True)
     parent_id = serializers.UUIDField(required=False, allow_null=True)

@@ -1,7 +1,8 @@
 """HTTP of what a tenant has configured and is entitled to. The tenant is named by the path and must be within reach."""
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import orjson
@@ -11,132 +12,27 @@ from api.filters import check_names
 from api.operations import Operation
 from api.preconditions import content_etag
 from api.views import ApiViewSet
-from api.writing import Answer, Command
+from api.writing import Answer
 from core import clock
 from core.actor import Actor
 from core.clock import rfc3339
 from core.db import tenant_context
-from core.errors import InvalidFields, NotFound, VersionConflict
-from organizations import configuration_schema
-from organizations.actions import configuration as actions
+from core.errors import InvalidFields, NotFound
+from organizations.actions.configuration import FeatureNotEnabled, SettingLocked, update_configuration
 from organizations.models import TenantConfiguration
 from organizations.queries import configuration, entitlements
 from organizations.queries.reachable import Reach
+from organizations.representations.settings import ConfigurationOut, EntitlementOut
 from organizations.serializers.configuration import ConfigurationIn
 
 CONFIGURE = "tenants.configure"
-
-_KEYS = {"type": "array", "items": {"type": "string"}}
-CONFIGURATION_SCHEMA: dict[str, Any] = {
-    "title": "TenantConfiguration",
-    "type": "object",
-    "required": [
-        "tenant_id",
-        *configuration_schema.SCHEMAS,
-        "locked",
-        "own",
-        "schema_version",
-        "version",
-        "updated_at",
-    ],
-    "properties": {
-        "tenant_id": {"type": "string", "format": "uuid"},
-        **{
-            name: {key: rule for key, rule in schema.items() if key != "$schema"}
-            for name, schema in configuration_schema.SCHEMAS.items()
-        },
-        "locked": _KEYS | {"description": "Keys decided by an organization above."},
-        "own": _KEYS | {"description": "Keys the tenant has set itself."},
-        "schema_version": {"type": "integer"},
-        "version": {"type": "integer"},
-        "updated_at": {"type": "string", "format": "date-time"},
-    },
-    "examples": [
-        {
-            "tenant_id": "0190a5d2-7c1e-7b3a-9f00-00000000000a",
-            **{name: {} for name in configuration_schema.SCHEMAS},
-            "policies": {"prescription_validity_days": 180},
-            "locked": [],
-            "own": ["policies.prescription_validity_days"],
-            "schema_version": 1,
-            "version": 3,
-            "updated_at": "2026-01-05T08:00:00.000Z",
-        }
-    ],
-}
-QUOTA_SCHEMA: dict[str, Any] = {
-    "title": "Quota",
-    "type": "object",
-    "required": ["key", "limit", "used", "remaining", "period", "resets_at", "enforcement", "warn_at"],
-    "properties": {
-        "key": {"type": "string"},
-        "limit": {"type": ["integer", "null"]},
-        "used": {"type": "integer"},
-        "remaining": {"type": ["integer", "null"]},
-        "period": {"type": "string", "x-extensible-enum": ["none", "month", "day"]},
-        "resets_at": {"type": ["string", "null"], "format": "date-time"},
-        "enforcement": {"type": "string", "x-extensible-enum": ["hard", "soft", "warn"]},
-        "warn_at": {"type": "number"},
-    },
-}
-QUOTA_EXAMPLE: dict[str, Any] = {
-    "key": "api_keys",
-    "limit": 20,
-    "used": 3,
-    "remaining": 17,
-    "period": "none",
-    "resets_at": None,
-    "enforcement": "hard",
-    "warn_at": 0.8,
-}
-ENTITLEMENT_SCHEMA: dict[str, Any] = {
-    "title": "Entitlement",
-    "type": "object",
-    "required": [
-        "id",
-        "tenant_id",
-        "plan",
-        "features",
-        "quotas",
-        "rate_limits",
-        "valid_from",
-        "valid_until",
-        "source",
-        "version",
-    ],
-    "properties": {
-        "id": {"type": "string", "format": "uuid"},
-        "tenant_id": {"type": "string", "format": "uuid"},
-        "plan": {"type": "string"},
-        "features": {"type": "object", "additionalProperties": {"type": "boolean"}},
-        "quotas": {"type": "array", "items": QUOTA_SCHEMA},
-        "rate_limits": {"type": "object", "additionalProperties": {"type": "integer"}},
-        "valid_from": {"type": "string", "format": "date-time"},
-        "valid_until": {"type": ["string", "null"], "format": "date-time"},
-        "source": {"type": "string"},
-        "version": {"type": "integer"},
-    },
-    "examples": [
-        {
-            "id": "0190a5d2-7c1e-7b3a-9f00-0000000000e1",
-            "tenant_id": "0190a5d2-7c1e-7b3a-9f00-00000000000a",
-            "plan": "standard",
-            "features": {"marketplace": True},
-            "quotas": [QUOTA_EXAMPLE],
-            "rate_limits": {},
-            "valid_from": "2026-01-01T00:00:00.000Z",
-            "valid_until": None,
-            "source": "plan",
-            "version": 1,
-        }
-    ],
-}
 
 
 class TenantSettingsViewSet(ApiViewSet):
     """Base of what hangs under one tenant's path."""
 
-    family = "organizations"
+    scope_prefix = "tenants."
+    singleton = True
 
     def actor_for(self, tenant_id: UUID) -> Actor:
         """Find the membership through which a tenant is within reach: its own, or one of an organization above.
@@ -147,27 +43,44 @@ class TenantSettingsViewSet(ApiViewSet):
         return nearest(self.actors_in_reach(), tenant_id)
 
 
+def configuration_in_reach(actor: Actor, tenant_id: UUID) -> TenantConfiguration:
+    """The locked settings of a tenant that the actor's membership reaches.
+
+    :raises NotFound: the tenant is not within reach.
+    """
+    nearest([actor], tenant_id)
+    with tenant_context(tenant_id):
+        return configuration.locked_configuration(tenant_id)
+
+
+def change_settings(actor: Actor, settings: TenantConfiguration, data: dict[str, Any], at: datetime) -> Answer:
+    """Merge a change into the tenant's own settings and answer those in effect."""
+    tenant_id = settings.tenant_id
+    with tenant_context(tenant_id):
+        found = update_configuration(replace(actor, tenant_id=tenant_id), settings, data, at)
+    return Answer.of(shown(found, tenant_id, actor), tag=f'"{found.version}"')
+
+
 class ConfigurationViewSet(TenantSettingsViewSet):
     """Policies, modules and branding of a tenant."""
 
-    operations: ClassVar = {
+    operations = {
         "retrieve": Operation(
-            scope="tenants.read",
-            summary="Get the configuration in effect",
-            description="Default, then the organizations above from the root down, then the tenant's own values. Keys marked "
-            "secret are left out for those who may not configure.",
+            "Get the configuration in effect",
+            "The defaults, overridden by the organizations above from the root down, then by the tenant's own values. Keys "
+            "marked secret are left out for those who may not configure.",
             tenant="optional",
-            answer=CONFIGURATION_SCHEMA,
-            errors=(NotFound,),
+            answer=ConfigurationOut,
         ),
         "partial_update": Operation(
+            "Change settings",
+            "A merge patch per section (RFC 7396): null returns a key to the value from above.",
             scope=CONFIGURE,
-            summary="Change settings",
-            description="A merge patch per section (RFC 7396): null takes a key back to what comes from above.",
             body=ConfigurationIn,
-            partial=True,
-            answer=CONFIGURATION_SCHEMA,
-            errors=(NotFound, InvalidFields, VersionConflict, actions.SettingLocked, actions.FeatureNotEnabled),
+            answer=ConfigurationOut,
+            find=configuration_in_reach,
+            run=change_settings,
+            errors=(InvalidFields, SettingLocked, FeatureNotEnabled),
             example={"policies": {"prescription_validity_days": 180}},
         ),
     }
@@ -179,38 +92,12 @@ class ConfigurationViewSet(TenantSettingsViewSet):
             found = configuration.effective(pk)
         return self.answer(orjson.dumps(shown(found, pk, actor)), tag=f'"{found.version}"')
 
-    def partial_update(self, request: HttpRequest, pk: UUID) -> HttpResponse:
-        """Merge a change into the tenant's own settings."""
-
-        def find(actor: Actor) -> TenantConfiguration:
-            nearest([actor], pk)
-            with tenant_context(pk):
-                return configuration.locked_configuration(pk)
-
-        def work(command: Command) -> Answer:
-            with tenant_context(pk):
-                found = actions.update_configuration(
-                    actor=replace(command.actor, tenant_id=pk), row=command.target, data=command.data, at=command.at
-                )
-            return Answer.of(shown(found, pk, command.actor), tag=f'"{found.version}"')
-
-        return self.write(work, find=find)
-
 
 class EntitlementViewSet(TenantSettingsViewSet):
     """Features and quotas of a tenant."""
 
-    operation_ids: ClassVar = {"retrieve": "getEntitlements"}
-
-    operations: ClassVar = {
-        "retrieve": Operation(
-            scope="tenants.read",
-            summary="Get features and quotas",
-            tenant="optional",
-            answer=ENTITLEMENT_SCHEMA,
-            errors=(NotFound,),
-        )
-    }
+    operation_ids = {"retrieve": "getEntitlements"}
+    operations = {"retrieve": Operation("Get features and quotas", tenant="optional", answer=EntitlementOut)}
 
     def retrieve(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """Answer what the tenant may use and how much of it is used now."""
@@ -232,7 +119,7 @@ def nearest(actors: list[Actor], tenant_id: UUID) -> Actor:
 
 
 def shown(found: configuration.Effective, tenant_id: UUID, actor: Actor) -> dict[str, Any]:
-    """Write the settings in effect as the interface shows them to this actor."""
+    """Write the settings in effect as this actor may see them."""
     return {
         "tenant_id": str(tenant_id),
         **configuration.visible(found.values, to_configurers=actor.may(CONFIGURE)),

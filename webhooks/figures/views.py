@@ -90,7 +90,7 @@ _ANSWER = {
 class FiguresViewSet(EndpointPart):
     """The figures of one endpoint."""
 
-    operation_ids: ClassVar = {"stats": "getWebhookStats"}
+    operation_ids = {"stats": "getWebhookStats"}
 
     operations: ClassVar[dict[str, Operation]] = {
         "stats": Operation(

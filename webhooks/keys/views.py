@@ -18,7 +18,7 @@ from .serializers import RotationIn
 class SecretViewSet(EndpointPart):
     """The live keys of one endpoint."""
 
-    operation_ids: ClassVar = {"rotate_secret": "rotateWebhookSecret", "revoke_secret": "revokeWebhookSecret"}
+    operation_ids = {"rotate_secret": "rotateWebhookSecret", "revoke_secret": "revokeWebhookSecret"}
 
     operations: ClassVar[dict[str, Operation]] = {
         "secrets": Operation(

@@ -54,7 +54,7 @@ class ReferenceViewSet(ApiViewSet):
     """What is the same for every tenant; any member with the scope may read it."""
 
     family = "webhooks"
-    operation_ids: ClassVar = {"meta": "getWebhookSettings"}
+    operation_ids = {"meta": "getWebhookSettings"}
     operations: ClassVar[dict[str, Operation]] = {
         "event_types": Operation(
             scope=READ,

@@ -24,7 +24,7 @@ from .serializers import ReplayIn
 class ReplayViewSet(EndpointPart):
     """The replays of one endpoint."""
 
-    operation_ids: ClassVar = {"replay": "createWebhookReplay"}
+    operation_ids = {"replay": "createWebhookReplay"}
 
     operations: ClassVar[dict[str, Operation]] = {
         "replay": Operation(

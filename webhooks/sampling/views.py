@@ -56,7 +56,7 @@ class SampleViewSet(DeferredWriteViewSet):
     """The test of an endpoint."""
 
     family = "webhooks"
-    operation_ids: ClassVar = {"test": "testWebhookEndpoint"}
+    operation_ids = {"test": "testWebhookEndpoint"}
     operations: ClassVar[dict[str, Operation]] = {
         "test": Operation(
             scope=WRITE,

@@ -10,13 +10,17 @@ from django.db import transaction
 from api.serializers import read
 from core import clock
 from organizations.actions.first_credentials import first_client, first_key
-from organizations.actions.provisioning import FirstMember, TenantSpec, platform_actor, provision_tenant
+from organizations.actions.provisioning import (
+    PLAIN_FIELDS,
+    FirstMember,
+    TenantSpec,
+    platform_actor,
+    provision_tenant,
+)
 from organizations.management.base import TenantCommand
 from organizations.models import Tenant
 from organizations.roles import TENANT_ADMIN
 from organizations.serializers.specs import SpecIn
-
-_FIELDS = ("region", "time_zone", "locale", "currency", "environment")
 
 
 class Command(TenantCommand):
@@ -36,7 +40,7 @@ class Command(TenantCommand):
         parser.add_argument("--organization", help="slug of the organization; made when there is none")
         parser.add_argument("--organization-name")
         parser.add_argument("--plan")
-        for name in _FIELDS:
+        for name in PLAIN_FIELDS:
             parser.add_argument(f"--{name.replace('_', '-')}")
 
     def work(self, options: dict[str, Any]) -> dict[str, Any]:
@@ -72,7 +76,7 @@ def _spec(options: dict[str, Any]) -> TenantSpec:
         organization_slug=values.get("organization", ""),
         organization_name=values.get("organization_name", ""),
         plan=values.get("plan", ""),
-        fields={name: values[name] for name in _FIELDS if name in values},
+        fields={name: values[name] for name in PLAIN_FIELDS if name in values},
         members=tuple(members),
     )
 

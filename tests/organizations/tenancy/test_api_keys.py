@@ -96,6 +96,19 @@ def test_replay_of_a_creation_keeps_the_secret_back(api):
     assert second.get("api_key") != first["api_key"]
 
 
+def test_creation_names_no_address_since_a_key_is_not_read_alone(api):
+    created = api.post("/v1/api-keys", json=wanted())
+
+    assert (created.status_code, created.headers.get("ETag")) == (201, '"1"')
+    assert "Location" not in created.headers
+
+
+def test_creation_answers_the_chosen_fields_and_the_key(api):
+    created = api.post("/v1/api-keys?fields=name", json=wanted())
+
+    assert set(created.json()["data"]) == {"id", "name", "api_key"}
+
+
 def test_key_acts_with_its_scopes_only(tenant, api):
     made = make(api, scopes=["catalog:read"])
 

@@ -1,0 +1,43 @@
+"""The answer to "who am I": the subject, its memberships, and the one that counts in this request."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from api.representations import OpenChoice
+from organizations.models import Tenant
+
+from .tenancy import SubjectOut
+
+
+class MyTenantOut(serializers.Serializer[Any]):
+    """The tenant of a membership."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    slug = serializers.CharField()
+    kinds = serializers.ListField(child=OpenChoice(choices=Tenant.Kind.choices))
+    status = OpenChoice(choices=Tenant.Status.choices)
+    organization_id = serializers.UUIDField()
+
+
+class MyMembershipOut(serializers.Serializer[Any]):
+    """A membership of the caller, with the scopes that this credential has in it."""
+
+    id = serializers.UUIDField()
+    roles = serializers.ListField(child=serializers.CharField())
+    scopes = serializers.ListField(child=serializers.CharField())
+    location_ids = serializers.ListField(child=serializers.UUIDField())
+    practitioner_id = serializers.UUIDField(allow_null=True)
+    tenant = MyTenantOut()
+
+
+class MeOut(serializers.Serializer[Any]):
+    """The caller as the platform sees it."""
+
+    subject = SubjectOut()
+    tenant = MyTenantOut(allow_null=True)
+    membership = MyMembershipOut(allow_null=True)
+    roles = serializers.ListField(child=serializers.CharField())
+    scopes = serializers.ListField(child=serializers.CharField())
+    memberships = MyMembershipOut(many=True)

@@ -1,1 +1,0 @@
-"""Shapes on the wire and the lists made of them."""
