@@ -29,6 +29,7 @@ from core.errors import (
     Unavailable,
     VersionConflict,
 )
+from core.step_up import StepUpRequired
 
 from .components import Components, Schema
 from .naming import camel
@@ -126,7 +127,7 @@ def _demands(declared: Operation) -> dict[Refusal, bool]:
         permissions.NotASupplier: bool(declared.kind),
         permissions.FeatureNotEnabled: bool(declared.feature),
         permissions.UserRequired: declared.user_only,
-        permissions.StepUpRequired: bool(declared.step_up_seconds),
+        StepUpRequired: bool(declared.step_up_seconds),
     }
 
 
