@@ -9,43 +9,8 @@ from webhooks import schedule
 from webhooks.actions import ENDPOINT_LIMIT, RESUMABLE
 from webhooks.envelope import API_VERSION, LARGEST_BYTES
 from webhooks.keys.actions import LIVE_SECRETS
+from webhooks.models import Endpoint
 from webhooks.serializers import MOST_INFLIGHT, MOST_PATTERNS, MOST_RPS
-
-_STRINGS = {"type": "array", "items": {"type": "string"}}
-_NUMBER = {"type": "number"}
-_WHOLE = {"type": "integer"}
-_OBJECT = {"type": "object"}
-
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "required": ["egress_cidrs", "retries", "timeouts", "limits", "signature", "api_versions"],
-    "properties": {
-        "egress_cidrs": {**_STRINGS, "description": "The addresses we send from; empty where none are fixed."},
-        "retries": {
-            "type": "object",
-            "properties": {
-                "schedule_seconds": {"type": "array", "items": _NUMBER, "description": "Waits between attempts."},
-                "jitter": {**_NUMBER, "description": "Each wait is longer or shorter by up to this share."},
-                "attempts": _WHOLE,
-                "retry_after_statuses": {"type": "array", "items": _WHOLE},
-                "longest_wait_seconds": _WHOLE,
-            },
-        },
-        "timeouts": {"type": "object", "properties": {"connect_seconds": _NUMBER, "total_seconds": _NUMBER}},
-        "limits": {"type": "object", "additionalProperties": _WHOLE},
-        "signature": {
-            "type": "object",
-            "properties": {
-                "specification": {"type": "string"},
-                "headers": _STRINGS,
-                "signed_content": {"type": "string"},
-                "schemes": {"type": "array", "items": _OBJECT},
-            },
-        },
-        "api_versions": _STRINGS,
-        "payload_modes": _STRINGS,
-    },
-}
 
 
 def describe() -> dict[str, Any]:
@@ -72,7 +37,7 @@ def describe() -> dict[str, Any]:
             ],
         },
         "api_versions": [API_VERSION],
-        "payload_modes": ["thin", "full"],
+        "payload_modes": Endpoint.PayloadMode.values,
     }
 
 
