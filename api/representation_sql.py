@@ -53,16 +53,16 @@ def beside_sql(model: type[models.Model], other: type[models.Model], by: str, va
     return f'(SELECT {value} FROM "{other._meta.db_table}" h WHERE {" AND ".join(walls)})'
 
 
-def with_default(value: str, column: models.Field) -> str:
+def with_default(value: str, column: "models.Field[Any, Any]") -> str:
     """A value over a column, or the column's `db_default` where it is null."""
     return f"coalesce({value}, {_default(column)})" if column.has_db_default() else value
 
 
-def or_null(value: str, column: models.Field) -> str:
+def or_null(value: str, column: "models.Field[Any, Any]") -> str:
     """A column's value, null where it is the column's `db_default`."""
     return f"nullif({value}, {_default(column)})" if column.has_db_default() else value
 
 
-def _default(column: models.Field) -> str:
+def _default(column: "models.Field[Any, Any]") -> str:
     default: Any = column.db_default
     return quote(getattr(default, "value", default))

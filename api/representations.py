@@ -220,8 +220,8 @@ def _unversioned(form: Representation) -> str:
     found = _beside(form)
     if found is None:
         return ""
-    columns = [column for name in form.fields if (column := _model_field(found[0], name))]
-    own = [column for column in columns if _model_field(form.Meta.model, column.attname) is None]
+    others = [name for name in form.Meta.fields if _model_field(form.Meta.model, name) is None]
+    own = [column for name in others if (column := _model_field(found[0], name))]
     values = ", ".join(or_null(f'h."{column.column}"', column) for column in own)
     nothing = f"({',' * (len(own) - 1)})"
     return beside_sql(form.Meta.model, *found, f"left(md5(nullif(row({values})::text, '{nothing}')), 12)")

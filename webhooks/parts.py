@@ -40,8 +40,8 @@ class EndpointPart(WebhookViewSet):
 
         :raises NotFound: the endpoint is not the caller's, or is deleted where that counts.
         """
-        wanted = [str(path["pk"]), str(self.of_deleted)]
-        _, (found,) = self.read(lambda tenant_id: [Call(_EXISTS, [wanted[0], str(tenant_id), wanted[1]])])
+        endpoint_id, deleted = str(path["pk"]), str(self.of_deleted)
+        _, (found,) = self.read(lambda tenant_id: [Call(_EXISTS, [endpoint_id, str(tenant_id), deleted])])
         if not len(found):
             raise NotFound("No such webhook endpoint.")
         return self.list_page()
