@@ -18,8 +18,8 @@ from . import envelopes, metering, preconditions
 from .authentication import authenticator, tenant_header
 from .families import CURSORS, PAGES, Envelope, Style, check_credential, style_of
 from .filters import check_names
-from .list_responses import cursor_answer, open_cursor, page_answer
-from .listing import Listing, Query, cursor_call, one_call, page_call, positive, read_query
+from .list_responses import asked_limit, asked_page, cursor_answer, open_cursor, page_answer
+from .listing import Listing, Query, cursor_call, one_call, page_call, read_query
 from .operations import Operation
 from .permissions import authorize
 from .shapes import Selection, Shape, select
@@ -123,8 +123,7 @@ class ReadingViewSet(GenericViewSet[Any]):
 
         def calls(tenant_id: UUID | None) -> list[Call]:
             query = self._query(listing, extra, "page")
-            asked["page"] = positive(self.request.GET.get("page"), 1)
-            asked["limit"] = positive(self.request.GET.get("limit"), PAGES.default, most=PAGES.most)
+            asked.update(asked_page(self.request.GET))
             return [page_call(query, tenant_id, **asked)]
 
         (rows,) = self._run(calls, bound=bound)
@@ -135,7 +134,7 @@ class ReadingViewSet(GenericViewSet[Any]):
 
         def calls(tenant_id: UUID | None) -> list[Call]:
             query = asked["query"] = self._query(listing, extra, "cursor")
-            limit = asked["limit"] = positive(self.request.GET.get("limit"), CURSORS.default, most=CURSORS.most)
+            limit = asked["limit"] = asked_limit(self.request.GET, CURSORS)
             asked["tenant_id"] = tenant_id
             after = open_cursor(self.request, query, tenant_id)
             return [cursor_call(query, tenant_id, after=after, limit=limit)]

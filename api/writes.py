@@ -166,12 +166,15 @@ class WritingViewSet(ReadingViewSet):
         if members:
             content = orjson.dumps(orjson.loads(content or b"{}") | dict(members))
         status = 201 if created else operation.status
-        headers = {"Location": location} if status == 201 and (location := self._location(row)) else {}
+        headers = {"Location": location} if (location := self.location(row, status)) else {}
         return self.answer(content or b"null", status=status, tag=tag, headers=headers)
 
-    def _location(self, row: Any) -> str:
-        """Where what was created is read; "" where it cannot be. Source: contract, conventions "Statuses"."""
-        if "retrieve" not in self.operations:
+    def location(self, row: Any, status: int) -> str:
+        """Where what was created is read; "" where it cannot be. Source: contract, conventions "Statuses".
+
+        A view whose action starts a job (202) overrides it with the job's address.
+        """
+        if status != 201 or "retrieve" not in self.operations:
             return ""
         path = str(self.request.path).rstrip("/")
         return path if self.operation.upsert else f"{path}/{row.pk}"
