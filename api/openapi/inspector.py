@@ -124,12 +124,19 @@ def _is_always_there(field: Any) -> bool:
     return field.required or field.read_only or field.default is not empty
 
 
+# Bounds of a column's type say nothing about an answer.
+_OF_BODIES = ("readOnly", "default", "minimum", "maximum")
+
+
 def _opened(schema: Any) -> Any:
+    """A schema of an answer: lists of values may grow."""
     if isinstance(schema, list):
         return [_opened(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {name: _opened(part) for name, part in schema.items() if name not in ("readOnly", "default")}
+    found = {name: _opened(part) for name, part in schema.items() if name not in _OF_BODIES}
+    if list(found) == ["allOf"] and len(found["allOf"]) == 1:  # what was beside the reference is gone
+        return found["allOf"][0]
     if isinstance(values := found.pop("enum", None), list):
         found["x-extensible-enum"] = [value for value in values if value not in (None, "")]
     return found
@@ -145,7 +152,7 @@ def _tidy(schema: Any) -> Any:
         return [_tidy(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {name: _tidy(part) for name, part in schema.items()}
+    found = {name: _tidy(part) for name, part in schema.items() if name != "x-spec-enum-id"}
     if found.get("default") == "" and found.get("minLength"):
         del found["default"]
     if isinstance(found.get("type"), list):
