@@ -5,7 +5,6 @@ from typing import Any
 from drf_spectacular.drainage import get_override, has_override
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import is_list_serializer, is_patched_serializer
-from rest_framework.fields import empty
 from rest_framework.serializers import BaseSerializer, Serializer
 
 from api.families import FAMILIES, CredentialKind
@@ -18,6 +17,7 @@ from . import (
 )
 from .answers import answer_form, not_modified, success
 from .components import Components, Schema
+from .examples import always_there
 from .parameters import parameters
 from .refusals import Situation, refusal_responses
 
@@ -111,17 +111,11 @@ def _as_answer(schema: Schema, serializer: Any) -> Schema:
     meta = getattr(serializer, "Meta", None)
     sometimes = {*getattr(meta, "includes", ()), *getattr(meta, "revealed", ())}
     fields = getattr(serializer, "fields", {})
-    required = [
-        name for name in schema.get("properties", {}) if name not in sometimes and _is_always_there(fields[name])
-    ]
+    required = [name for name in schema.get("properties", {}) if name not in sometimes and always_there(fields[name])]
     opened: Schema = _opened(schema)
     return (
         opened | {"required": required} if required else {key: one for key, one in opened.items() if key != "required"}
     )
-
-
-def _is_always_there(field: Any) -> bool:
-    return field.required or field.read_only or field.default is not empty
 
 
 # Bounds of a column's type say nothing about an answer.

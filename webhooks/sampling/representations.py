@@ -1,5 +1,7 @@
 """What a receiver did with a sample, as clients read it."""
 
+from typing import ClassVar
+
 from rest_framework import serializers
 
 from webhooks.representations import EVENT_ID, TimingsOut
@@ -20,3 +22,6 @@ class WebhookTestOut(serializers.Serializer[None]):
     remote_ip = serializers.CharField(allow_null=True)
     response_excerpt = serializers.CharField(help_text="The first 4 KiB.")
     response_headers = serializers.DictField(child=serializers.CharField())
+
+    class Meta:
+        example: ClassVar = {"webhook_id": "evt_0199f2c05b1e7c3a9d440a6c2f1e8b93", "status": 204, "error": None}
