@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from django.core.exceptions import ImproperlyConfigured
 from rest_framework.serializers import BaseSerializer, Serializer
 
+from .batches import is_batch
 from .filters import Filters
 from .listing import Listing
 from .operations import READS, Operation
@@ -193,6 +194,8 @@ def _completed(view: Any, name: str, declared: Operation, listing: Listing | Non
             raise ImproperlyConfigured(f"{view.__name__}.{name} names no scope, and its viewset no scope_prefix.")
         verb = "read" if _is_read(view, name) else "write"
         changes["scope"] = "" if declared.any_scope or declared.public else f"{view.scope_prefix}{verb}"
+    if declared.answer is None and is_batch(declared.body):
+        declared = replace(declared, answer=declared.body.answer())
     if declared.listing is None and name == "list" and declared.items is None and declared.answer is None:
         changes["listing"] = listing
     if declared.shape is None and changes.get("listing") is None and declared.listing is None and name != "list":
@@ -247,7 +250,7 @@ def _check_standard(view: Any, name: str, found: Operation) -> None:
         one.name
         for one in parameters
         if one.default is Parameter.empty
-        and one.name != "reading"
+        and one.name not in ("reading", view.lookup_url_kwarg if found.upsert else "")
         and one.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
     ]
     if demanded:

@@ -6,6 +6,7 @@ have in common; an operation says only what differs (`api/declarations.py` bring
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from inspect import signature
 from typing import Any
 
@@ -36,7 +37,8 @@ class Operation:
 
     Work: `run` is the action, called with actor, target, data and instant, of which the operation leaves out the target
     where it has no `find` and the data where it has no `body`; `find` is called with the actor and the ids of the path
-    and returns the locked target, for an upsert None where there is none.
+    and returns the locked target. `upsert` is a PUT under the client's own code: `find` returns None where nothing stands,
+    and `run` takes the code too, by its name in the path.
 
     `costs` False spends no unit of a limit; `policy` is a rate policy other than the family's.
     """
@@ -79,4 +81,9 @@ class Operation:
 
     def takes(self, name: str) -> bool:
         """Tell whether the action takes something beyond its usual arguments."""
-        return self.run is not None and name in signature(self.run).parameters
+        return self.run is not None and name in _parameters(self.run)
+
+
+@cache
+def _parameters(run: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(signature(run).parameters)
