@@ -122,7 +122,7 @@ class BatchIn(StrictSerializer):
 class RowFaultOut(serializers.Serializer[Any]):
     """One fault of one field of a row."""
 
-    field = serializers.CharField()  # type: ignore[assignment]
+    field = serializers.CharField()
     pointer = serializers.CharField()
     code = serializers.CharField()
     message = serializers.CharField()

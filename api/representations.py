@@ -208,7 +208,7 @@ def compiled(kind: type[Representation]) -> Shape:
 
     :raises ImproperlyConfigured: a member is neither a column nor declared.
     """
-    meta: Any = kind.Meta  # type: ignore[attr-defined]
+    meta: Any = kind.Meta
     includes: Sequence[str] = getattr(meta, "includes", ())
     form = kind()
     revealed: Sequence[str] = getattr(meta, "revealed", ())

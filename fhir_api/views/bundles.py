@@ -33,7 +33,10 @@ LIMIT_BYTES = 10 * 1_048_576
 class BundleViewSet(SearchViewSet):
     """The base address."""
 
-    operations = {**SearchViewSet.operations, "process": writing("Carry out a batch or transaction", body_limit=LIMIT_BYTES)}
+    operations = {
+        **SearchViewSet.operations,
+        "process": writing("Carry out a batch or transaction", body_limit=LIMIT_BYTES),
+    }
     _refusal: Forbidden | None = None
 
     def process(self, request: HttpRequest) -> HttpResponse:
