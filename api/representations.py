@@ -23,11 +23,13 @@ same declaration gives `fields`, `include` and the component of the OpenAPI docu
 writes against what DRF renders from the same row.
 """
 
+import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, ClassVar, NoReturn
 
-from django.core.exceptions import ImproperlyConfigured
-from django.db import models
+from django.core.exceptions import FieldDoesNotExist, FieldError, ImproperlyConfigured
+from django.db import connections, models
 from django.db.models.expressions import RawSQL
 from rest_framework import serializers
 
@@ -44,7 +46,8 @@ class Instant(serializers.DateTimeField):
     """A timestamptz column: RFC 3339, UTC, three decimals."""
 
     def to_representation(self, value: Any) -> Any:
-        return clock.rfc3339(value) if value is not None else None
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else value
+        return clock.rfc3339(moment) if moment is not None else None
 
 
 class OpenChoice(serializers.ChoiceField):
@@ -78,8 +81,13 @@ class Computed(serializers.Field[Any, Any, Any, Any]):
         self.sql, self.form = sql, form
 
     def get_attribute(self, instance: Any) -> Any:
-        """The value that was computed for the row, kept by the member's name in `instance.computed`."""
-        return instance.computed[self.field_name]
+        """The value, computed for this row alone: right wherever DRF renders a row, and a statement for each."""
+        shape = type(self.parent).shape  # type: ignore[attr-defined]
+        sql = f"SELECT to_json(({self.sql}))::text FROM {shape.table} t".replace("%", "%%")
+        with connections[instance._state.db].cursor() as cursor:
+            cursor.execute(f'{sql} WHERE t."{instance._meta.pk.column}" = %s', [instance.pk])
+            (found,) = cursor.fetchone() or (None,)
+        return None if found is None else json.loads(found)
 
     def to_representation(self, value: Any) -> Any:
         return self.form.to_representation(value)
@@ -102,7 +110,7 @@ class Rows(serializers.ListSerializer[Any]):
     def _rows_of(self, parent: Any) -> Any:
         """Fetch the rows by the ORM, as DRF would show them."""
         model = self.child.Meta.model  # type: ignore[union-attr]
-        rows = model._default_manager.filter(**{self.by: parent.pk})
+        rows = model._default_manager.using(parent._state.db).filter(**{self.by: parent.pk})
         if isinstance(self.where, models.Q):
             rows = rows.filter(self.where)
         elif self.where:
@@ -146,7 +154,7 @@ class Representation(serializers.ModelSerializer[Any]):
         if hasattr(cls, "Meta"):
             try:
                 cls.shape = compiled(cls)
-            except (AssertionError, ImproperlyConfigured) as error:
+            except (AssertionError, FieldDoesNotExist, FieldError, ImproperlyConfigured) as error:
                 raise ImproperlyConfigured(f"{cls.__name__}: {error}") from error
 
     @classmethod
@@ -239,6 +247,7 @@ def compiled(kind: type[Representation]) -> Shape:
     members = {
         name: Field(name, _expression(field, form, "t")) for name, field in form.fields.items() if name not in revealed
     }
+    _check_names(meta, form.fields)
     where = getattr(meta, "where", "")
     return Shape(
         name=getattr(meta, "name", "") or _words(kind.__name__),
@@ -253,6 +262,19 @@ def compiled(kind: type[Representation]) -> Shape:
         unversioned=_unversioned(form),
         representation=kind,
     )
+
+
+def _check_names(meta: Any, members: Mapping[str, AnyField]) -> None:
+    """Hold every name of `Meta` against the members, or against the columns of the table."""
+    for option in ("includes", "revealed", "blank_as_null", "extra_kwargs", "example"):
+        for name in getattr(meta, option, None) or ():
+            if name not in members:
+                _refuse(f"Meta.{option} names {name}, which is no member")
+    columns = {field.column for field in meta.model._meta.concrete_fields}
+    for option, usual in (("key", "id"), ("version", "version")):
+        column = getattr(meta, option, usual)
+        if column and column not in columns and not getattr(meta, "rows", ""):
+            _refuse(f"Meta.{option}: {meta.model.__name__} has no column {column}")
 
 
 def _words(name: str) -> str:
