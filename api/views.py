@@ -54,7 +54,8 @@ class ApiViewSet(WritingViewSet):
     """Base of all REST viewsets; see the module.
 
     `family` decides envelope, paging, credentials and limits; `scope_prefix` ("catalog:"), `tenant_kind` and `feature` hold for
-    every operation that names no other; `restriction` narrows every row that is read; `count_sql` may name a cheaper
+    every operation that names no other; `restriction` narrows every row that is read; `binds_tenant` False is for global
+    tables, whose rows `restrictions` alone narrow; `count_sql` may name a cheaper
     exact total of the unfiltered list (tenant is $1); `singleton` marks one resource at its address, without an id;
     `documented` False leaves a view out of the OpenAPI document, where `tag` names another group than the address does,
     `operation_ids` the operations (by action) whose names the rule would spell badly, and `also_listed` other
@@ -72,6 +73,7 @@ class ApiViewSet(WritingViewSet):
     ordering: ClassVar[str] = "-created_at"
     count_sql: ClassVar[str] = ""
     restriction: ClassVar[Condition | None] = None
+    binds_tenant: ClassVar[bool] = True
     singleton: ClassVar[bool] = False
     documented: ClassVar[bool] = True
     tag: ClassVar[str] = ""

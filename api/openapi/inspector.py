@@ -73,7 +73,8 @@ class Inspector(AutoSchema):
 
     def answer_reference(self, form: type[BaseSerializer[Any]]) -> tuple[str, Schema]:
         """The name of an answer's component and the reference to it."""
-        component = self.resolve_serializer(form(), "response")
+        serializer: Any = form()
+        component = self.resolve_serializer(serializer, "response")
         return component.name, component.ref
 
     # -- bodies ------------------------------------------------------------------------------------------------------
