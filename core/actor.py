@@ -42,7 +42,7 @@ class Subject:
 class Origin:
     """Where a request came from, for audit entries only. Both members are "" where there was no request.
 
-    `address` is the client's network address as reported by the trusted proxies; `user_agent` is the header of that name.
+    `address` is the client's network address as reported by the trusted proxies; `user_agent` is the User-Agent header.
     """
 
     address: str = ""

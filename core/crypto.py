@@ -77,7 +77,7 @@ class KeyRing:
         return bytes(sealed).partition(b"\0")[0].decode(errors="replace") == self.current
 
     def digest(self, secret: str, *, purpose: str, key_id: str | None = None) -> str:
-        """Return the HMAC-SHA256 of a high-entropy secret as `keyid:hex`; a stolen table of digests is useless alone."""
+        """Return the HMAC-SHA256 of a high-entropy secret as `keyid:hex`; stolen digests alone prove nothing."""
         name = key_id or self.current
         return f"{name}:{hmac.new(self.key(purpose, name), secret.encode(), hashlib.sha256).hexdigest()}"
 

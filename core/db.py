@@ -66,7 +66,7 @@ def needs_transaction(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def bind_expressions(*, tenant: str, subject: str, location_ids: str, role: str) -> str:
-    """Return SQL for the select list of a membership proof that binds the settings. The arguments are SQL of type text."""
+    """Return the select list by which a membership proof binds the settings; the arguments are SQL of type text."""
     values = (tenant, subject, location_ids, role)
     return ", ".join(f"set_config('{name}', {value}, true)" for name, value in zip(_SETTINGS, values, strict=True))
 
@@ -84,7 +84,7 @@ def bind_call(tenant_id: UUID, role: str = OWN) -> Call:
 
 
 def run_bound(tenant_id: UUID, calls: Sequence[Call]) -> list[Rows]:
-    """Run the calls in one trip: in the open transaction, which the caller has bound, else in a new one for the tenant."""
+    """Run the calls in one trip: in the open transaction, which the caller has bound, or in a new one of the tenant."""
     if connection.in_atomic_block:
         return run(calls)
     return run([bind_call(tenant_id), *calls])[1:]

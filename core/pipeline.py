@@ -186,7 +186,7 @@ def run(calls: Sequence[Call]) -> list[Rows]:
             with held.wrap_database_errors:
                 rows = _exchange(connected, calls)
         except OperationalError:
-            # The pool lent a connection whose server has gone away. Outside a transaction nothing was begun: try another.
+            # The pool lent a connection whose server has gone away. Outside a transaction another one can be tried.
             if last or held.in_atomic_block or connected.pgconn.status == pq.ConnStatus.OK:
                 raise
             held.close()
@@ -198,7 +198,7 @@ def run(calls: Sequence[Call]) -> list[Rows]:
 
 
 def run_last(calls: Sequence[Call]) -> list[Rows]:
-    """Run the last calls of the open transaction; unless an outer block is still open, send its COMMIT in the same trip.
+    """Run the last calls of the open transaction, and its COMMIT in the same trip unless an outer block is open.
 
     Django's own commit then has nothing left to send; its `on_commit` hooks run as usual.
     """

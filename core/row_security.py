@@ -162,7 +162,7 @@ def _own_key(model: type[models.Model]) -> Iterator[str]:
 
 
 def _references(model: type[models.Model]) -> Iterator[str]:
-    """Yield the composite foreign keys `(tenant_id, x_id)` to `(tenant_id, id)`: rows reference their own tenant only."""
+    """Yield the composite foreign keys `(tenant_id, x_id)`, by which rows reference only rows of their own tenant."""
     table, column = model._meta.db_table, security_of(model).tenant_column
     for field in _tenant_references(model) if column else ():
         target = field.related_model

@@ -9,7 +9,7 @@ MFA = "mfa"
 
 
 class StepUpRequired(Forbidden):
-    """The second factor is absent or too old; `max_age` is its allowed age in seconds, `acr_values` what is demanded."""
+    """The second factor is absent or too old; `max_age` is its allowed age in seconds, `acr_values` the demand."""
 
     code = "step_up_required"
     title = "A recent sign-in with a second factor is required."

@@ -1,4 +1,4 @@
-"""What the list of products can be narrowed by."""
+"""Filters of the list of products."""
 
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -12,14 +12,14 @@ from core.row_security import BOUND
 
 from .category_tree import CATEGORIES
 from .models import Product
-from .search_terms import FIRST, LAST, MOST_OF_A_QUESTION, words_of
+from .search_terms import FIRST, LAST, MAX_SEARCH_WORDS, words_of
 from .states import Availability, Status
 
 _BELOW = f't."category" = ANY(ARRAY{CATEGORIES.within("n.code = {0}", column="code")})'
 
-# The ids are found once, in the posting table's keys alone, and each product is then fetched by key. Written as plain joins,
-# PostgreSQL guesses at the numbers and may walk all rows of a big tenant instead; hence the array and the OFFSET 0. A range
-# rather than `^@`, because a plan made without knowing the parameters can use it.
+# The ids are found first, in the keys of the search terms alone; each product is then fetched by its key. With plain
+# joins PostgreSQL misjudges the row counts and may scan all products of a big tenant; hence the array and the OFFSET 0.
+# A range is used rather than `^@`, because a generic plan can use an index for a range.
 _FOUND = f"""t."id" IN (SELECT unnest(ARRAY(
 SELECT w.product_id FROM suppliers_productword w WHERE w.tenant_id = {BOUND} AND {{range}}{{others}})))"""
 _WITH = (
@@ -30,9 +30,10 @@ _RANGE = "{alias}.word >= {first} AND {alias}.word < {last}"
 
 
 def _search(words: list[str]) -> Condition:
-    """Products that have, for each word, one that begins with it; the longest word, likely the rarest, leads.
+    """Return the condition that a product has, for each word, a search term that begins with it.
 
-    A single letter or digit is a word of its own ("size M"), since as a beginning it would find half the catalog.
+    The longest word, probably the rarest, comes first. A single letter or digit must match a whole term ("size M"):
+    half the catalog has a term that begins with it.
     """
     bounds: list[str] = []
     ranges: list[str] = []
@@ -57,7 +58,11 @@ def _one_of(column: str, value: str, known: Iterable[str]) -> Condition:
 
 
 class ProductFilters(Filters):
-    """`category` holds its descendants, `availability` and `status` take comma lists, `search` word beginnings (all of them)."""
+    """Filters of products.
+
+    `category` includes its descendants; `availability` and `status` take comma-separated lists; `search` takes
+    beginnings of words, all of which must match.
+    """
 
     category = django_filters.CharFilter(max_length=64)
     availability = django_filters.CharFilter(max_length=100)
@@ -65,22 +70,22 @@ class ProductFilters(Filters):
     search = django_filters.CharFilter(max_length=200)
     updated_since = django_filters.IsoDateTimeFilter(field_name="updated_at", lookup_expr="gte")
 
-    otherwise: ClassVar = {"status": 't."archived_at" IS NULL'}  # archived products only when they are asked for
+    otherwise: ClassVar = {"status": 't."archived_at" IS NULL'}  # unless `status` names them
 
     class Meta:
         model = Product
         fields: Any = []
 
     def condition_category(self, value: str) -> Condition:
-        """The category itself or one below it."""
+        """Products in the category or in one of its descendants."""
         return Condition(_BELOW, (value,))
 
     def condition_availability(self, value: str) -> Condition:
-        """One availability or several."""
+        """Products with one of the given availabilities."""
         return _one_of("availability", value, Availability.values)
 
     def condition_status(self, value: str) -> Condition:
-        """One status or several; the conditions on `archived_at` say nothing new, but open the partial indexes."""
+        """Products with one of the given statuses; the conditions on `archived_at` make partial indexes usable."""
         found = _one_of("status", value, Status.values)
         names = {part.strip() for part in value.split(",")}
         if Status.ARCHIVED not in names:
@@ -88,9 +93,9 @@ class ProductFilters(Filters):
         return found if len(names) > 1 else Condition(f'{found.sql} AND t."archived_at" IS NOT NULL', found.parameters)
 
     def condition_search(self, value: str) -> Condition:
-        """Products with, for each word of the question, a word that begins with it."""
+        """Products with, for each word of the search, a search term that begins with it."""
         words = words_of(value)
-        if not 1 <= len(words) <= MOST_OF_A_QUESTION:
-            message = f"Search for 1 to {MOST_OF_A_QUESTION} words of letters or digits."
+        if not 1 <= len(words) <= MAX_SEARCH_WORDS:
+            message = f"Search for 1 to {MAX_SEARCH_WORDS} words of letters or digits."
             raise InvalidFields(errors=[FieldError("search", "invalid", message)])
         return _search(words)

@@ -1,4 +1,4 @@
-"""What is kept beside a product so that lists stay cheap: the words it is found by, and the tenant's counter."""
+"""Search terms and counters of products, stored so that searches and totals stay cheap."""
 
 from collections.abc import Sequence
 
@@ -35,22 +35,22 @@ _COUNT_MOVED = {
 
 
 def words_call(product: Product, gtins: Sequence[str]) -> Call:
-    """File a new product under its words."""
+    """Return the statement that adds the search terms of a new product."""
     return _words_call(_ADD, product, gtins)
 
 
 def count_call(product: Product) -> Call:
-    """Count a new product; to be sent last, since the counter's row is what the tenant's other writes wait for."""
+    """Return the statement that counts a new product; send it last, since other writes of the tenant wait for it."""
     return Call(_COUNT_CREATED[product.status], [str(product.tenant_id)])
 
 
 def replace_words(product: Product, gtins: Sequence[str]) -> None:
-    """File a changed product under its words of now, and no others."""
+    """Replace the product's search terms."""
     run([_words_call(_DROP, product, gtins), _words_call(_ADD, product, gtins)])
 
 
 def count_moved(product: Product, before: str) -> None:
-    """Count a product in its status of now instead of the one before."""
+    """Count a product under its present status instead of the status `before`."""
     if product.status != before:
         run([Call(_COUNT_MOVED[before, product.status], [str(product.tenant_id)])])
 
