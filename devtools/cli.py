@@ -1,4 +1,4 @@
-"""The commands of `./dev`. The first stage runs under any Python 3.11+, makes `.venv` and continues in it."""
+"""The verbs of `./dev`. The first stage runs under any Python 3.11+, makes `.venv` and continues in it."""
 
 import argparse
 import os
@@ -13,7 +13,7 @@ from .console import complain, plain
 from .places import ROOT, open_places
 from .trouble import Trouble
 
-_HELP = """./dev COMMAND
+_HELP = """./dev VERB
 
   up [--port 8000] [--data DIR]   run the whole service; Ctrl-C ends it
   test [--long] [pytest options]  run all tests, against real PostgreSQL and Valkey
@@ -30,7 +30,7 @@ _HELP = """./dev COMMAND
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one command; an expected problem prints one line and returns exit code 1."""
+    """Run one verb; an expected problem prints one line and returns exit code 1."""
     verb, rest = (arguments[0], list(arguments[1:])) if arguments else ("help", [])
     if verb in ("help", "--help", "-h") or verb not in _VERBS:
         plain(_HELP)

@@ -34,7 +34,7 @@ def web_command(*, port: int, workers: int) -> list[str]:
 
 
 def worker_command(*, queues: str = "celery,webhooks", processes: int = 2) -> list[str]:
-    """Return the command of a worker of these queues; the webhook dispatcher has its own, because it runs for seconds."""
+    """Return the command of a worker of these queues; the webhook dispatcher has its own, since it runs for seconds."""
     options = [
         "--queues",
         queues,
