@@ -3,7 +3,7 @@
 Only operators that PostgreSQL treats as leakproof are offered, so that indexes work under row security.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import django_filters
@@ -54,10 +54,19 @@ class Filters(django_filters.FilterSet):
     otherwise: ClassVar[Mapping[str, str]] = {}
 
 
-def one_of(column: str, value: str) -> Condition:
-    """A comma list: the column equals one of them."""
-    values = [part.strip() for part in value.split(",") if part.strip()]
-    return Condition(f't."{column}" = ANY({{0}})', (array_literal(values),))
+def one_of(column: str, value: str, known: Sequence[str]) -> Condition:
+    """A comma list of known values, of which the column equals one.
+
+    :raises InvalidFields: a value is unknown, or there is none.
+    """
+    names = [part.strip() for part in value.split(",") if part.strip()]
+    unknown = [name for name in names if name not in known]
+    if unknown or not names:
+        message = f"{', '.join(unknown)[:64] or 'nothing'!r} is not among {', '.join(known)}."
+        raise InvalidFields(errors=[FieldError(column, "invalid_choice", message)])
+    if len(names) == 1:
+        return Condition(f't."{column}" = {{0}}', (names[0],))
+    return Condition(f't."{column}" = ANY({{0}}::text[])', (array_literal(names),))
 
 
 def check_names(query: QueryDict, allowed: Iterable[str]) -> None:

@@ -67,15 +67,15 @@ def check_version(request: HttpRequest, target: Any, body_version: int | None = 
         _conflict(version)
 
 
-def check_upsert(request: HttpRequest, target: Any) -> None:
+def check_upsert(request: HttpRequest, target: Any, body_version: int | None = None) -> None:
     """Hold the preconditions of a PUT under the client's own code against what stands there, or does not.
 
     :raises Duplicate: `If-None-Match: *`, and the code is taken.
-    :raises VersionConflict: If-Match, and there is nothing; `current_version` is null.
+    :raises VersionConflict: If-Match or a `version` in the body, and there is nothing; `current_version` is null.
     """
     if target is not None and request.META.get("HTTP_IF_NONE_MATCH", "").strip() == "*":
         raise Duplicate("The code is taken.")
-    if target is None and "HTTP_IF_MATCH" in request.META:
+    if target is None and ("HTTP_IF_MATCH" in request.META or body_version is not None):
         raise VersionConflict("There is nothing under this code.", current_version=None)
 
 

@@ -39,7 +39,7 @@ from core.errors import Forbidden, NotFound, Unauthenticated
 
 from . import metering
 from .authentication import authenticator
-from .declarations import check_attributes, completed
+from .declarations import check_attributes, check_options, completed
 from .errors import MethodNotAllowed, NotAcceptable, problem_response, refusal_of
 from .filters import Filters
 from .listing import ORDERING_FIELDS, Listing, SortBy
@@ -54,11 +54,13 @@ class ApiViewSet(WritingViewSet):
     """Base of all REST viewsets; see the module.
 
     `family` decides envelope, paging, credentials and limits; `scope_prefix` ("catalog:"), `tenant_kind` and `feature` hold for
-    every operation that names no other; `restriction` narrows every row that is read; `count_sql` may name a cheaper
+    every operation that names no other; `restriction` narrows every row that is read; `binds_tenant` False is for global
+    tables, whose rows `restrictions` alone narrow; `count_sql` may name a cheaper
     exact total of the unfiltered list (tenant is $1); `singleton` marks one resource at its address, without an id;
     `documented` False leaves a view out of the OpenAPI document, where `tag` names another group than the address does,
     `operation_ids` the operations (by action) whose names the rule would spell badly, and `also_listed` other
-    representations that the list may hold.
+    representations that the list may hold. `declared` keeps the
+    operations as they were written, before they took what the class says.
     """
 
     family: ClassVar[str] = "organizations"
@@ -71,12 +73,14 @@ class ApiViewSet(WritingViewSet):
     ordering: ClassVar[str] = "-created_at"
     count_sql: ClassVar[str] = ""
     restriction: ClassVar[Condition | None] = None
+    binds_tenant: ClassVar[bool] = True
     singleton: ClassVar[bool] = False
     documented: ClassVar[bool] = True
     tag: ClassVar[str] = ""
     operation_ids: ClassVar[Mapping[str, str]] = {}
     also_listed: ClassVar[Sequence[type[Representation]]] = ()
     operations: ClassVar[dict[str, Operation]] = {}
+    declared: ClassVar[dict[str, Operation]] = {}
     listing: ClassVar[Listing | None] = None
     lookup_value_converter = "uuid"
     lookup_url_kwarg = "pk"
@@ -84,9 +88,11 @@ class ApiViewSet(WritingViewSet):
     def __init_subclass__(cls, **options: Any) -> None:
         """Check and complete what the class declares; see `api/declarations.py`."""
         super().__init_subclass__(**options)
-        check_attributes(cls, vars(cls))
+        check_attributes(cls, {name for kind in cls.__mro__ if kind not in ApiViewSet.__mro__ for name in vars(kind)})
         if "operations" in vars(cls):
-            cls.listing, cls.operations = completed(cls)
+            cls.declared = cls.operations
+        if cls.declared:  # also of a subclass that changes only, say, serializer_class
+            cls.listing, cls.operations = completed(cls, ApiViewSet)
 
     @classmethod
     def as_view(cls, actions: Any = None, **initkwargs: Any) -> Any:
@@ -94,7 +100,7 @@ class ApiViewSet(WritingViewSet):
 
         :raises ImproperlyConfigured: an action is not among the operations.
         """
-        check_attributes(cls, initkwargs)
+        check_options(cls, ApiViewSet, initkwargs)
         if undeclared := sorted(set((actions or {}).values()) - set(cls.operations)):
             raise ImproperlyConfigured(f"{cls.__name__} declares no operation {', '.join(undeclared)}.")
         made: Any = super().as_view(actions, **initkwargs)

@@ -1,15 +1,23 @@
-"""The size limits of request bodies by path; the HTTP front enforces them before Django sees the request."""
+"""The size limits of request bodies, as the operations declare them; the front and the parser both enforce them."""
 
-MEBIBYTE = 1_048_576
-DEFAULT_BYTES = MEBIBYTE
-_EXACT = {
-    "/v1/products/bulk": 5 * MEBIBYTE,
-    "/fhir/R4": 10 * MEBIBYTE,
-    "/fhir/R4/": 10 * MEBIBYTE,
-    "/v1/files": 20 * MEBIBYTE + 65_536,  # the parts of a multipart body have their own headers
-}
+from functools import cache
+from typing import Any
+
+from api.body import LIMIT_BYTES
+from api.routing import find
 
 
-def body_limit(path: str) -> int:
-    """Return the maximum size in bytes of a body sent to this path."""
-    return _EXACT.get(path, DEFAULT_BYTES)
+def body_limit(method: str, path: str) -> int:
+    """Return the maximum size in bytes of a body sent to this path; the default where no operation is addressed."""
+    match = find(path)
+    return _limits(match.func).get(method.lower(), LIMIT_BYTES) if match else LIMIT_BYTES
+
+
+@cache  # one entry for each route
+def _limits(view: Any) -> dict[str, int]:
+    operations = getattr(getattr(view, "cls", None), "operations", {})
+    return {
+        method: operations[action].body_limit
+        for method, action in getattr(view, "actions", {}).items()
+        if action in operations
+    }

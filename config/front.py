@@ -134,7 +134,7 @@ class Front:
         length = environ.get("CONTENT_LENGTH")
         if refusal is None and (length or "HTTP_TRANSFER_ENCODING" in environ or scope.http_version[0] != "1"):
             try:
-                body = await _read_body(protocol, announced=length, limit=body_limit(scope.path))
+                body = await _read_body(protocol, announced=length, limit=body_limit(scope.method, scope.path))
             except PlatformError as error:
                 refusal = error
             except ProtocolClosed:
@@ -274,10 +274,8 @@ async def _read_body(protocol: HTTPProtocol, *, announced: str | None, limit: in
                     parts.clear()
     except TimeoutError:
         raise RequestTimedOut(f"The body did not arrive within {BODY_SECONDS:g} seconds.") from None
-    if (
-        announced or size > limit
-    ):  # read to its end first, since a client that is still sending does not read the answer
-        raise TooLarge(f"The body may have at most {limit} bytes here.")
+    if announced or size > limit:  # read to its end first: a client that is still sending reads no answer
+        raise TooLarge(f"The body may have at most {limit} bytes here.", limit_bytes=limit)
     return b"".join(parts)
 
 

@@ -50,6 +50,7 @@ class StateScopeMissing(Forbidden):
 
     code = "insufficient_scope"
     title = "Changing a tenant's state needs the scope tenants.provision."
+    extensions = {"required": [PROVISION]}
 
 
 def is_platform(actor: Actor) -> bool:

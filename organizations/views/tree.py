@@ -27,7 +27,6 @@ from .reach import ReachViewSet
 class OrganizationViewSet(ReachViewSet):
     """The tree of organizations, as far as the caller's memberships reach."""
 
-    operation_ids = {"children": "listOrganizationChildren", "tenants": "listOrganizationTenants"}
     scope_prefix = "organizations."
     serializer_class = OrganizationOut
     filterset_class = OrganizationFilters
@@ -96,6 +95,7 @@ class ChildOrganizationViewSet(_BelowViewSet):
 
     serializer_class = OrganizationOut
     filterset_class = ChildFilters
+    operation_ids = {"list": "listOrganizationChildren"}
     operations = {
         "list": Operation(
             "List the organizations below one",
@@ -116,6 +116,7 @@ class OrganizationTenantViewSet(_BelowViewSet):
 
     serializer_class = TenantOut
     filterset_class = TenantFilters
+    operation_ids = {"list": "listOrganizationTenants"}
     operations = {
         "list": Operation("List an organization's tenants", "Only tenants within reach are listed.", tenant="optional"),
     }

@@ -13,7 +13,7 @@ from core.errors import InvalidFields
 from core.pipeline import Call, ReadBack, answers_before, run
 from ledger import public as ledger
 
-from . import events, packagings, queries, rules, search_index
+from . import counters, events, packagings, queries, rules, search_index
 from .models import Product
 from .states import LOT_TRACKED_KINDS, Status, Tracking
 
@@ -45,7 +45,7 @@ def create_product(actor: Actor, data: Mapping[str, Any], at: datetime, reading:
     ]
     read = [reading.call(product.id)] if reading else []
     try:
-        found = run([*calls, *read, search_index.count_call(product)])
+        found = run([*calls, *read, counters.count_call(product)])
     except IntegrityError as error:
         rules.check_references(data, answers_before(error))  # these errors take precedence
         raise
@@ -91,7 +91,7 @@ def replace_product(actor: Actor, product: Product, data: Mapping[str, Any], at:
     packagings.apply(product, packs, at=at)
     search_index.replace_words(product, _gtins(data))
     _record_replaced(actor, product, changed + ["packagings"] * packs.differ, at)
-    search_index.count_moved(product, before)
+    counters.count_moved(product, before)
     return product
 
 
@@ -107,7 +107,7 @@ def archive_product(actor: Actor, product: Product, at: datetime) -> Product:
     packagings.archive(product, at=at)
     fact = events.ProductDeleted(supplier_sku=product.supplier_sku)
     ledger.record(actor=actor, event=fact, resource_id=product.id, at=at, resource_version=product.version)
-    search_index.count_moved(product, before)
+    counters.count_moved(product, before)
     return product
 
 

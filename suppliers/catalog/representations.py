@@ -13,6 +13,8 @@ from .serializers import (
     ControlledIn,
     HazardousIn,
     NationalCodeIn,
+    PackagingIn,
+    ProductIn,
     SubstituteIn,
     UdiIn,
 )
@@ -29,6 +31,7 @@ class PackagingOut(Representation):
             "max_order_quantity", "gross_weight_g", "length_mm", "width_mm", "height_mm",
         )  # fmt: skip
         blank_as_null = ("name",)
+        example = PackagingIn.Meta.example
 
 
 class StorageOut(Representation):
@@ -71,6 +74,7 @@ class ProductOut(Representation):
             "availability", "created_at", "updated_at", "version",
         )  # fmt: skip
         blank_as_null = ("brand", "manufacturer_name", "manufacturer_part_number", "tax_category", "country_of_origin")
+        example = {name: value for name, value in ProductIn.Meta.example.items() if name != "packagings"}
 
 
 class CategoryMappings(serializers.Serializer[None]):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -82,6 +82,9 @@ class PackagingIn(StrictSerializer):
     width_mm = whole()
     height_mm = whole()
 
+    class Meta:
+        example: ClassVar = {"level": "inner", "name": "Box of 100", "units_per_pack": 100, "gtin": "04006381333931"}
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         most = attrs["max_order_quantity"]
         if most is not None and most < attrs["min_order_quantity"]:
@@ -98,6 +101,9 @@ class UdiIn(StrictSerializer):
         choices=vocabularies.DEVICE_CLASSES, required=False, allow_null=True, default=None
     )
 
+    class Meta:
+        example: ClassVar = {"issuing_agency": "GS1", "device_identifier": "04006381333931", "device_class": "I"}
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["issuing_agency"] == states.IssuingAgency.GS1 and gtin14(attrs["device_identifier"]) is None:
             raise _refuse("device_identifier", "A GS1 device identifier must be a GTIN.", "invalid_gtin")
@@ -109,6 +115,9 @@ class NationalCodeIn(StrictSerializer):
 
     system = serializers.CharField(max_length=40)
     value = serializers.CharField(max_length=60)
+
+    class Meta:
+        example: ClassVar = {"system": "PZN", "value": "01234567"}
 
 
 class ClassificationsIn(StrictSerializer):
@@ -129,6 +138,15 @@ class ClassificationsIn(StrictSerializer):
     hs_code = PatternField(
         vocabularies.CLASSIFICATIONS["hs_code"], "an HS code", required=False, allow_null=True, allow_blank=True
     )
+
+    class Meta:
+        example: ClassVar = {
+            "atc": "J01CA04",
+            "emdn": "T0102",
+            "gmdn": "12345",
+            "unspsc": "42132203",
+            "hs_code": "401512",
+        }
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         return {name: code for name, code in attrs.items() if code}
@@ -168,6 +186,9 @@ class ControlledIn(StrictSerializer):
     schedule = serializers.CharField(max_length=20)
     license_type = optional_text(60)
 
+    class Meta:
+        example: ClassVar = {"schedule": "II", "license_type": "pharmacy"}
+
 
 class HazardousIn(StrictSerializer):
     """The classification of dangerous goods."""
@@ -178,6 +199,9 @@ class HazardousIn(StrictSerializer):
         vocabularies.HAZARD_CLASS, "a hazard class such as 3 or 6.1", required=False, allow_null=True, default=None
     )
 
+    class Meta:
+        example: ClassVar = {"un_number": "UN1170", "class": "3"}
+
 
 class SubstituteIn(StrictSerializer):
     """Another product of the supplier that may replace this one, with the ratio of their quantities."""
@@ -185,6 +209,9 @@ class SubstituteIn(StrictSerializer):
     product_id = serializers.UUIDField()
     type = serializers.ChoiceField(choices=states.SubstituteType.choices)
     ratio = PatternField(_RATIO, "a ratio such as 1:2", default="1:1")
+
+    class Meta:
+        example: ClassVar = {"ratio": "1:1"}
 
 
 @extend_schema_field({"type": ["string", "number", "boolean"]})
@@ -218,6 +245,9 @@ class AttributeIn(StrictSerializer):
     unit = serializers.CharField(max_length=20, required=False, allow_null=True, default=None)
     locale = PatternField(_LOCALE, "a language tag", max_length=35, required=False, allow_null=True, default=None)
     source = serializers.ChoiceField(choices=states.AttributeSource.choices, default=states.AttributeSource.SUPPLIER)  # type: ignore[assignment]
+
+    class Meta:
+        example: ClassVar = {"code": "colour", "value": "blue", "unit": None, "locale": "en"}
 
 
 class ProductIn(StrictSerializer):
@@ -258,6 +288,19 @@ class ProductIn(StrictSerializer):
     attributes: serializers.ListSerializer[Any] = serializers.ListSerializer(
         child=AttributeIn(), max_length=200, required=False
     )
+
+    class Meta:
+        example: ClassVar = {
+            "supplier_sku": "GLV-NIT-M-100",
+            "name": "Nitrile examination gloves, M",
+            "category": "gloves",
+            "kind": "consumable",
+            "status": "active",
+            "base_unit": "EA",
+            "packagings": [{"level": "inner", "name": "Box of 100", "units_per_pack": 100, "gtin": "4006381333931"}],
+            "country_of_origin": "DE",
+            "lead_time_days": 3,
+        }
 
     def validate_packagings(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for name in ("id", "gtin"):

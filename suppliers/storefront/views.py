@@ -13,18 +13,6 @@ from suppliers.catalog.serializers import ProductCreateIn, ProductIn
 from .actions import archive_product
 from .representations import ProductOut
 
-_EXAMPLE = {
-    "supplier_sku": "GLV-NIT-M-100",
-    "name": "Nitrile examination gloves, M",
-    "category": "gloves",
-    "kind": "consumable",
-    "status": "active",
-    "base_unit": "EA",
-    "packagings": [{"level": "inner", "name": "Box of 100", "units_per_pack": 100, "gtin": "4006381333931"}],
-    "country_of_origin": "DE",
-    "lead_time_days": 3,
-}
-
 
 class ProductViewSet(ApiViewSet):
     """The products of a supplier. An archived product can still be read; it can never be written again."""
@@ -49,7 +37,6 @@ class ProductViewSet(ApiViewSet):
             body=ProductCreateIn,
             run=create_product,
             errors=(SkuTaken, GtinTaken),
-            example=_EXAMPLE,
         ),
         "retrieve": Operation("Get a product"),
         "update": Operation(
@@ -59,7 +46,6 @@ class ProductViewSet(ApiViewSet):
             find=locked_product,
             run=replace_product,
             errors=(VersionConflict, InvalidTransition, SkuTaken, GtinTaken, FieldLocked),
-            example=_EXAMPLE,
         ),
         "destroy": Operation(
             "Archive a product",
