@@ -1,7 +1,7 @@
 """The platform's category tree, and its seeding after every migration.
 
 Mappings name the corresponding node of UNSPSC (UN Standard Products and Services Code), EMDN (European Medical Device
-Nomenclature) or ATC (WHO Anatomical Therapeutic Chemical classification) where there is one that means the same or more.
+Nomenclature) or ATC (WHO Anatomical Therapeutic Chemical classification), where one has the same or a wider meaning.
 """
 
 from typing import Any, NamedTuple
