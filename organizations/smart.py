@@ -41,7 +41,7 @@ def of_one_patient(scopes: Iterable[str]) -> bool:
 def describe(scope: str) -> str | None:
     """Describe in words what a SMART scope allows; None for any other scope."""
     if scope == ONE_PATIENT:
-        return "Limit access to the record of one patient, whom you choose."
+        return "See the record of one patient only, whom you choose."
     match = _SCOPE.fullmatch(scope)
     if match is None:
         return None

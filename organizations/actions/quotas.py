@@ -98,7 +98,7 @@ def add_missing_quota(tenant_id: UUID, key: str, at: datetime) -> bool:
 
 def _check(key: str, amount: int) -> None:
     if key not in plans.QUOTA_KEYS or amount < 1:
-        raise ValueError(f"unknown quota or invalid amount: {key} {amount}")
+        raise ValueError(f"no such quota, or an amount below 1: {key} {amount}")
 
 
 def _values(tenant_id: UUID, key: str, amount: int, at: datetime) -> dict[str, Any]:
