@@ -2,39 +2,37 @@
 
 import logging
 from collections.abc import Callable
-from typing import Any, TypeVar
-from uuid import UUID
+from typing import Any
+from uuid import UUID, uuid5
 
+import orjson
 from django.db import Error, transaction
 from django.http import HttpRequest, HttpResponse
 
 from core import clock, pipeline
-from core.actor import Actor
+from core.ids import uuid7
 
-from . import envelopes, idempotency
+from . import idempotency
 from .authentication import authenticator
 from .views import ApiViewSet
-from .writing import Answer, Command, read_body
+from .writing import Command, read_body
 
 log = logging.getLogger(__name__)
 
-Prepared = TypeVar("Prepared")
-
 
 class DeferredWriteViewSet(ApiViewSet):
-    """Base of views with operations that ask another server before they answer."""
+    """Base of views with operations that ask another server before they answer.
 
-    def write_deferred(
-        self,
-        prepare: Callable[[Command, idempotency.Claim | None], Prepared],
-        act: Callable[[Prepared], Answer],
-        *,
-        find: Callable[[Actor], Any],
-    ) -> HttpResponse:
-        """Prove, read and prepare in one transaction; act outside any; keep the answer under the key in another.
+    Such an operation names as `run` the action that prepares inside a transaction what is sent. Beside its usual arguments
+    it takes `mark`: an id that is the same for every repeat under one Idempotency-Key, else a fresh one. What is sent must
+    bear it, as two repeats at the same moment both send.
+    """
 
-        A repeat after the end gets the first answer and acts no more. Two at the same moment both act, as neither holds
-        anything while it waits: what is sent outside must bear a mark that is made of the key.
+    def write_deferred(self, send: Callable[[Any], Any]) -> HttpResponse:
+        """Prove, find and run in one transaction; send outside any; keep the answer under the key in another.
+
+        `send` takes what the action returned and gives the JSON value to answer. A repeat after the end gets the first
+        answer and sends no more.
         """
         request: HttpRequest = self.request
         key = idempotency.key_of(request)
@@ -46,13 +44,12 @@ class DeferredWriteViewSet(ApiViewSet):
             )
             earlier = claim.earlier() if claim else None
             if earlier is not None:
-                headers = {**earlier.headers, "Idempotency-Replayed": "true"}
-                return envelopes.respond(earlier.content, status=earlier.status, headers=headers)
-            target = find(actor)
+                return self._replay(actor, earlier)
+            target = self.operation.found(actor, self.kwargs)
             data, _ = read_body(request, self.operation)
-            prepared = prepare(Command(actor=actor, data=data, target=target, at=clock.now()), claim)
-        result = act(prepared)
-        response = self.answer(result.content, status=self.operation.status, headers=result.headers)
+            command = Command(actor=actor, data=data, target=target, at=clock.now())
+            prepared = self._act(command, {"mark": _mark(claim)})
+        response = self.answer(orjson.dumps(send(prepared), default=str), status=self.operation.status)
         if claim is not None:
             self._keep(claim, tenant_id, response)
         return response
@@ -66,3 +63,11 @@ class DeferredWriteViewSet(ApiViewSet):
                     claim.keep(response, secrets=self.operation.secrets)
         except Error as error:
             log.warning("answer not kept", extra={"error": type(error).__name__})
+
+
+def _mark(claim: idempotency.Claim | None) -> UUID:
+    """A fresh id, or the one that this Idempotency-Key always has."""
+    if claim is None:
+        return uuid7()
+    tenant_id, subject_id, key = claim.owner
+    return uuid5(UUID(tenant_id), f"{subject_id}/{claim.fingerprint}/{key}")

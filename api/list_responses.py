@@ -1,27 +1,39 @@
 """Answers of lists: page lists with exact totals, cursor lists with sealed positions."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 
 from core import clock, cursors
 from core.pipeline import Rows
 
 from . import envelopes
-from .listing import Query
+from .families import PAGES, Paging
+from .filters import check_names
+from .listing import Query, positive
+
+
+def asked_limit(query: QueryDict, paging: Paging) -> int:
+    """The `limit` of a list.
+
+    :raises InvalidPage: not a positive integer.
+    """
+    return positive(query.get("limit"), paging.default, most=paging.most)
+
+
+def asked_page(query: QueryDict) -> dict[str, int]:
+    """The `page` and `limit` of a page list.
+
+    :raises InvalidPage: one is not a positive integer.
+    """
+    return {"page": positive(query.get("page"), 1), "limit": asked_limit(query, PAGES)}
 
 
 def page_answer(request: HttpRequest, rows: Rows, *, page: int, limit: int) -> HttpResponse:
-    """The page envelope with first, prev and next links; every row carries the total, an empty page one row."""
-    count = int(rows.value() or 0)
+    """The page envelope of rows that each carry the total; an empty page is one row."""
     items = [item for item in (rows.value(n, 1) for n in range(len(rows))) if item is not None]
-    relations = {"first": {"page": 1, "limit": limit}}
-    if page > 1:
-        relations["prev"] = {"page": page - 1, "limit": limit}
-    if page * limit < count:
-        relations["next"] = {"page": page + 1, "limit": limit}
-    content = envelopes.page(items, page=page, limit=limit, total=count)
-    return envelopes.respond(content, headers={"Link": envelopes.link(request, **relations)})
+    return _page(request, items, page=page, limit=limit, total=int(rows.value() or 0))
 
 
 def open_cursor(request: HttpRequest, query: Query, tenant_id: UUID | None) -> tuple[str | None, ...] | None:
@@ -29,18 +41,8 @@ def open_cursor(request: HttpRequest, query: Query, tenant_id: UUID | None) -> t
 
     :raises InvalidCursor: altered, of another list, tenant or filter, or too old.
     """
-    text = request.GET.get("cursor")
-    if text is None:
-        return None
-    position = cursors.open(
-        text,
-        tenant_id=tenant_id,
-        path=request.path,
-        sort=query.order.text,
-        filters_hash=query.filters_hash,
-        at=clock.now(),
-    )
-    return (*position.values, position.id)
+    position = _position(request, sort=query.order.text, filters_hash=query.filters_hash, tenant_id=tenant_id)
+    return (*position.values, position.id) if position else None
 
 
 def cursor_answer(
@@ -52,14 +54,66 @@ def cursor_answer(
     token = None
     if len(rows) > limit:
         keys = [(value or b"").decode() for value in rows.row(shown - 1)[1:]]
-        token = cursors.seal(
-            cursors.Position(tuple(keys[:-1]), keys[-1], "next"),
-            tenant_id=tenant_id,
-            path=request.path,
-            sort=query.order.text,
-            filters_hash=query.filters_hash,
-            at=clock.now(),
-        )
-    content = envelopes.cursor(items, next_cursor=token, limit=limit)
+        last = cursors.Position(tuple(keys[:-1]), keys[-1], "next")
+        token = _sealed(request, last, sort=query.order.text, filters_hash=query.filters_hash, tenant_id=tenant_id)
+    return _cursor(request, items, token=token, limit=limit)
+
+
+def items_answer(request: HttpRequest, items: Sequence[bytes], *, paging: Paging, sort: str) -> HttpResponse:
+    """A list that no table holds, sorted by `sort`; its cursors count items.
+
+    :raises UnknownParameter, DuplicateParameter, InvalidPage, InvalidCursor: as for any list.
+    """
+    check_names(request.GET, ("limit", paging.parameter))
+    if paging is PAGES:
+        asked = asked_page(request.GET)
+        first = (asked["page"] - 1) * asked["limit"]
+        return _page(request, items[first : first + asked["limit"]], total=len(items), **asked)
+    limit, position = asked_limit(request.GET, paging), _position(request, sort=sort)
+    first = int(position.id) if position else 0
+    token = None
+    if first + limit < len(items):
+        token = _sealed(request, cursors.Position((), str(first + limit)), sort=sort)
+    return _cursor(request, items[first : first + limit], token=token, limit=limit)
+
+
+def _page(request: HttpRequest, items: Sequence[bytes], *, page: int, limit: int, total: int) -> HttpResponse:
+    """The page envelope with first, prev and next links."""
+    relations = {"first": {"page": 1, "limit": limit}}
+    if page > 1:
+        relations["prev"] = {"page": page - 1, "limit": limit}
+    if page * limit < total:
+        relations["next"] = {"page": page + 1, "limit": limit}
+    content = envelopes.page(list(items), page=page, limit=limit, total=total)
+    return envelopes.respond(content, headers={"Link": envelopes.link(request, **relations)})
+
+
+def _cursor(request: HttpRequest, items: Sequence[bytes], *, token: str | None, limit: int) -> HttpResponse:
+    """The cursor envelope; `token` opens the next page, None where there is none."""
+    content = envelopes.cursor(list(items), next_cursor=token, limit=limit)
     headers = {"Link": envelopes.link(request, next={"cursor": token, "limit": limit})} if token else {}
     return envelopes.respond(content, headers=headers)
+
+
+def _position(
+    request: HttpRequest, *, sort: str, filters_hash: str = "", tenant_id: UUID | None = None
+) -> cursors.Position | None:
+    text = request.GET.get("cursor")
+    if text is None:
+        return None
+    return cursors.open(
+        text, tenant_id=tenant_id, path=request.path, sort=sort, filters_hash=filters_hash, at=clock.now()
+    )
+
+
+def _sealed(
+    request: HttpRequest,
+    position: cursors.Position,
+    *,
+    sort: str,
+    filters_hash: str = "",
+    tenant_id: UUID | None = None,
+) -> str:
+    return cursors.seal(
+        position, tenant_id=tenant_id, path=request.path, sort=sort, filters_hash=filters_hash, at=clock.now()
+    )

@@ -102,7 +102,17 @@ def _sort(shape: Shape, entry: str | SortBy) -> tuple[str, Sort]:
     found = next((one for one in shape.model._meta.concrete_fields if one.column == column), None)
     if found is None:
         raise ImproperlyConfigured(f"{shape.name}: {shape.model.__name__} has no column {column} to sort by.")
-    return name, Sort(column, _CASTS.get(found.get_internal_type()) or str(found.db_type(connection)))
+    return name, Sort(column, _cast(found))
+
+
+def _cast(found: Any) -> str:
+    return _CASTS.get(found.get_internal_type()) or str(found.db_type(connection))
+
+
+def _tie_break(shape: Shape) -> Sort:
+    """The key that tells any two rows apart, whose column a derived table may have of its own."""
+    found = next((one for one in shape.model._meta.concrete_fields if one.column == shape.key), None)
+    return Sort(shape.key, _cast(found) if found else "uuid")
 
 
 # `text`, because a cast to varchar(n) would cut the value silently.
@@ -186,7 +196,7 @@ def order(listing: Listing, text: str) -> Order:
         keys.append((found, part.startswith("-")))
     if not keys:
         raise UnknownSort("sort is empty.", allowed=sorted(listing.sorts))
-    keys.append((Sort(listing.shape.key, "uuid"), keys[-1][1]))
+    keys.append((_tie_break(listing.shape), keys[-1][1]))
     sql = ", ".join(f't."{key.column}" {"DESC" if down else "ASC"}' for key, down in keys)
     return Order(text, tuple(keys), sql)
 

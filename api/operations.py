@@ -39,7 +39,8 @@ class Operation:
 
     Work: `run` is the action, called with actor, target, data and instant, of which the operation leaves out the target
     where it has no `find` and the data where it has no `body`; `find` is called with the actor and the ids of the path
-    and returns the locked target, for an upsert None where there is none.
+    and returns the locked target. `upsert` is a PUT under the client's own code: `find` returns None where nothing stands,
+    and `run` takes the code too, by its name in the path.
 
     Rate limit: `costs` False counts no request; `policy` is a rate policy other than the family's.
     """
@@ -87,5 +88,5 @@ class Operation:
 
 
 @cache
-def _parameters(action: Callable[..., Any]) -> frozenset[str]:
-    return frozenset(signature(action).parameters)
+def _parameters(run: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(signature(run).parameters)

@@ -67,15 +67,15 @@ def check_version(request: HttpRequest, target: Any, body_version: int | None = 
         _conflict(version)
 
 
-def check_upsert(request: HttpRequest, target: Any) -> None:
+def check_upsert(request: HttpRequest, target: Any, body_version: int | None = None) -> None:
     """Check the preconditions of a PUT under a code that the client has chosen; `target` is None if the code is free.
 
     :raises Duplicate: `If-None-Match: *` was sent, but the code is taken.
-    :raises VersionConflict: If-Match was sent, but the code is free; `current_version` is null.
+    :raises VersionConflict: If-Match or a `version` was sent, but the code is free; `current_version` is null.
     """
     if target is not None and request.META.get("HTTP_IF_NONE_MATCH", "").strip() == "*":
         raise Duplicate("The code is taken.")
-    if target is None and "HTTP_IF_MATCH" in request.META:
+    if target is None and ("HTTP_IF_MATCH" in request.META or body_version is not None):
         raise VersionConflict("There is no resource with this code.", current_version=None)
 
 

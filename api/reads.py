@@ -18,8 +18,8 @@ from . import envelopes, metering, preconditions
 from .authentication import authenticator, tenant_header
 from .families import CURSORS, PAGES, Envelope, Style, check_credential, style_of
 from .filters import check_names
-from .list_responses import cursor_answer, open_cursor, page_answer
-from .listing import Listing, Query, cursor_call, one_call, page_call, positive, read_query
+from .list_responses import asked_limit, asked_page, cursor_answer, open_cursor, page_answer
+from .listing import Listing, Query, cursor_call, one_call, page_call, read_query
 from .operations import Operation
 from .permissions import authorize
 from .shapes import Selection, Shape, select
@@ -29,6 +29,7 @@ class ReadingViewSet(GenericViewSet[Any]):
     """The reading half of `ApiViewSet`."""
 
     family: ClassVar[str]
+    binds_tenant: ClassVar[bool]
     restriction: ClassVar[Condition | None]
     lookup_url_kwarg: str
     request: HttpRequest  # type: ignore[assignment]  # Django's own; DRF's wrapper costs time
@@ -103,53 +104,52 @@ class ReadingViewSet(GenericViewSet[Any]):
         """Return the conditions on every row that the view reads, beside its tenant; by default `restriction`."""
         return (self.restriction,) if self.restriction else ()
 
-    def list_page(self, *extra: Condition, listing: Listing | None = None, bound: bool = True) -> HttpResponse:
+    def list_page(self, *extra: Condition, listing: Listing | None = None) -> HttpResponse:
         """Answer a list, in the family's envelope.
 
         `extra` conditions narrow the list. `listing` replaces the operation's own, and the view's restrictions do not
-        apply to it. `bound=False` reads a global table.
+        apply to it.
         """
         found = listing or self.operation.listing
         assert found is not None
         narrowed = [*(() if listing else self.restrictions()), *extra]
-        return (self._page if self.style.paging is PAGES else self._cursor)(found, narrowed, bound=bound)
+        return (self._page if self.style.paging is PAGES else self._cursor)(found, narrowed)
 
     def _query(self, listing: Listing, extra: Sequence[Condition], *paging: str) -> Query:
         query = read_query(listing, self.request.GET, *paging)
         return Query(query.listing, query.selection, query.order, query.conditions, tuple(extra))
 
-    def _run(self, calls: Callable[[UUID | None], Sequence[Call]], *, bound: bool) -> list[Rows]:
-        return self.read(calls)[1] if bound else pipeline.run(calls(None))
+    def _run(self, calls: Callable[[UUID | None], Sequence[Call]]) -> list[Rows]:
+        return self.read(calls)[1] if self.binds_tenant else pipeline.run(calls(None))
 
-    def _page(self, listing: Listing, extra: Sequence[Condition], *, bound: bool) -> HttpResponse:
+    def _page(self, listing: Listing, extra: Sequence[Condition]) -> HttpResponse:
         asked: dict[str, int] = {}
 
         def calls(tenant_id: UUID | None) -> list[Call]:
             query = self._query(listing, extra, "page")
-            asked["page"] = positive(self.request.GET.get("page"), 1)
-            asked["limit"] = positive(self.request.GET.get("limit"), PAGES.default, most=PAGES.most)
+            asked.update(asked_page(self.request.GET))
             return [page_call(query, tenant_id, **asked)]
 
-        (rows,) = self._run(calls, bound=bound)
+        (rows,) = self._run(calls)
         return page_answer(self.request, rows, **asked)
 
-    def _cursor(self, listing: Listing, extra: Sequence[Condition], *, bound: bool) -> HttpResponse:
+    def _cursor(self, listing: Listing, extra: Sequence[Condition]) -> HttpResponse:
         asked: dict[str, Any] = {}
 
         def calls(tenant_id: UUID | None) -> list[Call]:
             query = asked["query"] = self._query(listing, extra, "cursor")
-            limit = asked["limit"] = positive(self.request.GET.get("limit"), CURSORS.default, most=CURSORS.most)
+            limit = asked["limit"] = asked_limit(self.request.GET, CURSORS)
             asked["tenant_id"] = tenant_id
             after = open_cursor(self.request, query, tenant_id)
             return [cursor_call(query, tenant_id, after=after, limit=limit)]
 
-        (rows,) = self._run(calls, bound=bound)
+        (rows,) = self._run(calls)
         return cursor_answer(self.request, rows, **asked)
 
     # -- one object ----------------------------------------------------------------------------------------------------
 
     def retrieve_one(
-        self, key: object = None, *, shape: Shape | None = None, extra: Condition | None = None, bound: bool = True
+        self, key: object = None, *, shape: Shape | None = None, extra: Condition | None = None
     ) -> HttpResponse:
         """Answer one object with its ETag, or 304; `key` replaces the id in the path.
 
@@ -166,7 +166,7 @@ class ReadingViewSet(GenericViewSet[Any]):
             chosen = asked["selection"] = select(found, self.request.GET.get("fields"), self.request.GET.get("include"))
             return [one_call(found, chosen, tenant_id, str(key), all_of(conditions))]
 
-        (rows,) = self._run(calls, bound=bound)
+        (rows,) = self._run(calls)
         if not len(rows):
             raise NotFound(f"No such {found.name}.")
         content, version = rows.row()

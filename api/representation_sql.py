@@ -2,9 +2,12 @@
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, models
 from psycopg.sql import quote
+
+from core.row_security import security_of
 
 INSTANT = "to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
 _ROW = re.compile(r"(?<![\w.\"])t\.")
@@ -40,3 +43,26 @@ def _column(model: type[models.Model], name: str) -> str:
     found = model._meta.get_field(name)
     assert isinstance(found, models.Field)
     return str(found.column)
+
+
+def beside_sql(model: type[models.Model], other: type[models.Model], by: str, value: str) -> str:
+    """A sub-select of a value over `h`, the one row of another table whose column `by` names the row `t` of a model."""
+    tenant, outer = security_of(other).tenant_column, security_of(model).tenant_column
+    walls = [f'h."{tenant}" = t."{outer}"'] if tenant and outer else []
+    walls.append(f'h."{by}" = t."{model._meta.pk.column}"')
+    return f'(SELECT {value} FROM "{other._meta.db_table}" h WHERE {" AND ".join(walls)})'
+
+
+def with_default(value: str, column: "models.Field[Any, Any]") -> str:
+    """A value over a column, or the column's `db_default` where it is null."""
+    return f"coalesce({value}, {_default(column)})" if column.has_db_default() else value
+
+
+def or_null(value: str, column: "models.Field[Any, Any]") -> str:
+    """A column's value, null where it is the column's `db_default`."""
+    return f"nullif({value}, {_default(column)})" if column.has_db_default() else value
+
+
+def _default(column: "models.Field[Any, Any]") -> str:
+    default: Any = column.db_default
+    return quote(getattr(default, "value", default))

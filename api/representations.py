@@ -23,18 +23,20 @@ The same declaration gives `fields`, `include` and the component of the OpenAPI 
 PostgreSQL writes with what DRF renders from the same row.
 """
 
+import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, ClassVar, NoReturn
 
-from django.core.exceptions import ImproperlyConfigured
-from django.db import models
+from django.core.exceptions import FieldDoesNotExist, FieldError, ImproperlyConfigured
+from django.db import connections, models
 from django.db.models.expressions import RawSQL
 from rest_framework import serializers
 
 from core import clock
 from core.row_security import security_of
 
-from .representation_sql import INSTANT, condition_sql, moved_to, order_sql
+from .representation_sql import INSTANT, beside_sql, condition_sql, moved_to, or_null, order_sql, with_default
 from .shapes import Field, Shape
 
 AnyField = serializers.Field[Any, Any, Any, Any]
@@ -44,7 +46,8 @@ class Instant(serializers.DateTimeField):
     """A timestamptz column: RFC 3339, UTC, three decimals."""
 
     def to_representation(self, value: Any) -> Any:
-        return clock.rfc3339(value) if value is not None else None
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else value
+        return clock.rfc3339(moment) if moment is not None else None
 
 
 class OpenChoice(serializers.ChoiceField):
@@ -78,8 +81,13 @@ class Computed(serializers.Field[Any, Any, Any, Any]):
         self.sql, self.form = sql, form
 
     def get_attribute(self, instance: Any) -> Any:
-        """The value that was computed for the row, kept by the member's name in `instance.computed`."""
-        return instance.computed[self.field_name]
+        """The value, computed for this row alone: right wherever DRF renders a row, and a statement for each."""
+        shape = type(self.parent).shape  # type: ignore[attr-defined]
+        sql = f"SELECT to_json(({self.sql}))::text FROM {shape.table} t".replace("%", "%%")
+        with connections[instance._state.db].cursor() as cursor:
+            cursor.execute(f'{sql} WHERE t."{instance._meta.pk.column}" = %s', [instance.pk])
+            (found,) = cursor.fetchone() or (None,)
+        return None if found is None else json.loads(found)
 
     def to_representation(self, value: Any) -> Any:
         return self.form.to_representation(value)
@@ -102,7 +110,7 @@ class Rows(serializers.ListSerializer[Any]):
     def _rows_of(self, parent: Any) -> Any:
         """Fetch the rows with the ORM, for DRF's own rendering."""
         model = self.child.Meta.model  # type: ignore[union-attr]
-        rows = model._default_manager.filter(**{self.by: parent})
+        rows = model._default_manager.using(parent._state.db).filter(**{self.by: parent.pk})
         if isinstance(self.where, models.Q):
             rows = rows.filter(self.where)
         elif self.where:
@@ -118,10 +126,13 @@ class Representation(serializers.ModelSerializer[Any]):
     """Base of every answer that is read from one table; see the module.
 
     `Meta` may name, beside DRF's `model`, `fields` and `extra_kwargs`: `includes`, members that only `include` brings;
-    `revealed`, members that only the answer of a write holds (`core.results.Revealed`); `blank_as_null`, text columns whose empty text is null; `name`, what a person calls it; `where`, what is visible at
-    all (a Q, or SQL); `rows`, SQL that stands in place of the model's table; `key`, the column of the path's id;
-    `version`, the column behind the ETag, or None; `tenant_column`; `unversioned`, SQL for a text that changes with what
-    is shown but not counted by the version; `example`, members of the example that read better than made ones.
+    `revealed`, members that only the answer of a write holds (`core.results.Revealed`); `blank_as_null`, text columns
+    whose empty text is null; `beside`, another table with at most one row for each of this one, and its column of this
+    row's id: names that the model lacks are its columns, a missing row stands for its columns' `db_default`, and as
+    `version` does not count its changes, they become part of the ETag; `name`, what a person calls it; `where`, what is
+    visible at all (a Q, or SQL); `rows`, SQL that stands in place of the model's table; `key`, the column of the path's
+    id; `version`, the column behind the ETag, or None; `tenant_column`; `example`, members of the example that read
+    better than made ones.
     """
 
     serializer_field_mapping: ClassVar[Any] = {
@@ -143,7 +154,7 @@ class Representation(serializers.ModelSerializer[Any]):
         if hasattr(cls, "Meta"):
             try:
                 cls.shape = compiled(cls)
-            except (AssertionError, ImproperlyConfigured) as error:
+            except (AssertionError, FieldDoesNotExist, FieldError, ImproperlyConfigured) as error:
                 raise ImproperlyConfigured(f"{cls.__name__}: {error}") from error
 
     @classmethod
@@ -172,11 +183,23 @@ class Representation(serializers.ModelSerializer[Any]):
         """Build the field of a column; the id of a foreign key (`tenant_id`) is a column like any other."""
         column = _model_field(model_class, field_name)
         if column is None:
-            self.build_unknown_field(field_name, model_class)
+            return self._build_beside(field_name) or self.build_unknown_field(field_name, model_class)
         if column.is_relation:
             kind, options = self.build_standard_field(field_name, column.target_field)
             return kind, {"help_text": options.get("help_text", ""), "allow_null": column.null}
         return self.build_standard_field(field_name, column)
+
+    def _build_beside(self, name: str) -> Any:
+        """A column of the table beside; None where that lacks it too."""
+        found = _beside(self)
+        column = _model_field(found[0], name) if found else None
+        if found is None or column is None:
+            return None
+        kind, options = self.build_standard_field(name, column)
+        form = kind(**options)
+        form.allow_null = column.null
+        value = beside_sql(self.Meta.model, *found, _written(form, f'h."{column.column}"'))
+        return Computed, {"sql": with_default(value, column), "form": form}
 
     def to_representation(self, instance: Any) -> Any:
         """Render a row in Python, as the reference that the compiled SQL is tested against."""
@@ -195,6 +218,23 @@ def _model_field(model: type[models.Model], name: str) -> Any:
     return next((field for field in model._meta.concrete_fields if field.attname == name), None)
 
 
+def _beside(form: Representation) -> tuple[type[models.Model], str] | None:
+    found: tuple[type[models.Model], str] | None = getattr(form.Meta, "beside", None)
+    return found
+
+
+def _unversioned(form: Representation) -> str:
+    """SQL for a text that changes with the members of the table beside, null where all have their defaults."""
+    found = _beside(form)
+    if found is None:
+        return ""
+    others = [name for name in form.Meta.fields if _model_field(form.Meta.model, name) is None]
+    own = [column for name in others if (column := _model_field(found[0], name))]
+    values = ", ".join(or_null(f'h."{column.column}"', column) for column in own)
+    nothing = f"({',' * (len(own) - 1)})"
+    return beside_sql(form.Meta.model, *found, f"left(md5(nullif(row({values})::text, '{nothing}')), 12)")
+
+
 def compiled(kind: type[Representation]) -> Shape:
     """Compile a representation: the SQL of its members, its table, key and version.
 
@@ -207,6 +247,7 @@ def compiled(kind: type[Representation]) -> Shape:
     members = {
         name: Field(name, _expression(field, form, "t")) for name, field in form.fields.items() if name not in revealed
     }
+    _check_names(meta, form.fields)
     where = getattr(meta, "where", "")
     return Shape(
         name=getattr(meta, "name", "") or _words(kind.__name__),
@@ -218,9 +259,22 @@ def compiled(kind: type[Representation]) -> Shape:
         version=getattr(meta, "version", "version"),
         where=condition_sql(meta.model, where) if isinstance(where, models.Q) else where,
         rows=getattr(meta, "rows", ""),
-        unversioned=getattr(meta, "unversioned", ""),
+        unversioned=_unversioned(form),
         representation=kind,
     )
+
+
+def _check_names(meta: Any, members: Mapping[str, AnyField]) -> None:
+    """Hold every name of `Meta` against the members, or against the columns of the table."""
+    for option in ("includes", "revealed", "blank_as_null", "extra_kwargs", "example"):
+        for name in getattr(meta, option, None) or ():
+            if name not in members:
+                _refuse(f"Meta.{option} names {name}, which is no member")
+    columns = {field.column for field in meta.model._meta.concrete_fields}
+    for option, usual in (("key", "id"), ("version", "version")):
+        column = getattr(meta, option, usual)
+        if column and column not in columns and not getattr(meta, "rows", ""):
+            _refuse(f"Meta.{option}: {meta.model.__name__} has no column {column}")
 
 
 def _words(name: str) -> str:
@@ -236,7 +290,11 @@ def _expression(field: AnyField, owner: Representation, row: str) -> str:
         return f"({_rows(field, owner, row)})"
     if isinstance(field, Representation):
         return f"({_object(field, row)})"
-    column = _column(owner, field, row)
+    return _written(field, _column(owner, field, row))
+
+
+def _written(field: AnyField, column: str) -> str:
+    """The SQL that writes a column's value as the field does."""
     if isinstance(field, Instant):
         return INSTANT.format(column)
     if isinstance(field, serializers.DecimalField):
@@ -280,7 +338,7 @@ def _rows(field: Rows, owner: Representation, row: str) -> str:
     if isinstance(field.where, models.Q):
         conditions.append(condition_sql(model, field.where, alias))
     elif field.where:
-        conditions.append(f"({moved_to(field.where.replace('parent.', f'{row}.'), alias)})")
+        conditions.append(f"({moved_to(field.where, alias).replace('parent.', f'{row}.')})")
     members = ", ".join(f'{_expression(one, form, alias)} AS "{name}"' for name, one in form.fields.items())
     return (
         f"SELECT coalesce(json_agg({alias}), '[]') FROM (SELECT {members} FROM \"{model._meta.db_table}\" {alias}"

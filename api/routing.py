@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
+from django.core.exceptions import ImproperlyConfigured
 from django.urls import ResolverMatch, URLPattern, URLResolver, get_resolver, path
 from django.urls.resolvers import RoutePattern
 from rest_framework.routers import DynamicRoute, Route, SimpleRouter
@@ -21,7 +22,12 @@ class Router(SimpleRouter):
         super().__init__(trailing_slash=False, use_regex_path=False)
 
     def get_routes(self, viewset: Any) -> list[Route]:
-        """DRF's routes; those of a singleton stand at the prefix itself."""
+        """DRF's routes; those of a singleton stand at the prefix itself.
+
+        :raises ImproperlyConfigured: the viewset declares no operations, so it would have no route.
+        """
+        if not viewset.operations:
+            raise ImproperlyConfigured(f"{viewset.__name__}.operations is empty, so nobody could call it.")
         return [_SINGLETON] if viewset.singleton else super().get_routes(viewset)
 
     def get_method_map(self, viewset: Any, method_map: Any) -> dict[str, str]:

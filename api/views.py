@@ -40,7 +40,7 @@ from core.errors import Forbidden, NotFound, Unauthenticated
 
 from . import metering
 from .authentication import authenticator
-from .declarations import check_attributes, completed
+from .declarations import check_attributes, check_options, completed
 from .errors import MethodNotAllowed, NotAcceptable, problem_response, refusal_of
 from .filters import Filters
 from .listing import ORDERING_FIELDS, Listing, SortBy
@@ -55,9 +55,10 @@ class ApiViewSet(WritingViewSet):
     """Base of all REST viewsets; the module's docstring shows one.
 
     `family` decides envelope, paging, credentials and rate limit. `scope_prefix` ("catalog:"), `tenant_kind` and
-    `feature` apply to every operation that names no other. `restriction` narrows every row that is read. `count_sql` is
-    cheaper SQL for the exact total of the unfiltered list; the tenant is $1. `singleton` marks one resource at its
-    address, without an id.
+    `feature` apply to every operation that names no other. `restriction` narrows every row that is read. `binds_tenant`
+    False is for global tables, whose rows only `restrictions` narrow. `count_sql` is cheaper SQL for the exact total of
+    the unfiltered list; the tenant is $1. `singleton` marks one resource at its address, without an id. `declared` keeps
+    the operations as they were written, before the class's attributes completed them.
 
     In the OpenAPI document: `documented` False leaves the view out. `tag` names another group than the address does.
     `operation_ids` names operations, by action, where the rule reads badly. `also_listed` are further representations
@@ -74,12 +75,14 @@ class ApiViewSet(WritingViewSet):
     ordering: ClassVar[str] = "-created_at"
     count_sql: ClassVar[str] = ""
     restriction: ClassVar[Condition | None] = None
+    binds_tenant: ClassVar[bool] = True
     singleton: ClassVar[bool] = False
     documented: ClassVar[bool] = True
     tag: ClassVar[str] = ""
     operation_ids: ClassVar[Mapping[str, str]] = {}
     also_listed: ClassVar[Sequence[type[Representation]]] = ()
     operations: ClassVar[dict[str, Operation]] = {}
+    declared: ClassVar[dict[str, Operation]] = {}
     listing: ClassVar[Listing | None] = None
     lookup_value_converter = "uuid"
     lookup_url_kwarg = "pk"
@@ -87,9 +90,11 @@ class ApiViewSet(WritingViewSet):
     def __init_subclass__(cls, **options: Any) -> None:
         """Check and complete what the class declares; see `api/declarations.py`."""
         super().__init_subclass__(**options)
-        check_attributes(cls, vars(cls))
+        check_attributes(cls, {name for kind in cls.__mro__ if kind not in ApiViewSet.__mro__ for name in vars(kind)})
         if "operations" in vars(cls):
-            cls.listing, cls.operations = completed(cls)
+            cls.declared = cls.operations
+        if cls.declared:  # also of a subclass that changes only, say, serializer_class
+            cls.listing, cls.operations = completed(cls, ApiViewSet)
 
     @classmethod
     def as_view(cls, actions: Any = None, **initkwargs: Any) -> Any:
@@ -97,7 +102,7 @@ class ApiViewSet(WritingViewSet):
 
         :raises ImproperlyConfigured: an action is not among the operations.
         """
-        check_attributes(cls, initkwargs)
+        check_options(cls, ApiViewSet, initkwargs)
         if undeclared := sorted(set((actions or {}).values()) - set(cls.operations)):
             raise ImproperlyConfigured(f"{cls.__name__} declares no operation {', '.join(undeclared)}.")
         made: Any = super().as_view(actions, **initkwargs)

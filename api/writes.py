@@ -5,7 +5,8 @@ from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
 import orjson
-from django.db import DatabaseError, transaction
+import psycopg
+from django.db import DatabaseError, IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 
 from core import clock, pipeline
@@ -14,7 +15,7 @@ from core.errors import PlatformError
 from core.pipeline import Call, ReadBack, Rows
 from core.results import Refusal, Revealed
 
-from . import envelopes, idempotency, preconditions
+from . import batches, envelopes, idempotency, preconditions
 from .authentication import authenticator
 from .errors import problem_response
 from .filters import check_names
@@ -51,6 +52,10 @@ class WritingViewSet(ReadingViewSet):
         for last in (False, True):
             try:
                 return self._write(work, find, tenant_id, proof, claim)
+            except (IntegrityError, PlatformError) as error:
+                # Of two upserts of one code the slower finds what the faster has created, and replaces it.
+                if last or not (self.operation.upsert and _is_taken(error)):
+                    raise
             except idempotency.NotClaimed as failure:
                 # Report a missing right first, on a connection that works.
                 self._authorize(tenant_id, pipeline.run([proof])[0], writing=True)
@@ -124,6 +129,8 @@ class WritingViewSet(ReadingViewSet):
             preconditions.check_version(request, target)
         check_names(request.GET, ("fields", "include") if self.operation.shape else ())
         data, version = read_body(request, self.operation)
+        if self.operation.upsert:
+            preconditions.check_upsert(request, target, version)
         if target is not None:
             preconditions.check_version(request, target, version)
         chosen, reading = self._reading(actor)
@@ -137,7 +144,13 @@ class WritingViewSet(ReadingViewSet):
         given = {"actor": command.actor, "target": command.target, "data": command.data, "at": command.at}
         if operation.takes("reading"):
             more = {**more, "reading": command.reading}
-        return operation.run(*(given[name] for name in operation.arguments()), **more)
+        if operation.upsert:
+            more = {**{name: value for name, value in self.kwargs.items() if operation.takes(name)}, **more}
+        if not batches.is_batch(operation.body):
+            return operation.run(*(given[name] for name in operation.arguments()), **more)
+        sound = command.data["items"]
+        outcomes = operation.run(*(given[name] for name in operation.arguments()), **more) if sound else ()
+        return batches.answered(operation.body, command.data, outcomes)
 
     def _reading(self, actor: Actor) -> tuple[Selection, ReadBack | None]:
         """Return the selection of the answer, and the statement that reads the changed object."""
@@ -161,18 +174,29 @@ class WritingViewSet(ReadingViewSet):
         if operation.status == 204 or operation.shape is None or reading is None:
             return envelopes.respond(b"", status=204)
         row, members = (result.row, result.members) if isinstance(result, Revealed) else (result, None)
-        rows = pipeline.run([reading.call(row.pk)])[0] if reading.rows is None else reading.rows
+        key = getattr(row, operation.shape.key, row.pk)
+        rows = pipeline.run([reading.call(key)])[0] if reading.rows is None else reading.rows
         content, version = rows.row()
         tag = preconditions.tag_of(operation.shape, chosen, content, version)
         if members:
             content = orjson.dumps(orjson.loads(content or b"{}") | dict(members))
         status = 201 if created else operation.status
-        headers = {"Location": location} if status == 201 and (location := self._location(row)) else {}
+        headers = {"Location": location} if (location := self.location(key, status)) else {}
         return self.answer(content or b"null", status=status, tag=tag, headers=headers)
 
-    def _location(self, row: Any) -> str:
-        """Where what was created is read; "" where it cannot be. Source: contract, conventions "Statuses"."""
-        if "retrieve" not in self.operations:
+    def location(self, key: object, status: int) -> str:
+        """Where what was created is read; "" where it cannot be. Source: contract, conventions "Statuses".
+
+        A view whose action starts a job (202) overrides it with the job's address.
+        """
+        if status != 201 or "retrieve" not in self.operations or not (self.operation.upsert or self.action == "create"):
             return ""
         path = str(self.request.path).rstrip("/")
-        return path if self.operation.upsert else f"{path}/{row.pk}"
+        return path if self.operation.upsert else f"{path}/{key}"
+
+
+def _is_taken(error: BaseException) -> bool:
+    """Tell whether a unique key stands behind an error, or behind the refusal that an action made of it."""
+    return isinstance(error.__cause__, psycopg.errors.UniqueViolation) or (
+        error.__cause__ is not None and _is_taken(error.__cause__)
+    )

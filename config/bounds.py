@@ -1,15 +1,23 @@
-"""How many bytes a request body may have, by address; the front enforces it before Django sees the request."""
+"""How many bytes a request body may have: what the operation at its address declares, which its parser holds too."""
 
-MEBIBYTE = 1_048_576
-DEFAULT_BYTES = MEBIBYTE
-_EXACT = {
-    "/v1/products/bulk": 5 * MEBIBYTE,
-    "/fhir/R4": 10 * MEBIBYTE,
-    "/fhir/R4/": 10 * MEBIBYTE,
-    "/v1/files": 20 * MEBIBYTE + 65_536,  # the parts of a multipart body have heads of their own
-}
+from functools import cache
+from typing import Any
+
+from api.body import LIMIT_BYTES
+from api.routing import find
 
 
-def body_limit(path: str) -> int:
-    """Return the most bytes a body sent to this path may have."""
-    return _EXACT.get(path, DEFAULT_BYTES)
+def body_limit(method: str, path: str) -> int:
+    """The most bytes that a body sent to this path may have; what is no operation of the API takes the usual bound."""
+    match = find(path)
+    return _limits(match.func).get(method.lower(), LIMIT_BYTES) if match else LIMIT_BYTES
+
+
+@cache  # one entry a route
+def _limits(view: Any) -> dict[str, int]:
+    operations = getattr(getattr(view, "cls", None), "operations", {})
+    return {
+        method: operations[action].body_limit
+        for method, action in getattr(view, "actions", {}).items()
+        if action in operations
+    }

@@ -134,7 +134,7 @@ class Front:
         length = environ.get("CONTENT_LENGTH")
         if refusal is None and (length or "HTTP_TRANSFER_ENCODING" in environ or scope.http_version[0] != "1"):
             try:
-                body = await _read_body(protocol, announced=length, limit=body_limit(scope.path))
+                body = await _read_body(protocol, announced=length, limit=body_limit(scope.method, scope.path))
             except PlatformError as error:
                 refusal = error
             except ProtocolClosed:
@@ -275,7 +275,7 @@ async def _read_body(protocol: HTTPProtocol, *, announced: str | None, limit: in
     except TimeoutError:
         raise RequestTimedOut(f"The body did not arrive within {BODY_SECONDS:g} seconds.") from None
     if announced or size > limit:  # drained first, since a client that is still sending would not read the answer
-        raise TooLarge(f"The body may have {limit} bytes here.")
+        raise TooLarge(f"The body may have {limit} bytes here.", limit_bytes=limit)
     return b"".join(parts)
 
 

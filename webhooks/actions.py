@@ -123,13 +123,14 @@ def delete_endpoint(actor: Actor, endpoint: Endpoint, at: datetime) -> Endpoint:
 
 
 @needs_transaction
-def resend_delivery(actor: Actor, endpoint: Endpoint, delivery: Delivery, at: datetime) -> Delivery:
-    """Queue a locked, finished delivery again; the schedule begins anew, the count of attempts goes on.
+def resend_delivery(actor: Actor, delivery: Delivery, at: datetime) -> Delivery:
+    """Queue a locked, finished delivery of a locked endpoint again; its schedule begins anew, its attempts count on.
 
     :raises EndpointInactive: the endpoint is disabled or deleted.
     :raises InvalidTransition: the delivery is still on its way.
     :raises EventGone: the event's body is no longer kept.
     """
+    endpoint = delivery.endpoint
     if not endpoint.active:
         raise EndpointInactive
     before = delivery.state

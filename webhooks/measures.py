@@ -22,13 +22,16 @@ class EndpointHealth(models.Model):
     endpoint_id = models.UUIDField(primary_key=True)
     tenant_id = models.UUIDField()
     consecutive_failures = models.PositiveIntegerField(db_default=0)
-    failing_since = models.DateTimeField(null=True)
+    failing_since = models.DateTimeField(null=True, help_text="Since when it fails; null unless it fails now.")
     last_failure_at = models.DateTimeField(null=True)
     warned_at = models.DateTimeField(null=True)
-    circuit_state = models.CharField(max_length=9, db_default=states.CLOSED)
-    circuit_until = models.DateTimeField(null=True)
+    circuit_state = models.CharField(
+        max_length=9, choices=states.choices(states.CIRCUIT), db_default=states.CLOSED,
+        help_text="`closed` lets messages through; `open` holds them back; `half_open` sends one to see.",
+    )  # fmt: skip
+    circuit_until = models.DateTimeField(null=True, help_text="When it is tried again.")
     circuit_openings = models.PositiveSmallIntegerField(db_default=0)
-    paused_until = models.DateTimeField(null=True)
+    paused_until = models.DateTimeField(null=True, help_text="Until when the receiver's own Retry-After asks to wait.")
     next_send_at = models.DateTimeField(null=True)
     gone_at = models.DateTimeField(null=True)
 

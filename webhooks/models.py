@@ -44,17 +44,35 @@ class Endpoint(TenantOwned):
     Personal data: none; `description` is free text of the tenant's administrators.
     """
 
-    url = models.CharField(max_length=2048)
-    events = ArrayField(models.CharField(max_length=80))
-    active = models.BooleanField(default=True, db_default=True)
+    class PayloadMode(models.TextChoices):
+        THIN = "thin", "thin"
+        FULL = "full", "full"
+
+    url = models.CharField(max_length=2048, help_text="Where events are sent; https, public.")
+    events = ArrayField(models.CharField(max_length=80), help_text="Exact types, families (`product.*`) or `*`.")
+    active = models.BooleanField(default=True, db_default=True, help_text="False stops delivery and keeps the rest.")
     description = models.CharField(max_length=500, blank=True, default="", db_default="")
-    api_version = models.CharField(max_length=10, default=API_VERSION, db_default=API_VERSION)
-    payload_mode = models.CharField(max_length=4, default="thin", db_default="thin")
-    ordered = models.BooleanField(default=False, db_default=False)
-    max_inflight = models.PositiveSmallIntegerField(default=8, db_default=8)
-    max_rps = models.PositiveSmallIntegerField(null=True, blank=True)
-    disabled_reason = models.CharField(max_length=40, blank=True, default="", db_default="")
-    disabled_by = models.CharField(max_length=100, blank=True, default="", db_default="")
+    api_version = models.CharField(
+        max_length=10, default=API_VERSION, db_default=API_VERSION, help_text="The envelope's version, set at creation."
+    )
+    payload_mode = models.CharField(
+        max_length=4, choices=PayloadMode, default=PayloadMode.THIN, db_default=PayloadMode.THIN,
+        help_text="`thin` names the resource; `full` carries its representation as of the event, up to 64 KiB.",
+    )  # fmt: skip
+    ordered = models.BooleanField(
+        default=False, db_default=False, help_text="One message of a resource at a time, in the order of its events."
+    )
+    max_inflight = models.PositiveSmallIntegerField(default=8, db_default=8, help_text="Most messages sent at once.")
+    max_rps = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Most messages a second; null: any.")
+    disabled_reason = models.CharField(
+        max_length=40, blank=True, default="", db_default="",
+        help_text="Why it is not active: by_user, gone (the receiver answered 410), failing (72 hours of failures), …; "
+        "empty while active.",
+    )  # fmt: skip
+    disabled_by = models.CharField(
+        max_length=100, blank=True, default="", db_default="",
+        help_text="Who disabled it: `key:<id>`, `user:<id>`, `service:<id>` or `platform`.",
+    )  # fmt: skip
     disabled_at = models.DateTimeField(null=True, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
 
@@ -229,7 +247,7 @@ class Delivery(models.Model):
     endpoint = models.ForeignKey(
         Endpoint, on_delete=models.PROTECT, related_name="deliveries", db_constraint=False, db_index=False
     )
-    state = models.CharField(max_length=10, db_default=states.PENDING)
+    state = models.CharField(max_length=10, choices=states.choices(states.ALL), db_default=states.PENDING)
     attempts = models.PositiveSmallIntegerField(db_default=0)
     attempts_before = models.PositiveSmallIntegerField(db_default=0)  # those before it was last sent again on purpose
     last_status = models.PositiveSmallIntegerField(null=True)
@@ -322,7 +340,7 @@ class Attempt(models.Model):
     response_headers = models.JSONField(default=dict)
     timings = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
     remote_ip = models.GenericIPAddressField(null=True)
-    trigger = models.CharField(max_length=10, db_default=states.SCHEDULE)
+    trigger = models.CharField(max_length=10, choices=states.choices(states.TRIGGER), db_default=states.SCHEDULE)
     lease = models.UUIDField()
 
     security: ClassVar = TableSecurity(append_only=True, dispatcher=True)
@@ -345,8 +363,10 @@ class Replay(TenantOwned):
     since = models.DateTimeField()
     until = models.DateTimeField()
     types = ArrayField(models.CharField(max_length=80), default=list, db_default=[])
-    only = models.CharField(max_length=7)
-    state = models.CharField(max_length=9, default=states.QUEUED, db_default=states.QUEUED)
+    only = models.CharField(max_length=7, choices=states.choices(states.REPLAY_ONLY))
+    state = models.CharField(
+        max_length=9, choices=states.choices(states.REPLAY), default=states.QUEUED, db_default=states.QUEUED
+    )
     requested_by = models.CharField(max_length=100)
     cursor_at = models.DateTimeField(null=True)
     cursor_id = models.UUIDField(null=True)

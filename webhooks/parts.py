@@ -1,53 +1,50 @@
-"""What the views of an endpoint and of its parts share."""
+"""What the views of endpoints and of their parts share."""
 
-from collections.abc import Callable
-from typing import ClassVar, TypeVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
 
 from api.filters import Condition
 from api.views import ApiViewSet
-from core.actor import Actor
 from core.errors import NotFound
 from core.pipeline import Call, Statement
-
-from .models import Endpoint
-from .queries import locked_endpoint
-
-Part = TypeVar("Part")
-
-READ, WRITE = "webhooks:read", "webhooks:write"
 
 _EXISTS = Statement.of(
     "SELECT 1 FROM webhooks_endpoint WHERE id = $1 AND tenant_id = $2 AND (deleted_at IS NULL OR $3::boolean)"
 )
 
 
-class EndpointPart(ApiViewSet):
-    """Base of the views below /v1/webhooks/{id}."""
+class WebhookViewSet(ApiViewSet):
+    """Base of the views at /v1/webhooks."""
 
     family: ClassVar[str] = "webhooks"
     scope_prefix: ClassVar[str] = "webhooks:"
 
-    def must_exist(self, endpoint_id: UUID, *, deleted: bool = True) -> None:
-        """Refuse an endpoint that is not the caller's; what a deleted one did stays readable.
 
-        :raises NotFound: as said.
+class EndpointPart(WebhookViewSet):
+    """Base of the views of an endpoint's parts, at /v1/webhooks/{pk}/…: they show the rows of that endpoint.
+
+    `of_deleted` says whether they can still be listed when the endpoint was deleted.
+    """
+
+    of_deleted: ClassVar[bool] = True
+
+    def restrictions(self) -> Sequence[Condition]:
+        """Only rows of the endpoint that the path names."""
+        return (of_endpoint(self.kwargs["pk"]),)
+
+    def list(self, request: HttpRequest, **path: Any) -> HttpResponse:
+        """Answer the list.
+
+        :raises NotFound: the endpoint is not the caller's, or is deleted where that counts.
         """
-        _, (found,) = self.read(lambda tenant_id: [Call(_EXISTS, [str(endpoint_id), str(tenant_id), str(deleted)])])
+        endpoint_id, deleted = str(path["pk"]), str(self.of_deleted)
+        _, (found,) = self.read(lambda tenant_id: [Call(_EXISTS, [endpoint_id, str(tenant_id), deleted])])
         if not len(found):
             raise NotFound("No such webhook endpoint.")
-
-
-def find_part(
-    endpoint_id: UUID, locked: Callable[[Actor, Endpoint, UUID], Part], part_id: UUID
-) -> Callable[[Actor], tuple[Endpoint, Part]]:
-    """How a write finds a part of an endpoint, which may be deleted: both are locked, the endpoint first."""
-
-    def find(actor: Actor) -> tuple[Endpoint, Part]:
-        endpoint = locked_endpoint(actor, endpoint_id, deleted=True)
-        return endpoint, locked(actor, endpoint, part_id)
-
-    return find
+        return self.list_page()
 
 
 def of_endpoint(endpoint_id: UUID) -> Condition:

@@ -37,15 +37,26 @@ def locked_endpoint(actor: Actor, endpoint_id: UUID, *, deleted: bool = False) -
 
 
 @needs_transaction
-def locked_delivery(actor: Actor, endpoint: Endpoint, delivery_id: UUID) -> Delivery:
-    """Read one delivery of a locked endpoint and hold it until the transaction ends.
+def locked_delivery(actor: Actor, endpoint_id: UUID, delivery_id: UUID) -> Delivery:
+    """Read one delivery and hold it and its endpoint, which may be deleted, until the transaction ends.
 
     :raises NotFound: absent, or of another endpoint.
     """
-    rows = Delivery.objects.filter(tenant_id=actor.tenant_id, endpoint=endpoint, id=delivery_id)
-    found: Delivery | None = rows.select_for_update().first()
+    rows = Delivery.objects.filter(tenant_id=actor.tenant_id, id=delivery_id)
+    found: Delivery = locked_part(actor, endpoint_id, rows, name="webhook delivery")
+    return found
+
+
+def locked_part(actor: Actor, endpoint_id: UUID, rows: Any, *, name: str) -> Any:
+    """The row of an endpoint; both are locked, the endpoint first, and the row has the locked endpoint at hand.
+
+    :raises NotFound: the endpoint is not the caller's, or has no such row.
+    """
+    endpoint = locked_endpoint(actor, endpoint_id, deleted=True)
+    found = rows.filter(endpoint=endpoint).select_for_update().first()
     if found is None:
-        raise NotFound("No such webhook delivery.")
+        raise NotFound(f"No such {name}.")
+    found.endpoint = endpoint
     return found
 
 

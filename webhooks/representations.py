@@ -1,29 +1,21 @@
-"""Webhook endpoints as clients read them."""
+"""Endpoints, deliveries and events as clients read them."""
 
-from typing import Any
-
+from django.db.models import Q
 from rest_framework import serializers
 
 from api.representation_sql import INSTANT
-from api.representations import Computed, Instant, OpenChoice, Representation
+from api.representations import Computed, Document, Instant, OpenChoice, Representation
+from core.watermark import SETTLED
 
-from . import states
-from .models import Endpoint, Secret
+from . import states, wanted
+from .models import Attempt, Delivery, Endpoint, EndpointHealth, Event, Secret
 
-_HEALTH = 'FROM webhooks_endpoint_health h WHERE h.tenant_id = t."tenant_id" AND h.endpoint_id = t."id"'
-
-
-def _health(name: str, text: str) -> Computed:
-    return Computed(f"SELECT {INSTANT.format(f'h.{name}')} {_HEALTH}", Instant(allow_null=True, help_text=text))
+EVENT_ID = r"^evt_[0-9a-f]{32}$"
 
 
 class WebhookEndpointOut(Representation):
     """Where events are sent, which, and how it goes."""
 
-    payload_mode = OpenChoice(
-        choices=("thin", "full"),
-        help_text="`thin` names the resource; `full` carries its representation as of the event, up to 64 KiB.",
-    )
     signature = Computed(
         "SELECT s.kind FROM webhooks_secret s WHERE s.tenant_id = t.tenant_id AND s.endpoint_id = t.id"
         " ORDER BY s.created_at DESC, s.id DESC LIMIT 1",
@@ -32,49 +24,17 @@ class WebhookEndpointOut(Representation):
             help_text="How messages are signed: `hmac` (`v1`, a shared secret) or `ed25519` (`v1a`, a public key).",
         ),
     )
-    failing_since = _health("failing_since", "Null unless it fails now.")
-    consecutive_failures = Computed(
-        f"coalesce((SELECT h.consecutive_failures {_HEALTH}), 0)", serializers.IntegerField()
-    )
-    circuit_state = Computed(
-        f"coalesce((SELECT h.circuit_state {_HEALTH}), '{states.CLOSED}')",
-        OpenChoice(
-            choices=states.CIRCUIT,
-            help_text="`closed` lets messages through; `open` holds them back; `half_open` sends one to see.",
-        ),
-    )
-    circuit_until = _health("circuit_until", "When it is tried again.")
-    paused_until = _health("paused_until", "The receiver's own Retry-After.")
 
     class Meta:
         model = Endpoint
-        name = "webhook endpoint"
+        beside = (EndpointHealth, "endpoint_id")
+        where = Q(deleted_at=None)
         fields: tuple[str, ...] = (
             "id", "url", "events", "active", "description", "api_version", "payload_mode", "signature", "ordered",
             "max_inflight", "max_rps", "disabled_reason", "disabled_at", "disabled_by", "failing_since",
             "consecutive_failures", "circuit_state", "circuit_until", "paused_until", "created_at", "updated_at", "version",
         )  # fmt: skip
         blank_as_null = ("disabled_by",)
-        where = 't."deleted_at" IS NULL'
-        unversioned = (
-            "(SELECT left(md5(concat_ws('/', h.failing_since, h.consecutive_failures, h.circuit_state, h.circuit_until,"
-            f" h.paused_until)), 12) {_HEALTH} AND (h.consecutive_failures > 0 OR h.failing_since IS NOT NULL"
-            f" OR h.circuit_state <> '{states.CLOSED}' OR h.paused_until IS NOT NULL))"
-        )
-        extra_kwargs: Any = {
-            "url": {"help_text": "Where events are sent; https, public."},
-            "events": {"help_text": "Exact types, families (`product.*`) or `*`."},
-            "active": {"help_text": "False stops delivery and keeps everything else."},
-            "api_version": {"help_text": "The version of the envelope, pinned at creation."},
-            "ordered": {"help_text": "One message of a resource at a time, in the order of its events."},
-            "max_inflight": {"help_text": "Most messages that wait for an answer at once."},
-            "max_rps": {"help_text": "Most messages in a second; null is no limit of its own."},
-            "disabled_reason": {
-                "help_text": "Why it is not active: by_user, gone (the receiver said 410), failing (72 hours of failures), "
-                "…; empty while active."
-            },
-            "disabled_by": {"help_text": "Who disabled it: `key:<id>`, `user:<id>`, `service:<id>` or `platform`."},
-        }
 
 
 class NewWebhookEndpointOut(WebhookEndpointOut):
@@ -85,9 +45,103 @@ class NewWebhookEndpointOut(WebhookEndpointOut):
         help_text="The signing key, shown this once (null when an Idempotency-Key is repeated); not for ed25519.",
     )
     public_key = serializers.CharField(
-        help_text="With which receivers verify; only for ed25519, whose private half is never shown."
+        help_text="The key that receivers verify with; only for ed25519, whose private half is never shown."
     )
 
     class Meta(WebhookEndpointOut.Meta):
         revealed = ("secret", "public_key")
         fields = (*WebhookEndpointOut.Meta.fields, *revealed)
+
+
+class TimingsOut(serializers.Serializer[None]):
+    """Milliseconds of each part of a request that came to its end."""
+
+    dns_ms = serializers.IntegerField(required=False)
+    connect_ms = serializers.IntegerField(required=False)
+    tls_ms = serializers.IntegerField(required=False)
+    ttfb_ms = serializers.IntegerField(required=False, help_text="Until the first byte of the answer.")
+
+
+class WebhookAttemptOut(Representation):
+    """One request to a receiver, and its answer."""
+
+    at = Instant(source="created_at")
+    timings = Document(TimingsOut(help_text="Milliseconds of each part that came to its end."))
+    response_headers = Document(serializers.DictField(child=serializers.CharField()))
+
+    class Meta:
+        model = Attempt
+        version = None
+        fields = (
+            "number", "at", "trigger", "status", "error", "duration_ms", "timings", "remote_ip", "response_excerpt",
+            "response_headers",
+        )  # fmt: skip
+        blank_as_null = ("error",)
+        extra_kwargs = {"response_excerpt": {"help_text": "The first 4 KiB."}}
+
+
+# What is queued or done, and what the fan-out has not come to yet: events that a live endpoint wants. Types are those of
+# the history's columns, or PostgreSQL would read and sort all of it instead of walking its index.
+_EVERY_DELIVERY = f"""(
+SELECT id, created_at, tenant_id, event_id, event_type, endpoint_id, state, attempts, last_status, last_error,
+ next_attempt_at, done_at FROM webhooks_delivery
+UNION ALL
+SELECT {wanted.DELIVERY_ID.format(event="n.id", endpoint="e.id")}, n.created_at, n.tenant_id, n.id, n.type, e.id,
+ '{states.CREATED}'::varchar, 0::smallint, NULL::smallint, ''::varchar, NULL::timestamptz, NULL::timestamptz
+FROM webhooks_event_new n JOIN webhooks_endpoint e ON e.tenant_id = n.tenant_id AND e.active AND e.id <> n.resource_id
+WHERE {wanted.MATCHES.format(patterns="e.events", type="n.type")})"""
+
+
+def _message_id(column: str) -> Computed:
+    return Computed(f"'evt_' || replace(t.{column}::text, '-', '')", serializers.RegexField(EVENT_ID))
+
+
+class WebhookDeliveryOut(Representation):
+    """One event on its way to one endpoint, with every attempt to deliver it."""
+
+    event_id = _message_id("event_id")
+    delivered_at = Computed(
+        f"CASE WHEN t.state = '{states.DELIVERED}' THEN {INSTANT.format('t.done_at')} END", Instant(allow_null=True)
+    )
+    attempt_log = WebhookAttemptOut(
+        many=True, by="delivery_id", where="t.created_at >= parent.created_at", ordering=("created_at", "id")
+    )
+
+    class Meta:
+        model = Delivery
+        rows = _EVERY_DELIVERY
+        version = None
+        fields = (
+            "id", "event_id", "event_type", "endpoint_id", "state", "attempts", "next_attempt_at", "last_status",
+            "last_error", "created_at", "delivered_at", "attempt_log",
+        )  # fmt: skip
+        blank_as_null = ("last_error",)
+        extra_kwargs = {
+            "state": {
+                "help_text": "`created` until the fan-out has queued it, `pending` until the first attempt has ended."
+            },
+            "last_error": {
+                "help_text": "Why the last attempt brought no answer, or why the delivery ended without one."
+            },
+            "created_at": {"help_text": "When the event happened."},
+        }
+
+
+def _member(name: str, form: serializers.Field) -> Computed:  # type: ignore[type-arg]
+    return Computed(f"convert_from(t.\"body\", 'UTF8')::jsonb -> '{name}'", form)
+
+
+class EventOut(Representation):
+    """An event's envelope, as it is delivered."""
+
+    id = _message_id("id")
+    timestamp = _member("timestamp", Instant())
+    sequence = _member("sequence", serializers.RegexField(r"^[0-9]{15}$"))
+    test = _member("test", serializers.BooleanField())
+    data = _member("data", serializers.DictField())  # type: ignore[assignment]
+
+    class Meta:
+        model = Event
+        version = None
+        where = f't."created_at" < {SETTLED}'
+        fields = ("id", "type", "api_version", "timestamp", "tenant_id", "sequence", "request_id", "test", "data")

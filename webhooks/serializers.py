@@ -6,7 +6,7 @@ from rest_framework import serializers
 from api.serializers import StrictSerializer
 
 from .egress import LONGEST_URL
-from .models import Secret
+from .models import Endpoint, Secret
 
 MOST_PATTERNS = 100
 MOST_INFLIGHT = 64
@@ -21,7 +21,7 @@ class EndpointChangeIn(StrictSerializer):
     events = serializers.ListField(child=serializers.CharField(max_length=80), min_length=1, max_length=MOST_PATTERNS)
     active = serializers.BooleanField(required=False)
     description = serializers.CharField(max_length=500, required=False, allow_blank=True)
-    payload_mode = serializers.ChoiceField(choices=["thin", "full"], required=False)
+    payload_mode = serializers.ChoiceField(choices=Endpoint.PayloadMode.values, required=False)
     ordered = serializers.BooleanField(required=False)
     max_inflight = serializers.IntegerField(min_value=1, max_value=MOST_INFLIGHT, required=False)
     max_rps = serializers.IntegerField(min_value=1, max_value=MOST_RPS, required=False, allow_null=True)

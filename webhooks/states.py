@@ -1,5 +1,6 @@
 """The words for states: of a delivery from event to end, of an endpoint's circuit, of a replay; and why one is sent."""
 
+from collections.abc import Iterable
 from typing import Final
 
 CREATED: Final = "created"
@@ -22,6 +23,7 @@ TRANSITIONS: Final = {
 SCHEDULE: Final = "schedule"
 PROBE: Final = "probe"
 MANUAL: Final = "manual"
+TRIGGER: Final = (SCHEDULE, PROBE, MANUAL)
 
 CLOSED: Final = "closed"
 OPEN: Final = "open"
@@ -35,3 +37,8 @@ CANCELLED: Final = "cancelled"
 REPLAYING: Final = [QUEUED, RUNNING]
 REPLAY: Final = (QUEUED, RUNNING, COMPLETED, FAILED, CANCELLED)
 REPLAY_ONLY: Final = ("failed", "missing", "all")
+
+
+def choices(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Names in the form of a model's `choices`; each is its own label."""
+    return [(name, name) for name in names]

@@ -1,27 +1,32 @@
 """The webhook operations over HTTP, for API keys and bearer tokens alike: the credential decides the envelope."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
 from uuid import UUID
 
-import django_filters
 from django.http import HttpRequest, HttpResponse
+from rest_framework.decorators import action
 
-from api.filters import Filters
 from api.operations import Operation
 from api.views import ApiViewSet
-from api.writing import Command
 from core.errors import InvalidTransition
 
-from . import actions, egress, queries, shapes
-from .actions import EndpointLimitReached, create_endpoint, delete_endpoint, update_endpoint
+from . import egress
+from .actions import (
+    EndpointInactive,
+    EndpointLimitReached,
+    EventGone,
+    create_endpoint,
+    delete_endpoint,
+    resend_delivery,
+    update_endpoint,
+)
 from .egress import BlockedDestination
-from .models import Endpoint
-from .parts import READ, WRITE, EndpointPart, find_part, of_endpoint
+from .filters import DeliveryFilters, EndpointFilters, EventFilters
+from .parts import EndpointPart, WebhookViewSet
 from .patterns import UnknownEventPattern
 from .policies import FullPayloadForbidden
-from .queries import locked_endpoint
-from .representations import NewWebhookEndpointOut, WebhookEndpointOut
+from .queries import locked_delivery, locked_endpoint
+from .representations import EventOut, NewWebhookEndpointOut, WebhookDeliveryOut, WebhookEndpointOut
 from .serializers import EndpointChangeIn, EndpointIn
 
 _EXAMPLE = {
@@ -31,17 +36,7 @@ _EXAMPLE = {
 }
 
 
-class EndpointFilters(Filters):
-    """`active` narrows to the enabled or the disabled ones."""
-
-    active = django_filters.BooleanFilter()
-
-    class Meta:
-        model = Endpoint
-        fields: Any = []
-
-
-class EndpointViewSet(EndpointPart):
+class EndpointViewSet(WebhookViewSet):
     """Endpoints: where events are sent, which, and how."""
 
     operation_ids = {"create": "createWebhookEndpoint"}
@@ -103,60 +98,48 @@ class EndpointViewSet(EndpointPart):
 class DeliveryViewSet(EndpointPart):
     """What became of the events that went to one endpoint, also after it was deleted."""
 
-    operations: ClassVar[dict[str, Operation]] = {
-        "deliveries": Operation(
-            scope=READ,
-            summary="List deliveries with their attempts",
-            description="`event` is a type or an event's id; `undelivered=true` is everything a receiver has not taken. Events "
-            "that are not queued yet are among them, in the state `created`.",
-            listing=shapes.DELIVERIES,
+    lookup_url_kwarg = "delivery_id"
+    serializer_class = WebhookDeliveryOut
+    filterset_class = DeliveryFilters
+    ordering_fields = ("created_at",)
+    operations = {
+        "list": Operation(
+            "List deliveries with their attempts",
+            "`event` is a type or an event's id; `undelivered=true` is everything a receiver has not taken. Events that "
+            "are not queued yet are among them, in the state `created`.",
         ),
-        "delivery": Operation(scope=READ, summary="Read a delivery with its attempts", shape=shapes.DELIVERY),
+        "retrieve": Operation("Get a delivery with its attempts"),
         "redeliver": Operation(
-            scope=WRITE,
-            summary="Send a finished delivery again",
-            description="The same delivery goes out again, with the same `webhook-id`: its schedule begins anew, its attempts "
-            "count on. Refused while it is still on its way (`invalid_transition`), while the endpoint is disabled or deleted "
+            "Send a finished delivery again",
+            "The same delivery goes out again, with the same `webhook-id`: its schedule begins anew, its attempts count "
+            "on. Refused while it is still on its way (`invalid_transition`), while the endpoint is disabled or deleted "
             "(`endpoint_inactive`), and when the event is past its retention (`event_gone`).",
-            shape=shapes.DELIVERY,
             status=202,
-            errors=(InvalidTransition, actions.EndpointInactive, actions.EventGone),
+            find=locked_delivery,
+            run=resend_delivery,
+            errors=(InvalidTransition, EndpointInactive, EventGone),
         ),
     }
 
-    def deliveries(self, request: HttpRequest, pk: UUID) -> HttpResponse:
-        """All of one endpoint."""
-        self.must_exist(pk)
-        return self.list_page(of_endpoint(pk))
-
-    def delivery(self, request: HttpRequest, pk: UUID, delivery_id: UUID) -> HttpResponse:
-        """One delivery."""
-        return self.retrieve_one(delivery_id, extra=of_endpoint(pk))
-
+    @action(detail=True, methods=["post"])
     def redeliver(self, request: HttpRequest, pk: UUID, delivery_id: UUID) -> HttpResponse:
-        """Send one again."""
-
-        def work(command: Command) -> Any:
-            endpoint, delivery = command.target
-            return actions.resend_delivery(actor=command.actor, endpoint=endpoint, delivery=delivery, at=command.at)
-
-        return self.write(work, find=find_part(pk, queries.locked_delivery, delivery_id))
+        """Run the action and answer the delivery as it is queued."""
+        return self.write()
 
 
 class EventViewSet(ApiViewSet):
     """The pull feed of the same log that is delivered: oldest first, always by cursor."""
 
     family = "events"
-    operations: ClassVar[dict[str, Operation]] = {
+    scope_prefix = "webhooks:"
+    serializer_class = EventOut
+    filterset_class = EventFilters
+    ordering_fields = ("created_at",)
+    ordering = "created_at"
+    operations = {
         "list": Operation(
-            scope=READ,
-            summary="Read the event log",
-            description="The envelopes as they are delivered, oldest first; the last two seconds are held back, and what a "
+            "Read the event log",
+            "The envelopes as they are delivered, oldest first; the last two seconds are held back, and what a "
             "transaction that is still open may yet come before.",
-            listing=shapes.EVENTS,
         ),
     }
-
-    def list(self, request: HttpRequest) -> HttpResponse:
-        """The tenant's events."""
-        return self.list_page()

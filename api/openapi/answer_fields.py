@@ -9,7 +9,7 @@ from rest_framework import serializers
 Schema = dict[str, Any]
 
 
-class ComputedSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]  # registers itself
+class ComputedSchema(OpenApiSerializerFieldExtension):
     """Describes a computed member by the form of its value."""
 
     target_class = "api.representations.Computed"
@@ -19,7 +19,7 @@ class ComputedSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untype
         return _of_form(auto_schema, self.target.form, direction)
 
 
-class DocumentSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]  # registers itself
+class DocumentSchema(OpenApiSerializerFieldExtension):
     """Describes a JSON column by its form; without a form it is any object."""
 
     target_class = "api.representations.Document"
@@ -33,9 +33,9 @@ class DocumentSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untype
 
 def _of_form(auto_schema: AutoSchema, form: Any, direction: Any) -> Schema:
     if isinstance(form, serializers.ListSerializer):
-        items: Any = auto_schema.resolve_serializer(form.child, direction).ref
-        return {"type": "array", "items": items}
-    if isinstance(form, serializers.BaseSerializer):
+        child: Any = form.child
+        return {"type": "array", "items": auto_schema.resolve_serializer(child, direction).ref}
+    if isinstance(form, serializers.Serializer):
         found: Schema = auto_schema.resolve_serializer(form, direction).ref
         return found
     mapped: Schema = auto_schema._map_serializer_field(form, direction)

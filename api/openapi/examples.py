@@ -4,11 +4,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rest_framework import serializers
+from rest_framework.fields import empty
 
 from api.representations import Computed, Document, Instant, Representation
+from api.serializers import StrictSerializer
 
 _ID = "0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f"
 _BY_NAME: Mapping[str, Any] = {
+    "api_version": "2026-01-01",
     "name": "North Clinic",
     "description": "",
     "email": "kari@example.org",
@@ -36,6 +39,7 @@ _BY_KIND: tuple[tuple[type[serializers.Field[Any, Any, Any, Any]], Any], ...] = 
     (serializers.URLField, "https://north.example.org"),
     (serializers.IPAddressField, "203.0.113.7"),
     (serializers.DictField, {}),
+    (serializers.JSONField, {}),
 )
 
 
@@ -53,14 +57,21 @@ def example_of(form: Any) -> Any:
 
 
 def _object(form: Any) -> dict[str, Any]:
+    """Every member of an answer; of a body that describes a JSON column those it names, and what is required."""
     meta = getattr(form, "Meta", None)
     given: Mapping[str, Any] = getattr(meta, "example", {})
     left_out: Iterable[str] = getattr(meta, "includes", ()) if isinstance(form, Representation) else ()
+    chosen = bool(given) and isinstance(form, StrictSerializer)
     return {
         name: given[name] if name in given else example_of(field)
         for name, field in form.fields.items()
-        if name not in left_out and not getattr(field, "write_only", False)
+        if name not in left_out and not (chosen and name not in given and not always_there(field))
     }
+
+
+def always_there(field: Any) -> bool:
+    """Tell whether every answer has a member: it is read from a column, or a body must have it or gets its default."""
+    return bool(field.required or field.read_only or field.default is not empty)
 
 
 def _plain(field: Any) -> Any:
@@ -73,4 +84,5 @@ def _plain(field: Any) -> Any:
         return max(1, field.min_value or 0)
     if field.field_name in _BY_NAME:
         return _BY_NAME[field.field_name]
-    return None if field.allow_null else (field.field_name or "text").replace("_", " ")
+    text = (field.field_name or "text").replace("_", " ")
+    return None if field.allow_null else text[: getattr(field, "max_length", None)]

@@ -5,7 +5,6 @@ from typing import Any
 from drf_spectacular.drainage import get_override, has_override
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import is_list_serializer, is_patched_serializer
-from rest_framework.fields import empty
 from rest_framework.serializers import BaseSerializer, Serializer
 
 from api.families import FAMILIES, CredentialKind
@@ -18,6 +17,7 @@ from . import (
 )
 from .answers import answer_form, not_modified, success
 from .components import Components, Schema
+from .examples import always_there
 from .parameters import parameters
 from .refusals import Situation, refusal_responses
 
@@ -73,7 +73,8 @@ class Inspector(AutoSchema):
 
     def answer_reference(self, form: type[BaseSerializer[Any]]) -> tuple[str, Schema]:
         """Return the name of an answer's component and the reference to it."""
-        component = self.resolve_serializer(form(), "response")
+        serializer: Any = form()
+        component = self.resolve_serializer(serializer, "response")
         return component.name, component.ref
 
     # -- bodies ------------------------------------------------------------------------------------------------------
@@ -111,25 +112,26 @@ def _as_answer(schema: Schema, serializer: Any) -> Schema:
     meta = getattr(serializer, "Meta", None)
     sometimes = {*getattr(meta, "includes", ()), *getattr(meta, "revealed", ())}
     fields = getattr(serializer, "fields", {})
-    required = [
-        name for name in schema.get("properties", {}) if name not in sometimes and _is_always_there(fields[name])
-    ]
+    required = [name for name in schema.get("properties", {}) if name not in sometimes and always_there(fields[name])]
     opened: Schema = _opened(schema)
     return (
         opened | {"required": required} if required else {key: one for key, one in opened.items() if key != "required"}
     )
 
 
-def _is_always_there(field: Any) -> bool:
-    return field.required or field.read_only or field.default is not empty
+# Bounds of a column's type say nothing about an answer.
+_OF_BODIES = ("readOnly", "default", "minimum", "maximum")
 
 
 def _opened(schema: Any) -> Any:
+    """A schema of an answer: lists of values may grow."""
     if isinstance(schema, list):
         return [_opened(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {name: _opened(part) for name, part in schema.items() if name not in ("readOnly", "default")}
+    found = {name: _opened(part) for name, part in schema.items() if name not in _OF_BODIES}
+    if list(found) == ["allOf"] and len(found["allOf"]) == 1:  # what was beside the reference is gone
+        return found["allOf"][0]
     if isinstance(values := found.pop("enum", None), list):
         found["x-extensible-enum"] = [value for value in values if value not in (None, "")]
     return found
@@ -145,7 +147,7 @@ def _tidy(schema: Any) -> Any:
         return [_tidy(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {name: _tidy(part) for name, part in schema.items()}
+    found = {name: _tidy(part) for name, part in schema.items() if name != "x-spec-enum-id"}
     if found.get("default") == "" and found.get("minLength"):
         del found["default"]
     if isinstance(found.get("type"), list):

@@ -43,8 +43,8 @@ def request_name(serializer: str, *, partial: bool) -> str:
 
 
 def answer_name(serializer: str) -> str:
-    """Name the component of an answer: `ProductOut` is Product."""
-    return serializer.removesuffix("Out")
+    """Name the component of an answer: `ProductOut` is Product, and `UdiIn`, whose form a JSON column has, is Udi."""
+    return serializer.removesuffix("Out").removesuffix("In")
 
 
 def operation_id(view: Any, action: str, noun: str, *, listed: bool, reads: bool) -> str:

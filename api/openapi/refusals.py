@@ -170,10 +170,10 @@ def _shared_name(status: int, situation: Situation) -> str:
     if status == 409 or (status == 400 and situation.writes):
         marks += ["Target"] * situation.has_target
     if status == 403:
-        marks += [camel(declared.kind), "Unscoped" * (not (declared.scope or declared.any_scope))]
+        marks += [camel(declared.kind or ""), "Unscoped" * (not (declared.scope or declared.any_scope))]
         marks += ["Person" * declared.user_only, "StepUp" * bool(declared.step_up_seconds)]
         marks += ["Bearer" * (not situation.takes_keys)]
-        marks += ["AnyTenant" * (declared.tenant == "optional"), camel(declared.feature)]
+        marks += ["AnyTenant" * (declared.tenant == "optional"), camel(declared.feature or "")]
     if status in (400, 403, 409):
         marks += ["Public" if declared.public else "" if situation.tenanted else "TenantFree"]
     return "".join(marks) + PHRASES[status]

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from core import watermark
 from core.actor import Actor
 from core.db import needs_transaction
-from fhir_api import feeds
 from fhir_api.intentions import Write
 from fhir_api.queries import Shown
 from fhir_api.resources import Json
@@ -28,7 +28,7 @@ def project(actor: Actor, resources: Sequence[Json], *, at: datetime) -> list[Sh
     if not resources:
         return []
     writes = [Write(Method.PUT, one["resourceType"], one["id"], resource=one, projected=True) for one in resources]
-    moment = max(at, feeds.begin(actor.tenant_id))
+    moment = max(at, watermark.begin(actor.tenant_id))
     # A token that is bound to one patient narrows what its holder writes, not what the platform tells of it.
     unbound = replace(actor, subject=replace(actor.subject, patient=""))
     return [Shown.of(one.version) for one in perform(unbound, writes, at=moment) if one.version]

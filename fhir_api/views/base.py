@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 
+from api.body import LIMIT_BYTES
 from api.idempotency import KeyReused, Replay
 from api.operations import Operation
 from api.permissions import InsufficientScope
@@ -52,9 +53,11 @@ def reading(summary: str) -> Operation:
     return Operation(scope=READ_SCOPE, summary=summary, feature=FEATURE)
 
 
-def writing(summary: str) -> Operation:
+def writing(summary: str, *, body_limit: int = LIMIT_BYTES) -> Operation:
     """What an operation that writes demands: one of two scopes; which one, the tenant's policy says (`FhirViewSet.check_extra`)."""
-    return Operation(scope="", any_scope=(WRITE_SCOPE, READ_SCOPE), summary=summary, feature=FEATURE)
+    return Operation(
+        scope="", any_scope=(WRITE_SCOPE, READ_SCOPE), summary=summary, feature=FEATURE, body_limit=body_limit
+    )
 
 
 def check_type(type_name: str) -> str:

@@ -32,7 +32,10 @@ LIMIT_BYTES = 10 * 1_048_576
 class BundleViewSet(SearchViewSet):
     """The base address."""
 
-    operations = {**SearchViewSet.operations, "process": writing("Carry out a batch or transaction")}
+    operations = {
+        **SearchViewSet.operations,
+        "process": writing("Carry out a batch or transaction", body_limit=LIMIT_BYTES),
+    }
     _refusal: Forbidden | None = None
 
     def process(self, request: HttpRequest) -> HttpResponse:
@@ -50,7 +53,7 @@ class BundleViewSet(SearchViewSet):
     def _work_on(self, command: Command) -> HttpResponse:
         request: HttpRequest = self.request
         negotiation.check_content_type(request)
-        sent = read_body(request.body, "Bundle", limit_bytes=LIMIT_BYTES)
+        sent = read_body(request.body, "Bundle", limit_bytes=self.operation.body_limit)
         kind = read_type(sent)
         carry_out = transact if kind == "transaction" else run_batch
         face = _RequestFace(self, request, command.actor)

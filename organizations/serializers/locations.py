@@ -1,6 +1,6 @@
 """Bodies that make and change locations."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
@@ -20,6 +20,9 @@ class AddressIn(StrictSerializer):
     postal_code = serializers.CharField(max_length=20, required=False)
     country = serializers.RegexField(r"^[A-Z]{2}$", required=False)
 
+    class Meta:
+        example: ClassVar = {"lines": ["1 North Street"], "city": "Bergen", "postal_code": "5003", "country": "NO"}
+
 
 class GeoIn(StrictSerializer):
     """A point on the earth, WGS 84."""
@@ -35,6 +38,9 @@ class OpeningHoursIn(StrictSerializer):
     opens = serializers.RegexField(_CLOCK, required=False)
     closes = serializers.RegexField(_CLOCK, required=False)
     all_day = serializers.BooleanField(required=False)
+
+    class Meta:
+        example: ClassVar = {"days": ["mon", "tue"], "opens": "08:00", "closes": "18:00"}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Hold the span against its form."""
@@ -53,12 +59,18 @@ class ContactIn(StrictSerializer):
     email = serializers.EmailField(max_length=254, required=False)
     url = serializers.URLField(max_length=300, required=False)
 
+    class Meta:
+        example: ClassVar = {"phone": "+47 55 00 00 00"}
+
 
 class IdentifierIn(StrictSerializer):
     """An identifier in a register: which register, and the number there."""
 
     system = serializers.CharField(max_length=200)
     value = serializers.CharField(max_length=100)
+
+    class Meta:
+        example: ClassVar = {"system": "urn:gln", "value": "7080000000012"}
 
 
 class LocationIn(StrictSerializer):

@@ -74,7 +74,7 @@ class ProductOut(Representation):
             "availability", "created_at", "updated_at", "version",
         )  # fmt: skip
         blank_as_null = ("brand", "manufacturer_name", "manufacturer_part_number", "tax_category", "country_of_origin")
-        example = {**ProductIn.Meta.example, "packagings": [PackagingIn.Meta.example]}
+        example = {name: value for name, value in ProductIn.Meta.example.items() if name != "packagings"}
 
 
 class CategoryMappings(serializers.Serializer[None]):

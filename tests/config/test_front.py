@@ -7,6 +7,9 @@ import time
 
 import pytest
 
+from config import bounds
+from fhir_api.views.bundles import BundleViewSet
+
 HEAD = b"Host: 127.0.0.1\r\nConnection: close\r\n"
 JSON = b"Content-Type: application/json\r\n"
 MEBIBYTE = 1_048_576
@@ -78,17 +81,28 @@ def test_headers_beyond_the_bound_are_refused(send):
     ("path", "size", "status"),
     [
         (b"/v1/auth/token", MEBIBYTE + 1, 413),
+        (b"/v1/products", MEBIBYTE, 401),
         (b"/v1/products", MEBIBYTE + 1, 413),
-        (b"/v1/products/bulk", 4 * MEBIBYTE, 401),
-        (b"/v1/products/bulk", 5 * MEBIBYTE + 1, 413),
         (b"/fhir/R4/Patient", MEBIBYTE + 1, 413),
+        (b"/fhir/R4", 10 * MEBIBYTE, 401),
         (b"/fhir/R4", 10 * MEBIBYTE + 1, 413),
+        (b"/fhir/R4/", 10 * MEBIBYTE, 401),
+        (b"/v1/nowhere", MEBIBYTE, 404),
+        (b"/v1/nowhere", MEBIBYTE + 1, 413),
         (b"/v1/files", 21 * MEBIBYTE, 413),
     ],
 )
-def test_body_has_a_bound_by_path(send, path, size, status):
-    found = send(post(path, b"Content-Length: %d\r\n" % size, b"x" * size))[0]
-    assert found == status or (status == 401 and found == 404)  # an address that does not exist yet
+def test_body_has_the_bound_of_its_operation(send, path, size, status):
+    found, _, body = send(post(path, b"Content-Length: %d\r\n" % size, b"x" * size))
+    assert found == status
+    assert (b"body_too_large" in body or b"too-long" in body) == (status == 413)
+
+
+def test_bound_of_the_front_is_that_of_the_operation():
+    """Every operation's own number, by the address at which it stands."""
+    assert {bounds.body_limit("POST", path) for path in ("/fhir/R4", "/fhir/R4/")} == {10 * MEBIBYTE}
+    assert BundleViewSet.operations["process"].body_limit == 10 * MEBIBYTE
+    assert bounds.body_limit("GET", "/fhir/R4") == MEBIBYTE
 
 
 def test_chunked_body_counts_and_arrives(send):

@@ -18,9 +18,10 @@ from tests.races import race
 from tests.webhooks.engine import Engine, outcome, run_as_owner
 from tests.webhooks.test_queues import only_fan_out
 from tests.webhooks.worlds import drain, new_world
-from webhooks import shapes, states
+from webhooks import states
 from webhooks.models import Delivery, DueDelivery, EndpointHealth
 from webhooks.parts import of_endpoint
+from webhooks.views import DeliveryViewSet
 
 
 def again(world, endpoint, delivery, **more):
@@ -338,7 +339,7 @@ def test_settings_are_accepted_and_shown(world, receiver):
 def test_deliveries_are_found_by_their_index_however_many_there_are(world, receiver):
     """The union with the queue of new events must not make PostgreSQL read and sort the history."""
     endpoint = world.endpoint(receiver.url)
-    query = read_query(shapes.DELIVERIES, QueryDict(""), "page")
+    query = read_query(DeliveryViewSet.listing, QueryDict(""), "page")
     query = replace(query, extra=(of_endpoint(endpoint["id"]),))
     call = cursor_call(query, world.tenant.id, after=None, limit=20)
     with tenant_context(world.tenant.id), connection.cursor() as cursor:

@@ -26,16 +26,14 @@ def _replay(click: ButtonClick) -> str:
 
 def _resend(click: ButtonClick) -> str:
     """Locks come in the order of the interface: the endpoint, then the delivery."""
-    endpoint = queries.locked_endpoint(click.actor, click.row.endpoint_id)
-    delivery = queries.locked_delivery(click.actor, endpoint, click.row.pk)
-    actions.resend_delivery(actor=click.actor, endpoint=endpoint, delivery=delivery, at=click.at)
+    delivery = queries.locked_delivery(click.actor, click.row.endpoint_id, click.row.pk)
+    actions.resend_delivery(click.actor, delivery, click.at)
     return "It is sent again now; this page shows what becomes of it."
 
 
 def _cancel(click: ButtonClick) -> None:
-    endpoint = queries.locked_endpoint(click.actor, click.row.endpoint_id, deleted=True)
-    replay = locked_replay(click.actor, endpoint, click.row.pk)
-    cancel_replay(actor=click.actor, endpoint=endpoint, replay=replay, at=click.at)
+    replay = locked_replay(click.actor, click.row.endpoint_id, click.row.pk)
+    cancel_replay(click.actor, replay, click.at)
 
 
 def _expunge(click: ButtonClick) -> str:

@@ -1,7 +1,8 @@
 """Every write to an endpoint's signing keys."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import ClassVar
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import Q
@@ -44,27 +45,26 @@ def add_secret(endpoint: Endpoint, *, kind: str, at: datetime) -> Revealed:
 
 
 @needs_transaction
-def rotate_secret(
-    *, actor: Actor, endpoint: Endpoint, overlap_seconds: int, kind: str | None = None, at: datetime
-) -> Revealed:
+def rotate_secret(actor: Actor, endpoint: Endpoint, data: Mapping[str, Any], at: datetime) -> Revealed:
     """Sign with a new key at once; older ones sign beside it until the overlap ends, three live keys at most.
 
-    `kind` None keeps to the kind of the newest key.
+    Without `signature` the new key is of the newest one's kind.
     """
+    overlap_seconds: int = data["overlap_seconds"]
     until = at + timedelta(seconds=overlap_seconds)
     live = Secret.objects.of(actor).filter(Secret.VALIDITY.holds_at(at), endpoint=endpoint)
     newest_first = list(live.order_by("-created_at", "-id").values_list("id", "kind"))
     oldest = [secret_id for secret_id, _ in newest_first[LIVE_SECRETS - 1 :]]
     live.filter(id__in=oldest).update_versions(expires_at=at, at=at)
     live.filter(Q(expires_at=None) | Q(expires_at__gt=until)).update_versions(expires_at=until, at=at)
-    chosen = kind or (newest_first[0][1] if newest_first else Secret.Kind.HMAC)
+    chosen = data.get("signature") or (newest_first[0][1] if newest_first else Secret.Kind.HMAC)
     shown = add_secret(endpoint, kind=chosen, at=at)
     changes.change(actor=actor, endpoint=endpoint, fact=events.SecretRotated(overlap_seconds=overlap_seconds), at=at)
     return shown
 
 
 @needs_transaction
-def revoke_secret(*, actor: Actor, endpoint: Endpoint, secret_id: UUID, at: datetime) -> Endpoint:
+def revoke_secret(actor: Actor, endpoint: Endpoint, at: datetime, secret_id: UUID) -> Endpoint:
     """End the overlap of an older key of a locked endpoint now.
 
     :raises NotFound: the endpoint has no such live key.

@@ -9,66 +9,8 @@ from webhooks import schedule
 from webhooks.actions import ENDPOINT_LIMIT, RESUMABLE
 from webhooks.envelope import API_VERSION, LARGEST_BYTES
 from webhooks.keys.actions import LIVE_SECRETS
+from webhooks.models import Endpoint
 from webhooks.serializers import MOST_INFLIGHT, MOST_PATTERNS, MOST_RPS
-
-_STRINGS = {"type": "array", "items": {"type": "string"}}
-_NUMBER = {"type": "number"}
-_WHOLE = {"type": "integer"}
-_OBJECT = {"type": "object"}
-
-SCHEMA: dict[str, Any] = {
-    "title": "WebhookSettings",
-    "type": "object",
-    "required": ["egress_cidrs", "retries", "timeouts", "limits", "signature", "api_versions", "payload_modes"],
-    "properties": {
-        "egress_cidrs": {**_STRINGS, "description": "The addresses we send from; empty where none are fixed."},
-        "retries": {
-            "type": "object",
-            "properties": {
-                "schedule_seconds": {"type": "array", "items": _NUMBER, "description": "Waits between attempts."},
-                "jitter": {**_NUMBER, "description": "Each wait is longer or shorter by up to this share."},
-                "attempts": _WHOLE,
-                "retry_after_statuses": {"type": "array", "items": _WHOLE},
-                "longest_wait_seconds": _WHOLE,
-            },
-        },
-        "timeouts": {"type": "object", "properties": {"connect_seconds": _NUMBER, "total_seconds": _NUMBER}},
-        "limits": {"type": "object", "additionalProperties": _WHOLE},
-        "signature": {
-            "type": "object",
-            "properties": {
-                "specification": {"type": "string"},
-                "headers": _STRINGS,
-                "signed_content": {"type": "string"},
-                "schemes": {"type": "array", "items": _OBJECT},
-            },
-        },
-        "api_versions": _STRINGS,
-        "payload_modes": _STRINGS,
-    },
-    "examples": [
-        {
-            "egress_cidrs": ["203.0.113.0/28"],
-            "retries": {
-                "schedule_seconds": [5, 20, 80],
-                "jitter": 0.2,
-                "attempts": 4,
-                "retry_after_statuses": [429, 503],
-                "longest_wait_seconds": 86400,
-            },
-            "timeouts": {"connect_seconds": 5, "total_seconds": 15},
-            "limits": {"endpoints": 100},
-            "signature": {
-                "specification": "Standard Webhooks 1.0.0",
-                "headers": ["webhook-id", "webhook-timestamp", "webhook-signature"],
-                "signed_content": "{webhook-id}.{webhook-timestamp}.{body}",
-                "schemes": [{"signature": "hmac", "mark": "v1", "algorithm": "HMAC-SHA256", "key_prefix": "whsec_"}],
-            },
-            "api_versions": ["2026-01-01"],
-            "payload_modes": ["thin", "full"],
-        }
-    ],
-}
 
 
 def describe() -> dict[str, Any]:
@@ -95,7 +37,7 @@ def describe() -> dict[str, Any]:
             ],
         },
         "api_versions": [API_VERSION],
-        "payload_modes": ["thin", "full"],
+        "payload_modes": Endpoint.PayloadMode.values,
     }
 
 

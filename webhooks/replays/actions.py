@@ -50,7 +50,7 @@ def request_replay(actor: Actor, endpoint: Endpoint, data: Mapping[str, Any], at
 
 
 @needs_transaction
-def cancel_replay(actor: Actor, endpoint: Endpoint, replay: Replay, at: datetime) -> Replay:
+def cancel_replay(actor: Actor, replay: Replay, at: datetime) -> Replay:
     """Stop a locked replay. What it has queued so far is delivered all the same.
 
     :raises InvalidTransition: it has ended.
@@ -59,7 +59,8 @@ def cancel_replay(actor: Actor, endpoint: Endpoint, replay: Replay, at: datetime
         raise InvalidTransition("The replay has ended.", state=replay.state, action="cancel")
     replay.state, replay.finished_at = states.CANCELLED, at
     replay.save_version("state", "finished_at", at=at)
-    changes.record(actor=actor, endpoint=endpoint, fact=events.ReplayCancelled(replay_id=str(replay.id)), at=at)
+    fact = events.ReplayCancelled(replay_id=str(replay.id))
+    changes.record(actor=actor, endpoint=replay.endpoint, fact=fact, at=at)
     return replay
 
 

@@ -4,17 +4,16 @@ from uuid import UUID
 
 from core.actor import Actor
 from core.db import needs_transaction
-from core.errors import NotFound
-from webhooks.models import Endpoint, Replay
+from webhooks.models import Replay
+from webhooks.queries import locked_part
 
 
 @needs_transaction
-def locked_replay(actor: Actor, endpoint: Endpoint, replay_id: UUID) -> Replay:
-    """Read one replay of a locked endpoint and hold it until the transaction ends.
+def locked_replay(actor: Actor, endpoint_id: UUID, replay_id: UUID) -> Replay:
+    """Read one replay and hold it and its endpoint, which may be deleted, until the transaction ends.
 
     :raises NotFound: absent, or of another endpoint.
     """
-    found: Replay | None = Replay.objects.of(actor).filter(endpoint=endpoint, id=replay_id).select_for_update().first()
-    if found is None:
-        raise NotFound("No such webhook replay.")
+    rows = Replay.objects.of(actor).filter(id=replay_id)
+    found: Replay = locked_part(actor, endpoint_id, rows, name="webhook replay")
     return found

@@ -33,16 +33,18 @@ class Sample:
 
 
 @needs_transaction
-def make_sample(*, actor: Actor, endpoint: Endpoint, event_type: str, event_id: UUID, at: datetime) -> Sample:
+def make_sample(actor: Actor, endpoint: Endpoint, data: Mapping[str, Any], at: datetime, mark: UUID) -> Sample:
     """Write and sign the catalogue's example of an event for one endpoint, with every key that signs now.
+
+    `mark` becomes the event's id, by which a receiver knows a repeat.
 
     :raises UnknownEventPattern: the catalogue has no such type; `near_matches` names what may have been meant.
     """
     kinds = ledger.catalogue()
-    kind = kinds[patterns.check_type(event_type, kinds)]
+    kind = kinds[patterns.check_type(data["type"], kinds)]
     example = catalogue.describe(kind)["example"]
     message = envelope.Message(
-        id=event_id,
+        id=mark,
         type=kind.type,
         tenant_id=actor.tenant_id,
         at=at,
@@ -51,7 +53,7 @@ def make_sample(*, actor: Actor, endpoint: Endpoint, event_type: str, event_id: 
         payload={name: value for name, value in example.items() if name not in _OF_THE_THING},
         test=True,
     )
-    body, message_id = envelope.write(message, sequence=0), envelope.message_id(event_id)
+    body, message_id = envelope.write(message, sequence=0), envelope.message_id(mark)
     keys = _keys(actor, endpoint, at)
     signed = signing.headers(keys, message_id=message_id, at=at, body=body) if keys else {}
     return Sample(endpoint.url, message_id, signed, body)

@@ -55,7 +55,7 @@ def _mapping(writer: yaml.SafeDumper, value: dict[str, Any]) -> yaml.Node:
 
 
 def _sequence(writer: yaml.SafeDumper, value: list[Any]) -> yaml.Node:
-    flow = _is_small(value) and not any(isinstance(part, dict) for part in value)
+    flow = not any(isinstance(part, dict | list) for part in value)  # names and codes; long ones are wrapped
     return writer.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=flow)
 
 

@@ -15,9 +15,9 @@ from core.history.ranges import missing
 from core.ids import uuid7
 from core.row_security import DISPATCHER
 from tests.webhooks.history.past import attempt, delivery, event
-from webhooks import shapes
 from webhooks.admin.timelines import read_attempts
 from webhooks.history.partitions import HISTORIES
+from webhooks.views import EventViewSet
 
 LIST_AGO = timedelta(days=70)
 
@@ -56,7 +56,7 @@ def inlined(call):
 
 def test_next_page_of_the_feed_reads_no_earlier_range(year, world):
     position = now() - LIST_AGO
-    query = read_query(shapes.EVENTS, QueryDict(""))
+    query = read_query(EventViewSet.listing, QueryDict(""))
     call = cursor_call(query, world.tenant.id, after=(position.isoformat(), str(uuid7())), limit=50)
 
     with tenant_context(world.tenant.id):

@@ -1,12 +1,14 @@
-"""The statements behind an endpoint's figures, and what is made of their rows. They never count the history."""
+"""An endpoint's figures as clients read them, and the statements behind them, which never count the history."""
 
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import orjson
+from rest_framework import serializers
 
-from api.shapes import INSTANT
+from api.representation_sql import INSTANT
+from api.representations import OpenChoice
 from core.clock import rfc3339
 from core.pipeline import Call, Rows, Statement
 from webhooks import states, stats
@@ -29,6 +31,56 @@ _ENDPOINT = Statement.of(
     " FROM webhooks_endpoint e LEFT JOIN webhooks_endpoint_health h ON h.endpoint_id = e.id AND h.tenant_id = e.tenant_id"
     " WHERE e.tenant_id = $1 AND e.id = $2"
 )
+
+
+class WebhookCountsOut(serializers.Serializer[None]):
+    """Attempts and deliveries of a time, and how long attempts took."""
+
+    attempts = serializers.IntegerField(help_text="Requests that were sent.")
+    delivered = serializers.IntegerField(help_text="Those answered with 2xx.")
+    failed = serializers.IntegerField(help_text="Deliveries that were given up.")
+    success_ratio = serializers.FloatField(allow_null=True, help_text="delivered / attempts; null without attempts.")
+    p50_ms = serializers.IntegerField(
+        allow_null=True, help_text="Half of the attempts took less than this, in steps; null without attempts."
+    )
+    p95_ms = serializers.IntegerField(allow_null=True, help_text="As `p50_ms`, for 95 % of the attempts.")
+
+
+class WebhookHourOut(WebhookCountsOut):
+    """The figures of one hour."""
+
+    hour = serializers.DateTimeField(help_text="When the hour began.")
+
+
+class WebhookBacklogOut(serializers.Serializer[None]):
+    """What waits to be sent."""
+
+    waiting = serializers.IntegerField(help_text="Deliveries that are queued, due now or later.")
+    due = serializers.IntegerField(help_text="Those due now.")
+    oldest_due_seconds = serializers.IntegerField(
+        allow_null=True, help_text="For how long the oldest of those has been due."
+    )
+
+
+class WebhookHealthOut(serializers.Serializer[None]):
+    """How the endpoint does now."""
+
+    active = serializers.BooleanField()
+    consecutive_failures = serializers.IntegerField()
+    failing_since = serializers.DateTimeField(allow_null=True)
+    circuit_state = OpenChoice(choices=states.CIRCUIT)
+    circuit_until = serializers.DateTimeField(allow_null=True)
+    paused_until = serializers.DateTimeField(allow_null=True)
+
+
+class WebhookStatsOut(serializers.Serializer[None]):
+    """An endpoint's figures: success, latency, backlog, health."""
+
+    hours = serializers.IntegerField()
+    totals = WebhookCountsOut()
+    by_hour = WebhookHourOut(many=True, help_text="Oldest first; hours without an attempt are left out.")
+    backlog = WebhookBacklogOut()
+    health = WebhookHealthOut()
 
 
 def calls(tenant_id: UUID, endpoint_id: UUID, *, hours: int, at: datetime) -> list[Call]:

@@ -1,0 +1,223 @@
+"""Rows of any model, drawn by its fields and inserted as the database takes them; for the test of representations.
+
+A model whose rules its fields do not tell (a check between columns that chance seldom meets) has an entry in `RULES`.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from django.apps import apps
+from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
+from django.db import connections, models
+from hypothesis import strategies as st
+
+from api.representations import Computed, Representation, Rows
+from core.row_security import security_of
+from organizations.models import Tenant
+from suppliers.catalog.models import Product
+
+ALIAS = "platform"
+TRIES = 40
+LARGEST = 10**15  # so that a sum of some of them is a bigint still
+
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+Values = dict[str, Any]
+
+TEXT = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+INSTANTS = st.datetimes(datetime(1901, 1, 1), datetime(2999, 1, 1), timezones=st.just(UTC))
+RECENT = st.datetimes(datetime.now() - timedelta(days=20), datetime.now() - timedelta(days=1), timezones=st.just(UTC))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**15), 10**15) | st.floats(-1e9, 1e9) | st.text(TEXT, max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(TEXT, max_size=4), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def _decimals(field: Any) -> st.SearchStrategy[Any]:
+    most = 10 ** (field.max_digits - field.decimal_places) - 1
+    return st.decimals(-most, most, places=field.decimal_places, allow_nan=False)
+
+
+def _integers(field: Any) -> st.SearchStrategy[Any]:
+    least, most = connections[ALIAS].ops.integer_field_range(field.get_internal_type())
+    return st.integers(0, 9) | st.integers(max(least, -LARGEST), min(most, LARGEST))
+
+
+BY_TYPE: dict[type, Callable[[Any], st.SearchStrategy[Any]]] = {
+    models.BooleanField: lambda _: st.booleans(),
+    models.CharField: lambda field: st.text(TEXT, max_size=min(field.max_length or 20, 20)),
+    models.TextField: lambda _: st.text(TEXT, max_size=20),
+    models.UUIDField: lambda _: st.uuids(),
+    models.DateTimeField: lambda _: INSTANTS,
+    models.DateField: lambda _: st.dates(date(1901, 1, 1), date(2999, 1, 1)),
+    models.DurationField: lambda _: st.timedeltas(timedelta(0), timedelta(days=900)),
+    models.DecimalField: _decimals,
+    models.FloatField: lambda _: st.floats(-1e9, 1e9),
+    models.IntegerField: _integers,
+    models.BinaryField: lambda _: st.binary(max_size=20),
+    models.GenericIPAddressField: lambda _: st.ip_addresses().map(str),
+    models.JSONField: lambda _: JSON.filter(lambda value: value is not None),
+    # The simplest example, which hypothesis begins with, is not the empty list: many tables forbid it.
+    ArrayField: lambda field: st.lists(strategy_of(field.base_field), min_size=1, max_size=3) | st.just([]),
+}
+
+
+@lru_cache
+def strategy_of(field: Any) -> st.SearchStrategy[Any]:
+    """What a column may hold.
+
+    :raises LookupError: a type of field that nothing is known of: extend `BY_TYPE`.
+    """
+    bound = _bounds(field.model).get(field.attname) if hasattr(field, "model") else None
+    if bound is not None:
+        found: st.SearchStrategy[Any] = bound
+    elif field.flatchoices:
+        found = st.sampled_from([value for value, _ in field.flatchoices])
+    else:
+        kind = next((one for one in type(field).__mro__ if one in BY_TYPE), None)
+        if kind is None:
+            raise LookupError(f"{field}: no strategy for a {type(field).__name__}")
+        found = BY_TYPE[kind](field)
+    return st.none() | found if field.null else found
+
+
+@lru_cache
+def _bounds(model: type[models.Model]) -> dict[str, st.SearchStrategy[Any]]:
+    """What the checks of a table say of single columns: one of a list, or within a range."""
+    found: dict[str, st.SearchStrategy[Any]] = {}
+    for constraint in model._meta.constraints:
+        for name, value in _leaves(getattr(constraint, "condition", None)):
+            column, _, lookup = name.rpartition("__")
+            if lookup == "in":
+                found[column] = st.sampled_from(list(value))
+            elif lookup == "range":
+                found[column] = st.integers(*value)
+    return found
+
+
+def _leaves(node: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(node, tuple):
+        yield node
+    elif isinstance(node, models.Q) and not node.negated:
+        for child in node.children:
+            yield from _leaves(child)
+
+
+def _product(draw: Draw, values: Values) -> None:
+    """The status and the instant go together, and a range of temperatures has a lower end."""
+    values["archived_at"] = draw(INSTANTS) if values["status"] == "archived" else None
+    ends = sorted(draw(st.lists(st.decimals(-99, 99, places=1), min_size=2, max_size=2, unique=True)))
+    values["storage_min_c"], values["storage_max_c"] = (draw(st.none() | st.just(end)) for end in ends)
+
+
+RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {Product: _product}
+
+
+class World:
+    """The rows of one example; all lie in one tenant, and the caller's transaction takes them back."""
+
+    def __init__(self, draw: Draw, tenant_id: UUID) -> None:
+        self.draw, self.tenant_id = draw, tenant_id
+        self.taken: set[tuple[Any, ...]] = set()
+
+    def add(self, model: type[models.Model], depth: int = 0, /, **given: Any) -> Values:
+        """Insert a row and what it refers to; `given` are columns by their attribute."""
+        for _ in range(TRIES):
+            values = {field.attname: self._value(model, field, depth, given) for field in _stored(model)}
+            if rule := RULES.get(model):
+                rule(self.draw, values)
+                values |= given
+            if self._is_sound(model, values):
+                _insert(model, values)
+                return values
+        raise LookupError(f"no row of {model.__name__} keeps its constraints by chance: give it an entry in RULES")
+
+    def add_shown(self, kind: type[Representation], /, **given: Any) -> Values:
+        """Insert a row that a representation shows, the rows of its lists, and rows of the tables that it looks into."""
+        model = kind.Meta.model  # type: ignore[attr-defined]
+        values = self.add(model, **given)
+        self._add_parts(kind(), values[model._meta.pk.attname])
+        return values
+
+    def _add_parts(self, form: Representation, key: Any) -> None:
+        looked_into = set()
+        for field in form.fields.values():
+            if isinstance(field, Rows) and field.by:
+                child: Any = field.child
+                by = child.Meta.model._meta.get_field(field.by).attname
+                for _ in range(self.draw(st.integers(0, 3))):
+                    self.add_shown(type(child), **{by: key})
+            elif isinstance(field, Representation):
+                self._add_parts(field, key)
+            elif isinstance(field, Computed):
+                looked_into |= set(_links(form.Meta.model, field.sql))
+        for other, attname, only in sorted(looked_into, key=str):
+            for _ in range(self.draw(st.integers(0, 1 if only else 2))):
+                self.add(other, 1, **{attname: key})
+
+    def _value(self, model: type[models.Model], field: Any, depth: int, given: Values) -> Any:
+        if field.attname in given:
+            return given[field.attname]
+        if field.is_relation:
+            return self._reference(field, depth)
+        if field.column == security_of(model).tenant_column and not field.primary_key:
+            return self.tenant_id
+        if field.attname == "created_at" and getattr(model, "partitioned", False):
+            return self.draw(RECENT)
+        return self.draw(strategy_of(field))
+
+    def _reference(self, field: Any, depth: int) -> Any:
+        other = field.remote_field.model
+        if other is Tenant:
+            return self.tenant_id
+        if field.null and (depth > 1 or self.draw(st.booleans())):
+            return None
+        return self.add(other, depth + 1)[field.target_field.attname]
+
+    def _is_sound(self, model: type[models.Model], values: Values) -> bool:
+        """Hold a row against the model's constraints, as the database would."""
+        own = {
+            (model, field.attname, values[field.attname])
+            for field in _stored(model)
+            if field.unique and values[field.attname] is not None
+        }
+        if own & self.taken:
+            return False
+        row = model(**values)
+        try:
+            for constraint in model._meta.constraints:
+                constraint.validate(model, row, using=ALIAS)
+        except ValidationError:
+            return False
+        self.taken |= own
+        return True
+
+
+def _stored(model: type[models.Model]) -> list[Any]:
+    return [field for field in model._meta.concrete_fields if not field.generated and field.column]
+
+
+def _insert(model: type[models.Model], values: Values) -> None:
+    """Insert by hand: a save would demand the first state of a lifecycle."""
+    fields = _stored(model)
+    connection = connections[ALIAS]
+    columns = ", ".join(f'"{field.column}"' for field in fields)
+    sql = f'INSERT INTO "{model._meta.db_table}" ({columns}) VALUES ({", ".join(["%s"] * len(fields))})'
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [field.get_db_prep_save(values[field.attname], connection) for field in fields])
+
+
+def _links(model: type[models.Model], sql: str) -> Iterator[tuple[type[models.Model], str, bool]]:
+    """The tables that a piece of SQL looks into and that name a row of the model; and whether once at most."""
+    for other in apps.get_models():
+        if not re.search(rf"\b{other._meta.db_table}\b", sql):
+            continue
+        for field in _stored(other):
+            named = field.attname == f"{model._meta.model_name}_id"
+            if (field.is_relation and field.remote_field.model is model) or named:
+                yield other, field.attname, field.unique
