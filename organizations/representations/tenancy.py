@@ -61,8 +61,8 @@ class SubjectOut(serializers.Serializer[Any]):
 
     type = OpenChoice(choices=("user", "service"))
     id = serializers.UUIDField()
-    name = serializers.CharField()
     email = serializers.EmailField(required=False, help_text="Only for a user.")
+    name = serializers.CharField()
     partner = serializers.CharField(required=False, help_text="Only for a service account.")
 
 

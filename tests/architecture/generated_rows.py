@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from api.representations import Computed, Representation, Rows
 from core.clock import rfc3339
 from core.row_security import security_of
-from organizations.models import Tenant, User
+from organizations.models import ApiKey, Membership, Tenant, User
 from suppliers.catalog.models import Product
 from webhooks.models import Event, Replay
 
@@ -139,11 +139,30 @@ def _event(draw: Draw, values: Values) -> None:
     values["body"] = json.dumps(envelope).replace("\\u0000", "").encode()
 
 
+def _membership(draw: Draw, values: Values) -> None:
+    """A membership is of a person or of a service account, and ends after it begins."""
+    values[draw(st.sampled_from(EITHER[Membership]))] = None
+    if values["valid_from"] and values["valid_until"]:
+        values["valid_from"], values["valid_until"] = sorted(
+            draw(st.lists(INSTANTS, min_size=2, max_size=2, unique=True))
+        )
+
+
+def _api_key(draw: Draw, values: Values) -> None:
+    """A key has an id of its own, and one that is being rotated an end."""
+    values["key_id"] = draw(st.uuids()).hex[:8]
+    values["overlap_ends_at"] = draw(INSTANTS) if values["status"] == "rotating" else values["overlap_ends_at"]
+
+
+# References that may be null, of which a rule keeps one.
+EITHER: dict[type[models.Model], tuple[str, ...]] = {Membership: ("user_id", "service_account_id")}
 RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     Product: _product,
     User: _user,
     Replay: _replay,
     Event: _event,
+    Membership: _membership,
+    ApiKey: _api_key,
 }
 
 
@@ -193,18 +212,18 @@ class World:
         if field.attname in given:
             return given[field.attname]
         if field.is_relation:
-            return self._reference(field, depth)
+            return self._reference(field, depth, kept=field.attname in EITHER.get(model, ()))
         if field.column == security_of(model).tenant_column and not field.primary_key:
             return self.tenant_id
         if field.attname == "created_at" and getattr(model, "partitioned", False):
             return self.draw(RECENT)
         return self.draw(strategy_of(field))
 
-    def _reference(self, field: Any, depth: int) -> Any:
+    def _reference(self, field: Any, depth: int, *, kept: bool) -> Any:
         other = field.remote_field.model
         if other is Tenant:
             return self.tenant_id
-        if field.null and (depth > 1 or self.draw(st.booleans())):
+        if field.null and not kept and (depth > 1 or self.draw(st.booleans())):
             return None
         return self.add(other, depth + 1)[field.target_field.attname]
 
