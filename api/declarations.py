@@ -211,11 +211,7 @@ def _is_read(view: Any, name: str) -> bool:
 def _check_forms(view: Any, name: str, found: Operation) -> None:
     if found.body is not None and not (isinstance(found.body, type) and issubclass(found.body, Serializer)):
         raise ImproperlyConfigured(f"{view.__name__}.{name}: body is a serializer.")
-    if (
-        found.answer is not None
-        and not isinstance(found.answer, dict)
-        and not (isinstance(found.answer, type) and issubclass(found.answer, BaseSerializer))
-    ):
+    if found.answer is not None and not (isinstance(found.answer, type) and issubclass(found.answer, BaseSerializer)):
         raise ImproperlyConfigured(f"{view.__name__}.{name}: answer is a serializer.")
     if found.upsert and not found.find:
         _refuse(view, name, "an upsert has a `find`, which returns None where nothing stands under the code")

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -51,7 +51,6 @@ class SortBy(NamedTuple):
     cast: str = ""
 
 
-CREATED = {"created_at": Sort("created_at", "timestamptz"), "updated_at": Sort("updated_at", "timestamptz")}
 ORDERING_FIELDS: tuple[str | SortBy, ...] = ("created_at", "updated_at")
 
 
@@ -63,9 +62,9 @@ class Listing:
     """
 
     shape: Shape
-    filters: type[Filters] | None = None
-    sorts: Mapping[str, Sort] = field(default_factory=lambda: CREATED)
-    default_sort: str = "-created_at"
+    filters: type[Filters] | None
+    sorts: Mapping[str, Sort]
+    default_sort: str
     count: str = ""
 
     @classmethod

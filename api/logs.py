@@ -170,6 +170,6 @@ def _render(_logger: WrappedLogger, _name: str, event: EventDict) -> str:
 
 
 _access = logging.getLogger("api.access")
-_uncaught = logging.getLogger("api.list_responses")
+_uncaught = logging.getLogger("api.pages")
 _out: logging.StreamHandler[TextIO] = logging.StreamHandler(sys.stderr)
 _context: ContextVar[dict[str, str]] = ContextVar("log_context", default={})  # noqa: B039 - never changed in place

@@ -349,9 +349,3 @@ def _rows(field: Rows, owner: Representation, row: str) -> str:
 def shape_of(answer: Any) -> Shape | None:
     """Return the shape of an answer that is read from a table; None for any other."""
     return answer.shape if isinstance(answer, type) and issubclass(answer, Representation) else None
-
-
-def schema_form(field: AnyField) -> AnyField | Mapping[str, Any]:
-    """Return what describes a member's value in the OpenAPI document: the field itself, or the form that it names."""
-    form = getattr(field, "form", None)
-    return form if form is not None else field

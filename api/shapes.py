@@ -1,20 +1,15 @@
-"""Shapes of answers: each gives the SQL that builds the JSON, and reads the parameters `fields` and `include`.
+"""What a representation is compiled to: the SQL of its members; and how `fields` and `include` choose among them.
 
 PostgreSQL writes the JSON, so a list costs no object per row. In every expression `t` is the table's row.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from django.db import models
 
 from core.errors import Malformed
-
-Schema = dict[str, Any]
-
-INSTANT = "to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
 
 
 class UnknownField(Malformed):
@@ -35,84 +30,15 @@ class UnknownInclude(Malformed):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One member of the JSON object: its name, the SQL expression behind it, its OpenAPI schema."""
+    """One member of the JSON object: its name, and the SQL expression behind it."""
 
     name: str
     sql: str
-    schema: Schema = field(default_factory=dict)
-
-    def described(self, text: str) -> "Field":
-        """The same field with a description for the documentation."""
-        return replace(self, schema={**self.schema, "description": text})
-
-    def nullable(self) -> "Field":
-        """The same field, which may be null."""
-        kind = self.schema.get("type")
-        return replace(self, schema={**self.schema, "type": [kind, "null"]} if isinstance(kind, str) else self.schema)
-
-
-def _column(name: str, column: str | None) -> str:
-    return f't."{column or name}"'
-
-
-def uuid(name: str, column: str | None = None) -> Field:
-    """A UUID column."""
-    return Field(name, _column(name, column), {"type": "string", "format": "uuid"})
-
-
-def text(name: str, column: str | None = None) -> Field:
-    """A text column."""
-    return Field(name, _column(name, column), {"type": "string"})
-
-
-def choice(name: str, values: Sequence[str], column: str | None = None) -> Field:
-    """A text column out of a list that may grow. Source: contract, conventions "Enums"."""
-    return Field(name, _column(name, column), {"type": "string", "x-extensible-enum": list(values)})
-
-
-def integer(name: str, column: str | None = None) -> Field:
-    """An integer column."""
-    return Field(name, _column(name, column), {"type": "integer"})
-
-
-def boolean(name: str, column: str | None = None) -> Field:
-    """A boolean column."""
-    return Field(name, _column(name, column), {"type": "boolean"})
-
-
-def decimal(name: str, column: str | None = None) -> Field:
-    """A numeric column, written as a decimal string."""
-    return Field(name, _column(name, column) + "::text", {"type": "string", "format": "decimal"})
-
-
-def instant(name: str, column: str | None = None) -> Field:
-    """A timestamptz column: RFC 3339, UTC, three decimals."""
-    return Field(name, INSTANT.format(_column(name, column)), {"type": "string", "format": "date-time"})
-
-
-def day(name: str, column: str | None = None) -> Field:
-    """A date column, YYYY-MM-DD."""
-    return Field(name, _column(name, column), {"type": "string", "format": "date"})
-
-
-def strings(name: str, column: str | None = None) -> Field:
-    """A text[] column."""
-    return Field(name, _column(name, column), {"type": "array", "items": {"type": "string"}})
-
-
-def document(name: str, schema: Schema | None = None, column: str | None = None) -> Field:
-    """A jsonb column, as it is."""
-    return Field(name, _column(name, column), schema or {"type": "object"})
-
-
-def computed(name: str, sql: str, schema: Schema) -> Field:
-    """Any SQL expression over `t`, e.g. a correlated sub-select that builds JSON."""
-    return Field(name, f"({sql})", schema)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
-    """A resource's JSON: its table, its fields, and the members that may be included.
+    """A compiled representation: its table, its fields, and the members that may be included.
 
     `tenant_column` None marks a global table; `key` is the column of the path's id; `version` the column behind ETag.
     `where` limits the visible rows (SQL over `t`), e.g. to rows not deleted. `unversioned` is SQL over `t` for a text
@@ -128,7 +54,6 @@ class Shape:
     version: str | None = "version"
     where: str = ""
     unversioned: str = ""
-    example: dict[str, Any] | None = None
     rows: str = ""
     representation: Any = None
 
@@ -140,14 +65,6 @@ class Shape:
     def select(self, chosen: "Selection") -> str:
         """The select list of the chosen members."""
         return _select_list(self, chosen)
-
-    def schema(self) -> Schema:
-        """The OpenAPI schema of the whole: every field is there; `fields` leaves some out, `include` adds others."""
-        members = {member.name: member.schema for member in (*self.fields, *self.includes)}
-        found: Schema = {"type": "object", "properties": members, "required": [member.name for member in self.fields]}
-        if self.example:
-            found["examples"] = [self.example]
-        return found
 
 
 @dataclass(frozen=True, slots=True)

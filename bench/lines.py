@@ -13,23 +13,23 @@ import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-# What declares answers and operations: shapes, filters and views, but neither the bodies nor the actions. A path alone is
-# the whole file; `path:Name` is one class, function or assignment at the top of it.
+# What declares answers, filters and operations, but neither the bodies nor the actions. A path alone is the whole file;
+# `path:Name` is one class, function or assignment at the top of it.
 TABLE: Mapping[str, Sequence[str]] = {
     "products and categories": (
-        "suppliers/catalog/shapes.py",
+        "suppliers/catalog/representations.py",
         "suppliers/catalog/filters.py",
         "suppliers/catalog/views.py",
-        "suppliers/storefront/shapes.py",
+        "suppliers/storefront/representations.py",
         "suppliers/storefront/views.py",
     ),
     "locations": (
-        "organizations/shapes/locations.py",
+        "organizations/representations/locations.py",
         "organizations/filters/locations.py",
         "organizations/views/locations.py",
     ),
     "webhook endpoints": (
-        "webhooks/shapes.py:ENDPOINT",
+        "webhooks/representations.py:WebhookEndpointOut",
         "webhooks/views.py:EndpointViewSet",
     ),
 }

@@ -94,7 +94,7 @@ def test_fault_of_a_page_is_told_once_by_kind_and_frames(browser: Client, lines:
         answer = browser.get("/admin/fhir_api/resource/?q=SECRET")
     assert answer.status_code == 500
     (line,) = told(lines)
-    assert (line["logger"], line["level"], line["event"]) == ("api.list_responses", "error", "unexpected error")
+    assert (line["logger"], line["level"], line["event"]) == ("api.pages", "error", "unexpected error")
     assert line["request_id"] == answer.headers["X-Request-Id"]
     (first, *_) = line["exception"]  # type: ignore[misc]
     assert any("resources.py" in frame for frame in first["frames"])
