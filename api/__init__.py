@@ -1,1 +1,1 @@
-"""What every endpoint shares; knows no tenant table."""
+"""The parts that all endpoints share; no tenant table is known here."""

@@ -1,4 +1,4 @@
-"""Where a request comes from, as far as that can be believed."""
+"""The caller's network address, as far as trusted proxies vouch for it."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -8,9 +8,10 @@ UNKNOWN = "unknown"
 
 
 def client_address(meta: Mapping[str, str], *, trusted_proxies: int) -> str:
-    """The caller's address; X-Forwarded-For is read from its right end, one entry for each proxy of ours.
+    """Return the caller's address, or "unknown".
 
-    What stands further left was written by the caller. A list that is too short did not pass our proxies.
+    X-Forwarded-For is read from its right end, one entry for each trusted proxy. Entries further left were written by
+    the caller. A list with fewer entries did not pass the trusted proxies and is ignored.
     """
     direct = _canonical(meta.get("REMOTE_ADDR", ""))
     if trusted_proxies <= 0:
@@ -24,7 +25,7 @@ def client_address(meta: Mapping[str, str], *, trusted_proxies: int) -> str:
 
 @lru_cache(maxsize=4_096)
 def bucket_of(address: str) -> str:
-    """The unit of per-address limits: one IPv4 address, or the /64 a single IPv6 customer is given."""
+    """Return the unit of limits by address: one IPv4 address, or the /64 that a single IPv6 customer is given."""
     if ":" not in address:
         return address
     return str(ipaddress.IPv6Network((address, 64), strict=False))

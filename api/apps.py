@@ -1,4 +1,4 @@
-"""What every endpoint shares, as a Django app."""
+"""The Django app of the API; connects database metrics and the log of uncaught errors."""
 
 from django.apps import AppConfig
 

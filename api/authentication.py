@@ -1,4 +1,4 @@
-"""What the API asks of the floor that knows subjects and memberships; the implementation is named in settings."""
+"""The interface of authentication; `API_AUTHENTICATOR` in settings names its implementation."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -23,10 +23,10 @@ class InvalidTenantHeader(Malformed):
 
 
 class Authenticator(Protocol):
-    """Credential → Subject (401), membership → Actor (403).
+    """Proof of credentials (else 401) and of memberships (else 403).
 
-    The OpenAPI document names the refusals: `credential_refusals` with every operation that needs a credential,
-    `tenant_refusals` with every one that runs in a tenant.
+    The OpenAPI document lists `credential_refusals` for every operation that needs a credential, and `tenant_refusals`
+    for every operation that runs in a tenant.
     """
 
     credential_refusals: tuple[type[PlatformError], ...]
@@ -35,50 +35,50 @@ class Authenticator(Protocol):
     def subject(self, request: HttpRequest) -> Subject:
         """Prove the credential.
 
-        :raises Unauthenticated: none, two, invalid, expired or denied.
+        :raises Unauthenticated: there is no credential, or two; or it is invalid, expired or denied.
         """
 
     def proof(self, subject: Subject, tenant_id: UUID) -> Call:
-        """The statement that finds the active membership and, only where there is one, binds the tenant."""
+        """Return the statement that finds the active membership and, only if it exists, binds the tenant."""
 
     def actor(self, subject: Subject, tenant_id: UUID, proof: Rows, request: HttpRequest, *, writing: bool) -> Actor:
-        """Read the proof.
+        """Make the actor from the rows of the proof.
 
-        :raises Forbidden: no membership, another X-Membership-Id, a suspended tenant.
+        :raises Forbidden: there is no active membership, X-Membership-Id names another one, or the tenant is suspended.
         """
 
     def only_tenant(self, subject: Subject) -> UUID:
-        """The subject's single tenant, for a request without X-Tenant-Id.
+        """Return the subject's single tenant, for a request without X-Tenant-Id.
 
-        :raises Malformed: there are several.
+        :raises Malformed: the subject has several tenants.
         """
 
     def reach(self, subject: Subject, request: HttpRequest) -> list[Actor]:
-        """The subject in each tenant where it is an active member."""
+        """Return an actor for each tenant in which the subject is an active member."""
 
     def report(self, refusal: PlatformError, request: HttpRequest, subject: Subject | None) -> None:
         """Write a refusal to the security log, outside any transaction."""
 
 
-_known = lru_cache(maxsize=8_192)(parse_uuid)
+_cached_uuid = lru_cache(maxsize=8_192)(parse_uuid)
 
 
 @lru_cache(maxsize=1)
 def authenticator() -> Authenticator:
-    """The authenticator named by `API_AUTHENTICATOR`."""
+    """Return the authenticator named by `API_AUTHENTICATOR`."""
     factory: Callable[[], Authenticator] = import_string(settings.API_AUTHENTICATOR)
     return factory()
 
 
 def tenant_header(request: HttpRequest) -> UUID | None:
-    """X-Tenant-Id, or None when absent.
+    """Return X-Tenant-Id, or None when absent.
 
-    :raises InvalidTenantHeader: not a UUID in canonical form.
+    :raises InvalidTenantHeader: the header is not a UUID in canonical form.
     """
     raw = request.META.get("HTTP_X_TENANT_ID")
     if raw is None:
         return None
-    found = _known(raw)
+    found = _cached_uuid(raw)
     if found is None:
-        raise InvalidTenantHeader("X-Tenant-Id holds a UUID.")
+        raise InvalidTenantHeader("X-Tenant-Id must be a UUID.")
     return found

@@ -1,6 +1,6 @@
-"""Reading a JSON body strictly: what is ambiguous, unstorable or built to hurt is a clear refusal, never a guess.
+"""Strict reading of JSON bodies: ambiguous, unstorable or hostile input is refused, never guessed at.
 
-Python's parser takes duplicate keys, NaN, lone surrogates and any depth; PostgreSQL takes no U+0000.
+Python's parser accepts duplicate keys, NaN, lone surrogates and any depth; PostgreSQL cannot store U+0000.
 Source: RFC 8259, RFC 7493.
 """
 
@@ -32,28 +32,28 @@ class InvalidJson(Malformed):
 
 
 class DuplicateKey(Malformed):
-    """One object names a key twice, so that two readers may see two values."""
+    """An object holds the same key twice, so two readers could see two values."""
 
     code = "duplicate_key"
     title = "A key occurs twice in one object."
 
 
 class NulCharacter(Malformed):
-    """U+0000 cannot be stored."""
+    """The text holds U+0000, which cannot be stored."""
 
     code = "nul_character"
     title = "Text must not contain the NUL character."
 
 
 class LoneSurrogate(Malformed):
-    """Half of a surrogate pair is not a character."""
+    """The text holds half of a surrogate pair, which is not a character."""
 
     code = "lone_surrogate"
     title = "Text must not contain an unpaired surrogate."
 
 
 class NestingTooDeep(Malformed):
-    """The body is nested deeper than the platform reads."""
+    """The body is nested deeper than the platform accepts."""
 
     code = "nesting_too_deep"
     title = "The body is nested too deeply."
@@ -61,7 +61,7 @@ class NestingTooDeep(Malformed):
 
 
 class NumberOutOfRange(Malformed):
-    """A number is longer or larger than the platform reads."""
+    """A number is longer or larger than the platform accepts."""
 
     code = "number_out_of_range"
     title = "A number is out of range."
@@ -75,7 +75,7 @@ class NotAnObject(Malformed):
 
 
 class BodyTooLarge(TooLarge):
-    """The body has more bytes than this operation takes."""
+    """The body has more bytes than the operation accepts."""
 
     code = "body_too_large"
     title = "The body is too large."
@@ -83,9 +83,9 @@ class BodyTooLarge(TooLarge):
 
 
 def parse_object(raw: bytes, *, limit_bytes: int = LIMIT_BYTES, max_depth: int = MAX_DEPTH) -> dict[str, Any]:
-    """Read a body whose outermost value is an object; fractions come as Decimal with their digits kept.
+    """Read a body whose outermost value is an object; fractions become Decimal and keep their digits.
 
-    :raises BodyTooLarge: it has more than `limit_bytes`.
+    :raises BodyTooLarge: the body has more than `limit_bytes`.
     :raises Malformed: any other fault, each with a code of its own.
     """
     value = parse(raw, limit_bytes=limit_bytes, max_depth=max_depth)
@@ -102,9 +102,10 @@ def parse(
     max_exponent: int = MAX_DECIMAL_EXPONENT,
     integers: range | None = None,
 ) -> Any:
-    """Read a body of any outermost type (JSON Patch is a list); `integers` are those that are taken, None: of any size.
+    """Read a body of any outermost type (JSON Patch is a list).
 
-    :raises BodyTooLarge: it has more than `limit_bytes`.
+    :param integers: the range of integers to accept; None accepts any.
+    :raises BodyTooLarge: the body has more than `limit_bytes`.
     :raises Malformed: any other fault, each with a code of its own.
     """
     if len(raw) > limit_bytes:
@@ -121,10 +122,10 @@ def parse(
 
 
 def check_text(value: str) -> str:
-    """Pass text of a query string or a path on, if it can be stored.
+    """Return text of a query string or a path if it can be stored.
 
-    :raises NulCharacter: it holds U+0000.
-    :raises LoneSurrogate: it holds half of a surrogate pair.
+    :raises NulCharacter: the text holds U+0000.
+    :raises LoneSurrogate: the text holds half of a surrogate pair.
     """
     if "\0" in value:
         raise NulCharacter
@@ -142,22 +143,22 @@ def _decode(raw: bytes) -> str:
     try:
         return str(raw, "utf-8")
     except UnicodeDecodeError as error:
-        raise InvalidJson(f"The body is not UTF-8: byte {error.start}.") from None
+        raise InvalidJson(f"The body is not UTF-8: byte {error.start} is invalid.") from None
 
 
 def _check_depth(raw: bytes, max_depth: int) -> None:
-    """Refuse before parsing, because a parser answers depth with its own recursion."""
+    """Refuse deep nesting before parsing, because the parser recurses once per level."""
     if raw.count(b"[") + raw.count(b"{") <= max_depth:
         return
     marks = raw.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _NOT_MARKS)
-    # A string without brackets is two quotes now; leaving out two neighbours leaves everything else inside or outside.
+    # A string without brackets is now a pair of quotes. Without the pair all other marks stay inside or outside text.
     brackets = b"".join(marks.replace(b'""', b"").split(b'"')[::2])
     if any(map(max_depth.__lt__, accumulate(map(_STEP.__getitem__, brackets)))):
         raise NestingTooDeep(f"The body is nested deeper than {max_depth} levels.", max_depth=max_depth)
 
 
 def _check_strings(value: Any) -> None:
-    """Only bodies with a suspicious escape get here: raw NUL and raw surrogates never pass the decoder and parser."""
+    """Check every string of a body with a suspicious escape; the parser has refused raw NUL and raw surrogates."""
     for text in _strings(value):
         check_text(text)
 
@@ -188,7 +189,7 @@ def _refuse_duplicate(pairs: list[tuple[str, Any]]) -> NoReturn:
 
 
 def whole(text: str) -> int | Decimal:
-    """An integer; `-0`, whose sign no int holds, as a Decimal."""
+    """Read an integer; `-0` becomes a Decimal, because an int cannot hold its sign."""
     return Decimal(text) if text == "-0" else int(text)
 
 
@@ -196,7 +197,7 @@ def _integer(text: str, allowed: range | None) -> int | Decimal:
     if len(text) > MAX_INTEGER_DIGITS and len(text.lstrip("-")) > MAX_INTEGER_DIGITS:
         raise NumberOutOfRange(f"An integer has more than {MAX_INTEGER_DIGITS} digits.")
     value = whole(text)
-    if allowed is not None and not allowed.start <= value < allowed.stop:  # to a range a Decimal is to be looked for
+    if allowed is not None and not allowed.start <= value < allowed.stop:  # `in` walks through a range for a Decimal
         raise NumberOutOfRange(f"An integer is not between {allowed.start} and {allowed.stop - 1}.")
     return value
 

@@ -1,7 +1,7 @@
 """What a viewset declares, checked and completed when its module is imported.
 
-A class attribute of DRF that the platform would not heed is refused with the name of the place that decides instead, so
-that nobody relies on a permission, a throttle or a queryset that is never asked.
+A class attribute of DRF that the platform would ignore is refused, with the name of the place that decides instead.
+Otherwise somebody could rely on a permission, a throttle or a queryset that is never consulted.
 """
 
 from collections.abc import Iterable, Iterator
@@ -222,7 +222,7 @@ def _check_forms(view: Any, name: str, found: Operation) -> None:
 
 
 def _check_action(view: Any, name: str, found: Operation) -> None:
-    """Hold the action's parameters against what the operation gives it; the target bears the name of its kind."""
+    """Compare the action's parameters with what the operation passes; the target is named after its kind."""
     if found.run is None:
         return
     wanted = found.arguments()

@@ -1,4 +1,4 @@
-"""Writes that must wait for somebody else's server: no transaction is open while they do."""
+"""Writes that wait for another server, without an open transaction meanwhile."""
 
 import logging
 from collections.abc import Callable
@@ -55,7 +55,7 @@ class DeferredWriteViewSet(ApiViewSet):
         return response
 
     def _keep(self, claim: idempotency.Claim, tenant_id: UUID, response: HttpResponse) -> None:
-        """Store the answer if no twin was first; what was done is answered also where it cannot be stored."""
+        """Store the answer unless a concurrent repeat has stored its own; the caller is answered in any case."""
         try:
             with transaction.atomic():
                 _, taken = pipeline.run([authenticator().proof(self.subject, tenant_id), claim.call()])

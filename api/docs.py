@@ -1,4 +1,4 @@
-"""The OpenAPI document and the pages that show it, all served from here: no request leaves the machine."""
+"""The OpenAPI document and the pages that show it; the platform serves all their scripts itself."""
 
 import functools
 from pathlib import Path
@@ -25,7 +25,7 @@ def _encoded() -> tuple[bytes, str]:
 
 
 def openapi(request: HttpRequest) -> HttpResponse:
-    """GET /v1/openapi.json"""
+    """Answer `GET /v1/openapi.json`."""
     content, tag = _encoded()
     if request.headers.get("If-None-Match") == tag:
         return HttpResponse(status=304, headers={"ETag": tag})
@@ -35,12 +35,12 @@ def openapi(request: HttpRequest) -> HttpResponse:
 
 
 def redoc(request: HttpRequest) -> HttpResponse:
-    """GET /docs/redoc"""
+    """Answer `GET /docs/redoc`."""
     return HttpResponse(_REDOC_PAGE, content_type="text/html; charset=utf-8")
 
 
 def redoc_script(request: HttpRequest) -> HttpResponse:
-    """GET /docs/redoc.js: the bundled script, but for the badge it would fetch from its maker."""
+    """Answer `GET /docs/redoc.js`: the bundled script, without the logo that it would fetch from its maker."""
     return HttpResponse(
         _redoc_bundle(),
         content_type="text/javascript; charset=utf-8",

@@ -1,4 +1,4 @@
-"""One place turns errors into answers: the status table, and problem documents. Source: RFC 9457."""
+"""Errors as answers: the table of statuses, and problem documents. Source: RFC 9457."""
 
 import logging
 from collections.abc import Callable
@@ -36,14 +36,14 @@ STATUS: tuple[tuple[type[errors.PlatformError], int], ...] = (
 
 
 class RouteNotFound(errors.NotFound):
-    """No such address."""
+    """The service has no such address."""
 
     code = "route_not_found"
     title = "There is no such address."
 
 
 class MethodNotAllowed(errors.PlatformError):
-    """The address exists, the method does not (405)."""
+    """The address does not take this method (405)."""
 
     code = "method_not_allowed"
     title = "The method is not allowed here."
@@ -57,31 +57,31 @@ class UnsupportedMediaType(errors.PlatformError):
 
 
 class UnsupportedCoding(UnsupportedMediaType):
-    """The body is packed, or coded otherwise; to read it as it is would misread it. Source: RFC 9110 sections 8.4, 15.5.16."""
+    """The body has a content coding; the platform decodes none. Source: RFC 9110 sections 8.4, 15.5.16."""
 
     code = "unsupported_content_coding"
     title = "The body's content coding is not supported."
 
 
 class NotAcceptable(errors.PlatformError):
-    """The caller accepts no type the operation writes (406)."""
+    """The caller accepts no media type that the operation writes (406)."""
 
     code = "not_acceptable"
     title = "The accepted media types cannot be served."
 
 
 class InternalError(errors.PlatformError):
-    """A fault of ours (500)."""
+    """The platform failed (500)."""
 
     code = "internal_error"
     title = "An unexpected error occurred; it has been recorded."
 
 
 class TookTooLong(errors.Unavailable):
-    """A statement ran longer than one may."""
+    """A database statement reached the time limit."""
 
     code = "took_too_long"
-    title = "The request takes longer than one may; ask for less."
+    title = "The request takes too long; ask for less."
 
 
 _HTTP: dict[type[errors.PlatformError], int] = {
@@ -95,14 +95,14 @@ _HTTP: dict[type[errors.PlatformError], int] = {
 
 
 def status_of(error: errors.PlatformError | type[errors.PlatformError]) -> int:
-    """The HTTP status of a refusal or of its class."""
+    """Return the HTTP status of a refusal or of its class."""
     kind = error if isinstance(error, type) else type(error)
     found = next((status for base, status in _HTTP.items() if issubclass(kind, base)), None)
     return found or next((status for base, status in STATUS if issubclass(kind, base)), 500)
 
 
 def refusal_of(error: BaseException) -> errors.PlatformError:
-    """The anticipated refusal an exception stands for; what nobody anticipated is logged and becomes a 500."""
+    """Return the refusal that an exception stands for; an unexpected exception is logged and becomes a 500."""
     if isinstance(error, errors.PlatformError):
         return error
     if isinstance(error, Http404):
@@ -129,7 +129,7 @@ def _of_database(error: Error) -> errors.PlatformError:
     if isinstance(cause, psycopg.errors.UniqueViolation | psycopg.errors.ExclusionViolation):
         return constraints.refusal_of(error) or errors.Duplicate(constraint=cause.diag.constraint_name or "")
     if isinstance(error, IntegrityError):
-        return errors.Conflict("The change would break a rule of the data.")
+        return errors.Conflict("The change would violate a rule of the data.")
     if isinstance(cause, psycopg.errors.DataError):
         return errors.Malformed("A value is out of range.")
     if _is_away(cause):
@@ -144,7 +144,7 @@ def _is_away(cause: BaseException | None) -> bool:
 
 
 def problem(error: errors.PlatformError, *, instance: str, request_id: str) -> dict[str, Any]:
-    """The problem document of a refusal. Source: RFC 9457, contract "Error body"."""
+    """Write the problem document of a refusal. Source: RFC 9457, contract "Error body"."""
     return {
         "type": error.extra.get("type") or f"/problems/{error.code}",
         "title": error.title,
@@ -163,12 +163,12 @@ def problem(error: errors.PlatformError, *, instance: str, request_id: str) -> d
 
 
 def render_refusals(area: Area, renderer: Renderer) -> None:
-    """Let an app above answer all refusals in one part of the address space in that part's own form."""
+    """Register how an area answers its refusals in a form of its own, such as FHIR's OperationOutcome."""
     _renderers[area.name] = renderer
 
 
 def problem_response(error: BaseException, request: HttpRequest) -> HttpResponse:
-    """The answer to a request that was refused or failed."""
+    """Make the answer to a request that was refused or failed."""
     refusal = refusal_of(error)
     if renderer := _renderers.get(area_of(request.path_info).name):
         return renderer(refusal, request)

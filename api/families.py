@@ -1,7 +1,7 @@
 """The families of endpoints: which credentials each takes, and how its lists and answers look.
 
-Source: contract, conventions.md "Families". A family is more than a group of addresses: a supplier's program reads pages
-with a total, a person's client follows cursors, and both expect one answer everywhere in their part of the API.
+Source: contract, conventions.md "Families". A supplier's program reads pages with a total, a person's client follows
+cursors; each expects the same form of answer everywhere in its family.
 """
 
 from collections.abc import Mapping
@@ -23,14 +23,14 @@ class CredentialNotAccepted(Forbidden):
 
 
 class CredentialKind(StrEnum):
-    """What a caller shows: a key of a machine, or a token of a person or a service."""
+    """The kind of a credential: the API key of a system, or the token of a person or a service."""
 
     API_KEY = "api_key"
     BEARER = "bearer"
 
 
 class Envelope(StrEnum):
-    """What stands around the representation."""
+    """The members around the representation."""
 
     SUPPLIER = "supplier"  # {"success": true, "data": …}
     PLAIN = "plain"  # {"data": …}
@@ -39,7 +39,7 @@ class Envelope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """How a list is read: by `page` with a total or by `cursor`, and how many items come by default and at most."""
+    """How a list is paged: by `page` with a total or by `cursor`, and the items on a page by default and at most."""
 
     parameter: str
     default: int
@@ -105,7 +105,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         for found in (
             _family("supplier", bearer=_SUPPLIER, key=_SUPPLIER),
             _family("procurement", bearer=_PROCUREMENT, shared=_PROCUREMENT),
-            # one bucket for these four: a client's requests count together
+            # these four share one policy, so a client's requests to them count together
             _family("organizations", bearer=_ORGANIZATIONS),
             _family("prescriptions", bearer=_ORGANIZATIONS),
             _family("appointments", bearer=_ORGANIZATIONS),
@@ -115,7 +115,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
                 bearer=_plain("webhooks_bearer"),
                 key=Style(Envelope.SUPPLIER, PAGES, "webhooks_key"),
             ),
-            _family("events", bearer=_plain("webhooks_bearer"), key=_plain("webhooks_key")),  # a feed, so never pages
+            _family("events", bearer=_plain("webhooks_bearer"), key=_plain("webhooks_key")),  # a feed has no pages
             _family("fhir", bearer=Style(Envelope.BUNDLE, BUNDLES, "fhir")),
         )
     }
@@ -123,20 +123,20 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
 
 
 def kind_of(subject: Subject) -> CredentialKind:
-    """The kind of credential a subject was proved by."""
+    """Return the kind of credential that proved a subject."""
     return CredentialKind.API_KEY if subject.credential.startswith(_KEY_PREFIX) else CredentialKind.BEARER
 
 
 def style_of(family: str, subject: Subject | None) -> Style:
-    """How a family answers a subject; who shows a credential it does not take, or none, is answered as a bearer."""
+    """Return how a family answers a subject; without a credential that it takes, as it answers a bearer token."""
     styles = FAMILIES[family].styles
     return styles.get(kind_of(subject) if subject else CredentialKind.BEARER) or styles[CredentialKind.BEARER]
 
 
 def check_credential(family: str, subject: Subject, *, supplier_scope: str = "") -> Style:
-    """Let a subject pass whose kind of credential the family takes; return the style of the answer.
+    """Check that the family takes the subject's kind of credential; return the style of the answer.
 
-    The contract asks this right after the tenant's status and before the scope (access.md, check 9).
+    The contract puts this check after the tenant's status and before the scope (access.md, check 9).
 
     :param supplier_scope: the operation's scope for the supplier's side, "" where the address serves one side only.
     :raises CredentialNotAccepted: an API key where none is taken.

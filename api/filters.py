@@ -1,4 +1,4 @@
-"""Filters of lists: django-filter declares and checks them, this room turns them into SQL conditions.
+"""Filters of lists: django-filter declares and checks them, this module turns them into SQL conditions.
 
 Only operators that PostgreSQL treats as leakproof are offered, so that indexes work under row security.
 """
@@ -16,7 +16,7 @@ from core.errors import FieldError, InvalidFields, Malformed
 
 from .body import check_text
 
-__all__ = [  # `Condition` stands in core, so that rules below HTTP can offer one
+__all__ = [  # `Condition` is defined in core, because rules below HTTP use it too
     "Condition",
     "DuplicateParameter",
     "Filters",
@@ -48,16 +48,16 @@ class DuplicateParameter(Malformed):
 class Filters(django_filters.FilterSet):
     """Base of every list's filters. A filter's `field_name` is a column; `condition_<name>` methods override the SQL.
 
-    `otherwise` holds, by the name of a filter, the condition (SQL over `t`) of lists that are asked for without it.
+    `otherwise` maps the name of a filter to the condition (SQL over `t`) that holds where the filter is not given.
     """
 
     otherwise: ClassVar[Mapping[str, str]] = {}
 
 
 def one_of(column: str, value: str, known: Sequence[str]) -> Condition:
-    """A comma list of known values, of which the column equals one.
+    """Return the condition that a column equals one of a comma-separated list of known values.
 
-    :raises InvalidFields: a value is unknown, or there is none.
+    :raises InvalidFields: a value is unknown, or the list is empty.
     """
     names = [part.strip() for part in value.split(",") if part.strip()]
     unknown = [name for name in names if name not in known]
@@ -70,10 +70,10 @@ def one_of(column: str, value: str, known: Sequence[str]) -> Condition:
 
 
 def check_names(query: QueryDict, allowed: Iterable[str]) -> None:
-    """Refuse unknown and repeated parameters and text that no column could hold.
+    """Refuse unknown and repeated query parameters, and text that cannot be stored.
 
-    :raises UnknownParameter: with the allowed names.
-    :raises DuplicateParameter: a name twice.
+    :raises UnknownParameter: a name is unknown; the refusal lists the allowed ones.
+    :raises DuplicateParameter: a name is given twice.
     """
     if not query:
         return
@@ -87,9 +87,9 @@ def check_names(query: QueryDict, allowed: Iterable[str]) -> None:
 
 
 def conditions(filters: type[Filters] | None, query: QueryDict) -> list[tuple[str, Condition]]:
-    """The conditions of the filters that were given, by name.
+    """Return the conditions of the filters that were given, by name.
 
-    :raises InvalidFields: a value is not of the filter's form.
+    :raises InvalidFields: a value is invalid for its filter.
     """
     if filters is None or not query or not any(name in query for name in filters.base_filters):
         return []
@@ -97,7 +97,7 @@ def conditions(filters: type[Filters] | None, query: QueryDict) -> list[tuple[st
     form = found.form
     if not form.is_valid():
         raise InvalidFields(
-            "A query parameter is not of its form.",
+            "A query parameter is invalid.",
             errors=[
                 FieldError(name, str(error.code or "invalid"), "; ".join(error.messages))
                 for name, list_ in form.errors.as_data().items()

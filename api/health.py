@@ -1,4 +1,4 @@
-"""Probes: is this process alive, and can it serve. Plain views; the ready answer is kept for a second."""
+"""Health probes: whether the process is alive, and whether it can serve. The second answer is cached for a second."""
 
 import threading
 import time
@@ -22,7 +22,7 @@ KEEP_SECONDS = 1.0
 
 
 class NotReady(Unavailable):
-    """Something this process needs is away; `away` names it."""
+    """A dependency of this process is unavailable; `away` names it."""
 
     code = "not_ready"
     title = "The service is not ready."
@@ -30,7 +30,7 @@ class NotReady(Unavailable):
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """What was found at `checked` (monotonic seconds). A late outbox does not stop a web process from serving."""
+    """The result of the checks at `checked` (monotonic seconds). A late outbox does not make a web process unready."""
 
     away: tuple[str, ...]
     outbox_age_seconds: float | None
@@ -39,31 +39,31 @@ class Readiness:
 
 @require_safe
 def live(_request: HttpRequest) -> HttpResponse:
-    """Tell that the process answers; depends on nothing else."""
+    """Answer that the process is alive; needs no dependency."""
     return JsonResponse({"status": "live"})
 
 
 @require_safe
 def ready(request: HttpRequest) -> HttpResponse:
-    """Tell whether database, broker and migrations are there, and how late the outbox is."""
+    """Answer whether database, broker and migrations are ready, and the age of the oldest event in the outbox."""
     found = _latest()
     if found.away:
-        error = NotReady(f"Away: {', '.join(found.away)}.", headers={"Retry-After": "2"}, away=list(found.away))
+        error = NotReady(f"Unavailable: {', '.join(found.away)}.", headers={"Retry-After": "2"}, away=list(found.away))
         return problem_response(error, request)
     checks = {name: "ok" for name, _ in _CHECKS}
     return JsonResponse({"status": "ready", "checks": checks, "outbox_age_seconds": found.outbox_age_seconds})
 
 
 def _latest() -> Readiness:
-    """The last finding if it is fresh; only one thread looks anew, the others wait for it."""
+    """Return the last result while it is fresh; one thread repeats the checks, the others wait for it."""
     global _last
     with _lock:
         if _last is None or time.monotonic() - _last.checked > KEEP_SECONDS:
-            _last = _look()
+            _last = _check_all()
         return _last
 
 
-def _look() -> Readiness:
+def _check_all() -> Readiness:
     away = tuple(name for name, check in _CHECKS if not check())
     return Readiness(away, None if away else _outbox_age(), time.monotonic())
 
@@ -86,7 +86,7 @@ def _broker() -> bool:
 
 
 def _migrations() -> bool:
-    """Every app's last migration is applied; asked anew each time, since a database may be replaced."""
+    """Tell whether every app's last migration is applied; not cached, because the database may be replaced."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT app, name FROM django_migrations")
@@ -99,7 +99,7 @@ def _migrations() -> bool:
 
 @lru_cache(maxsize=1)
 def _leaves() -> frozenset[tuple[str, str]]:
-    """The newest migration of each app in this release; reading them from disk is slow, so once."""
+    """Return the newest migration of each app in this release; cached, because reading them from disk is slow."""
     return frozenset(MigrationLoader(None, ignore_no_migrations=True).graph.leaf_nodes())
 
 

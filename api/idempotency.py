@@ -23,7 +23,7 @@ from core.ids import uuid7_text
 KEEP_DAYS = 7
 PURPOSE = "idempotency"
 _KEPT = ("Content-Type", "ETag", "Location", "Content-Location", "Last-Modified")
-_CONTEXT = ":along"  # no header's name
+_CONTEXT = ":along"  # no header can have this name
 _LOST = (psycopg.OperationalError, psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown)
 
 _CLAIM = pipeline.Statement.of(
@@ -33,7 +33,7 @@ _CLAIM = pipeline.Statement.of(
 
 
 class _Seen(NamedTuple):
-    """What stands under a key: the answer only once the first request has ended."""
+    """What is stored under a key; status and answer are null until the first request has ended."""
 
     fingerprint: str
     status: int | None
@@ -65,7 +65,7 @@ class KeyReused(Unprocessable):
 
 
 class InProgress(Conflict):
-    """A twin of this request is still being worked on."""
+    """The first request with this key is still running."""
 
     code = "idempotency_in_progress"
     title = "A request with this Idempotency-Key is in progress."
@@ -78,36 +78,37 @@ class Replay:
     status: int
     headers: dict[str, str]
     content: bytes
-    context: Any = None  # what the view kept with it
+    context: Any = None  # what `replay_context` of the view returned
 
 
 def key_of(request: HttpRequest) -> str | None:
-    """The Idempotency-Key, bare or as a quoted string, or None.
+    """Return the Idempotency-Key, sent bare or as a quoted string; None without the header.
 
-    :raises InvalidKey: empty, too long, or not printable ASCII.
+    :raises InvalidKey: the key is empty, too long, or not printable ASCII.
     """
     raw: str | None = request.META.get("HTTP_IDEMPOTENCY_KEY")
     if raw is None:
         return None
     key = raw[1:-1] if len(raw) >= 2 and raw[0] == raw[-1] == '"' else raw
     if not 1 <= len(key) <= 255 or not (key.isascii() and key.isprintable()):
-        raise InvalidKey("A key has 1 to 255 printable ASCII characters.")
+        raise InvalidKey("An Idempotency-Key has 1 to 255 printable ASCII characters.")
     return key
 
 
 def fingerprint(request: HttpRequest, patient: str = "") -> str:
-    """SHA-256 (hex) of method, path with query, content type and raw body.
+    """Return the SHA-256 (hex) of method, path with query, content type, patient and raw body.
 
-    And of the patient whom the token is bound to, so that it is not shown what another token of the same person was answered.
+    `patient` is the patient that the token is bound to. A token bound to another patient, even of the same person, must
+    not get this token's answer.
     """
     parts = (request.method or "", request.get_full_path(), request.content_type or "", *([patient] if patient else ()))
     return hashlib.sha256("\n".join(parts).encode() + b"\n" + request.body).hexdigest()
 
 
 class Claim(NamedTuple):
-    """One request's claim to a key inside the business transaction: whose it is (tenant, subject, key) and what for.
+    """One request's claim to a key, inside the transaction of the write; `owner` is tenant, subject and key.
 
-    A twin waits for the first to commit, no longer than `lock_timeout`.
+    A concurrent request with the same key waits for the first to commit, at most for `lock_timeout`.
     """
 
     owner: tuple[str, str, str]
@@ -115,17 +116,17 @@ class Claim(NamedTuple):
 
     @classmethod
     def of(cls, request: HttpRequest, key: str, tenant_id: UUID, subject: Subject) -> "Claim":
-        """The claim of a request to the key it sends."""
+        """Make the claim of a request to the key that it sends."""
         return cls((str(tenant_id), str(subject.id), key), fingerprint(request, subject.patient))
 
     def call(self) -> pipeline.Call:
-        """The statement that takes the key; it needs the bound tenant, so it travels behind the proof that binds it."""
+        """Return the statement that takes the key; it must follow the proof, which binds the tenant."""
         return pipeline.Call(_CLAIM, [uuid7_text(), *self.owner, self.fingerprint])
 
     def replay(self, taken: pipeline.Rows) -> Replay | None:
-        """None when the key was taken, else the answer of the first request.
+        """Return None if this request took the key, else the answer of the first request.
 
-        :raises InProgress: the first is still at work.
+        :raises InProgress: the first request is still running.
         :raises KeyReused: the key belongs to another request.
         """
         if len(taken):
@@ -136,9 +137,9 @@ class Claim(NamedTuple):
         return found
 
     def earlier(self) -> Replay | None:
-        """The answer of the first request if it has ended; takes nothing.
+        """Return the answer of the first request, or None if the key is unused; does not take the key.
 
-        :raises InProgress: the first is still at work.
+        :raises InProgress: the first request is still running.
         :raises KeyReused: the key belongs to another request.
         """
         (rows,) = pipeline.run([pipeline.Call(_SEEN, self.owner)])
@@ -156,13 +157,13 @@ class Claim(NamedTuple):
         return Replay(seen.status, headers, content, context)
 
     def keep(self, response: HttpResponse, *, secrets: tuple[str, ...], context: Any = None) -> None:
-        """Store the answer with the key and commit, as the transaction's last trip; secret members are kept as null.
+        """Store the answer under the key and commit, in the transaction's last trip; secret members are stored as null.
 
-        `context` is what the view must know to give the answer again, as JSON takes it.
+        `context` is a JSON value that the view needs to give the answer again.
         """
         headers = {name: response.headers[name] for name in _KEPT if name in response.headers}
         plain = orjson.dumps(headers if context is None else headers | {_CONTEXT: context})
-        plain += b"\n" + _without(response.content, secrets)
+        plain += b"\n" + _without_secrets(response.content, secrets)
         sealed = key_ring().seal(plain, purpose=PURPOSE, place=self._place())
         kept = pipeline.Call(_KEEP, [*self.owner, str(response.status_code), "\\x" + sealed.hex()])
         pipeline.run_last([kept])
@@ -172,9 +173,9 @@ class Claim(NamedTuple):
 
 
 class NotClaimed(Exception):
-    """The first trip of a write failed: nobody was bound, a twin holds the key, or the connection was lost.
+    """The first trip of a write failed: no tenant was bound, another request holds the key, or the connection was lost.
 
-    `reason` is what to raise then; after a lost connection nothing had begun, so the write may be tried again.
+    `reason` is the error to raise. A lost connection (`lost`) has changed nothing, so the write may be tried again.
     """
 
     def __init__(self, error: DatabaseError) -> None:
@@ -185,7 +186,7 @@ class NotClaimed(Exception):
         super().__init__(str(self.reason))
 
 
-def _without(content: bytes, secrets: tuple[str, ...]) -> bytes:
+def _without_secrets(content: bytes, secrets: tuple[str, ...]) -> bytes:
     if not secrets or not content:
         return content
     document: dict[str, Any] = orjson.loads(content)

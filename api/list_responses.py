@@ -48,7 +48,7 @@ def open_cursor(request: HttpRequest, query: Query, tenant_id: UUID | None) -> t
 def cursor_answer(
     request: HttpRequest, rows: Rows, *, query: Query, limit: int, tenant_id: UUID | None
 ) -> HttpResponse:
-    """The cursor envelope; a further row than asked proves that there is more."""
+    """Write the cursor envelope; a row beyond the limit proves that there is a next page."""
     shown = min(len(rows), limit)
     items = [rows.value(n) or b"null" for n in range(shown)]
     token = None

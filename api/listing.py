@@ -17,7 +17,7 @@ from core.pipeline import Call, Statement
 from .filters import Condition, Filters, check_names, conditions
 from .shapes import Selection, Shape, select
 
-_USUAL = (20, 51)  # the defaults of page and cursor lists, which look one row ahead
+_USUAL = (20, 51)  # the default limits: 20 of page lists, 50 of cursor lists, which read one row more
 CONTROL = ("fields", "include", "sort", "limit")
 
 
@@ -33,7 +33,7 @@ class InvalidPage(Malformed):
     """`page` or `limit` is not a positive integer."""
 
     code = "invalid_page"
-    title = "page and limit are integers from 1."
+    title = "page and limit must be positive integers."
 
 
 class Sort(NamedTuple):
@@ -44,7 +44,7 @@ class Sort(NamedTuple):
 
 
 class SortBy(NamedTuple):
-    """An entry of `ordering_fields` whose name is not a column: the column behind it, and its type where no model knows it."""
+    """An entry of `ordering_fields` named unlike its column; `cast` is the type of a column that the model lacks."""
 
     name: str
     column: str
@@ -57,9 +57,9 @@ ORDERING_FIELDS: tuple[str | SortBy, ...] = ("created_at", "updated_at")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listing:
-    """What a list of one representation offers: filters, sorts, and the order where none is asked for.
+    """What a list of one representation offers: filters, sorts and the default order.
 
-    `count` may name a cheaper exact total for the unfiltered list (SQL, tenant is $1).
+    `count` may hold cheaper SQL for the exact total of the unfiltered list; the tenant is $1.
     """
 
     shape: Shape
@@ -78,9 +78,9 @@ class Listing:
         ordering: str = "-created_at",
         count: str = "",
     ) -> "Listing":
-        """The list of a representation, in the terms of DRF.
+        """Declare the list of a representation in DRF's terms.
 
-        :raises ImproperlyConfigured: a sort is no column of the model.
+        :raises ImproperlyConfigured: a sort names no column of the model.
         """
         shape: Shape = representation.shape
         sorts = dict(_sort(shape, entry) for entry in ordering_fields)
@@ -91,7 +91,7 @@ class Listing:
         return cls(shape, filterset_class, sorts, ordering, count)
 
     def parameter_names(self, *paging: str) -> frozenset[str]:
-        """Every query parameter the list knows."""
+        """Return every query parameter that the list knows."""
         return _parameter_names(self, paging)
 
 
@@ -115,7 +115,7 @@ def _tie_break(shape: Shape) -> Sort:
     return Sort(shape.key, _cast(found) if found else "uuid")
 
 
-# A parameter of varchar(n) would be cut off silently.
+# `text`, because a cast to varchar(n) would cut the value silently.
 _CASTS = {
     "CharField": "text",
     "TextField": "text",
@@ -132,7 +132,7 @@ def _parameter_names(listing: Listing, paging: tuple[str, ...]) -> frozenset[str
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A sort as the caller wrote it, resolved: columns with direction, the id last as tie-break; `sql` is the ORDER BY list."""
+    """A sort: `text` as the caller wrote it, `keys` with their direction and the id last, `sql` for ORDER BY."""
 
     text: str
     keys: tuple[tuple[Sort, bool], ...]
@@ -140,7 +140,7 @@ class Order:
 
     @property
     def uniform(self) -> bool:
-        """Tell whether all keys run in one direction, so that a row comparison uses the index."""
+        """Tell whether all keys run in one direction; a row comparison then uses the index."""
         return len({down for _, down in self.keys}) == 1
 
 
@@ -156,7 +156,7 @@ class Query:
 
     @property
     def filters_hash(self) -> str:
-        """Digest of the filters, so that a cursor of other filters is refused."""
+        """Digest of the filters; a cursor that was made for other filters is refused."""
         parts = [
             f"{name}={condition.parameters}" for name, condition in sorted(self.conditions, key=lambda pair: pair[0])
         ]
@@ -184,9 +184,9 @@ def read_query(listing: Listing, query: QueryDict, *paging: str) -> Query:
 
 @lru_cache(maxsize=2048)
 def order(listing: Listing, text: str) -> Order:
-    """Read `sort`: a comma list of names, `-` for descending.
+    """Read `sort`: comma-separated names, `-` for descending.
 
-    :raises UnknownSort: with the allowed names.
+    :raises UnknownSort: a name is unknown, there is none, or there are more than three; the refusal lists the names.
     """
     keys: list[tuple[Sort, bool]] = []
     for part in (piece.strip() for piece in text.split(",") if piece.strip()):
@@ -202,9 +202,9 @@ def order(listing: Listing, text: str) -> Order:
 
 
 def positive(text: str | None, default: int, *, most: int | None = None) -> int:
-    """Read `page` or `limit`; above `most` the effective value is `most`.
+    """Read `page` or `limit`; a value above `most` counts as `most`.
 
-    :raises InvalidPage: zero, negative or not an integer.
+    :raises InvalidPage: the text is not a positive integer.
     """
     if text is None:
         return default
@@ -214,7 +214,7 @@ def positive(text: str | None, default: int, *, most: int | None = None) -> int:
 
 
 class _Builder:
-    """Collects conditions and parameters; parameters are numbered in the order they come."""
+    """Conditions and parameters of one statement; parameters are numbered in the order they are added."""
 
     def __init__(self, query: Query, tenant_id: UUID | None) -> None:
         self.query = query
@@ -245,7 +245,7 @@ class _Builder:
         if self.query.order.uniform:
             columns, sign = ", ".join(f't."{key.column}"' for key, _ in keys), "<" if keys[0][1] else ">"
             self.where.append(f"({columns}) {sign} ({', '.join(names)})")
-            if getattr(self.shape.model, "partitioned", False):  # a row comparison alone leaves no partition out
+            if getattr(self.shape.model, "partitioned", False):  # a row comparison alone prunes no partition
                 self.where.append(f"{columns.partition(',')[0]} {sign}= {names[0]}")
             return
         sql = ""
@@ -268,7 +268,10 @@ class _Builder:
         return Call(_statement(sql), self.parameters)
 
     def rows_and_total(self, counting: str, tail: str) -> Call:
-        """One statement, so one snapshot: in every row the exact total and JSON text, null where the page is empty."""
+        """The statement for the page's rows and the exact total, from one snapshot.
+
+        Each row holds the total and the JSON text. An empty page is one row whose JSON text is null.
+        """
         select, order_by = self.shape.select(self.query.selection), self.query.order.sql
         sql = (
             f"WITH {self.page(tail)}, total AS (SELECT coalesce(({counting}), 0) AS n) "
@@ -278,7 +281,7 @@ class _Builder:
         return Call(_statement(sql), self.parameters)
 
     def limit(self, count: int, skipped: int = 0) -> str:
-        """The end of the statement; the usual counts are written out, since PostgreSQL plans anew where they are parameters."""
+        """LIMIT and OFFSET. The default limits are constants: with parameters PostgreSQL would plan each execution."""
         if count in _USUAL and not skipped:
             return f"LIMIT {count}"
         self.parameters += [str(count), str(skipped)]
@@ -290,7 +293,7 @@ class _Builder:
 
 
 def _otherwise(query: Query) -> list[str]:
-    """The conditions that the list's filters set where they are not given themselves."""
+    """The conditions that hold because their filters are not given; see `Filters`."""
     if query.listing.filters is None or not query.listing.filters.otherwise:
         return []
     given = dict(query.conditions)
@@ -306,7 +309,7 @@ def page_call(query: Query, tenant_id: UUID | None, *, page: int, limit: int) ->
 
 
 def cursor_call(query: Query, tenant_id: UUID | None, *, after: tuple[str | None, ...] | None, limit: int) -> Call:
-    """The statement of a cursor list: one row more than asked, to know whether there is more."""
+    """The statement of a cursor list; it reads one row beyond the limit, to know whether there is a next page."""
     builder = _Builder(query, tenant_id)
     if after is not None:
         builder.after(after)
@@ -324,7 +327,7 @@ def one_call(
 
 
 def representation(shape: Shape) -> str:
-    """The SQL of one whole object's JSON, for other statements to hold: $1 is its key, $2 its tenant."""
+    """The SQL of one object's whole JSON, for use within other statements: $1 is its key, $2 its tenant."""
     return _one(shape, Selection()).sql.decode()
 
 

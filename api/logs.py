@@ -1,6 +1,6 @@
-"""Logs as one JSON object a line on standard error: no local variables, query strings, bodies or exception texts.
+"""Logs: a JSON object per line on standard error, without local variables, query strings, bodies or exception texts.
 
-An exception's text often quotes the data that broke ("Failing row contains …"), so only its kind and frames are kept.
+An exception's text often quotes data ("Failing row contains …"), so only the exception's kind and frames are logged.
 """
 
 import contextlib
@@ -22,10 +22,10 @@ ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None]
 
 MAX_FRAMES = 30
 _QUIET = {
-    "django.request": logging.CRITICAL,  # an API's view tells of itself, a page's is told of by `log_uncaught`
+    "django.request": logging.CRITICAL,  # views of the API log their errors themselves, `log_uncaught` those of pages
     "django.server": logging.CRITICAL,
     "asyncio": logging.WARNING,
-    # What these say at DEBUG is full of values: parameters of statements, tokens, redirections.
+    # At DEBUG these write values: parameters of statements, tokens, redirections.
     "django.db.backends": logging.INFO,
     "oauthlib": logging.INFO,
     "oauth2_provider": logging.INFO,
@@ -42,7 +42,7 @@ def configure(level: str = "INFO", *, stream: TextIO | None = None) -> None:
         structlog.stdlib.add_log_level,
         structlog.stdlib.ExtraAdder(),
         _plain_only,
-        _unfilled,
+        _without_referer,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
         _exception_kind,
     ]
@@ -70,18 +70,18 @@ def configure(level: str = "INFO", *, stream: TextIO | None = None) -> None:
 
 
 def access(**members: Any) -> None:
-    """Write the line of one answered request."""
+    """Log one answered request."""
     if not _access.isEnabledFor(logging.INFO):
         return
     at = datetime.now(UTC).isoformat()
     line = {"at": at, "level": "info", "logger": _access.name, "event": "request", **_context.get(), **members}
-    # Written past the logging machinery, which would cost more than the rest of the edge; one write is one line.
+    # Written without the logging module, which would cost more than the rest of the middleware. One write is one line.
     with contextlib.suppress(OSError, ValueError):  # a full or closed pipe must not fail the request
         _out.stream.write(orjson.dumps(line).decode() + "\n")
 
 
 def begin(**members: str) -> None:
-    """Start the lines of a request: these members and none of an earlier one."""
+    """Set the members of every line of a request, and drop those of an earlier request."""
     _context.set(members)
 
 
@@ -91,12 +91,12 @@ def bind(**members: str) -> None:
 
 
 def clear() -> None:
-    """Forget what `bind` added."""
+    """Drop the members that `begin` and `bind` have set."""
     _context.set({})
 
 
 def log_uncaught(**_: Any) -> None:
-    """Tell of what a page's view let out; an API's view lets nothing out. A receiver of Django's signal."""
+    """Log an exception of a page's view; views of the API raise none. A receiver of `got_request_exception`."""
     _uncaught.error("unexpected error", exc_info=True)
 
 
@@ -107,14 +107,14 @@ def _add_context(_logger: WrappedLogger, _name: str, event: EventDict) -> EventD
 
 
 def _plain_only(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
-    """Keep of what libraries add to a line what is plain: Django adds requests, whose text is their query, Celery arguments."""
+    """Keep plain values only: Django adds requests, whose text holds the query, and Celery adds arguments of tasks."""
     kept = {name: value for name, value in event.items() if name[0] == "_" or name == "exc_info" or _is_plain(value)}
-    kept.pop("message", None)  # what another handler wrote into the record: the event over again
+    kept.pop("message", None)  # a copy of the event that another handler has formatted
     return kept
 
 
-def _unfilled(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
-    """Leave out what Django writes into the lines of refused forms: the Referer, with its query."""
+def _without_referer(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
+    """Leave out the Referer and its query, which Django writes into the lines of refused forms."""
     record: logging.LogRecord | None = event.get("_record")
     if record is not None and record.name == "django.security.csrf":
         event["event"] = record.msg
@@ -139,7 +139,7 @@ def _exception_kind(_logger: WrappedLogger, _name: str, event: EventDict) -> Eve
 
 
 def _without_text(message: str, error: BaseException) -> str:
-    """A message with the exception's kind in place of its text, which Django and Celery write into theirs."""
+    """Replace the exception's text in a message by its kind; Django and Celery write the text into their messages."""
     for text in filter(None, (repr(error), str(error))):
         message = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", _kind(error), message)
     return message
@@ -150,7 +150,7 @@ def _kind(error: BaseException) -> str:
 
 
 def _chain(error: BaseException | None) -> Iterable[dict[str, Any]]:
-    """The exception and what caused it: kind, SQLSTATE where there is one, and frames without their variables."""
+    """Describe an exception and its causes: kind, SQLSTATE if there is one, and frames without their variables."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

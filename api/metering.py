@@ -1,4 +1,4 @@
-"""Counting requests: one call to Valkey for each, by credential within a tenant once that pair was proven."""
+"""The count of a request against its rate limit: one call to Valkey, by tenant and credential once both are proved."""
 
 import time
 from typing import Any
@@ -18,7 +18,7 @@ _proven: dict[tuple[str, UUID], tuple[float, dict[str, int]]] = {}
 
 
 class RateLimited(TooMany):
-    """The window's requests are used up."""
+    """All requests of the window are used up."""
 
     code = "rate_limited"
     extensions = {
@@ -29,7 +29,7 @@ class RateLimited(TooMany):
 
 
 class Meter:
-    """The limits of one request, and the headers they put on its answer."""
+    """The rate limit of one request, and the headers of its answer."""
 
     def __init__(self, request: HttpRequest) -> None:
         self.request = request
@@ -39,9 +39,9 @@ class Meter:
         self.costs = True
 
     def enter(self, subject: Subject, policy: str, *, costs: bool = True) -> None:
-        """Count under a policy against the tenant's bucket if the pair is known, else against the credential's own.
+        """Count the request in the tenant's bucket if the membership was proved lately, else in the credential's.
 
-        :raises RateLimited: with Retry-After.
+        :raises RateLimited: the bucket is used up; the refusal has Retry-After.
         """
         self.name, self.costs = policy, costs
         tenant_id = _header(self.request) or subject.bound_tenant_id
@@ -53,7 +53,7 @@ class Meter:
             self._take(f"{tenant_id}:{subject.credential}", known[1])
 
     def enter_tenant(self, actor: Actor) -> None:
-        """Count against the tenant's bucket, once, and remember the proven pair with the tenant's own limits."""
+        """Count the request in the tenant's bucket, once; remember the membership with the tenant's own limits."""
         if len(_proven) > 50_000:
             _proven.clear()
         until = time.monotonic() + _REMEMBER_SECONDS
@@ -77,7 +77,7 @@ class Meter:
             )
 
     def write(self, response: HttpResponseBase) -> None:
-        """Put the RateLimit fields on the answer, whatever it is."""
+        """Write the RateLimit headers of the answer, whatever its status."""
         if self.verdict is not None:
             for name, value in ratelimits.headers(self.verdict).items():
                 response.headers[name] = value

@@ -44,7 +44,7 @@ def observe_request(*, route: str, method: str, status: int, seconds: float) -> 
 
 @lru_cache(maxsize=4_096)
 def _of_route(route: str, method: str, status: int) -> tuple[Counter, Histogram]:
-    """Finding a metric by its labels costs more than counting."""
+    """Return the metrics of a route; cached, because finding a metric by its labels costs more than counting."""
     return _requests.labels(route, method, status), _duration.labels(route)
 
 
@@ -54,17 +54,17 @@ def observe_rate_limited(policy_name: str) -> None:
 
 
 def observe_pipeline(seconds: float) -> None:
-    """Note how long one pipelined round trip to the database took."""
+    """Record the duration of one pipelined round trip to the database."""
     _pipeline.observe(seconds)
 
 
 def add_collector(collector: Collector) -> None:
-    """Show what an app reads from the database when Prometheus asks; the port has it beside this process's figures."""
+    """Add an app's collector, which reads figures from the database at each scrape."""
     _collectors.append(collector)
 
 
 class _RelayBacklog(Collector):
-    """Facts that after-commit subscribers have not handled yet, read when Prometheus asks."""
+    """Events that after-commit subscribers have not handled yet, read at each scrape."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         try:
@@ -73,16 +73,16 @@ class _RelayBacklog(Collector):
             log.warning("backlog not readable", extra={"error": type(error).__name__})
             return
         finally:
-            connection.close()  # the asking thread ends with its answer
-        yield GaugeMetricFamily("hp_ledger_pending", "Facts still to be relayed.", value=found.count)
-        yield GaugeMetricFamily("hp_ledger_pending_seconds", "Age of the oldest of them.", value=found.oldest_seconds)
+            connection.close()  # the thread of the scrape ends after its answer
+        yield GaugeMetricFamily("hp_ledger_pending", "Events still to be relayed.", value=found.count)
+        yield GaugeMetricFamily("hp_ledger_pending_seconds", "Age of the oldest of these.", value=found.oldest_seconds)
 
 
 _collectors: list[Collector] = [_RelayBacklog()]
 
 
 def registry() -> CollectorRegistry:
-    """What the metrics port shows: this process's figures, or all workers' where a shared directory is set."""
+    """Collect what the metrics port serves: this process's figures, or all workers' if a shared directory is set."""
     shown = CollectorRegistry(auto_describe=False)
     if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
         MultiProcessCollector(shown)  # type: ignore[no-untyped-call]
@@ -94,7 +94,7 @@ def registry() -> CollectorRegistry:
 
 
 def start_metrics_server() -> None:
-    """Serve the metrics on METRICS_PORT; of several workers one holds the port and the next takes over when it dies."""
+    """Serve the metrics on METRICS_PORT. One of several workers holds the port; when it ends, another takes over."""
     if settings.METRICS_PORT:
         threading.Thread(target=_hold_port, name="metrics", daemon=True).start()
 

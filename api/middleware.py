@@ -1,4 +1,4 @@
-"""The outermost room: request id, HTTPS rule, limits by address, security headers, one log line for each answer."""
+"""The outermost middleware: request id, HTTPS rule, limits by address, security headers, one log line per answer."""
 
 import re
 import time
@@ -44,7 +44,7 @@ _BY_STATUS: dict[int, type[PlatformError]] = {
 
 
 class HttpsRequired(Malformed):
-    """The request came over plain HTTP; whatever it carried is to be taken as seen by others."""
+    """The request came over plain HTTP, so others may have read what it carried."""
 
     code = "https_required"
     title = "This service answers over HTTPS only."
@@ -54,7 +54,7 @@ class HostNotAllowed(Malformed):
     """The Host header names none of this service's hosts."""
 
     code = "host_not_allowed"
-    title = "The Host header names another service."
+    title = "The Host header does not name this service."
 
 
 class Edge:
@@ -74,26 +74,26 @@ class Edge:
         return response
 
     def _answer(self, request: HttpRequest, area: Area) -> HttpResponseBase:
-        if refused := request.META.get(REFUSAL):  # the front read no further
+        if refused := request.META.get(REFUSAL):  # refused by the HTTP front
             return _count_unproven(problem_response(refused, request), request, area, None)
         try:
             _check_transport(request, area)
             _check_coding(request)
-            verdict = _take_of_address(request, area)
+            verdict = _count_address(request, area)
         except PlatformError as refusal:
             return problem_response(refusal, request)
         response = _as_problem(self._ask(request, area), request, area)
         return _count_unproven(response, request, area, verdict)
 
     def _ask(self, request: HttpRequest, area: Area) -> HttpResponseBase:
-        """Call the view: of the API straight away, since all that stands between is for pages (or for other origins)."""
+        """Call the view. The API's views are called directly: the other middleware serves pages and CORS only."""
         match = None if area.pages or self._crosses_origins else find(request.path_info)
         if match is None:
             return self.get_response(request)
         request.resolver_match = match
         try:
             response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
-        except Exception as error:  # as Django's own handler would; `ApiViewSet` lets none out
+        except Exception as error:  # as Django's own handler does; `ApiViewSet` raises none
             response = response_for_exception(request, error)
         return response
 
@@ -120,26 +120,26 @@ def _check_transport(request: HttpRequest, area: Area) -> None:
     if not area.https:
         return
     if settings.PRODUCTION and not request.is_secure():
-        raise HttpsRequired("Plain HTTP is refused, never redirected; renew what this request carried.")
+        raise HttpsRequired("Plain HTTP is refused, never redirected. Replace the credential that the request carried.")
     meta = request.META
     if not _is_ours(meta["HTTP_HOST"] if "HTTP_HOST" in meta else meta["SERVER_NAME"], tuple(settings.ALLOWED_HOSTS)):
         raise HostNotAllowed
 
 
 def _check_coding(request: HttpRequest) -> None:
-    """Refuse a body in any coding but identity, for all areas.
+    """Refuse a body with a content coding other than identity, in all areas.
 
-    :raises UnsupportedCoding: as said.
+    :raises UnsupportedCoding: Content-Encoding names another coding.
     """
     coding = request.META.get("HTTP_CONTENT_ENCODING")
     if coding and coding.strip().lower() != "identity":
-        text = "Bodies are read as they are: send it without Content-Encoding."
+        text = "Send the body without Content-Encoding."
         raise UnsupportedCoding(text, headers={"Accept-Encoding": "identity"})
 
 
 @lru_cache(maxsize=256)
 def _is_ours(host: str, _allowed: tuple[str, ...]) -> bool:
-    """Tell whether a Host header names this service, by Django's rule, which is read once for each name."""
+    """Tell whether a Host header names this service, by Django's rule; cached for each name."""
     asked = HttpRequest()
     asked.META = {"HTTP_HOST": host}
     try:
@@ -149,10 +149,10 @@ def _is_ours(host: str, _allowed: tuple[str, ...]) -> bool:
     return True
 
 
-def _take_of_address(request: HttpRequest, area: Area) -> ratelimits.Verdict | None:
-    """Count a caller without a credential before any work is done for it.
+def _count_address(request: HttpRequest, area: Area) -> ratelimits.Verdict | None:
+    """Count a request without a credential against its address, before any other work.
 
-    :raises RateLimited: its address has used up its window.
+    :raises RateLimited: the address has used up its window.
     """
     if not area.limited or _shows_credential(request) or _is_preflight(request):
         return None
@@ -191,9 +191,9 @@ def _limited(verdict: ratelimits.Verdict) -> RateLimited:
 def _count_unproven(
     response: HttpResponseBase, request: HttpRequest, area: Area, verdict: ratelimits.Verdict | None
 ) -> HttpResponseBase:
-    """Put the address's limit on answers that carry none; a credential that proved nothing counts against the address.
+    """Count an invalid credential against the address, and write the address's limit on answers without a limit.
 
-    A valid credential is never held up by its neighbours behind the same address.
+    A valid credential is never limited because of others behind the same address.
     """
     if not settings.RATE_LIMITS_ENABLED or not (area.limited or area is HEALTH):
         return response
@@ -211,7 +211,7 @@ def _count_unproven(
 
 
 def _as_problem(response: HttpResponseBase, request: HttpRequest, area: Area) -> HttpResponseBase:
-    """Replace the HTML that Django makes of errors outside our views."""
+    """Replace Django's HTML error pages by problem documents."""
     status = response.status_code
     kind = _BY_STATUS.get(status)
     if kind is None or (area.problems is not None and status not in area.problems):
@@ -225,7 +225,7 @@ def _as_problem(response: HttpResponseBase, request: HttpRequest, area: Area) ->
 def _dress(response: HttpResponseBase, request: HttpRequest, area: Area, identity: str) -> None:
     headers = response.headers
     headers["X-Request-Id"] = identity
-    # What `setdefault` would do for each, less its check of names and values, which are constants here.
+    # The same as `setdefault` for each, without its check of names and values, which are constants here.
     headers._store = {**area.stored, **headers._store}
     if settings.SECURE_HSTS_SECONDS and request.is_secure():
         headers.setdefault("Strict-Transport-Security", f"max-age={settings.SECURE_HSTS_SECONDS}; includeSubDomains")
@@ -236,7 +236,7 @@ def _record(response: HttpResponseBase, request: HttpRequest, area: Area, second
     match = request.resolver_match
     metrics.observe_request(route=match.route if match else "unmatched", method=method, status=status, seconds=seconds)
     if area is HEALTH and status < 400:
-        return  # probes would drown the rest
+        return  # probes would drown the other lines
     tenant_id = getattr(request, "tenant_id", None)
     logs.access(
         method=method,
@@ -250,7 +250,7 @@ def _record(response: HttpResponseBase, request: HttpRequest, area: Area, second
 
 
 def _shown(path: str) -> str:
-    """A path as the log shows it: no address of the platform has other characters, but a name that stands in place of an id."""
+    """Mask segments of a path with unusual characters: they may be a name that was sent in place of an id."""
     if _PLAIN_PATH.fullmatch(path):
         return path
     return "/".join(part if _PLAIN_PATH.fullmatch(part) else "*" for part in path.split("/"))

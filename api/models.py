@@ -1,4 +1,4 @@
-"""Memory of requests that carried an Idempotency-Key."""
+"""Records of requests that carried an Idempotency-Key."""
 
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from core.row_security import TableSecurity
 
 
 class IdempotencyRecord(models.Model):
-    """One key of one subject in one tenant, with the answer that was given, sealed.
+    """One key of one subject in one tenant, with the sealed answer.
 
     Personal data: the sealed answer may hold what the operation answered; it is deleted after seven days.
     """

@@ -26,21 +26,23 @@ READS = frozenset({"list", "retrieve"})
 class Operation:
     """One endpoint.
 
-    Rights: `scope` None takes the viewset's `scope_prefix` with `read` or `write`, "" lets in any active member, of
-    `any_scope` one suffices; `supplier_scope` is that of the supplier's side, where an address serves both; `tenant` is "required", "optional" (all the subject's tenants when no header) or "none";
-    `public` needs no credential; `kind` is a kind the tenant must hold, `feature` one its plan must include;
-    `user_only` keeps machines out; `step_up_seconds` is the greatest age of the second factor.
+    Rights: `scope` is the scope that is needed; None stands for the viewset's `scope_prefix` with `read` or `write`,
+    "" admits any active member. Of `any_scope` one is enough. `supplier_scope` is the scope for the supplier's side of
+    an address that serves both sides. `tenant` is "required", "optional" (without X-Tenant-Id all the subject's
+    tenants) or "none". `public` needs no credential. The tenant must be of the `kind`, and its plan must include the
+    `feature`. `user_only` refuses API keys and services. `step_up_seconds` is the greatest age of the second factor.
 
-    Body and answer: `body` is the serializer of the body, at most `body_limit` bytes; `answer` a representation other
-    than the viewset's `serializer_class`, or a plain serializer of what `run` returns as `Answer`; `listing` a list other
-    than the viewset's own; `secrets` names members that a replay answers as null; `example` is an example of the body.
+    Body and answer: `body` is the serializer of the body, `body_limit` its greatest size in bytes, `example` one body.
+    `answer` is a representation other than the viewset's `serializer_class`, or a plain serializer of what `run`
+    returns as `Answer`. `listing` is a list other than the viewset's own. `secrets` are members that a replay answers
+    as null. `errors` are the refusals of the action.
 
     Work: `run` is the action, called with actor, target, data and instant, of which the operation leaves out the target
     where it has no `find` and the data where it has no `body`; `find` is called with the actor and the ids of the path
     and returns the locked target. `upsert` is a PUT under the client's own code: `find` returns None where nothing stands,
     and `run` takes the code too, by its name in the path.
 
-    `costs` False spends no unit of a limit; `policy` is a rate policy other than the family's.
+    Rate limit: `costs` False counts no request; `policy` is a rate policy other than the family's.
     """
 
     summary: str
@@ -73,11 +75,11 @@ class Operation:
     items: type[BaseSerializer[Any]] | None = None
 
     def found(self, actor: Actor, path: dict[str, Any]) -> Any:
-        """The target that the path names, or None for an operation without one."""
+        """Find the target that the path names; None for an operation without `find`."""
         return self.find(actor, *path.values()) if self.find else None
 
     def arguments(self) -> list[str]:
-        """The names of what `run` is given, in their order."""
+        """Return the names of the arguments of `run`, in order."""
         return ["actor", *["target"] * bool(self.find), *["data"] * bool(self.body), "at"]
 
     def takes(self, name: str) -> bool:

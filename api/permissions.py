@@ -1,4 +1,4 @@
-"""Whether a caller may run an operation. Denied is the default: an action without an `Operation` answers 403."""
+"""Checks of whether a caller may run an operation. The default is no: an action without an `Operation` answers 403."""
 
 from typing import Any
 
@@ -21,14 +21,14 @@ class InsufficientScope(Forbidden):
 
 
 class UserRequired(Forbidden):
-    """No key and no service may do this."""
+    """The operation is for signed-in people; API keys and services may not run it."""
 
     code = "user_required"
     title = "Only a signed-in person may do this."
 
 
 class FeatureNotEnabled(Forbidden):
-    """The tenant's plan does not hold the feature."""
+    """The tenant's plan does not include the feature."""
 
     code = "feature_not_enabled"
     title = "The tenant's plan does not include this feature."
@@ -43,7 +43,7 @@ class NotASupplier(Forbidden):
 
 
 class Denied(BasePermission):
-    """DRF's default permission: views outside `ApiViewSet` answer nobody."""
+    """DRF's default permission, which denies every view outside `ApiViewSet`."""
 
     def has_permission(self, request: Any, view: Any) -> bool:
         return False
@@ -58,12 +58,12 @@ def authorize(operation: Operation, actor: Actor) -> None:
     if wanted and not any(actor.may(scope) for scope in wanted):
         challenge = f'Bearer error="insufficient_scope", scope="{" ".join(wanted)}"'
         raise InsufficientScope(
-            f"This needs the scope {' or '.join(wanted)}.",
+            f"The operation needs the scope {' or '.join(wanted)}.",
             headers={"WWW-Authenticate": challenge},
             required=list(wanted),
         )
     if operation.kind and operation.kind not in actor.tenant_kinds:
-        raise NotASupplier(f"The tenant does not hold the kind {operation.kind}.")
+        raise NotASupplier(f"The tenant is not of the kind {operation.kind}.")
     if operation.feature and operation.feature not in actor.features:
         raise FeatureNotEnabled(f"The feature {operation.feature} is not enabled.", feature=operation.feature)
     _authorize_person(operation, actor.subject)

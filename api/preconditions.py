@@ -1,4 +1,4 @@
-"""ETag, If-None-Match, If-Match. Source: RFC 9110 section 13; contract: REST answers a mismatch with 409."""
+"""ETag, If-None-Match and If-Match. Source: RFC 9110 section 13; by the contract, REST answers a mismatch with 409."""
 
 import hashlib
 from typing import Any
@@ -18,15 +18,15 @@ class InvalidPrecondition(Malformed):
 
 
 def etag(version: str, selection: Selection) -> str:
-    """A strong tag: the version; a selection of fields adds a hash of itself."""
+    """Write a strong tag: the version, and a hash of the selection of fields if there is one."""
     tag = selection.tag()
     return f'"{version};{_short(tag.encode())}"' if tag else f'"{version}"'
 
 
 def tag_of(shape: Shape, selection: Selection, content: bytes | None, version: bytes | None) -> str:
-    """The strong tag of a row's answer; with `include` its content counts too, since that changes without a version.
+    """Write the strong tag of a row's answer; empty for a representation without a version.
 
-    Empty for a representation that has no version.
+    With `include` the tag holds a hash of the content, because included members change without a new version.
     """
     if not shape.version:
         return ""
@@ -39,7 +39,7 @@ def _short(content: bytes) -> str:
 
 
 def content_etag(content: bytes) -> str:
-    """A strong tag of bytes, for answers that have no version."""
+    """Write a strong tag of bytes, for answers without a version."""
     return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 
@@ -52,10 +52,10 @@ def matches_none(request: HttpRequest, tag: str) -> bool:
 
 
 def check_version(request: HttpRequest, target: Any, body_version: int | None = None) -> None:
-    """Hold If-Match, or the body's `version`, against the locked row.
+    """Compare If-Match, or the body's `version`, with the locked row.
 
-    :raises VersionConflict: it was changed since; `current_version` and the current ETag are named.
-    :raises InvalidPrecondition: not a list of quoted tags.
+    :raises VersionConflict: the row has changed; the refusal has `current_version` and the current ETag.
+    :raises InvalidPrecondition: If-Match is not a list of quoted tags.
     """
     version = getattr(target, "version", None)
     if version is None:
@@ -68,20 +68,20 @@ def check_version(request: HttpRequest, target: Any, body_version: int | None = 
 
 
 def check_upsert(request: HttpRequest, target: Any, body_version: int | None = None) -> None:
-    """Hold the preconditions of a PUT under the client's own code against what stands there, or does not.
+    """Check the preconditions of a PUT under a code that the client has chosen; `target` is None if the code is free.
 
-    :raises Duplicate: `If-None-Match: *`, and the code is taken.
-    :raises VersionConflict: If-Match or a `version` in the body, and there is nothing; `current_version` is null.
+    :raises Duplicate: `If-None-Match: *` was sent, but the code is taken.
+    :raises VersionConflict: If-Match or a `version` was sent, but the code is free; `current_version` is null.
     """
     if target is not None and request.META.get("HTTP_IF_NONE_MATCH", "").strip() == "*":
         raise Duplicate("The code is taken.")
     if target is None and ("HTTP_IF_MATCH" in request.META or body_version is not None):
-        raise VersionConflict("There is nothing under this code.", current_version=None)
+        raise VersionConflict("There is no resource with this code.", current_version=None)
 
 
 def _conflict(version: int) -> None:
     raise VersionConflict(
-        f"The resource stands at version {version}.", current_version=version, headers={"ETag": f'"{version}"'}
+        f"The resource is at version {version}.", current_version=version, headers={"ETag": f'"{version}"'}
     )
 
 
@@ -91,7 +91,7 @@ def _versions(header: str) -> set[str]:
     for part in (piece.strip() for piece in header.split(",")):
         bare = part.removeprefix("W/")
         if len(bare) < 2 or bare[0] != '"' or bare[-1] != '"':
-            raise InvalidPrecondition("If-Match holds quoted entity tags.")
+            raise InvalidPrecondition("If-Match must be a list of quoted entity tags.")
         if bare == part:
             found.add(bare[1:-1].partition(";")[0])
     return found

@@ -1,4 +1,4 @@
-"""GET /problems/<code>: what the `type` of a problem document leads to. Source: RFC 9457 section 3.1.1."""
+"""Pages about problem types, at the address in a problem document's `type`. Source: RFC 9457 section 3.1.1."""
 
 import inspect
 from collections.abc import Iterator
@@ -13,23 +13,23 @@ from core import errors
 from .errors import problem_response, status_of
 
 _ADVICE = {
-    400: "Correct the request and send it again; `errors` names the fields where there are any.",
+    400: "Correct the request and send it again; `errors` names the invalid fields, if any.",
     401: "Send one valid credential: a bearer token or an API key. If it has expired, get a new one.",
     403: "The credential is valid but may not do this here. Ask an administrator of the tenant, or use another tenant.",
     404: "Check the id and X-Tenant-Id. What belongs to another tenant looks the same as what does not exist.",
     405: "Use one of the methods that the Allow header names.",
     406: "Accept application/json.",
     408: "Send the whole body faster, or over a better connection.",
-    409: "Read the resource again, decide anew, and repeat the change if it still makes sense.",
-    410: "It was deleted. Its earlier versions may still be read, where the interface has them.",
+    409: "Read the resource again, and repeat the change if it still makes sense.",
+    410: "The resource was deleted. Where the interface offers a history, its earlier versions can still be read.",
     412: "Read the resource again and send its current ETag.",
     413: "Send less at once, or use the bulk operation.",
     415: "Send application/json.",
     422: "The request is well formed but cannot be carried out as it stands; `detail` and `errors` say why.",
-    429: "Wait as long as Retry-After says.",
+    429: "Wait as long as Retry-After says, then repeat the request.",
     431: "Send fewer or shorter headers.",
-    500: "Repeat it with the same Idempotency-Key; if it stays, report the request_id.",
-    503: "Repeat it after Retry-After, with the same Idempotency-Key.",
+    500: "Repeat the request with the same Idempotency-Key; if it fails again, report the request_id.",
+    503: "Repeat the request after Retry-After, with the same Idempotency-Key.",
 }
 _OTHERWISE = "`detail` says what is wrong; report the request_id if that does not help."
 _PAGE = (
@@ -39,7 +39,7 @@ _PAGE = (
 
 
 class UnknownProblem(errors.NotFound):
-    """No answer of this service carries that code."""
+    """The service has no refusal with this code."""
 
     code = "unknown_problem"
     title = "There is no such problem type."
@@ -58,9 +58,9 @@ class Explanation:
 
 
 def explanations() -> dict[str, Explanation]:
-    """Every code that a refusal of the platform can carry, in the order of the alphabet.
+    """Explain every code of a refusal, in alphabetical order.
 
-    Of classes that share a code the most general one explains it.
+    If several classes share a code, the most general one explains it.
     """
     found: dict[str, Explanation] = {}
     for kind in _kinds(errors.PlatformError):
@@ -69,7 +69,7 @@ def explanations() -> dict[str, Explanation]:
 
 
 def _kinds(root: type[errors.PlatformError]) -> Iterator[type[errors.PlatformError]]:
-    """All subclasses, breadth first: the general before the special."""
+    """Yield all subclasses, breadth first: the general ones before the special ones."""
     level = list(root.__subclasses__())
     while level:
         yield from level
@@ -86,13 +86,13 @@ def _explain(kind: type[errors.PlatformError]) -> Explanation:
 
 @require_safe
 def problem_list(_request: HttpRequest) -> HttpResponse:
-    """All problem types."""
+    """Answer all problem types."""
     return JsonResponse({"data": [asdict(one) for one in explanations().values()]})
 
 
 @require_safe
 def problem_page(request: HttpRequest, code: str) -> HttpResponse:
-    """One problem type, as a page for browsers and as JSON for everybody else."""
+    """Answer one problem type, as a page for browsers and as JSON for other clients."""
     found = explanations().get(code)
     if found is None:
         return problem_response(UnknownProblem(), request)

@@ -1,6 +1,7 @@
-"""Rate limits: a sliding-window log in Valkey, so that exactly the limit passes in any window, however many ask.
+"""Rate limits: a sliding-window log in Valkey, so exactly the limit passes in any window, however many callers try.
 
-When Valkey is away each process keeps a window of its own with its share of the limit: never closed, never unlimited.
+Without Valkey each process counts in its own memory, with its share of the limit: requests are neither all refused nor
+unlimited.
 """
 
 import hashlib
@@ -29,8 +30,8 @@ SOCKET_SECONDS = 0.1
 CIRCUIT_SECONDS = 1.0
 MAX_LOCAL_BUCKETS = 10_000
 
-# The log is a list of the moments of the calls that passed, oldest first. A server clock that was set back must neither
-# lock a bucket for hours nor empty it for a jump of milliseconds.
+# The log lists the times of the calls that passed, oldest first. If the server's clock is set back by hours, the bucket
+# must not stay locked; if it is set back by milliseconds, the bucket must not be emptied.
 _SCRIPT = """
 local log, limit, window, cost = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
@@ -70,7 +71,7 @@ class Policy:
 
 
 class Verdict(NamedTuple):
-    """What a policy says of one bucket now; `reset_seconds` is the time until a unit returns, rounded up."""
+    """The state of one bucket under a policy; `reset_seconds` is the time until a unit is free again, rounded up."""
 
     allowed: bool
     limit: int
@@ -101,7 +102,7 @@ DEFAULTS = {
 
 @lru_cache(maxsize=1024)
 def limited(policy: Policy, limit: int) -> Policy:
-    """The policy with another limit; made once, since it is asked for with each request."""
+    """Return the policy with another limit; cached, because each request needs it."""
     return replace(policy, limit=limit)
 
 
@@ -125,7 +126,7 @@ POLICIES = _Policies()
 
 
 def policy(name: str, limits: Mapping[str, int] | None = None) -> Policy:
-    """The policy of that name, with a tenant's own limit where its entitlements hold one."""
+    """Return the policy of this name, with the tenant's own limit if its entitlements have one."""
     found = POLICIES[name]
     limit = _lookup(limits, name) if limits else None
     return found if limit is None else limited(found, limit)
@@ -145,17 +146,17 @@ def take(policy: Policy, bucket: str) -> Verdict:
 
 
 def peek(policy: Policy, bucket: str) -> Verdict:
-    """Look at a bucket without spending; `allowed` says whether the next call would pass."""
+    """Read a bucket without spending a unit; `allowed` tells whether the next call would pass."""
     return _ask(policy, bucket, cost=0)
 
 
 def tightest(first: Verdict, *others: Verdict) -> Verdict:
-    """The verdict that binds: a refusal before all, then the fewest units left."""
+    """Return the strictest verdict: a refusal first, then the one with the fewest units left."""
     return min((first, *others), key=lambda verdict: (verdict.allowed, verdict.remaining))
 
 
 def headers(verdict: Verdict) -> dict[str, str]:
-    """The answer's headers; Reset counts seconds from now. Source: draft-ietf-httpapi-ratelimit-headers-06."""
+    """Write the answer's headers; Reset counts seconds from now. Source: draft-ietf-httpapi-ratelimit-headers-06."""
     found = {
         "RateLimit-Limit": str(verdict.limit),
         "RateLimit-Remaining": str(verdict.remaining),
@@ -182,7 +183,7 @@ def _ask(policy: Policy, bucket: str, *, cost: int) -> Verdict:
 
 
 def _run(key: str, policy: Policy, cost: int) -> tuple[int, int, int]:
-    """Ask the server; a connection that died while idle is made anew once, since it says nothing of the server now."""
+    """Run the script. A connection that broke while idle is replaced once: it says nothing about the server now."""
     arguments = (1, key, policy.limit, policy.window_seconds * 1_000_000, cost)
     connection = _connection()
     try:
@@ -196,7 +197,7 @@ def _exchange(connection: Any, arguments: tuple[int | str, ...]) -> tuple[int, i
     try:
         connection.send_packed_command([_packed("EVALSHA", _SHA, *arguments)], check_health=False)
         answer = connection.read_response()
-    except NoScriptError:  # a restarted server has forgotten it
+    except NoScriptError:  # a restarted server does not know the script
         connection.send_packed_command([_packed("EVAL", _SCRIPT, *arguments)], check_health=False)
         answer = connection.read_response()
     allowed, used, reset = map(int, answer.split())
@@ -204,7 +205,7 @@ def _exchange(connection: Any, arguments: tuple[int | str, ...]) -> tuple[int, i
 
 
 def _packed(*parts: int | str) -> bytes:
-    """A command as it is sent; the client's own packing, which takes any type, costs a fifth of the whole exchange.
+    """Encode a command; the client's own encoder, which takes any type, costs a fifth of the whole exchange.
 
     Source: Redis serialization protocol, "Sending commands to a Redis server".
     """
@@ -213,7 +214,7 @@ def _packed(*parts: int | str) -> bytes:
 
 
 def _connection() -> Any:
-    """This thread's own connection (the pool costs more than the whole exchange), never one inherited by a fork."""
+    """Return this thread's own connection, never one inherited by a fork; a pool costs more than the whole exchange."""
     held: tuple[int, Any] | None = getattr(_of_thread, "held", None)
     if held is None or held[0] != os.getpid():
         pool = client().connection_pool
@@ -228,26 +229,26 @@ def _verdict(policy: Policy, limit: int, allowed: bool, used: int, reset: float)
 
 @lru_cache(maxsize=1)
 def client() -> redis.Redis:
-    """The process's client of Valkey; it answers within a tenth of a second or fails, and never retries by itself."""
+    """Return the process's Valkey client; a call ends within a tenth of a second and is not retried."""
     return redis.Redis.from_url(
         settings.REDIS_URL,
         socket_timeout=SOCKET_SECONDS,
         socket_connect_timeout=SOCKET_SECONDS,
         retry=Retry(NoBackoff(), 0),
         protocol=2,
-        driver_info=None,  # a new connection costs no exchange that nobody needs
+        driver_info=None,  # saves each new connection an exchange
     )
 
 
 def reset() -> None:
-    """Forget connections, failures and local windows, after REDIS_URL changed."""
+    """Drop connections, failures and local windows, after a change of REDIS_URL."""
     global _of_thread, _circuit, _local
     client.cache_clear()
     _of_thread, _circuit, _local = threading.local(), _Circuit(), _Local()
 
 
 class _Circuit:
-    """After a failure one call a second may try; all others go on without asking."""
+    """A circuit breaker: after a failure one call a second tries Valkey, all others do without."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -276,7 +277,7 @@ class _Circuit:
 
 
 class _Local:
-    """The same log in this process's memory, with this process's share of each limit."""
+    """The same log in the memory of this process, with the process's share of each limit."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -32,7 +32,7 @@ class ReadingViewSet(GenericViewSet[Any]):
     binds_tenant: ClassVar[bool]
     restriction: ClassVar[Condition | None]
     lookup_url_kwarg: str
-    request: HttpRequest  # type: ignore[assignment]  # Django's own: DRF's wrapper costs more than it gives here
+    request: HttpRequest  # type: ignore[assignment]  # Django's own; DRF's wrapper costs time
     subject: Subject
     operation: Operation
     meter: metering.Meter
@@ -45,28 +45,31 @@ class ReadingViewSet(GenericViewSet[Any]):
     # -- in which tenant -----------------------------------------------------------------------------------------------
 
     def read(self, calls: Callable[[UUID], Sequence[Call]]) -> tuple[Actor, list[Rows]]:
-        """Run statements as the bound tenant in one round trip; their answers count only if the caller may have them."""
+        """Run statements in one round trip, in the tenant that the proof binds; return the actor and the rows.
+
+        `calls` makes the statements from the tenant's id. A caller who is not authorized gets a refusal, not the rows.
+        """
         tenant_id = self._tenant_id()
         proof = authenticator().proof(self.subject, tenant_id)
         try:
             rows = pipeline.run([proof, *calls(tenant_id)])
         except (PlatformError, ProgrammingError):
-            # A malformed question, or tenant tables shut because nothing was bound: first say who may not ask at all.
+            # The query is malformed, or no tenant was bound, so its tables are closed. Report a missing right first.
             self._authorize(tenant_id, pipeline.run([proof])[0], writing=False)
             raise
         return self._authorize(tenant_id, rows[0], writing=False), rows[1:]
 
     def actor(self) -> Actor:
-        """The caller in the tenant of the request, for views that read by other means.
+        """Return the caller as an actor in the request's tenant, for views that read by other means.
 
-        :raises Forbidden: not an active member, or without the operation's scope.
+        :raises Forbidden: the caller is not an active member, or lacks the operation's scope.
         """
         return self.read(lambda _: ())[0]
 
     def actors_in_reach(self) -> list[Actor]:
-        """The subject in each tenant where it may run this operation: the header's one, or all of them.
+        """Return an actor for each tenant in which the subject may run this operation; with X-Tenant-Id, for that one.
 
-        :raises Forbidden: nowhere.
+        :raises Forbidden: there is no such tenant.
         """
         if tenant_header(self.request):
             return [self.actor()]
@@ -98,14 +101,14 @@ class ReadingViewSet(GenericViewSet[Any]):
     # -- lists ---------------------------------------------------------------------------------------------------------
 
     def restrictions(self) -> Sequence[Condition]:
-        """What every row that this view reads must meet, beside its tenant; by default the class's `restriction`."""
+        """Return the conditions on every row that the view reads, beside its tenant; by default `restriction`."""
         return (self.restriction,) if self.restriction else ()
 
     def list_page(self, *extra: Condition, listing: Listing | None = None) -> HttpResponse:
         """Answer a list, in the family's envelope.
 
-        `extra` conditions narrow it; `listing` is another than the operation's, to which the view's restrictions do not
-        apply.
+        `extra` conditions narrow the list. `listing` replaces the operation's own, and the view's restrictions do not
+        apply to it.
         """
         found = listing or self.operation.listing
         assert found is not None
@@ -148,9 +151,9 @@ class ReadingViewSet(GenericViewSet[Any]):
     def retrieve_one(
         self, key: object = None, *, shape: Shape | None = None, extra: Condition | None = None
     ) -> HttpResponse:
-        """Answer the object that the path names, or `key`, with its ETag; or 304.
+        """Answer one object with its ETag, or 304; `key` replaces the id in the path.
 
-        :raises NotFound: absent, or not the caller's.
+        :raises NotFound: the object does not exist, or the caller may not see it.
         """
         found = shape or self.operation.shape
         assert found is not None

@@ -1,4 +1,4 @@
-"""Pieces of SQL that representations are compiled to: instants, conditions of Django's Q, orders, aliases."""
+"""Pieces of SQL in compiled representations: instants, conditions written as Django's Q, orders, aliases."""
 
 import re
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ _ROW = re.compile(r"(?<![\w.\"])t\.")
 
 
 def moved_to(sql: str, row: str) -> str:
-    """The same SQL over another alias than `t`."""
+    """Rewrite SQL over the alias `t` for another alias."""
     return sql if row == "t" else _ROW.sub(f"{row}.", sql)
 
 
 def condition_sql(model: type[models.Model], condition: models.Q, row: str = "t") -> str:
-    """A condition on the model's own columns as SQL over an alias, its constants written out.
+    """Write a condition on the model's own columns as SQL over an alias, with its constants in the text.
 
-    :raises django.core.exceptions.FieldError: it names what is no column of the model.
+    :raises django.core.exceptions.FieldError: the condition names no column of the model.
     """
     query = model._default_manager.filter(condition).order_by().query
     sql, parameters = query.get_compiler(DEFAULT_DB_ALIAS).compile(query.where)
@@ -30,7 +30,7 @@ def condition_sql(model: type[models.Model], condition: models.Q, row: str = "t"
 
 
 def order_sql(model: type[models.Model], ordering: Sequence[str], row: str) -> str:
-    """The ORDER BY clause of names as Django writes them; empty for none.
+    """Write the ORDER BY clause of names in Django's notation; empty without names.
 
     :raises django.core.exceptions.FieldDoesNotExist: a name is no field of the model.
     """

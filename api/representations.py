@@ -1,4 +1,4 @@
-"""Answers, declared as DRF serializers and compiled to SQL once: PostgreSQL writes the JSON, so a list makes no object a row.
+"""Answers, declared as DRF serializers and compiled to SQL once: PostgreSQL writes the JSON, without an object per row.
 
     class PackagingOut(Representation):
         class Meta:
@@ -17,10 +17,10 @@
             fields = ("id", "supplier_sku", "packagings", "storage", "udi", "stock", "created_at", "version")
             includes = ("stock",)
 
-A plain name is a column of the model, which says its type, choices, length and null. In every piece of SQL `t` is the row of
-the representation that holds it. What a representation cannot be compiled from is an error when its module is imported. The
-same declaration gives `fields`, `include` and the component of the OpenAPI document; a test holds the JSON that PostgreSQL
-writes against what DRF renders from the same row.
+A plain name is a column of the model, which gives type, choices, length and null. In SQL, `t` is the row of the
+representation that the SQL stands in. A declaration that cannot be compiled is an error when its module is imported.
+The same declaration gives `fields`, `include` and the component of the OpenAPI document. A test compares the JSON that
+PostgreSQL writes with what DRF renders from the same row.
 """
 
 import json
@@ -51,7 +51,7 @@ class Instant(serializers.DateTimeField):
 
 
 class OpenChoice(serializers.ChoiceField):
-    """A text out of a list that may grow. Source: contract, conventions "Enums"."""
+    """A text from a list that may grow. Source: contract, conventions "Enums"."""
 
 
 class BlankAsNull(serializers.CharField):
@@ -62,7 +62,7 @@ class BlankAsNull(serializers.CharField):
 
 
 class Document(serializers.JSONField):
-    """A jsonb column, answered as it is; `form` is the field or serializer that describes it, None any object."""
+    """A jsonb column, answered as it is; `form` is the field or serializer that describes it, None means any object."""
 
     def __init__(self, form: AnyField | None = None, **options: Any) -> None:
         super().__init__(**options)
@@ -94,7 +94,7 @@ class Computed(serializers.Field[Any, Any, Any, Any]):
 
 
 class Rows(serializers.ListSerializer[Any]):
-    """`many=True`: the rows of another table that name this one by the foreign key `by`, in an order."""
+    """`many=True`: the rows of another table whose foreign key `by` names this row."""
 
     def __init__(
         self, *, by: str = "", where: models.Q | str = "", ordering: Sequence[str] = (), **options: Any
@@ -108,7 +108,7 @@ class Rows(serializers.ListSerializer[Any]):
         return super().to_representation(self._rows_of(data) if self.by else data)
 
     def _rows_of(self, parent: Any) -> Any:
-        """Fetch the rows by the ORM, as DRF would show them."""
+        """Fetch the rows with the ORM, for DRF's own rendering."""
         model = self.child.Meta.model  # type: ignore[union-attr]
         rows = model._default_manager.using(parent._state.db).filter(**{self.by: parent.pk})
         if isinstance(self.where, models.Q):
@@ -159,14 +159,14 @@ class Representation(serializers.ModelSerializer[Any]):
 
     @classmethod
     def many_init(cls, *args: Any, **options: Any) -> Any:
-        """The rows of a sub-select: DRF's list, with `by`, `where` and `ordering`."""
+        """Make DRF's list with `by`, `where` and `ordering`, which becomes a sub-select."""
         own = {
             name: options.pop(name) for name in ("by", "where", "ordering", "help_text", "source") if name in options
         }
         return Rows(*args, child=cls(), **own, **options)
 
     def get_fields(self) -> dict[str, AnyField]:
-        """DRF's fields: all read-only, null where their column is."""
+        """Return DRF's fields, all read-only, and null where their column may be null."""
         found: dict[str, AnyField] = super().get_fields()
         blank = getattr(self.Meta, "blank_as_null", ())
         for name, field in found.items():
@@ -180,7 +180,7 @@ class Representation(serializers.ModelSerializer[Any]):
         return found
 
     def build_field(self, field_name: str, info: Any, model_class: Any, nested_depth: int) -> Any:
-        """A column's field; the id of a foreign key (`tenant_id`) is a column like any other."""
+        """Build the field of a column; the id of a foreign key (`tenant_id`) is a column like any other."""
         column = _model_field(model_class, field_name)
         if column is None:
             return self._build_beside(field_name) or self.build_unknown_field(field_name, model_class)
@@ -202,7 +202,7 @@ class Representation(serializers.ModelSerializer[Any]):
         return Computed, {"sql": with_default(value, column), "form": form}
 
     def to_representation(self, instance: Any) -> Any:
-        """What DRF renders from a row: the reference that the compiled SQL is tested against."""
+        """Render a row in Python, as the reference that the compiled SQL is tested against."""
         if self.when is not None and not _holds(self.when, instance):
             return None
         return super().to_representation(instance)
@@ -214,7 +214,7 @@ def _holds(condition: models.Q, instance: models.Model) -> bool:
 
 
 def _model_field(model: type[models.Model], name: str) -> Any:
-    """The model's field behind an attribute, which is `tenant_id` for the foreign key `tenant`; or None."""
+    """Return the model's field of this attribute (`tenant_id` for the foreign key `tenant`), or None."""
     return next((field for field in model._meta.concrete_fields if field.attname == name), None)
 
 
@@ -236,7 +236,7 @@ def _unversioned(form: Representation) -> str:
 
 
 def compiled(kind: type[Representation]) -> Shape:
-    """The SQL of a representation's members, its table, key and version.
+    """Compile a representation: the SQL of its members, its table, key and version.
 
     :raises ImproperlyConfigured: a member is neither a column nor declared.
     """
@@ -283,7 +283,7 @@ def _words(name: str) -> str:
 
 
 def _expression(field: AnyField, owner: Representation, row: str) -> str:
-    """The SQL of one member over the row's alias."""
+    """Write the SQL of one member over the row's alias."""
     if isinstance(field, Computed):
         return f"({moved_to(field.sql, row)})"
     if isinstance(field, Rows):
@@ -316,7 +316,7 @@ def _refuse(text: str) -> NoReturn:
 
 
 def _object(form: Representation, row: str) -> str:
-    """An object of the same row; null where its condition does not hold."""
+    """Write the SQL of an object made of the same row; null where its condition does not hold."""
     pairs = ", ".join(f"'{name}', {_expression(field, form, row)}" for name, field in form.fields.items())
     built = f"json_build_object({pairs})"
     if form.when is None:
@@ -325,7 +325,7 @@ def _object(form: Representation, row: str) -> str:
 
 
 def _rows(field: Rows, owner: Representation, row: str) -> str:
-    """A list of another table's rows, walled off by the tenant like every reference."""
+    """Write the SQL of a list of another table's rows, limited to the row's tenant like every reference."""
     form: Representation = field.child  # type: ignore[assignment]
     model: type[models.Model] = form.Meta.model
     alias = f"{row}{len(row)}"
@@ -347,11 +347,11 @@ def _rows(field: Rows, owner: Representation, row: str) -> str:
 
 
 def shape_of(answer: Any) -> Shape | None:
-    """The compiled form of an answer that is read from a table; None for any other."""
+    """Return the shape of an answer that is read from a table; None for any other."""
     return answer.shape if isinstance(answer, type) and issubclass(answer, Representation) else None
 
 
 def schema_form(field: AnyField) -> AnyField | Mapping[str, Any]:
-    """What describes a member's value to the OpenAPI document: itself, or the form that it names."""
+    """Return what describes a member's value in the OpenAPI document: the field itself, or the form that it names."""
     form = getattr(field, "form", None)
     return form if form is not None else field

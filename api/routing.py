@@ -1,4 +1,4 @@
-"""Routes of viewsets: no trailing slash, ids are UUIDs, so that words never meet `{id}`; and how a route is found."""
+"""Routes of viewsets, and the look-up of a route. Ids are UUIDs, so `/webhooks/meta` is never taken for an id."""
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -14,7 +14,7 @@ class Router(SimpleRouter):
     """DRF's router with the platform's settings: no trailing slash, `-` for `_` in the address of an `@action`.
 
     Only declared operations have routes; PUT is `update`, PATCH `partial_update`, DELETE `destroy`. A viewset with
-    `singleton` has one resource at its address, without an id. A prefix may hold ids of resources above:
+    `singleton` has one resource at its address, without an id. A prefix may contain ids of parent resources:
     `webhooks/<uuid:pk>/deliveries`.
     """
 
@@ -31,7 +31,7 @@ class Router(SimpleRouter):
         return [_SINGLETON] if viewset.singleton else super().get_routes(viewset)
 
     def get_method_map(self, viewset: Any, method_map: Any) -> dict[str, str]:
-        """The methods whose actions are declared; the standard ones stand on the base of every viewset."""
+        """Return the methods whose actions are declared; every viewset inherits the standard actions."""
         return {method: action for method, action in method_map.items() if action in viewset.operations}
 
     def _get_dynamic_route(self, route: DynamicRoute, action: Any) -> Route:
@@ -50,40 +50,41 @@ _SINGLETON = Route(
 
 
 class Directory(URLResolver):
-    """Finds a route by the first two segments of the path and the number of all, where Django would try one after another.
+    """A resolver that looks a route up by the path's first two segments and the number of its segments.
 
-    With some 200 routes that would cost more than the rest of the way in. What is not found so is tried as ever.
+    Django tries one route after another; with some 200 routes that costs more than the other steps before the view. A
+    path that the look-up does not find is left to Django.
     """
 
     def __init__(self, patterns: list[URLPattern | URLResolver]) -> None:
         super().__init__(RoutePattern(""), patterns)
 
     def resolve(self, path: str) -> ResolverMatch:
-        """Return the match.
+        """Return the match of a path.
 
         :raises Resolver404: there is no such route.
         """
         return self.at_hand(path) or super().resolve(path)
 
     def at_hand(self, path: str) -> ResolverMatch | None:
-        """The match on the path's shelf, if it stands there."""
-        for pattern in self._shelves.get((_head(path), path.count("/")), ()):
+        """Return the match among the routes with the same first segments and length, or None."""
+        for pattern in self._by_head.get((_head(path), path.count("/")), ()):
             if match := pattern.resolve(path):
                 return match
         return None
 
     @cached_property
-    def _shelves(self) -> dict[tuple[str, int], list[URLPattern]]:
-        shelves: dict[tuple[str, int], list[URLPattern]] = {}
+    def _by_head(self) -> dict[tuple[str, int], list[URLPattern]]:
+        grouped: dict[tuple[str, int], list[URLPattern]] = {}
         for route, pattern in _routes(self.url_patterns, ""):
             if "<" not in _head(route) and "<path:" not in route:
                 whole = path(route, pattern.callback, pattern.default_args, pattern.name)
-                shelves.setdefault((_head(route), route.count("/")), []).append(whole)
-        return shelves
+                grouped.setdefault((_head(route), route.count("/")), []).append(whole)
+        return grouped
 
 
 def find(path: str) -> ResolverMatch | None:
-    """The route of an address where a directory knows it; None leaves the search to Django."""
+    """Return the match of an address that a directory knows; None leaves the search to Django."""
     for pattern in get_resolver().url_patterns:
         if isinstance(pattern, Directory) and (match := pattern.at_hand(path[1:])):
             return match
@@ -95,7 +96,7 @@ def _head(route: str) -> str:
 
 
 def _routes(patterns: Iterable[Any], before: str) -> Iterator[tuple[str, URLPattern]]:
-    """Every plain route with its whole address; namespaces and regular expressions are left to Django."""
+    """Yield every plain route with its whole address; namespaces and regular expressions are left to Django."""
     for pattern in patterns:
         if not isinstance(pattern.pattern, RoutePattern):
             continue

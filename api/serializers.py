@@ -1,4 +1,4 @@
-"""Input bodies: DRF serializers that refuse what they do not know, and hand errors over in the platform's form."""
+"""Serializers of bodies: unknown members are refused, and errors take the platform's form."""
 
 import threading
 from collections.abc import Iterator, Mapping
@@ -25,19 +25,19 @@ class StrictSerializer(serializers.Serializer[Any]):
         unknown = [name for name in data if name not in self._known]
         if unknown:
             raise serializers.ValidationError(
-                {name: ErrorDetail("This field is not known here.", code="unknown_field") for name in unknown[:20]}
+                {name: ErrorDetail("This field is unknown.", code="unknown_field") for name in unknown[:20]}
             )
 
     @cached_property
     def _known(self) -> frozenset[str]:
-        """The names that may be sent."""
+        """The names of the members that may be sent."""
         return frozenset(name for name, field in self.fields.items() if not field.read_only)
 
 
 def read(kind: type[serializers.Serializer[Any]], data: Mapping[str, Any], *, partial: bool = False) -> dict[str, Any]:
     """Check a body against its serializer.
 
-    :raises InvalidFields: with one error a fault, nested ones in dotted form.
+    :raises InvalidFields: one or more fields are invalid; `errors` names each, nested ones in dotted form.
     """
     try:
         return dict(form(kind, partial=partial).run_validation(data))
@@ -48,9 +48,9 @@ def read(kind: type[serializers.Serializer[Any]], data: Mapping[str, Any], *, pa
 
 
 def form(kind: type[serializers.Serializer[Any]], *, partial: bool = False) -> serializers.Serializer[Any]:
-    """This thread's serializer of a kind, made once: copying its declared fields costs more than checking a body.
+    """Return this thread's serializer of a kind, made once: copying its fields costs more than checking a body.
 
-    Nothing of a body stays in it, as `run_validation` keeps its state in what it returns.
+    The serializer keeps nothing of a body, because `run_validation` only returns its result.
     """
     held: dict[Any, serializers.Serializer[Any]] = _of_thread.__dict__.setdefault("forms", {})
     found = held.get((kind, partial))
@@ -61,15 +61,15 @@ def form(kind: type[serializers.Serializer[Any]], *, partial: bool = False) -> s
 
 @lru_cache(maxsize=512)
 def demands(kind: type[serializers.Serializer[Any]], *, partial: bool = False) -> bool:
-    """Tell whether a body must have some member."""
+    """Tell whether a body has a required member."""
     return not partial and any(field.required and not field.read_only for field in form(kind).fields.values())
 
 
 class UnknownBodyField(InvalidFields):
-    """The body holds members the operation does not know."""
+    """The body has members that the operation does not know."""
 
     code = "unknown_field"
-    title = "The body has a field that is not known here."
+    title = "The body has an unknown field."
 
 
 def _faults(node: Any, path: str) -> Iterator[FieldError]:

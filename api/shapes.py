@@ -1,4 +1,4 @@
-"""Output shapes, declared once: from a `Shape` come the SQL that builds the JSON, `fields`, `include` and the OpenAPI schema.
+"""Shapes of answers: each gives the SQL that builds the JSON, and reads the parameters `fields` and `include`.
 
 PostgreSQL writes the JSON, so a list costs no object per row. In every expression `t` is the table's row.
 """
@@ -18,7 +18,7 @@ INSTANT = "to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
 
 
 class UnknownField(Malformed):
-    """`fields` names something the resource does not have."""
+    """`fields` names a field that the resource does not have."""
 
     code = "unknown_field"
     title = "The resource has no such field."
@@ -112,11 +112,11 @@ def computed(name: str, sql: str, schema: Schema) -> Field:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
-    """A resource's JSON: its table, its fields, what may be included.
+    """A resource's JSON: its table, its fields, and the members that may be included.
 
     `tenant_column` None marks a global table; `key` is the column of the path's id; `version` the column behind ETag.
-    `where` narrows what is visible at all (SQL over `t`), e.g. rows not deleted. `unversioned` is SQL over `t` for a text
-    that changes with what is shown but not counted by the version; it becomes part of the ETag, behind a semicolon.
+    `where` limits the visible rows (SQL over `t`), e.g. to rows not deleted. `unversioned` is SQL over `t` for a text
+    that changes when the answer changes without a new version; the text is the part of the ETag after a semicolon.
     """
 
     name: str
@@ -134,7 +134,7 @@ class Shape:
 
     @property
     def table(self) -> str:
-        """The quoted table name, or what stands in its place."""
+        """The quoted table name, or the SQL in its place."""
         return self.rows or f'"{self.model._meta.db_table}"'
 
     def select(self, chosen: "Selection") -> str:
@@ -152,14 +152,14 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What of a shape the caller wants: `fields` (None: all) and `include`."""
+    """The members that the caller asks for: `fields` (None: all) and `include`."""
 
     fields: tuple[str, ...] | None = None
     includes: tuple[str, ...] = ()
 
     @property
     def whole(self) -> bool:
-        """Tell whether nothing was selected: the plain representation."""
+        """Tell whether this is the plain representation, without `fields` and `include`."""
         return self.fields is None and not self.includes
 
     def members(self, shape: Shape) -> list[Field]:
@@ -171,7 +171,7 @@ class Selection:
         return fields + [member for member in shape.includes if member.name in self.includes]
 
     def tag(self) -> str:
-        """What tells this selection from others, for the ETag; empty for the whole."""
+        """Return a text that identifies this selection in the ETag; empty for the plain representation."""
         return "" if self.whole else ",".join(self.fields or ("*",)) + "+" + ",".join(self.includes)
 
 
@@ -190,8 +190,8 @@ def _names(raw: str) -> tuple[str, ...]:
 def select(shape: Shape, fields: str | None, include: str | None) -> Selection:
     """Read the `fields` and `include` parameters.
 
-    :raises UnknownField: a name the shape does not have; `allowed` lists the others.
-    :raises UnknownInclude: as above, or more than five.
+    :raises UnknownField: a name in `fields` is unknown; the refusal lists the known ones.
+    :raises UnknownInclude: a name in `include` is unknown, or there are more than five.
     """
     if fields is None and include is None:
         return _WHOLE

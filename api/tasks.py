@@ -1,4 +1,4 @@
-"""Upkeep of what the API remembers."""
+"""The periodic deletion of old idempotency records."""
 
 from datetime import timedelta
 
@@ -17,7 +17,7 @@ MAX_BATCHES = 100
 
 @shared_task(name="api.forget_keys", ignore_result=True, acks_late=False)
 def forget_keys() -> int:
-    """Delete idempotency records past their week, in batches of short transactions, and tell how many went."""
+    """Delete idempotency records older than `KEEP_DAYS`, in batches of short transactions; return how many."""
     before = clock.now() - timedelta(days=KEEP_DAYS)
     gone = 0
     for _ in range(MAX_BATCHES):

@@ -1,4 +1,4 @@
-"""Refusals of the HTTP front, made before Django runs and answered by its outermost middleware."""
+"""Refusals that the HTTP front decides before Django runs; the outermost middleware answers them."""
 
 from core.errors import Malformed, PlatformError, Unavailable
 
@@ -6,14 +6,14 @@ REFUSAL = "platform.refusal"
 
 
 class HeaderNotAscii(Malformed):
-    """A header that the platform acts upon holds bytes beyond ASCII; to pass over it would drop what it asks for."""
+    """A header that the platform acts upon holds bytes beyond ASCII; ignoring the header would ignore its demand."""
 
     code = "header_not_ascii"
     title = "A header is not in ASCII."
 
 
 class DuplicateHeader(Malformed):
-    """A header that can mean one thing only came twice, so that two readers may see two values."""
+    """A header that has one value was sent twice, so two readers could see two values."""
 
     code = "duplicate_header"
     title = "A header occurs more than once."

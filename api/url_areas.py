@@ -1,6 +1,6 @@
 """The parts of the address space and the security headers each of them needs.
 
-Whatever is not named here is API: its answers may load nothing, run nothing and be kept by nobody.
+Every address that is not named here belongs to the API: its answers may load nothing, run no script and not be cached.
 """
 
 from dataclasses import dataclass, field
@@ -31,8 +31,8 @@ class Area:
     """How the edge treats one part of the address space.
 
     `limited` areas count callers without a credential by address; `problems` are the statuses whose HTML bodies are
-    replaced by problem documents, or by what `errors.render_refusals` was told (None: all errors). `pages` holds what
-    needs sessions, sign-in or templates.
+    replaced by problem documents, or by the renderer of `errors.render_refusals` (None: all errors). `pages` marks
+    areas that need sessions, sign-in or templates.
     """
 
     name: str
@@ -81,5 +81,5 @@ _BY_FIRST_SEGMENT = {"fhir": FHIR, "health": HEALTH, "oauth": OAUTH, "docs": DOC
 
 
 def area_of(path: str) -> Area:
-    """The area an address lies in."""
+    """Return the area of an address."""
     return _BY_FIRST_SEGMENT.get(path[1:].partition("/")[0], API)

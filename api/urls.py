@@ -1,4 +1,4 @@
-"""Addresses that belong to no domain: the document and its pages, health, problem types."""
+"""Routes that belong to no app: the API document and its pages, health probes, problem types."""
 
 from django.urls import path
 

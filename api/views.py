@@ -1,7 +1,8 @@
-"""The base every viewset stands on: who, how often, in which tenant, with which scope, in one transaction.
+"""The base of every viewset: it checks credential, rate limit, tenant and scope, then reads or writes.
 
-A viewset declares its operations; an action that is not among them answers 403. Reads are one round trip to PostgreSQL
-(`api/reads.py`), writes one transaction (`api/writes.py`); the standard methods stand here and are routed where declared:
+A viewset declares its operations; an action that is not among them answers 403. A read is one round trip to PostgreSQL
+(`api/reads.py`), a write one transaction (`api/writes.py`). The base has the standard methods; they are routed where an
+operation declares them:
 
     class ProductViewSet(ApiViewSet):
         family = "supplier"
@@ -21,8 +22,8 @@ A viewset declares its operations; an action that is not among them answers 403.
         def publish(self, request, pk):
             return self.write()
 
-where `replace_product(actor, product, data, at)` is an action that returns the changed object. What DRF would do with
-other class attributes is said in `docs/for-drf-developers.md`.
+`replace_product(actor, product, data, at)` is an action, which returns the changed object. The class attributes are
+compared with DRF's in `docs/for-drf-developers.md`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -51,16 +52,17 @@ __all__ = ["ApiViewSet"]
 
 
 class ApiViewSet(WritingViewSet):
-    """Base of all REST viewsets; see the module.
+    """Base of all REST viewsets; the module's docstring shows one.
 
-    `family` decides envelope, paging, credentials and limits; `scope_prefix` ("catalog:"), `tenant_kind` and `feature` hold for
-    every operation that names no other; `restriction` narrows every row that is read; `binds_tenant` False is for global
-    tables, whose rows `restrictions` alone narrow; `count_sql` may name a cheaper
-    exact total of the unfiltered list (tenant is $1); `singleton` marks one resource at its address, without an id;
-    `documented` False leaves a view out of the OpenAPI document, where `tag` names another group than the address does,
-    `operation_ids` the operations (by action) whose names the rule would spell badly, and `also_listed` other
-    representations that the list may hold. `declared` keeps the
-    operations as they were written, before they took what the class says.
+    `family` decides envelope, paging, credentials and rate limit. `scope_prefix` ("catalog:"), `tenant_kind` and
+    `feature` apply to every operation that names no other. `restriction` narrows every row that is read. `binds_tenant`
+    False is for global tables, whose rows only `restrictions` narrow. `count_sql` is cheaper SQL for the exact total of
+    the unfiltered list; the tenant is $1. `singleton` marks one resource at its address, without an id. `declared` keeps
+    the operations as they were written, before the class's attributes completed them.
+
+    In the OpenAPI document: `documented` False leaves the view out. `tag` names another group than the address does.
+    `operation_ids` names operations, by action, where the rule reads badly. `also_listed` are further representations
+    that the list may hold.
     """
 
     family: ClassVar[str] = "organizations"
@@ -96,7 +98,7 @@ class ApiViewSet(WritingViewSet):
 
     @classmethod
     def as_view(cls, actions: Any = None, **initkwargs: Any) -> Any:
-        """DRF's view with all its marks, called without the steps that `dispatch` here has no use for.
+        """Make DRF's view with all its attributes, but without the steps that `dispatch` does not use.
 
         :raises ImproperlyConfigured: an action is not among the operations.
         """
@@ -115,14 +117,14 @@ class ApiViewSet(WritingViewSet):
 
         return update_wrapper(view, made)
 
-    # -- the standard actions, routed where they are declared -----------------------------------------------------------
+    # -- the standard actions, routed where they are declared ----------------------------------------------------------
 
     def list(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer the list."""
         return self.list_page()
 
     def create(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Run the action and answer what it made."""
+        """Run the action and answer the object that it created."""
         return self.write()
 
     def retrieve(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -130,11 +132,11 @@ class ApiViewSet(WritingViewSet):
         return self.retrieve_one()
 
     def update(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Run the action and answer what it replaced."""
+        """Run the action and answer the object that it replaced."""
         return self.write()
 
     def partial_update(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Run the action and answer what it changed."""
+        """Run the action and answer the object that it changed."""
         return self.write()
 
     def destroy(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -156,7 +158,7 @@ class ApiViewSet(WritingViewSet):
                 policy = self.operation.policy or self.style.policy
                 self.meter.enter(subject, policy, costs=self.operation.costs)
             response = handler(request, *args, **kwargs)
-        except Exception as error:  # every way out is an answer; what nobody anticipated is logged as a 500
+        except Exception as error:  # every error becomes an answer; an unexpected one is logged and becomes a 500
             response = self._refuse(error, request, subject)
         self.meter.write(response)
         return response
@@ -169,16 +171,16 @@ class ApiViewSet(WritingViewSet):
         self.action = action
         operation = self.operations.get(action)
         if operation is None:
-            raise Forbidden("The operation declares no scope.")
+            raise Forbidden("The operation is not declared.")
         self.operation = operation
         self.negotiate(request)
         handler: Callable[..., HttpResponseBase] = getattr(self, self.action)
         return handler
 
     def negotiate(self, request: HttpRequest) -> None:
-        """Refuse a caller that takes no JSON at all.
+        """Refuse a caller that accepts no JSON.
 
-        :raises NotAcceptable: as said.
+        :raises NotAcceptable: Accept names neither JSON nor a wildcard for it.
         """
         header = request.META.get("HTTP_ACCEPT")
         if header and not any(kind in header for kind in ("json", "*/*", "application/*")):

@@ -37,10 +37,10 @@ class WritingViewSet(ReadingViewSet):
     def write(
         self, work: Work | None = None, *, find: Callable[[Actor], Any] | None = None, **more: Any
     ) -> HttpResponse:
-        """Run the operation's action in one transaction and answer what it changed; `more` is handed on to the action.
+        """Run the operation's action in one transaction and answer what it changed; `more` is passed to the action.
 
         The order is the contract's: membership, scope, replay, object (404), version (409), body (400), action.
-        A view that needs another form of work passes `work`, which takes a `Command`, and how the target is found.
+        A view that does other work passes `work`, which takes a `Command`, and `find`, which returns the target.
         """
         request: HttpRequest = self.request
         key = idempotency.key_of(request)
@@ -57,16 +57,17 @@ class WritingViewSet(ReadingViewSet):
                 if last or not (self.operation.upsert and _is_taken(error)):
                     raise
             except idempotency.NotClaimed as failure:
-                # On a connection that works, say first who may not ask at all.
+                # Report a missing right first, on a connection that works.
                 self._authorize(tenant_id, pipeline.run([proof])[0], writing=True)
                 if last or not failure.lost:
                     raise failure.reason  # noqa: B904 - its own cause tells what the database said
         raise AssertionError("unreachable")
 
     def before_transaction(self, prepare: Callable[[dict[str, Any]], Result]) -> Result | None:
-        """Do what no transaction may wait for, as the network, with a sound body and for who may write.
+        """Run work for which no transaction may wait, such as a network request; `prepare` takes the checked body.
 
-        Nothing is refused here, since `write` does that in its order: who may not, or sent something else, gets None.
+        Return None, without the work, if the caller may not write or the body is invalid. `write` then refuses the
+        request, in its own order of checks.
         """
         tenant_id = self._tenant_id()
         try:
@@ -80,14 +81,14 @@ class WritingViewSet(ReadingViewSet):
     # -- what a family of views may add --------------------------------------------------------------------------------
 
     def extra_calls(self, tenant_id: UUID) -> Sequence[Call]:
-        """Statements that travel with the proof of a write; `check_extra` is given their answers."""
+        """Return statements to send with the proof of a write; `check_extra` takes their rows."""
         return ()
 
     def check_extra(self, actor: Actor, rows: Sequence[Rows]) -> None:
-        """Refuse a writer for reasons that are looked up; runs before any replay."""
+        """Refuse a writer because of the rows of `extra_calls`; runs before any replay."""
 
     def replay_context(self) -> Any:
-        """What is kept with an answer, as JSON takes it, for `_replay` to look at; None for nothing."""
+        """Return a JSON value that is stored with the answer, for `_replay`; None for nothing."""
         return None
 
     def _replay(self, actor: Actor, replay: idempotency.Replay) -> HttpResponse:
@@ -100,7 +101,7 @@ class WritingViewSet(ReadingViewSet):
         self, work: Work, find: Callable[[Actor], Any], tenant_id: UUID, proof: Call, claim: idempotency.Claim | None
     ) -> HttpResponse:
         with transaction.atomic():
-            actor, replay = self._enter_and_claim(tenant_id, proof, claim)
+            actor, replay = self._authorize_and_claim(tenant_id, proof, claim)
             if replay is not None:
                 return self._replay(actor, replay)
             response = self._work(actor, work, find(actor))
@@ -108,7 +109,7 @@ class WritingViewSet(ReadingViewSet):
                 claim.keep(response, secrets=self.operation.secrets, context=self.replay_context())
             return response
 
-    def _enter_and_claim(
+    def _authorize_and_claim(
         self, tenant_id: UUID, proof: Call, claim: idempotency.Claim | None
     ) -> tuple[Actor, idempotency.Replay | None]:
         """Prove the membership and take the key in one round trip; if the caller is refused, both are rolled back."""
@@ -137,7 +138,7 @@ class WritingViewSet(ReadingViewSet):
         return self._answer_write(result, chosen, reading, created=self.operation.upsert and target is None)
 
     def _act(self, command: Command, more: dict[str, Any]) -> Any:
-        """Call the operation's action with what the operation has."""
+        """Call the operation's action with its arguments."""
         operation = self.operation
         assert operation.run is not None, f"{operation.summary}: no action"
         given = {"actor": command.actor, "target": command.target, "data": command.data, "at": command.at}
@@ -152,7 +153,7 @@ class WritingViewSet(ReadingViewSet):
         return batches.answered(operation.body, command.data, outcomes)
 
     def _reading(self, actor: Actor) -> tuple[Selection, ReadBack | None]:
-        """What of the changed object is answered, and how it is read."""
+        """Return the selection of the answer, and the statement that reads the changed object."""
         shape = self.operation.shape
         if shape is None:
             return Selection(), None

@@ -1,4 +1,4 @@
-"""What a write hands to its action, and how its body is read."""
+"""The command of a write, its answer, and the reading of its body."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -20,9 +20,9 @@ __all__ = ["Answer", "Command", "Refusal", "read_body"]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One write: who, the checked body, the locked target (if the path names one), and the instant.
+    """One write: the actor, the checked body, the locked target (if the path names one), and the instant.
 
-    An action may take `reading` along in a trip of its own; otherwise the view reads what is answered afterwards.
+    An action may send `reading` with a trip of its own; otherwise the view reads the changed object afterwards.
     """
 
     actor: Actor
@@ -43,17 +43,17 @@ class Answer:
 
     @classmethod
     def of(cls, data: Any, **more: Any) -> "Answer":
-        """Write any JSON value."""
+        """Make an answer of any JSON value."""
         return cls(orjson.dumps(data, default=str), **more)
 
 
 def read_body(request: HttpRequest, operation: Operation) -> tuple[dict[str, Any], int | None]:
-    """The checked body and the `version` it names (an alternative to If-Match), which is not the serializer's business.
+    """Return the checked body and its `version`, an alternative to If-Match that serializers need not declare.
 
-    No body at all stands for `{}` where no member is required.
+    An absent body counts as `{}` if no member is required.
 
-    :raises Malformed: not JSON of the platform's form, or larger than the operation takes.
-    :raises InvalidFields: fields are not of theirs.
+    :raises Malformed: the body is not JSON that the platform accepts, or is larger than the operation accepts.
+    :raises InvalidFields: a field is invalid.
     """
     if operation.body is None:
         if request.body.strip():

@@ -1,1 +1,1 @@
-"""Puts the parts together; nobody imports it."""
+"""The project: settings, routes and processes of the service. No app imports it."""

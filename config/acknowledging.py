@@ -1,7 +1,7 @@
-"""Acknowledging messages of the broker: one that fails must not stop the worker.
+"""Acknowledgement of broker messages: one that fails must not stop the worker.
 
-Kombu forgets a message only after Redis answered; a time-out there leaves it counted among those in work, and at a
-prefetch of one the worker takes nothing more until it is started again. Source: celery issue 2415.
+Kombu forgets a message only after Redis has answered. After a time-out the message still counts as in progress, and
+with a prefetch of one the worker takes no further message until it is restarted. Source: celery issue 2415.
 """
 
 from typing import Any
@@ -9,11 +9,11 @@ from typing import Any
 from kombu.transport import redis, virtual
 
 
-class Forgiving(redis.QoS):
-    """Counts a message as done whatever Redis says; what stays in its list of open ones is a doorbell rung twice."""
+class TolerantQoS(redis.QoS):
+    """Counts a message as done even if Redis fails; Redis may then deliver the message again, which does no harm."""
 
     def ack(self, delivery_tag: Any) -> None:
-        """Take the message off both lists, and raise what Redis raised."""
+        """Acknowledge the message here and in Redis; an error of Redis is raised, but the message counts as done."""
         try:
             super().ack(delivery_tag)
         except BaseException:
@@ -21,6 +21,6 @@ class Forgiving(redis.QoS):
             raise
 
 
-def use() -> None:
-    """Let every connection to the broker acknowledge so."""
-    redis.Channel.QoS = Forgiving
+def install() -> None:
+    """Make every connection to the broker use `TolerantQoS`."""
+    redis.Channel.QoS = TolerantQoS

@@ -1,4 +1,4 @@
-"""The staff's admin as a whole: its side bar and its overview, put together from what each floor shows of itself."""
+"""The navigation and the overview page of the admin, composed from the pages and figures of all apps."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from organizations.staff import figures
 from organizations.staff.roles import Area, sees
 from webhooks.public import latest_attempts
 
-# Title, icon, and the pages: area, icon, title, model.
+# The title of each group and its pages: area, icon, title, model.
 _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
     (
         "Tenants and people",
@@ -69,7 +69,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
 
 
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
-    """The side bar, with the pages the role sees."""
+    """Return the groups of the side bar, with the pages that the role of the staff member may see."""
     top = [
         {"title": "Overview", "icon": "dashboard", "link": reverse("admin:index")},
         {"title": "Acting tenant", "icon": "visibility", "link": reverse("admin:acting_tenant")},
@@ -87,7 +87,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """What the first page shows, as far as the role sees it; numbers over all tenants, no rows of any."""
+    """Return the context of the overview page as far as the role may see it: totals of all tenants, no rows of any."""
     at = now()
     user = request.user
     return context | {

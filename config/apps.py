@@ -1,4 +1,4 @@
-"""The composition root as a Django app: it builds the database's walls after every migration."""
+"""The project as a Django app: builds row security in the database after every migration."""
 
 from typing import Any
 
@@ -14,12 +14,13 @@ class ConfigConfig(AppConfig):
     def ready(self) -> None:
         from .celery import app
 
-        app.set_default()  # for every thread: without it a doorbell would look for a broker on this machine, for seconds
+        # The default of every thread; otherwise a thread would try for seconds to reach a broker on this machine.
+        app.set_default()
 
-        post_migrate.connect(_build_walls, sender=apps.get_app_config("ledger"), dispatch_uid="config.walls")
+        post_migrate.connect(_build_row_security, sender=apps.get_app_config("ledger"), dispatch_uid="config.walls")
 
 
-def _build_walls(*, using: str, **_: Any) -> None:
+def _build_row_security(*, using: str, **_: Any) -> None:
     from core import row_security
 
     row_security.build(connections[using])

@@ -1,4 +1,4 @@
-"""How many bytes a request body may have: what the operation at its address declares, which its parser holds too."""
+"""The size limits of request bodies, as the operations declare them; the front and the parser both enforce them."""
 
 from functools import cache
 from typing import Any
@@ -8,12 +8,12 @@ from api.routing import find
 
 
 def body_limit(method: str, path: str) -> int:
-    """The most bytes that a body sent to this path may have; what is no operation of the API takes the usual bound."""
+    """Return the maximum size in bytes of a body sent to this path; the default where no operation is addressed."""
     match = find(path)
     return _limits(match.func).get(method.lower(), LIMIT_BYTES) if match else LIMIT_BYTES
 
 
-@cache  # one entry a route
+@cache  # one entry for each route
 def _limits(view: Any) -> dict[str, int]:
     operations = getattr(getattr(view, "cls", None), "operations", {})
     return {

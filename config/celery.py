@@ -1,4 +1,4 @@
-"""The Celery application: the doorbell of the workers. All state of jobs lives in PostgreSQL."""
+"""The Celery application. All state of jobs lives in PostgreSQL; a message only starts the work sooner."""
 
 import os
 from typing import Any
@@ -13,16 +13,16 @@ from .schedule import SCHEDULE
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-acknowledging.use()
+acknowledging.install()
 app = Celery("health_procurement")
 app.conf.update(settings.CELERY)
 app.conf.beat_schedule = SCHEDULE
 app.autodiscover_tasks()
 
-_LOADED_BY = os.getpid()  # the worker, whose pool is forked after this
+_LOADED_BY = os.getpid()  # the worker; its pool processes are forked later
 
 
 @worker_process_init.connect
 def _end_with_the_worker(**_: Any) -> None:
-    """End a pool process whose worker was killed: nobody would feed or stop it any more."""
+    """End a pool process when its worker is killed; without a worker it would get no work and never stop."""
     end_with_parent(_LOADED_BY)

@@ -1,8 +1,8 @@
-"""The HTTP front: Granian's RSGI before Django's handler, `granian --interface rsgi config.front:app`.
+"""The HTTP front: an RSGI application that calls Django's handler, `granian --interface rsgi config.front:app`.
 
-Before a thread is taken the header rules hold and the body is read whole, within its bounds of size and time: a slow
-client costs a coroutine, never a thread. What breaks a rule still goes through Django's outermost middleware, as a
-refusal in the environ, so that it bears the same problem document, headers and log line as every other answer.
+Before a thread is used, the headers are checked and the whole body is read within limits of size and time, so a slow
+client occupies a coroutine, never a thread. A request that breaks a rule still passes Django's outermost middleware,
+with the refusal in its environ, so that its answer has the same problem document, headers and log line as every other.
 """
 
 import asyncio
@@ -74,7 +74,7 @@ _Environ = dict[str, Any]
 
 
 class HeaderNames(dict[str, str | None]):
-    """CGI names by header name; None for what never reaches Django. Bounded, since clients choose the keys."""
+    """CGI names by header name; None for headers that never reach Django. Bounded, since clients choose the names."""
 
     def __missing__(self, name: str) -> str | None:
         cgi = None if "_" in name or name in DROPPED else "HTTP_" + name.upper().replace("-", "_")
@@ -110,15 +110,15 @@ class Front:
         self.threads = threads
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Start the threads in the process that serves, once everything is imported."""
+        """Start the threads in the serving process, after everything is imported."""
         server = multiprocessing.parent_process()
         if server is not None and server.pid is not None:
             end_with_parent(server.pid)
-        from api.metrics import start_metrics_server  # reads the ledger's tables, which only wsgi has set up
+        from api.metrics import start_metrics_server  # imports models, which only `wsgi` has made possible
 
         start_metrics_server()
         _ = get_resolver().url_patterns  # imported now, not in the first request
-        # The threads serve nothing but requests: what `_release` leaves clean need not be cleaned again.
+        # The threads serve only requests, and `_release` cleans up after each; these receivers are not needed.
         for receiver in (close_old_connections, close_caches, reset_urlconf):
             request_finished.disconnect(receiver)
         for number in range(self.threads):
@@ -138,7 +138,7 @@ class Front:
             except PlatformError as error:
                 refusal = error
             except ProtocolClosed:
-                return  # the client left before its body was whole
+                return  # the client disconnected before its body was complete
         if refusal is not None:
             environ[REFUSAL] = refusal
         environ.pop("HTTP_TRANSFER_ENCODING", None)
@@ -151,13 +151,13 @@ class Front:
         await done
 
     def _open(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Note one more open request, and that somebody must look after it."""
+        """Count one more open request, and schedule the sweep if it is the only one."""
         self.open += 1
         if self.open == 1:
             loop.call_later(SWEEP_SECONDS, self._sweep, loop)
 
     def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
-        """End the coroutines of what was answered. Their clients have the answers, so one waking for many is enough."""
+        """End the coroutines of answered requests; the answers are sent already, so one wake-up for many is enough."""
         while self.answered:
             done = self.answered.popleft()
             self.open -= 1
@@ -193,7 +193,7 @@ class Front:
             for name in ACTED_UPON.intersection(scope.headers.keys()) - seen:
                 refusal = HeaderNotAscii(f"The header {name} holds characters beyond ASCII.")
         if total > HEADER_BYTES:
-            refusal = HeadersTooLarge(f"The header fields exceed {HEADER_BYTES} bytes.")
+            refusal = HeadersTooLarge(f"The headers exceed {HEADER_BYTES} bytes.")
         return refusal
 
     def _work(self) -> None:
@@ -204,15 +204,15 @@ class Front:
                     environ[REFUSAL] = Overloaded(headers={"Retry-After": "2"})
                 self._call(protocol, environ, loop)
             except ProtocolClosed:
-                pass  # the client left
-            except Exception:  # Django answers the faults of views; this one is deeper
-                log.exception("the front failed")
+                pass  # the client disconnected
+            except Exception:  # Django answers errors of views itself; this one came from elsewhere
+                log.exception("the HTTP front failed")
                 _fail(protocol)
             self.answered.append(done)
 
     def _call(self, protocol: HTTPProtocol, environ: _Environ, loop: asyncio.AbstractEventLoop) -> None:
-        answer = application.ask(environ)
-        headers = [*answer.headers._store.values()]  # what `items` gives, without a look-up for each name
+        answer = application.respond(environ)
+        headers = [*answer.headers._store.values()]  # as `items()`, without a look-up for each name
         headers += [("Set-Cookie", cookie.output(header="")) for cookie in answer.cookies.values()]
         if REFUSAL in environ:
             headers.append(("Connection", "close"))
@@ -233,7 +233,7 @@ class Front:
         loop: asyncio.AbstractEventLoop,
     ) -> None:
         """Send a streaming answer from this thread, whose database connection its generator uses."""
-        if not self.streams.acquire(timeout=QUEUE_SECONDS):  # slow readers may never hold all threads
+        if not self.streams.acquire(timeout=QUEUE_SECONDS):  # slow readers must never occupy all threads
             protocol.response_empty(503, [("Retry-After", "5"), ("Connection", "close")])
             return
         try:
@@ -242,7 +242,7 @@ class Front:
                 if part:
                     asyncio.run_coroutine_threadsafe(_send(transport, part), loop).result(STREAM_SECONDS)
         except TimeoutError:
-            log.warning("a client read its answer too slowly; the answer was cut off")
+            log.warning("a client read a streamed answer too slowly; the answer was cut off")
         finally:
             self.streams.release()
 
@@ -250,10 +250,10 @@ class Front:
 async def _read_body(protocol: HTTPProtocol, *, announced: str | None, limit: int) -> bytes:
     """Return the whole body.
 
-    :raises Malformed: its announced length is no number.
-    :raises TooLarge: it has more bytes than the path takes.
-    :raises RequestTimedOut: it did not arrive in time.
-    :raises ProtocolClosed: the client went away.
+    :raises Malformed: Content-Length is not a number.
+    :raises TooLarge: the body has more than `limit` bytes.
+    :raises RequestTimedOut: the body did not arrive in time.
+    :raises ProtocolClosed: the client disconnected.
     """
     if announced and not (announced.isascii() and announced.isdigit()):
         raise Malformed("Content-Length is not a number.")
@@ -274,8 +274,8 @@ async def _read_body(protocol: HTTPProtocol, *, announced: str | None, limit: in
                     parts.clear()
     except TimeoutError:
         raise RequestTimedOut(f"The body did not arrive within {BODY_SECONDS:g} seconds.") from None
-    if announced or size > limit:  # drained first, since a client that is still sending would not read the answer
-        raise TooLarge(f"The body may have {limit} bytes here.", limit_bytes=limit)
+    if announced or size > limit:  # read to its end first: a client that is still sending reads no answer
+        raise TooLarge(f"The body may have at most {limit} bytes here.", limit_bytes=limit)
     return b"".join(parts)
 
 
@@ -290,12 +290,12 @@ def _fail(protocol: HTTPProtocol) -> None:
         "status": 500,
     }
     problem |= {"detail": problem["title"], "code": "internal_error", "success": False, "errors": []}
-    with suppress(Exception):  # the answer may have begun, or the client have left
+    with suppress(Exception):  # the answer may have begun, or the client may have disconnected
         protocol.response_str(500, [("content-type", "application/problem+json")], json.dumps(problem))
 
 
 def _release(environ: _Environ) -> None:
-    """Close connections that are broken, too old, or opened for a page; looking at one is cheaper than asking all."""
+    """Close database connections that are broken, too old, or were used by a page; cheaper than checking all."""
     held = connections[DEFAULT_DB_ALIAS]
     spent = held.errors_occurred or held.in_atomic_block
     aged = held.close_at is not None and time.monotonic() >= held.close_at

@@ -1,6 +1,6 @@
-"""Makes a first migration cost half: Django rebuilds its historical models for nearly every operation.
+"""A faster first migration: Django rebuilds its historical models for nearly every operation.
 
-Measured on an empty database: 16.4 s of CPU time without, 8.4 s with what is done here.
+CPU time on an empty database: 16.4 s without `faster_migrations`, 8.4 s with it.
 """
 
 import gc
@@ -13,14 +13,14 @@ from django_fsm import FSMFieldMixin
 
 
 @contextmanager
-def cheap_history() -> Iterator[None]:
-    """Let historical models do without transitions, and collect garbage seldom, while migrations run."""
+def faster_migrations() -> Iterator[None]:
+    """Build historical models without transitions, and collect garbage rarely, while migrations run."""
     contribute = FSMFieldMixin.contribute_to_class
 
     def contribute_plainly(
         field: Any, model: type[Model], name: str, private_only: bool = False, **others: Any
     ) -> None:
-        if model.__module__ == "__fake__":  # each such field would listen to the making of every model from then on
+        if model.__module__ == "__fake__":  # else each such field would receive the signal of every later model class
             Field.contribute_to_class(field, model, name, private_only=private_only)
         else:
             contribute(field, model, name, private_only=private_only, **others)

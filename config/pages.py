@@ -1,4 +1,4 @@
-"""Sessions, sign-in and CSRF for the pages a browser shows; API requests pass them by."""
+"""Middleware for browser pages only: sessions, sign-in, CSRF, static files. API requests skip it."""
 
 from typing import Any
 from urllib.parse import unquote
@@ -16,12 +16,12 @@ PREFIXES = ("/admin", "/oauth/authorize", "/oauth/login", "/oauth/logout", "/oau
 
 
 def is_page(request: HttpRequest) -> bool:
-    """Tell whether an address belongs to a page with a session."""
+    """Tell whether the path belongs to a page with a session."""
     return request.path_info.startswith(PREFIXES)
 
 
 class _PagesOnly:
-    """Mixin: the middleware runs for pages and hands every other request on."""
+    """Mixin: the middleware runs for pages only; other requests pass unchanged."""
 
     get_response: Any
 
@@ -30,15 +30,15 @@ class _PagesOnly:
 
 
 class PageAddresses:
-    """Refuses a NUL in a page's address, which the database takes in no text."""
+    """Refuses a page address that contains NUL, which PostgreSQL accepts in no text."""
 
     def __init__(self, get_response: Any) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> Any:
-        """Pass on what has none.
+        """Pass the request on.
 
-        :raises BadRequest: there is one.
+        :raises BadRequest: the address of a page contains NUL.
         """
         if is_page(request) and "\0" in request.path_info + unquote(request.META.get("QUERY_STRING", "")):
             raise BadRequest

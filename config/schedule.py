@@ -1,6 +1,7 @@
-"""What Celery's beat rings for, and how often. State lives in PostgreSQL: a lost or doubled ring does no harm.
+"""The periodic tasks of Celery beat and their intervals in seconds.
 
-Each ring expires before the next, so that rings do not pile up while no worker listens.
+State lives in PostgreSQL, so a lost or repeated message does no harm. Each message expires before the next one, so that
+they do not pile up while no worker runs.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""The fingerprint of everything that shapes the database: while it stays, there is nothing to migrate."""
+"""The fingerprint of everything that shapes the database; while it is unchanged, there is nothing to migrate."""
 
 import hashlib
 import re

@@ -1,7 +1,7 @@
-"""Granian with the application imported once, before the workers are forked from it: `python -m config.serving OPTIONS`.
+"""Granian with the application imported once, before its workers are forked: `python -m config.serving OPTIONS`.
 
-A killed server is back after one import instead of one per worker, a killed worker after none; what they never change
-stays shared memory. Where processes are spawned rather than forked each worker imports for itself, as Granian does.
+A killed server needs one import to restart instead of one for each worker, and a killed worker needs none. Memory that
+they do not change stays shared. Where processes are spawned, not forked, each worker imports the application itself.
 """
 
 import gc
@@ -13,12 +13,12 @@ from . import front
 
 
 def main() -> None:
-    """Import everything that answers requests, then hand over to Granian's command line."""
+    """Import everything that answers requests, then run Granian's command line."""
     _ = front.app, get_resolver().url_patterns
     gc.collect()
-    gc.freeze()  # the workers' collector leaves what they share untouched
-    # Requests leave few cycles. A large body makes many objects that live until its answer: looking through them again and
-    # again would take a third of its time.
+    gc.freeze()  # so that garbage collection in the workers does not touch the shared memory
+    # Requests leave few cycles. A large body makes many objects that live until its answer; examining them again and
+    # again would take a third of the request's time.
     gc.set_threshold(50_000, 20, 20)
     entrypoint()
 

@@ -35,7 +35,7 @@ WSGI_APPLICATION = "config.wsgi.application"
 AUTH_USER_MODEL = "organizations.User"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 APPEND_SLASH = False
-DATA_UPLOAD_MAX_MEMORY_SIZE = None  # the front and api.body bound bodies, by path
+DATA_UPLOAD_MAX_MEMORY_SIZE = None  # config.front and api.body limit the size of bodies, by path
 
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
@@ -160,7 +160,7 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXY_COUNT else None
 X_FRAME_OPTIONS = "DENY"
-# These checks look for Django's own middleware; api.middleware.Edge sets the headers, config.pages checks CSRF on pages.
+# These checks expect Django's own middleware; api.middleware.Edge sets the headers, config.pages checks CSRF on pages.
 SILENCED_SYSTEM_CHECKS = ["security.W001", "security.W002", "security.W003"]
 CORS_ALLOWED_ORIGINS = env.list("CORS_ALLOWED_ORIGINS", default=[])
 CORS_URLS_REGEX = r"^/(v1|fhir|oauth)/.*$"
@@ -176,7 +176,7 @@ CORS_EXPOSE_HEADERS = [
 
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
-WHITENOISE_USE_FINDERS = True  # no collecting step: files are served from where the packages keep them
+WHITENOISE_USE_FINDERS = True  # no collectstatic: files are served from the packages themselves
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
@@ -212,7 +212,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["webhooks.reference.openapi.add_webhooks", "api.openapi.complete"],
 }
 
-# Named by string, so that `api` never imports the floor above it.
+# Named by string, so that `api` does not import `organizations`, which builds on it.
 API_AUTHENTICATOR = "organizations.authentication.Authenticator"
 
 OAUTH2_PROVIDER = oauth.oauth2_provider(BASE_URL)

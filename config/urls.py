@@ -1,4 +1,4 @@
-"""The whole address book of the platform: one include per app, nothing else."""
+"""The root of all routes: one include for each app."""
 
 from django.contrib import admin
 from django.urls import include, path

@@ -1,4 +1,4 @@
-"""Django's handler; `config.front` asks it in a thread. WSGI servers and test tools call `application` as ever."""
+"""Django's handler, which `config.front` calls in its threads. `application` is also an ordinary WSGI application."""
 
 import os
 
@@ -15,10 +15,10 @@ _NO_QUERY = QueryDict("")
 
 
 class Handler(WSGIHandler):
-    """Django's handler, with a way in that leaves out what a server of its own has no use for."""
+    """Django's handler with a faster entry for `config.front`."""
 
-    def ask(self, environ: dict[str, object]) -> HttpResponse | StreamingHttpResponse:
-        """Answer one request; no signals, no script prefix, no choice of address spaces by thread."""
+    def respond(self, environ: dict[str, object]) -> HttpResponse | StreamingHttpResponse:
+        """Answer one request without request signals, script prefix and a URLconf for each thread."""
         request = WSGIRequest(environ)
         if not environ["QUERY_STRING"]:
             request.GET = _NO_QUERY

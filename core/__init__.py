@@ -1,1 +1,1 @@
-"""Ground floor: actor, errors, ids, clock, money, crypto, database words. No tables, no HTTP."""
+"""What every app builds on: actor, errors, ids, clock, money, encryption, database access. No tables, no HTTP."""

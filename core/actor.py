@@ -1,4 +1,4 @@
-"""Who acts, in which tenant, with which rights. HTTP-neutral: commands and tasks build one too."""
+"""The actor: who acts, in which tenant, with which rights. Commands and tasks build actors too, without HTTP."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,13 +14,14 @@ class SubjectKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Someone whose credential was proven. Says nothing about any tenant.
+    """A person or service whose credential was proved; says nothing about any tenant.
 
-    `credential` names what was shown ("key:<id>", "session:<sid>", "client:<client_id>"); it is the unit of
-    rate limits and never a secret. `scopes` is None for a credential that is not narrowed by scopes.
+    `credential` identifies the credential ("key:<id>", "session:<sid>", "client:<client_id>") and is never a secret;
+    rate limits count by it. `scopes` is None for a credential that is not narrowed by scopes.
     `acr`, `amr` and `authenticated_at` say how and when a person signed in; keys and machine clients have none. `amr`
     holds the methods ("pwd", "otp"). Source: RFC 8176; OpenID Connect Core section 2.
-    `patient` is the FHIR id of the one patient of the bound tenant whose record the credential reaches, "" for no such bound.
+    `patient` is the FHIR id of the only patient of the bound tenant whose record the credential may reach; "" where the
+    credential is not limited to one patient.
     """
 
     id: UUID
@@ -39,9 +40,9 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a request came from, for audit entries; no right follows from it. Both are "" where there was no request.
+    """Where a request came from, for audit entries only. Both members are "" where there was no request.
 
-    `address` is the client's network address as the trusted proxies tell it, `user_agent` what the client calls itself.
+    `address` is the client's network address as reported by the trusted proxies; `user_agent` is the User-Agent header.
     """
 
     address: str = ""
@@ -53,9 +54,10 @@ NOWHERE = Origin()
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """A subject inside one tenant, after an active membership was proven there.
+    """A subject in one tenant, after an active membership was proved there.
 
-    `scopes` are the effective ones (credential and roles), written with dots. `location_ids` empty means all.
+    `scopes` are the effective scopes (of the roles, as far as the credential holds them), written with dots. Empty
+    `location_ids` mean all locations.
     """
 
     subject: Subject
@@ -77,7 +79,7 @@ class Actor:
         return self.subject.id
 
     def may(self, scope: str) -> bool:
-        """Tell whether the effective scopes hold `scope`; `x:y` and `x.y` are one permission."""
+        """Tell whether the effective scopes contain `scope`; `x:y` and `x.y` are one scope."""
         return scope.replace(":", ".") in self.scopes
 
 
@@ -85,5 +87,5 @@ SYSTEM = Subject(id=UUID(int=0), kind=SubjectKind.SYSTEM, credential="system")
 
 
 def system_actor(tenant_id: UUID, *, request_id: str = "") -> Actor:
-    """The platform itself acting in a tenant: commands, workers, migrations of data."""
+    """Return the platform itself as an actor in a tenant, for commands, workers and data migrations."""
     return Actor(subject=SYSTEM, tenant_id=tenant_id, membership_id=None, request_id=request_id)

@@ -1,4 +1,4 @@
-"""PostgreSQL's array literals: a list of values as one parameter of a statement, a whole column at a time."""
+"""PostgreSQL array literals: a list of values as one parameter of a statement, for example a whole column."""
 
 from collections.abc import Iterable
 from itertools import chain, repeat
@@ -7,22 +7,22 @@ from uuid import UUID
 
 
 def array_literal(values: Iterable[str | UUID | None]) -> str:
-    """Write texts of any content, or ids; None is NULL."""
+    """Write an array of texts or ids; None becomes NULL."""
     return "{" + ",".join(map(_quoted, values)) + "}"
 
 
 def numbers(values: Iterable[int | float]) -> str:
-    """Write numbers; a float reads back as the same float."""
+    """Write an array of numbers; a float reads back as the same float."""
     return "{" + ",".join(map(repr, values)) + "}"
 
 
 def repeated(values: Iterable[tuple[int, int]]) -> str:
-    """Write numbers, each as many times as the pair says."""
+    """Write an array of numbers from pairs of a number and how often it is repeated."""
     return "{" + ",".join(chain.from_iterable(repeat(str(number), times) for number, times in values)) + "}"
 
 
 def columns(rows: Iterable[tuple[Any, ...]], width: int) -> list[str]:
-    """Turn rows of numbers and texts into one array for each column."""
+    """Turn rows of numbers and texts into one array literal for each of their `width` columns."""
     turned = list(zip(*rows, strict=True)) or [()] * width
     return [array_literal(column) if column and isinstance(column[0], str) else numbers(column) for column in turned]
 

@@ -1,15 +1,15 @@
-"""Time. Faces read the clock once and hand it down as `at`; everything below takes it as a value."""
+"""The clock. Views, commands and tasks read it once and pass the instant down as `at`."""
 
 from datetime import UTC, datetime
 from functools import lru_cache
 
 
 def now() -> datetime:
-    """This instant, aware, in UTC."""
+    """Return the current instant, timezone-aware, in UTC."""
     return datetime.now(UTC)
 
 
-@lru_cache(maxsize=64)  # facts of one request are of one moment
+@lru_cache(maxsize=64)  # the facts of one request share one instant
 def rfc3339(at: datetime) -> str:
-    """Write an instant as the platform does: UTC, `Z`, three decimals. Source: contract, conventions "Dates"."""
+    """Write an instant in UTC with `Z` and milliseconds. Source: contract, conventions "Dates"; RFC 3339."""
     return at.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"

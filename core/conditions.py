@@ -1,4 +1,4 @@
-"""Pieces of SQL that narrow a read; floors below and above HTTP hand them to the statements of lists and single objects."""
+"""SQL conditions that narrow the rows of a list or of a single read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A piece of SQL over `t` with `{0}`, `{1}` … where its parameters go (text form)."""
+    """A SQL condition on the row `t`; `{0}`, `{1}` … stand for its parameters, which are given in text form."""
 
     sql: str
     parameters: tuple[str, ...] = ()
 
 
 def all_of(conditions: Sequence[Condition]) -> Condition | None:
-    """One condition that holds where all do; None of none."""
+    """Join conditions with AND; None if there are none."""
     if len(conditions) < 2:
         return conditions[0] if conditions else None
     pieces, parameters = [], list[str]()

@@ -1,6 +1,6 @@
-"""Unique keys as refusals: a model names beside its constraints what the caller is told when one of them is broken.
+"""Unique constraints as refusals: a model names the refusal that answers a violation of each of its unique constraints.
 
-The model declares the refusal, and the action simply writes:
+The model declares the refusal, so that the action only has to write:
 
     class Product(models.Model):
         refusals: ClassVar = {"suppliers_product_sku_taken": SkuTaken}
@@ -18,7 +18,7 @@ Refusals = Mapping[str, type[PlatformError]]
 
 
 def refusal_of(error: Error) -> PlatformError | None:
-    """The refusal that the broken constraint stands for; None where its model declares none."""
+    """Return the refusal declared for the violated constraint; None where its model declares none."""
     name = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
     refusal = _refusals().get(name) if name else None
     return refusal() if refusal else None

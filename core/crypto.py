@@ -1,6 +1,7 @@
-"""Secrets: compared ones are digested, resent ones are sealed, both under keys that can be rotated.
+"""Secrets under keys that can be rotated: digested where they are only compared, sealed where they are used again.
 
-Keys come from `FIELD_ENCRYPTION_KEYS`, a comma list of `id:base64(32 bytes)`; the first seals, all open.
+The keys come from `FIELD_ENCRYPTION_KEYS`, a comma-separated list of `id:base64(32 bytes)`. The first one seals; every
+one opens.
 """
 
 import base64
@@ -20,11 +21,11 @@ _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 class SealBroken(ValueError):
-    """A sealed value was altered, is of another place, or its key is gone."""
+    """A sealed value was altered, was sealed for another place, or its key is no longer in the ring."""
 
 
 class KeyRing:
-    """Named 32-byte keys; the first is the one in use."""
+    """Named 32-byte keys; the first is used for new values."""
 
     def __init__(self, keys: dict[str, bytes]) -> None:
         if not keys or any(len(key) != 32 for key in keys.values()):
@@ -48,19 +49,22 @@ class KeyRing:
         return kdf.derive(self._keys[key_id])
 
     def key(self, purpose: str, key_id: str | None = None) -> bytes:
-        """A 32-byte key for one purpose, derived by HKDF. Source: RFC 5869."""
+        """Derive a 32-byte key for one purpose with HKDF. Source: RFC 5869."""
         return self._derived(key_id or self.current, purpose)
 
     def seal(self, plain: bytes, *, purpose: str, place: bytes = b"") -> bytes:
-        """Encrypt and bind to `place`: key id, 0x00, nonce, ChaCha20-Poly1305. Source: RFC 8439."""
+        """Encrypt a value and bind it to `place`, where it is stored; returns key id, 0x00, nonce, ciphertext with tag.
+
+        The cipher is ChaCha20-Poly1305. Source: RFC 8439.
+        """
         nonce = os.urandom(12)
         head = self.current.encode() + b"\0"
         return head + nonce + self._cipher(self.current, purpose).encrypt(nonce, plain, head + place)
 
     def open(self, sealed: bytes, *, purpose: str, place: bytes = b"") -> bytes:
-        """Decrypt what `seal` made for the same purpose and place.
+        """Decrypt a value that `seal` returned for the same purpose and place.
 
-        :raises SealBroken: altered, of another place, or its key is not in the ring.
+        :raises SealBroken: the value was altered, was sealed for another place, or its key is not in the ring.
         """
         name, _, rest = bytes(sealed).partition(b"\0")
         try:
@@ -69,16 +73,16 @@ class KeyRing:
             raise SealBroken("The sealed value cannot be opened.") from error
 
     def is_current(self, sealed: bytes) -> bool:
-        """Tell whether the value was sealed under the key now in use; if not, seal it anew."""
+        """Tell whether the value was sealed under the current key; a value that was not should be sealed again."""
         return bytes(sealed).partition(b"\0")[0].decode(errors="replace") == self.current
 
     def digest(self, secret: str, *, purpose: str, key_id: str | None = None) -> str:
-        """HMAC-SHA256 of a high-entropy secret as `keyid:hex`; a stolen table alone proves nothing."""
+        """Return the HMAC-SHA256 of a high-entropy secret as `keyid:hex`; stolen digests alone prove nothing."""
         name = key_id or self.current
         return f"{name}:{hmac.new(self.key(purpose, name), secret.encode(), hashlib.sha256).hexdigest()}"
 
     def matches(self, secret: str, digest: str, *, purpose: str) -> bool:
-        """Compare in constant time against a digest made under any key of the ring."""
+        """Compare a secret in constant time with a digest made under any key of the ring."""
         name = digest.partition(":")[0]
         if name not in self._keys:
             return False
@@ -87,19 +91,19 @@ class KeyRing:
 
 @lru_cache(maxsize=1)
 def key_ring() -> KeyRing:
-    """The process's key ring, from settings."""
+    """Return the key ring of the settings, read once for each process."""
     from django.conf import settings
 
     return KeyRing.parse(settings.FIELD_ENCRYPTION_KEYS)
 
 
 def random_text(length: int) -> str:
-    """`length` characters of base62, from the system's random source."""
+    """Return `length` random base62 characters from the system's random source."""
     return "".join(secrets.choice(_ALPHABET) for _ in range(length))
 
 
 def checksum(text: str) -> str:
-    """CRC-32 as six base62 characters: lets a scanner tell a real key from noise without a look-up."""
+    """Return the CRC-32 as six base62 characters, by which a secret scanner recognizes a real key without a look-up."""
     value, out = zlib.crc32(text.encode()), ""
     for _ in range(6):
         value, rest = divmod(value, 62)

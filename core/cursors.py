@@ -1,7 +1,7 @@
-"""Opaque cursors: where a list goes on, sealed to the tenant, path, sort and filters it was made for.
+"""Opaque cursors: where a list continues, sealed to the tenant, path, sort and filters of that list.
 
-base64url(version, key id, nonce, ChaCha20-Poly1305{sort values, id, direction, issued at}). They carry no rights.
-Source: contract, conventions "Cursor".
+A cursor is base64url(version, key id, nonce, ChaCha20-Poly1305{sort values, id, direction, issued at}). It grants no
+rights. Source: contract, conventions "Cursor".
 """
 
 import base64
@@ -29,7 +29,7 @@ _PURPOSE = "cursor"
 
 
 class InvalidCursor(Malformed):
-    """Altered, expired, or made for another list; all look alike."""
+    """The cursor was altered, has expired, or belongs to another list; the answer does not say which."""
 
     code = "invalid_cursor"
     title = "The cursor is not valid for this list; start again without it."
@@ -37,7 +37,7 @@ class InvalidCursor(Malformed):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The row a page ended at: its sort values in text form (None is NULL), its id, and which way to go on."""
+    """The last row of a page: its sort values in text form (None is NULL), its id, and the direction to continue in."""
 
     values: tuple[str | None, ...]
     id: str
@@ -45,12 +45,12 @@ class Position:
 
 
 def digest_filters(pairs: Iterable[tuple[str, str]]) -> str:
-    """Hash filters so that their order does not matter and no value can pass for a name."""
+    """Hash pairs of filter name and value; their order does not matter, and no value can be mistaken for a name."""
     return hashlib.sha256(orjson.dumps(sorted(pairs))).hexdigest()
 
 
 def seal(position: Position, *, tenant_id: UUID | None, path: str, sort: str, filters_hash: str, at: datetime) -> str:
-    """Write a position as a token that only this list of this tenant opens."""
+    """Write a position as a token that is valid only for this list of this tenant."""
     plain = orjson.dumps([position.values, position.id, position.direction, int(at.timestamp())])
     sealed = key_ring().seal(plain, purpose=_PURPOSE, place=_place(tenant_id, path, sort, filters_hash))
     return _write(_VERSION + sealed)
@@ -59,7 +59,7 @@ def seal(position: Position, *, tenant_id: UUID | None, path: str, sort: str, fi
 def open(text: str, *, tenant_id: UUID | None, path: str, sort: str, filters_hash: str, at: datetime) -> Position:
     """Read a token that `seal` wrote for the same list.
 
-    :raises InvalidCursor: altered, of another list, older than 72 hours, or its key is gone.
+    :raises InvalidCursor: the token was altered, belongs to another list, is older than 72 hours, or its key is gone.
     """
     sealed = _read(text)
     try:
@@ -74,7 +74,7 @@ def open(text: str, *, tenant_id: UUID | None, path: str, sort: str, filters_has
 
 
 def _place(tenant_id: UUID | None, path: str, sort: str, filters_hash: str) -> bytes:
-    """The associated data, each part with its length before it, so that no two lists share one."""
+    """Return the associated data of the cipher; each part is preceded by its length, so no two lists share it."""
     parts = [part.encode("utf-8", "surrogatepass") for part in (str(tenant_id or ""), path, sort, filters_hash)]
     return _VERSION + b"".join(len(part).to_bytes(4, "big") + part for part in parts)
 
@@ -90,6 +90,6 @@ def _read(text: str) -> bytes:
         token = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
         raise InvalidCursor from None
-    if token[:1] != _VERSION or _write(token) != text:  # one token has one spelling
+    if token[:1] != _VERSION or _write(token) != text:  # base64 allows several spellings of the same bytes
         raise InvalidCursor
     return token[1:]

@@ -1,12 +1,12 @@
 """Transactions and what is bound in them: the tenant, the subject, the locations in reach, and the database role.
 
-The runtime login (`hp_runtime`) may not touch tenant tables at all. Inside a transaction it takes on `hp_app` (rows the
-tenant owns) or `hp_counterparty` (rows whose other party it is), with `app.tenant_id` set. All four are always bound
-together and end with the transaction, so that none of them outlives the others.
+The login role of the service (`hp_runtime`) has no access to tenant tables. Inside a transaction it assumes `hp_app`
+(rows that the tenant owns) or `hp_counterparty` (rows in which the tenant is the other party), and `app.tenant_id` is
+set. All four settings are always bound together and end with the transaction, so none outlives the others.
 
-`app.location_ids` holds a PostgreSQL array: empty ("{}") reaches all locations of the tenant. The membership proof binds
-the membership's own list; whatever else binds a tenant is the platform's own work and reaches all. Where nothing is
-bound the setting is no array, and a condition over it holds for no row.
+`app.location_ids` holds a PostgreSQL array; the empty array ("{}") reaches all locations of the tenant. The membership
+proof binds the locations of the membership. Everything else that binds a tenant is work of the platform itself and
+reaches all locations. Where nothing is bound the setting is not an array, and a condition on it holds for no row.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -46,9 +46,9 @@ _BIND_CALL = Statement.of(
 
 
 def needs_transaction(function: Callable[P, R]) -> Callable[P, R]:
-    """Refuse to run outside an open transaction; a broken unique key becomes the refusal that its model declares.
+    """Refuse to run outside an open transaction, and turn a violated unique constraint into its model's refusal.
 
-    :raises RuntimeError: a programming error, never shown to a client.
+    :raises RuntimeError: no transaction is open; a programming error.
     """
 
     @wraps(function)
@@ -66,25 +66,25 @@ def needs_transaction(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def bind_expressions(*, tenant: str, subject: str, location_ids: str, role: str) -> str:
-    """SQL for the select list of a membership proof: bind what the proving row says. The arguments are SQL of type text."""
+    """Return the select list by which a membership proof binds the settings; the arguments are SQL of type text."""
     values = (tenant, subject, location_ids, role)
     return ", ".join(f"set_config('{name}', {value}, true)" for name, value in zip(_SETTINGS, values, strict=True))
 
 
 @needs_transaction
 def bind_tenant(tenant_id: UUID | None, role: str = OWN) -> None:
-    """Bind the open transaction to one tenant, all of its locations and a role, until COMMIT or ROLLBACK."""
+    """Bind the open transaction to a tenant, all of its locations and a database role, until COMMIT or ROLLBACK."""
     with connection.cursor() as cursor:
         cursor.execute(_BIND, _of_platform(tenant_id, role))
 
 
 def bind_call(tenant_id: UUID, role: str = OWN) -> Call:
-    """The statement of `bind_tenant`, for a trip that carries it along."""
+    """Return the statement of `bind_tenant`, to be sent in the same trip as others."""
     return Call(_BIND_CALL, _of_platform(tenant_id, role))
 
 
 def run_bound(tenant_id: UUID, calls: Sequence[Call]) -> list[Rows]:
-    """Run the calls in one trip: in the open transaction, which the caller has bound to the tenant, or in one of their own."""
+    """Run the calls in one trip: in the open transaction, which the caller has bound, or in a new one of the tenant."""
     if connection.in_atomic_block:
         return run(calls)
     return run([bind_call(tenant_id), *calls])[1:]
@@ -92,9 +92,9 @@ def run_bound(tenant_id: UUID, calls: Sequence[Call]) -> list[Rows]:
 
 @contextmanager
 def tenant_context(tenant_id: UUID, role: str = OWN) -> Iterator[None]:
-    """Work as one tenant in a transaction, as the platform itself: no subject, all locations.
+    """Open a transaction in which the platform itself works in one tenant: no subject, all locations.
 
-    Nested inside another binding, restore that one by hand at the end.
+    Inside another binding, that binding is restored at the end.
     """
     with _bound(tenant_id, role):
         yield
@@ -102,7 +102,7 @@ def tenant_context(tenant_id: UUID, role: str = OWN) -> Iterator[None]:
 
 @contextmanager
 def role_context(role: str) -> Iterator[None]:
-    """Work under one of the narrow database roles (no tenant) in a transaction of its own, e.g. the webhook dispatcher."""
+    """Open a transaction under one of the narrow database roles, without a tenant; for example the dispatcher's."""
     with _bound(None, role):
         yield
 
@@ -115,7 +115,7 @@ def _bound(tenant_id: UUID | None, role: str) -> Iterator[None]:
             cursor.execute(_EXCHANGE, _of_platform(tenant_id, role))
             before = cursor.fetchone()[: len(_SETTINGS)]
         yield
-        if is_inner:  # else the end of the transaction takes all of it back
+        if is_inner:  # otherwise the settings end with the transaction
             with connection.cursor() as cursor:
                 cursor.execute(_BIND, [value or "" for value in before])
 

@@ -1,6 +1,6 @@
-"""Roots of every anticipated refusal. An app subclasses them beside the function that raises.
+"""Base classes of every anticipated refusal. An app subclasses them beside the function that raises.
 
-`code` is the stable machine name clients may switch on; `api/errors.py` maps the class to a status.
+`code` is the stable name that clients may rely on; `api/errors.py` maps the class to a status.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One fault of one field; `field` in dotted form ("items.0.qty"), "" for the body as a whole."""
+    """One error of one field; `field` is dotted ("items.0.qty"), and "" for the body as a whole."""
 
     field: str
     code: str
@@ -18,18 +18,18 @@ class FieldError:
 
     @property
     def pointer(self) -> str:
-        """The field as JSON Pointer. Source: RFC 6901."""
+        """The field as a JSON Pointer. Source: RFC 6901."""
         if not self.field:
             return ""
         return "/" + "/".join(part.replace("~", "~0").replace("/", "~1") for part in self.field.split("."))
 
 
 class PlatformError(Exception):
-    """An anticipated refusal: the caller can act on it and no code needs a change.
+    """An anticipated refusal, which the caller can act on; it is not a bug.
 
-    `extra` holds members of the problem document ("allowed", "current_version"), `headers` those of the answer. A class
-    declares the members of `extra` for the OpenAPI document, each with an example value: `extensions` are always there,
-    `optional_extensions` sometimes.
+    `extra` holds further members of the problem document ("allowed", "current_version"); `headers` are sent with the
+    answer. A class declares the members of `extra` for the OpenAPI document, each with an example value: `extensions`
+    are always present, `optional_extensions` only sometimes.
     """
 
     code: ClassVar[str] = "error"
@@ -53,98 +53,98 @@ class PlatformError(Exception):
 
 
 class Malformed(PlatformError):
-    """The request cannot be read, or a field is not of its form (400)."""
+    """The request cannot be read, or a field does not have the required form (400)."""
 
     code = "invalid_request"
     title = "The request is malformed."
 
 
 class Unauthenticated(PlatformError):
-    """No valid credential (401)."""
+    """The request carries no valid credential (401)."""
 
     code = "not_authenticated"
     title = "A valid credential is required."
 
 
 class Forbidden(PlatformError):
-    """Known, but not allowed here (403)."""
+    """The caller is known but may not do this (403)."""
 
     code = "forbidden"
     title = "This is not permitted."
 
 
 class NotFound(PlatformError):
-    """Absent, or of somebody else: the two look alike on purpose (404)."""
+    """The resource does not exist, or the caller may not see it; the answer does not say which (404)."""
 
     code = "not_found"
     title = "No such resource."
 
 
 class Gone(PlatformError):
-    """It was here and was deleted (410)."""
+    """The resource existed and was deleted (410)."""
 
     code = "gone"
     title = "The resource was deleted."
 
 
 class Conflict(PlatformError):
-    """Lifecycle, uniqueness or version (409)."""
+    """The request conflicts with the lifecycle, with a unique value or with the version (409)."""
 
     code = "conflict"
     title = "The request conflicts with the current state."
 
 
 class Busy(Conflict):
-    """Another request holds the rows; trying again helps."""
+    """Another request holds locks on the rows; trying again helps (409)."""
 
     code = "concurrent_update"
     title = "Another request is changing the same data; try again."
 
 
 class PreconditionFailed(PlatformError):
-    """FHIR's If-Match (412)."""
+    """If-Match of a FHIR interaction does not hold (412)."""
 
     code = "precondition_failed"
     title = "The precondition does not hold."
 
 
 class Unprocessable(PlatformError):
-    """Well formed, but impossible in the domain (422)."""
+    """The request is well formed, but breaks a rule of the domain (422)."""
 
     code = "unprocessable"
     title = "The request cannot be processed."
 
 
 class TooLarge(PlatformError):
-    """A bound of the platform is exceeded (413)."""
+    """The request exceeds a size limit of the platform (413)."""
 
     code = "body_too_large"
     title = "The request is too large."
 
 
 class TooMany(PlatformError):
-    """Rate limit (429)."""
+    """The rate limit is exceeded (429)."""
 
     code = "rate_limited"
     title = "Too many requests."
 
 
 class Unavailable(PlatformError):
-    """A dependency is away; trying again helps (503)."""
+    """A dependency does not answer; trying again helps (503)."""
 
     code = "unavailable"
     title = "A dependency is unavailable; try again."
 
 
 class InvalidFields(Malformed):
-    """One or more fields are not of their form; `errors` names each."""
+    """One or more fields are invalid; `errors` names each."""
 
     code = "validation_error"
     title = "Some fields are invalid."
 
 
 class VersionConflict(Conflict):
-    """The row changed since the caller read it. `current_version` says where it stands."""
+    """The row has changed since the caller read it; `current_version` is its version now."""
 
     code = "version_conflict"
     title = "The resource was changed since it was read."
@@ -152,7 +152,7 @@ class VersionConflict(Conflict):
 
 
 class InvalidTransition(Conflict):
-    """The lifecycle does not allow this action now: `from`, `action`, `allowed`."""
+    """The row's state does not allow the action; `allowed` lists the actions that it does allow."""
 
     code = "invalid_transition"
     title = "The current state does not allow this action."
@@ -164,7 +164,7 @@ class InvalidTransition(Conflict):
 
 
 class Duplicate(Conflict):
-    """A unique value is taken."""
+    """Another resource has the same unique value."""
 
     code = "duplicate"
     title = "A resource with this value exists."
@@ -172,7 +172,7 @@ class Duplicate(Conflict):
 
 
 class QuotaExceeded(Forbidden):
-    """An entitlement is used up; waiting does not help unless the period ends."""
+    """A quota of the tenant is used up; waiting helps only where the quota is per period."""
 
     code = "quota_exceeded"
     title = "The tenant's quota is used up."

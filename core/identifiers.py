@@ -1,6 +1,6 @@
-"""Numbers that standards give to goods, places, companies and accounts: each checked and in its one canonical form.
+"""Standard numbers of goods, locations, companies and accounts, checked and brought to their canonical form.
 
-A function returns None for what is no such number. Spaces and punctuation are dropped where people write them.
+A function returns None for a text that is no such number. Spaces and punctuation are dropped where people write them.
 """
 
 import re
@@ -16,7 +16,7 @@ GTIN_LENGTHS: Final = (8, 12, 13, 14)
 GLN_LENGTH: Final = 13
 
 _LEI: Final = re.compile(r"[0-9A-Z]{18}[0-9]{2}")
-_LONGEST: Final = 64  # characters of a number as people write it; no standard number has half as many
+_LONGEST: Final = 64  # characters, with spaces and punctuation; the standard numbers are less than half as long
 
 
 def gtin14(text: str) -> str | None:
@@ -28,7 +28,7 @@ def gtin14(text: str) -> str | None:
 
 
 def gtin_forms(gtin: str) -> set[str]:
-    """Return the forms people know a 14-digit GTIN by: each shorter length that only drops leading zeros."""
+    """Return a 14-digit GTIN in all lengths it may be written in: those that only drop leading zeros."""
     return {gtin[-length:] for length in GTIN_LENGTHS if not gtin[:-length].strip("0")}
 
 

@@ -1,4 +1,4 @@
-"""Identifiers. UUIDv7 everywhere: ordered by time, so indexes grow at one end. Source: RFC 9562 section 5.7."""
+"""Identifiers: UUIDv7 everywhere, ordered by time, so indexes grow at one end. Source: RFC 9562 section 5.7."""
 
 import os
 import time
@@ -14,7 +14,7 @@ def uuid7() -> UUID:
 
 
 def uuid7_text() -> str:
-    """Make a UUIDv7 in its canonical form, for places that never need the object, which costs more than the number."""
+    """Make a UUIDv7 in its canonical text form; cheaper than a UUID object where only the text is needed."""
     digits = f"{_number():032x}"
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
@@ -26,7 +26,7 @@ def _number() -> int:
 
 
 def parse_uuid(text: str) -> UUID | None:
-    """Read a UUID in its canonical 36-character form, or None."""
+    """Read a UUID in its canonical 36-character form; None if the text has another form."""
     if len(text) != 36:
         return None
     try:

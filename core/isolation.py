@@ -1,4 +1,4 @@
-"""Looks at the live database and names every table and role whose walls are not what the models declare."""
+"""Comparison of the live database with the row security that the models declare, table by table and role by role."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -32,19 +32,19 @@ _TRIGGERS = "SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'hp_a
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One hole in the wall: the table (or role), and what is wrong with it."""
+    """One difference between the database and the declarations: the table or role, and what is wrong with it."""
 
     where: str
     what: str
 
     def as_json(self) -> dict[str, str]:
-        """The fault as a JSON object."""
+        """Return the fault as a JSON object."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What stands in the database."""
+    """What exists in the database: tables, policies, foreign keys, tables with the append-only trigger."""
 
     tables: dict[str, tuple[bool, bool, str, bool]]
     policies: dict[tuple[str, str], list[tuple[str, str, str]]]
@@ -53,13 +53,13 @@ class _Found:
 
 
 def find_faults(connection: BaseDatabaseWrapper) -> list[Fault]:
-    """This function will compare the database with the models and list every difference that matters."""
-    found = _look(connection)
+    """Compare the live database with the declared row security and list the faults."""
+    found = _read_catalogs(connection)
     faults = [fault for model in tenant_models() for fault in _of_table(model, found)]
     return [*faults, *_undeclared(found), *_of_roles(connection)]
 
 
-def _look(connection: BaseDatabaseWrapper) -> _Found:
+def _read_catalogs(connection: BaseDatabaseWrapper) -> _Found:
     policies: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
     for table, role, using, check, command in _rows(connection, _POLICIES):
         policies.setdefault((table, role), []).append((using, check, command))
@@ -89,7 +89,7 @@ def _of_table(model: type[models.Model], found: _Found) -> Iterator[Fault]:
     if not forced:
         yield Fault(table, "row security is not forced")
     if owner in (RUNTIME, OWN, COUNTERPARTY, DISPATCHER):
-        yield Fault(table, f"the table belongs to {owner}")
+        yield Fault(table, f"the table is owned by {owner}")
     if security.append_only and table not in found.guarded:
         yield Fault(table, "the append-only trigger is missing")
     yield from _of_policies(table, security, found)
@@ -102,7 +102,7 @@ def _of_policies(table: str, security: TableSecurity, found: _Found) -> Iterator
         yield Fault(table, f"no policy for {OWN}")
     for using, check, _ in own:
         if not all(_binds(text, security.tenant_column) for text in (using, check or using)):
-            yield Fault(table, f"the policy of {OWN} does not hold to the bound tenant")
+            yield Fault(table, f"the policy of {OWN} does not limit rows to the bound tenant")
     yield from _of_counterparty(table, security, found)
     declared = {OWN, COUNTERPARTY}
     declared |= {DISPATCHER} if security.dispatcher or security.before_binding else set()
@@ -118,7 +118,7 @@ def _of_counterparty(table: str, security: TableSecurity, found: _Found) -> Iter
         yield Fault(table, f"no policy for {COUNTERPARTY}")
     for using, _, command in other:
         if not _binds(using, security.counterparty_column) or command != "SELECT":
-            yield Fault(table, f"the policy of {COUNTERPARTY} does not hold to the bound tenant")
+            yield Fault(table, f"the policy of {COUNTERPARTY} does not limit rows to the bound tenant")
 
 
 def _binds(expression: str, column: str | None) -> bool:
@@ -139,7 +139,7 @@ def _of_references(model: type[models.Model], security: TableSecurity, found: _F
 
 
 def _undeclared(found: _Found) -> Iterator[Fault]:
-    """Tables that hold a tenant's id and say nothing about who may see their rows."""
+    """Yield the tables that have a `tenant_id` but no declaration of who may see their rows."""
     declared = {
         model._meta.db_table for model in apps.get_models(include_auto_created=True) if "security" in _names(model)
     }
@@ -164,4 +164,4 @@ def _of_roles(connection: BaseDatabaseWrapper) -> Iterator[Fault]:
         connection, "SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user"
     )
     if connection.alias == "default" and (is_super or bypasses):
-        yield Fault(current, "the service logs in as a role that row security does not bind")
+        yield Fault(current, "the service logs in as a role that bypasses row security")

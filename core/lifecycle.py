@@ -1,6 +1,6 @@
-"""Rows with a lifecycle: django-fsm without its traps, refusals in our words, and the same law inside the database.
+"""Rows with a lifecycle: django-fsm with the platform's refusals, and a trigger that enforces the same transitions.
 
-A transition is declared and called as django-fsm's documentation shows it, and refuses by itself:
+A transition is declared and called as in django-fsm's documentation, and raises the platform's own refusals:
 
     class Product(LifecycleModel):
         status = FSMField(default="draft", protected=True)
@@ -9,7 +9,7 @@ A transition is declared and called as django-fsm's documentation shows it, and 
         def archive(self, at: datetime) -> None:
             self.archived_at = at
 
-    product.archive(at)  # InvalidTransition with `from`, `action` and `allowed`, or InUse; then save
+    product.archive(at)  # raises InvalidTransition (with `from`, `action`, `allowed`) or InUse; does not save
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -41,7 +41,7 @@ END $$
 
 
 class LifecycleModel(ConcurrentTransitionMixin, models.Model):  # type: ignore[misc]  # the library has no types
-    """Base of tables with protected state fields.
+    """Base of models with protected state fields.
 
     Personal data: none of its own.
     """
@@ -55,14 +55,15 @@ class LifecycleModel(ConcurrentTransitionMixin, models.Model):  # type: ignore[m
 
     @property
     def state_fields(self) -> Sequence[Any]:
-        """The state fields; the library would look through all fields for every row."""
+        """The state fields, found once for each model; the library would search all fields for every row."""
         return _state_fields(type(self))
 
     def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
         """Read the row again.
 
-        The library switches the protection off on the class meanwhile, so a second thread may leave it off for good;
-        here the old values are set aside instead, as the protection only guards values that are present.
+        Meanwhile the library would switch the protection off on the class, and a second thread could leave it off for
+        good. Here the old values are removed from the row instead, because the protection only covers values that are
+        present.
         """
         held = {f.name: self.__dict__.pop(f.name) for f in self.state_fields if f.name in self.__dict__}
         try:
@@ -73,22 +74,22 @@ class LifecycleModel(ConcurrentTransitionMixin, models.Model):  # type: ignore[m
                 self.__dict__.setdefault(name, value)
 
     def clean_fields(self, exclude: Any = None) -> None:
-        """Validate all fields but the states: validation assigns what it cleaned, and states are not assigned."""
+        """Validate all fields except the states: validation assigns the cleaned values, and states are protected."""
         super().clean_fields(exclude=set(exclude or ()) | {field.name for field in self.state_fields})
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save; a new row must have been built in its first state and moved from there by transitions.
+        """Save; a new row must have been built in its initial state and changed from there by transitions.
 
-        :raises TransitionNotAllowed: it was built in a later state.
+        :raises TransitionNotAllowed: the row was built in another state.
         """
         if self._state.adding:
-            self.check_start()
+            self.check_initial_states()
         super().save(*args, **kwargs)
 
-    def check_start(self) -> None:
-        """Hold the states a new row was built in against the first ones.
+    def check_initial_states(self) -> None:
+        """Check that a new row was built in its initial states.
 
-        :raises TransitionNotAllowed: it was built in a later state.
+        :raises TransitionNotAllowed: the row was built in another state.
         """
         for field in self.state_fields:
             if self._states_at_start[field.attname] != field.get_default():
@@ -97,7 +98,7 @@ class LifecycleModel(ConcurrentTransitionMixin, models.Model):  # type: ignore[m
 
 @dataclass(frozen=True, slots=True)
 class _Refusing:
-    """A condition with a refusal of its own."""
+    """A condition of a transition with its own refusal."""
 
     refusal: type[PlatformError]
     condition: Condition
@@ -111,9 +112,9 @@ class _Refusing:
 
 
 def refusing(refusal: type[PlatformError], condition: Condition, **extra: Callable[[Any], Any]) -> Condition:
-    """A condition of a transition that answers with its own refusal where it fails.
+    """Return a condition of a transition that raises its own refusal when it fails.
 
-    `extra` names functions of the row that give members of the problem document: `reasons=open_reasons`.
+    `extra` names functions that compute members of the problem document from the row: `reasons=open_reasons`.
     """
     return _Refusing(refusal, condition, extra)
 
@@ -121,11 +122,12 @@ def refusing(refusal: type[PlatformError], condition: Condition, **extra: Callab
 def transition(
     *, field: Any, source: str | Sequence[str], target: str, conditions: Sequence[Condition] = ()
 ) -> Callable[[Method], Method]:
-    """Mark a method as the way from some states to another; all are named, so that the database knows them.
+    """Declare a method as the transition from the named source states to the target, as django-fsm does.
 
-    The method does not save. Conditions are asked in their order, and the first that fails answers.
+    The method does not save. Conditions are checked in their order; the first that fails decides the refusal. Wildcard
+    sources are refused, because the trigger in the database lists every transition.
 
-    :raises InvalidTransition: from the method, when the row's state or a plain condition does not allow it.
+    :raises InvalidTransition: from the method, when the row's state or a condition without its own refusal forbids it.
     """
     sources = [source] if isinstance(source, str) else list(source)
     mark = untyped_transition(field=field, source=sources, target=target, conditions=list(conditions))
@@ -146,7 +148,7 @@ def transition(
 
 
 def _refusal(row: LifecycleModel, change: Any) -> PlatformError:
-    """The refusal of a transition: the first failing condition's own, else what the state does allow."""
+    """Return the refusal of a failed transition: that of the first failing condition, else InvalidTransition."""
     field = change._django_fsm.field
     state = str(field.get_state(row))
     found = change._django_fsm.get_transition(state)
@@ -157,13 +159,13 @@ def _refusal(row: LifecycleModel, change: Any) -> PlatformError:
 
 
 def allowed_actions(row: LifecycleModel, field: str = "status") -> list[str]:
-    """Names of the transitions that the row's state allows, in alphabetical order."""
+    """Return the names of the transitions that the row's state allows, in alphabetical order."""
     available = getattr(row, f"get_available_{field}_transitions")()
     return sorted({transition.name for transition in available})
 
 
 def build_guards(connection: BaseDatabaseWrapper) -> None:
-    """Give every table with state fields a trigger that knows its transitions, so raw SQL obeys them too."""
+    """Give every table with state fields a trigger that allows only its transitions, for raw SQL too."""
     present = set(connection.introspection.table_names())
     with connection.cursor() as cursor:
         cursor.execute(_GUARD)
@@ -187,7 +189,7 @@ def _pairs(model: type[LifecycleModel], field: Any) -> Iterator[str]:
     for transition in field.get_all_transitions(model):
         if transition.source in ("*", "+"):
             raise ValueError(
-                f"{model.__name__}.{transition.name}: name the source states, so that the database can know them"
+                f"{model.__name__}.{transition.name}: name the source states; the trigger in the database lists them"
             )
         if transition.target is not None:
             yield f"{transition.source}>{transition.target}"

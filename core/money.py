@@ -8,7 +8,7 @@ from iso4217 import Currency
 
 from .errors import Malformed
 
-# Precious metals, units of account and test codes have no exponent: nothing is priced in them.
+# Precious metals, units of account and test codes have no exponent; prices cannot be given in them.
 _MINOR_UNITS: Final = {one.code: one.exponent for one in Currency if one.exponent is not None}
 
 
@@ -20,12 +20,12 @@ class UnknownCurrency(Malformed):
 
 
 def is_currency(code: str) -> bool:
-    """Tell whether a code is an active currency, in which amounts can be rounded."""
+    """Tell whether a code is an active currency with a smallest unit, so that amounts can be rounded."""
     return code in _MINOR_UNITS
 
 
 def minor_units(currency: str) -> int:
-    """Return how many decimals a currency's smallest unit has. Source: ISO 4217 table A.1 (exponent).
+    """Return the number of decimals of a currency's smallest unit. Source: ISO 4217 table A.1 (exponent).
 
     :raises UnknownCurrency: the code is not an active currency.
     """
@@ -43,7 +43,7 @@ class Money:
     currency: str
 
     def rounded(self) -> "Money":
-        """Half up to the currency's minor units.
+        """Return the amount rounded half up to the currency's minor units.
 
         :raises UnknownCurrency: the code is not an active currency.
         """
@@ -51,5 +51,5 @@ class Money:
         return Money(self.amount.quantize(step, rounding=ROUND_HALF_UP), self.currency)
 
     def as_json(self) -> dict[str, str]:
-        """Return the shape on the wire: `{"amount": "12.50", "currency": "EUR"}`."""
+        """Return the JSON form: `{"amount": "12.50", "currency": "EUR"}`."""
         return {"amount": f"{self.amount:f}", "currency": self.currency}

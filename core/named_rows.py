@@ -1,7 +1,7 @@
-"""Rows of raw SQL by name: as named tuples where they come through the pipeline, as any class where they come by a cursor.
+"""Rows of raw SQL by name: named tuples for the rows of the pipeline, any class for the rows of a cursor.
 
-The pipeline answers in PostgreSQL's text form. A statement names its tuple, whose fields are its columns in their order
-(`Statement.of(sql, row=Seen)`, then `rows.of(Seen)`); the tests hold the two against what PostgreSQL describes.
+The pipeline answers in PostgreSQL's text form. A statement names the tuple whose fields are its columns, in their order
+(`Statement.of(sql, row=Seen)`, then `rows.of(Seen)`); a test compares the two with the columns that PostgreSQL reports.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ Converter = Callable[[Any], Any]
 
 
 class _Form(NamedTuple):
-    """How a type is read from PostgreSQL's text form, and the types of columns that may be read so."""
+    """How a Python type is read from PostgreSQL's text form, and the column types that it may be read from."""
 
     convert: Converter
     columns: frozenset[str]
@@ -41,22 +41,22 @@ _FORMS: dict[Any, _Form] = {
     UUID: _Form(lambda value: UUID(value.decode()), frozenset({"uuid"})),
     datetime: _Form(lambda value: datetime.fromisoformat(value.decode()), frozenset({"timestamptz"})),
     Any: _Form(orjson.loads, frozenset({"json", "jsonb"})),
-    bytes: _Form(_same, frozenset({"json", "jsonb", "text"})),  # as it stands, to be passed on or read later
+    bytes: _Form(_same, frozenset({"json", "jsonb", "text"})),  # unparsed, to be passed on or read later
 }
 
 
 def read(kind: type[N], raw: Raw) -> N:
-    """One row in PostgreSQL's text form as a named tuple.
+    """Read one row in PostgreSQL's text form into a named tuple.
 
-    :raises TypeError: a NULL where the tuple has none.
+    :raises TypeError: a column is NULL, but its field is not optional.
     """
     return kind(*[convert(value) for convert, value in zip(_converters(kind), raw, strict=True)])
 
 
 def fetch(kind: Callable[..., T], sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[T]:
-    """Run a statement on a cursor and make each row into a named tuple or dataclass by the names of its columns.
+    """Run a statement on a cursor and return each row as a named tuple or dataclass, by the names of the columns.
 
-    :raises TypeError: the columns are not the fields; a programming error.
+    :raises TypeError: the columns differ from the fields; a programming error.
     """
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters or None)
@@ -65,7 +65,7 @@ def fetch(kind: Callable[..., T], sql: str, parameters: Sequence[Any] | Mapping[
 
 
 def columns(kind: type[tuple[Any, ...]]) -> list[tuple[str, frozenset[str]]]:
-    """The name of each column that a tuple reads, and the types of column it can be read from."""
+    """Return the name of each field of a named tuple, with the column types that it can be read from."""
     return [(name, _FORMS[_plain(hint)[0]].columns) for name, hint in get_type_hints(kind).items()]
 
 
@@ -90,7 +90,7 @@ def _converter(kind: type[tuple[Any, ...]], name: str, hint: Any) -> Converter:
 
 
 def _plain(hint: Any) -> tuple[Any, bool]:
-    """A type without its `| None`, and whether it had one."""
+    """Return a type without its `| None`, and whether it had one."""
     if get_origin(hint) is not UnionType:
         return hint, False
     (plain,) = (one for one in get_args(hint) if one is not NoneType)

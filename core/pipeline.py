@@ -1,6 +1,6 @@
-"""One round trip: several prepared statements in one implicit transaction, over libpq's pipeline mode.
+"""Several prepared statements in one round trip and one implicit transaction, by libpq's pipeline mode.
 
-A read sends the statement that proves the membership and binds the tenant together with the query that depends on it;
+A read sends the statement that proves the membership and binds the tenant together with the query that depends on it.
 PostgreSQL runs them in order and commits once. Source: PostgreSQL manual, "Pipeline Mode".
 """
 
@@ -21,10 +21,10 @@ from .named_rows import N, read
 
 _numbers = itertools.count()
 NAMED_AT_MOST = 600
-COMPOSED_AT_MOST = 64  # in a session: the plan of a long search takes some 100 kB
-row_types: list[tuple["Statement", type[tuple[Any, ...]]]] = []  # the tests hold both against the database
-observers: list[Callable[[float], None]] = []  # told the seconds of every round trip
-ANSWER_MILLISECONDS = 10_000  # statement_timeout ends a statement sooner; this is for a server that is gone
+COMPOSED_AT_MOST = 64  # per session: the plan of a long search takes some 100 kB
+row_types: list[tuple["Statement", type[tuple[Any, ...]]]] = []  # a test compares them with the database
+observers: list[Callable[[float], None]] = []  # called with the seconds of every round trip
+ANSWER_MILLISECONDS = 10_000  # statement_timeout ends a statement sooner; this is for a server that has gone away
 _BEGIN, _CLOSED = b"BEGIN", b"CLOSED"
 _ANSWERS = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
 
@@ -38,9 +38,10 @@ class Statement:
 
     @classmethod
     def of(cls, sql: str, *, row: type[tuple[Any, ...]] | None = None) -> "Statement":
-        """Register a statement; keep the object, its name is its identity. `row` is the named tuple that its rows are read as.
+        """Register a statement; `row` is the named tuple that its rows are read into.
 
-        Past a bound (callers choose among many selections) statements stay unnamed, so no session fills with plans.
+        Keep the object: each call registers a new name. After `NAMED_AT_MOST` names further statements stay unnamed, so
+        that no session fills with plans: clients can choose among very many combinations of `fields` and `include`.
         """
         number = next(_numbers)
         made = cls(sql.encode(), b"hp_%d" % number if number < NAMED_AT_MOST else b"")
@@ -50,16 +51,16 @@ class Statement:
 
     @classmethod
     def composed(cls, sql: str) -> "Statement":
-        """A statement put together for one question, with all values as parameters, so that its form may come again.
+        """Return a statement composed for one request, with all values as parameters, so that its text may recur.
 
-        A form that does is prepared like any other, and each session forgets those it has not run for long.
+        A text that recurs is prepared like any other. Each session keeps the `COMPOSED_AT_MOST` most recently used.
         """
         form = _form(sql)
         form.times += 1
         return form.named if form.times > 1 else form.once
 
 
-@dataclass(slots=True, eq=False)  # not frozen: a write makes dozens, and that takes twice as long
+@dataclass(slots=True, eq=False)  # not frozen: a write makes dozens, and frozen ones take twice as long to make
 class Call:
     """A statement with its parameters in text form (None is NULL)."""
 
@@ -67,9 +68,9 @@ class Call:
     parameters: Sequence[str | bytes | None] = ()
 
     def encoded(self) -> list[bytes | None]:
-        """The parameters as libpq takes them.
+        """Return the parameters as libpq takes them.
 
-        :raises psycopg.DataError: one holds NUL, behind which libpq would cut it off.
+        :raises psycopg.DataError: a parameter contains NUL; libpq would cut it off there.
         """
         found = [value.encode() if isinstance(value, str) else value for value in self.parameters]
         if any(value is not None and b"\0" in value for value in found):
@@ -78,7 +79,7 @@ class Call:
 
 
 class _Form:
-    """One text of a composed statement and how often it was asked for."""
+    """One text of a composed statement, and how often it was used."""
 
     __slots__ = ("named", "once", "times")
 
@@ -92,16 +93,16 @@ _form = lru_cache(maxsize=512)(_Form)
 
 
 class _Session:
-    """What one connection of the server has prepared. It lives and dies with that session."""
+    """The names of the statements that are prepared on one connection; it lives as long as the connection."""
 
     __slots__ = ("composed", "lasting")
 
     def __init__(self) -> None:
         self.lasting: set[bytes] = set()
-        self.composed: dict[bytes, None] = {}  # the one that ran last stands last
+        self.composed: dict[bytes, None] = {}  # in order of use, the most recent last
 
     def knows(self, name: bytes) -> bool:
-        """Tell whether it is prepared."""
+        """Tell whether a statement is prepared, and mark it as just used."""
         if name in self.lasting:
             return True
         if name not in self.composed:
@@ -111,7 +112,7 @@ class _Session:
         return True
 
     def learn(self, name: bytes) -> bytes:
-        """Note that it is prepared; return the one that must go for it, if any."""
+        """Note that a statement is prepared; return the name of the one to close for it, or b""."""
         if not name.startswith(b"hc_"):
             self.lasting.add(name)
             return b""
@@ -123,7 +124,7 @@ class _Session:
         return oldest
 
     def forget(self, name: bytes) -> None:
-        """It is not prepared after all."""
+        """Note that a statement is not prepared after all."""
         self.lasting.discard(name)
         self.composed.pop(name, None)
 
@@ -133,7 +134,7 @@ _COMMIT = Call(Statement.of("COMMIT"))
 
 @dataclass(slots=True, eq=False)
 class Rows:
-    """What one statement answered; values are bytes in PostgreSQL's text form."""
+    """The rows that one statement returned; values are bytes in PostgreSQL's text form."""
 
     result: Any
 
@@ -141,26 +142,29 @@ class Rows:
         return int(self.result.ntuples)
 
     def value(self, row: int = 0, column: int = 0) -> bytes | None:
-        """One value, or None for NULL."""
+        """Return one value, or None for NULL."""
         found: bytes | None = self.result.get_value(row, column)
         return found
 
     def row(self, row: int = 0) -> list[bytes | None]:
-        """All values of one row."""
+        """Return all values of one row."""
         return [self.result.get_value(row, column) for column in range(self.result.nfields)]
 
     def raw(self, kind: type[tuple[Any, ...]], row: int = 0) -> tuple[bytes | None, ...]:
-        """The columns of one row that a named tuple has, unread."""
+        """Return the columns of one row that a named tuple has, as bytes."""
         return tuple([self.result.get_value(row, column) for column in range(len(kind._fields))])  # type: ignore[attr-defined]
 
     def of(self, kind: type[N]) -> list[N]:
-        """All rows as the named tuple that their statement declares; columns behind its fields are left out."""
+        """Read all rows into the named tuple that their statement declares; further columns are ignored."""
         return [read(kind, self.raw(kind, row)) for row in range(len(self))]
 
 
 @dataclass(slots=True)
 class ReadBack:
-    """How a changed object is read for the answer; an action may send it along with the change, then `rows` is its answer."""
+    """The statement that reads a changed row for the answer.
+
+    An action may send it in the trip of the change; `rows` is then what it returned.
+    """
 
     call: Callable[[UUID], Call]
     rows: Rows | None = None
@@ -169,7 +173,7 @@ class ReadBack:
 def run(calls: Sequence[Call]) -> list[Rows]:
     """Run the calls in order in one round trip and one transaction.
 
-    Inside an open transaction they are part of it. Nothing is kept of any of them when one fails.
+    In an open transaction they become part of it. If one fails, none of them has any effect.
 
     :raises django.db.DatabaseError: as the ORM would raise it.
     """
@@ -182,7 +186,7 @@ def run(calls: Sequence[Call]) -> list[Rows]:
             with held.wrap_database_errors:
                 rows = _exchange(connected, calls)
         except OperationalError:
-            # The pool lent a connection whose server is gone. Outside a transaction nothing was begun: ask another one.
+            # The pool lent a connection whose server has gone away. Outside a transaction another one can be tried.
             if last or held.in_atomic_block or connected.pgconn.status == pq.ConnStatus.OK:
                 raise
             held.close()
@@ -194,9 +198,9 @@ def run(calls: Sequence[Call]) -> list[Rows]:
 
 
 def run_last(calls: Sequence[Call]) -> list[Rows]:
-    """Run the calls as the last ones of the open transaction and, where no outer block holds it open, commit it with them.
+    """Run the last calls of the open transaction, and its COMMIT in the same trip unless an outer block is open.
 
-    Django's own commit finds nothing left to send then; its `on_commit` hooks run as ever.
+    Django's own commit then has nothing left to send; its `on_commit` hooks run as usual.
     """
     held = connections[DEFAULT_DB_ALIAS]
     outermost = held.in_atomic_block and held.commit_on_exit and not held.savepoint_ids
@@ -206,7 +210,7 @@ def run_last(calls: Sequence[Call]) -> list[Rows]:
 
 
 def answers_before(error: DatabaseError) -> list[Rows]:
-    """What the calls of a failed trip answered that came before the one that failed."""
+    """Return the rows of the calls that succeeded before the one that failed, in the same trip."""
     found: list[Rows] = getattr(error.__cause__, "answers", [])
     return found
 
@@ -216,7 +220,7 @@ def _exchange(connected: psycopg.Connection[Any], calls: Sequence[Call]) -> list
     session: _Session | None = getattr(connected, "_hp_session", None)
     if session is None:
         session = connected._hp_session = _Session()  # type: ignore[attr-defined]
-    parameters = [call.encoded() for call in calls]  # what is refused is refused before anything is queued
+    parameters = [call.encoded() for call in calls]  # raises before anything is queued
     begins = not connected.autocommit and low.transaction_status == pq.TransactionStatus.IDLE
     low.enter_pipeline_mode()
     try:
@@ -240,9 +244,9 @@ def _send(
     *,
     begins: bool,
 ) -> list[bytes | None]:
-    """Queue everything; tell for each expected result whether it answers a call (None), a PREPARE (its name) or the like.
+    """Queue all calls; return what each expected result answers: None for a call, else the statement's name or a mark.
 
-    Django leaves BEGIN to psycopg's own execute, which this room goes around: so the first trip opens the transaction.
+    Django leaves BEGIN to psycopg's `execute`, which is not used here, so the first trip sends BEGIN itself.
     """
     expected: list[bytes | None] = []
     if begins:
@@ -268,7 +272,7 @@ def _send(
 
 
 def _flush(low: Any) -> None:
-    """Send what is queued; a server that cannot get rid of its answers stops to read, so they are taken in meanwhile."""
+    """Send what is queued, and read meanwhile: a server that cannot deliver its answers stops reading."""
     while low.flush():
         answering, _, _ = select.select([low.socket], [low.socket], [])
         if answering:
@@ -276,7 +280,7 @@ def _flush(low: Any) -> None:
 
 
 def _receive(low: Any, expected: list[bytes | None], session: _Session) -> tuple[list[Rows], Any]:
-    """Collect the answers; a PREPARE that failed or was skipped is forgotten, so that it is sent again."""
+    """Collect the results and the first error; a PREPARE that failed or was skipped will be sent again."""
     outcomes: list[Rows] = []
     fault = None
     poll = select.poll()
@@ -297,9 +301,9 @@ def _receive(low: Any, expected: list[bytes | None], session: _Session) -> tuple
 
 
 def _next_result(low: Any, poll: Any) -> Any:
-    """The next result of the pipeline; between two of them libpq gives None once.
+    """Return the next result of the pipeline; between two results libpq returns None once.
 
-    :raises psycopg.OperationalError: the server is gone, or silent for too long.
+    :raises psycopg.OperationalError: the server has gone away, or did not answer in time.
     """
     while True:
         while low.is_busy():

@@ -1,4 +1,4 @@
-"""What an action may return instead of the row that it changed."""
+"""Results that an action may return instead of the changed row."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from .errors import PlatformError
 
 @dataclass(frozen=True, slots=True)
 class Revealed:
-    """A row whose answer shows, this once, members that nothing stores in clear: a key, a secret, a link."""
+    """A row together with members that are shown only in this answer: a key, a secret, a link."""
 
     row: Any
     members: Mapping[str, Any]
@@ -17,9 +17,9 @@ class Revealed:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A refusal that keeps what the action wrote: the transaction commits, and the caller is answered the error.
+    """A refusal whose transaction commits: what the action wrote is kept, and the answer is the error.
 
-    The answer is kept with the Idempotency-Key and replayed, as that of a success is.
+    The answer is stored with the Idempotency-Key and replayed, like that of a success.
     """
 
     error: PlatformError

@@ -1,7 +1,7 @@
-"""The database's wall between tenants, declared on the models and built after every migration.
+"""Row security between tenants, declared on the models and built in the database after every migration.
 
-Each model may carry `security = TableSecurity(...)`; without it a table is global. `build` is idempotent and gives every
-tenant table forced row security, one policy per database role, grants, and composite keys `(tenant_id, id)`.
+A model declares `security = TableSecurity(...)`; without it the table is global. `build` is idempotent and gives every
+tenant table forced row security, one policy for each database role, grants, and composite keys `(tenant_id, id)`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,8 @@ RUNTIME = "hp_runtime"
 PLATFORM = "hp_platform"
 BOUND = "(SELECT NULLIF(current_setting('app.tenant_id', true), '')::uuid)"
 
-# The owner's own functions may name one table whose rows they change now; nobody else can be the owner while the service runs.
+# A function of the owner may name, in `hp.may_change`, one table whose rows it is about to change. Nothing else runs as
+# the owner while the service runs.
 _FORBID_CHANGE = """
 CREATE OR REPLACE FUNCTION hp_forbid_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -32,7 +33,7 @@ BEGIN
 END $$
 """
 
-# The functions of the owner by which ranges of time are made (webhooks, migration 0006) touch these tables and no others.
+# The owner's functions that create and drop ranges of time (webhooks, migration 0006) work on these tables only.
 _HISTORIES = """
 CREATE OR REPLACE FUNCTION hp_history_known(parent text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = public, pg_temp SET lock_timeout = '500ms' AS $$
@@ -48,10 +49,10 @@ END $$
 class TableSecurity:
     """Who may see a table's rows.
 
-    `tenant_column` None makes the table global. `counterparty_column` names the tenant that may read as the other
-    party. `append_only` rows are never updated nor deleted. `dispatcher` opens the table to the delivery worker's role.
-    `before_binding` leaves the rows open to the login role, which must find a credential or membership before it knows the
-    tenant; once one is bound, only that tenant's rows are there.
+    `tenant_column` None makes the table global. `counterparty_column` names the tenant that may read a row as the other
+    party. `append_only` rows are never updated or deleted. `dispatcher` opens the table to the dispatcher's role.
+    `before_binding` opens the rows to the login role, which must find a credential or a membership before the tenant is
+    known; once a tenant is bound, only its rows are visible.
     """
 
     tenant_column: str | None = "tenant_id"
@@ -65,20 +66,20 @@ GLOBAL = TableSecurity(tenant_column=None)
 
 
 def security_of(model: type[models.Model]) -> TableSecurity:
-    """The declared security of a model; tables of libraries are global."""
+    """Return the declared security of a model; tables of libraries are global."""
     found: TableSecurity = getattr(model, "security", GLOBAL)
     return found
 
 
 def tenant_models() -> Iterator[type[models.Model]]:
-    """Every model whose rows belong to one tenant."""
+    """Yield every model whose rows belong to one tenant."""
     for model in _tables():
         if security_of(model).tenant_column:
             yield model
 
 
 def partitioned_tables() -> Iterator[str]:
-    """Every table that is cut into ranges of time: its model says `partitioned`."""
+    """Yield every table that is partitioned by ranges of time: its model declares `partitioned`."""
     return (model._meta.db_table for model in _tables() if getattr(model, "partitioned", False))
 
 
@@ -89,7 +90,7 @@ def _tables() -> Iterator[type[models.Model]]:
 
 
 def build(connection: BaseDatabaseWrapper) -> None:
-    """Bring the walls of all tables into their declared state; run as the owner, after migrations."""
+    """Give all tables their declared security; run as the owner, after migrations."""
     present = set(connection.introspection.table_names())
     with connection.cursor() as cursor:
         cursor.execute(_FORBID_CHANGE)
@@ -154,14 +155,14 @@ def _walls(table: str, security: TableSecurity, verbs: str) -> Iterator[str]:
 
 
 def _own_key(model: type[models.Model]) -> Iterator[str]:
-    """The key that composite references point at."""
+    """Yield the unique key that composite foreign keys reference."""
     table, key, column = model._meta.db_table, model._meta.pk.column, security_of(model).tenant_column
     if column and key != column and not _is_partitioned(model):
         yield f'CREATE UNIQUE INDEX IF NOT EXISTS "{table[:50]}_tenant_key" ON "{table}" ("{column}", "{key}")'
 
 
 def _references(model: type[models.Model]) -> Iterator[str]:
-    """A row may only point at rows of its own tenant: `(tenant_id, x_id)` references `(tenant_id, id)`."""
+    """Yield the composite foreign keys `(tenant_id, x_id)`, by which rows reference only rows of their own tenant."""
     table, column = model._meta.db_table, security_of(model).tenant_column
     for field in _tenant_references(model) if column else ():
         target = field.related_model
@@ -175,7 +176,7 @@ def _references(model: type[models.Model]) -> Iterator[str]:
 
 
 def _is_partitioned(model: type[models.Model]) -> bool:
-    """Tell whether the key is more than an id (tables that grow by the day): nothing points at such rows."""
+    """Tell whether the table is partitioned or has a composite key; no foreign key references such rows."""
     return isinstance(model._meta.pk, models.CompositePrimaryKey) or bool(getattr(model, "partitioned", False))
 
 

@@ -1,4 +1,4 @@
-"""Inserting rows of models through the pipeline, so that a write that makes several of them takes one round trip."""
+"""INSERT statements of model rows for the pipeline, so that a write of several rows takes one round trip."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ Encoder = Callable[[Any], Text]
 
 
 class _Column(NamedTuple):
-    """One column of an INSERT: where its value stands, whether it is JSON, and what it is where nobody gave one."""
+    """One column of an INSERT: the attribute that holds its value, whether it is JSON, and the default."""
 
     name: str
     json: bool
@@ -28,21 +28,21 @@ class _Column(NamedTuple):
 
 
 def insert(row: models.Model) -> Call:
-    """The statement that inserts a new row with all its columns; what a save would do besides is not done.
+    """Return the statement that inserts a new row with all its columns; `save` and its signals are not run.
 
-    :raises TransitionNotAllowed: it has a lifecycle and was built in a later state than the first.
-    :raises TypeError: a value has no form here, e.g. an expression.
+    :raises TransitionNotAllowed: the row has a lifecycle and was not built in its initial state.
+    :raises TypeError: a value has no text form, for example an expression.
     """
     if isinstance(row, LifecycleModel):
-        row.check_start()
+        row.check_initial_states()
     return _call(type(row), vars(row))
 
 
 def insert_values(model: type[models.Model], values: Mapping[str, Any]) -> Call:
-    """The same from values by column name, without building the row; a column nobody names takes the model's default.
+    """Return the INSERT of values by column name, without building a row; missing columns take the model's default.
 
-    :raises TypeError: the model has a lifecycle, or a value has no form here.
-    :raises KeyError: a column without a default is not named.
+    :raises TypeError: the model has a lifecycle, or a value has no text form.
+    :raises KeyError: a column without a default is missing.
     """
     if issubclass(model, LifecycleModel):
         raise TypeError(f"{model.__name__} has a lifecycle: build the row")
@@ -50,9 +50,9 @@ def insert_values(model: type[models.Model], values: Mapping[str, Any]) -> Call:
 
 
 def insert_all(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) -> Call:
-    """The statement that inserts many rows, all naming the same columns; the database gives the others their defaults.
+    """Return the statement that inserts many rows with the same columns; other columns take the database's defaults.
 
-    The rows travel as one JSON document, so a statement for one row and one for thousands are the same.
+    The rows are sent as one JSON document, so the statement is the same for one row and for thousands.
     """
     return Call(_many(model, tuple(rows[0])), [orjson.dumps(rows)])
 
@@ -116,9 +116,9 @@ _FORMS: dict[type, Encoder] = {
 
 
 def text(value: Any) -> Text:
-    """PostgreSQL's text form of a value; mappings and lists become JSON.
+    """Return PostgreSQL's text form of a value; mappings and lists become JSON.
 
-    :raises TypeError: it has none here.
+    :raises TypeError: values of this type have no text form here.
     """
     form = _FORMS.get(type(value))
     if form is None:

@@ -1,4 +1,4 @@
-"""Asking a signed-in person for a recent second factor, from a rule as well as from an endpoint. Source: RFC 9470."""
+"""The demand for a recent second factor, made by an operation or by a rule of an action. Source: RFC 9470."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ MFA = "mfa"
 
 
 class StepUpRequired(Forbidden):
-    """The second factor is absent or too old. `max_age` says how many seconds old it may be, `acr_values` what is asked."""
+    """The second factor is absent or too old; `max_age` is its allowed age in seconds, `acr_values` the demand."""
 
     code = "step_up_required"
     title = "A recent sign-in with a second factor is required."
@@ -17,11 +17,11 @@ class StepUpRequired(Forbidden):
 
 
 def demand_step_up(subject: Subject, seconds: int, *, at: datetime) -> None:
-    """Let a subject pass who proved a second factor at most `seconds` before `at`.
+    """Demand that the subject proved a second factor at most `seconds` before `at`.
 
-    The refusal carries the challenge by which a client knows how to sign in again; the same request may then be repeated.
+    The refusal carries the challenge that tells a client how to sign in again; the same request may then be repeated.
 
-    :raises StepUpRequired: no second factor, or too long ago; a key or a service has none.
+    :raises StepUpRequired: there was no second factor, as with API keys and service accounts, or it is too old.
     """
     proved_at = subject.authenticated_at
     if subject.acr == MFA and proved_at is not None and (at - proved_at).total_seconds() <= seconds:

@@ -1,7 +1,7 @@
-"""Trees in the database: tables whose rows name the row above them by `parent_id`, walked by recursive queries.
+"""Trees in the database: tables whose rows name their parent by `parent_id`, walked by recursive queries.
 
-The pieces of SQL are sub-selects for the FROM or IN of a statement. `start` is a condition on a row `n` of the tree, whose
-values the caller passes in its own way: `n.id = %s`, `n.id = $1`, `n.parent_id = {0}::uuid`.
+The methods return sub-selects for the FROM or IN of a statement. `start` is a condition on a row `n` of the tree; the
+caller writes its parameters in the style of the statement: `n.id = %s`, `n.id = $1`, `n.parent_id = {0}::uuid`.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from django.db import connection
 class Tree:
     """A tree: `source` is its table or a sub-select, `scope` a condition on its rows `n`.
 
-    `most` ends a walk that counts steps, so that it ends even in a tree that was broken by hand.
+    `most` limits the steps of `up` and `down`, so that they end even if the data contain a cycle.
     """
 
     source: str
@@ -22,7 +22,7 @@ class Tree:
     scope: str = "true"
 
     def up(self, start: str) -> str:
-        """The rows of `start` and those above them, as `id` and `step`; the start is step 1."""
+        """Return SQL for the rows of `start` and their ancestors, as `id` and `step`; the start is step 1."""
         return (
             f"(WITH RECURSIVE up AS (SELECT n.id, n.parent_id, 1 AS step FROM {self.source} n"
             f" WHERE {self.scope} AND {start}"
@@ -31,7 +31,7 @@ class Tree:
         )
 
     def down(self, start: str, *, most: str = "") -> str:
-        """The rows of `start` and those below them, as `id` and `step`, down to a number of steps."""
+        """Return SQL for the rows of `start` and their descendants, as `id` and `step`, at most `most` steps deep."""
         return (
             f"(WITH RECURSIVE down AS (SELECT n.id, 1 AS step FROM {self.source} n WHERE {self.scope} AND {start}"
             f" UNION ALL SELECT n.id, down.step + 1 FROM down JOIN {self.source} n"
@@ -39,7 +39,7 @@ class Tree:
         )
 
     def within(self, start: str, *, column: str = "id") -> str:
-        """One column of the rows of `start` and of all below them, each row once, however deep."""
+        """Return SQL for one column of the rows of `start` and of all their descendants, each row once."""
         columns = "n.id" if column == "id" else f"n.id, n.{column}"
         return (
             f"(WITH RECURSIVE within AS (SELECT {columns} FROM {self.source} n WHERE {self.scope} AND {start}"
@@ -49,14 +49,14 @@ class Tree:
 
 
 def path(tree: Tree, node_id: UUID) -> tuple[UUID, ...]:
-    """The ids from a row up to its root, the row itself first; empty for a row that is not there."""
+    """Return the ids from a row up to its root, the row itself first; empty if the row does not exist."""
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT up.id FROM {tree.up('n.id = %s')} up ORDER BY up.step", [node_id])
         return tuple(found for (found,) in cursor.fetchall())
 
 
 def height(tree: Tree, node_id: UUID) -> int:
-    """How many levels a row and those below it make; 1 for a leaf, and for a row that is not there yet."""
+    """Return the number of levels of the subtree below a row, itself included; 1 for a leaf or a new row."""
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT coalesce(max(down.step), 1) FROM {tree.down('n.id = %s')} down", [node_id])
         ((levels,),) = cursor.fetchall()

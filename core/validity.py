@@ -1,4 +1,4 @@
-"""The time in which a row counts, stated once for queries, for SQL text and for a row in hand."""
+"""Periods of validity, declared once and checked in querysets, in SQL and on loaded rows."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,13 +9,16 @@ from django.db.models import Q
 
 @dataclass(frozen=True, slots=True)
 class Validity:
-    """From the moments in `begins` on, and before each of those in `ends`; a column without a value sets no bound."""
+    """Valid from every time in `begins` (inclusive) until any time in `ends` (exclusive); NULL sets no limit.
+
+    Both name columns of the table.
+    """
 
     ends: tuple[str, ...]
     begins: tuple[str, ...] = ()
 
     def holds_at(self, at: datetime) -> Q:
-        """The condition of a query on the rows that count at a moment."""
+        """Return the condition of a queryset on the rows that are valid at an instant."""
         found = Q()
         for name in self.begins:
             found &= Q(**{name: None}) | Q(**{f"{name}__lte": at})
@@ -24,12 +27,12 @@ class Validity:
         return found
 
     def holds_now(self, alias: str) -> str:
-        """The condition in SQL on the rows of a table that count at the statement's time."""
+        """Return the SQL condition on the rows of a table that are valid at the start of the transaction (`now()`)."""
         begun = [f"({alias}.{name} IS NULL OR {alias}.{name} <= now())" for name in self.begins]
         not_over = [f"({alias}.{name} IS NULL OR {alias}.{name} > now())" for name in self.ends]
         return f"({' AND '.join([*begun, *not_over])})"
 
     def of(self, row: Any, at: datetime) -> bool:
-        """Tell whether a row counts at a moment."""
+        """Tell whether a row is valid at an instant."""
         begun = all(getattr(row, name) is None or getattr(row, name) <= at for name in self.begins)
         return begun and all(getattr(row, name) is None or getattr(row, name) > at for name in self.ends)

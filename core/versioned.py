@@ -1,11 +1,11 @@
-"""Rows with a version: each change of what callers know makes the next one, so that nobody overwrites what he has not read.
+"""Rows with a version: each change makes the next one, so that no caller overwrites a change that they have not read.
 
-A model names what callers write, and an action saves the next version:
+A model names the columns that callers may write, and an action saves the next version:
 
     class Shelf(Versioned):
         WRITABLE: ClassVar = ("name",)
 
-    changed = shelf.assign({"name": "B4"})  # ["name"], or [] when it is called so already
+    changed = shelf.assign({"name": "B4"})  # ["name"], or [] if the name is unchanged
     shelf.save_version(*changed, at=at)
 """
 
@@ -20,10 +20,10 @@ from core.clock import now
 
 
 class Versioned(models.Model):
-    """Base of tables whose rows have a version.
+    """Base of models whose rows have a version.
 
-    `WRITABLE` are the columns that a caller sets. `unversioned` are those whose change makes no new version, because no
-    caller writes them: times of use, progress of work, copies of other rows. The tests hold every UPDATE to this.
+    `WRITABLE` names the columns that callers set. `unversioned` names the columns whose change makes no new version,
+    because no caller writes them: times of use, progress of work, copies of other rows. The tests check every UPDATE.
     Personal data: none of its own.
     """
 
@@ -37,7 +37,7 @@ class Versioned(models.Model):
         abstract = True
 
     def assign(self, values: Mapping[str, Any]) -> list[str]:
-        """Set columns that callers may write, and return the names of those that differed.
+        """Set columns that callers may write, and return the names of those that changed.
 
         :raises ValueError: a name is not in `WRITABLE`; a programming error.
         """

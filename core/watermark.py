@@ -1,13 +1,13 @@
-"""What a feed may show: nothing as new as a write that is still open.
+"""The watermark of feeds: the time up to which a feed is complete, that of the oldest write still open.
 
-A row bears a time from before its commit. Who asks again for what changed since the newest row he has seen would miss what
-was begun before that one and committed after it. So each write first marks its begin for every tenant whose rows it writes, by
-a lock that holds nobody up and ends with the transaction, and what a feed answers ends at the oldest mark of its tenant.
-Source: contract, conventions.md "Stability".
+A row's time is taken before its commit. A client that asks for changes since the newest row it has seen would miss a
+write that began before that row and committed after it. So each write first marks its start for every tenant whose rows
+it writes, by a shared advisory lock, which blocks no other write and ends with the transaction. A feed ends at the
+oldest mark of its tenant. Source: contract, conventions.md "Stability".
 
-Rows whose time is the service's are marked by `mark_call`, and `settled` tells how far a feed of them goes. Rows whose time
-is the database's are marked within the statement that writes them, by `MARK`; `SETTLED` is the end of a list that reads in one
-trip.
+Where the service sets the time of the rows, `mark_call` marks the write, and `settled` returns the end of the feed.
+Where the database sets it, `MARK` marks the write within its own statement, and `SETTLED` is the end of a list that is
+read in one trip.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,12 +22,12 @@ from core.pipeline import run as run_calls
 from core.row_security import BOUND
 
 _ZERO: Final = datetime(2020, 1, 1, tzinfo=UTC)
-_BITS: Final = 40  # of a key of 64: milliseconds since then, until 2054; above them the end of the tenant's id
+_BITS: Final = 40  # of 64 in a key: milliseconds since `_ZERO`, until 2054; above them the last bits of the tenant's id
 _TENANT: Final = (1 << 23) - 1
 _TIME: Final = (1 << _BITS) - 1
-_LONGEST: Final = timedelta(hours=1)  # a key of other make that looks like ours tells some other time
+_LONGEST: Final = timedelta(hours=1)  # older times come from unrelated advisory locks whose keys look alike
 
-# The marks of all tenants in this database, except those of the asking transaction.
+# The marks of all tenants in this database, except those of the reading transaction.
 _MARKS: Final = """(SELECT (l.classid::bigint << 32) | l.objid::bigint AS key FROM pg_locks l
   WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.pid <> pg_backend_pid()
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()))"""
@@ -39,19 +39,19 @@ _OLDEST: Final = Statement.of(
 
 
 def _tenant_sql(tenant: str) -> str:
-    """The part of a key that is the tenant's, for an expression of its id."""
+    """Return SQL for the tenant's part of a key; `tenant` is an expression of the tenant's id."""
     return f"((('x' || right({tenant}::text, 6))::bit(24)::bigint & {_TENANT}) << {_BITS})"
 
 
 def _time_sql(at: str) -> str:
-    """The part of a key that is a time, for an expression of it."""
+    """Return SQL for the time's part of a key; `at` is an expression of the time."""
     return f"floor((extract(epoch FROM {at}) - {int(_ZERO.timestamp())}) * 1000)::bigint"
 
 
 # A sub-select for the FROM of a statement that writes; `{tenant}` is the expression of the tenant's id.
 MARK: Final = f"(SELECT pg_advisory_xact_lock_shared({_tenant_sql('{tenant}')} | {_time_sql('clock_timestamp()')}))"
 
-# The last two seconds are left out too: a statement sees the rows of its beginning, and the marks of a little later.
+# The last two seconds are left out too: a statement sees the rows committed before it began, but reads the marks later.
 SETTLED: Final = f"""(SELECT least(now() - interval '2 seconds',
     min(timestamptz '{_ZERO.isoformat()}' + (key & {_TIME}) * interval '1 millisecond'))
   FROM {_MARKS} held WHERE key BETWEEN {_tenant_sql(BOUND)} | {_time_sql(f"now() - interval '{_LONGEST.seconds} seconds'")}
@@ -59,19 +59,19 @@ SETTLED: Final = f"""(SELECT least(now() - interval '2 seconds',
 
 
 def mark_call(tenant_id: UUID) -> Call:
-    """The statement that marks the begin of a write; whoever sends it reads the write's time afterwards."""
+    """Return the statement that marks the start of a write; the time of the write is to be read afterwards."""
     return Call(_MARK, [str(_key(tenant_id, clock.now()))])
 
 
 @needs_transaction
 def begin(tenant_id: UUID) -> datetime:
-    """Mark the begin of a write in a trip of its own, and read its time."""
+    """Mark the start of a write in its own trip, and return the time of the write."""
     run_calls([mark_call(tenant_id)])
     return clock.now()
 
 
 def settled(tenant_id: UUID, run: Callable[[Sequence[Call]], Sequence[Rows]] = run_calls) -> datetime:
-    """The time before which nothing of the tenant can appear any more; asked in a trip of its own, before what it bounds."""
+    """Return the time before which no row of the tenant can appear any more; to be read before the feed itself."""
     now = clock.now()
     (rows,) = run([Call(_OLDEST, [str(_key(tenant_id, now - _LONGEST)), str(_key(tenant_id, now))])])
     oldest = rows.value()

@@ -1,1 +1,1 @@
-"""Tools of the checkout behind `./dev`: servers from wheels, database roles, supervisor, checks. Never imported by the service."""
+"""Tools behind `./dev`: servers from wheels, database roles, supervisor, checks. The service never imports them."""

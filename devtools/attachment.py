@@ -1,4 +1,4 @@
-"""Lets a bare `manage.py` work in a checkout: servers, roles and secrets of the data folder, for this process."""
+"""Support for `manage.py` without `./dev`: connects the process to the servers and secrets of the data folder."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from .trouble import Trouble
 
 
 def join_servers() -> None:
-    """Start or join the embedded servers and set the environment; the kernel ends the membership with this process."""
+    """Start or join the embedded servers and set the environment; the kernel releases them when this process ends."""
     try:
         backends = open_backends(open_places())
     except Trouble as error:

@@ -1,4 +1,4 @@
-"""Finds the programs of PostgreSQL and Valkey without importing the packages that bring them."""
+"""The programs of PostgreSQL and Valkey, found without importing the packages that contain them."""
 
 import importlib.util
 import os
@@ -17,9 +17,9 @@ _WHEELS = (
 
 
 def find_postgres() -> Path:
-    """Return the folder that holds `postgres` and `initdb`.
+    """Return the folder that contains `postgres` and `initdb`.
 
-    :raises Trouble: there is none.
+    :raises Trouble: no PostgreSQL was found.
     """
     if named := os.environ.get("DEV_PG_BIN"):
         return Path(named)
@@ -38,7 +38,7 @@ def find_postgres() -> Path:
 def find_valkey() -> Path:
     """Return the server program of Valkey or Redis.
 
-    :raises Trouble: there is none.
+    :raises Trouble: neither was found.
     """
     if named := os.environ.get("DEV_VALKEY_SERVER"):
         return Path(named)
@@ -52,7 +52,7 @@ def find_valkey() -> Path:
 
 
 def for_user(folder: Path, user: ServerUser) -> Path:
-    """Return the PostgreSQL programs at a place the account can reach: where they are, or a root-owned copy."""
+    """Return a folder of the PostgreSQL programs that the account can read: the original, or a copy owned by root."""
     if reachable(folder.resolve(), user):
         return folder
     package = folder.parent.parent

@@ -1,4 +1,4 @@
-"""`./dev check`: every rule that a machine can hold, each named with ok or failed; two run at a time."""
+"""`./dev check`: all automatic checks of a change, each printed with ok or failed; they run in parallel."""
 
 import os
 import re
@@ -28,7 +28,7 @@ _OPERATIONS = re.compile(r"^(?P<file>.*?/migrations/(?P<number>\d{4}_\w+)\.py)$"
 
 @dataclass(frozen=True)
 class Check:
-    """One named command, the variables it runs under, and how it ended."""
+    """A command with the name of the check and its environment variables."""
 
     name: str
     command: list[str]
@@ -92,7 +92,7 @@ def _run(one: Check) -> tuple[bool, str, float]:
 
 
 def _production(here: Mapping[str, str]) -> dict[str, str]:
-    """Return a production environment with secrets made for this one check."""
+    """Return a production environment with secrets generated for this check."""
     return dict(here) | {
         "PRODUCTION": "true",
         "SECRET_KEY": secrets.token_urlsafe(64),

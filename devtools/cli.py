@@ -1,4 +1,4 @@
-"""The verbs of `./dev`. The first stage runs under any Python 3.11+, makes `.venv` and goes on inside it."""
+"""The verbs of `./dev`. The first stage runs under any Python 3.11+, makes `.venv` and continues in it."""
 
 import argparse
 import os
@@ -15,22 +15,22 @@ from .trouble import Trouble
 
 _HELP = """./dev VERB
 
-  up [--port 8000] [--data DIR]   the whole service; Ctrl-C ends it
-  test [--long] [pytest options]  all tests, against real PostgreSQL and Valkey
-  check                           formatting, types, import contracts, migrations, API document, settings, commits
-  demo                            walks the main story against the running service
-  manage COMMAND ...              manage.py in the same environment
-  bench [NAME]                    benchmarks
-  shell                           Django's shell
-  reset [--yes] [--data DIR]      throws the local data away
-  down [--data DIR]               ends what an earlier run left
-  doctor                          says what is wrong with this machine or checkout
-  lock                            pins requirements*.in anew
+  up [--port 8000] [--data DIR]   run the whole service; Ctrl-C ends it
+  test [--long] [pytest options]  run all tests, against real PostgreSQL and Valkey
+  check [NAME ...]                check formatting, types, imports, migrations, API document, settings, commits
+  demo                            walk through the main use case on the running service
+  manage COMMAND ...              run manage.py in the same environment
+  bench [NAME]                    run the benchmarks
+  shell                           open Django's shell
+  reset [--yes] [--data DIR]      delete the local data
+  down [--data DIR]               end the processes and servers of earlier runs
+  doctor                          find problems of this machine or checkout
+  lock                            pin the packages of requirements*.in again
 """
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one verb; anything that goes wrong is one line and exit code 1."""
+    """Run one verb; an expected problem prints one line and returns exit code 1."""
     verb, rest = (arguments[0], list(arguments[1:])) if arguments else ("help", [])
     if verb in ("help", "--help", "-h") or verb not in _VERBS:
         plain(_HELP)
@@ -60,7 +60,7 @@ def _up_options(rest: list[str]) -> argparse.Namespace:
 
 
 def _check_up(rest: list[str]) -> None:
-    """Find what would stop the start before anything is installed for it."""
+    """Check the data folder and the port before anything is installed."""
     from . import supervisor
     from .ports import check_port, wait_until_free
 
@@ -80,18 +80,18 @@ def _up(rest: list[str]) -> int:
 
 
 def _test(rest: list[str]) -> int:
-    """Run the tests; the whole suite on three workers, a file's tests on one of them, in their order.
+    """Run the tests; the whole suite on three workers, all tests of a file on the same worker in their order.
 
-    Two leave two cores idle while they wait for the parts they start and kill. Files come in the order of their names:
-    those that pytest-xdist would put last for having few tests take the longest. The whole suite is also held to the
-    floor of branch coverage (`fail_under` in `pyproject.toml`), which says nothing about a part of it.
+    Two workers leave two cores idle while they wait for the processes they start and kill. Files run in the order of
+    their names: pytest-xdist would run files with few tests last, and those take the longest. For the whole suite the
+    branch coverage is also checked against its minimum (`fail_under` in `pyproject.toml`).
     """
     whole = set(rest) <= {"--long"}
     if not any(not word.startswith("-") or word == "-n" for word in rest):
         rest = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", *rest]
     if whole:
         rest += ["--cov", "--cov-report="]
-    unwanted = ("DJANGO_SETTINGS_MODULE", "PYTHONDONTWRITEBYTECODE")  # each process would compile all of it anew
+    unwanted = ("DJANGO_SETTINGS_MODULE", "PYTHONDONTWRITEBYTECODE")  # else every process compiles all modules
     environment = {name: value for name, value in os.environ.items() if name not in unwanted}
     return subprocess.run([sys.executable, "-m", "pytest", *rest], cwd=ROOT, env=environment, check=False).returncode
 
@@ -107,7 +107,7 @@ def _demo(rest: list[str]) -> int:
 
 
 def _bench(rest: list[str]) -> int:
-    """Run a benchmark, which starts servers of its own so that it never fills the service's."""
+    """Run a benchmark on its own servers, so that it does not write into the service's database."""
     return subprocess.run([sys.executable, "-m", "bench", *rest], cwd=ROOT, check=False).returncode
 
 
@@ -120,9 +120,9 @@ def _shell(rest: list[str]) -> int:
 
 
 def _python(command: list[str], *, folder: Path | None = None) -> int:
-    """Run Python in the environment of the service, in the caller's folder unless another is named.
+    """Run Python in the environment of the service, in the caller's folder unless another is given.
 
-    The servers are up for as long as it takes.
+    The servers run until the command ends.
     """
     from .environment import environment, open_backends
 
@@ -154,13 +154,13 @@ def _reset(rest: list[str]) -> int:
     options = _data_option(rest, "reset")
     places = open_places(options.data)
     if not options.yes:
-        answer = input(f"Throw away all data in {places.data}? Type yes: ") if sys.stdin.isatty() else ""
+        answer = input(f"Delete all data in {places.data}? Type yes: ") if sys.stdin.isatty() else ""
         if answer.strip() != "yes":
-            raise Trouble("Nothing was thrown away.")
+            raise Trouble("Nothing was deleted.")
     _down(["--data", str(places.data)])
     for folder in (places.postgres, places.data):
         shutil.rmtree(folder, ignore_errors=not folder.exists())
-    plain(f"{places.data} is gone; the next ./dev up starts afresh")
+    plain(f"{places.data} was deleted; the next ./dev up starts from scratch")
     return 0
 
 
@@ -177,12 +177,12 @@ def _lock(rest: list[str]) -> int:
     if not tool:
         raise Trouble("./dev lock needs uv or pip-compile on the PATH.")
     for name in ("requirements", "requirements-local", "requirements-dev", "tests/clients/python/requirements"):
-        # The oldest Python that is supported decides what is needed.
+        # Packages are resolved for the oldest supported Python.
         uv = [tool, "pip", "compile", "--python-version", "3.11.0", "--no-header"]
         compile_command = uv if Path(tool).name == "uv" else [tool]
         command = [*compile_command, "--generate-hashes", "--upgrade", "--quiet", "-o", f"{name}.txt", f"{name}.in"]
         if subprocess.run(command, cwd=ROOT, check=False).returncode:
-            raise Trouble(f"{name}.in cannot be pinned.")
+            raise Trouble(f"The packages of {name}.in cannot be pinned.")
     return 0
 
 

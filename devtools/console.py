@@ -1,4 +1,4 @@
-"""Lines for the person at the terminal, each with the seconds since the command was given."""
+"""Output to the terminal; lines of progress show the seconds since the command was started."""
 
 import os
 import sys
@@ -13,10 +13,10 @@ def say(message: str) -> None:
 
 
 def plain(message: str) -> None:
-    """Print one line as it is."""
+    """Print one line without the seconds."""
     print(message, flush=True)
 
 
 def complain(message: str) -> None:
-    """Print what went wrong."""
+    """Print an error to stderr."""
     print(message, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Databases of the tests: a migrated template kept between runs, a clone of it for each run, and no leftovers."""
+"""Databases of the tests: a migrated template kept between runs, and a clone for each run. Leftovers are dropped."""
 
 import os
 import re
@@ -28,12 +28,12 @@ _TEST = re.compile(rf"hp_test_{_HOST}_(\d+)_[0-9a-f]+")
 
 
 def new_test_name() -> str:
-    """Return a database name that tells whose it is, so that later runs can drop what a killed one left."""
+    """Return a database name with host and process id, so that later runs can drop the database of a killed run."""
     return f"hp_test_{_HOST}_{os.getpid()}_{secrets.token_hex(3)}"
 
 
 def ensure_template(backends: Backends) -> str:
-    """Return the name of the template for the code as it stands, migrated by the owner when it is new.
+    """Return the name of the template for the present code; a new template is migrated first.
 
     :raises Trouble: the migration failed.
     """
@@ -44,14 +44,14 @@ def ensure_template(backends: Backends) -> str:
         if name not in found:
             _build(backends, cluster, name)
         for stale in _stale(list(found), keep=name):
-            if found[stale]:  # what a killed run left half dropped can be dropped, not altered
+            if found[stale]:  # a database that a killed run dropped halfway cannot be altered, only dropped
                 connection.execute(sql.SQL("ALTER DATABASE {} IS_TEMPLATE false").format(sql.Identifier(stale)))
             roles.drop_database(cluster, stale)
     return name
 
 
 def clone(backends: Backends, template: str, name: str) -> None:
-    """Make a test database from the template."""
+    """Create a test database from the template."""
     with _alone(backends) as cluster:
         roles.ensure_database(cluster, name, template=template)
         with cluster.connect() as connection:  # a test run need not survive a power cut
@@ -59,14 +59,14 @@ def clone(backends: Backends, template: str, name: str) -> None:
 
 
 def drop(backends: Backends, name: str) -> None:
-    """Drop a test database with whatever still uses it."""
+    """Drop a test database and end its sessions."""
     roles.drop_database(backends.administration(), name)
 
 
 def take_redis_number(places: Places, *, highest: int) -> tuple[int, FileLock]:
-    """Return a numbered Valkey database that no other run on this machine uses, and the lock that keeps it ours.
+    """Return the number of a Valkey database that no other run on this machine uses, and the lock that reserves it.
 
-    :raises Trouble: all are taken.
+    :raises Trouble: all are in use.
     """
     folder = places.data / "valkey-numbers"
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -102,7 +102,7 @@ def _build(backends: Backends, cluster: roles.Cluster, name: str) -> None:
 
 
 def _stale(found: list[str], *, keep: str) -> list[str]:
-    """Return the databases of dead test runs and all but the newest templates, from names in order of their making."""
+    """Return the databases of ended test runs and all but the newest templates; `found` is in order of creation."""
     dead = [name for name in found if (match := _TEST.fullmatch(name)) and not processes.alive(int(match[1]))]
     templates = [name for name in found if name.startswith(_TEMPLATE) and name != keep]
     return dead + templates[: max(0, len(templates) - _KEPT_TEMPLATES + 1)]

@@ -1,4 +1,4 @@
-"""`./dev doctor`: says what is wrong with this machine or checkout. Standard library only."""
+"""`./dev doctor`: finds problems of this machine or checkout. Standard library only."""
 
 import os
 import platform
@@ -18,12 +18,12 @@ _ROOM_BYTES = 2_000_000_000
 
 
 def examine() -> int:
-    """Print one line for each finding and return 1 if something must be mended."""
+    """Print one line for each finding and return 1 if there is a problem."""
     findings = [*_machine(), *_checkout(), *_running()]
     for good, line in findings:
-        plain(f"{'ok  ' if good else 'MEND'}  {line}")
+        plain(f"{'ok     ' if good else 'PROBLEM'}  {line}")
     wrong = sum(not good for good, _ in findings)
-    plain("nothing to mend" if not wrong else f"{wrong} to mend")
+    plain(f"problems found: {wrong}" if wrong else "no problems found")
     return 1 if wrong else 0
 
 
@@ -64,7 +64,7 @@ def _running() -> Iterator[Finding]:
         return
     yield True, f"data folder {places.data}"
     if places.postgres.parent != places.data:
-        yield True, f"PostgreSQL keeps its files in {places.postgres}, where its account can go"
+        yield True, f"PostgreSQL keeps its files in {places.postgres}, which its account can read"
     state = embedded.read_state(places)
     if error := state.get("error"):
         yield False, f"the servers failed: {error}"

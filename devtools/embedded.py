@@ -1,4 +1,4 @@
-"""Start or join the PostgreSQL and Valkey of a data folder; the kernel notices when this process leaves."""
+"""The PostgreSQL and Valkey of a data folder, as one process uses them: start, join, leave, stop."""
 
 import json
 import os
@@ -39,7 +39,7 @@ class Servers:
         return f"unix://{quote(str(self.valkey / 'v.sock'))}?db={number}"
 
     def release(self, *, at_once: bool = False) -> None:
-        """Leave; with `at_once` wait until the servers are down, unless others use them."""
+        """Stop using the servers; with `at_once` wait until they have stopped, unless other processes use them."""
         if at_once and processes.alive(self.keeper):
             os.kill(self.keeper, signal.SIGUSR1)
         self.lock.free()
@@ -53,7 +53,7 @@ class Servers:
 
 
 def attach(places: Places) -> Servers:
-    """Return the servers of the data folder, started when they do not run.
+    """Return the servers of the data folder, and start them if they are not running.
 
     :raises Trouble: they cannot be started.
     """
@@ -83,7 +83,7 @@ def attach(places: Places) -> Servers:
 
 
 def stop(places: Places) -> bool:
-    """End the keeper and both servers, whoever uses them; tell whether there was one."""
+    """End the keeper and both servers, even if they are in use; return whether they were running."""
     pid = int(read_state(places).get("pid", 0) or 0)
     if not _kept(places) or not processes.alive(pid):
         return False
@@ -92,7 +92,7 @@ def stop(places: Places) -> bool:
 
 
 def read_state(places: Places) -> dict[str, Any]:
-    """Return what the keeper last wrote."""
+    """Return the state that the keeper wrote last; empty if there is none."""
     try:
         found: dict[str, Any] = json.loads((places.data / "servers.json").read_text())
     except (FileNotFoundError, ValueError):
@@ -109,7 +109,7 @@ def _kept(places: Places) -> bool:
 
 
 def _others(path: Path) -> bool:
-    """Tell whether somebody else holds the users' lock; a keeper that is stopping the servers holds it alone."""
+    """Tell whether another process holds the users' lock as shared; a stopping keeper holds it exclusively."""
     probe = FileLock(path)
     if probe.take(shared=True, wait=False):
         probe.free()

@@ -1,4 +1,4 @@
-"""The environment of every process `./dev` starts: URLs of the databases, secrets made once, modest defaults."""
+"""The environment of every process that `./dev` starts: database URLs, secrets generated once, defaults."""
 
 import base64
 import json
@@ -38,7 +38,7 @@ class Backends:
         return {key: roles.with_parts(url, database=name) for key, url in self.given_urls.items()}
 
     def administration(self) -> roles.Cluster:
-        """Return the way to create and drop databases: the administrator, else the owner where he may."""
+        """Return the cluster on which to create and drop databases, as the administrator, else as the owner."""
         return self.cluster or roles.Cluster(self.given_urls["DATABASE_OWNER_URL"], {})
 
     def redis_url(self, number: int = 0) -> str:
@@ -53,15 +53,15 @@ class Backends:
         return given._replace(path=f"/{number}").geturl()
 
     def release(self, *, at_once: bool = False) -> None:
-        """Leave the embedded servers."""
+        """Stop using the embedded servers."""
         if self.servers:
             self.servers.release(at_once=at_once)
 
 
 def open_backends(places: Places, *, database: str = DATABASE) -> Backends:
-    """Start or join what is not given by URL, and see to roles and the database.
+    """Start or join the servers that are not given by URL, and create missing roles and the database.
 
-    :raises Trouble: a server does not start, cannot be reached, or its role may not do what is needed.
+    :raises Trouble: a server does not start or cannot be reached, or the given role lacks a right.
     """
     given, redis = os.environ.get("DATABASE_URL", ""), os.environ.get("REDIS_URL", "")
     servers = None if given and redis else embedded.attach(places)
@@ -100,9 +100,9 @@ def _with_database(
 def environment(
     backends: Backends, *, base_url: str = "", database: str | None = None, redis_number: int = 0
 ) -> dict[str, str]:
-    """Return the environment for a process of the service on this machine; what the caller has set wins.
+    """Return the environment of a process of the service on this machine; variables that are already set win.
 
-    Without a `base_url` it is that of the data folder's service, also when that has ended.
+    Without `base_url` the address is the one that the data folder's service was last started with.
     """
     folder = backends.places.data
     made = {
@@ -131,7 +131,7 @@ def _last_address(places: Places) -> str:
 
 
 def _secrets(places: Places) -> dict[str, str]:
-    """Return the secrets of this data folder, made at the first start and never shown."""
+    """Return the secrets of this data folder, generated at the first start and never printed."""
     file = places.data / "secrets.json"
     try:
         found: dict[str, str] = json.loads(file.read_text())

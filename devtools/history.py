@@ -1,10 +1,10 @@
-"""Rules over the commits: the form of their subjects, and a floor of coverage that only rises.
+"""Checks of the commits: the form of their subjects, and a minimum of coverage that only rises.
 
-    python -m devtools.history subjects          every commit after the first that is held to the form
-    python -m devtools.history floor             the floor against the highest one of the history
-    python -m devtools.history message FILE      the message of a commit that is being made (hook commit-msg)
+    python -m devtools.history subjects          check the subjects of all commits after the base
+    python -m devtools.history floor             compare the minimum of coverage with the highest one in the history
+    python -m devtools.history message FILE      check the message of a new commit (hook commit-msg)
 
-A checkout without git, or a shallow one, is judged by the commits it has. Standard library only.
+Without git, or in a shallow clone, only the commits that are there are checked. Standard library only.
 """
 
 import re
@@ -17,31 +17,31 @@ from pathlib import Path
 from .places import ROOT
 
 SUBJECT_LENGTH = 72
-# The last commit before subjects were held to their form.
+# The last commit whose subject is not checked.
 _BASE = "8b8e80b92041d8ca7ad310ff45405a8fc6323b16"
 _SUBJECT = re.compile(r"[a-z][a-z0-9_./-]*(, [a-z0-9_./-]+)*: [A-Z].*\.")
-_EXEMPT = re.compile(r"Merge |(fixup|squash|amend)! ")  # the latter are folded into others before they are merged
+_EXEMPT = re.compile(r"Merge |(fixup|squash|amend)! ")  # fixups are squashed before a merge
 _SETTINGS = "pyproject.toml"
 
 
 def subject_fault(subject: str) -> str:
-    """Return what is wrong with the subject of a commit; empty when nothing is."""
+    """Return what is wrong with the subject of a commit; empty if nothing is."""
     if len(subject) > SUBJECT_LENGTH:
         return f"{len(subject)} characters, at most {SUBJECT_LENGTH} are allowed"
     return "" if _SUBJECT.fullmatch(subject) else 'not of the form "area: Sentence in the imperative."'
 
 
 def floor_of(settings: str) -> float:
-    """Return the floor of coverage that a `pyproject.toml` sets; 0 when it sets none."""
+    """Return the minimum of coverage that a `pyproject.toml` sets; 0 if it sets none."""
     try:
         tools = tomllib.loads(settings).get("tool", {})
-    except tomllib.TOMLDecodeError:  # a commit in the middle of a merge may have been broken
+    except tomllib.TOMLDecodeError:  # an earlier commit may contain a broken file
         return 0
     return float(tools.get("coverage", {}).get("report", {}).get("fail_under", 0))
 
 
 def subject_faults(folder: Path = ROOT, base: str = _BASE) -> Iterator[str]:
-    """Describe each commit after the base, merges aside, whose subject is not of the form."""
+    """Describe each commit after the base, except merges, whose subject does not have the form."""
     since = [f"^{base}"] if _git(folder, "cat-file", "-e", f"{base}^{{commit}}") is not None else []
     log = _git(folder, "log", "--no-merges", "--format=%h %s", "HEAD", *since) or ""
     for line in log.splitlines():
@@ -51,7 +51,7 @@ def subject_faults(folder: Path = ROOT, base: str = _BASE) -> Iterator[str]:
 
 
 def floor_faults(folder: Path = ROOT) -> Iterator[str]:
-    """Say that the floor is lower than in an earlier commit, whichever that was."""
+    """Describe the first commit found in which the minimum was higher than it is now."""
     now = floor_of((folder / _SETTINGS).read_text())
     commits = (_git(folder, "log", "--format=%H", "-G", "fail_under", "HEAD", "--", _SETTINGS) or "").split()
     for commit in commits:
@@ -62,7 +62,7 @@ def floor_faults(folder: Path = ROOT) -> Iterator[str]:
 
 
 def message_faults(message: str) -> Iterator[str]:
-    """Describe what is wrong with the message of a commit that is being made."""
+    """Describe what is wrong with the message of a new commit."""
     lines = [line for line in message.splitlines() if not line.startswith("#")]
     subject = next((line for line in lines if line.strip()), "")
     if not _EXEMPT.match(subject) and (fault := subject_fault(subject)):
@@ -70,7 +70,7 @@ def message_faults(message: str) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the faults that one of the rules finds and return 1 if there are any."""
+    """Run one of the checks, print its faults, and return 1 if there are any."""
     match arguments:
         case ["subjects"]:
             faults = list(subject_faults())
@@ -86,7 +86,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """Return what git prints; None where there is no git, no repository, or no such object."""
+    """Return the output of git; None if there is no git, no repository, or no such object."""
     try:
         ended = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=False)
     except FileNotFoundError:

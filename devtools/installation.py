@@ -1,6 +1,6 @@
-"""Makes `.venv` and installs the locked packages into it, once per content of the lock files.
+"""The `.venv` with the locked packages, installed again only when the lock files change.
 
-Runs before anything is installed: standard library only.
+Runs before anything is installed, so it uses the standard library only.
 """
 
 import hashlib
@@ -36,9 +36,9 @@ def inside() -> bool:
 
 
 def ensure(files: tuple[str, ...]) -> None:
-    """Install the packages of the lock files unless that was done already.
+    """Install the packages of the lock files unless they are already installed.
 
-    :raises Trouble: no network, no space, or a Python without pip.
+    :raises Trouble: there is no network or no disk space, or Python has no pip.
     """
     try:
         VENV.mkdir(exist_ok=True)
@@ -90,7 +90,7 @@ def _ensure_venv() -> Path:
     usable = PYTHON.exists() and _answers(PYTHON)
     if not usable:
         say("making .venv")
-        for entry in VENV.iterdir():  # what an interrupted or moved checkout left
+        for entry in VENV.iterdir():  # remains of an interrupted installation or a moved checkout
             if entry.name != ".lock":
                 shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
         venv.EnvBuilder(with_pip=False, symlinks=True).create(VENV)
@@ -104,7 +104,7 @@ def _answers(python: Path) -> bool:
 
 
 def _drop_half_installed() -> None:
-    """Forget packages whose installation was cut off: pip would take them for whole."""
+    """Remove the metadata of packages whose installation was interrupted; pip would consider them complete."""
     for folder in VENV.glob("lib/python*/site-packages/*.dist-info"):
         if not (folder / "RECORD").exists():
             shutil.rmtree(folder)
@@ -132,7 +132,7 @@ def _bundled_folders() -> Iterator[str]:
 
 
 def _run_pip(python: Path, files: tuple[str, ...]) -> None:
-    """Install the locked packages with several pips at once: they are complete and disjoint, so none needs another."""
+    """Install the locked packages with several pips in parallel; the lock is complete, so none waits for another."""
     command, variables = _pip(python)
     blocks = list({block.split()[0]: block for name in files for block in _blocks((ROOT / name).read_text())}.values())
     say(f"installing {len(blocks)} packages (first start only, some 20 s)")
@@ -154,7 +154,7 @@ def _run_pip(python: Path, files: tuple[str, ...]) -> None:
 
 
 def _await(running: list[tuple[subprocess.Popen[bytes], Path]], *, count: int) -> None:
-    """Show progress until all have ended; when one fails, end the others."""
+    """Show progress until all processes have ended; if one fails, end the others."""
     shown_at = time.monotonic()
     while any(process.poll() is None for process, _ in running):
         failed = next((log for process, log in running if process.poll()), None)

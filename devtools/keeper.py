@@ -1,8 +1,8 @@
-"""The keeper: one background process per data folder that runs PostgreSQL and Valkey for whoever uses them.
+"""The keeper: one background process for each data folder, which runs PostgreSQL and Valkey for all their users.
 
 Users (`./dev up`, `./dev test`, `pytest`, `manage.py`) hold a shared lock on `users.lock`. The keeper restarts a server
-that dies, and ends both servers and itself some seconds after the last lock is gone - which the kernel sees to, also
-after kill -9 of a user. If the keeper itself is killed, the servers end with it and the next user starts another.
+that dies. It stops both servers and itself some seconds after the last lock is released; the kernel releases the lock
+of a user that was killed. If the keeper is killed, the servers end with it, and the next user starts another keeper.
 """
 
 import argparse
@@ -27,7 +27,7 @@ _FAILURES_ALLOWED = 12
 
 
 class Keeper:
-    """Starts, watches and ends the wanted servers of one data folder."""
+    """Starts, watches and stops the servers of one data folder."""
 
     def __init__(self, places: Places) -> None:
         self.users = FileLock(places.data / "users.lock")
@@ -38,7 +38,7 @@ class Keeper:
         self.patience = {server.name: Patience(_FIRST_PAUSE_SECONDS, _FAILURES_ALLOWED) for server in self.servers}
 
     def run(self) -> None:
-        """Serve until nobody uses the servers."""
+        """Run the servers until no process uses them any more."""
         self.write_state("starting")
         for server in self.servers:
             server.prepare()
@@ -56,7 +56,7 @@ class Keeper:
             server.tidy()
 
     def notice_users(self, idle_since: float | None) -> float | None:
-        """Find out whether anybody is left; when not for long enough, keep the lock so that newcomers wait for the end."""
+        """Check for users and return since when there are none; after the linger time keep the lock: new users wait."""
         if not self.users.take(wait=False):
             return None
         idle_since = idle_since or time.monotonic()
@@ -67,36 +67,36 @@ class Keeper:
         return idle_since
 
     def restart(self, server: Server) -> None:
-        """Start a dead server again: at once when it had worked, else ever more slowly.
+        """Restart a server that ended: at once if it had worked, else after increasing pauses.
 
-        :raises Trouble: it ends by itself again and again.
+        :raises Trouble: the server keeps ending by itself.
         """
         pause = self.patience[server.name].pause(lived_seconds=server.served_seconds(), killed=server.was_killed())
         if pause is None:
             raise Trouble(f"{server.name} keeps dying; see its log.")
         print(f"{time.strftime('%H:%M:%S')} {server.name} ended; starting it again in {pause:g} s", flush=True)
         time.sleep(pause)
-        server.stop()  # alive without its socket
-        with suppress(Trouble):  # a child of the dead server may still hold its memory: the next round tries again
+        server.stop()  # it may still run without its socket
+        with suppress(Trouble):  # a child of the dead server may still hold its memory; the next round tries again
             server.start()
 
     def write_state(self, state: str, error: str = "") -> None:
-        """Tell the users what is the case."""
+        """Write the state of the servers for their users."""
         sockets = {server.name: str(server.socket_path.parent) for server in self.servers} if state == "ready" else {}
         content = {"state": state, "pid": os.getpid(), "sockets": sockets, "error": error}
         write_privately(self.state_file, json.dumps(content))
 
     def hurry(self, *_signal: object) -> None:
-        """End at once when the last user leaves."""
+        """Stop without delay when the last user has left."""
         self.linger = 0.0
 
     def leave(self, *_signal: object) -> None:
-        """End now."""
+        """Stop now."""
         self.wanted = False
 
 
 def write_privately(path: Path, content: str) -> None:
-    """Write a whole file at once that only this user may read."""
+    """Write a file atomically, readable by this user only."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as output:
@@ -108,7 +108,7 @@ def write_privately(path: Path, content: str) -> None:
 
 
 def main() -> int:
-    """Run one keeper; a second one for the same folder ends at once."""
+    """Run the keeper of a data folder; a second keeper of the same folder ends at once."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", required=True)
     places = open_places(parser.parse_args().data)

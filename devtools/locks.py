@@ -1,4 +1,4 @@
-"""File locks that the kernel lets go when their holder dies, however it dies."""
+"""File locks, which the kernel releases when the holding process ends for any reason."""
 
 import fcntl
 import os
@@ -13,7 +13,7 @@ class FileLock:
         self._handle: int | None = None
 
     def take(self, *, shared: bool = False, wait: bool = True) -> bool:
-        """Take the lock; return False when it is held elsewhere and waiting is not wanted."""
+        """Take the lock; return False if another process holds it and `wait` is False."""
         handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
         try:
@@ -25,7 +25,7 @@ class FileLock:
         return True
 
     def free(self) -> None:
-        """Let go."""
+        """Release the lock."""
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None

@@ -1,7 +1,7 @@
-"""Finds migrations that would lock or break a running service: `python -m devtools.migrations`.
+"""The check for migrations that would block or break a running service: `python -m devtools.migrations`.
 
-The SQL of every migration after the first of its app is read by squawk, which knows what blocks; the first makes new
-tables that nobody uses yet. A migration whose docstring has a line `Safe: reason` is taken at its word for that.
+Squawk checks the SQL of every migration except the first of each app, whose tables are new and unused. A migration
+whose docstring has a line `Safe: reason` is accepted.
 """
 
 import os
@@ -18,7 +18,7 @@ _RULES = "prefer-text-field,prefer-bigint-over-int,prefer-identity,prefer-robust
 
 
 def main() -> int:
-    """Print what is unsafe and return 1 if anything is."""
+    """Print the unsafe migrations and return 1 if there are any."""
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

@@ -1,9 +1,9 @@
-"""The commands of the parts of the service: web, worker, beat. `deploy/` uses the same options."""
+"""The commands of the service's processes: web, worker, beat. `deploy/` uses the same options."""
 
 import sys
 from pathlib import Path
 
-BACKGROUND = 10  # niceness of the workers: a request that waits goes first
+BACKGROUND = 10  # niceness of the workers: requests have priority
 
 
 def web_command(*, port: int, workers: int) -> list[str]:
@@ -34,7 +34,7 @@ def web_command(*, port: int, workers: int) -> list[str]:
 
 
 def worker_command(*, queues: str = "celery,webhooks", processes: int = 2) -> list[str]:
-    """Return the command of a worker on some queues; a run of the webhook dispatcher lasts seconds, so it gets its own."""
+    """Return the command of a worker of these queues; the webhook dispatcher has its own, since it runs for seconds."""
     options = [
         "--queues",
         queues,
@@ -50,7 +50,7 @@ def worker_command(*, queues: str = "celery,webhooks", processes: int = 2) -> li
 
 
 def beat_command(folder: Path) -> list[str]:
-    """Return the command of the clock that rings for periodic tasks."""
+    """Return the command of Celery beat, which sends the periodic tasks."""
     schedule = str(folder / "beat-schedule")
     return [
         sys.executable,

@@ -1,4 +1,4 @@
-"""How soon what ended is started again: at once when it had worked, ever later when it never does."""
+"""Pauses before restarts: none if the process had worked, increasing ones if it keeps failing."""
 
 from dataclasses import dataclass
 
@@ -9,16 +9,16 @@ _LONGEST_PAUSE_SECONDS = 2.0
 
 @dataclass
 class Patience:
-    """The failed starts in a row of one part or server."""
+    """The consecutive failed starts of one process."""
 
     first_pause_seconds: float
     allowed: int
     failures: int = 0
 
     def pause(self, *, lived_seconds: float, killed: bool) -> float | None:
-        """Note an end and return the seconds to wait before the next start; None when it is of no use.
+        """Count an end and return the seconds to wait before the next start; None means to give up.
 
-        A kill says less against a program than its own end: sooner counted as one that worked, never a reason to give up.
+        A process that was killed counts as working after a shorter time, and is never given up.
         """
         if lived_seconds >= (_WORKING_SECONDS if killed else _STEADY_SECONDS):
             self.failures = 0

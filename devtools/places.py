@@ -1,4 +1,4 @@
-"""Where things lie: the data folder, the socket folders, and what changes when the one user is root."""
+"""The data folder, the socket folders, and what differs when the user is root."""
 
 import errno
 import hashlib
@@ -18,12 +18,12 @@ _PLAIN = re.compile(r"[A-Za-z0-9/._+-]+")
 _FIRST_START_MEGABYTES = 150
 _START_MEGABYTES = 32  # two segments of PostgreSQL's log
 _FULL_MEGABYTES = 1
-_SOCKET_FOLDER_LIMIT = 80  # sun_path holds 104 to 108 bytes, the longest name put behind it is ".s.PGSQL.5432.lock"
+_SOCKET_FOLDER_LIMIT = 80  # sun_path holds 104 to 108 bytes; the longest name in the folder is ".s.PGSQL.5432.lock"
 
 
 @dataclass(frozen=True)
 class ServerUser:
-    """The unprivileged account PostgreSQL runs as when everything else runs as root."""
+    """The unprivileged account that PostgreSQL runs as when all other processes run as root."""
 
     uid: int
     gid: int
@@ -55,20 +55,20 @@ class Places:
 
     @property
     def prepared(self) -> Path:
-        """The file that tells for which code, address and database `./dev up` has prepared the database."""
+        """The file that records for which code, address and database `./dev up` prepared the database."""
         return self.data / "prepared.json"
 
     def check_space(self) -> None:
-        """Hold that the servers can start here.
+        """Check that the disk has enough space to start the servers.
 
-        :raises Trouble: the disk has too little left.
+        :raises Trouble: the disk has too little space left.
         """
         wanted = _START_MEGABYTES if self.postgres.exists() else _FIRST_START_MEGABYTES
         if (free := self._free_megabytes()) < wanted:
             raise Trouble(f"The disk is full: {free} MB are left for {self.data}, and a start needs {wanted} MB.")
 
     def is_full(self) -> bool:
-        """Tell whether whatever went wrong did so for want of space."""
+        """Tell whether the disk is so full that other errors are probably due to it."""
         return self._free_megabytes() < _FULL_MEGABYTES
 
     def _free_megabytes(self) -> int:
@@ -76,7 +76,7 @@ class Places:
         return min(shutil.disk_usage(folder).free for folder in (self.data, home)) // 1_000_000
 
     def socket_folder(self, home: Path, *, owner: ServerUser | None = None) -> Path:
-        """Return a private folder short enough for a unix socket: the server's own, or one below the temporary folder."""
+        """Return a private folder with a path short enough for a unix socket: `home`, or a folder under /tmp."""
         if len(str(home)) <= _SOCKET_FOLDER_LIMIT and _PLAIN.fullmatch(str(home)):
             return home
         uid = owner.uid if owner else os.geteuid()
@@ -86,16 +86,16 @@ class Places:
 
 
 def open_places(data: str | Path | None = None) -> Places:
-    """Make and check the data folder.
+    """Create and check the data folder.
 
-    :raises Trouble: it cannot be made, read or written.
+    :raises Trouble: the folder cannot be created, read or written.
     """
     folder = Path(data or os.environ.get("DATA_DIR") or ROOT / ".local").expanduser().resolve()
     server_user = _server_user()
     try:
         new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
-        if new:  # root's folder lets the server's account pass through, nothing more
+        if new:  # 711: the account of the server may pass through root's folder, but not list it
             folder.chmod(0o711 if server_user else 0o700)
         places = Places(data=folder, server_user=server_user)
         private_folder(places.logs)
@@ -109,9 +109,9 @@ def open_places(data: str | Path | None = None) -> Places:
 
 
 def private_folder(folder: Path, *, owner: ServerUser | None = None) -> Path:
-    """Make a folder that only its owner may enter; an existing one must already be so.
+    """Create a folder that only its owner may enter, or check an existing one.
 
-    :raises Trouble: it belongs to somebody else, is a link, or is open to others.
+    :raises Trouble: the folder belongs to another user, is a link, or is open to others.
     """
     uid = owner.uid if owner else os.geteuid()
     try:
@@ -125,13 +125,13 @@ def private_folder(folder: Path, *, owner: ServerUser | None = None) -> Path:
             found = folder.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != uid or found.st_mode & 0o077:
             raise Trouble(
-                f"The folder {folder} must belong to user {uid} alone (mode 700); remove it or mend it."
+                f"The folder {folder} must belong to user {uid} alone (mode 700); remove it or correct it."
             ) from None
     return folder
 
 
 def reachable(path: Path, user: ServerUser) -> bool:
-    """Tell whether the account can pass through every folder down to the path, as permissions stand."""
+    """Tell whether the permissions let the account pass through every folder down to the path."""
     for place in [path, *path.parents]:
         found = place.stat()
         mine = 0o100 if found.st_uid == user.uid else 0o010 if found.st_gid == user.gid else 0o001

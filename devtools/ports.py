@@ -1,4 +1,4 @@
-"""Ports of this machine: whether one is free, whether the service answers on it. Standard library only."""
+"""TCP ports of this machine: whether one is free and whether the service answers on it. Standard library only."""
 
 import errno
 import socket
@@ -8,9 +8,9 @@ from .trouble import Trouble
 
 
 def check_port(port: int) -> int:
-    """Return the port, or a free one for 0.
+    """Check that a port is free and return it; for 0 return any free port.
 
-    :raises Trouble: another program listens there.
+    :raises Trouble: another program uses the port, or the port cannot be used.
     """
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -28,7 +28,7 @@ def check_port(port: int) -> int:
 
 
 def wait_until_free(port: int, *, seconds: float = 5) -> None:
-    """Give processes that were just ended the time to leave the port."""
+    """Wait until processes that were just ended have released the port."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         try:
@@ -40,7 +40,7 @@ def wait_until_free(port: int, *, seconds: float = 5) -> None:
 
 
 def answers(port: int, path: str = "/health/live") -> bool:
-    """Tell whether the service answers a request."""
+    """Tell whether the service answers a request with 200."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=2) as line:
             line.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())

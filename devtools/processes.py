@@ -1,4 +1,4 @@
-"""Processes: dying with a parent, recognising and ending what an earlier run left."""
+"""Processes: ending with their parent, recognition and termination of those that an earlier run left."""
 
 import ctypes
 import os
@@ -17,7 +17,7 @@ _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 def die_with_parent(number: int = signal.SIGTERM, *, niceness: int = 0) -> Callable[[], None]:
     """Return a `preexec_fn` that makes the child receive a signal when its parent dies by any means (Linux only).
 
-    Elsewhere the run file clears orphans at the next start. `niceness` lets it step back behind others for the processor.
+    On other systems the next start ends orphans by means of the run file. `niceness` lowers the child's CPU priority.
     """
     parent = os.getpid()
 
@@ -26,25 +26,25 @@ def die_with_parent(number: int = signal.SIGTERM, *, niceness: int = 0) -> Calla
             _step_back(niceness)
         if _libc is not None:
             _libc.prctl(_PR_SET_PDEATHSIG, int(number))
-            if os.getppid() != parent:  # it died between fork and prctl
+            if os.getppid() != parent:  # the parent died between fork and prctl
                 os.kill(os.getpid(), number)
 
     return arrange
 
 
 def _step_back(niceness: int) -> None:
-    """Lower this process's priority, and its session's, beyond which the process's own counts for nothing.
+    """Lower the CPU priority of this process and of its session; only the session's counts against other sessions.
 
     Source: Linux, sched(7), "The autogroup feature".
     """
     os.nice(niceness)
     if os.getsid(0) == os.getpid():
-        with suppress(OSError):  # a system without it
+        with suppress(OSError):  # the kernel has no autogroups
             Path("/proc/self/autogroup").write_text(str(niceness))
 
 
 def identity(pid: int) -> str | None:
-    """Return what tells this process from a later one with the same number, or None when there is no such process."""
+    """Return the start time, which distinguishes processes with the same id; None if there is no such process."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -54,7 +54,7 @@ def identity(pid: int) -> str | None:
 
 
 def alive(pid: int) -> bool:
-    """Tell whether the process exists and is no zombie."""
+    """Tell whether the process exists and is not a zombie."""
     if _HAS_PROC:
         return identity(pid) is not None
     try:
@@ -67,7 +67,7 @@ def alive(pid: int) -> bool:
 
 
 def end(pid: int, *, grace_seconds: float = 5, first: int = signal.SIGTERM) -> None:
-    """Ask the process to end, then make it."""
+    """End a process with the signal `first`, and with SIGKILL if it still runs after the grace time."""
     for number, seconds in ((first, grace_seconds), (signal.SIGKILL, 2.0)):
         try:
             os.kill(pid, number)

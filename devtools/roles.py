@@ -1,7 +1,7 @@
-"""Database roles of the service, a database with its rights, and the URLs that lead there. Idempotent.
+"""The database roles of the service, its database with the grants, and the URLs of both. All functions are idempotent.
 
-`hp_owner` owns the schema and migrates; `hp_runtime` is what web and workers log in as: it inherits nothing and takes on
-`hp_app`, `hp_counterparty` or `hp_dispatcher` inside a transaction; `hp_platform` serves named admin pages and commands.
+`hp_owner` owns the schema and migrates. Web and workers log in as `hp_runtime`, which inherits nothing and assumes
+`hp_app`, `hp_counterparty` or `hp_dispatcher` in a transaction. `hp_platform` serves certain admin pages and commands.
 """
 
 import json
@@ -31,7 +31,7 @@ _LOCK = 7_206_001
 
 @dataclass(frozen=True)
 class Cluster:
-    """A PostgreSQL reached as an administrator, and the passwords of our logins (none on the embedded server)."""
+    """A PostgreSQL server reached as administrator, and the passwords of the login roles (none if it is embedded)."""
 
     administrator_url: str
     passwords: dict[str, str]
@@ -39,7 +39,7 @@ class Cluster:
     def connect(self, database: str | None = None) -> psycopg.Connection[tuple[object, ...]]:
         """Connect as the administrator, outside any transaction.
 
-        :raises Trouble: the server refuses or is away.
+        :raises Trouble: the server refuses the connection or does not answer.
         """
         url = with_parts(self.administrator_url, database=database) if database else self.administrator_url
         try:
@@ -62,7 +62,7 @@ class Cluster:
 def is_administrator(url: str) -> bool:
     """Tell whether the URL's role may create the roles of the service.
 
-    :raises Trouble: the server refuses or is away.
+    :raises Trouble: the server refuses the connection or does not answer.
     """
     with Cluster(url, {}).connect() as connection:
         found = connection.execute(
@@ -86,9 +86,9 @@ def load_passwords(folder: Path) -> dict[str, str]:
 
 
 def ensure_roles(cluster: Cluster) -> None:
-    """Make the roles or bring them to their attributes.
+    """Create the roles, or correct the attributes of existing ones.
 
-    :raises Trouble: the administrator's role may not.
+    :raises Trouble: the administrator may not create or alter roles.
     """
     with cluster.connect() as connection:
         connection.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
@@ -96,7 +96,7 @@ def ensure_roles(cluster: Cluster) -> None:
             _ensure_roles(connection, cluster.passwords)
         except psycopg.errors.InsufficientPrivilege as error:
             raise Trouble(
-                f"The role of DATABASE_URL may not make the roles of the service: {error.diag.message_primary}."
+                f"The role of DATABASE_URL may not create the roles of the service: {error.diag.message_primary}."
             ) from error
 
 
@@ -115,13 +115,13 @@ def _ensure_roles(connection: psycopg.Connection[tuple[object, ...]], passwords:
     administrator = connection.execute(
         "SELECT current_user, rolsuper FROM pg_roles WHERE rolname = current_user"
     ).fetchone()
-    if administrator and not administrator[1]:  # it must be able to give databases to the owner
+    if administrator and not administrator[1]:  # it must be able to create databases owned by the owner role
         grant = sql.SQL("GRANT {} TO {} WITH SET TRUE")
         connection.execute(grant.format(sql.Identifier(OWNER), sql.Identifier(str(administrator[0]))))
 
 
 def ensure_database(cluster: Cluster, database: str, *, template: str | None = None) -> bool:
-    """Make a database owned by the owner role, with rights for the logins alone; tell whether it was made now."""
+    """Create a database owned by the owner role, open to the login roles only; return whether it was new."""
     with cluster.connect() as connection:
         # several processes may share the servers and start at once
         connection.execute("SELECT pg_advisory_lock(%s)", [_LOCK])

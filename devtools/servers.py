@@ -1,4 +1,4 @@
-"""PostgreSQL and Valkey as children of the keeper: how each is set up, started, asked for life and ended."""
+"""PostgreSQL and Valkey as children of the keeper: how each is set up, started, checked and stopped."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ _START_SECONDS = 60
 
 
 class Server(ABC):
-    """One server process; subclasses say what to run and how to ask it for life."""
+    """One server process; subclasses define its command and its health check."""
 
     name: str
     stop_signal: int = signal.SIGTERM
@@ -43,15 +43,15 @@ class Server(ABC):
 
     @abstractmethod
     def prepare(self) -> None:
-        """Make what the first start needs."""
+        """Create the files that the first start needs."""
 
     @abstractmethod
     def answers(self) -> bool:
-        """Tell whether a client is served."""
+        """Tell whether the server answers clients."""
 
     @abstractmethod
     def leftover(self) -> int | None:
-        """Return the process id of a server that an earlier keeper left, if it lives."""
+        """Return the process id of a server that an earlier keeper left running; None if there is none."""
 
     def account(self) -> dict[str, Any]:
         """Return the arguments of Popen that choose the account."""
@@ -60,7 +60,7 @@ class Server(ABC):
     def start(self) -> None:
         """Start the server and wait until it answers.
 
-        :raises Trouble: it ended or stayed silent.
+        :raises Trouble: the server ended, or did not answer in time.
         """
         if (pid := self.leftover()) is not None:
             processes.end(pid, grace_seconds=20, first=self.stop_signal)
@@ -89,20 +89,20 @@ class Server(ABC):
         raise Trouble(f"{self.name} did not answer within {_START_SECONDS} seconds; see {log}.")
 
     def ended(self) -> bool:
-        """Tell whether the process is gone or its socket was removed."""
+        """Tell whether the process has ended or its socket was removed."""
         return self.process is None or self.process.poll() is not None or not self.socket_path.exists()
 
     def served_seconds(self) -> float:
-        """Return how long it has served since its last start."""
+        """Return for how many seconds the server has answered since its last start."""
         return time.monotonic() - self.serving_since if self.serving_since else 0.0
 
     def was_killed(self) -> bool:
-        """Tell whether it did not end by itself: by a signal, or its socket was taken away."""
+        """Tell whether the server was ended from outside: by a signal, or because its socket was removed."""
         code = self.process.poll() if self.process else None
         return self.process is not None and (code is None or code < 0)
 
     def stop(self) -> None:
-        """End the server cleanly."""
+        """Stop the server cleanly, and kill it if that takes more than 20 seconds."""
         if self.process and self.process.poll() is None:
             self.process.send_signal(self.stop_signal)
             try:
@@ -112,14 +112,14 @@ class Server(ABC):
                 self.process.wait(5)
 
     def tidy(self) -> None:
-        """Remove the socket folder where it is not the server's own."""
+        """Remove the socket folder unless it is the server's data folder."""
         folder = self.socket_path.parent
         if folder not in (self.places.postgres, self.places.valkey):
             shutil.rmtree(folder, ignore_errors=True)
 
 
 class Postgres(Server):
-    """PostgreSQL on a unix socket in a private folder: no TCP, and trust only there."""
+    """PostgreSQL on a unix socket in a private folder, without TCP; only that socket needs no password."""
 
     name = "postgres"
     stop_signal = signal.SIGINT  # "fast": ends sessions, writes a checkpoint
@@ -141,12 +141,12 @@ class Postgres(Server):
         return {"user": user.uid, "group": user.gid, "extra_groups": []} if user else {}
 
     def prepare(self) -> None:
-        """Make the cluster at the first start."""
+        """Create the database cluster at the first start."""
         user = self.places.server_user
         if user:
             self.data.parent.mkdir(parents=True, exist_ok=True)
             self.programs = binaries.for_user(self.programs, user)
-        if not self.data.exists():  # made aside and renamed, so that what bears the name is whole
+        if not self.data.exists():  # created under another name and renamed, so that the folder is always complete
             fresh = self.data.with_name("postgres.new")
             shutil.rmtree(fresh, ignore_errors=True)
             private_folder(fresh, owner=user)
@@ -180,20 +180,20 @@ class Postgres(Server):
             "max_wal_size": "2GB",
             "jit": "off",
             "log_min_messages": "warning",
-            "log_min_error_statement": "panic",  # statements may hold data of persons
+            "log_min_error_statement": "panic",  # statements may contain personal data
             "timezone": "UTC",
         }
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         return [str(self.programs / "postgres"), "-D", str(self.data), *options]
 
     def answers(self) -> bool:
-        """Tell whether a start-up message is answered with a request to authenticate."""
+        """Tell whether the server answers a start-up message with an authentication request."""
         message = struct.pack("!i", 196608) + f"user\0{ADMINISTRATOR}\0database\0postgres\0\0".encode()
         answer = _ask(self.socket_path, struct.pack("!i", len(message) + 4) + message, 1)
         return answer == b"R"
 
     def leftover(self) -> int | None:
-        """Return the process id in the lock file when that process lives and is a PostgreSQL."""
+        """Return the process id in the lock file if that process runs and is PostgreSQL."""
         try:
             pid = int((self.data / "postmaster.pid").read_text().split()[0])
         except (OSError, ValueError, IndexError):
@@ -202,7 +202,7 @@ class Postgres(Server):
 
 
 class Valkey(Server):
-    """Valkey on a unix socket, each write in the append-only file, flushed every second."""
+    """Valkey on a unix socket, with an append-only file that is flushed every second."""
 
     name = "valkey"
 
@@ -218,7 +218,7 @@ class Valkey(Server):
         return self.sockets / "v.sock"
 
     def prepare(self) -> None:
-        """Make its folder."""
+        """Create the data folder."""
         private_folder(self.data)
         self.sockets = self.places.socket_folder(self.data)
 
@@ -242,11 +242,11 @@ class Valkey(Server):
         return [str(self.program), *(part for name, value in settings.items() for part in (f"--{name}", value))]
 
     def answers(self) -> bool:
-        """Tell whether a ping is answered; while it loads its file it answers with an error."""
+        """Tell whether a ping is answered; while Valkey loads its file, it answers with an error instead."""
         return _ask(self.socket_path, b"PING\r\n", 5) == b"+PONG"
 
     def leftover(self) -> int | None:
-        """Return the process id in its pid file when that process lives and is a Valkey."""
+        """Return the process id in the pid file if that process runs and is Valkey or Redis."""
         try:
             pid = int((self.data / "pid").read_text())
         except (OSError, ValueError):
@@ -255,7 +255,7 @@ class Valkey(Server):
 
 
 def _shared_megabytes() -> int:
-    """An eighth of the memory that this machine or container has, 128 to 512 MB; pages are taken as they are used."""
+    """Return an eighth of the memory of this machine or container, 128 to 512 MB; it is allocated only when used."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     with suppress(OSError, ValueError):  # no control groups, or no limit
         memory = min(memory, int(Path("/sys/fs/cgroup/memory.max").read_text()))
@@ -288,7 +288,7 @@ def _want_of_space(text: str) -> bool:
 
 
 def _last_line(log: Path, *, since: int) -> str:
-    """Return why this start failed; what stands before `since` bytes is of earlier ones."""
+    """Return the reason why this start failed; the log before `since` bytes belongs to earlier starts."""
     lines = log.read_bytes()[since:].decode(errors="replace").strip().splitlines()[-20:]
     if _want_of_space("\n".join(lines)):
         return "the disk is full."

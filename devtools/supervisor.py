@@ -1,4 +1,4 @@
-"""Runs the parts of the service as children, starts a dead one again, ends them together."""
+"""The supervisor of `./dev up`: runs the service's processes, restarts one that ends, stops all together."""
 
 import json
 import os
@@ -26,7 +26,7 @@ _TROUBLING = ("Traceback", "CRITICAL", "ERROR", "Error:", "panicked")
 
 @dataclass
 class Part:
-    """One child of the supervisor and its history."""
+    """One process of the service, with the history of its starts."""
 
     name: str
     command: list[str]
@@ -41,7 +41,7 @@ class Part:
 
 @dataclass
 class Supervisor:
-    """Keeps parts alive until it is told to stop."""
+    """Keeps the parts running until `stopping` is set."""
 
     logs: Path
     run_file: Path
@@ -51,7 +51,7 @@ class Supervisor:
     stopping: bool = False
 
     def add(self, name: str, command: list[str], *, niceness: int = 0) -> Part:
-        """Start another part; a nice one steps back behind the others for the processor."""
+        """Start another part; a higher `niceness` lowers its CPU priority."""
         part = Part(name, command, niceness)
         log = self._log(part)
         if log.exists() and log.stat().st_size > _LOG_BYTES:
@@ -62,7 +62,7 @@ class Supervisor:
         return part
 
     def run(self, *, until: Callable[[], bool] = lambda: False) -> None:
-        """Watch over the parts until the condition holds or `stopping` is set.
+        """Watch the parts until the condition holds or `stopping` is set.
 
         :raises Trouble: a part keeps dying.
         """
@@ -73,7 +73,7 @@ class Supervisor:
             time.sleep(0.05)
 
     def stop(self) -> None:
-        """End all parts: politely, then not."""
+        """Stop all parts: by SIGTERM, and by SIGKILL those that still run after 10 seconds."""
         living = [part.process for part in self.parts if part.process and part.process.poll() is None]
         for process in living:
             process.send_signal(signal.SIGTERM)
@@ -99,7 +99,7 @@ class Supervisor:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                start_new_session=True,  # Ctrl-C reaches the supervisor alone, which then ends them in order
+                start_new_session=True,  # Ctrl-C reaches only the supervisor, which then stops the parts
                 preexec_fn=processes.die_with_parent(niceness=part.niceness),  # noqa: PLW1509 - this process has one thread
             )
         part.started_at, part.due_at = time.monotonic(), None
@@ -133,7 +133,7 @@ class Supervisor:
         part.read_to += len(whole) + 1 if whole else 0
         for line in whole.decode(errors="replace").splitlines():
             message = _trouble_in(line)
-            if message and time.monotonic() - part.shown.get(message, -60.0) > 10:  # the log holds every one
+            if message and time.monotonic() - part.shown.get(message, -60.0) > 10:  # all of them stand in the log
                 part.shown = {message: time.monotonic(), **dict(list(part.shown.items())[:50])}
                 complain(f"{part.name}: {message}")
 
@@ -148,12 +148,12 @@ class Supervisor:
                 pids[str(part.process.pid)] = processes.identity(part.process.pid)
         try:
             write_privately(self.run_file, json.dumps(pids))
-        except OSError as error:  # a full disk: the service matters more than the note for the next start
+        except OSError as error:  # a full disk must not end the service; only the next start needs this file
             complain(f"{self.run_file} cannot be written: {(error.strerror or str(error)).lower()}")
 
 
 def take_over(places: Places) -> tuple[FileLock, int]:
-    """Make the data folder ours alone and end what a killed `./dev up` left; return the lock and how many that were.
+    """Lock the data folder and end the processes of a killed `./dev up`; return the lock and their number.
 
     :raises Trouble: another `./dev up` uses the data folder.
     """
@@ -166,13 +166,13 @@ def take_over(places: Places) -> tuple[FileLock, int]:
 
 
 def clear_leftovers(run_file: Path) -> int:
-    """End what a killed `./dev up` left, recognised by process id and start time; return how many."""
+    """End the processes of a killed `./dev up`, recognised by process id and start time; return their number."""
     try:
         remembered: dict[str, str | None] = json.loads(run_file.read_text())
     except (FileNotFoundError, ValueError):
         return 0
     found = [int(pid) for pid, identity in remembered.items() if identity and processes.identity(int(pid)) == identity]
-    for pid in found:  # all at once: each may need its seconds
+    for pid in found:  # all at once, since each may take seconds to end
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)
     for pid in found:
@@ -182,7 +182,7 @@ def clear_leftovers(run_file: Path) -> int:
 
 
 def _trouble_in(line: str) -> str:
-    """Return what a log line says when it is an error, else nothing."""
+    """Return the message of a log line that is an error; else an empty text."""
     if line.startswith("{"):
         try:
             record = json.loads(line)

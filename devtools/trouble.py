@@ -1,5 +1,5 @@
-"""What goes wrong in the tools: one sentence for the person at the terminal."""
+"""The expected errors of the tools."""
 
 
 class Trouble(Exception):
-    """One plain sentence; `./dev` prints it and exits 1."""
+    """An expected error; its message is one sentence, which `./dev` prints before it exits with 1."""

@@ -1,4 +1,4 @@
-"""`./dev up`: the whole service on this machine, from nothing to the line that says it is ready."""
+"""`./dev up`: starts the whole service on this machine and prints the line that says it is ready."""
 
 import errno
 import hashlib
@@ -30,7 +30,7 @@ _FIRST_ANSWER_SECONDS = 60
 
 
 def up(*, port: int, data: str | None) -> int:
-    """Start everything, print the address, and stay until Ctrl-C."""
+    """Start the service, print its address, and run until Ctrl-C."""
     places = open_places(data)
     _lock, _ = supervisor.take_over(places)  # held until this process ends
     run_file = places.data / "run.json"
@@ -50,11 +50,11 @@ def up(*, port: int, data: str | None) -> int:
 
 @contextmanager
 def naming_full_disk(places: Places) -> Iterator[None]:
-    """Name a full disk as the reason of whatever broke for it: each program has words of its own for that."""
+    """Report a full disk as the reason of errors that it causes, because each program words them differently."""
     try:
         yield
     except (OSError, Trouble, psycopg.Error) as error:
-        # Whoever wanted the space may have given back what he had taken of it by now.
+        # The program that failed may have freed its space by now, so its error is examined too.
         named = isinstance(error, psycopg.errors.DiskFull) or getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT)
         if named or places.is_full():
             raise Trouble(f"The disk is full: nothing is left for {places.data}.") from error
@@ -85,7 +85,7 @@ def _serve(backends: Backends, *, places: Places, run_file: Path, port: int, sto
 
 
 def prepare(backends: Backends, *, places: Places, environment: Mapping[str, str]) -> None:
-    """Migrate and lay in the demo data in one process, or in none when code, address and database are as they were.
+    """Migrate and create the demo data in one process; skip both if code, address and database are unchanged.
 
     :raises Trouble: the database cannot be prepared.
     """
@@ -114,7 +114,7 @@ def prepare(backends: Backends, *, places: Places, environment: Mapping[str, str
 
 
 def _first_answer(port: int) -> Callable[[], bool]:
-    """Return the condition that the service has answered; it gives up after a while."""
+    """Return the condition that the service has answered; it raises Trouble after a minute."""
     until = time.monotonic() + _FIRST_ANSWER_SECONDS
 
     def answered() -> bool:
@@ -135,7 +135,7 @@ def _announce(base_url: str, places: Places) -> None:
 
 
 def _watch_servers(backends: Backends, places: Places) -> Callable[[], None]:
-    """Return what starts another keeper when the one of the embedded servers was killed; the addresses stay the same."""
+    """Return a function that starts another keeper if the present one was killed; the socket paths stay the same."""
     servers = backends.servers
 
     def watch() -> None:
@@ -150,7 +150,7 @@ def _watch_servers(backends: Backends, places: Places) -> Callable[[], None]:
 
 
 class _Stop:
-    """Turns SIGINT and SIGTERM into an orderly end."""
+    """Handles SIGINT and SIGTERM by stopping the supervisor in order."""
 
     def __init__(self) -> None:
         self.supervisor: supervisor.Supervisor | None = None

@@ -1,1 +1,1 @@
-"""Append-only facts: the one outbox, and who did what."""
+"""The append-only table of events: the outbox of the platform, and the record of who did what."""

@@ -1,4 +1,4 @@
-"""What staff see of the ledger: columns only. The staff's site, a floor above, binds a tenant around them."""
+"""Columns of the ledger's admin pages. The admin site of `organizations` makes the pages and binds the tenant."""
 
 from typing import Any, ClassVar
 
@@ -6,7 +6,7 @@ from .models import Event, Pending
 
 
 class EventColumns:
-    """Facts, for looking only."""
+    """Recorded events, read-only."""
 
     model: ClassVar = Event
     list_display: ClassVar[Any] = (
@@ -32,7 +32,7 @@ class EventColumns:
 
 
 class PendingColumns:
-    """Facts that a subscriber has not handled yet."""
+    """Events that a subscriber has not handled yet."""
 
     model: ClassVar = Pending
     list_display: ClassVar[Any] = ("subscriber", "event_id", "attempts", "due_at", "last_error")

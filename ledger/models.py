@@ -1,4 +1,4 @@
-"""Tables of the ledger: one append-only row per thing that happened, and the little queue of those still to be told."""
+"""Tables of the ledger: one append-only row for each event, and the queue of events still to be handled."""
 
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from core.row_security import TableSecurity
 
 
 class Event(models.Model):
-    """A fact. Never updated, never deleted: privileges and a trigger see to it.
+    """A recorded event; never updated or deleted, which privileges and a trigger enforce.
 
     Personal data: none; ids only.
     """
@@ -43,7 +43,7 @@ class Event(models.Model):
 
 
 class Pending(models.Model):
-    """A fact that one after-commit subscriber has not handled yet; `due_at` doubles as the lease.
+    """An event that one after-commit subscriber has not handled yet; `due_at` is also the end of the lease.
 
     Personal data: none.
     """

@@ -1,4 +1,4 @@
-"""The door of the ledger: record a fact, hear of one, list the kinds there are."""
+"""What other apps use of the ledger: record facts, subscribe to them, list the event types."""
 
 from .backlogs import Backlog, backlog
 from .models import Event

@@ -1,4 +1,4 @@
-"""Writing facts, in the transaction of the change they tell of."""
+"""Recording of facts, in the transaction of the change that they describe."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ from .models import Event, Pending
 from .registry import EventType, Fact
 
 RELAY = "ledger.relay"
-_FEW = 4  # up to here statements that are prepared for one note each are the cheaper ones
+_FEW = 4  # up to this number one prepared statement for each row is cheaper than one for all
 
 _INSERT = pipeline.Statement.of(
     f"INSERT INTO ledger_event ({', '.join(Fact._fields)})"
@@ -28,7 +28,7 @@ _PENDING = pipeline.Statement.of(
 
 
 class Occurrence(NamedTuple):
-    """What happened to one resource, for those who record many facts at once."""
+    """One event of one resource, for recording many at once."""
 
     event: EventType
     resource_id: UUID
@@ -36,16 +36,16 @@ class Occurrence(NamedTuple):
 
 
 class UnknownEventType(ValueError):
-    """A programming error: the kind was never registered, so no catalogue would name it."""
+    """The event type is not registered, so the catalogue lacks it; a programming error."""
 
 
 @needs_transaction
 def record(
     *, actor: Actor, event: EventType, resource_id: UUID, at: datetime, resource_version: int | None = None
 ) -> Fact:
-    """Write one fact in the caller's transaction, so it exists if and only if the change does.
+    """Record one fact in the caller's transaction, so that it exists if and only if the change does.
 
-    :raises UnknownEventType: its class is not registered.
+    :raises UnknownEventType: the event's class is not registered.
     """
     fact = _fact(actor, event, resource_id, at, resource_version)
     pipeline.run([*_calls([fact])])
@@ -54,9 +54,9 @@ def record(
 
 @needs_transaction
 def record_many(*, actor: Actor, occurrences: Sequence[Occurrence], at: datetime) -> list[Fact]:
-    """Write many facts of one moment in the caller's transaction: one round trip, whatever their number.
+    """Record many facts of one instant in the caller's transaction, in one round trip whatever their number.
 
-    :raises UnknownEventType: the class of one is not registered; nothing is written.
+    :raises UnknownEventType: the class of an event is not registered; nothing is written.
     """
     facts = _facts(actor, occurrences, at)
     if facts:
@@ -66,9 +66,9 @@ def record_many(*, actor: Actor, occurrences: Sequence[Occurrence], at: datetime
 
 @needs_transaction
 def statements_of_many(*, actor: Actor, occurrences: Sequence[Occurrence], at: datetime) -> list[pipeline.Call]:
-    """The statements that write many facts, for an action that sends them in this transaction together with its own.
+    """Return the statements that record many facts, for an action that sends them in one trip with its own.
 
-    :raises UnknownEventType: the class of one is not registered.
+    :raises UnknownEventType: the class of an event is not registered.
     """
     facts = _facts(actor, occurrences, at)
     return [*_calls(facts)] if facts else []
@@ -78,9 +78,9 @@ def statements_of_many(*, actor: Actor, occurrences: Sequence[Occurrence], at: d
 def statements(
     *, actor: Actor, event: EventType, resource_id: UUID, at: datetime, resource_version: int | None = None
 ) -> list[pipeline.Call]:
-    """The statements that write one fact, for an action that sends them in this transaction together with its own.
+    """Return the statements that record one fact, for an action that sends them in one trip with its own.
 
-    :raises UnknownEventType: its class is not registered.
+    :raises UnknownEventType: the event's class is not registered.
     """
     return [*_calls([_fact(actor, event, resource_id, at, resource_version)])]
 
@@ -111,24 +111,24 @@ def _fact(actor: Actor, event: EventType, resource_id: UUID, at: datetime, resou
 
 
 def _calls(facts: Sequence[Fact]) -> Iterator[pipeline.Call]:
-    """The facts, what the subscribers inside the transaction add to them, and a note for each of those after it."""
+    """Yield the inserts of the facts, the statements of inside subscribers, and the inserts for after-commit ones."""
     if len(facts) == 1:
         yield pipeline.Call(_INSERT, [*map(rows.text, facts[0])])
     else:
         yield rows.insert_all(Event, [fact._asdict() for fact in facts])
     for handler, wanted in registry.inside_handlers(facts):
         yield from handler(wanted) or ()
-    notes = [(fact, name) for fact in facts for name in registry.after_names(fact.type)]
-    if len(notes) > _FEW:
-        yield rows.insert_all(Pending, [_note(fact, name) for fact, name in notes])
+    pending = [(fact, name) for fact in facts for name in registry.after_names(fact.type)]
+    if len(pending) > _FEW:
+        yield rows.insert_all(Pending, [_pending_row(fact, name) for fact, name in pending])
     else:
-        for fact, name in notes:
+        for fact, name in pending:
             yield pipeline.Call(_PENDING, [uuid7_text(), str(fact.tenant_id), str(fact.id), name])
-    if notes:
+    if pending:
         jobs.enqueue(RELAY, expires_seconds=5)
 
 
-def _note(fact: Fact, subscriber: str) -> dict[str, object]:
+def _pending_row(fact: Fact, subscriber: str) -> dict[str, object]:
     return {
         "id": uuid7_text(),
         "tenant_id": fact.tenant_id,

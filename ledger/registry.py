@@ -1,4 +1,4 @@
-"""Every kind of fact the platform can record, and who wants to hear of it."""
+"""The registered event types, their subscribers, and the representations of their resources."""
 
 import dataclasses
 import re
@@ -22,11 +22,11 @@ _NAME = re.compile(r"[a-z][a-z_]*\.[a-z][a-z_]*|fhir\.[A-Za-z]+\.[a-z]+")
 
 @dataclasses.dataclass(frozen=True)
 class EventType:
-    """Base of the frozen dataclasses in every app's `events.py`; the fields are the thin payload (no personal data).
+    """Base of the frozen dataclasses in every app's `events.py`; the fields are the payload, without personal data.
 
-    `data_class` is what the resource itself holds, behind its href: `none`, `personal` (of staff), `phi` (of patients).
-    `href` names `{id}` or a field of the payload. A text field may tell the catalogue what it looks like:
-    `field(metadata={"example": "Patient/{id}"})`.
+    `data_class` says what data the resource behind `href` holds: `none`, `personal` (of staff), `phi` (of patients).
+    `href` is an address that contains `{id}` or a field of the payload. A text field may have an example for the
+    catalogue: `field(metadata={"example": "Patient/{id}"})`.
     """
 
     type: ClassVar[str]
@@ -36,12 +36,12 @@ class EventType:
     data_class: ClassVar[str] = "none"
 
     def payload(self) -> dict[str, Any]:
-        """The fields as JSON values."""
+        """Return the fields as JSON values."""
         return dict(vars(self))
 
 
 class Fact(NamedTuple):
-    """One fact while it is being recorded; the names are the columns of the ledger, in their order."""
+    """An event while it is being recorded; the fields are the columns of `ledger_event`, in their order."""
 
     id: UUID
     tenant_id: UUID
@@ -60,7 +60,7 @@ class Fact(NamedTuple):
 
 
 class Representation(NamedTuple):
-    """How a resource reads over the API: the scope that may read it, and SQL for its JSON ($1 its id, $2 its tenant)."""
+    """The JSON of a resource as the API answers it: the scope needed to read it, and its SQL ($1 id, $2 tenant)."""
 
     scope: str
     sql: str
@@ -73,56 +73,56 @@ _after: dict[str, tuple[frozenset[str] | None, Handler]] = {}
 
 
 def register(kind: Kind) -> Kind:
-    """Add a kind of fact to the catalogue.
+    """Add an event type to the catalogue.
 
-    :raises ValueError: the name is not `resource.past_tense`, or is taken, or the class of data is unknown.
+    :raises ValueError: the name is not `resource.past_tense`, or is taken, or the data class is unknown.
     """
     if kind.data_class not in DATA_CLASSES:
-        raise ValueError(f"not a class of data: {kind.data_class}")
+        raise ValueError(f"not a data class: {kind.data_class}")
     if not _NAME.fullmatch(kind.type):
         raise ValueError(f"not an event name: {kind.type}")
     if _kinds.get(kind.type, kind).__qualname__ != kind.__qualname__:
-        raise ValueError(f"two kinds are called {kind.type}")
+        raise ValueError(f"two event types are named {kind.type}")
     _kinds[kind.type] = kind
     return kind
 
 
 def catalogue() -> dict[str, type[EventType]]:
-    """All registered kinds by name."""
+    """Return all registered event types by name."""
     return dict(sorted(_kinds.items()))
 
 
 def represent(resource: str, *, scope: str, sql: str) -> None:
-    """Offer how resources of a kind read over the API, for those who want more of a fact than its thin payload."""
+    """Register the representation of a type of resource, for events that carry more than the thin payload."""
     _representations[resource] = Representation(scope, sql)
 
 
 def representation_of(kind: str) -> Representation | None:
-    """How the resource of a kind of fact reads, or None: nobody offers it, or it holds patients' data."""
+    """Return the representation of an event type's resource; None if none is registered or it holds patients' data."""
     found = _kinds[kind]
     return None if found.data_class == "phi" else _representations.get(found.resource)
 
 
 def is_registered(kind: str) -> bool:
-    """Tell whether a name stands in the catalogue."""
+    """Tell whether an event type of this name is registered."""
     return kind in _kinds
 
 
 def href_of(kind: str) -> str:
-    """Where the resource of a registered kind is fetched; "" where it cannot be."""
+    """Return the address pattern of a registered event type's resource; "" if it cannot be fetched."""
     return _kinds[kind].href
 
 
 def subscribe(handler: InsideHandler, types: Iterable[str] | None = None) -> None:
-    """Call `handler(facts)` inside the transaction that records facts of these types (None: all), one or many at once.
+    """Register a handler that is called with the facts of these types (None: all) in the transaction that records them.
 
-    The statements it gives back run right behind the facts' own, in the same round trip.
+    The statements that it returns run directly after the inserts of the facts, in the same round trip.
     """
     _inside.append((frozenset(types) if types is not None else None, handler))
 
 
 def after_commit(name: str, types: Iterable[str] | None = None) -> Callable[[Handler], Handler]:
-    """Register a handler that the relay runs after the commit, at least once, bound to the fact's tenant."""
+    """Register a handler that the relay calls after the commit with each event of these types, at least once."""
 
     def add(handler: Handler) -> Handler:
         _after[name] = (frozenset(types) if types is not None else None, handler)
@@ -132,18 +132,18 @@ def after_commit(name: str, types: Iterable[str] | None = None) -> Callable[[Han
 
 
 def inside_handlers(facts: Sequence[Fact]) -> Iterator[tuple[InsideHandler, list[Fact]]]:
-    """Handlers that take part in the recording transaction, each with the facts it wants."""
+    """Yield the handlers that take part in the recording transaction, each with the facts of its types."""
     for types, handler in _inside:
         if wanted := [fact for fact in facts if types is None or fact.type in types]:
             yield handler, wanted
 
 
 def after_names(kind: str) -> list[str]:
-    """Names of the subscribers to be told after the commit."""
+    """Return the names of the after-commit subscribers of an event type."""
     return [name for name, (types, _) in _after.items() if types is None or kind in types]
 
 
 def after_handler(name: str) -> Handler | None:
-    """The handler behind a subscriber's name; None where a release dropped it."""
+    """Return the handler of an after-commit subscriber; None if a later release removed it."""
     found = _after.get(name)
     return found[1] if found else None

@@ -1,6 +1,6 @@
-"""After the commit: hand facts to their subscribers, at least once, whatever died in between.
+"""The relay: hands events to their after-commit subscribers, at least once, even if a process dies in between.
 
-Rows of `ledger_pending` are claimed by moving `due_at` ahead (the lease); a handler that fails is tried again later.
+A row of `ledger_pending` is claimed by moving `due_at` ahead (the lease); a handler that fails is called again later.
 """
 
 import logging
@@ -21,7 +21,7 @@ MAX_ATTEMPTS = 30
 
 
 def run_once() -> int:
-    """Handle one batch of due rows and tell how many were handled well."""
+    """Handle one batch of due rows; return how many handlers succeeded."""
     return sum(_handle(row) for row in _claim())
 
 
@@ -44,7 +44,7 @@ def _handle(row: Pending) -> bool:
             event = Event.objects.get(tenant_id=row.tenant_id, id=row.event_id)
         if handler is not None:
             handler(event)
-    except Exception as error:  # one subscriber's fault must not stop the others; it is kept with the row
+    except Exception as error:  # one failing subscriber must not stop the others; its error is kept in the row
         _postpone(row, type(error).__name__)
         log.warning("subscriber failed", extra={"subscriber": row.subscriber, "error": type(error).__name__})
         return False

@@ -1,4 +1,4 @@
-"""The relay as a Celery task: rung after a commit, and swept every second by beat."""
+"""The relay as a Celery task: sent after a commit that recorded events, and every second by beat."""
 
 from celery import shared_task
 
@@ -8,7 +8,7 @@ from .recording import RELAY
 
 @shared_task(name=RELAY, ignore_result=True, acks_late=False)
 def run_relay() -> None:
-    """Handle due facts until none is left, ten batches at most."""
+    """Handle due events until none is left, at most ten batches."""
     for _ in range(10):
         if relay.run_once() == 0:
             return

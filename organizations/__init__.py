@@ -1,1 +1,1 @@
-"""Who may do what, where: organizations, tenants, locations, memberships, keys, tokens."""
+"""Organizations, tenants, locations, memberships, API keys and tokens: who may do what in which tenant."""

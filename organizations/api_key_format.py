@@ -14,7 +14,7 @@ _FORM = re.compile(r"hpk_(live|test)_([0-9A-Za-z]{8})_([0-9A-Za-z]{32})([0-9A-Za
 
 @dataclass(frozen=True, slots=True)
 class PlainKey:
-    """A key in the clear; never stored."""
+    """A whole key in plain text; never stored."""
 
     environment: str
     key_id: str
@@ -28,25 +28,25 @@ class PlainKey:
 
     @property
     def last4(self) -> str:
-        """The last four characters, to tell keys apart by eye."""
+        """The last four characters, by which people tell keys apart."""
         return self.text[-4:]
 
     def digest(self) -> str:
-        """What is stored: an HMAC under the server's pepper."""
+        """The stored form of the secret: an HMAC under the server's pepper."""
         return key_ring().digest(self.secret, purpose=PURPOSE)
 
     def matches(self, digest: str) -> bool:
-        """Compare in constant time."""
+        """Compare the secret with a stored digest in constant time."""
         return key_ring().matches(self.secret, digest, purpose=PURPOSE)
 
 
 def new_key(environment: str = "live") -> PlainKey:
-    """Make a key with a fresh id and 190 bits of secret."""
+    """Make a key with a new id and a secret of 190 bits."""
     return PlainKey(environment, random_text(8), random_text(32))
 
 
 def parse(text: str) -> PlainKey | None:
-    """Read a key, or None where form or checksum are wrong."""
+    """Read a key; None if its form or its checksum is wrong."""
     found = _FORM.fullmatch(text)
     if found is None or checksum(text[:-6]) != found[4]:
         return None

@@ -1,4 +1,4 @@
-"""The app of organizations; seeds the platform's roles and builds the lifecycle guards after every migration."""
+"""The Django app; after every migration it builds the lifecycle guards and seeds the platform's roles."""
 
 from typing import Any
 
@@ -10,15 +10,15 @@ OWNER = "owner"
 
 
 class OrganizationsConfig(AppConfig):
-    """Who may do what, where."""
+    """Organizations, tenants and memberships."""
 
     name = "organizations"
     default_auto_field = "django.db.models.BigAutoField"
     verbose_name = "Organizations"
 
     def ready(self) -> None:
-        """Register the facts of this app, and what happens after a migration."""
-        from . import events  # noqa: F401  # registers the kinds of facts
+        """Register the events of this app and its work after a migration."""
+        from . import events  # noqa: F401  # registers the types of events
 
         post_migrate.connect(_after_migrate, sender=self, dispatch_uid="organizations")
 

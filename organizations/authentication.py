@@ -1,8 +1,9 @@
-"""The authenticator of the API: three checks, never mixed: who (credential), where (membership), what (scopes).
+"""The authenticator of the API: three separate checks, of the credential, the membership and the scopes.
 
-The statement that proves the membership is also the one that binds the tenant: `set_config` stands in its select list, so
-it runs only for the row that proves it. Credentials are cached for seconds to be counted before the database is asked;
-whether a key, session, user or membership still stands is asked by the proof itself, on every request.
+One statement proves the membership and binds the tenant: `set_config` is in its select list, so it runs only for the
+row that proves the membership. Verified credentials are cached for seconds, so that a request is counted against its
+rate limit before the database is read. On every request the proof checks that key, session, user and membership are
+still valid.
 """
 
 import hashlib
@@ -40,41 +41,41 @@ INVALID = 'Bearer realm="api", error="invalid_token", ApiKey realm="api"'
 
 
 class CredentialRequired(Unauthenticated):
-    """Neither X-API-Key nor a bearer token."""
+    """The request has neither X-API-Key nor a bearer token."""
 
     code = "not_authenticated"
 
 
 class InvalidCredential(Unauthenticated):
-    """Unknown, altered, expired, revoked, or of an inactive holder; the reason is not told."""
+    """The credential is unknown, altered, expired or revoked, or its holder is inactive."""
 
     code = "invalid_token"
     title = "The credential is invalid or expired."
 
 
 class TwoCredentials(Malformed):
-    """X-API-Key and Authorization together: which one counts would be a guess."""
+    """X-API-Key and Authorization were sent together; which one counts would be a guess."""
 
     code = "invalid_request"
     title = "Send exactly one credential."
 
 
 class TenantForbidden(Forbidden):
-    """No such tenant, or no active membership in it; one answer for both."""
+    """The tenant does not exist, or the caller has no active membership in it; the answer is the same."""
 
     code = "tenant_forbidden"
     title = "There is no active membership in this tenant."
 
 
 class MembershipForbidden(Forbidden):
-    """X-Membership-Id is not the subject's active membership in this tenant."""
+    """X-Membership-Id does not name the caller's active membership in this tenant."""
 
     code = "membership_forbidden"
     title = "This is not your active membership in the tenant."
 
 
 class TenantSuspended(Forbidden):
-    """The tenant may not do this now."""
+    """The state of the tenant does not allow this request."""
 
     code = "tenant_suspended"
     title = "The tenant is suspended."
@@ -82,7 +83,7 @@ class TenantSuspended(Forbidden):
 
 
 class TenantRequired(Malformed):
-    """X-Tenant-Id is absent and the subject has several tenants."""
+    """X-Tenant-Id is missing, and the caller is a member of several tenants."""
 
     code = "tenant_required"
     title = "X-Tenant-Id is required."
@@ -115,13 +116,13 @@ class Authenticator:
         self._keys: dict[bytes, tuple[float, Subject, tuple[str, ...]]] = {}
         self._tokens: dict[bytes, tuple[float, Subject]] = {}
 
-    # -- who ---------------------------------------------------------------------------------------------------------
+    # -- credential ----------------------------------------------------------------------------------------------------
 
     def subject(self, request: HttpRequest) -> Subject:
         """Prove the one credential of the request.
 
-        :raises Unauthenticated: none, or an invalid one.
-        :raises TwoCredentials: both kinds.
+        :raises Unauthenticated: there is no credential, or it is invalid.
+        :raises TwoCredentials: there is an API key and a bearer token.
         """
         key, bearer = request.META.get("HTTP_X_API_KEY"), request.META.get("HTTP_AUTHORIZATION")
         if key is not None and bearer is not None:
@@ -192,22 +193,24 @@ class Authenticator:
         _bounded(self._tokens)[digest] = (float(claims.exp), subject)
         return subject
 
-    # -- where -------------------------------------------------------------------------------------------------------
+    # -- membership ----------------------------------------------------------------------------------------------------
 
     def proof(self, subject: Subject, tenant_id: UUID) -> Call:
-        """The statement that proves and binds; see `proofs`."""
+        """The statement that proves the membership and binds the tenant; see `membership_sql`."""
         if subject.bound_tenant_id not in (None, tenant_id):
             raise TenantForbidden
         return membership_sql.one_tenant(subject, tenant_id, OWN)
 
     def actor(self, subject: Subject, tenant_id: UUID, proof: Rows, request: HttpRequest, *, writing: bool) -> Actor:
-        """Read the proof.
+        """Make the actor from the rows of the proof.
 
-        :raises InvalidCredential: the key, session or holder ended since it was cached.
-        :raises TenantForbidden, MembershipForbidden, TenantSuspended: as named.
+        :raises InvalidCredential: key, session or holder became invalid since the credential was cached.
+        :raises TenantForbidden: there is no active membership, or the tenant is closed.
+        :raises MembershipForbidden: X-Membership-Id names another membership.
+        :raises TenantSuspended: the tenant's state does not allow the request.
         """
         if not len(proof):
-            self._still_alive(subject)
+            self._require_valid_credential(subject)
             raise TenantForbidden
         actor, grant = _actor(subject, proof, 0, getattr(request, "request_id", ""), origin_of(request))
         wanted = request.META.get("HTTP_X_MEMBERSHIP_ID")
@@ -222,7 +225,7 @@ class Authenticator:
         return actor
 
     def only_tenant(self, subject: Subject) -> UUID:
-        """The credential's only tenant.
+        """Return the only tenant that the credential reaches.
 
         :raises TenantRequired: there are several.
         :raises TenantForbidden: there is none.
@@ -233,29 +236,29 @@ class Authenticator:
         if not found:
             raise TenantForbidden
         if len(found) > 1:
-            raise TenantRequired("The subject has several tenants: name one in X-Tenant-Id.")
+            raise TenantRequired("You are a member of several tenants: name one in X-Tenant-Id.")
         return found[0].tenant_id
 
     def reach(self, subject: Subject, request: HttpRequest) -> list[Actor]:
-        """The subject in each tenant where it is an active member and the tenant is open."""
+        """List the subject as an actor in each tenant that is not closed and where it is an active member."""
         return self._memberships(subject, getattr(request, "request_id", ""), origin_of(request))
 
     def _memberships(self, subject: Subject, request_id: str, origin: Origin) -> list[Actor]:
         (rows,) = pipeline.run([membership_sql.all_tenants(subject)])
         if not len(rows):
-            self._still_alive(subject)
+            self._require_valid_credential(subject)
         return [_actor(subject, rows, n, request_id, origin)[0] for n in range(len(rows))]
 
-    def _still_alive(self, subject: Subject) -> None:
-        (rows,) = pipeline.run([membership_sql.alive(subject)])
+    def _require_valid_credential(self, subject: Subject) -> None:
+        (rows,) = pipeline.run([membership_sql.valid_credential(subject)])
         if not len(rows):
             self._keys.clear()
             raise InvalidCredential(headers={"WWW-Authenticate": INVALID})
 
-    # -- what was refused --------------------------------------------------------------------------------------------
+    # -- security log --------------------------------------------------------------------------------------------------
 
     def report(self, refusal: PlatformError, request: HttpRequest, subject: Subject | None) -> None:
-        """Write one line of the security log in a transaction of its own; it never hinders the answer."""
+        """Write a refusal to the security log in its own transaction; if that fails, the answer is still sent."""
         claimed = parse_uuid(request.META.get("HTTP_X_TENANT_ID", ""))
         match = request.resolver_match
         row = [
@@ -272,17 +275,17 @@ class Authenticator:
             if not connection.in_atomic_block:
                 pipeline.run([Call(membership_sql.REPORT, row)])
         except Error:
-            log.warning("security log unavailable", extra={"code": refusal.code})
+            log.warning("security log entry not written", extra={"code": refusal.code})
 
 
 @lru_cache(maxsize=4096)
 def _dotted(text: bytes) -> frozenset[str]:
-    """A JSON list of scopes, with dots."""
+    """Read a JSON list of scopes; `x:y` becomes `x.y`."""
     return frozenset(scope.replace(":", ".") for scope in orjson.loads(text))
 
 
 class _Grant(NamedTuple):
-    """What a membership gives; `reads_suspended` tells whether a suspended tenant may be read."""
+    """The rights of a membership; `reads_suspended` tells whether the tenant may be read while it is suspended."""
 
     membership_id: UUID
     tenant_id: UUID
@@ -299,7 +302,7 @@ class _Grant(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _grant(raw: tuple[bytes | None, ...]) -> _Grant:
-    """Read one row of a proof; the same bytes are read once, since a membership seldom changes between two requests."""
+    """Parse one row of a proof; cached by its bytes, since a membership seldom changes between two requests."""
     proof = read(membership_sql.Proof, raw)
     return _Grant(
         membership_id=proof.membership_id,
@@ -317,24 +320,24 @@ def _grant(raw: tuple[bytes | None, ...]) -> _Grant:
 
 
 @lru_cache(maxsize=4096)
-def _both(held: frozenset[str], narrowed: frozenset[str] | None, *, one_patient: bool) -> frozenset[str]:
-    """The scopes of the roles, as far as the credential holds them too; None narrows nothing.
+def _effective_scopes(held: frozenset[str], narrowed: frozenset[str] | None, *, one_patient: bool) -> frozenset[str]:
+    """Return the scopes that both the roles and the credential hold; None as `narrowed` keeps those of the roles.
 
-    Of a token for one patient only those of the clinical record count: nothing else could be held to that patient.
+    A token for one patient keeps only the scopes of the clinical record: other data cannot be limited to a patient.
     """
     found = held if narrowed is None else held & smart.implied(narrowed)
     return found & smart.OF_RECORD if one_patient else found
 
 
 def _actor(subject: Subject, rows: Rows, number: int, request_id: str, origin: Origin) -> tuple[Actor, _Grant]:
-    """One row of a proof as an actor."""
+    """Make an actor from one row of a proof."""
     grant = _grant(rows.raw(membership_sql.Proof, number))
     actor = Actor(
         subject=subject,
         tenant_id=grant.tenant_id,
         membership_id=grant.membership_id,
         roles=grant.roles,
-        scopes=_both(grant.scopes, subject.scopes, one_patient=bool(subject.patient)),
+        scopes=_effective_scopes(grant.scopes, subject.scopes, one_patient=bool(subject.patient)),
         location_ids=grant.location_ids,
         tenant_kinds=grant.kinds,
         features=grant.features,
@@ -347,14 +350,14 @@ def _actor(subject: Subject, rows: Rows, number: int, request_id: str, origin: O
 
 
 def _bounded(cache: dict[K, V]) -> dict[K, V]:
-    """The cache, emptied when it has grown too large."""
+    """Return the cache, emptied if it has grown too large."""
     if len(cache) > 20_000:
         cache.clear()
     return cache
 
 
 def origin_of(request: HttpRequest) -> Origin:
-    """Where a request came from; the user agent is cut to what an audit entry keeps."""
+    """Return the address and user agent of a request; the user agent is cut to the length an audit entry keeps."""
     agent = request.META.get("HTTP_USER_AGENT", "")[:USER_AGENT_LENGTH]
     return Origin(_client_address(request), agent if agent.isprintable() else "".join(filter(str.isprintable, agent)))
 

@@ -1,4 +1,4 @@
-"""What a tenant may configure: one JSON Schema per section, the defaults, and the checks that a schema cannot say.
+"""The settings of a tenant: one JSON Schema per section, the defaults, and the checks that a schema cannot express.
 
 A key marked `x-secret` is shown only to those who may configure. Source of the policy keys: contract, organizations
 "Policy keys". Source of the dialect: JSON Schema draft 2020-12.
@@ -95,7 +95,7 @@ SCHEMAS: Mapping[str, dict[str, Any]] = {
     "branding": {"$schema": DIALECT, "title": "Branding", **_BRANDING},
 }
 
-_READABLE_TOGETHER = (("on_primary_color", "primary_color"), ("text_color", "background_color"))
+_TEXT_AND_BACKGROUND = (("on_primary_color", "primary_color"), ("text_color", "background_color"))
 
 _CODES = {
     "additionalProperties": "unknown_field",
@@ -135,7 +135,7 @@ _validators = {
 
 
 def defaults() -> Sections:
-    """This function will return every key with the platform's default, section by section."""
+    """Return the platform's default of every setting, section by section."""
     return {
         section: {key: rule["default"] for key, rule in schema["properties"].items()}
         for section, schema in SCHEMAS.items()
@@ -143,29 +143,29 @@ def defaults() -> Sections:
 
 
 def is_secret(section: str, key: str) -> bool:
-    """This function will tell whether a key is hidden from those who may not configure."""
+    """Tell whether a setting is hidden from members who may not configure."""
     return bool(SCHEMAS[section]["properties"].get(key, {}).get("x-secret"))
 
 
 def faults(sections: Mapping[str, Any]) -> list[FieldError]:
-    """This function will list what is wrong with the given values; an empty list is a valid configuration."""
+    """List the faults of the given settings; a valid configuration has none."""
     found = [FieldError(name, "unknown_field", "Unknown section.") for name in sections if name not in SCHEMAS]
     for name, values in sections.items():
         if name in SCHEMAS:
-            errors = sorted(_validators[name].iter_errors(_pointed(values)), key=_order)
+            errors = sorted(_validators[name].iter_errors(_with_fractions(values)), key=_order)
             found.extend(fault for error in errors for fault in _explain(name, error))
     return found
 
 
 def contrast_faults(branding: Mapping[str, str]) -> list[FieldError]:
-    """This function will list pairs of colours, in effect together, that cannot be read on one another.
+    """List the pairs of colours in effect whose contrast is too low to read.
 
     Source: WCAG 2.2, success criterion 1.4.3 (ratio 4.5 for text).
     """
-    pairs = ((front, back, contrast(branding[front], branding[back])) for front, back in _READABLE_TOGETHER)
+    pairs = ((front, back, contrast(branding[front], branding[back])) for front, back in _TEXT_AND_BACKGROUND)
     return [
         FieldError(
-            f"branding.{back}", "contrast_too_low", f"Contrast with {front} is {ratio:.2f}, at least 4.5 is needed."
+            f"branding.{back}", "contrast_too_low", f"The contrast with {front} is {ratio:.2f}; at least 4.5 is needed."
         )
         for front, back, ratio in pairs
         if ratio < MINIMUM_CONTRAST
@@ -173,7 +173,7 @@ def contrast_faults(branding: Mapping[str, str]) -> list[FieldError]:
 
 
 def contrast(one: str, other: str) -> float:
-    """This function will return the contrast ratio of two `#RRGGBB` colours, 1 to 21. Source: WCAG 2.2 glossary."""
+    """Return the contrast ratio of two `#RRGGBB` colours, from 1 to 21. Source: WCAG 2.2 glossary."""
     darker, lighter = sorted((_luminance(one), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
@@ -184,46 +184,46 @@ def _luminance(color: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def _pointed(value: Any) -> Any:
-    """Keep a number with a decimal point from passing for an integer: JSON Schema accepts 1.0 as one, a setting does not."""
+def _with_fractions(value: Any) -> Any:
+    """Give whole decimals a fraction: JSON Schema accepts 1.0 as an integer, a setting does not."""
     if isinstance(value, Mapping):
-        return {name: _pointed(member) for name, member in value.items()}
+        return {name: _with_fractions(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [_pointed(member) for member in value]
+        return [_with_fractions(member) for member in value]
     if isinstance(value, Decimal) and value == value.to_integral_value():
         return value + Decimal("0.5")
     return value
 
 
 def _order(error: jsonschema_rs.ValidationError) -> tuple[list[str], bool, list[str]]:
-    """Return the sort key of an error: by place, a wrong type before what else is wrong."""
+    """Sort errors by their path, and a wrong type before other faults of the same value."""
     path = [str(part) for part in error.schema_path]
     return [str(part) for part in error.instance_path], path[-1] != "type", path
 
 
 def _explain(section: str, error: jsonschema_rs.ValidationError) -> Iterator[FieldError]:
-    place = ".".join([section, *map(str, error.instance_path)])
+    path = ".".join([section, *map(str, error.instance_path)])
     keyword = str(error.schema_path[-1])
     code = _CODES.get(keyword, "invalid")
     kind: Any = error.kind
     if keyword == "additionalProperties":
         for key in sorted(kind.unexpected):
-            yield FieldError(f"{place}.{key}", code, "Unknown setting.")
+            yield FieldError(f"{path}.{key}", code, "Unknown setting.")
     elif keyword == "required":
-        yield FieldError(f"{place}.{kind.property}", code, "This setting is required.")
+        yield FieldError(f"{path}.{kind.property}", code, "This setting is required.")
     else:
-        asked: Any = reduce(getitem, error.schema_path, SCHEMAS[section])  # type: ignore[arg-type]  # a path of keys
-        yield FieldError(place, code, _sentence(keyword, asked))
+        rule: Any = reduce(getitem, error.schema_path, SCHEMAS[section])  # type: ignore[arg-type]  # a path of keys
+        yield FieldError(path, code, _sentence(keyword, rule))
 
 
-def _sentence(keyword: str, asked: Any) -> str:
-    """Say what is asked for, never what was sent: a value may be a secret or very long."""
+def _sentence(keyword: str, rule: Any) -> str:
+    """Name the rule, never the value that was sent: it may be a secret or very long."""
     rules = {
-        "type": lambda: f"Must be of type {' or '.join([asked] if isinstance(asked, str) else asked)}.",
-        "enum": lambda: f"Must be one of {', '.join(asked)}.",
-        "minimum": lambda: f"Must be at least {asked}.",
-        "maximum": lambda: f"Must be at most {asked}.",
-        "format": lambda: f"Must be a valid {asked}.",
-        "pattern": lambda: f"Must match {asked}.",
+        "type": lambda: f"Must be of type {' or '.join([rule] if isinstance(rule, str) else rule)}.",
+        "enum": lambda: f"Must be one of {', '.join(rule)}.",
+        "minimum": lambda: f"Must be at least {rule}.",
+        "maximum": lambda: f"Must be at most {rule}.",
+        "format": lambda: f"Must be a valid {rule}.",
+        "pattern": lambda: f"Must match {rule}.",
     }
-    return rules.get(keyword, lambda: f"Breaks the rule {keyword} {asked}.")()
+    return rules.get(keyword, lambda: f"Breaks the rule {keyword} {rule}.")()

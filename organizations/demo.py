@@ -1,4 +1,4 @@
-"""The demo world of `operations.md`: five tenants, their people, two keys and a client, with secrets made on this machine."""
+"""The demo data of `operations.md`: tenants, their members, API keys and an OAuth client, with random secrets."""
 
 import json
 import os
@@ -51,25 +51,25 @@ KEY_NAME = "Demo key"
 
 @dataclass
 class _Seed:
-    """One run: what the file held before, what it will hold."""
+    """One run: the content of the earlier file, the tenants, and what this run created."""
 
-    held: dict[str, Any]
+    earlier: dict[str, Any]
     at: datetime
     tenants: dict[str, Tenant] = field(default_factory=dict)
     made: list[str] = field(default_factory=list)
 
-    def kept(self, *path: str) -> dict[str, Any]:
-        """A part of the earlier file, empty where it had none."""
-        found: Any = self.held
+    def earlier_object(self, *path: str) -> dict[str, Any]:
+        """Return an object of the earlier file; empty if the file has none there."""
+        found: Any = self.earlier
         for name in path:
             found = found.get(name, {}) if isinstance(found, dict) else {}
         return found if isinstance(found, dict) else {}
 
 
 def seed(path: Path, *, at: datetime) -> list[str]:
-    """This function will lay in the demo world and write its credentials; what still holds stays. Returns what was made."""
+    """Create the demo data and write its credentials; existing rows are kept. Returns what was created."""
     run = _Seed(_read(path), at)
-    if _holds(run.held):
+    if _is_complete(run.earlier):
         return []
     for name, (title, kind) in TENANTS.items():
         spec = TenantSpec(slug=f"demo-{name.replace('_', '-')}", name=title, kinds=(kind,))
@@ -98,7 +98,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, document: dict[str, Any]) -> None:
-    """Replace the file in one step; nobody but the owner may ever read it."""
+    """Replace the file in one step; at no moment may anybody but its owner read it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     draft.unlink(missing_ok=True)
@@ -107,21 +107,21 @@ def _write(path: Path, document: dict[str, Any]) -> None:
     draft.replace(path)
 
 
-def _holds(held: dict[str, Any]) -> bool:
-    """Tell, without proving each password, whether the file is of this database and nothing of it is missing."""
+def _is_complete(earlier: dict[str, Any]) -> bool:
+    """Tell whether the database has everything in the file; of the passwords only the administrator's is checked."""
     try:
-        if (held["base_url"], held["fhir_base_url"]) != (settings.BASE_URL, settings.FHIR_BASE_URL):
+        if (earlier["base_url"], earlier["fhir_base_url"]) != (settings.BASE_URL, settings.FHIR_BASE_URL):
             return False
-        tenants = [held["tenants"][name]["id"] for name in TENANTS]
+        tenants = [earlier["tenants"][name]["id"] for name in TENANTS]
         people = {
-            held["admin"]["email"]: held["admin"],
-            **{held["users"][name]["email"]: held["users"][name] for name in USERS},
+            earlier["admin"]["email"]: earlier["admin"],
+            **{earlier["users"][name]["email"]: earlier["users"][name] for name in USERS},
         }
-        plain = [api_key_format.parse(held["api_keys"][name]) for name in KEYS]
-        client_id = held["oauth_clients"][CLIENT]["client_id"]
+        plain = [api_key_format.parse(earlier["api_keys"][name]) for name in KEYS]
+        client_id = earlier["oauth_clients"][CLIENT]["client_id"]
     except (KeyError, TypeError):
         return False
-    admin = User.objects.filter(email=held["admin"]["email"]).first()
+    admin = User.objects.filter(email=earlier["admin"]["email"]).first()
     working = ApiKey.objects.filter(key_id__in=[key.key_id for key in plain if key], status="active")
     return (
         Tenant.objects.filter(pk__in=tenants, status=Tenant.Status.ACTIVE).count() == len(TENANTS)
@@ -129,14 +129,14 @@ def _holds(held: dict[str, Any]) -> bool:
         and working.count() == len(KEYS)
         and OAuthApplication.objects.filter(client_id=client_id, approved_at__isnull=False).exists()
         and admin is not None
-        and check_password(held["admin"]["password"], admin.password)
+        and check_password(earlier["admin"]["password"], admin.password)
     )
 
 
-def _password(run: _Seed, user: User, kept: dict[str, Any]) -> str:
-    """The password of the file where it is the person's, else a new one."""
-    known = str(kept.get("password") or "")
-    if known and kept.get("email") == user.email and user.check_password(known):
+def _password(run: _Seed, user: User, earlier: dict[str, Any]) -> str:
+    """Return the password in the file if it is still valid, else set a new one."""
+    known = str(earlier.get("password") or "")
+    if known and earlier.get("email") == user.email and user.check_password(known):
         return known
     chosen = secrets.token_urlsafe(18)
     user.set_password(chosen)
@@ -152,7 +152,7 @@ def _admin(run: _Seed) -> dict[str, str]:
         user = User.objects.filter(email=email).first() or User.objects.create_superuser(
             email, None, name="Demo Administrator"
         )
-        return {"email": email, "password": _password(run, user, run.kept("admin"))}
+        return {"email": email, "password": _password(run, user, run.earlier_object("admin"))}
 
 
 def _user(run: _Seed, name: str, tenant_name: str, role: str) -> dict[str, str]:
@@ -165,13 +165,13 @@ def _user(run: _Seed, name: str, tenant_name: str, role: str) -> dict[str, str]:
             with tenant_context(tenant.id):
                 terms = memberships.Terms(roles=(role,))
                 memberships.add_member(actor=system_actor(tenant.id), user=user, terms=terms, at=run.at)
-        password = _password(run, user, run.kept("users", name))
+        password = _password(run, user, run.earlier_object("users", name))
     return {"email": email, "password": password, "tenant": tenant_name}
 
 
 def _key(run: _Seed, name: str) -> str:
     tenant = run.tenants[name]
-    text = str(run.kept("api_keys").get(name) or "")
+    text = str(run.earlier_object("api_keys").get(name) or "")
     plain = api_key_format.parse(text)
     row = ApiKey.objects.filter(key_id=plain.key_id, tenant=tenant, status="active").first() if plain else None
     if plain and row and plain.matches(row.digest):
@@ -189,10 +189,10 @@ def _key(run: _Seed, name: str) -> str:
 
 
 def _client(run: _Seed) -> dict[str, str]:
-    tenant, kept = run.tenants["hospital"], run.kept("oauth_clients", CLIENT)
-    application = OAuthApplication.objects.filter(client_id=kept.get("client_id") or "", tenant=tenant).first()
-    if application and check_password(str(kept.get("client_secret")), application.client_secret):
-        return {"client_id": str(kept["client_id"]), "client_secret": str(kept["client_secret"])}
+    tenant, earlier = run.tenants["hospital"], run.earlier_object("oauth_clients", CLIENT)
+    application = OAuthApplication.objects.filter(client_id=earlier.get("client_id") or "", tenant=tenant).first()
+    if application and check_password(str(earlier.get("client_secret")), application.client_secret):
+        return {"client_id": str(earlier["client_id"]), "client_secret": str(earlier["client_secret"])}
     with transaction.atomic():
         made = new_client(actor=system_actor(tenant.id), tenant=tenant, name=CLIENT, at=run.at)
     run.made.append(f"OAuth client {CLIENT}")

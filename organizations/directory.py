@@ -10,7 +10,7 @@ from .models import Location, LocationStatus, PharmacyListing
 
 @needs_transaction
 def publish(location: Location, *, at: datetime) -> None:
-    """This function will make the directory show a location, or no longer show it, as the location now says."""
+    """Publish a location in the directory, or remove it if it is not listed, not dispensing or not active."""
     if not (location.listed and location.is_dispensing and location.status == LocationStatus.ACTIVE):
         PharmacyListing.objects.filter(id=location.id).delete()
         return

@@ -1,4 +1,4 @@
-"""Kinds of facts this app records. Thin payloads: ids and states, never names of persons."""
+"""Events that this app records. Payloads are thin: ids and states, never names of persons."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -28,7 +28,7 @@ class _ApiKeyEvent(EventType):
 @register
 @dataclass(frozen=True)
 class OrganizationCreated(_OrganizationEvent):
-    """An organization was added to the tree."""
+    """An organization was created."""
 
     type: ClassVar = "organization.created"
     parent_id: str | None = None
@@ -37,7 +37,7 @@ class OrganizationCreated(_OrganizationEvent):
 @register
 @dataclass(frozen=True)
 class OrganizationUpdated(_OrganizationEvent):
-    """Fields of an organization changed; names which."""
+    """Fields of an organization changed; `changed` names them."""
 
     type: ClassVar = "organization.updated"
     changed: list[str] = field(default_factory=list)
@@ -46,7 +46,7 @@ class OrganizationUpdated(_OrganizationEvent):
 @register
 @dataclass(frozen=True)
 class OrganizationMoved(_OrganizationEvent):
-    """An organization, with everything below it, hangs under another parent."""
+    """An organization was moved, with everything below it, under another parent."""
 
     type: ClassVar = "organization.moved"
     from_parent_id: str | None = None
@@ -56,7 +56,7 @@ class OrganizationMoved(_OrganizationEvent):
 @register
 @dataclass(frozen=True)
 class OrganizationSuspended(_OrganizationEvent):
-    """An organization was stopped."""
+    """An organization was suspended."""
 
     type: ClassVar = "organization.suspended"
 
@@ -64,7 +64,7 @@ class OrganizationSuspended(_OrganizationEvent):
 @register
 @dataclass(frozen=True)
 class OrganizationResumed(_OrganizationEvent):
-    """An organization works again."""
+    """A suspended organization was resumed."""
 
     type: ClassVar = "organization.resumed"
 
@@ -72,7 +72,7 @@ class OrganizationResumed(_OrganizationEvent):
 @register
 @dataclass(frozen=True)
 class OrganizationClosed(_OrganizationEvent):
-    """An organization ended."""
+    """An organization was closed for good."""
 
     type: ClassVar = "organization.closed"
 
@@ -80,7 +80,7 @@ class OrganizationClosed(_OrganizationEvent):
 @register
 @dataclass(frozen=True)
 class TenantProvisioned(_TenantEvent):
-    """A tenant is set up and open."""
+    """A tenant was set up and is active."""
 
     type: ClassVar = "tenant.provisioned"
     organization_id: str
@@ -90,7 +90,7 @@ class TenantProvisioned(_TenantEvent):
 @register
 @dataclass(frozen=True)
 class TenantUpdated(_TenantEvent):
-    """Fields of a tenant changed; names which."""
+    """Fields of a tenant changed; `changed` names them."""
 
     type: ClassVar = "tenant.updated"
     changed: list[str] = field(default_factory=list)
@@ -99,7 +99,7 @@ class TenantUpdated(_TenantEvent):
 @register
 @dataclass(frozen=True)
 class TenantSuspended(_TenantEvent):
-    """A tenant refuses writes; its webhooks are paused."""
+    """A tenant was suspended: it refuses writes, and its webhooks are paused."""
 
     type: ClassVar = "tenant.suspended"
 
@@ -107,7 +107,7 @@ class TenantSuspended(_TenantEvent):
 @register
 @dataclass(frozen=True)
 class TenantResumed(_TenantEvent):
-    """A suspended tenant works again."""
+    """A suspended tenant was resumed."""
 
     type: ClassVar = "tenant.resumed"
 
@@ -115,7 +115,7 @@ class TenantResumed(_TenantEvent):
 @register
 @dataclass(frozen=True)
 class TenantOffboarding(_TenantEvent):
-    """The end of a tenant began."""
+    """The offboarding of a tenant began; its data is deleted after the retention time."""
 
     type: ClassVar = "tenant.offboarding"
 
@@ -123,7 +123,7 @@ class TenantOffboarding(_TenantEvent):
 @register
 @dataclass(frozen=True)
 class TenantClosed(_TenantEvent):
-    """A tenant ended."""
+    """A tenant was closed for good."""
 
     type: ClassVar = "tenant.closed"
 
@@ -131,7 +131,7 @@ class TenantClosed(_TenantEvent):
 @register
 @dataclass(frozen=True)
 class MembershipInvited(_MembershipEvent):
-    """Somebody was invited to a tenant."""
+    """A person was invited to a tenant."""
 
     type: ClassVar = "membership.invited"
     roles: list[str] = field(default_factory=list)
@@ -140,7 +140,7 @@ class MembershipInvited(_MembershipEvent):
 @register
 @dataclass(frozen=True)
 class MembershipActivated(_MembershipEvent):
-    """A membership counts from now on: accepted, added, or resumed."""
+    """A membership became active: it was accepted, added or resumed."""
 
     type: ClassVar = "membership.activated"
     roles: list[str] = field(default_factory=list)
@@ -149,7 +149,7 @@ class MembershipActivated(_MembershipEvent):
 @register
 @dataclass(frozen=True)
 class MembershipUpdated(_MembershipEvent):
-    """Roles, locations or validity of a membership changed; names which."""
+    """Roles, locations or validity of a membership changed; `changed` names the fields."""
 
     type: ClassVar = "membership.updated"
     changed: list[str] = field(default_factory=list)
@@ -158,7 +158,7 @@ class MembershipUpdated(_MembershipEvent):
 @register
 @dataclass(frozen=True)
 class MembershipSuspended(_MembershipEvent):
-    """A membership was stopped for a while."""
+    """A membership was suspended."""
 
     type: ClassVar = "membership.suspended"
 
@@ -166,7 +166,7 @@ class MembershipSuspended(_MembershipEvent):
 @register
 @dataclass(frozen=True)
 class MembershipRevoked(_MembershipEvent):
-    """A membership ended."""
+    """A membership was revoked for good."""
 
     type: ClassVar = "membership.revoked"
 
@@ -174,7 +174,7 @@ class MembershipRevoked(_MembershipEvent):
 @register
 @dataclass(frozen=True)
 class MembershipExpired(_MembershipEvent):
-    """The time of a membership is over."""
+    """A membership reached the end of its validity."""
 
     type: ClassVar = "membership.expired"
 
@@ -182,7 +182,7 @@ class MembershipExpired(_MembershipEvent):
 @register
 @dataclass(frozen=True)
 class ApiKeyCreated(_ApiKeyEvent):
-    """An API key was made; `key_id` is its public part."""
+    """An API key was created; `key_id` is its public part."""
 
     type: ClassVar = "api_key.created"
     key_id: str
@@ -191,7 +191,7 @@ class ApiKeyCreated(_ApiKeyEvent):
 @register
 @dataclass(frozen=True)
 class ApiKeyRotated(_ApiKeyEvent):
-    """An API key got a successor and works on until the overlap ends."""
+    """An API key was replaced by a successor; the old key works until the overlap ends."""
 
     type: ClassVar = "api_key.rotated"
     key_id: str
@@ -202,7 +202,7 @@ class ApiKeyRotated(_ApiKeyEvent):
 @register
 @dataclass(frozen=True)
 class ApiKeyRevoked(_ApiKeyEvent):
-    """An API key stopped at once."""
+    """An API key was revoked and no longer works."""
 
     type: ClassVar = "api_key.revoked"
     key_id: str
@@ -221,7 +221,7 @@ class ApiKeyExpiring(_ApiKeyEvent):
 @register
 @dataclass(frozen=True)
 class ConfigurationUpdated(EventType):
-    """A tenant changed its settings; names the keys, never the values."""
+    """Settings of a tenant changed; `keys` names them, never their values."""
 
     type: ClassVar = "configuration.updated"
     resource: ClassVar = "configuration"
@@ -243,7 +243,7 @@ class EntitlementChanged(EventType):
 @register
 @dataclass(frozen=True)
 class QuotaThresholdReached(EventType):
-    """A tenant's use of something reached the share of its limit that it is warned at, or the limit."""
+    """The use of a quota reached its warning threshold or its limit."""
 
     type: ClassVar = "quota.threshold_reached"
     resource: ClassVar = "quota"
@@ -256,7 +256,7 @@ class QuotaThresholdReached(EventType):
 @register
 @dataclass(frozen=True)
 class LocationCreated(EventType):
-    """A tenant has a new place."""
+    """A location was created."""
 
     type: ClassVar = "location.created"
     resource: ClassVar = "location"
@@ -267,7 +267,7 @@ class LocationCreated(EventType):
 @register
 @dataclass(frozen=True)
 class LocationUpdated(EventType):
-    """Fields of a place changed; names which."""
+    """Fields of a location changed; `changed` names them."""
 
     type: ClassVar = "location.updated"
     resource: ClassVar = "location"
@@ -278,7 +278,7 @@ class LocationUpdated(EventType):
 @register
 @dataclass(frozen=True)
 class StaffAccessStarted(EventType):
-    """A member of the platform's staff began to look into this tenant, for a reason and a limited time."""
+    """A member of the platform's staff began to view this tenant, for a stated reason and a limited time."""
 
     type: ClassVar = "staff_access.started"
     resource: ClassVar = "staff_access"
@@ -290,7 +290,7 @@ class StaffAccessStarted(EventType):
 @register
 @dataclass(frozen=True)
 class StaffAccessEnded(EventType):
-    """A member of the platform's staff stopped looking into this tenant before the time was over."""
+    """A member of the platform's staff stopped viewing this tenant before the time had run out."""
 
     type: ClassVar = "staff_access.ended"
     resource: ClassVar = "staff_access"
@@ -299,7 +299,7 @@ class StaffAccessEnded(EventType):
 @register
 @dataclass(frozen=True)
 class StaffActionPerformed(EventType):
-    """A member of the platform's staff changed something through the admin; the reason is his own words."""
+    """A member of the platform's staff changed something through the admin; `reason` is in their own words."""
 
     type: ClassVar = "staff_action.performed"
     resource: ClassVar = "staff_action"

@@ -1,7 +1,7 @@
-"""The statements of the authenticator: who still stands, where a subject is an active member, and the binding of a transaction.
+"""The SQL of the authenticator: it checks credentials, proves memberships and binds the transaction to a tenant.
 
 The proof of a membership binds the tenant, the subject, the membership's locations and the database role. `set_config`
-stands in its select list, so all of it is bound by the row that proves the membership and by no other.
+is in its select list, so only the row that proves the membership binds them.
 """
 
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from .models import ApiKey, Membership
 
 
 class Proof(NamedTuple):
-    """One membership as its proof tells it; lists are JSON."""
+    """A row of the proof of a membership; lists are JSON."""
 
     membership_id: UUID
     tenant_id: UUID
@@ -31,7 +31,7 @@ class Proof(NamedTuple):
 
 
 class Key(NamedTuple):
-    """An API key as it is looked up; `scopes` is JSON."""
+    """A row of the look-up of an API key; `scopes` is JSON."""
 
     id: str
     digest: str
@@ -51,9 +51,9 @@ SELECT m.id AS membership_id, m.tenant_id, array_to_json(m.roles) AS roles, arra
 _BIND = ", " + db.bind_expressions(
     tenant="m.tenant_id::text", subject="$1::uuid::text", location_ids="m.location_ids::text", role="$3"
 )
-_STANDING = f"m.status = 'active' AND {Membership.VALIDITY.holds_now('m')}"
+_MEMBERSHIP_VALID = f"m.status = 'active' AND {Membership.VALIDITY.holds_now('m')}"
 _NOT_DENIED = "NOT EXISTS (SELECT FROM organizations_deniedtoken d WHERE d.value IN ({jti}, {sid}))"
-_KEY_STANDS = f"k.status IN ('active', 'rotating') AND {ApiKey.VALIDITY.holds_now('k')}"
+_KEY_VALID = f"k.status IN ('active', 'rotating') AND {ApiKey.VALIDITY.holds_now('k')}"
 
 _FROM = "FROM organizations_membership m JOIN organizations_tenant t ON t.id = m.tenant_id"
 _USER = "JOIN organizations_user u ON u.id = m.user_id AND u.is_active"
@@ -62,48 +62,52 @@ _OPEN = "t.status <> 'closed'"
 
 
 def _pair(join: str, owner: str, standing: str, extra: str, tail: str) -> tuple[Statement, Statement]:
-    """The statement for one tenant (which binds it) and for all of a subject's tenants."""
+    """Build two statements: one proves and binds one tenant, the other lists all tenants of a subject."""
     one = f"{_COLUMNS}{_BIND} {_FROM} {join} WHERE {owner} = $1 AND m.tenant_id = $2 AND {standing} AND {extra}"
     every = f"{_COLUMNS} {_FROM} {join} WHERE {owner} = $1 AND {_OPEN} AND {standing} AND {tail} ORDER BY m.tenant_id LIMIT 500"
     return Statement.of(one, row=Proof), Statement.of(every, row=Proof)
 
 
 _USER_ONE, _USER_ALL = _pair(
-    _USER, "m.user_id", _STANDING, _NOT_DENIED.format(jti="$4", sid="$5"), _NOT_DENIED.format(jti="$2", sid="$3")
+    _USER,
+    "m.user_id",
+    _MEMBERSHIP_VALID,
+    _NOT_DENIED.format(jti="$4", sid="$5"),
+    _NOT_DENIED.format(jti="$2", sid="$3"),
 )
 _CLIENT_ONE, _CLIENT_ALL = _pair(
     _SERVICE,
     "m.service_account_id",
-    _STANDING,
+    _MEMBERSHIP_VALID,
     _NOT_DENIED.format(jti="$4", sid="$5"),
     _NOT_DENIED.format(jti="$2", sid="$3"),
 )
 _KEY_ONE, _KEY_ALL = _pair(
-    f"{_SERVICE} JOIN organizations_apikey k ON k.membership_id = m.id AND {_KEY_STANDS}",
+    f"{_SERVICE} JOIN organizations_apikey k ON k.membership_id = m.id AND {_KEY_VALID}",
     "m.service_account_id",
-    _STANDING,
+    _MEMBERSHIP_VALID,
     "k.id = $4",
     "k.id = $2",
 )
 
-_USER_ALIVE = Statement.of(
+_USER_VALID = Statement.of(
     f"SELECT 1 FROM organizations_user u WHERE u.id = $1 AND u.is_active AND {_NOT_DENIED.format(jti='$2', sid='$3')}"
 )
-_CLIENT_ALIVE = Statement.of(
+_CLIENT_VALID = Statement.of(
     "SELECT 1 FROM organizations_serviceaccount a WHERE a.id = $1 AND a.is_active AND "
     + _NOT_DENIED.format(jti="$2", sid="$3")
 )
-_KEY_ALIVE = Statement.of(
+_KEY_AND_HOLDER_VALID = Statement.of(
     "SELECT 1 FROM organizations_apikey k JOIN organizations_membership m ON m.id = k.membership_id"
     " JOIN organizations_serviceaccount a ON a.id = m.service_account_id AND a.is_active"
-    f" WHERE a.id = $1 AND k.id = $2 AND {_KEY_STANDS}"
+    f" WHERE a.id = $1 AND k.id = $2 AND {_KEY_VALID}"
 )
 
 KEY = Statement.of(
     "SELECT k.id::text, k.digest, m.service_account_id AS account_id, k.tenant_id, array_to_json(k.scopes) AS scopes,"
     " array_to_json(k.allowed_cidrs) AS allowed_cidrs FROM organizations_apikey k"
     " JOIN organizations_membership m ON m.id = k.membership_id"
-    f" WHERE k.key_id = $1 AND {_KEY_STANDS}",
+    f" WHERE k.key_id = $1 AND {_KEY_VALID}",
     row=Key,
 )
 REPORT = Statement.of(
@@ -116,8 +120,8 @@ def _is_key(subject: Subject) -> bool:
     return subject.credential.startswith("key:")
 
 
-def _marks(subject: Subject) -> list[str]:
-    """What the credential is denied by: the key's own id, or token and session."""
+def _credential_ids(subject: Subject) -> list[str]:
+    """The ids by which the credential can be revoked: that of the key, or those of token and session."""
     return [subject.credential.removeprefix("key:")] if _is_key(subject) else [subject.token_id, subject.session_id]
 
 
@@ -130,16 +134,16 @@ def _choose(subject: Subject, *, user: Statement, client: Statement, key: Statem
 def one_tenant(subject: Subject, tenant_id: UUID, role: str) -> Call:
     """Prove the membership in one tenant and bind the transaction to it under a database role."""
     statement = _choose(subject, user=_USER_ONE, client=_CLIENT_ONE, key=_KEY_ONE)
-    return Call(statement, [str(subject.id), str(tenant_id), role, *_marks(subject)])
+    return Call(statement, [str(subject.id), str(tenant_id), role, *_credential_ids(subject)])
 
 
 def all_tenants(subject: Subject) -> Call:
-    """Every tenant where the subject is an active member; binds nothing."""
+    """List every tenant where the subject is an active member; binds nothing."""
     statement = _choose(subject, user=_USER_ALL, client=_CLIENT_ALL, key=_KEY_ALL)
-    return Call(statement, [str(subject.id), *_marks(subject)])
+    return Call(statement, [str(subject.id), *_credential_ids(subject)])
 
 
-def alive(subject: Subject) -> Call:
-    """Tell whether the credential and its holder still stand."""
-    statement = _choose(subject, user=_USER_ALIVE, client=_CLIENT_ALIVE, key=_KEY_ALIVE)
-    return Call(statement, [str(subject.id), *_marks(subject)])
+def valid_credential(subject: Subject) -> Call:
+    """Return a row if the credential and its holder are still valid."""
+    statement = _choose(subject, user=_USER_VALID, client=_CLIENT_VALID, key=_KEY_AND_HOLDER_VALID)
+    return Call(statement, [str(subject.id), *_credential_ids(subject)])

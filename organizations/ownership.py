@@ -1,4 +1,4 @@
-"""What every tenant-owned row has, and the one way to reach such rows."""
+"""The base class of tenant-owned tables and the queryset by which their rows are read."""
 
 from datetime import datetime
 from typing import Any, ClassVar, Self
@@ -22,7 +22,7 @@ class TenantQuerySet(models.QuerySet[Any]):
         return self.filter(tenant_id=actor.tenant_id)
 
     def update_versions(self, *, at: datetime, **values: Any) -> int:
-        """Change all rows in one statement, each into its next version; return how many there were."""
+        """Change all rows in one statement, raise the version of each, and return their number."""
         return self.update(**values, updated_at=at, version=F("version") + 1)
 
 

@@ -6,13 +6,13 @@ from .plans import Period
 
 
 def period_start(period: str, at: datetime) -> datetime | None:
-    """This function will return when the period that holds `at` began; None for a count without end."""
+    """Return the start of the period that contains `at`; None for a quota without a period."""
     day = at.replace(hour=0, minute=0, second=0, microsecond=0)
     return {Period.MONTH.value: day.replace(day=1), Period.DAY.value: day}.get(period)
 
 
 def period_end(period: str, at: datetime) -> datetime | None:
-    """This function will return when the count starts anew; None for a count without end."""
+    """Return when the count starts again from zero; None for a quota without a period."""
     start = period_start(period, at)
     if start is None:
         return None
@@ -20,6 +20,6 @@ def period_end(period: str, at: datetime) -> datetime | None:
 
 
 def counted(period: str, started: datetime, used: int, at: datetime) -> int:
-    """This function will return how much of a stored count is still of the period that holds `at`."""
+    """Return the stored count if it belongs to the period that contains `at`, else zero."""
     start = period_start(period, at)
     return 0 if start is not None and started < start else used

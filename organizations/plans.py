@@ -1,4 +1,4 @@
-"""The plans a tenant can hold, as data: features, quotas, and limits of the rate where a plan changes them."""
+"""The plans of tenants, as data: features, quotas, and rate limits that differ from the default."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from core.errors import NotFound
 
 
 class Period(StrEnum):
-    """When a quota's count starts again from nothing; days and months are UTC."""
+    """When a quota's count starts again from zero; days and months are in UTC."""
 
     NONE = "none"
     MONTH = "month"
@@ -17,7 +17,7 @@ class Period(StrEnum):
 
 
 class Enforcement(StrEnum):
-    """What happens at the limit: refuse, count on and report, or count on and only warn."""
+    """What happens at the limit: `hard` refuses, `soft` counts on and reports, `warn` counts on and only warns."""
 
     HARD = "hard"
     SOFT = "soft"
@@ -25,7 +25,7 @@ class Enforcement(StrEnum):
 
 
 class UnknownPlan(NotFound):
-    """No plan has this name."""
+    """The platform has no plan of this name."""
 
     code = "unknown_plan"
     title = "There is no such plan."
@@ -43,7 +43,7 @@ class QuotaTerms:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a tenant may use. `rate_limits` maps a family of `conventions.md` to requests per minute and credential."""
+    """The terms of a plan. `rate_limits` maps a family of `conventions.md` to requests per minute and credential."""
 
     name: str
     features: frozenset[str]
@@ -143,7 +143,7 @@ FALLBACK_PLAN = "free"
 
 
 def plan_named(name: str) -> Plan:
-    """This function will return the plan of that name.
+    """Return the plan of this name.
 
     :raises UnknownPlan: there is none.
     """

@@ -1,4 +1,4 @@
-"""May this actor do this to this? Every rule returns None or raises."""
+"""Whether an actor may do something to a row: each rule returns None or raises."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -16,7 +16,7 @@ PROVISION = "tenants.provision"
 
 
 class ScopeEscalation(Forbidden):
-    """Nobody grants what he does not hold."""
+    """A member cannot grant scopes that they do not hold."""
 
     code = "scope_escalation"
     title = "The role holds scopes that you do not hold."
@@ -24,29 +24,29 @@ class ScopeEscalation(Forbidden):
 
 
 class OwnRoles(Forbidden):
-    """Nobody changes his own roles, validity or state."""
+    """A member cannot change the roles, locations, validity or state of their own membership."""
 
     code = "separation_of_duties"
     title = "Another person has to change your own membership."
 
 
 class MachineScope(Unprocessable):
-    """Some scopes are for people only."""
+    """The scope is reserved for people."""
 
     code = "user_only_scope"
-    title = "This scope is never given to a machine."
+    title = "This scope cannot be given to a machine."
     extensions = {"scopes": ["prescriptions.sign"]}
 
 
 class OutsideReach(Forbidden):
-    """The change would leave what the caller administers."""
+    """The change would go beyond the organizations that the caller administers."""
 
     code = "outside_subtree"
     title = "This lies outside the organizations you administer."
 
 
 class StateScopeMissing(Forbidden):
-    """Whoever may configure a tenant may not by that alone suspend or resume it."""
+    """The scope to configure a tenant is not enough to suspend or resume it."""
 
     code = "insufficient_scope"
     title = "Changing a tenant's state needs the scope tenants.provision."
@@ -59,7 +59,7 @@ def is_platform(actor: Actor) -> bool:
 
 
 def scopes_of_roles(tenant_id: UUID, codes: Iterable[str]) -> frozenset[str]:
-    """The scopes of platform roles and the tenant's own.
+    """Return the scopes of roles, which are the platform's or the tenant's own.
 
     :raises InvalidFields: a code names no role.
     """
@@ -73,9 +73,9 @@ def scopes_of_roles(tenant_id: UUID, codes: Iterable[str]) -> frozenset[str]:
 
 
 def may_grant(actor: Actor, scopes: frozenset[str]) -> None:
-    """Let an actor grant to a person only what he holds himself.
+    """Require that the actor holds the scopes that it grants to a person.
 
-    :raises ScopeEscalation: names the scopes that are missing.
+    :raises ScopeEscalation: the actor lacks some; the error names them.
     """
     missing = set() if is_platform(actor) else scopes - actor.scopes
     if missing:
@@ -83,10 +83,12 @@ def may_grant(actor: Actor, scopes: frozenset[str]) -> None:
 
 
 def may_grant_to_key(actor: Actor, scopes: frozenset[str]) -> None:
-    """Let who manages keys grant trade scopes, which a partner's system needs, and else only what he holds himself.
+    """Require that the actor may grant these scopes to a machine.
 
-    :raises MachineScope: a scope is for people only.
-    :raises ScopeEscalation: names the scopes that are missing.
+    Trade scopes, which a partner's system needs, may always be granted; the actor must hold all others.
+
+    :raises MachineScope: a scope is reserved for people.
+    :raises ScopeEscalation: the actor lacks some; the error names them.
     """
     forbidden = scopes & NEVER_BY_MACHINES
     if forbidden:
@@ -95,7 +97,7 @@ def may_grant_to_key(actor: Actor, scopes: frozenset[str]) -> None:
 
 
 def may_change_membership(actor: Actor, membership: Membership) -> None:
-    """Keep everybody from changing the own membership.
+    """Refuse a change of the actor's own membership.
 
     :raises OwnRoles: it is the actor's own.
     """
@@ -104,7 +106,7 @@ def may_change_membership(actor: Actor, membership: Membership) -> None:
 
 
 def may_change_tenant_status(actor: Actor) -> None:
-    """Let only those suspend or resume a tenant who may provision one.
+    """Require the scope of provisioning for suspending or resuming a tenant.
 
     :raises StateScopeMissing: the actor lacks the scope.
     """
@@ -113,9 +115,9 @@ def may_change_tenant_status(actor: Actor) -> None:
 
 
 def organization_in_reach(actor: Actor, organization_id: UUID) -> Organization:
-    """The locked organization, if the actor's membership reaches it.
+    """Lock and return an organization within the actor's reach.
 
-    :raises NotFound: there is none within reach.
+    :raises NotFound: the organization does not exist or is out of reach.
     """
     found = Organization.objects.select_for_update(no_key=True).filter(pk=organization_id).first()
     if found is None or not (is_platform(actor) or Reach.of([actor]).holds_organization(organization_id)):
@@ -124,9 +126,9 @@ def organization_in_reach(actor: Actor, organization_id: UUID) -> Organization:
 
 
 def tenant_in_reach(actor: Actor, tenant_id: UUID) -> Tenant:
-    """The locked tenant, if the actor's membership reaches it.
+    """Lock and return a tenant within the actor's reach.
 
-    :raises NotFound: there is none within reach.
+    :raises NotFound: the tenant does not exist or is out of reach.
     """
     found = Tenant.objects.select_for_update(no_key=True).filter(pk=tenant_id).first()
     if found is None or not (is_platform(actor) or Reach.of([actor]).holds_tenant(tenant_id)):

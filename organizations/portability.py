@@ -1,4 +1,4 @@
-"""A tenant's rows as a whole: written out table by table, and deleted in batches when the tenant is closed."""
+"""Export of all rows of a tenant, and their deletion when the tenant is closed."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ from .models import ApiKey, Membership, Organization, ProvisioningStep, Security
 from .signing_keys import published_keys
 
 BATCH = 2_000
-# Rows of global tables that tell of a tenant, and the columns that never leave the platform.
+# Conditions for the rows of global tables that belong to a tenant.
 _GLOBAL: dict[type[models.Model], str] = {
     Tenant: "t.id = %(tenant)s",
     Organization: "t.id = (SELECT n.organization_id FROM organizations_tenant n WHERE n.id = %(tenant)s)",
@@ -28,13 +28,14 @@ _GLOBAL: dict[type[models.Model], str] = {
     ProvisioningStep: "t.tenant_id = %(tenant)s",
     SecurityLogEntry: "t.tenant_id = %(tenant)s",
 }
+# Columns that never leave the platform.
 _SECRET = ("digest", "password", "is_staff", "is_superuser", "staff_role")
 
 
 def export(tenant_id: UUID, folder: Path) -> dict[str, Any]:
-    """This function will write a tenant's rows as NDJSON, one file a table, and a manifest with sizes and SHA-256.
+    """Write a tenant's rows as NDJSON, one file per table, and a manifest with the size and SHA-256 of each file.
 
-    All tables are read at one instant. Sealed columns stay sealed.
+    All tables are read in one snapshot. Sealed columns stay sealed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     files = []
@@ -42,8 +43,8 @@ def export(tenant_id: UUID, folder: Path) -> dict[str, Any]:
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         with tenant_context(tenant_id):
-            for table, where in _parts():
-                files.append(_write(folder / f"{table}.ndjson", _lines(table, where, tenant_id)))
+            for table, where in _tables_with_conditions():
+                files.append(_write(folder / f"{table}.ndjson", _rows_as_json(table, where, tenant_id)))
     keys = [key.public_jwk() for key in published_keys()]
     files.append(_write(folder / "jwks.json", iter([json.dumps({"keys": keys})])))
     manifest = {"tenant_id": str(tenant_id), "format": "ndjson", "files": files}
@@ -52,12 +53,12 @@ def export(tenant_id: UUID, folder: Path) -> dict[str, Any]:
 
 
 def delete_rows(tenant_id: UUID) -> dict[str, int]:
-    """This function will delete a tenant's rows in batches, each its own transaction, and tell how many by table.
+    """Delete a tenant's rows in batches, each in its own transaction, and return the number by table.
 
-    Tables point at one another, so passes go on until one deletes nothing. Append-only tables keep their rows: they hold
-    ids, never names.
+    Tables refer to one another, so passes repeat until every table is empty or a pass deletes nothing. Append-only
+    tables keep their rows: these hold ids, never names.
 
-    :raises RuntimeError: rows are left that something still points at.
+    :raises RuntimeError: rows are left to which other rows still refer.
     """
     tables = [model._meta.db_table for model in tenant_models() if not security_of(model).append_only]
     deleted = dict.fromkeys(tables, 0)
@@ -71,7 +72,7 @@ def delete_rows(tenant_id: UUID) -> dict[str, int]:
 
 
 def _empty(table: str, tenant_id: UUID, deleted: dict[str, int]) -> bool:
-    """Delete from one table until it is empty; False where other tables have to go first."""
+    """Delete one table's rows; False if other tables still refer to some of them."""
     sql = f'DELETE FROM "{table}" WHERE ctid = ANY (ARRAY(SELECT ctid FROM "{table}" WHERE {_column(table)} = %s LIMIT {BATCH}))'
     while True:
         try:
@@ -90,14 +91,14 @@ def _column(table: str) -> str:
     return f'"{security_of(model).tenant_column}"'
 
 
-def _parts() -> Iterator[tuple[str, str]]:
+def _tables_with_conditions() -> Iterator[tuple[str, str]]:
     for model in sorted(tenant_models(), key=lambda model: model._meta.db_table):
         yield model._meta.db_table, f't."{security_of(model).tenant_column}" = %(tenant)s'
     for model, where in _GLOBAL.items():
         yield model._meta.db_table, where
 
 
-def _lines(table: str, where: str, tenant_id: UUID) -> Iterator[str]:
+def _rows_as_json(table: str, where: str, tenant_id: UUID) -> Iterator[str]:
     model = next(model for model in apps.get_models() if model._meta.db_table == table)
     columns = ", ".join(
         f't."{field.column}"' for field in model._meta.concrete_fields if field.column and field.column not in _SECRET

@@ -1,24 +1,24 @@
-"""Refusals that the tables of the app declare: those of their transitions and of their unique keys."""
+"""Refusals that the models declare for their transitions and unique keys."""
 
 from core.errors import Conflict
 
 
 class OrganizationInUse(Conflict):
-    """Something below the organization is still open."""
+    """An organization or tenant below this organization is not closed."""
 
     code = "organization_in_use"
     title = "Close the organizations and tenants below it first."
 
 
 class LegalHold(Conflict):
-    """The tenant's data must be kept."""
+    """A legal hold requires that the tenant's data be kept."""
 
     code = "legal_hold"
     title = "The tenant is under a legal hold."
 
 
 class AlreadyMember(Conflict):
-    """The subject has a membership here that is not over."""
+    """The person or service account already has a membership in this tenant that has not ended."""
 
     code = "duplicate"
-    title = "There is a membership of this subject already."
+    title = "This person or service account already has a membership."

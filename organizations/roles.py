@@ -1,14 +1,14 @@
-"""The platform's roles and every scope there is; data that is seeded after each migration. Source: contract, access.md."""
+"""All scopes, and the platform's roles, which are seeded after each migration. Source: contract, access.md."""
 
 from typing import Any
 
 CLINICAL = {
     "prescriptions.read": "Read prescriptions and dispensations.",
-    "prescriptions.write": "Write drafts, renew and cancel prescriptions.",
-    "prescriptions.sign": "Sign prescriptions; never held by a machine.",
+    "prescriptions.write": "Draft, renew and cancel prescriptions.",
+    "prescriptions.sign": "Sign prescriptions; never granted to a machine.",
     "prescriptions.route": "Send prescriptions to a pharmacy.",
-    "prescriptions.templates": "Use and keep templates of prescriptions.",
-    "prescriptions.dispense": "Dispense, return and reverse.",
+    "prescriptions.templates": "Use and manage prescription templates.",
+    "prescriptions.dispense": "Dispense prescriptions, record returns and reverse dispensations.",
     "prescriptions.audit.read": "Read the audit history of prescriptions.",
     "appointments.read": "Read appointments.",
     "appointments.write": "Book, change and cancel appointments.",
@@ -20,9 +20,9 @@ TRADE = {
     "catalog.write": "Write products, categories and attributes.",
     "inventory.read": "Read stock, movements and reservations.",
     "inventory.write": "Adjust and move stock.",
-    "orders.read": "Read the orders a supplier received.",
+    "orders.read": "Read the orders that a supplier has received.",
     "orders.write": "Accept, ship and invoice orders.",
-    "pricing.read": "Read prices, rules and promotions; ask for quotes.",
+    "pricing.read": "Read prices, rules and promotions; request quotes.",
     "pricing.write": "Write prices, rules and promotions.",
     "marketplace.read": "Read offers.",
     "marketplace.write": "Write and publish offers.",
@@ -37,7 +37,7 @@ TRADE = {
     "notifications.write": "Write notifications and preferences.",
     "webhooks.read": "Read webhook endpoints, deliveries and events.",
     "webhooks.write": "Manage webhook endpoints.",
-    "procurement.read": "Read what the tenant buys.",
+    "procurement.read": "Read the tenant's purchasing: orders, returns and agreements.",
     "procurement.write": "Write orders, returns and agreements.",
     "procurement.suppliers": "Manage relationships with suppliers.",
     "procurement.approve": "Approve and reject orders and agreements.",
@@ -62,7 +62,7 @@ ADMINISTRATIVE = {
 SCOPES = CLINICAL | TRADE | ADMINISTRATIVE
 IDENTITY_SCOPES = {
     "openid": "Sign in.",
-    "profile": "Read name and e-mail of the person signed in.",
+    "profile": "Read the name and e-mail address of the signed-in person.",
     "offline_access": "Stay signed in.",
 }
 NEVER_BY_MACHINES = frozenset({"prescriptions.sign"})
@@ -147,9 +147,9 @@ _ROLES: dict[str, tuple[str, str]] = {
 
 
 def expand(words: str) -> list[str]:
-    """Write out `x.*` as every scope that begins with `x.`; the rest stays.
+    """Replace `x.*` by every scope that begins with `x.`; plain scopes stay.
 
-    :raises ValueError: a word names no scope.
+    :raises ValueError: a word matches no scope.
     """
     found: set[str] = set()
     for word in words.split():
@@ -164,12 +164,12 @@ PLATFORM_ROLES: dict[str, list[str]] = {code: expand(words) for code, (_, words)
 
 
 def roles_holding(scope: str) -> frozenset[str]:
-    """The platform's roles that hold a scope; the tenants' own are not among them."""
+    """Return the platform's roles that hold a scope; tenants' own roles are left out."""
     return frozenset(code for code, scopes in PLATFORM_ROLES.items() if scope in scopes)
 
 
 def seed_roles(using: str, **_: Any) -> None:
-    """Bring the platform's roles in the database to what is written here."""
+    """Make the platform's roles in the database equal to those in this module."""
     from .models import Role
 
     roles = Role._default_manager.using(using)

@@ -1,7 +1,7 @@
-"""The keys that sign tokens: kept sealed in PostgreSQL, cached in the process, rotated without a gap.
+"""The keys that sign tokens: sealed in PostgreSQL, cached in the process, rotated without interruption.
 
-One key is active and signs. The one before it verifies until every token it signed has long expired. Processes look
-again every minute, and at once (but seldom) when a token names a key they do not know.
+One key is active and signs. The key before it verifies until every token it signed has long expired. Each process reads
+the table again every minute, and at once, though at most every few seconds, for a token that names an unknown key.
 """
 
 import threading
@@ -36,7 +36,7 @@ _PURPOSE = "signing-key"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key as the process holds it; `private` only of the one that signs."""
+    """A key in memory; only the active key has its private half."""
 
     kid: str
     public: RSAPublicKey
@@ -50,7 +50,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class _Ring:
-    """What was read from the table, and when by the monotonic clock."""
+    """The keys read from the table; `read_at` is by the monotonic clock."""
 
     active: Key | None = None
     keys: dict[str, Key] = field(default_factory=dict)
@@ -58,31 +58,31 @@ class _Ring:
 
 
 class _Cache:
-    """The process's copy of the ring; one thread at a time renews it."""
+    """The process's copy of the keys; one thread at a time reads them anew."""
 
     def __init__(self) -> None:
         self.ring = _Ring()
         self.lock = threading.Lock()
-        self.surprised_at = float("-inf")
+        self.unknown_kid_at = float("-inf")
 
     def fresh(self, max_age_seconds: float) -> _Ring:
-        """Return the ring, read anew when older than asked."""
+        """Return the keys, read anew if the copy is older than `max_age_seconds`."""
         if time.monotonic() - self.ring.read_at > max_age_seconds:
             with self.lock:
                 if time.monotonic() - self.ring.read_at > max_age_seconds:
                     self.ring = _read()
         return self.ring
 
-    def after_surprise(self) -> _Ring:
-        """Return the ring, read anew unless that was done lately: forged names must not become queries."""
+    def after_unknown_kid(self) -> _Ring:
+        """Return the keys, read anew at most every few seconds: forged key ids must not become queries."""
         with self.lock:
-            if time.monotonic() - self.surprised_at > UNKNOWN_KID_SECONDS:
-                self.surprised_at = time.monotonic()
+            if time.monotonic() - self.unknown_kid_at > UNKNOWN_KID_SECONDS:
+                self.unknown_kid_at = time.monotonic()
                 self.ring = _read()
         return self.ring
 
     def drop(self) -> None:
-        """Read anew at the next use."""
+        """Drop the copy, so that the next use reads the table."""
         self.ring = _Ring()
 
 
@@ -90,19 +90,19 @@ _cache = _Cache()
 
 
 def active_key() -> Key:
-    """Return the key that signs; a platform without one makes it at its first use."""
+    """Return the key that signs; the first call on a new platform creates it."""
     ring = _cache.fresh(REFRESH_SECONDS)
     if ring.active is None:
         _make_first()
         _cache.drop()
         ring = _cache.fresh(0)
     if ring.active is None:
-        raise RuntimeError("no active signing key, and none could be made")
+        raise RuntimeError("no active signing key, and none could be created")
     return ring.active
 
 
 def sign(claims: dict[str, Any], *, typ: str) -> str:
-    """Sign claims as a JSON Web Token with the active key; the header says which key and what type of token."""
+    """Sign claims as a JSON Web Token with the active key; the header names the key and the type of token."""
     key = active_key()
     if key.private is None:
         raise RuntimeError("the active signing key has no private half")
@@ -110,30 +110,30 @@ def sign(claims: dict[str, Any], *, typ: str) -> str:
 
 
 def verifying_key(kid: str) -> RSAPublicKey | None:
-    """Return the public key of that name, or None; an unknown name reads the table at most every few seconds."""
-    found = _cache.fresh(REFRESH_SECONDS).keys.get(kid) or _cache.after_surprise().keys.get(kid)
+    """Return the public key with this id, or None; an unknown id reads the table at most every few seconds."""
+    found = _cache.fresh(REFRESH_SECONDS).keys.get(kid) or _cache.after_unknown_kid().keys.get(kid)
     return found.public if found else None
 
 
 def published_keys() -> list[Key]:
-    """List the keys whose signatures are still good, the active one first."""
+    """List the keys whose signatures are still valid, the active one first."""
     active_key()
     ring = _cache.fresh(REFRESH_SECONDS)
     return sorted(ring.keys.values(), key=lambda key: (key.private is None, key.kid))
 
 
 def forget_cached_keys() -> None:
-    """Drop the process's copy: after a rotation, and in tests."""
+    """Drop the process's copy of the keys, after a rotation and in tests."""
     _cache.drop()
 
 
 @needs_transaction
 def rotate(*, at: datetime, max_age: timedelta = timedelta(0)) -> tuple[str, bool]:
-    """This function will make a new signing key if the active one is older than `max_age`.
+    """Create a new signing key if the active one is older than `max_age`.
 
-    The former one keeps verifying for `OVERLAP`; the private half is wiped at once.
+    The former key goes on verifying for `OVERLAP`; its private half is deleted at once.
 
-    :returns: the name of the active key and whether it is new.
+    :returns: the id of the active key and whether it is new.
     """
     current = SigningKey.objects.select_for_update().filter(status=SigningKey.Status.ACTIVE).first()
     if current is not None and current.created_at > at - max_age:
@@ -150,7 +150,7 @@ def rotate(*, at: datetime, max_age: timedelta = timedelta(0)) -> tuple[str, boo
 
 @needs_transaction
 def withdraw(kid: str, *, at: datetime) -> bool:
-    """This function will stop one retiring key from verifying at once, as after a leak."""
+    """Retire a replaced key at once, for example after a leak; return whether it was retiring."""
     changed = SigningKey.objects.filter(kid=kid, status=SigningKey.Status.RETIRING).update(
         status=SigningKey.Status.RETIRED, verifies_until=at
     )
@@ -159,7 +159,7 @@ def withdraw(kid: str, *, at: datetime) -> bool:
 
 
 def retire_expired(*, at: datetime) -> int:
-    """This function will mark the retiring keys whose overlap has ended as retired."""
+    """Mark the keys whose overlap has ended as retired; return their number."""
     ended = SigningKey.objects.filter(status=SigningKey.Status.RETIRING, verifies_until__lte=at)
     return ended.update(status=SigningKey.Status.RETIRED)
 
@@ -169,7 +169,7 @@ def _make_first() -> None:
         with transaction.atomic():
             _insert_new(clock.now())
     except IntegrityError:
-        return  # another process was faster; its key serves as well
+        return  # another process was faster; its key is used
 
 
 def _insert_new(at: datetime) -> str:

@@ -1,7 +1,7 @@
-"""SMART scopes (`system/Observation.rs`) as far as the authenticator must know them: what they imply, and who may have them.
+"""SMART scopes (`system/Observation.rs`): which clients may have them, and which scopes of the platform they imply.
 
-What types and interactions they leave is the clinical record's business. A client that acts for a person may ask for one
-patient's record (`launch/patient`, `patient/…`); which patient, the person says on the page of consent.
+The clinical record decides which types and interactions a scope allows. A client that acts for a person may ask for one
+patient's record (`launch/patient`, `patient/…`); the person chooses the patient on the consent page.
 Source: SMART App Launch 2.0, scopes-and-launch-context.html.
 """
 
@@ -17,7 +17,7 @@ ONE_PATIENT: Final = "launch/patient"
 
 
 def is_smart(scope: str, *, machine: bool) -> bool:
-    """Tell whether this kind of client may have a scope of SMART: machines `system/`, others `user/` and one patient's."""
+    """Tell whether a client may have a SMART scope: `system/` for machines, `user/` or `patient/` for others."""
     if scope == ONE_PATIENT:
         return not machine
     match = _SCOPE.fullmatch(scope)
@@ -25,7 +25,7 @@ def is_smart(scope: str, *, machine: bool) -> bool:
 
 
 def is_within(scope: str, listed: Iterable[str]) -> bool:
-    """Tell whether a scope of SMART asks for no more than others give together: one type of all, or fewer interactions."""
+    """Tell whether a SMART scope is covered by the listed ones: same or fewer interactions, same type or one of `*`."""
     wanted = _SCOPE.fullmatch(scope)
     if wanted is None:
         return False
@@ -34,12 +34,12 @@ def is_within(scope: str, listed: Iterable[str]) -> bool:
 
 
 def of_one_patient(scopes: Iterable[str]) -> bool:
-    """Tell whether one of the scopes asks for a token that is bound to one patient."""
+    """Tell whether a scope asks for a token that is bound to one patient."""
     return any(scope == ONE_PATIENT or scope.startswith("patient/") for scope in scopes)
 
 
 def describe(scope: str) -> str | None:
-    """What a SMART scope allows, in words; None for any other scope."""
+    """Describe in words what a SMART scope allows; None for any other scope."""
     if scope == ONE_PATIENT:
         return "See the record of one patient only, whom you choose."
     match = _SCOPE.fullmatch(scope)
@@ -54,7 +54,7 @@ def describe(scope: str) -> str | None:
 
 
 def implied(scopes: frozenset[str]) -> frozenset[str]:
-    """The scopes with those of the platform that SMART ones need to reach the record at all."""
+    """Add the platform scopes that the SMART scopes need to use the clinical record."""
     letters = {letter for match in map(_SCOPE.fullmatch, scopes) if match for letter in _letters(match)}
     reads, writes = letters & set("rs"), letters & set("cud")
     return scopes | ({READ} if reads else set()) | ({WRITE} if writes else set())

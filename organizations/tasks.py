@@ -1,4 +1,4 @@
-"""Background work of the app, where Celery looks for it; each task is safe to run twice."""
+"""Celery tasks of the app; each is safe to run twice."""
 
 from celery import shared_task
 
@@ -12,7 +12,7 @@ __all__ = ["expire", "send_mails", "sweep_credentials"]
 
 @shared_task(name="organizations.expire", ignore_result=True, acks_late=False)
 def expire() -> None:
-    """Expire keys, memberships and entitlements, and announce the keys that will; run every minute."""
+    """Expire keys, memberships and entitlements, and announce keys that expire soon; runs every minute."""
     at = clock.now()
     upkeep.expire_keys(at=at)
     upkeep.expire_memberships(at=at)

@@ -1,7 +1,7 @@
 """Access tokens: JSON Web Tokens in the profile of RFC 9068, built and verified with simplejwt.
 
-A token says who (sub), through which client, and what the client may at most ask for (scope); never roles or tenants:
-those are looked up on every request. Verifying reads no table; whether a token was denied is asked by the authenticator.
+A token names the subject (sub), the client and the scopes the client may use at most (scope). It does not hold roles or
+memberships, which are looked up on every request. Verifying reads no table; the authenticator checks for denied tokens.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ _KINDS = {kind.value: kind for kind in (SubjectKind.USER, SubjectKind.SERVICE)}
 
 
 class InvalidToken(Unauthenticated):
-    """Not a token of ours, not meant for the API, altered, or expired. The reason is not told."""
+    """The token is not from this issuer, not for this API, altered or expired."""
 
     code = "invalid_token"
     title = "The access token is invalid or expired."
@@ -44,7 +44,7 @@ class InvalidToken(Unauthenticated):
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What a verified token says. `scope` is None when it narrows nothing, and written with dots otherwise."""
+    """The claims of a verified token. `scope` is None if the token is not narrowed; scopes are written with dots."""
 
     sub: UUID
     sub_type: SubjectKind
@@ -62,16 +62,16 @@ class Claims:
 
 
 class KeyRingBackend(TokenBackend):
-    """Signs with the active key and names it; verifies with the key that is named, if it is one of ours."""
+    """Signs with the active key, and verifies with the platform's key that the token names."""
 
     def encode(self, payload: dict[str, Any]) -> str:
         """Sign a payload; the header carries `kid` and the type of RFC 9068 section 2.1."""
         return signing_keys.sign(payload | {"aud": self.audience, "iss": self.issuer}, typ=_TYP)
 
     def get_verifying_key(self, token: Any) -> Any:
-        """Choose the key by name.
+        """Return the key that the header names.
 
-        :raises TokenBackendError: another type of token (an ID token is none), another algorithm, an unknown key.
+        :raises TokenBackendError: not an access token (an ID token is not one), another algorithm, or an unknown key.
         """
         try:
             header = jwt.get_unverified_header(token)
@@ -89,23 +89,23 @@ class KeyRingBackend(TokenBackend):
 
 
 class PlatformAccessToken(AccessToken):
-    """The one kind of token the API takes."""
+    """The only type of token that the API accepts."""
 
     token_type = TOKEN_USE
     lifetime = LIFETIME
 
     def get_token_backend(self) -> TokenBackend:
-        """The backend over our key ring, in place of the library's single key."""
+        """Return the backend with the platform's keys, in place of the library's single key."""
         return _backend(settings.BASE_URL)
 
     def set_jti(self) -> None:
-        """Name the token by a UUIDv7, as everything else here."""
+        """Set a UUIDv7 as the id of the token, as for all other ids."""
         self.payload["jti"] = str(uuid7())
 
     def verify(self) -> None:
-        """Demand every claim of ours beside what the library checks.
+        """Require the platform's claims besides what the library checks.
 
-        :raises TokenError: one is missing or not of its form.
+        :raises TokenError: a claim is missing or invalid.
         """
         super().verify()
         if any(name not in self.payload for name in _REQUIRED):
@@ -113,7 +113,7 @@ class PlatformAccessToken(AccessToken):
 
 
 def issuer(base_url: str) -> str:
-    """The issuer's name, which is also where its metadata lies. Source: RFC 8414 section 2."""
+    """Return the issuer's name, from which the address of its metadata follows. Source: RFC 8414 section 2."""
     return f"{base_url.rstrip('/')}/oauth"
 
 
@@ -127,7 +127,7 @@ def _backend(base_url: str) -> KeyRingBackend:
     )
 
 
-def issue_access_token(  # noqa: PLR0913  # the claims of a token, each by its name
+def issue_access_token(  # noqa: PLR0913  # one keyword argument for each claim
     *,
     subject_id: UUID,
     subject_kind: SubjectKind,
@@ -141,16 +141,16 @@ def issue_access_token(  # noqa: PLR0913  # the claims of a token, each by its n
     patient: str = "",
     at: datetime,
 ) -> str:
-    """This function will sign an access token of ten minutes.
+    """Sign an access token that is valid for ten minutes.
 
-    :param scopes: separated by spaces; None, for first-party sign-in only, narrows nothing.
+    :param scopes: separated by spaces; None, allowed for first-party sign-in only, does not narrow the roles.
     :param patient: the one patient of that tenant whose record the token reaches.
-    :raises ValueError: a foreign client asks for a token without bounds, or a patient is named without a tenant.
+    :raises ValueError: another client asks for a token without scopes, or a patient is named without a tenant.
     """
     if scopes is None and client_id != FIRST_PARTY_CLIENT:
         raise ValueError("only first-party tokens may be without scopes")
     if patient and tenant_id is None:
-        raise ValueError("a patient is one of a tenant")
+        raise ValueError("a token with a patient must name a tenant")
     token = PlatformAccessToken()
     token.set_exp(from_time=at, lifetime=LIFETIME)
     token.set_iat(at_time=at)
@@ -169,11 +169,11 @@ def issue_access_token(  # noqa: PLR0913  # the claims of a token, each by its n
 
 
 def verify(token: str) -> Claims:
-    """This function will check a token's signature, times and claims, and say what it claims.
+    """Check a token's signature, times and claims, and return its claims.
 
-    It does not know whether the token was denied since: see `organizations.models.DeniedToken`.
+    Whether the token was denied afterwards is not checked: see `organizations.models.DeniedToken`.
 
-    :raises InvalidToken: for whatever reason.
+    :raises InvalidToken: any check fails.
     """
     if len(token) > MAX_CHARACTERS:
         raise InvalidToken
@@ -186,10 +186,10 @@ def verify(token: str) -> Claims:
 def _claims(payload: dict[str, Any]) -> Claims:
     client_id, scope = _text(payload, "client_id"), _text(payload, "scope")
     if payload["aud"] != settings.BASE_URL.rstrip("/"):
-        raise ValueError("a token for several audiences is not ours")
+        raise ValueError("the audience must be this API alone")
     auth_time = payload.get("auth_time")
     if "patient" in payload and not ("tid" in payload and _text(payload, "patient")):
-        raise ValueError("a patient is one of a tenant")
+        raise ValueError("a token with a patient must name a tenant")
     return Claims(
         sub=UUID(_text(payload, "sub")),
         sub_type=_KINDS[_text(payload, "sub_type")],

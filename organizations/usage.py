@@ -1,4 +1,4 @@
-"""When and whence an API key was last used: counted in the process, written at most once a minute, outside requests' transactions."""
+"""Last use of API keys: counted in the process, written at most once a minute, outside the request's transaction."""
 
 import logging
 import threading
@@ -22,7 +22,7 @@ _WRITE = Statement.of(
 
 
 def note(credential: str, address: str) -> None:
-    """Count one use of `key:<id>`; when the minute is over, write the count."""
+    """Count one use of `key:<id>` and write the count if the last write is a minute old."""
     key_id = credential.removeprefix("key:")
     now = time.monotonic()
     with _lock:
@@ -33,7 +33,7 @@ def note(credential: str, address: str) -> None:
         try:
             pipeline.run([Call(_WRITE, [key_id, _valid(address), str(count + 1)])])
         except Error:
-            log.warning("key usage not written")
+            log.warning("API key usage not written")
 
 
 def _valid(address: str) -> str | None:

@@ -1,1 +1,1 @@
-"""The supplier's side of the trade: catalog, prices, stock and, later, orders and offers."""
+"""The supplier's side of the trade: catalog, prices and stock; later orders and offers."""

@@ -1,4 +1,4 @@
-"""Pages of the staff's admin for this app, feature by feature; importing them registers them."""
+"""The admin pages of this app, one module for each feature; importing them registers the pages."""
 
 from .catalog import admin as catalog
 

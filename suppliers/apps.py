@@ -1,4 +1,4 @@
-"""The app of the supplier's side; seeds the platform's category tree after every migration."""
+"""The supplier's side as a Django app; seeds the platform's category tree after every migration."""
 
 from typing import Any
 
@@ -9,20 +9,20 @@ OWNER = "owner"
 
 
 class SuppliersConfig(AppConfig):
-    """Feature folders under one Django app."""
+    """One Django app of several feature folders."""
 
     name = "suppliers"
     verbose_name = "Suppliers"
 
     def ready(self) -> None:
-        """Register the facts of this app, and what happens after a migration."""
-        from .catalog import events  # noqa: F401  # registers the kinds of facts
+        """Register the event types and representations of this app, and the seeding after a migration."""
+        from .catalog import events  # noqa: F401  # registers the event types
 
-        self._represent()
+        self._register_representations()
         post_migrate.connect(_after_migrate, sender=self, dispatch_uid="suppliers")
 
-    def _represent(self) -> None:
-        """Offer how this app's resources read to whoever tells others of its facts."""
+    def _register_representations(self) -> None:
+        """Register the representation of products, for events that carry the whole resource."""
         from api.listing import representation
         from ledger import public as ledger
 

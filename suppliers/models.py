@@ -1,4 +1,4 @@
-"""The tables of all feature folders, named once for Django."""
+"""The models of all feature folders, imported here because Django looks for them here."""
 
 from .catalog.models import Category, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
 from .inventory.models import StockLevel

@@ -1,4 +1,4 @@
-"""Addresses of the supplier interface, below /v1/."""
+"""Routes of the supplier endpoints, below /v1/."""
 
 from api.routing import Router
 

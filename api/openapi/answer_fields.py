@@ -1,4 +1,4 @@
-"""How the platform's own fields of answers read in the document; drf-spectacular finds these classes by itself."""
+"""Schemas of the platform's own serializer fields; drf-spectacular finds these classes by itself."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ Schema = dict[str, Any]
 
 
 class ComputedSchema(OpenApiSerializerFieldExtension):
-    """A computed member reads as the form of its value."""
+    """Describes a computed member by the form of its value."""
 
     target_class = "api.representations.Computed"
 
@@ -20,7 +20,7 @@ class ComputedSchema(OpenApiSerializerFieldExtension):
 
 
 class DocumentSchema(OpenApiSerializerFieldExtension):
-    """A JSON column reads as the form that describes it; without one it is any object."""
+    """Describes a JSON column by its form; without a form it is any object."""
 
     target_class = "api.representations.Document"
 

@@ -1,4 +1,4 @@
-"""Successful answers in the document: the representation, its envelope, its headers, an example of each."""
+"""Successful answers in the document: the representation, its envelope and headers, and an example."""
 
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ _CURSOR = "bmV4dCBwYWdl"
 
 
 class _Answer(NamedTuple):
-    """What is answered: the component's name, the reference to it, an example."""
+    """The representation of an answer: the component's name, the reference to it, an example."""
 
     name: str
     reference: Schema
@@ -26,7 +26,7 @@ class _Answer(NamedTuple):
 
 
 def answer_form(declared: Operation) -> type[BaseSerializer[Any]] | None:
-    """The serializer of what an operation answers, without its envelope; None where the answer has no body."""
+    """Return the serializer of an operation's answer, without the envelope; None for an answer without a body."""
     if declared.status == 204:
         return None
     if declared.listing is not None:
@@ -40,7 +40,7 @@ def _form_of(shape: Shape) -> type[BaseSerializer[Any]]:
 
 
 def success(declared: Operation, inspector: Any, components: Components) -> Schema:
-    """The successful response, which is a component: every operation that answers the same shares it."""
+    """Return the successful response, a component that all operations with the same answer share."""
     view, form = inspector.view, answer_form(declared)
     if form is None:
         content = {"description": "Done; the answer has no body.", "headers": headers(_names(declared), components)}
@@ -72,7 +72,7 @@ def _response(
 
 
 def _names(declared: Operation, *, located: bool = False) -> tuple[str, ...]:
-    """The headers of the answer."""
+    """Return the names of the answer's headers."""
     names = list(ALWAYS)
     if declared.listing is not None or declared.items is not None:
         return (*names, "Link")
@@ -82,7 +82,7 @@ def _names(declared: Operation, *, located: bool = False) -> tuple[str, ...]:
 
 
 def not_modified(components: Components) -> Schema:
-    """The response of a read whose If-None-Match names the current version."""
+    """Return the response of a read whose If-None-Match names the current version."""
     content = {
         "description": "The version that If-None-Match names is the current one.",
         "headers": headers((*ALWAYS, "ETag"), components),
@@ -91,7 +91,7 @@ def not_modified(components: Components) -> Schema:
 
 
 def _one(answer: _Answer, declared: Operation, view: Any, components: Components) -> Schema:
-    """One object in the envelope of its family; sign-in answers bare, as OAuth does."""
+    """Describe one object in its family's envelope; public operations have no envelope, as OAuth prescribes."""
     name = answer.name
     if declared.public:
         return {"schema": answer.reference, "examples": {"answer": components.example(name, answer.example)}}
@@ -105,7 +105,7 @@ def _one(answer: _Answer, declared: Operation, view: Any, components: Components
 
 
 def _list(answer: _Answer, inspector: Any, components: Components) -> Schema:
-    """A page of each kind that the family's credentials get."""
+    """Describe a page of a list, of each kind that the family's credentials get."""
     name = answer.name
     others = [inspector.answer_reference(form)[1] for form in getattr(inspector.view, "also_listed", ())]
     items: Schema = {"type": "array", "items": {"anyOf": [answer.reference, *others]} if others else answer.reference}
@@ -124,7 +124,7 @@ def _list(answer: _Answer, inspector: Any, components: Components) -> Schema:
 
 
 def paging_kinds(family: str) -> tuple[str, ...]:
-    """How the family's lists are paged: by `page`, by `cursor`, or each for another kind of credential."""
+    """Return how the family's lists are paged: by `page`, by `cursor`, or by both, depending on the credential."""
     return tuple(dict.fromkeys(style.paging.parameter for style in _styles(family)))
 
 

@@ -1,4 +1,4 @@
-"""Components of the document: what is said once and referred to by name."""
+"""Components of the document: parts that are written once and referred to by name."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ Schema = dict[str, Any]
 
 
 class NamedTwice(Exception):
-    """Two things of the document have the same name; rename one of them."""
+    """Two different components have the same name; rename one."""
 
 
 class Components:
-    """drf-spectacular's registry, which also refuses one name for two different things."""
+    """drf-spectacular's registry, which also refuses one name for two different components."""
 
     def __init__(self, registry: ComponentRegistry) -> None:
         self._registry = registry
@@ -38,7 +38,7 @@ class Components:
         return self._put(ResolvedComponent.EXAMPLE, name, {**({"summary": summary} if summary else {}), "value": value})
 
     def lifted(self, schema: Any) -> Any:
-        """A schema whose titled parts are components: a nested `{"title": "Address", …}` becomes a reference."""
+        """Replace titled parts of a schema by components: a nested `{"title": "Address", …}` becomes a reference."""
         if isinstance(schema, list):
             return [self.lifted(part) for part in schema]
         if not isinstance(schema, dict):
@@ -50,21 +50,21 @@ class Components:
             return self.schema(title, found)
         return found
 
-    def replace_schema(self, name: str, content: Schema, *, grounds: Any) -> Schema:
-        """Register a schema that grows with what is found; `grounds` is kept beside it for `grounds_of`."""
-        component = ResolvedComponent(name, ResolvedComponent.SCHEMA, schema=content, object=grounds)
+    def replace_schema(self, name: str, content: Schema, *, built_from: Any) -> Schema:
+        """Register a schema in place of an earlier one; `source_of` returns what it was `built_from`."""
+        component = ResolvedComponent(name, ResolvedComponent.SCHEMA, schema=content, object=built_from)
         self._registry._components[component.key] = component
         return component.ref
 
     def replace_example(self, name: str, value: Any, summary: str) -> Schema:
-        """Register an example that changes with what is found."""
+        """Register an example in place of an earlier one."""
         content = {"summary": summary, "value": value}
         component = ResolvedComponent(name, ResolvedComponent.EXAMPLE, schema=content, object=name)
         self._registry._components[component.key] = component
         return component.ref
 
-    def grounds_of(self, name: str) -> Any:
-        """What was kept beside a schema; None where there is none."""
+    def source_of(self, name: str) -> Any:
+        """Return what a schema was built from; None for an unknown schema."""
         found = self._registry._components.get((name, ResolvedComponent.SCHEMA))
         return found.object if found is not None else None
 

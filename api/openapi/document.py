@@ -1,4 +1,4 @@
-"""What the whole document has besides its operations: the introduction, the ways to authenticate, what problems look like."""
+"""Parts of the document besides operations: the introduction, the security schemes, the schemas of problems."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ _INTRODUCTION = Path(__file__).with_name("introduction.md")
 
 
 def only_the_api(endpoints: list[Any]) -> list[Any]:
-    """Keep what stands on `ApiViewSet`, except where an interface describes itself in its own form."""
+    """Keep the documented views of `ApiViewSet`; FHIR describes itself in its CapabilityStatement."""
     return [entry for entry in endpoints if _is_documented(getattr(entry[3], "cls", object))]
 
 
@@ -22,7 +22,7 @@ def _is_documented(view: type) -> bool:
 
 
 def complete(result: Schema, **_: Any) -> Schema:
-    """Add what all operations share; runs after whatever adds more, and puts all of it in the order of reading."""
+    """Add what all operations share, and put the document in the order of reading; runs after the other hooks."""
     result["info"]["description"] = _INTRODUCTION.read_text()
     components = result.setdefault("components", {})
     components.setdefault("schemas", {}).update(Problem=PROBLEM, FieldProblem=FIELD_PROBLEM)
@@ -38,17 +38,17 @@ def _security_schemes(scopes: dict[str, str]) -> Schema:
             "type": "http",
             "scheme": "bearer",
             "bearerFormat": "JWT",
-            "description": "An access token of `POST /v1/auth/token` or of OAuth.",
+            "description": "An access token from `POST /v1/auth/token` or from OAuth.",
         },
         "apiKey": {
             "type": "apiKey",
             "in": "header",
             "name": "X-API-Key",
-            "description": "A key of `POST /v1/api-keys`, for systems.",
+            "description": "A key from `POST /v1/api-keys`, for systems.",
         },
         "oauth": {
             "type": "oauth2",
-            "description": "OAuth 2.0 for applications of others; the authorization code flow demands PKCE (S256).",
+            "description": "OAuth 2.0 for third-party applications; the authorization code flow requires PKCE (S256).",
             "flows": {
                 "authorizationCode": {"authorizationUrl": "/oauth/authorize", "refreshUrl": "/oauth/token", **token},
                 "clientCredentials": token,

@@ -1,4 +1,4 @@
-"""Examples of answers, made from their fields; a serializer's `Meta.example` gives the members that a rule makes badly."""
+"""Examples of answers, made from their fields; a serializer's `Meta.example` replaces members that read badly."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -44,7 +44,7 @@ _BY_KIND: tuple[tuple[type[serializers.Field[Any, Any, Any, Any]], Any], ...] = 
 
 
 def example_of(form: Any) -> Any:
-    """An example of what a serializer or field writes."""
+    """Make an example of what a serializer or field writes."""
     if isinstance(form, serializers.ListSerializer):
         return [example_of(form.child)]
     if isinstance(form, serializers.BaseSerializer):

@@ -30,7 +30,7 @@ class Inspector(AutoSchema):
     view: ApiViewSet  # type: ignore[override]  # the library's declaration is wider
 
     def get_operation(self, path: str, path_regex: str, path_prefix: str, method: str, registry: Any) -> Schema | None:
-        """Build the operation object, or leave views out that are not ours."""
+        """Build the operation object; None leaves out views that declare no operation."""
         self.registry, self.path, self.method = registry, path, method.upper()
         view = self.view
         if not isinstance(view, ApiViewSet) or view.action not in view.operations:
@@ -65,14 +65,14 @@ class Inspector(AutoSchema):
         return naming.operation_id(view, view.action, self._noun(declared), listed=listed, reads=self.method == "GET")
 
     def _noun(self, declared: Operation) -> str:
-        """The name of what the operation is about: what it answers, or what its viewset answers elsewhere."""
+        """Return the component's name of what the operation answers, or else of what its viewset answers elsewhere."""
         for one in (declared, *self.view.operations.values()):
             if form := answer_form(one):
                 return self._get_serializer_name(form(), "response")
         return ""
 
     def answer_reference(self, form: type[BaseSerializer[Any]]) -> tuple[str, Schema]:
-        """The name of an answer's component and the reference to it."""
+        """Return the name of an answer's component and the reference to it."""
         serializer: Any = form()
         component = self.resolve_serializer(serializer, "response")
         return component.name, component.ref
@@ -108,7 +108,7 @@ class Inspector(AutoSchema):
 
 
 def _as_answer(schema: Schema, serializer: Any) -> Schema:
-    """A mapped answer: every member that is always there is required, lists of values may grow, nothing is read-only."""
+    """Adapt an answer's schema: members that are always there are required, enums may grow, nothing is read-only."""
     meta = getattr(serializer, "Meta", None)
     sometimes = {*getattr(meta, "includes", ()), *getattr(meta, "revealed", ())}
     fields = getattr(serializer, "fields", {})
@@ -142,7 +142,7 @@ def _has_etag(declared: Operation, method: str) -> bool:
 
 
 def _tidy(schema: Any) -> Any:
-    """A mapped serializer without types written twice, and without an empty default that may not be sent."""
+    """Remove repeated types, and an empty default that the field itself would refuse."""
     if isinstance(schema, list):
         return [_tidy(part) for part in schema]
     if not isinstance(schema, dict):

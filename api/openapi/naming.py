@@ -1,4 +1,4 @@
-"""Names in the document: components, operation ids and tags, each by rule, each with its exception on the viewset."""
+"""Names in the document: components, operation ids and tags follow rules; a viewset declares exceptions."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _ACRONYMS = {"api": "API", "oauth": "OAuth", "mfa": "MFA"}
 
 
 def camel(text: str) -> str:
-    """Write words as one name: `webhook endpoint`, `sku_taken` and `API key` become WebhookEndpoint, SkuTaken, ApiKey."""
+    """Write words as one name: `webhook endpoint` becomes WebhookEndpoint, `sku_taken` SkuTaken, `API key` ApiKey."""
     return "".join(word[:1].upper() + word[1:].lower() for word in re.split(r"[\s._-]+", text) if word)
 
 
@@ -50,7 +50,7 @@ def answer_name(serializer: str) -> str:
 def operation_id(view: Any, action: str, noun: str, *, listed: bool, reads: bool) -> str:
     """Name an operation as people write it: listProducts, getProduct, replaceProduct.
 
-    A viewset names what the rule would spell badly in `operation_ids`, by action.
+    Where the rule reads badly, the viewset gives the name in `operation_ids`, by action.
     """
     given: Mapping[str, str] = getattr(view, "operation_ids", {})
     if action in given:

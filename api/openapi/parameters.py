@@ -1,4 +1,4 @@
-"""Parameters in the document: what several operations take is a component, the rest stands with the operation."""
+"""Parameters in the document: shared ones are components, the others are written with their operation."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ _UUID: Schema = {"type": "string", "format": "uuid"}
 _KEY: Schema = {"type": "string", "minLength": 1, "maxLength": 255}
 _HEADERS: dict[str, tuple[str, str, Schema]] = {
     "TenantId": ("X-Tenant-Id", "The tenant to act in. A credential that reaches one tenant may leave it out.", _UUID),
-    "MembershipId": ("X-Membership-Id", "The membership meant; it must be the caller's own in the tenant.", _UUID),
+    "MembershipId": ("X-Membership-Id", "The membership to act under, one of the caller's own in the tenant.", _UUID),
     "IdempotencyKey": (
         "Idempotency-Key",
         "1 to 255 printable ASCII characters. A repeat with the same key gets the first answer; see Retrying.",
@@ -23,20 +23,20 @@ _HEADERS: dict[str, tuple[str, str, Schema]] = {
     ),
     "IfMatch": (
         "If-Match",
-        "The ETag read. If the resource has changed since, the answer is 409 version_conflict.",
+        "The ETag that was read. If the resource has changed since, the answer is 409 version_conflict.",
         _TEXT,
     ),
-    "IfNoneMatch": ("If-None-Match", "An ETag read. If it is still the current one, the answer is 304.", _TEXT),
+    "IfNoneMatch": ("If-None-Match", "An ETag that was read. If it is still current, the answer is 304.", _TEXT),
 }
 _LIMIT: Schema = {"type": "integer", "minimum": 1}
 _QUERY: dict[str, tuple[str, str, Schema]] = {
-    "Page": ("page", "The page, from 1.", {"type": "integer", "minimum": 1, "default": 1}),
-    "Cursor": ("cursor", "The `next_cursor` of the page before, for the same filters and the same `sort`.", _TEXT),
-    "PageLimit": ("limit", "Items on a page; more than 100 are 100.", {**_LIMIT, "default": 20}),
-    "CursorLimit": ("limit", "Items on a page; more than 200 are 200.", {**_LIMIT, "default": 50}),
+    "Page": ("page", "The page number, from 1.", {"type": "integer", "minimum": 1, "default": 1}),
+    "Cursor": ("cursor", "The `next_cursor` of the previous page, with the same filters and `sort`.", _TEXT),
+    "PageLimit": ("limit", "Items per page; a number above 100 counts as 100.", {**_LIMIT, "default": 20}),
+    "CursorLimit": ("limit", "Items per page; a number above 200 counts as 200.", {**_LIMIT, "default": 50}),
     "Fields": (
         "fields",
-        "Comma list of members to answer; the id is always there. The schema describes an answer without `fields`.",
+        "Comma-separated members to return, beside the id. The schema describes an answer without `fields`.",
         _TEXT,
     ),
 }
@@ -51,7 +51,7 @@ _FORMS: tuple[tuple[str, Schema], ...] = (
 
 
 def parameters(situation: Situation, view: Any, components: Components) -> list[Schema]:
-    """Every parameter of an operation, in the order path, headers, query."""
+    """Return every parameter of an operation, in the order path, headers, query."""
     declared = situation.declared
     return [
         *_of_path(situation.path, components),
@@ -93,11 +93,11 @@ def _of_query(declared: Operation, family: str, components: Components) -> Itera
         yield _shared("Fields", components)
         if shape.includes:
             names = ", ".join(f"`{member.name}`" for member in shape.includes)
-            yield _parameter("query", "include", f"Comma list of what is answered besides: {names}.", _TEXT)
+            yield _parameter("query", "include", f"Comma-separated members to add: {names}.", _TEXT)
     if declared.listing is not None:
         text = ", ".join(f"`{name}`" for name in sorted(declared.listing.sorts))
         schema = {**_TEXT, "default": declared.listing.default_sort}
-        yield _parameter("query", "sort", f"Comma list of {text}; `-` before a name is descending.", schema)
+        yield _parameter("query", "sort", f"Comma-separated names, `-` before a name for descending: {text}.", schema)
     if declared.listing is not None or declared.items is not None:
         yield from (_shared(name, components) for name in _paging(family))
     if declared.listing is not None and declared.listing.filters is not None:
@@ -117,7 +117,7 @@ def _paging(family: str) -> tuple[str, ...]:
 
 def _filter_text(name: str, declared: Any) -> str:
     given = str(declared.extra.get("help_text") or "")
-    return given or f"Only items whose `{name}` is this."
+    return given or f"Only items with this `{name}`."
 
 
 def _filter_schema(declared: Any) -> Schema:

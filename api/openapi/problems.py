@@ -1,6 +1,6 @@
 """Problem documents in the OpenAPI document: a schema and an example for each code, and the response of a status.
 
-The extension members of a code come from `PlatformError.extensions` and `.optional_extensions`, which hold example values.
+A code's extension members come from `PlatformError.extensions` and `.optional_extensions`, which hold example values.
 """
 
 from collections.abc import Iterable
@@ -31,10 +31,10 @@ PHRASES = {
     503: "ServiceUnavailable",
 }
 _DESCRIPTIONS = {
-    400: "The request is malformed, or a field is not of its form.",
+    400: "The request is malformed, or a field is invalid.",
     401: "The credential is missing, invalid or expired.",
-    403: "The credential is valid, but may not do this here.",
-    404: "There is no such resource, or it is not the caller's; the two look alike.",
+    403: "The credential is valid, but does not permit this.",
+    404: "The resource does not exist, or the caller may not see it; the two look alike.",
     406: "The caller accepts no media type that the operation writes.",
     408: "The body did not arrive in time.",
     409: "The request conflicts with the current state of the resource.",
@@ -50,23 +50,23 @@ _TEXT: Schema = {"type": "string"}
 
 PROBLEM: Schema = {
     "type": "object",
-    "description": "What every refusal looks like. Source: RFC 9457. Switch on `code`; it never changes its meaning.",
+    "description": "The body of every refusal. Source: RFC 9457. Switch on `code`, which never changes its meaning.",
     "required": ["type", "title", "status", "detail", "instance", "code", "success", "request_id", "errors"],
     "properties": {
-        "type": {**_TEXT, "format": "uri-reference", "description": "Leads to a page about the code."},
+        "type": {**_TEXT, "format": "uri-reference", "description": "The address of a page about the code."},
         "title": {**_TEXT, "description": "The code in words, the same for every occurrence."},
         "status": {"type": "integer", "description": "The HTTP status."},
-        "detail": {**_TEXT, "description": "What was wrong this time."},
+        "detail": {**_TEXT, "description": "What was wrong with this request."},
         "instance": {**_TEXT, "description": "The path of the request."},
         "code": _TEXT,
         "success": {"type": "boolean", "const": False},
-        "request_id": {**_TEXT, "description": "Tell it to support."},
+        "request_id": {**_TEXT, "description": "The id to quote to support."},
         "errors": {"type": "array", "items": {"$ref": "#/components/schemas/FieldProblem"}},
     },
 }
 FIELD_PROBLEM: Schema = {
     "type": "object",
-    "description": "One fault of one field; `field` and `pointer` are empty where the whole body is meant.",
+    "description": "One fault of one field; `field` and `pointer` are empty for a fault of the whole body.",
     "required": ["field", "pointer", "code", "message"],
     "properties": {
         "field": {**_TEXT, "description": "Dotted: `packagings.0.gtin`."},
@@ -79,7 +79,7 @@ _FIELD_EXAMPLE = {"field": "name", "pointer": "/name", "code": "required", "mess
 
 
 def problem_response(status: int, kinds: Iterable[Refusal], components: Components) -> Schema:
-    """The response of one status: one of the problems with these codes, each with an example."""
+    """Return the response of one status: one of the problems with these codes, each with an example."""
     by_code: dict[str, list[Refusal]] = {}
     for kind in kinds:
         by_code.setdefault(kind.code, []).append(kind)
@@ -98,11 +98,11 @@ def problem_response(status: int, kinds: Iterable[Refusal], components: Componen
 
 
 def _register(code: str, kinds: list[Refusal], components: Components) -> tuple[Schema, Schema]:
-    """The schema and the example of a code, drawn from every class that has it; the most general one gives the words."""
+    """Register schema and example of a code, made from every class that has it; the most general gives the title."""
     name = f"{camel(code)}Problem"
-    known: frozenset[Refusal] = (components.grounds_of(name) or frozenset()) | frozenset(kinds)
+    known: frozenset[Refusal] = (components.source_of(name) or frozenset()) | frozenset(kinds)
     ordered = sorted(known, key=lambda kind: (len(kind.__mro__), kind.__module__, kind.__qualname__))
-    schema = components.replace_schema(name, _schema(code, ordered), grounds=known)
+    schema = components.replace_schema(name, _schema(code, ordered), built_from=known)
     return schema, components.replace_example(camel(code), _example(ordered), ordered[0].title)
 
 
@@ -121,7 +121,7 @@ def _schema(code: str, kinds: list[Refusal]) -> Schema:
 
 
 def schema_of(value: Any) -> Schema:
-    """The schema of an example value; a tuple holds one value of each type that may come."""
+    """Return the schema of an example value; a tuple holds one value of each possible type."""
     if isinstance(value, dict):
         inner = [schema_of(one) for one in value.values()]
         return {"type": "object", "additionalProperties": inner[0] if inner else True}

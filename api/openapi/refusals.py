@@ -1,4 +1,4 @@
-"""Which refusals an operation can answer: those it shares with others come by rule, its own stand in `Operation.errors`."""
+"""The refusals that an operation can answer: shared ones follow from rules, its own are in `Operation.errors`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -48,7 +48,7 @@ UNREADABLE = (
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What decides which refusals an operation shares with others: its declaration, its method, its path."""
+    """The properties that decide which shared refusals an operation has."""
 
     declared: Operation
     method: str
@@ -83,7 +83,7 @@ class Situation:
 
 
 def refusals(situation: Situation) -> list[Refusal]:
-    """Every class of refusal the operation can answer, shared ones first."""
+    """Return every class of refusal that the operation can answer, shared ones first."""
     found = [*_of_requests(situation), *_of_callers(situation), *_of_states(situation), *situation.declared.errors]
     return list(dict.fromkeys(found))
 
@@ -141,7 +141,7 @@ def _of_states(situation: Situation) -> Iterator[Refusal]:
 
 
 def refusal_responses(situation: Situation, components: Components) -> dict[str, Schema]:
-    """The responses of all refusals, by status: a shared component where the status holds nothing of the operation's own."""
+    """Return the responses of all refusals, by status; a status without refusals of the operation's own is shared."""
     shared = {kind.code for kind in refusals(_without_own(situation))}
     by_status: dict[int, list[Refusal]] = {}
     for kind in refusals(situation):
@@ -159,7 +159,7 @@ def _without_own(situation: Situation) -> Situation:
 
 
 def _shared_name(status: int, situation: Situation) -> str:
-    """The name of a shared response: the status in words, after what tells it from the others of the status."""
+    """Return the name of a shared response: what distinguishes it, then the status in words."""
     declared = situation.declared
     marks: list[str] = []
     if status in (400, 409):

@@ -1,1 +1,1 @@
-"""Writes of the app: each verb demands an open transaction and records one fact."""
+"""Writes of the app: each action demands an open transaction and records its events."""

@@ -1,4 +1,4 @@
-"""Changing settings: a merge per section, checked against the schema, the locks above and the entitlement, kept as a version."""
+"""Changes of settings: merged by section, checked against schema, locks and entitlement, and kept as a version."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -26,7 +26,7 @@ from .entitlements import copy_features
 
 
 class SettingLocked(Forbidden):
-    """An organization above has decided this setting for all below it."""
+    """An organization above the tenant has locked this setting."""
 
     code = "setting_locked"
     title = "The setting is locked by an organization above."
@@ -34,7 +34,7 @@ class SettingLocked(Forbidden):
 
 
 class FeatureNotEnabled(Forbidden):
-    """The tenant's plan does not hold the feature."""
+    """The tenant's plan does not include the feature."""
 
     code = "feature_not_enabled"
     title = "The tenant's plan does not include this feature."
@@ -42,7 +42,7 @@ class FeatureNotEnabled(Forbidden):
 
 
 class Change(NamedTuple):
-    """One key of a change; None stands for "not set"."""
+    """The change of one setting; None stands for "not set"."""
 
     key: str
     before: Any
@@ -51,7 +51,7 @@ class Change(NamedTuple):
 
 @needs_transaction
 def create_default(*, tenant: Tenant, at: datetime) -> TenantConfiguration:
-    """This function will give a tenant its configuration, in which nothing is set yet; a second call changes nothing."""
+    """Create the empty configuration of a tenant; a second call changes nothing."""
     with tenant_context(tenant.id):
         row, _ = TenantConfiguration.objects.get_or_create(
             tenant_id=tenant.id, defaults={"schema_version": SCHEMA_VERSION, "created_at": at, "updated_at": at}
@@ -63,19 +63,19 @@ def create_default(*, tenant: Tenant, at: datetime) -> TenantConfiguration:
 def update_configuration(
     actor: Actor, row: TenantConfiguration, data: Mapping[str, Any], at: datetime
 ) -> configuration.Effective:
-    """This function will merge changes into the tenant's own settings, whose locked row is given. Source: RFC 7396.
+    """Merge changes into the tenant's own settings; `row` is locked. Source: RFC 7396.
 
-    A null takes a key, or a whole section, back to what comes from above. A change of nothing makes no version.
+    Null resets a setting, or a whole section, to the inherited value. If nothing changes, no version is written.
 
-    :raises InvalidFields: unknown or wrong settings, or colours that cannot be read on one another.
-    :raises SettingLocked: a key is locked above.
-    :raises FeatureNotEnabled: a module is turned on that the plan does not hold.
+    :raises InvalidFields: settings are unknown or invalid, or the contrast of two colours is too low.
+    :raises SettingLocked: an organization above has locked a changed setting.
+    :raises FeatureNotEnabled: a module is turned on that the plan does not include.
     """
     before = configuration.sections_of(row)
     after = merged(before, data)
     diff = difference(before, after)
     if diff:
-        _permit(actor.tenant_id, after, diff)
+        _check_permitted(actor.tenant_id, after, diff)
         _write(row, after, at)
         _keep_version(actor, row, diff, at)
         copy_features(actor.tenant_id)
@@ -86,15 +86,16 @@ def update_configuration(
 def set_organization_configuration(
     *, organization: Organization, changes: Mapping[str, Any], locked: Sequence[str] | None, at: datetime
 ) -> OrganizationConfiguration:
-    """This function will merge settings that hold for every tenant below an organization; `locked` None leaves the locks.
+    """Merge changes into the settings of an organization, which hold for every tenant below it.
 
-    :raises InvalidFields: unknown or wrong settings, or an unknown key to lock.
+    :param locked: the settings that tenants cannot change; None keeps the present ones.
+    :raises InvalidFields: settings are unknown or invalid, or `locked` names an unknown one.
     """
     row, _ = OrganizationConfiguration.objects.select_for_update().get_or_create(organization=organization)
     after = merged(configuration.sections_of(row), changes)
     if locked is not None:
         known = {f"{section}.{key}" for section, keys in configuration_schema.defaults().items() for key in keys}
-        _refuse([FieldError("locked", "unknown_field", "Unknown setting.")] if set(locked) - known else [])
+        _raise_faults([FieldError("locked", "unknown_field", "Unknown setting.")] if set(locked) - known else [])
         row.locked = sorted(set(locked))
     for section in SECTIONS:
         setattr(row, section, after[section])
@@ -106,21 +107,21 @@ def set_organization_configuration(
 
 
 def merged(own: Sections, changes: Mapping[str, Any]) -> Sections:
-    """This function will return the settings after a merge, checked against the schema.
+    """Return the settings after a merge, checked against the schema.
 
-    :raises InvalidFields: unknown or wrong settings.
+    :raises InvalidFields: settings are unknown or invalid.
     """
     unknown: Sections = {name: {} for name in changes if name not in SECTIONS}
     after = {
         section: _merge(own[section], changes[section]) if section in changes else own[section] for section in SECTIONS
     }
     after = {section: {} if value is None else value for section, value in after.items()}
-    _refuse(configuration_schema.faults({**after, **unknown}))
+    _raise_faults(configuration_schema.faults({**after, **unknown}))
     return after
 
 
 def difference(before: Sections, after: Sections) -> list[Change]:
-    """This function will list the keys whose own value changes, in a fixed order."""
+    """List the settings whose own value changes, in a fixed order."""
     found = []
     for section in SECTIONS:
         for key in sorted({*before[section], *after[section]}):
@@ -131,7 +132,7 @@ def difference(before: Sections, after: Sections) -> list[Change]:
 
 
 def _merge(target: Any, patch: Any) -> Any:
-    """Source: RFC 7396 section 2."""
+    """Apply a JSON merge patch. Source: RFC 7396 section 2."""
     if not isinstance(patch, Mapping):
         return patch
     result = dict(target) if isinstance(target, Mapping) else {}
@@ -143,21 +144,21 @@ def _merge(target: Any, patch: Any) -> Any:
     return result
 
 
-def _permit(tenant_id: UUID, after: Sections, diff: Sequence[Change]) -> None:
+def _check_permitted(tenant_id: UUID, after: Sections, diff: Sequence[Change]) -> None:
     values, locked, _ = configuration.resolve(configuration.above(tenant_id), after)
     held = sorted(change.key for change in diff if change.key in locked)
     if held:
-        raise SettingLocked(f"Locked above: {', '.join(held)}.", locked=held)
+        raise SettingLocked(f"An organization above has locked: {', '.join(held)}.", locked=held)
     entitled = Entitlement.objects.filter(tenant_id=tenant_id).values_list("features", flat=True).first() or []
     for change in diff:
         section, _, name = change.key.partition(".")
         if section == "modules" and change.after is True and name not in entitled:
             raise FeatureNotEnabled(f"The plan does not include {name}.", feature=name)
     if any(change.key.startswith("branding.") for change in diff):
-        _refuse(configuration_schema.contrast_faults(values["branding"]))
+        _raise_faults(configuration_schema.contrast_faults(values["branding"]))
 
 
-def _refuse(faults: Sequence[FieldError]) -> None:
+def _raise_faults(faults: Sequence[FieldError]) -> None:
     if faults:
         raise InvalidFields("Some settings are not valid.", errors=faults)
 

@@ -1,4 +1,4 @@
-"""Granting a plan: features, rate limits and quotas of a tenant, and the copies of them that the authenticator reads unbound."""
+"""Grants of plans: a tenant's features, rate limits and quotas, and the copies that the authenticator reads."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -21,7 +21,7 @@ _BATCH = 200
 
 
 class PlanBelowUsage(Conflict):
-    """The new plan allows less of something than the tenant already uses."""
+    """A quota of the new plan is lower than what the tenant already uses."""
 
     code = "plan_below_usage"
     title = "The tenant uses more than the plan allows."
@@ -29,9 +29,10 @@ class PlanBelowUsage(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What differs from the plan for one tenant, and for how long it holds.
+    """One tenant's exceptions from its plan, and the end of the entitlement.
 
-    `limits` replaces limits of quotas (None: unlimited), `rate_limits` requests per minute of a family.
+    `limits` replaces the limits of quotas (None: unlimited), `rate_limits` the requests per minute of a family.
+    `keeps_usage` raises a hard limit to the present use instead of refusing the plan.
     """
 
     source: str = "plan"
@@ -46,10 +47,10 @@ class Terms:
 def grant_plan(
     *, tenant: Tenant, plan: str, at: datetime, terms: Terms | None = None, actor: Actor | None = None
 ) -> Entitlement:
-    """This function will entitle a tenant to a plan; granting what it has already changes nothing.
+    """Entitle a tenant to a plan; granting the same plan and terms again changes nothing.
 
     :raises UnknownPlan: no plan has this name.
-    :raises PlanBelowUsage: a hard quota would be below its use, and the terms do not keep the use.
+    :raises PlanBelowUsage: a hard limit would be below the present use, and `terms.keeps_usage` is not set.
     """
     chosen, own = plans.plan_named(plan), terms or Terms()
     who = replace(actor, tenant_id=tenant.id) if actor else system_actor(tenant.id)
@@ -64,9 +65,9 @@ def grant_plan(
 
 
 def end_expired(*, at: datetime) -> int:
-    """This function will put tenants whose entitlement has ended on the fallback plan, each in a transaction of its own.
+    """Move tenants whose entitlement has ended to the fallback plan, each in its own transaction.
 
-    What they already use stays; a quota below its use allows nothing more. Returns how many there were.
+    Present use is kept; a quota that is exceeded allows nothing more. Returns the number of tenants.
     """
     due = Tenant.objects.filter(entitled_until__lte=at)
     ended = 0
@@ -82,9 +83,10 @@ def end_expired(*, at: datetime) -> int:
 
 @needs_transaction
 def copy_features(tenant_id: Any) -> None:
-    """This function will copy what is entitled and not switched off to the tenant's own row; the tenant must be bound.
+    """Copy features, rate limits and plan of the bound tenant to its own row; modules switched off are left out.
 
-    Nothing is copied before the tenant is entitled to anything. The authenticator reads the copy in the statement that proves the membership, before any tenant is bound.
+    The authenticator reads the copy in the statement that proves the membership, before a tenant is bound. A tenant
+    without an entitlement is left as it is.
     """
     entitled = Entitlement.objects.filter(tenant_id=tenant_id).first()
     if entitled is None:

@@ -1,4 +1,4 @@
-"""The machine credentials a new tenant starts with: an API key and an OAuth client, made once, shown once."""
+"""The first machine credentials of a tenant: an API key and an OAuth client, created once and shown once."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,21 +18,21 @@ SERVICE_ROLE = "integration_service"
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """An OAuth client with its secret, which nobody sees again."""
+    """An OAuth client with its secret, which is shown only once."""
 
     client_id: str
     client_secret: str
 
 
 def key_role(tenant: Tenant) -> str:
-    """The role of a tenant's first key: suppliers integrate as themselves, others as a service."""
+    """Return the role of a tenant's first key: supplier administrator for suppliers, else integration service."""
     return SUPPLIER_ADMIN if "supplier" in tenant.kinds else SERVICE_ROLE
 
 
 @needs_transaction
 def first_key(*, tenant: Tenant, at: datetime) -> str | None:
-    """This function will make the tenant's first API key, or return None where that was done before."""
-    if not _begin(tenant, "api_key", at):
+    """Create the tenant's first API key; None if an earlier call did."""
+    if not _claim_step(tenant, "api_key", at):
         return None
     values: dict[str, Any] = {"name": "First key", "partner": tenant.slug, "roles": [key_role(tenant)]}
     with tenant_context(tenant.id):
@@ -41,8 +41,8 @@ def first_key(*, tenant: Tenant, at: datetime) -> str | None:
 
 @needs_transaction
 def first_client(*, tenant: Tenant, at: datetime) -> Client | None:
-    """This function will make and approve the tenant's first OAuth client, or return None where that was done before."""
-    if not _begin(tenant, "oauth_client", at):
+    """Create and approve the tenant's first OAuth client; None if an earlier call did."""
+    if not _claim_step(tenant, "oauth_client", at):
         return None
     return new_client(actor=system_actor(tenant.id), tenant=tenant, name=f"{tenant.slug} service", at=at)
 
@@ -51,10 +51,10 @@ def first_client(*, tenant: Tenant, at: datetime) -> Client | None:
 def new_client(
     *, actor: Actor, tenant: Tenant, name: str, at: datetime, scopes: list[str] | None = None, approved: bool = True
 ) -> Client:
-    """This function will make a machine client with a service account that is a member of the tenant.
+    """Create a machine client with a service account that is a member of the tenant.
 
-    :param scopes: what it may ask for; all that its role holds when left out.
-    :raises UngrantableScope: one is unknown, or never given to machines.
+    :param scopes: the scopes it may ask for; None allows all scopes of its role.
+    :raises UngrantableScope: a scope is unknown, or cannot be given to a machine.
     """
     account = ServiceAccount.objects.create(name=name, partner=tenant.slug, tenant=tenant, created_at=at)
     with tenant_context(tenant.id):
@@ -67,6 +67,6 @@ def new_client(
     return Client(client.client_id, secret)
 
 
-def _begin(tenant: Tenant, name: str, at: datetime) -> bool:
+def _claim_step(tenant: Tenant, name: str, at: datetime) -> bool:
     _, made = ProvisioningStep.objects.get_or_create(tenant=tenant, name=name, defaults={"finished_at": at})
     return made

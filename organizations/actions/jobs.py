@@ -1,4 +1,4 @@
-"""Long work that a request started: queued, running, then succeeded or failed; a worker reports, the starter asks."""
+"""Writes on jobs, the long work that a request started: queued, running, then succeeded or failed."""
 
 from datetime import datetime
 from uuid import UUID
@@ -18,7 +18,7 @@ _FROM = {
 
 @needs_transaction
 def start_job(*, actor: Actor, kind: str, at: datetime, total: int | None = None) -> Job:
-    """This function will note a piece of work that the caller then hands to a worker; its id goes into the 202 answer."""
+    """Create a job, which the caller then hands to a worker; the 202 answer names its id."""
     return Job.objects.create(
         tenant_id=actor.tenant_id, kind=kind, total=total, started_by=actor.subject.id, created_at=at, updated_at=at
     )
@@ -26,10 +26,10 @@ def start_job(*, actor: Actor, kind: str, at: datetime, total: int | None = None
 
 @needs_transaction
 def run_job(*, actor: Actor, job_id: UUID, at: datetime) -> Job:
-    """This function will mark a job as begun. Safe against two workers: the second is refused.
+    """Mark a job as running. Of two workers the second one is refused.
 
-    :raises NotFound: no such job in the tenant.
-    :raises InvalidTransition: it has begun or ended already.
+    :raises NotFound: the tenant has no such job.
+    :raises InvalidTransition: the job is already running or has ended.
     """
     row = _lock(actor, job_id)
     _move(row, JobState.RUNNING, "run")
@@ -40,10 +40,10 @@ def run_job(*, actor: Actor, job_id: UUID, at: datetime) -> Job:
 
 @needs_transaction
 def report_progress(*, actor: Actor, job_id: UUID, done: int, total: int | None = None, at: datetime) -> Job:
-    """This function will note how far a running job is; progress never goes back.
+    """Record the progress of a running job; it never decreases.
 
-    :raises NotFound: no such job in the tenant.
-    :raises InvalidTransition: it is not running.
+    :raises NotFound: the tenant has no such job.
+    :raises InvalidTransition: the job is not running.
     """
     row = _lock(actor, job_id)
     if row.state != JobState.RUNNING:
@@ -56,10 +56,10 @@ def report_progress(*, actor: Actor, job_id: UUID, done: int, total: int | None 
 
 @needs_transaction
 def succeed_job(*, actor: Actor, job_id: UUID, result_href: str = "", at: datetime) -> Job:
-    """This function will end a job well; `result_href` says where its result is.
+    """Mark a job as succeeded; `result_href` is the address of its result.
 
-    :raises NotFound: no such job in the tenant.
-    :raises InvalidTransition: it has ended already.
+    :raises NotFound: the tenant has no such job.
+    :raises InvalidTransition: the job has already ended.
     """
     row = _lock(actor, job_id)
     _move(row, JobState.SUCCEEDED, "succeed")
@@ -71,10 +71,10 @@ def succeed_job(*, actor: Actor, job_id: UUID, result_href: str = "", at: dateti
 
 @needs_transaction
 def fail_job(*, actor: Actor, job_id: UUID, code: str, message: str, at: datetime) -> Job:
-    """This function will end a job badly; code and message are ours and hold no data of the work.
+    """Mark a job as failed; code and message come from the platform and contain no data of the work.
 
-    :raises NotFound: no such job in the tenant.
-    :raises InvalidTransition: it has ended already.
+    :raises NotFound: the tenant has no such job.
+    :raises InvalidTransition: the job has already ended.
     """
     row = _lock(actor, job_id)
     _move(row, JobState.FAILED, "fail")
@@ -84,7 +84,7 @@ def fail_job(*, actor: Actor, job_id: UUID, code: str, message: str, at: datetim
 
 
 def started_jobs(actor: Actor) -> TenantQuerySet:
-    """This function will keep the jobs that the actor itself started in this tenant."""
+    """Return the jobs that the actor started in this tenant."""
     return Job.objects.of(actor).filter(started_by=actor.subject.id)
 
 

@@ -1,4 +1,4 @@
-"""Writes on API keys: create, rotate with an overlap, revoke, expire. The secret leaves here once and is never stored."""
+"""Writes on API keys: create, rotate with an overlap, revoke. The secret is returned once and never stored."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -27,7 +27,7 @@ OVERLAP_HOURS = 24
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A made key and its text, which nobody sees again."""
+    """A new key and its text, which is shown only once."""
 
     row: ApiKey
     text: str
@@ -37,7 +37,8 @@ class NewKey:
 def issue_key(actor: Actor, data: dict[str, Any], at: datetime) -> Revealed:
     """Create a key, or the successor of the key that `replaces` names, and reveal its text.
 
-    :raises NotFound, InvalidTransition: the key to replace is not there, or not active any more.
+    :raises NotFound: the tenant has no such key to replace.
+    :raises InvalidTransition: the key to replace is no longer active.
     :raises InvalidFields, ScopeEscalation, MachineScope, QuotaExceeded: as `create_key`.
     """
     terms = dict(data)
@@ -48,11 +49,11 @@ def issue_key(actor: Actor, data: dict[str, Any], at: datetime) -> Revealed:
 
 @needs_transaction
 def create_key(actor: Actor, data: dict[str, Any], at: datetime) -> NewKey:
-    """This function will make a key for a partner, with a service account and a membership of its own.
+    """Create a key for a partner, with a service account and a membership of its own.
 
-    :raises InvalidFields: unknown role, a scope outside the roles, or a wrong end of validity.
+    :raises InvalidFields: a role is unknown, a scope is outside the roles, or the expiry is out of range.
     :raises ScopeEscalation, MachineScope: a scope may not be granted.
-    :raises QuotaExceeded: the tenant has no key left.
+    :raises QuotaExceeded: the tenant's quota of keys is used up.
     """
     roles = list(dict.fromkeys(data["roles"]))
     scopes = _scopes(actor, roles, data.get("scopes"))
@@ -72,22 +73,24 @@ def create_key(actor: Actor, data: dict[str, Any], at: datetime) -> NewKey:
 
 @needs_transaction
 def rotate_key(actor: Actor, replaces: UUID, data: dict[str, Any], at: datetime, overlap_hours: int) -> NewKey:
-    """This function will make a successor that works at once; the old key works on until the overlap ends.
+    """Create a successor that works at once; the old key works until the overlap ends.
 
-    What `data` does not name is taken from the old key.
+    Members that `data` lacks are taken from the old key.
 
     :raises NotFound: the tenant has no such key.
-    :raises InvalidTransition: the old key is not active any more.
+    :raises InvalidTransition: the old key is no longer active.
     :raises InvalidFields, ScopeEscalation, MachineScope: as `create_key`.
     """
     old = locked_key(actor, replaces)
     roles = list(dict.fromkeys(data.get("roles") or old.roles))
     if set(roles) - set(old.roles):
         raise InvalidFields(
-            errors=[FieldError("roles", "roles_widened", "A successor has no more roles than its predecessor.")]
+            errors=[FieldError("roles", "roles_widened", "The new key cannot have roles that the replaced key lacks.")]
         )
     if data.get("partner", old.partner) != old.partner:
-        raise InvalidFields(errors=[FieldError("partner", "partner_changed", "A key's holder stays the same.")])
+        raise InvalidFields(
+            errors=[FieldError("partner", "partner_changed", "The partner of the replaced key cannot change.")]
+        )
     scopes = _scopes(actor, roles, data.get("scopes") or [scope for scope in old.scopes if data.get("roles") is None])
     row, plain = _build(actor, old.membership, at)
     row.name, row.partner = data.get("name") or old.name, old.partner
@@ -109,13 +112,13 @@ def rotate_key(actor: Actor, replaces: UUID, data: dict[str, Any], at: datetime,
 
 @needs_transaction
 def revoke_key(actor: Actor, key: ApiKey, at: datetime) -> ApiKey:
-    """This function will stop a locked key at once, and its membership with the last key of its line.
+    """Revoke a locked key at once, and its membership unless another working key uses it.
 
-    :raises InvalidTransition: it does not work any more.
+    :raises InvalidTransition: the key has already ended.
     """
     key.revoke()
     key.save_version("status", at=at)
-    end_line(actor=actor, key=key, at=at)
+    end_unused_membership(actor=actor, key=key, at=at)
     ledger.record(
         actor=actor, event=ApiKeyRevoked(key_id=key.key_id), resource_id=key.id, at=at, resource_version=key.version
     )
@@ -123,8 +126,8 @@ def revoke_key(actor: Actor, key: ApiKey, at: datetime) -> ApiKey:
 
 
 @needs_transaction
-def end_line(*, actor: Actor, key: ApiKey, at: datetime) -> None:
-    """This function will end the membership and give the unit of quota back when no key of the line works any more."""
+def end_unused_membership(*, actor: Actor, key: ApiKey, at: datetime) -> None:
+    """Revoke the membership of an ended key and release its quota, unless a successor still works."""
     if ApiKey.objects.filter(membership_id=key.membership_id, status__in=["active", "rotating"]).exists():
         return
     membership = Membership.objects.select_for_update(no_key=True).get(pk=key.membership_id)
@@ -134,7 +137,7 @@ def end_line(*, actor: Actor, key: ApiKey, at: datetime) -> None:
 
 
 def locked_key(actor: Actor, key_id: UUID) -> ApiKey:
-    """This function will lock and return a key of the actor's tenant.
+    """Lock and return an API key of the actor's tenant.
 
     :raises NotFound: the tenant has no such key.
     """
@@ -178,6 +181,6 @@ def _expiry(wanted: datetime | None, at: datetime) -> datetime:
     if wanted is None:
         return at + LIFETIME
     if not at < wanted <= at + LONGEST_LIFETIME:
-        message = f"expires_at lies within the next {LONGEST_LIFETIME.days} days."
+        message = f"expires_at must be within the next {LONGEST_LIFETIME.days} days."
         raise InvalidFields(errors=[FieldError("expires_at", "out_of_range", message)])
     return wanted

@@ -1,4 +1,4 @@
-"""Writing places: their fields, their place in the tree, the words they are found by, and the pharmacy directory."""
+"""Writes on locations, with their search terms and the pharmacy directory."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -24,29 +24,29 @@ MAX_WORDS = 40
 
 
 class LocationForbidden(Forbidden):
-    """A membership limited to certain places may not make new ones outside them."""
+    """A membership that is limited to certain locations cannot create locations."""
 
     code = "location_forbidden"
     title = "The membership is limited to certain locations."
 
 
 class LocationCycle(Conflict):
-    """A place cannot be within itself."""
+    """The new parent is the location itself or within it."""
 
     code = "location_cycle"
     title = "A location cannot be within itself."
 
 
 class LocationTooDeep(Conflict):
-    """The tree of places would be deeper than eight."""
+    """The tree of locations would have more than eight levels."""
 
     code = "location_too_deep"
-    title = "Locations nest at most 8 deep."
+    title = "The tree of locations has at most eight levels."
 
 
 @needs_transaction
 def create_default(*, tenant: Tenant, at: datetime) -> Location:
-    """This function will give a tenant its first location, named after it; a tenant that has one keeps it."""
+    """Create a tenant's first location, named after the tenant; return the oldest one if there are any."""
     kind = LocationType.PHARMACY if "pharmacy" in tenant.kinds else LocationType.SITE
     if set(tenant.kinds) == {"supplier"}:
         kind = LocationType.WAREHOUSE
@@ -60,20 +60,20 @@ def create_default(*, tenant: Tenant, at: datetime) -> Location:
 
 @needs_transaction
 def create_location(actor: Actor, data: Mapping[str, Any], at: datetime) -> Location:
-    """This function will add a place to the actor's tenant and count it; `data` holds writable fields.
+    """Create a location in the actor's tenant and count it against the quota; `data` holds writable fields.
 
-    :raises LocationForbidden: the membership is limited to certain places.
-    :raises InvalidFields: parent or organization are not the tenant's, or a place is listed that does not dispense.
-    :raises LocationTooDeep: more than eight deep.
-    :raises QuotaExceeded: the plan allows no more places.
+    :raises LocationForbidden: the membership is limited to certain locations.
+    :raises InvalidFields: parent or organization is not the tenant's, or a location is listed that does not dispense.
+    :raises LocationTooDeep: the location would be on a ninth level.
+    :raises QuotaExceeded: the plan allows no more locations.
     """
     if actor.location_ids:
         raise LocationForbidden
     row = Location(tenant_id=actor.tenant_id, created_at=at, updated_at=at)
-    _assign(row, {"organization_id": _home(actor), **data})
+    _assign(row, {"organization_id": _organization_of_tenant(actor), **data})
     _check_references(actor, row, {"organization_id", "parent_id"} & set(data))
     row.save(force_insert=True)
-    _index_words(row)
+    _replace_search_terms(row)
     directory.publish(row, at=at)
     ledger.record(
         actor=actor,
@@ -89,11 +89,12 @@ def create_location(actor: Actor, data: Mapping[str, Any], at: datetime) -> Loca
 
 @needs_transaction
 def update_location(actor: Actor, location: Location, data: Mapping[str, Any], at: datetime) -> Location:
-    """This function will change fields of a place, whose locked row is given; a change of nothing keeps the version.
+    """Change fields of a locked location; if nothing changes, the version stays.
 
     :raises InvalidFields: as `create_location`.
-    :raises LocationCycle, LocationTooDeep: the new parent does not do.
-    :raises QuotaExceeded: a place is put to use again and the plan allows no more.
+    :raises LocationCycle: the new parent is the location or within it.
+    :raises LocationTooDeep: a location would be on a ninth level.
+    :raises QuotaExceeded: an inactive location is reactivated, and the plan allows no more.
     """
     row = location
     was_used = row.status != LocationStatus.INACTIVE
@@ -102,20 +103,20 @@ def update_location(actor: Actor, location: Location, data: Mapping[str, Any], a
         return row
     _check_references(actor, row, set(changed))
     row.save_version(*changed, at=at)
-    _follow_up(actor, row, changed, at)
-    _count_use(actor, was_used, row.status != LocationStatus.INACTIVE, at)
+    _publish_change(actor, row, changed, at)
+    _adjust_quota(actor, was_used, row.status != LocationStatus.INACTIVE, at)
     return row
 
 
-def _follow_up(actor: Actor, row: Location, changed: list[str], at: datetime) -> None:
+def _publish_change(actor: Actor, row: Location, changed: list[str], at: datetime) -> None:
     if {"name", "identifiers"} & set(changed):
-        _index_words(row)
+        _replace_search_terms(row)
     directory.publish(row, at=at)
     fact = events.LocationUpdated(changed=changed)
     ledger.record(actor=actor, event=fact, resource_id=row.id, at=at, resource_version=row.version)
 
 
-def _count_use(actor: Actor, was_used: bool, is_used: bool, at: datetime) -> None:
+def _adjust_quota(actor: Actor, was_used: bool, is_used: bool, at: datetime) -> None:
     if is_used and not was_used:
         consume_quota(actor=actor, key=plans.LOCATIONS, at=at)
     elif was_used and not is_used:
@@ -128,7 +129,7 @@ def _assign(row: Location, data: Mapping[str, Any]) -> list[str]:
     return changed + ["is_dispensing"] * (row.is_dispensing != was_dispensing)
 
 
-def _home(actor: Actor) -> UUID | None:
+def _organization_of_tenant(actor: Actor) -> UUID | None:
     return Tenant.objects.filter(id=actor.tenant_id).values_list("organization_id", flat=True).first()
 
 
@@ -136,13 +137,13 @@ def _check_references(actor: Actor, row: Location, changed: set[str]) -> None:
     if row.listed and not row.is_dispensing:
         raise _invalid("listed", "not_dispensing", "Only a pharmacy can be in the pharmacy directory.")
     if "organization_id" in changed and not locations.owns_organization(actor, row.organization_id):
-        raise _invalid("organization_id", "does_not_exist", "No such organization within the tenant's own.")
+        raise _invalid("organization_id", "does_not_exist", "The tenant has no such organization.")
     if "parent_id" in changed and row.parent_id is not None:
         _check_parent(actor, row, row.parent_id)
 
 
 def _check_parent(actor: Actor, row: Location, parent_id: UUID) -> None:
-    """Moves of one tenant's places wait for one another: two that are each harmless could make a circle together."""
+    """Check the new parent under a lock per tenant: two moves at the same time could together form a cycle."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"locations {actor.tenant_id}"])
     if not locations.reachable(actor).filter(id=parent_id).exists():
@@ -158,7 +159,7 @@ def _invalid(name: str, code: str, message: str) -> InvalidFields:
     return InvalidFields(message, errors=[FieldError(name, code, message)])
 
 
-def _index_words(row: Location) -> None:
+def _replace_search_terms(row: Location) -> None:
     texts = [row.name, *(str(one.get("value", "")) for one in row.identifiers)]
     words = list(dict.fromkeys(word[:60] for text in texts for word in words_of(text)))[:MAX_WORDS]
     LocationWord.objects.filter(tenant_id=row.tenant_id, location_id=row.id).delete()

@@ -1,4 +1,4 @@
-"""Writes on memberships: invite, add, change, suspend, resume, revoke."""
+"""Writes on memberships: invite, add, change, suspend, resume and revoke."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from .quotas import consume_quota, release_quota
 
 
 class LastAdministrator(Conflict):
-    """A tenant always has somebody who can administer it."""
+    """The change would leave the tenant without an administrator."""
 
     code = "last_administrator"
     title = "The last administrator of a tenant cannot be removed."
@@ -42,7 +42,7 @@ class UnknownAccount(Unprocessable):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a membership allows: which roles, where, and from when to when."""
+    """The terms of a membership: roles, locations, validity and practitioner."""
 
     roles: tuple[str, ...]
     location_ids: tuple[UUID, ...] = ()
@@ -52,7 +52,7 @@ class Terms:
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> "Terms":
-        """Pick the terms out of a checked body."""
+        """Take the terms from a validated body."""
         return cls(
             roles=tuple(dict.fromkeys(values["roles"])),
             location_ids=tuple(values.get("location_ids") or ()),
@@ -78,12 +78,12 @@ def create_membership(actor: Actor, data: dict[str, Any], at: datetime) -> Membe
 
 @needs_transaction
 def invite_member(*, actor: Actor, email: str, name: str, terms: Terms, at: datetime) -> tuple[Membership, str]:
-    """This function will invite a person, known or not, and return the membership with the invitation's token.
+    """Invite a person, who need not have an account; return the membership and the token of the invitation.
 
     :raises ScopeEscalation: a role holds scopes the actor lacks.
     :raises InvalidFields: a role or location does not exist in the tenant.
-    :raises AlreadyMember: the person has a live membership here.
-    :raises QuotaExceeded: the tenant has no seat left.
+    :raises AlreadyMember: the person has a membership in the tenant.
+    :raises QuotaExceeded: the tenant's quota of users is used up.
     """
     check_terms(actor, terms)
     membership = open_membership(actor=actor, user=_user_of(email, name), terms=terms, at=at)
@@ -99,9 +99,9 @@ def invite_member(*, actor: Actor, email: str, name: str, terms: Terms, at: date
 
 @needs_transaction
 def add_member(*, actor: Actor, user: User, terms: Terms, at: datetime) -> Membership:
-    """This function will make a person an active member at once; only the platform skips the invitation.
+    """Make a person an active member without an invitation, which only the platform may do.
 
-    :raises AlreadyMember: the person has a live membership here.
+    :raises AlreadyMember: the person has a membership in the tenant.
     :raises InvalidFields, QuotaExceeded: as `invite_member`.
     """
     check_terms(actor, terms)
@@ -112,9 +112,9 @@ def add_member(*, actor: Actor, user: User, terms: Terms, at: datetime) -> Membe
 
 @needs_transaction
 def add_service(*, actor: Actor, account: ServiceAccount, terms: Terms, at: datetime) -> Membership:
-    """This function will make a machine a member; what it may do was checked by who made the machine.
+    """Make a service account a member; the caller has checked that its roles may be granted.
 
-    :raises AlreadyMember: the account has a live membership here.
+    :raises AlreadyMember: the account has a membership in the tenant.
     """
     _check_locations(actor, terms.location_ids)
     membership = _insert(actor, terms, at, service_account=account)
@@ -124,10 +124,11 @@ def add_service(*, actor: Actor, account: ServiceAccount, terms: Terms, at: date
 
 @needs_transaction
 def add_known_service(*, actor: Actor, account_id: UUID, terms: Terms, at: datetime) -> Membership:
-    """This function will make a service account of the actor's tenant a member.
+    """Make a service account of the actor's tenant a member.
 
     :raises UnknownAccount: the tenant has no such account.
-    :raises ScopeEscalation, MachineScope, AlreadyMember: as named.
+    :raises ScopeEscalation, MachineScope: a role may not be granted to the account.
+    :raises AlreadyMember: the account has a membership in the tenant.
     """
     account = ServiceAccount.objects.filter(pk=account_id, tenant_id=actor.tenant_id).first()
     if account is None:
@@ -138,10 +139,10 @@ def add_known_service(*, actor: Actor, account_id: UUID, terms: Terms, at: datet
 
 @needs_transaction
 def open_membership(*, actor: Actor, user: User, terms: Terms, at: datetime) -> Membership:
-    """This function will write an invited membership and take a seat for it, without asking who may grant what.
+    """Create an invited membership and count it against the quota of users; the caller has checked the terms.
 
-    :raises AlreadyMember: the person has a live membership here.
-    :raises QuotaExceeded: the tenant has no seat left.
+    :raises AlreadyMember: the person has a membership in the tenant.
+    :raises QuotaExceeded: the tenant's quota of users is used up.
     """
     membership = _insert(actor, terms, at, user=user)
     consume_quota(actor=actor, key=USERS, at=at)
@@ -150,12 +151,12 @@ def open_membership(*, actor: Actor, user: User, terms: Terms, at: datetime) -> 
 
 @needs_transaction
 def change_membership(actor: Actor, membership: Membership, data: dict[str, Any], at: datetime) -> Membership:
-    """This function will change roles, locations, validity and state of a locked membership.
+    """Change roles, locations, validity and state of a locked membership.
 
-    :raises OwnRoles: the actor would widen his own membership.
+    :raises OwnRoles: the actor would change locations or validity of its own membership, or add a role to it.
     :raises ScopeEscalation: an added role holds scopes the actor lacks.
     :raises LastAdministrator: nobody would be left to administer the tenant.
-    :raises InvalidTransition: its state does not allow the wanted one.
+    :raises InvalidTransition: the membership cannot change from its state to the wanted one.
     """
     fields = {name: value for name, value in data.items() if name != "status" and getattr(membership, name) != value}
     _check_change(actor, membership, fields)
@@ -179,10 +180,10 @@ def change_membership(actor: Actor, membership: Membership, data: dict[str, Any]
 
 @needs_transaction
 def revoke_membership(actor: Actor, membership: Membership, at: datetime) -> Membership:
-    """This function will end a locked membership and give its seat back.
+    """Revoke a locked membership and release its unit of the quota of users.
 
     :raises LastAdministrator: nobody would be left to administer the tenant.
-    :raises InvalidTransition: it is over already.
+    :raises InvalidTransition: the membership has already ended.
     """
     if _ends_administration(membership, {}, Membership.Status.REVOKED, at):
         _keep_one_administrator(membership, at)
@@ -197,7 +198,7 @@ def revoke_membership(actor: Actor, membership: Membership, at: datetime) -> Mem
 
 
 def check_terms(actor: Actor, terms: Terms) -> None:
-    """This function will refuse roles the actor may not grant and locations the tenant does not have.
+    """Refuse roles that the actor may not grant and locations that the tenant does not have.
 
     :raises ScopeEscalation: a role holds scopes the actor lacks.
     :raises InvalidFields: a role or location does not exist.
@@ -285,7 +286,7 @@ def _ends_administration(membership: Membership, fields: dict[str, Any], status:
 
 
 def _keep_one_administrator(membership: Membership, at: datetime) -> None:
-    """Lock the tenant's row, so that two administrators cannot remove each other at the same time."""
+    """Require another administrator; the tenant is locked, so that two cannot remove each other."""
     Tenant.objects.select_for_update(no_key=True).get(pk=membership.tenant_id)
     others = Membership.objects.filter(
         Membership.VALIDITY.holds_at(at),

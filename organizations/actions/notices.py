@@ -1,4 +1,4 @@
-"""Mails to those who administer a tenant, about something that needs a person."""
+"""Mails to the administrators of a tenant about an event that needs a person's attention."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ from organizations.signin import mails
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What the mail says; `id` is that of what happened, so that one who is told twice still mails once."""
+    """The content of a mail; `id` is that of the event, so that a repeated call sends no second mail."""
 
     id: UUID
     subject: str
@@ -21,9 +21,9 @@ class Notice:
 
 @needs_transaction
 def mail_administrators(tenant_id: UUID, notice: Notice, *, at: datetime) -> int:
-    """This function will put down one mail for each person who administers the tenant now; returns how many they are.
+    """Queue a mail to each current administrator of the tenant; return their number.
 
-    Nothing is sent inside the transaction: a worker takes the mails after it, as it does invitations.
+    Nothing is sent inside the transaction: a worker sends the mails after the commit, as it does invitations.
     """
     tenant = Tenant.objects.get(pk=tenant_id)
     people = _administrators(tenant_id, at)
@@ -34,7 +34,7 @@ def mail_administrators(tenant_id: UUID, notice: Notice, *, at: datetime) -> int
 
 
 def _administrators(tenant_id: UUID, at: datetime) -> list[tuple[UUID, str]]:
-    """Their ids and addresses, in the order of the ids."""
+    """List the ids and e-mail addresses of the tenant's administrators, ordered by id."""
     active = Membership.objects.filter(
         Membership.VALIDITY.holds_at(at),
         tenant_id=tenant_id,

@@ -1,4 +1,4 @@
-"""Ending all access to a tenant that is about to be closed."""
+"""The end of all access to a tenant that is about to be closed."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from organizations.models import LIVE, ApiKey, Membership, PharmacyListing, Tena
 
 @needs_transaction
 def end_access(*, actor: Actor, tenant: Tenant, at: datetime) -> None:
-    """This function will revoke every key and membership of a tenant, also of its last administrator, and unlist it."""
+    """Revoke all keys and memberships of a tenant, also the last administrator's, and unlist its pharmacies."""
     PharmacyListing.objects.filter(tenant_id=tenant.id).delete()
     with tenant_context(tenant.id):
         keys = ApiKey.objects.select_for_update(no_key=True).filter(tenant=tenant, status__in=["active", "rotating"])

@@ -1,4 +1,4 @@
-"""Setting a tenant up, step by step. Each finished step is recorded, so that a rerun goes on after the last one."""
+"""Provisioning of a tenant in steps. Each finished step is recorded, so that a later run continues after it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -23,29 +23,29 @@ from organizations.signing_keys import active_key
 
 from . import configuration, entitlements, locations
 from .memberships import Terms, open_membership
-from .tenants import tell
+from .tenants import record_event
 
 PLAIN_FIELDS = ("region", "time_zone", "locale", "currency", "environment")
 ORGANIZATION_TYPES = {"provider": "hospital", "pharmacy": "pharmacy", "supplier": "supplier"}
 
 
 class UnknownOrganization(Unprocessable):
-    """The named organization does not exist within reach."""
+    """The organization does not exist or is out of the caller's reach."""
 
     code = "unknown_organization"
     title = "There is no such organization."
 
 
 class OtherTenant(Conflict):
-    """The slug belongs to a tenant that was set up otherwise."""
+    """A tenant with this slug exists, with other kinds or already ended."""
 
     code = "duplicate"
-    title = "A tenant with this slug exists and differs."
+    title = "Another tenant has this slug."
 
 
 @dataclass(frozen=True, slots=True)
 class FirstMember:
-    """Somebody who is invited while the tenant is set up."""
+    """A person who is invited while the tenant is provisioned."""
 
     email: str
     roles: tuple[str, ...] = (TENANT_ADMIN,)
@@ -54,7 +54,7 @@ class FirstMember:
 
 @dataclass(frozen=True, slots=True)
 class TenantSpec:
-    """What a tenant shall be. Without `organization_id` the organization is found or made by `organization_slug`."""
+    """A tenant to provision. Without `organization_id` the organization is found or created by `organization_slug`."""
 
     slug: str
     name: str
@@ -68,7 +68,7 @@ class TenantSpec:
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> "TenantSpec":
-        """Pick the specification out of a checked body."""
+        """Take the specification from a validated body."""
         email = data.get("admin_email")
         return cls(
             slug=data["slug"],
@@ -82,13 +82,13 @@ class TenantSpec:
 
     @property
     def chosen_plan(self) -> str:
-        """The named plan, else the one that fits the environment."""
+        """The named plan, else the default plan of the environment."""
         return self.plan or (SANDBOX_PLAN if self.fields.get("environment") == "sandbox" else "standard")
 
 
 @dataclass(slots=True)
 class Provisioned:
-    """The tenant, and what is shown once: the links of invitations that were made in this run, by e-mail."""
+    """The outcome: the tenant, the steps of this run, and the links of its invitations by e-mail, shown once."""
 
     tenant: Tenant
     created: bool
@@ -98,7 +98,7 @@ class Provisioned:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """One call: who asks, what for, when, and what came of it."""
+    """One call of `provision_tenant`: actor, specification, instant and outcome."""
 
     actor: Actor
     spec: TenantSpec
@@ -111,7 +111,7 @@ class _Run:
 
 
 def create_tenant(actor: Actor, data: dict[str, Any], at: datetime) -> Tenant:
-    """Provision the tenant that a checked body describes, with its first administrator where one is named.
+    """Provision the tenant that a validated body describes, and invite its first administrator if one is named.
 
     :raises InvalidFields, UnknownOrganization, Duplicate: as `provision_tenant`.
     """
@@ -119,19 +119,20 @@ def create_tenant(actor: Actor, data: dict[str, Any], at: datetime) -> Tenant:
 
 
 def provision_tenant(*, actor: Actor, spec: TenantSpec, at: datetime) -> Provisioned:
-    """This function will set a tenant up, or go on where an earlier run for the same slug stopped.
+    """Provision a tenant, or continue where an earlier run for the same slug stopped.
 
-    When a step fails, a command keeps what the steps before it did; a request's transaction takes all of it back.
+    If a step fails, a command keeps the work of the steps before it; a request rolls all of it back.
 
     :raises InvalidFields: the plan or a role does not exist.
     :raises UnknownOrganization: the organization is not within the actor's reach.
-    :raises Duplicate: the slug is taken; the platform may name its own finished tenant again, others may not.
+    :raises Duplicate: the slug is taken, and the actor is not the platform, which may name an existing tenant again.
+    :raises OtherTenant: the tenant with this slug has other kinds, or has ended.
     """
     _check(spec)
     with transaction.atomic():
         outcome = _find_or_create(actor, spec, at)
     run = _Run(replace(actor, tenant_id=outcome.tenant.id, membership_id=None), spec, at, outcome)
-    failure = _walk(run)
+    failure = _run_steps(run)
     if failure is not None:
         raise failure
     return outcome
@@ -146,7 +147,7 @@ def _check(spec: TenantSpec) -> None:
 
 
 def _find_or_create(actor: Actor, spec: TenantSpec, at: datetime) -> Provisioned:
-    with connection.cursor() as cursor:  # two first runs at once: the second one goes on after the first
+    with connection.cursor() as cursor:  # of two first runs at once the second waits, then continues
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('tenant:' || %s, 0))", [spec.slug])
     existing = Tenant.objects.select_for_update(no_key=True).filter(slug=spec.slug).first()
     if existing is not None:
@@ -164,7 +165,7 @@ def _find_or_create(actor: Actor, spec: TenantSpec, at: datetime) -> Provisioned
     )
     tenant.save(force_insert=True)
     if made:
-        tell(actor, tenant, OrganizationCreated(), at, about=organization)
+        record_event(actor, tenant, OrganizationCreated(), at, about=organization)
     return Provisioned(tenant=tenant, created=True)
 
 
@@ -201,8 +202,8 @@ def _organization(actor: Actor, spec: TenantSpec, at: datetime) -> tuple[Organiz
     )
 
 
-def _walk(run: _Run) -> Exception | None:
-    """Do the steps that are not recorded; two runs at once take turns at the tenant's row. Returns what stopped it."""
+def _run_steps(run: _Run) -> Exception | None:
+    """Run the steps that are not yet recorded, with the tenant locked; return the error of the step that failed."""
     with tenant_context(run.tenant.id):
         Tenant.objects.select_for_update(no_key=True).values_list("id").get(pk=run.tenant.id)
         done = set(ProvisioningStep.objects.filter(tenant=run.tenant).values_list("name", flat=True))
@@ -213,22 +214,22 @@ def _walk(run: _Run) -> Exception | None:
                 with transaction.atomic():
                     result = step(run)
                     ProvisioningStep.objects.create(tenant=run.tenant, name=name, result=result, finished_at=run.at)
-            except Exception as error:  # raised by the caller, after what came before it is committed
+            except Exception as error:  # the caller raises it after the steps before it are committed
                 return error
             run.outcome.steps.append(name)
     return None
 
 
-def _configure(run: _Run) -> dict[str, Any]:
+def _create_configuration(run: _Run) -> dict[str, Any]:
     return {"configuration_id": str(configuration.create_default(tenant=run.tenant, at=run.at).id)}
 
 
-def _entitle(run: _Run) -> dict[str, Any]:
+def _grant_plan(run: _Run) -> dict[str, Any]:
     entitlements.grant_plan(tenant=run.tenant, plan=run.spec.chosen_plan, at=run.at, actor=run.actor)
     return {"plan": run.spec.chosen_plan}
 
 
-def _place(run: _Run) -> dict[str, Any]:
+def _create_location(run: _Run) -> dict[str, Any]:
     return {"location_id": str(locations.create_default(tenant=run.tenant, at=run.at).id)}
 
 
@@ -239,7 +240,7 @@ def _check_roles(run: _Run) -> dict[str, Any]:
     return {}
 
 
-def _sign(run: _Run) -> dict[str, Any]:
+def _ensure_signing_key(run: _Run) -> dict[str, Any]:
     return {"kid": active_key().kid}
 
 
@@ -258,27 +259,27 @@ def _invite(run: _Run) -> dict[str, Any]:
     return {"invited": len(run.outcome.invitations)}
 
 
-def _open(run: _Run) -> dict[str, Any]:
+def _activate(run: _Run) -> dict[str, Any]:
     tenant = Tenant.objects.select_for_update(no_key=True).get(pk=run.tenant.id)
     tenant.activate()
     tenant.save_version("status", at=run.at)
     run.outcome.tenant = tenant
     fact = TenantProvisioned(organization_id=str(tenant.organization_id), kinds=list(tenant.kinds))
-    tell(run.actor, tenant, fact, run.at)
+    record_event(run.actor, tenant, fact, run.at)
     return {}
 
 
 _STEPS: dict[str, Callable[[_Run], dict[str, Any]]] = {
-    "configuration": _configure,
-    "entitlements": _entitle,
-    "location": _place,
+    "configuration": _create_configuration,
+    "entitlements": _grant_plan,
+    "location": _create_location,
     "roles": _check_roles,
-    "signing_key": _sign,
+    "signing_key": _ensure_signing_key,
     "members": _invite,
-    "activation": _open,
+    "activation": _activate,
 }
 
 
 def platform_actor(*, request_id: str = "") -> Actor:
-    """The platform before there is a tenant: commands and the admin."""
+    """Return the platform as an actor without a tenant, for commands and the admin."""
     return system_actor(UUID(int=0), request_id=request_id)

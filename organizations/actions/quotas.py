@@ -1,4 +1,4 @@
-"""Counting against a quota: one conditional UPDATE in the transaction of what is counted, so the limit holds under any race."""
+"""Counting against quotas by one conditional UPDATE in the caller's transaction, so that no race passes a limit."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from organizations.models import Entitlement, Quota
 from organizations.periods import counted, period_end, period_start
 from organizations.plans import Period
 
-# The period that holds `at` may have begun after the stored one: then what is stored no longer counts.
+# If the period that contains `at` began after the stored one, the stored count is outdated.
 _START = (
     "CASE period WHEN 'month' THEN %(month)s::timestamptz WHEN 'day' THEN %(day)s::timestamptz ELSE period_started END"
 )
@@ -46,7 +46,7 @@ RETURNING id
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """A quota after a successful count."""
+    """A quota after units were consumed."""
 
     id: UUID
     used: int
@@ -56,12 +56,11 @@ class _Counted:
 
 @needs_transaction
 def consume_quota(*, actor: Actor, key: str, amount: int = 1, at: datetime) -> None:
-    """This function will count `amount` units of the tenant's quota, in the caller's transaction.
+    """Consume `amount` units of the tenant's quota in the caller's transaction.
 
-    The quota's row stays locked until that transaction ends: call it late. A quota the tenant has no row for yet is
-    made from its plan.
+    The quota's row stays locked until the transaction ends: call this late. A missing row is created from the plan.
 
-    :raises QuotaExceeded: a hard limit would be passed; nothing was counted.
+    :raises QuotaExceeded: a hard limit would be exceeded; nothing is counted.
     :raises ValueError: no quota has this key, or the amount is not positive.
     """
     _check(key, amount)
@@ -71,12 +70,12 @@ def consume_quota(*, actor: Actor, key: str, amount: int = 1, at: datetime) -> N
     if taken is None:
         raise _exceeded(actor.tenant_id, key, amount, at)
     for share in _thresholds(taken, amount):
-        _tell(actor, key, taken, share, at)
+        _record_threshold(actor, key, taken, share, at)
 
 
 @needs_transaction
 def release_quota(*, actor: Actor, key: str, amount: int = 1, at: datetime) -> None:
-    """This function will give units back, never below zero; units of an earlier period are gone already.
+    """Release units, never below zero; units of an earlier period no longer count.
 
     :raises ValueError: as `consume_quota`.
     """
@@ -86,7 +85,7 @@ def release_quota(*, actor: Actor, key: str, amount: int = 1, at: datetime) -> N
 
 
 def add_missing_quota(tenant_id: UUID, key: str, at: datetime) -> bool:
-    """This function will make the tenant's row for a quota that its plan has and its table has not; tell whether it did."""
+    """Create the row of a quota that the tenant's plan has; return whether it was missing."""
     if Quota.objects.filter(tenant_id=tenant_id, key=key).exists():
         return False
     held = Entitlement.objects.filter(tenant_id=tenant_id).values_list("plan", flat=True).first()
@@ -99,7 +98,7 @@ def add_missing_quota(tenant_id: UUID, key: str, at: datetime) -> bool:
 
 def _check(key: str, amount: int) -> None:
     if key not in plans.QUOTA_KEYS or amount < 1:
-        raise ValueError(f"no such quota, or no such amount: {key} {amount}")
+        raise ValueError(f"no such quota, or an amount below 1: {key} {amount}")
 
 
 def _values(tenant_id: UUID, key: str, amount: int, at: datetime) -> dict[str, Any]:
@@ -117,7 +116,7 @@ def _exceeded(tenant_id: UUID, key: str, amount: int, at: datetime) -> QuotaExce
     ends = period_end(row.period, at)
     used = counted(row.period, row.period_started, row.used, at)
     return QuotaExceeded(
-        f"The quota {key} allows {row.limit}, {used} are used, {amount} more were asked for.",
+        f"The quota {key} allows {row.limit}; {used} are used, and {amount} more were requested.",
         quota=key,
         limit=row.limit,
         used=used,
@@ -126,13 +125,13 @@ def _exceeded(tenant_id: UUID, key: str, amount: int, at: datetime) -> QuotaExce
 
 
 def _thresholds(taken: _Counted, amount: int) -> Iterator[Decimal]:
-    """The shares of the limit that this count has just reached: a warning, and the limit itself."""
+    """Yield the thresholds that were just reached: the warning threshold and the limit itself."""
     if taken.limit:
         for share in sorted({taken.warn_at, Decimal(1)}):
             if taken.used - amount < share * taken.limit <= taken.used:
                 yield share
 
 
-def _tell(actor: Actor, key: str, taken: _Counted, share: Decimal, at: datetime) -> None:
+def _record_threshold(actor: Actor, key: str, taken: _Counted, share: Decimal, at: datetime) -> None:
     fact = events.QuotaThresholdReached(key=key, used=taken.used, limit=taken.limit or 0, percent=int(share * 100))
     ledger.record(actor=actor, event=fact, resource_id=taken.id, at=at)

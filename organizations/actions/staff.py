@@ -1,4 +1,4 @@
-"""Writes on people that only the platform's staff makes: who works here, and who is kept out."""
+"""Writes of the platform's staff on accounts: staff roles, deactivation and unlocking."""
 
 from datetime import datetime
 
@@ -9,21 +9,21 @@ from organizations.signin import lockout, sessions
 
 
 class OwnAccount(Forbidden):
-    """Nobody changes his own role, nor locks himself out."""
+    """Members of staff cannot change their own role or deactivate their own account."""
 
     code = "separation_of_duties"
     title = "Another administrator has to change your own account."
 
 
 class NothingToChange(Conflict):
-    """The person is in the wanted state already."""
+    """The account already has the wanted role or state."""
 
     code = "nothing_to_change"
     title = "There is nothing to change."
 
 
 class LastStaffAdministrator(Conflict):
-    """The platform always has somebody who can administer it."""
+    """The change would leave the platform without an administrator."""
 
     code = "last_administrator"
     title = "The last administrator of the platform cannot be removed."
@@ -31,11 +31,11 @@ class LastStaffAdministrator(Conflict):
 
 @needs_transaction
 def appoint(*, user: User, role: str, by: User | None, at: datetime) -> User:
-    """This function will give a locked person a staff role, "" for none; her sessions end, as her rights change.
+    """Give a locked user a staff role, "" for none, and end the user's sessions, since their rights change.
 
     :raises InvalidFields: there is no such role.
-    :raises OwnAccount: nobody appoints himself.
-    :raises NothingToChange: she has this role.
+    :raises OwnAccount: `by` is the user.
+    :raises NothingToChange: the user already has this role.
     :raises LastStaffAdministrator: nobody would be left to administer the platform.
     """
     if role not in ("", *StaffRole.values):
@@ -53,10 +53,10 @@ def appoint(*, user: User, role: str, by: User | None, at: datetime) -> User:
 
 @needs_transaction
 def deactivate(*, user: User, by: User | None, at: datetime) -> int:
-    """This function will keep a locked person out, end all her sessions and tell how many there were.
+    """Deactivate a locked user, end all of the user's sessions and return their number.
 
-    :raises OwnAccount: nobody locks himself out.
-    :raises NothingToChange: she is out already.
+    :raises OwnAccount: `by` is the user.
+    :raises NothingToChange: the user is already deactivated.
     :raises LastStaffAdministrator: nobody would be left to administer the platform.
     """
     if by is not None and by.pk == user.pk:
@@ -71,9 +71,9 @@ def deactivate(*, user: User, by: User | None, at: datetime) -> int:
 
 @needs_transaction
 def reactivate(*, user: User) -> User:
-    """This function will let a locked person in again.
+    """Reactivate a locked user.
 
-    :raises NothingToChange: she is not kept out.
+    :raises NothingToChange: the user is active.
     """
     if user.is_active:
         raise NothingToChange
@@ -84,14 +84,14 @@ def reactivate(*, user: User) -> User:
 
 @needs_transaction
 def unlock(*, user: User) -> int:
-    """This function will forget failed sign-ins of a person and tell how many counters there were."""
+    """Delete the counters of a user's failed sign-ins, which ends a lockout; return their number."""
     subjects = [lockout.subject_of("password", user.email), lockout.subject_of("totp", str(user.pk))]
     deleted, _ = SignInFailure.objects.filter(subject__in=subjects).delete()
     return deleted
 
 
 def _keep_one_administrator(user: User, *, stays: bool) -> None:
-    """Lock all administrators in one order, so that two of them cannot remove each other at the same time."""
+    """Require another administrator; all are locked in one order, so that two cannot remove each other."""
     if stays or user.staff_role != StaffRole.ADMINISTRATOR:
         return
     administrators = User.objects.select_for_update(no_key=True).filter(

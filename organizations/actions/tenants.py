@@ -1,4 +1,4 @@
-"""Writes on tenants: change, suspend, resume, offboard, close."""
+"""Writes on tenants: change, suspend, resume, offboard and close."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -14,19 +14,19 @@ from organizations.policies import may_change_tenant_status
 
 
 class OwnTenant(Forbidden):
-    """From inside, a tenant that suspends itself could never come back."""
+    """A tenant's own members cannot change its state: once suspended, they could not resume it."""
 
     code = "own_tenant"
-    title = "A tenant's state is changed from outside of it."
+    title = "The state of your own tenant can only be changed from another tenant."
 
 
 @needs_transaction
 def update_tenant(actor: Actor, tenant: Tenant, data: dict[str, Any], at: datetime) -> Tenant:
-    """This function will change fields of a locked tenant, and its state where `status` is named.
+    """Change fields of a locked tenant, and its state if `data` has `status`.
 
-    :raises StateScopeMissing: `status` is named, and the actor lacks the scope for it.
-    :raises OwnTenant: the state is changed by a member of this very tenant.
-    :raises InvalidTransition: its state does not allow the wanted one.
+    :raises StateScopeMissing: `data` has `status`, and the actor lacks the scope for it.
+    :raises OwnTenant: the actor is a member of the tenant whose state would change.
+    :raises InvalidTransition: the tenant cannot change from its state to the wanted one.
     """
     if "status" in data:
         may_change_tenant_status(actor)
@@ -34,7 +34,7 @@ def update_tenant(actor: Actor, tenant: Tenant, data: dict[str, Any], at: dateti
     changed = sorted(tenant.assign(fields))
     if changed:
         tenant.save_version(*changed, at=at)
-        tell(actor, tenant, TenantUpdated(changed=changed), at)
+        record_event(actor, tenant, TenantUpdated(changed=changed), at)
     wanted = data.get("status", tenant.status)
     if wanted == tenant.status:
         return tenant
@@ -47,58 +47,58 @@ def update_tenant(actor: Actor, tenant: Tenant, data: dict[str, Any], at: dateti
 
 @needs_transaction
 def suspend_tenant(actor: Actor, tenant: Tenant, at: datetime, reason: str) -> Tenant:
-    """This function will suspend a locked tenant: writes are refused, webhooks pause, jobs skip it, reads go by policy.
+    """Suspend a locked tenant: it refuses writes, webhooks pause, jobs skip it, and a policy decides about reads.
 
-    :raises InvalidTransition: it is not active.
+    :raises InvalidTransition: the tenant is not active.
     """
     tenant.suspend(reason)
     tenant.save_version("status", "suspended_reason", at=at)
-    tell(actor, tenant, TenantSuspended(), at)
+    record_event(actor, tenant, TenantSuspended(), at)
     return tenant
 
 
 @needs_transaction
 def resume_tenant(actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
-    """This function will let a locked, suspended tenant work again.
+    """Resume a locked, suspended tenant.
 
-    :raises InvalidTransition: it is not suspended.
+    :raises InvalidTransition: the tenant is not suspended.
     """
     tenant.resume()
     tenant.save_version("status", "suspended_reason", at=at)
-    tell(actor, tenant, TenantResumed(), at)
+    record_event(actor, tenant, TenantResumed(), at)
     return tenant
 
 
 @needs_transaction
 def offboard_tenant(actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
-    """This function will begin the end of a locked tenant: nothing is written any more, the retention clock runs.
+    """Begin the offboarding of a locked tenant: it refuses writes, and the retention time starts.
 
-    :raises InvalidTransition: it is neither active nor suspended.
+    :raises InvalidTransition: the tenant is neither active nor suspended.
     """
     tenant.offboard(at)
     tenant.save_version("status", "offboarding_at", at=at)
-    tell(actor, tenant, TenantOffboarding(), at)
+    record_event(actor, tenant, TenantOffboarding(), at)
     return tenant
 
 
 @needs_transaction
 def close_tenant(actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
-    """This function will close a locked, offboarded tenant; its rows are deleted by the caller, in batches.
+    """Close a locked tenant after offboarding; the caller deletes its rows in batches.
 
-    :raises InvalidTransition: it is not being offboarded.
-    :raises LegalHold: its data must be kept.
+    :raises InvalidTransition: the tenant is not in offboarding.
+    :raises LegalHold: the tenant's data must be kept.
     """
     tenant.close(at)
     tenant.save_version("status", "closed_at", at=at)
-    tell(actor, tenant, TenantClosed(), at)
+    record_event(actor, tenant, TenantClosed(), at)
     return tenant
 
 
 @needs_transaction
-def tell(
+def record_event(
     actor: Actor, tenant: Tenant, fact: ledger.EventType, at: datetime, *, about: Tenant | Organization | None = None
 ) -> None:
-    """This function will record a fact about a tenant, or `about` another row, in that tenant's ledger, whoever's context we are in."""
+    """Record an event about a tenant, or about another row, in that tenant's ledger, whichever tenant is bound."""
     own = actor if actor.tenant_id == tenant.id else replace(actor, tenant_id=tenant.id)
     row = about or tenant
     with tenant_context(tenant.id):

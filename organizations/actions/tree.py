@@ -1,4 +1,4 @@
-"""Writes on the tree of organizations: create, change, move, suspend, resume, close."""
+"""Writes on organizations: create, change, move, suspend, resume and close."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -25,21 +25,21 @@ from organizations.queries.tree import MAX_DEPTH, ORGANIZATIONS, lock_trees, pla
 
 
 class UnknownParent(Unprocessable):
-    """The named parent does not exist within reach."""
+    """The parent does not exist, is closed or is out of the caller's reach."""
 
     code = "unknown_parent"
     title = "There is no such parent organization."
 
 
 class OrganizationCycle(Conflict):
-    """An organization would hang below itself."""
+    """The new parent is the organization itself or below it."""
 
     code = "organization_cycle"
     title = "An organization cannot be below itself."
 
 
 class TreeTooDeep(Conflict):
-    """The tree may have eight levels."""
+    """The tree of organizations would have more than eight levels."""
 
     code = "organization_too_deep"
     title = "The tree of organizations has at most eight levels."
@@ -47,21 +47,21 @@ class TreeTooDeep(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of fields; `parent_id` and `status` count only when they are named in `given`."""
+    """The members of a change."""
 
     values: dict[str, Any] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
-        """The fields without a rule of their own."""
+        """Return the members other than `parent_id` and `status`, which have rules of their own."""
         return {name: value for name, value in self.values.items() if name not in ("parent_id", "status")}
 
 
 @needs_transaction
 def create_organization(actor: Actor, data: dict[str, Any], at: datetime) -> Organization:
-    """This function will add an organization, below the actor's own where no parent is named.
+    """Create an organization; without `parent_id` it is below the actor's own.
 
     :raises UnknownParent: the parent is not within the actor's reach.
-    :raises TreeTooDeep: it would stand on a ninth level.
+    :raises TreeTooDeep: the organization would be on a ninth level.
     """
     fields = dict(data)
     parent_id = fields.pop("parent_id", None) or (None if is_platform(actor) else actor.organization_id)
@@ -79,14 +79,14 @@ def create_organization(actor: Actor, data: dict[str, Any], at: datetime) -> Org
 
 @needs_transaction
 def update_organization(actor: Actor, organization: Organization, data: dict[str, Any], at: datetime) -> Organization:
-    """This function will change fields, move the organization with everything below it, and change its state.
+    """Change fields of a locked organization, move it with everything below it, and change its state.
 
     :raises UnknownParent: the new parent is not within the actor's reach.
     :raises OrganizationCycle: the new parent is the organization or below it.
-    :raises TreeTooDeep: something below would stand on a ninth level.
-    :raises OutsideReach: it would become a root of its own.
-    :raises InvalidTransition: its state does not allow the wanted one.
-    :raises OrganizationInUse: it is to be closed, and something below it is open.
+    :raises TreeTooDeep: an organization would be on a ninth level.
+    :raises OutsideReach: the organization would become a root.
+    :raises InvalidTransition: the organization cannot change from its state to the wanted one.
+    :raises OrganizationInUse: it would be closed while an organization or tenant below it is open.
     """
     change = Change(data)
     facts: list[ledger.EventType] = []
@@ -113,7 +113,7 @@ def update_organization(actor: Actor, organization: Organization, data: dict[str
 def _move(actor: Actor, organization: Organization, parent_id: UUID | None) -> OrganizationMoved:
     if parent_id is None:
         if not is_platform(actor):
-            raise OutsideReach("Only the platform's staff makes an organization a root.")
+            raise OutsideReach("Only the platform's staff can make an organization a root.")
         lock_trees(organization.id)
     else:
         _check_parent(actor, parent_id)

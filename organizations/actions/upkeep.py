@@ -1,4 +1,4 @@
-"""What time does to keys and memberships: they expire, and keys are announced before they do."""
+"""Expiry of API keys and memberships, and the announcement of keys that expire soon."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -14,7 +14,7 @@ from organizations.events import ApiKeyExpiring, MembershipExpired
 from organizations.models import LIVE, ApiKey, Membership
 from organizations.plans import USERS
 
-from .keys import end_line
+from .keys import end_unused_membership
 from .quotas import release_quota
 
 NOTICE = timedelta(days=14)
@@ -22,7 +22,7 @@ BATCH = 200
 
 
 def expire_keys(*, at: datetime) -> int:
-    """This function will mark keys whose time or overlap is over, each in a transaction of its own; returns how many."""
+    """Expire the keys whose validity or overlap has ended, each in its own transaction; return their number."""
     over = ApiKey.objects.filter(~ApiKey.VALIDITY.holds_at(at), status__in=ApiKey.WORKING)
     count = 0
     for tenant_id, key_id in _due(over):
@@ -32,13 +32,13 @@ def expire_keys(*, at: datetime) -> int:
                 continue
             key.expire()
             key.save_version("status", at=at)
-            end_line(actor=system_actor(tenant_id), key=key, at=at)
+            end_unused_membership(actor=system_actor(tenant_id), key=key, at=at)
             count += 1
     return count
 
 
 def announce_keys(*, at: datetime) -> int:
-    """This function will record, once for each active key, that it expires within two weeks; returns how many."""
+    """Record once for each active key that it expires within two weeks; return the number of keys."""
     soon = ApiKey.objects.filter(
         status=ApiKey.Status.ACTIVE, expiring_told_at=None, expires_at__gt=at, expires_at__lte=at + NOTICE
     )
@@ -57,7 +57,7 @@ def announce_keys(*, at: datetime) -> int:
 
 
 def expire_memberships(*, at: datetime) -> int:
-    """This function will mark memberships whose time is over and give their seats back; returns how many."""
+    """Expire the memberships whose validity has ended and release their quota; return their number."""
     over = Membership.objects.filter(status__in=LIVE, valid_until__lte=at)
     count = 0
     for tenant_id, membership_id in _due(over):

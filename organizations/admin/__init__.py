@@ -1,15 +1,15 @@
-"""Pages of the staff's admin for this app and for the ledger below it; importing them registers them."""
+"""Admin pages of this app and of the ledger; importing the modules registers the pages."""
 
-from . import clients, entitlements, keys, ledgers, memberships, people, places, security, settings, tenants, tree
+from . import clients, entitlements, keys, ledgers, locations, memberships, people, security, settings, tenants, tree
 
 __all__ = [
     "clients",
     "entitlements",
     "keys",
     "ledgers",
+    "locations",
     "memberships",
     "people",
-    "places",
     "security",
     "settings",
     "tenants",

@@ -1,4 +1,4 @@
-"""Pages of OAuth clients: staff approve a client before its first token. The secret is nowhere."""
+"""Admin pages of OAuth clients. Staff approve a client before its first token; its secret is never shown."""
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -28,7 +28,7 @@ BUTTONS = (
         label="Approve",
         permission=Permission.APPROVE_CLIENTS,
         run=_approve,
-        explains="The client may get tokens with the scopes listed on its page. Check its redirect addresses first.",
+        explains="The client can get tokens with the scopes listed on its page. Check its redirect URIs first.",
         shown=lambda row: row.approved_at is None,
         icon="verified",
     ),
@@ -37,7 +37,7 @@ BUTTONS = (
         label="Withdraw approval",
         permission=Permission.APPROVE_CLIENTS,
         run=_withdraw,
-        explains="The client gets no token any more; every session and machine token it has ends at once.",
+        explains="The client gets no more tokens. All its sessions and machine tokens end at once.",
         shown=lambda row: row.approved_at is not None,
         icon="block",
         danger=True,
@@ -63,7 +63,7 @@ class ClientAdmin(StaffAdmin):
     fieldsets = (
         (None, {"fields": ("name", "client_id", "client_type", "authorization_grant_type", "approval")}),
         (
-            "Reach",
+            "Rights",
             {"fields": ("all_scopes", "tenant", "service_account", "redirect_uris", "post_logout_redirect_uris")},
         ),
         ("History", {"fields": ("approved_at", "approver", "created", "updated")}),
@@ -71,21 +71,21 @@ class ClientAdmin(StaffAdmin):
     readonly_fields = ("approval", "all_scopes", "approver", "created", "updated")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[OAuthApplication]:
-        """Leave the digest of the secret in the database."""
+        """Read everything but the digest of the secret."""
         rows: QuerySet[OAuthApplication] = super().get_queryset(request)
         return rows.defer("client_secret")
 
     @column(description="Approval", label={"approved": "success", "waiting": "warning"})
     def approval(self, row: OAuthApplication) -> str:
-        """Whether staff approved it."""
+        """Whether staff have approved the client."""
         return "approved" if row.approved_at else "waiting"
 
     @column(description="Scopes")
     def all_scopes(self, row: OAuthApplication) -> str:
-        """What it can be granted at most."""
+        """All scopes that the client can be granted."""
         return columns.words(row.allowed_scopes)
 
     @column(description="Approved by")
     def approver(self, row: OAuthApplication) -> str:
-        """Who of the staff approved it."""
+        """The member of staff who approved the client."""
         return row.approved_by.email if row.approved_by else "–"

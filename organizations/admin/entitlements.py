@@ -1,4 +1,4 @@
-"""Pages of entitlements and quotas: what a tenant may use and how much of it is used."""
+"""Admin pages of entitlements and quotas: what a tenant may use, and how much of it is used."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from organizations.staff.tenant_admin import TenantAdmin
 
 @admin.register(Entitlement)
 class EntitlementAdmin(TenantAdmin):
-    """The acting tenant's plan with its use; it is changed on the tenant's page."""
+    """The acting tenant's plan and its use. The plan is changed on the tenant's page."""
 
     area = Area.ENTITLEMENTS
     list_display = ("plan", "tenant", "source", "valid_from", "valid_until", "version")
@@ -31,23 +31,23 @@ class EntitlementAdmin(TenantAdmin):
 
     @column(description="Features")
     def all_features(self, row: Entitlement) -> str:
-        """What is entitled."""
+        """The features that the tenant is entitled to."""
         return columns.words(row.features)
 
     @column(description="Rate limits")
     def limits(self, row: Entitlement) -> str:
-        """Limits that differ from the platform's."""
+        """Rate limits that differ from the platform's."""
         return columns.words(f"{family}: {number}/min" for family, number in sorted(row.rate_limits.items()))
 
     @column(description="Quotas")
     def use(self, row: Entitlement) -> SafeString:
-        """A bar for each quota."""
+        """One bar for each quota."""
         return columns.bars(entitlements.quotas(row.tenant_id, now()))
 
 
 @admin.register(Quota)
 class QuotaAdmin(TenantAdmin):
-    """The acting tenant's quotas, one by one."""
+    """The acting tenant's quotas, one per row."""
 
     area = Area.ENTITLEMENTS
     list_display = ("key", "bar", "period", "enforcement", "updated_at")
@@ -57,7 +57,7 @@ class QuotaAdmin(TenantAdmin):
 
     @column(description="Use")
     def bar(self, row: Any) -> SafeString:
-        """How much is used."""
+        """The used part of the quota, as a bar."""
         values = {
             "key": row.key,
             "limit": row.limit,

@@ -1,4 +1,4 @@
-"""Pages of API keys: the public part, the scopes, the last use. The secret is nowhere; not even its digest is read."""
+"""Admin pages of API keys: public part, scopes, last use. Neither the secret nor its digest is read."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -24,17 +24,17 @@ _WORKING = Q(status__in=["active", "rotating"])
 
 
 class UseFilter(admin.SimpleListFilter):
-    """Keys that nobody uses, and keys that end soon."""
+    """Filter for unused keys and for keys that expire soon."""
 
     title = "use"
     parameter_name = "use"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        """What can be chosen."""
+        """Return the choices."""
         return (("unused", "Unused for 90 days"), ("expiring", "Expires within 30 days"))
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> QuerySet[ApiKey]:
-        """Keep the chosen ones."""
+        """Narrow the list to the chosen keys."""
         if self.value() == "unused":
             return queryset.filter(unused(), _WORKING)
         if self.value() == "expiring":
@@ -43,7 +43,7 @@ class UseFilter(admin.SimpleListFilter):
 
 
 def unused() -> Q:
-    """Not used for 90 days, nor made since."""
+    """Condition for keys that were neither used nor created in the last 90 days."""
     limit = now() - UNUSED
     return Q(last_used_at__lt=limit) | Q(last_used_at=None, created_at__lt=limit)
 
@@ -58,7 +58,7 @@ BUTTONS = (
         label="Revoke",
         permission=Permission.REVOKE_KEYS,
         run=_revoke,
-        explains="The key stops at once. With the last key of its line the machine’s membership ends too.",
+        explains="The key stops working at once. If its service account has no other working key, the membership ends too.",
         shown=lambda row: row.status in ("active", "rotating"),
         icon="key_off",
         danger=True,
@@ -96,7 +96,7 @@ class ApiKeyAdmin(StaffAdmin):
     readonly_fields = ("shown_key", "status_label", "all_roles", "all_scopes", "addresses", "is_unused")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
-        """Leave the digest in the database."""
+        """Read everything but the digest."""
         rows: QuerySet[ApiKey] = super().get_queryset(request)
         return rows.defer("digest")
 
@@ -107,21 +107,21 @@ class ApiKeyAdmin(StaffAdmin):
 
     @column(description="Roles")
     def all_roles(self, row: ApiKey) -> str:
-        """The roles."""
+        """The roles of the key."""
         return columns.words(row.roles)
 
     @column(description="Scopes")
     def all_scopes(self, row: ApiKey) -> str:
-        """The scopes."""
+        """The scopes of the key."""
         return columns.words(row.scopes)
 
     @column(description="Networks")
     def addresses(self, row: ApiKey) -> str:
-        """From where the key may be used."""
+        """The networks from which the key may be used."""
         return columns.words(row.allowed_cidrs) if row.allowed_cidrs else "any"
 
-    @column(description="Unused 90 days", label={"unused": "warning"})
+    @column(description="Unused for 90 days", label={"unused": "warning"})
     def is_unused(self, row: ApiKey) -> str:
-        """A mark on keys nobody uses."""
+        """The label of keys that are unused for 90 days."""
         latest = row.last_used_at or row.created_at
         return "unused" if row.status in ("active", "rotating") and latest < now() - UNUSED else ""

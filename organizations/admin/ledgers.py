@@ -1,4 +1,4 @@
-"""Pages of the ledger's tables, for the acting tenant and for looking only."""
+"""Read-only admin pages of the ledger: the acting tenant's events."""
 
 from typing import Any
 
@@ -19,14 +19,14 @@ from organizations.staff.tenant_admin import TenantAdmin
 
 @admin.register(EventColumns.model)
 class EventAdmin(EventColumns, TenantAdmin):
-    """Facts of the acting tenant."""
+    """Events of the acting tenant."""
 
     area = Area.LEDGER
     paginator = InfinitePaginator
     list_fullwidth = True
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Bring the address of who acted along."""
+        """Add the e-mail address of the subject to each row."""
         emails = User.objects.filter(pk=OuterRef("subject_id")).values("email")[:1]
         rows: QuerySet[Any] = (
             super().get_queryset(request).annotate(subject_email=Subquery(emails, output_field=models.CharField()))
@@ -35,17 +35,17 @@ class EventAdmin(EventColumns, TenantAdmin):
 
     @column(description="Who")
     def who(self, row: Any) -> str:
-        """The person's address, else what kind of subject it was."""
+        """The person's e-mail address, or the kind of subject."""
         return str(row.subject_email or row.subject_kind)
 
     @column(description="Payload")
     def payload(self, row: Any) -> SafeString:
-        """The thin payload."""
+        """The event's data as indented JSON."""
         return columns.json_lines(row.data)
 
 
 @admin.register(PendingColumns.model)
 class PendingAdmin(PendingColumns, TenantAdmin):
-    """Facts of the acting tenant that are still to be told."""
+    """Events of the acting tenant that a subscriber has not handled yet."""
 
     area = Area.LEDGER

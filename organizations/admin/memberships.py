@@ -1,4 +1,4 @@
-"""Pages of memberships, roles and service accounts: who is where, with which rights."""
+"""Admin pages of memberships, roles and service accounts."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from organizations.staff.roles import Area, Permission
 from organizations.staff.tenant_admin import StaffAdmin
 
 
-def _to(status: str) -> Any:
+def _set_status(status: str) -> Any:
     def run(click: ButtonClick) -> None:
         memberships.change_membership(actor=click.actor, membership=click.row, data={"status": status}, at=click.at)
 
@@ -30,8 +30,8 @@ BUTTONS = (
         name="suspend",
         label="Suspend",
         permission=Permission.CHANGE_MEMBERSHIPS,
-        run=_to("suspended"),
-        explains="The member cannot act in this tenant until resumed; from the next request on.",
+        run=_set_status("suspended"),
+        explains="From the next request on, the member cannot act in this tenant until the membership is resumed.",
         shown=lambda row: row.status == "active",
         icon="pause_circle",
     ),
@@ -39,7 +39,7 @@ BUTTONS = (
         name="resume",
         label="Resume",
         permission=Permission.CHANGE_MEMBERSHIPS,
-        run=_to("active"),
+        run=_set_status("active"),
         explains="The member may act in this tenant again.",
         shown=lambda row: row.status == "suspended",
         icon="play_circle",
@@ -49,7 +49,7 @@ BUTTONS = (
         label="Revoke",
         permission=Permission.CHANGE_MEMBERSHIPS,
         run=_revoke,
-        explains="The membership ends for good and gives its seat back. A tenant keeps its last administrator.",
+        explains="The membership ends for good and its seat is free again. The last administrator of a tenant cannot be removed.",
         shown=lambda row: row.status in ("invited", "active", "suspended"),
         icon="person_remove",
         danger=True,
@@ -59,7 +59,7 @@ BUTTONS = (
 
 @admin.register(Membership)
 class MembershipAdmin(StaffAdmin):
-    """Members of tenants, people and machines."""
+    """Memberships of people and service accounts."""
 
     area = Area.MEMBERSHIPS
     buttons = BUTTONS
@@ -77,28 +77,28 @@ class MembershipAdmin(StaffAdmin):
     readonly_fields = ("member", "status_label", "all_roles", "locations")
 
     def named(self, row: Membership) -> str:
-        """Who, and where."""
+        """Return the member and the tenant."""
         return f"{self.member(row)} in {row.tenant}"
 
     @column(description="Member")
     def member(self, row: Membership) -> str:
-        """The person's address, or the machine's name."""
-        return row.user.email if row.user else f"{row.service_account} (machine)"
+        """The person's e-mail address, or the service account's name."""
+        return row.user.email if row.user else f"{row.service_account} (service account)"
 
     @column(description="Roles")
     def all_roles(self, row: Membership) -> str:
-        """The roles held."""
+        """The roles of the member."""
         return columns.words(row.roles)
 
     @column(description="Locations")
     def locations(self, row: Membership) -> str:
-        """Where the membership counts."""
+        """The locations that the membership is limited to."""
         return columns.words(row.location_ids) if row.location_ids else "all"
 
 
 @admin.register(Role)
 class RoleAdmin(StaffAdmin):
-    """The platform's roles and those of tenants."""
+    """Roles of the platform and of tenants."""
 
     area = Area.ROLES
     list_display = ("name", "code", "owner", "scopes_count")
@@ -109,25 +109,25 @@ class RoleAdmin(StaffAdmin):
     fields = ("id", "code", "name", "owner", "all_scopes")
     readonly_fields = ("owner", "all_scopes")
 
-    @column(description="Of")
+    @column(description="Owner")
     def owner(self, row: Role) -> str:
-        """The platform or a tenant."""
+        """The tenant that defines the role, or the platform."""
         return str(row.tenant) if row.tenant else "the platform"
 
     @column(description="Scopes")
     def scopes_count(self, row: Role) -> int:
-        """How many scopes."""
+        """The number of scopes."""
         return len(row.scopes)
 
     @column(description="Scopes")
     def all_scopes(self, row: Role) -> str:
-        """Every scope."""
+        """All scopes of the role."""
         return columns.words(row.scopes)
 
 
 @admin.register(ServiceAccount)
 class ServiceAccountAdmin(StaffAdmin):
-    """Machines behind API keys and OAuth clients."""
+    """Service accounts behind API keys and OAuth clients."""
 
     area = Area.KEYS
     list_display = ("name", "partner", "tenant", "is_active", "created_at")

@@ -1,4 +1,4 @@
-"""Pages of people: who they are, whether they may sign in, and who of them works for the platform."""
+"""Admin pages of people: their sign-in, memberships and staff role."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from organizations.staff.tenant_admin import StaffAdmin
 
 
 class RoleForm(ReasonForm):
-    """Which staff role."""
+    """The new staff role, with the reason."""
 
     role = forms.ChoiceField(
         required=False, choices=[("", "No staff role"), *StaffRole.choices], widget=UnfoldAdminSelectWidget()
@@ -30,7 +30,7 @@ def _appoint(click: ButtonClick) -> None:
 
 
 def _deactivate(click: ButtonClick) -> str:
-    return f"The person is kept out; {staff.deactivate(user=click.row, by=click.user, at=click.at)} sessions ended."
+    return f"The person is deactivated; {staff.deactivate(user=click.row, by=click.user, at=click.at)} sessions ended."
 
 
 def _end_sessions(click: ButtonClick) -> str:
@@ -43,15 +43,15 @@ BUTTONS = (
         label="End sessions",
         permission=Permission.LOCK_PEOPLE,
         run=_end_sessions,
-        explains="Every session of this person ends at once; she can sign in again.",
+        explains="All sessions of this person end at once. The person can sign in again.",
         icon="logout",
     ),
     Button(
         name="unlock",
         label="Unlock sign-in",
         permission=Permission.LOCK_PEOPLE,
-        run=lambda click: f"{staff.unlock(user=click.row)} counters of failures cleared.",
-        explains="Failed attempts are forgotten, so that this person can try again at once.",
+        run=lambda click: f"{staff.unlock(user=click.row)} failure counters cleared.",
+        explains="Failed attempts are cleared, so this person can try again at once.",
         icon="lock_open",
     ),
     Button(
@@ -59,7 +59,7 @@ BUTTONS = (
         label="Deactivate",
         permission=Permission.LOCK_PEOPLE,
         run=_deactivate,
-        explains="This person cannot sign in any more, and every session ends at once. Memberships stay as they are.",
+        explains="This person can no longer sign in, and all sessions end at once. Memberships stay as they are.",
         shown=lambda row: bool(row.is_active),
         icon="person_off",
         danger=True,
@@ -78,7 +78,7 @@ BUTTONS = (
         label="Change staff role",
         permission=Permission.APPOINT_STAFF,
         run=_appoint,
-        explains="The role decides what this person may see and do in this admin. Her sessions end.",
+        explains="The role decides what this person may see and do in this admin. All sessions of the person end.",
         form=RoleForm,
         icon="badge",
     ),
@@ -87,7 +87,7 @@ BUTTONS = (
 
 @admin.register(User)
 class PersonAdmin(StaffAdmin):
-    """People and their state; never a password, never a secret of a second factor."""
+    """People and their state, without password hashes and secrets of second factors."""
 
     area = Area.PEOPLE
     buttons = BUTTONS
@@ -105,12 +105,12 @@ class PersonAdmin(StaffAdmin):
     readonly_fields = ("role", "has_second_factor", "open_sessions", "tenants")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """Leave the password hash in the database."""
+        """Read everything but the password hash."""
         rows: QuerySet[User] = super().get_queryset(request)
         return rows.defer("password")
 
     def named(self, row: User) -> str:
-        """By address."""
+        """Return the person's e-mail address."""
         return row.email
 
     @column(description="Staff role", ordering="staff_role", label=True)
@@ -126,12 +126,12 @@ class PersonAdmin(StaffAdmin):
 
     @column(description="Open sessions")
     def open_sessions(self, row: User) -> int:
-        """How many sessions the person has."""
+        """The number of the person's open sessions."""
         return SignInSession.objects.filter(user=row, ended_at__isnull=True).count()
 
     @column(description="Member of")
     def tenants(self, row: User) -> str:
-        """The tenants in which the person has a live membership."""
+        """The tenants in which the person has a membership that is neither revoked nor expired."""
         rows = row.memberships.filter(~Q(status__in=["revoked", "expired"])).select_related("tenant")
         found = [
             f"{one.tenant.name} ({', '.join(one.roles)}; {one.status})"

@@ -1,4 +1,4 @@
-"""Pages of the security log and of what staff did, for looking only."""
+"""Read-only admin pages of the security log and of changes made by staff."""
 
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
@@ -15,7 +15,7 @@ _COLOURS = {"staff_signed_in": "success", "staff_access_started": "warning", "ac
 
 @admin.register(SecurityLogEntry)
 class SecurityAdmin(StaffAdmin):
-    """Refused requests, sign-ins of staff, and accesses to tenants."""
+    """Refused requests, sign-ins of staff, and access of staff to tenants."""
 
     area = Area.SECURITY
     list_display = ("at", "code_label", "subject", "credential", "tenant_id", "route", "address", "request_id")
@@ -30,13 +30,13 @@ class SecurityAdmin(StaffAdmin):
 
     @column(description="Code", ordering="code", label=_COLOURS)
     def code_label(self, row: SecurityLogEntry) -> str:
-        """What happened."""
+        """The code as a coloured label."""
         return row.code
 
 
 @admin.register(LogEntry)
 class StaffLogAdmin(StaffAdmin):
-    """Changes made by staff, with their reasons. The lasting record is the ledger; this one is quick to search."""
+    """Changes made by staff, with their reasons. The ledger is the permanent record; this list is faster to search."""
 
     area = Area.SECURITY
     list_display = ("action_time", "user_email", "content_type", "object_repr", "change_message")
@@ -49,5 +49,5 @@ class StaffLogAdmin(StaffAdmin):
 
     @column(description="Staff")
     def user_email(self, row: LogEntry) -> str:
-        """Who."""
+        """The e-mail address of the member of staff."""
         return row.user.email

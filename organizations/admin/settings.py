@@ -1,4 +1,4 @@
-"""Pages of configuration: what is in effect and where it comes from, and every change as a readable difference."""
+"""Admin pages of configuration: settings in effect with their source, and every change."""
 
 import json
 from typing import Any
@@ -38,11 +38,11 @@ class ConfigurationAdmin(TenantAdmin):
 
     @column(description="Settings")
     def effective(self, row: TenantConfiguration) -> SafeString:
-        """Every key, its value in effect, and who decided it."""
-        found = configuration.effective(row.tenant_id)
+        """Every key with its value in effect and the source of the value."""
+        effective = configuration.effective(row.tenant_id)
         sections = {
-            section: [_setting(found, section, key, value) for key, value in keys.items()]
-            for section, keys in found.values.items()
+            section: [_setting(effective, section, key, value) for key, value in keys.items()]
+            for section, keys in effective.values.items()
         }
         return render_to_string("staff/settings.html", {"sections": sections})
 
@@ -63,29 +63,29 @@ class VersionAdmin(TenantAdmin):
     readonly_fields = ("who", "difference")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ConfigurationVersion]:
-        """Bring the address of who changed it along."""
+        """Add the e-mail address of the person who made the change."""
         emails = User.objects.filter(pk=OuterRef("changed_by")).values("email")[:1]
         rows: QuerySet[ConfigurationVersion] = super().get_queryset(request)
         return rows.annotate(changed_by_email=Subquery(emails, output_field=models.CharField()))
 
     @column(description="Changed by")
     def who(self, row: Any) -> str:
-        """The person's address, or the id of the machine."""
+        """The person's e-mail address, the platform, or the id of the service account."""
         return row.changed_by_email or ("the platform" if row.changed_by == PLATFORM else str(row.changed_by))
 
     @column(description="Settings")
     def keys(self, row: ConfigurationVersion) -> str:
-        """Which keys."""
+        """The changed keys."""
         return columns.words(change["key"] for change in row.diff)
 
     @column(description="Difference")
     def difference(self, row: ConfigurationVersion) -> SafeString:
-        """Each key before and after."""
+        """Each changed key with its value before and after."""
         changes = [
             {
                 "key": change["key"],
-                "before": _text(change["key"], change["before"]),
-                "after": _text(change["key"], change["after"]),
+                "before": _shown_value(change["key"], change["before"]),
+                "after": _shown_value(change["key"], change["after"]),
             }
             for change in row.diff
         ]
@@ -94,7 +94,7 @@ class VersionAdmin(TenantAdmin):
 
 @admin.register(OrganizationConfiguration)
 class OrganizationConfigurationAdmin(StaffAdmin):
-    """Settings that organizations make for all tenants below them."""
+    """Settings of organizations, which apply to all tenants below them."""
 
     area = Area.CONFIGURATION
     list_display = ("organization", "all_locked", "version", "updated_at")
@@ -106,23 +106,24 @@ class OrganizationConfigurationAdmin(StaffAdmin):
 
     @column(description="Locked")
     def all_locked(self, row: OrganizationConfiguration) -> str:
-        """Keys that cannot be changed below."""
+        """Keys that organizations and tenants below cannot change."""
         return columns.words(row.locked)
 
     @column(description="Values")
     def all_values(self, row: OrganizationConfiguration) -> SafeString:
-        """What is set, without secrets."""
+        """The organization's settings, without secrets."""
         values = configuration.visible(configuration.sections_of(row), to_configurers=False)
         return columns.json_lines(values)
 
 
-def _setting(found: configuration.Effective, section: str, key: str, value: Any) -> dict[str, str]:
+def _setting(effective: configuration.Effective, section: str, key: str, value: Any) -> dict[str, str]:
     name = f"{section}.{key}"
-    source = "locked above" if name in found.locked else "the tenant" if name in found.own else "above or default"
-    return {"key": key, "value": _text(name, value), "source": source}
+    inherited = "an organization, locked" if name in effective.locked else "an organization or the default"
+    source = "the tenant" if name in effective.own and name not in effective.locked else inherited
+    return {"key": key, "value": _shown_value(name, value), "source": source}
 
 
-def _text(name: str, value: Any) -> str:
+def _shown_value(name: str, value: Any) -> str:
     section, _, key = name.partition(".")
     if configuration_schema.is_secret(section, key):
         return HIDDEN

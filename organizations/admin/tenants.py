@@ -1,4 +1,4 @@
-"""Pages of tenants: set one up, stop it, let it go on, end it. The list is global; what a tenant holds is not shown here."""
+"""Admin pages of tenants: provision, suspend, resume, change the plan, offboard. A tenant's data is not shown here."""
 
 from typing import Any
 from uuid import UUID
@@ -54,8 +54,8 @@ BUTTONS = (
         label="Suspend",
         permission=Permission.STOP_TENANTS,
         run=_suspend,
-        explains="Writes are refused, webhooks pause, jobs skip the tenant; reading goes on if the tenant’s policy says so. "
-        "The reason is also shown to the tenant.",
+        explains="Writes are refused, webhooks pause and jobs skip the tenant. Reads go on if the tenant’s settings allow "
+        "them. The reason is also shown to the tenant.",
         shown=lambda row: row.status == "active",
         icon="pause_circle",
         danger=True,
@@ -65,7 +65,7 @@ BUTTONS = (
         label="Resume",
         permission=Permission.STOP_TENANTS,
         run=_resume,
-        explains="The tenant works again, webhooks go on where they stopped.",
+        explains="The tenant works again, and webhooks continue where they stopped.",
         shown=lambda row: row.status == "suspended",
         icon="play_circle",
     ),
@@ -74,7 +74,7 @@ BUTTONS = (
         label="Change plan",
         permission=Permission.CHANGE_PLANS,
         run=_plan,
-        explains="Features, quotas and rate limits follow the plan at once. A plan below the present use is refused.",
+        explains="Features, quotas and rate limits follow the new plan at once. A plan that allows less than is used is refused.",
         shown=lambda row: row.status in ("active", "suspended"),
         form=PlanForm,
         icon="sell",
@@ -84,7 +84,7 @@ BUTTONS = (
         label="Legal hold",
         permission=Permission.END_TENANTS,
         run=_hold,
-        explains="Under a legal hold a tenant is never closed and its data never deleted.",
+        explains="Under a legal hold, the tenant cannot be closed and its data cannot be deleted.",
         shown=lambda row: row.status != "closed",
         form=HoldForm,
         icon="gavel",
@@ -94,8 +94,8 @@ BUTTONS = (
         label="Begin offboarding",
         permission=Permission.END_TENANTS,
         run=_offboard,
-        explains="The end begins: nothing is written any more and the retention clock runs. When it is over, the command "
-        "close_tenant deletes the rows in batches and closes the tenant.",
+        explains="Writes are refused and the retention period begins. When it is over, the command close_tenant deletes "
+        "the rows in batches and closes the tenant.",
         shown=lambda row: row.status in ("active", "suspended"),
         form=ConfirmedForm,
         icon="event_busy",
@@ -106,7 +106,7 @@ BUTTONS = (
 
 @admin.register(Tenant)
 class TenantListAdmin(StaffAdmin):
-    """All tenants; the add page sets one up by the very action the interface calls."""
+    """All tenants. The add page provisions a tenant by the same action as the API."""
 
     area = Area.TENANTS
     buttons = BUTTONS
@@ -133,56 +133,56 @@ class TenantListAdmin(StaffAdmin):
             },
         ),
         ("Plan", {"fields": ("plan", "all_features", "entitled_until", "legal_hold")}),
-        ("Place and habits", {"fields": ("region", "time_zone", "locale", "currency", "reads_while_suspended")}),
+        ("Settings", {"fields": ("region", "time_zone", "locale", "currency", "reads_while_suspended")}),
         ("History", {"fields": ("steps", "created_at", "updated_at", "offboarding_at", "closed_at", "version")}),
     )
     readonly_fields = ("status_label", "all_kinds", "all_features", "steps")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Offer the form that sets a tenant up."""
+        """Offer the add page to roles that may provision tenants."""
         return does(request.user, Permission.PROVISION_TENANTS)
 
     @column(description="Kinds")
     def all_kinds(self, row: Tenant) -> str:
-        """What the tenant does."""
+        """The kinds of the tenant."""
         return columns.words(row.kinds)
 
     @column(description="Features")
     def all_features(self, row: Tenant) -> str:
-        """What is entitled and not switched off."""
+        """Features that the tenant is entitled to and has switched on."""
         return columns.words(row.features)
 
     @column(description="Provisioning")
     def steps(self, row: Tenant) -> SafeString:
-        """The steps that are done."""
-        found = ProvisioningStep.objects.filter(tenant=row).order_by("finished_at", "id").values_list("name", flat=True)
-        return format_html("{}", " → ".join(found) or "–")
+        """The finished provisioning steps, in order."""
+        names = ProvisioningStep.objects.filter(tenant=row).order_by("finished_at", "id").values_list("name", flat=True)
+        return format_html("{}", " → ".join(names) or "–")
 
     def tenant_of(self, row: Any) -> UUID | None:
-        """A change of a tenant is told in its own ledger."""
+        """Return the tenant's own id: its changes are recorded in its own ledger."""
         key: UUID = row.pk
         return key
 
     def links(self, request: HttpRequest, row: Any) -> list[dict[str, Any]]:
-        """From a tenant's page it is one step to choosing it."""
+        """Return a link that chooses this tenant as the acting tenant."""
         address = f"{reverse('admin:acting_tenant')}?tenant={row.pk}"
         return [link_action("Act in this tenant", address, icon="visibility")]
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
-        """Set a tenant up."""
+        """Provision a tenant."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         form = ProvisioningForm(request.POST if request.method == "POST" else None)
         if request.method == "POST" and form.is_valid():
             try:
-                made = _provision(request, form)
+                provisioned = _provision(request, form)
             except PlatformError as refusal:
                 show_refusal(refusal, form)
             else:
-                for email, link in made.invitations.items():
-                    messages.info(request, f"Invitation of {email}, shown this once: {link}")
-                messages.success(request, f"{made.tenant.name} is {made.tenant.status}.")
-                return HttpResponseRedirect(reverse("admin:organizations_tenant_change", args=[made.tenant.pk]))
+                for email, link in provisioned.invitations.items():
+                    messages.info(request, f"Invitation link for {email}, shown this once: {link}")
+                messages.success(request, f"{provisioned.tenant.name} is {provisioned.tenant.status}.")
+                return HttpResponseRedirect(reverse("admin:organizations_tenant_change", args=[provisioned.tenant.pk]))
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -197,9 +197,11 @@ def _provision(request: HttpRequest, form: ProvisioningForm) -> provisioning.Pro
     actor = audit.staff_actor(request)
     with transaction.atomic():
         at = now()
-        made = provisioning.provision_tenant(actor=actor, spec=form.spec(), at=at)
-        own = audit.staff_actor(request, made.tenant.id)
-        with tenant_context(made.tenant.id):
+        provisioned = provisioning.provision_tenant(actor=actor, spec=form.spec(), at=at)
+        actor_in_tenant = audit.staff_actor(request, provisioned.tenant.id)
+        with tenant_context(provisioned.tenant.id):
             reason = form.cleaned_data["reason"]
-            audit.note(request, own, action="tenant.provision", row=made.tenant, reason=reason, at=at)
-    return made
+            audit.note(
+                request, actor_in_tenant, action="tenant.provision", row=provisioned.tenant, reason=reason, at=at
+            )
+    return provisioned

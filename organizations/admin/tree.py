@@ -1,4 +1,4 @@
-"""Pages of organizations, with where each stands in the tree."""
+"""Admin pages of organizations and their tree."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from organizations.staff.roles import Area, Permission
 from organizations.staff.tenant_admin import StaffAdmin
 
 
-def _to(status: str) -> Any:
+def _set_status(status: str) -> Any:
     def run(click: ButtonClick) -> None:
         tree.update_organization(actor=click.actor, organization=click.row, data={"status": status}, at=click.at)
 
@@ -31,8 +31,8 @@ BUTTONS = (
         name="suspend",
         label="Suspend",
         permission=Permission.CHANGE_ORGANIZATIONS,
-        run=_to("suspended"),
-        explains="The organization is stopped for a while. Its tenants are suspended on their own pages.",
+        run=_set_status("suspended"),
+        explains="The organization is suspended. Its tenants are not: suspend them on their own pages.",
         shown=lambda row: row.status == "active",
         icon="pause_circle",
     ),
@@ -40,7 +40,7 @@ BUTTONS = (
         name="resume",
         label="Resume",
         permission=Permission.CHANGE_ORGANIZATIONS,
-        run=_to("active"),
+        run=_set_status("active"),
         explains="The organization works again.",
         shown=lambda row: row.status == "suspended",
         icon="play_circle",
@@ -49,8 +49,8 @@ BUTTONS = (
         name="close",
         label="Close for good",
         permission=Permission.CHANGE_ORGANIZATIONS,
-        run=_to("closed"),
-        explains="The organization ends for good. Tenants and organizations below it must be closed first.",
+        run=_set_status("closed"),
+        explains="The organization is closed for good. Tenants and organizations below it must be closed first.",
         shown=lambda row: row.status != "closed",
         form=ConfirmedForm,
         icon="cancel",
@@ -61,7 +61,7 @@ BUTTONS = (
 
 @admin.register(Organization)
 class OrganizationAdmin(StaffAdmin):
-    """The tree: each organization with its parent, its children and its tenants."""
+    """Organizations, each with its parent, its children and its tenants."""
 
     area = Area.ORGANIZATIONS
     buttons = BUTTONS
@@ -71,17 +71,25 @@ class OrganizationAdmin(StaffAdmin):
     ordering = ("name", "id")
     list_select_related = ("parent",)
     fieldsets = (
-        (None, {"fields": ("id", "name", "slug", "type", "status_label", "place")}),
-        ("Below it", {"fields": ("below", "run_tenants")}),
+        (None, {"fields": ("id", "name", "slug", "type", "status_label", "position")}),
+        ("Below this organization", {"fields": ("below", "run_tenants")}),
         (
             "Details",
             {"fields": ("all_identifiers", "all_contact", "all_address", "created_at", "updated_at", "version")},
         ),
     )
-    readonly_fields = ("status_label", "place", "below", "run_tenants", "all_identifiers", "all_contact", "all_address")
+    readonly_fields = (
+        "status_label",
+        "position",
+        "below",
+        "run_tenants",
+        "all_identifiers",
+        "all_contact",
+        "all_address",
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Organization]:
-        """Count what hangs below in the same statement."""
+        """Count children and tenants in the same statement."""
         rows: QuerySet[Organization] = super().get_queryset(request)
         return rows.annotate(
             children_number=Count("children", distinct=True), tenants_number=Count("tenants", distinct=True)
@@ -89,47 +97,47 @@ class OrganizationAdmin(StaffAdmin):
 
     @column(description="Children")
     def children_count(self, row: Any) -> int:
-        """How many organizations stand directly below."""
+        """The number of organizations directly below."""
         return int(row.children_number)
 
     @column(description="Tenants")
     def tenants_count(self, row: Any) -> int:
-        """How many tenants it runs."""
+        """The number of tenants that the organization runs."""
         return int(row.tenants_number)
 
-    @column(description="Place in the tree")
-    def place(self, row: Organization) -> SafeString:
-        """The way from the root."""
+    @column(description="Position in the tree")
+    def position(self, row: Organization) -> SafeString:
+        """The organizations from the root to this one, as links."""
         path = list(reversed(place_of(row.pk).path))
         names = dict(Organization.objects.filter(pk__in=path).values_list("pk", "name"))
         return format_html_join(" › ", "{}", ((_link(key, names[key]),) for key in path))
 
     @column(description="Organizations below")
     def below(self, row: Organization) -> SafeString | str:
-        """The children, as links."""
+        """The organizations directly below, as links, 100 at most."""
         found = row.children.order_by("name", "id").values_list("pk", "name")[:100]
         return format_html_join(", ", "{}", ((_link(key, name),) for key, name in found)) or "–"
 
-    @column(description="Tenants it runs")
+    @column(description="Tenants")
     def run_tenants(self, row: Organization) -> SafeString | str:
-        """Its tenants, as links."""
+        """The tenants that the organization runs, as links, 100 at most."""
         found = row.tenants.order_by("name", "id").values_list("pk", "name")[:100]
         links = ((reverse("admin:organizations_tenant_change", args=[key]), name) for key, name in found)
         return format_html_join(", ", '<a href="{}" class="text-primary-600">{}</a>', links) or "–"
 
     @column(description="Identifiers")
     def all_identifiers(self, row: Organization) -> SafeString:
-        """Identifiers in other systems."""
+        """The organization's identifiers in other systems."""
         return columns.json_lines(row.identifiers)
 
     @column(description="Contact")
     def all_contact(self, row: Organization) -> SafeString:
-        """How to reach it."""
+        """The organization's contact details."""
         return columns.json_lines(row.contact)
 
     @column(description="Address")
     def all_address(self, row: Organization) -> SafeString:
-        """Where it is."""
+        """The organization's address."""
         return columns.json_lines(row.address)
 
 

@@ -7,12 +7,12 @@ import django_filters
 from api.filters import Condition, Filters
 from organizations.models import ApiKey
 
-# A key that ran out counts as expired at once, not only when the sweep has written it.
+# An expired key is shown as such at once, also before the task has written its status.
 EFFECTIVE_STATUS = f"CASE WHEN t.status IN ('active', 'rotating') AND NOT {ApiKey.VALIDITY.holds_now('t')} THEN 'expired' ELSE t.status END"
 
 
 class ApiKeyFilters(Filters):
-    """Keys of the tenant."""
+    """Filters of the tenant's API keys."""
 
     status = django_filters.ChoiceFilter(choices=ApiKey.Status.choices)
     environment = django_filters.ChoiceFilter(choices=ApiKey.Environment.choices)
@@ -24,9 +24,9 @@ class ApiKeyFilters(Filters):
         fields: tuple[str, ...] = ()
 
     def condition_status(self, value: Any) -> Condition:
-        """The state as it is shown."""
+        """Compare the status as it is shown, not as it is stored."""
         return Condition(f"({EFFECTIVE_STATUS}) = {{0}}", (str(value),))
 
     def condition_role(self, value: Any) -> Condition:
-        """One of the roles of a key."""
+        """Match keys that have the role."""
         return Condition('{0} = ANY(t."roles")', (str(value),))

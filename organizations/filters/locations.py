@@ -15,7 +15,7 @@ _NOTHING = Condition("false")
 
 
 class LocationFilters(Filters):
-    """A tenant's own locations; `search` finds those whose name or identifiers hold words that begin so."""
+    """Filters of a tenant's own locations; `search` matches beginnings of words in names and identifiers."""
 
     type = django_filters.ChoiceFilter(choices=LocationType.choices)
     status = django_filters.ChoiceFilter(choices=LocationStatus.choices)
@@ -29,7 +29,7 @@ class LocationFilters(Filters):
         fields: tuple[str, ...] = ()
 
     def condition_search(self, value: Any) -> Condition:
-        """Every word of the search is the beginning of some word of the location."""
+        """Require for every word of the search a search term of the location that begins with the word."""
         words = words_of(str(value))[:_WORDS]
         if not words:
             return _NOTHING
@@ -37,7 +37,7 @@ class LocationFilters(Filters):
 
 
 class DirectoryFilters(Filters):
-    """The directory has names only, so little to filter by; it is outside row security, so any operator is cheap."""
+    """Filters of the directory of pharmacies, whose table is outside row security, so that any operator may be used."""
 
     search = django_filters.CharFilter(max_length=200)
     directory = django_filters.ChoiceFilter(choices=DIRECTORIES)
@@ -47,7 +47,7 @@ class DirectoryFilters(Filters):
         fields: tuple[str, ...] = ()
 
     def condition_search(self, value: Any) -> Condition:
-        """Every word of the search is somewhere in the name."""
+        """Require that the name contains every word of the search."""
         words = words_of(str(value))[:_WORDS]
         if not words:
             return _NOTHING
@@ -55,7 +55,7 @@ class DirectoryFilters(Filters):
         return Condition(sql, tuple(words))
 
     def condition_directory(self, value: Any) -> Condition:
-        """The view has chosen the table by it."""
+        """Keep all rows: the view has already chosen the directory by this filter."""
         return Condition("true")
 
 

@@ -1,4 +1,4 @@
-"""Filters of the lists of organizations, tenants and memberships; global tables, so any operator may use an index."""
+"""Filters of the lists of organizations, tenants and memberships: global tables, where any operator may be used."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from organizations.models import Membership, Organization, Tenant
 from organizations.queries.tree import MAX_DEPTH
 
 
-def _name_holds(value: Any) -> Condition:
+def _name_contains(value: Any) -> Condition:
     return Condition('position(lower({0}) in lower(t."name")) > 0', (str(value),))
 
 
 class OrganizationFilters(Filters):
-    """Organizations within reach; `search` finds part of the name."""
+    """Filters of organizations; `search` matches part of the name."""
 
     type = django_filters.ChoiceFilter(choices=Organization.Type.choices)
     status = django_filters.ChoiceFilter(choices=Organization.Status.choices)
@@ -27,12 +27,12 @@ class OrganizationFilters(Filters):
         fields: tuple[str, ...] = ()
 
     def condition_search(self, value: Any) -> Condition:
-        """Part of the name, whatever its case."""
-        return _name_holds(value)
+        """Match part of the name, without regard to case."""
+        return _name_contains(value)
 
 
 class ChildFilters(Filters):
-    """Organizations below one; `depth` 1 is directly below."""
+    """Filters of the organizations below another; `depth` 1 is directly below."""
 
     depth = django_filters.NumberFilter(
         min_value=1, max_value=MAX_DEPTH, decimal_places=0, label="levels below, 1 to 8"
@@ -45,12 +45,12 @@ class ChildFilters(Filters):
         fields: tuple[str, ...] = ()
 
     def condition_depth(self, value: Any) -> Condition:
-        """The view walks the tree; here the depth only binds the cursor to it."""
+        """Bind the cursor to the depth; the view itself walks the tree."""
         return Condition("{0}::numeric >= 1", (str(value),))
 
 
 class TenantFilters(Filters):
-    """Tenants within reach; `search` finds part of the name."""
+    """Filters of tenants; `search` matches part of the name."""
 
     kind = django_filters.ChoiceFilter(choices=Tenant.Kind.choices)
     status = django_filters.ChoiceFilter(choices=Tenant.Status.choices)
@@ -64,16 +64,16 @@ class TenantFilters(Filters):
         fields: tuple[str, ...] = ()
 
     def condition_kind(self, value: Any) -> Condition:
-        """One of the kinds a tenant holds."""
+        """Match tenants of the kind."""
         return Condition('{0} = ANY(t."kinds")', (str(value),))
 
     def condition_search(self, value: Any) -> Condition:
-        """Part of the name, whatever its case."""
-        return _name_holds(value)
+        """Match part of the name, without regard to case."""
+        return _name_contains(value)
 
 
 class MembershipFilters(Filters):
-    """Members of the tenant."""
+    """Filters of the tenant's memberships."""
 
     status = django_filters.ChoiceFilter(choices=Membership.Status.choices)
     role = django_filters.CharFilter(max_length=60)
@@ -86,10 +86,10 @@ class MembershipFilters(Filters):
         fields: tuple[str, ...] = ()
 
     def condition_role(self, value: Any) -> Condition:
-        """One of the roles a member holds."""
+        """Match memberships that have the role."""
         return Condition('{0} = ANY(t."roles")', (str(value),))
 
     def condition_email(self, value: Any) -> Condition:
-        """The person's whole e-mail address."""
+        """Match the person's whole e-mail address, without regard to case."""
         found = "SELECT u.id FROM organizations_user u WHERE u.email = lower({0})"
         return Condition(f't."user_id" IN ({found})', (str(value),))

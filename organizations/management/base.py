@@ -1,4 +1,4 @@
-"""What every command of this app shares: `--json`, one clear line on a refusal, tenants by slug or id."""
+"""The base of this app's commands: `--json`, refusals in one line, tenants by slug or id."""
 
 import json
 from abc import abstractmethod
@@ -13,18 +13,18 @@ from organizations.models import Tenant
 
 
 class TenantCommand(BaseCommand):
-    """Base: `work` returns the answer as a JSON object; `say` puts it into words."""
+    """Base of commands: `work` returns the answer as a JSON object, `say` writes it as text."""
 
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add `--json`; subclasses add theirs."""
+        """Add `--json`; subclasses add their own arguments."""
         parser.add_argument("--json", action="store_true", help="answer with JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run `work` and print what it says; exit code 1 with one line where it is refused.
+        """Run `work` and print its answer; a refusal is one line and exit code 1.
 
-        :raises CommandError: with the refusal.
+        :raises CommandError: the work was refused, or the database failed.
         """
         try:
             answer = self.work(options)
@@ -37,17 +37,17 @@ class TenantCommand(BaseCommand):
 
     @abstractmethod
     def work(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Do it."""
+        """Do the work of the command and return its answer."""
 
     def say(self, answer: dict[str, Any]) -> str:
-        """Put the answer into lines of `name: value`."""
+        """Write the answer as lines of `name: value`."""
         return "\n".join(f"{name}: {value}" for name, value in answer.items() if value not in (None, "", [], {}))
 
 
 def locked_tenant(name: str) -> Tenant:
-    """Lock and return the tenant named by slug or id.
+    """Lock and return the tenant with this slug or id.
 
-    :raises CommandError: there is none.
+    :raises CommandError: there is no such tenant.
     """
     key = parse_uuid(name)
     found = Tenant.objects.select_for_update(no_key=True).filter(**({"pk": key} if key else {"slug": name})).first()

@@ -1,4 +1,4 @@
-"""Tables of the app, in rooms; this file only re-exports them."""
+"""All models of the app, re-exported from the modules of this package."""
 
 from .clients import AuthorizationGrant, OAuthApplication
 from .credentials import (

@@ -1,4 +1,4 @@
-"""OAuth clients and the authorization codes they are given."""
+"""OAuth clients and their authorization codes."""
 
 import hashlib
 from typing import Any, ClassVar
@@ -12,12 +12,12 @@ from core.row_security import GLOBAL
 
 
 class OAuthApplication(AbstractApplication):  # type: ignore[misc]  # the library has no types
-    """A client of the authorization server. It gets no token before staff approved it, and no scope beyond its list.
+    """A client of the authorization server. It gets no token before staff approve it, and no scope beyond its list.
 
     A machine client acts as its service account; `tenant` binds its tokens to one tenant. `family` is the session id
-    of all its machine tokens: denying it ends them together.
+    of all its machine tokens, so denying that id revokes them together.
 
-    Personal data: who of the staff approved the client.
+    Personal data: the member of staff who approved the client.
     """
 
     user = models.ForeignKey("organizations.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
@@ -56,11 +56,11 @@ class OAuthApplication(AbstractApplication):  # type: ignore[misc]  # the librar
         ]
 
     def natural_key(self) -> tuple[str]:
-        """Name the client as the library's manager looks it up."""
+        """Return the key by which the library's manager looks the client up."""
         return (self.client_id,)
 
     def clean(self) -> None:
-        """Run the library's checks, but the one that asks for the key in the settings: ours are in the table.
+        """Run the library's checks except that for a signing key in the settings: the keys are in a table.
 
         :raises django.core.exceptions.ValidationError: a redirect URI is not an exact https address.
         """
@@ -72,25 +72,25 @@ class OAuthApplication(AbstractApplication):  # type: ignore[misc]  # the librar
             self.algorithm = algorithm
 
     def is_usable(self, request: Any) -> bool:
-        """Tell whether this client may get tokens: staff approved it, and a machine's account is active."""
+        """Tell whether the client may get tokens: staff have approved it, and any service account is active."""
         if self.approved_at is None:
             return False
         return self.service_account is None or self.service_account.is_active
 
 
 class _DigestField(models.CharField):  # type: ignore[type-arg]  # Django has no generics at run time
-    """Text of which only the SHA-256 is stored; look-ups by the text find it. Rows are never saved twice."""
+    """Text that is stored as its SHA-256 and looked up by the text. A row must be saved only once."""
 
     def get_prep_value(self, value: Any) -> Any:
         return None if value is None else hashlib.sha256(str(value).encode()).hexdigest()
 
 
 class AuthorizationGrant(AbstractGrant):  # type: ignore[misc]  # the library has no types
-    """An authorization code, by its digest. A used one stays for a while, so that its replay ends what it gave.
+    """An authorization code, stored as its digest. A used code is kept for a while: its replay revokes its tokens.
 
-    `bound_tenant_id` and `patient` are whom the person chose, where the client asked for one patient's record.
+    `bound_tenant_id` and `patient` hold the person's choice if the client asked for one patient's record.
 
-    Personal data: that a person let a client act for her; the id of a patient.
+    Personal data: that a person let a client act for them; the id of a patient.
     """
 
     user = models.ForeignKey("organizations.User", on_delete=models.CASCADE, related_name="+")

@@ -1,4 +1,4 @@
-"""What people and machines prove themselves with: signing keys, sessions, refresh tokens, second factors, links by mail."""
+"""Signing keys, sign-in sessions, refresh tokens, second factors, and the links and mails of sign-in."""
 
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from core.row_security import GLOBAL
 
 
 class SigningKey(models.Model):
-    """A key that signs tokens. One is active; a retiring one still verifies; of a retired one only the name remains.
+    """A key that signs tokens. The active key signs, a retiring key still verifies, a retired key does neither.
 
     Personal data: none.
     """
@@ -49,10 +49,10 @@ class SigningKey(models.Model):
 
 
 class SignInSession(models.Model):
-    """One sign-in of one person through one client; its id is the `sid` of every token that grew out of it.
+    """One sign-in of a person through a client; its id is the `sid` of all tokens of the session.
 
-    `scopes` is null when the session is not narrowed (first-party sign-in). `bound_tenant_id` and `patient` hold its tokens
-    to one tenant and there to one patient of the clinical record.
+    `scopes` is null if the session is not narrowed (first-party sign-in). `bound_tenant_id` and `patient` limit its
+    tokens to one tenant, and to one patient of that tenant's clinical record.
 
     Personal data: when and through which client a person signed in; the id of a patient.
     """
@@ -85,7 +85,7 @@ class SignInSession(models.Model):
 
 
 class RefreshToken(models.Model):
-    """One refresh token of a session, by its digest. The used one keeps its successor sealed for the seconds of grace.
+    """One refresh token of a session, stored as its digest. A used token keeps its sealed successor for a few seconds.
 
     Personal data: none.
     """
@@ -105,7 +105,7 @@ class RefreshToken(models.Model):
 
 
 class DeniedToken(models.Model):
-    """A token id (`jti`) or session id (`sid`) that is refused until every token bearing it has expired by itself.
+    """A token id (`jti`) or session id (`sid`) that is refused until every token with this id has expired.
 
     Personal data: none.
     """
@@ -123,7 +123,7 @@ class DeniedToken(models.Model):
 
 
 class TotpDevice(models.Model):
-    """The second factor of a person. A new secret is pending until a first code proves it; `last_step` spends codes.
+    """The second factor of a person. A new secret is pending until a code confirms it; codes up to `last_step` are used.
 
     Personal data: that a person has a second factor.
     """
@@ -144,7 +144,7 @@ class TotpDevice(models.Model):
 
 
 class SignInFailure(models.Model):
-    """Consecutive failures against one account, known or not; `subject` is a keyed digest of what was tried.
+    """Consecutive failed sign-ins of one account, existing or not; `subject` is a keyed digest that names the account.
 
     Personal data: none readable; the digest stands for an e-mail address.
     """
@@ -164,9 +164,9 @@ class SignInFailure(models.Model):
 
 
 class Invitation(models.Model):
-    """A link by which an invited person takes up a membership, by its digest; good once.
+    """A link by which an invited person accepts a membership, stored as its digest; it works once.
 
-    Personal data: none; it points at a membership.
+    Personal data: none; refers to a membership.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -183,7 +183,7 @@ class Invitation(models.Model):
 
 
 class PasswordReset(models.Model):
-    """A link by which a person sets a new password, by its digest; good once.
+    """A link by which a person sets a new password, stored as its digest; it works once.
 
     Personal data: that a person asked for a new password.
     """
@@ -202,7 +202,7 @@ class PasswordReset(models.Model):
 
 
 class OutgoingMail(models.Model):
-    """A mail that is still to be sent. Address and link are sealed, and wiped once it is sent.
+    """A mail in the queue. Address and content are sealed, and deleted once the mail is sent.
 
     Personal data: e-mail address, sealed, until the mail is sent.
     """

@@ -1,4 +1,4 @@
-"""Those who can prove who they are: people and services."""
+"""Users and service accounts."""
 
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from core.row_security import GLOBAL
 
 
 class StaffRole(models.TextChoices):
-    """What a member of the platform's own staff may do in the admin."""
+    """Roles of the platform's staff in the admin."""
 
     SUPPORT = "support"
     SUPPLY = "supply"
@@ -23,10 +23,10 @@ class StaffRole(models.TextChoices):
 
 
 class UserManager(BaseUserManager["User"]):
-    """Makes users; e-mail addresses are kept in lower case."""
+    """Creates users; e-mail addresses are stored in lower case."""
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
-        """Create an active user; without a password nobody can sign in until one is set."""
+        """Create an active user, who cannot sign in until a password is set."""
         user = self.model(email=email.strip().lower(), **fields)
         user.set_password(password)
         user.save(using=self._db)
@@ -38,12 +38,12 @@ class UserManager(BaseUserManager["User"]):
         return self.create_user(email, password, **(staff | fields))
 
     def get_by_natural_key(self, username: str | None) -> "User":
-        """Find a user by e-mail, whatever its case."""
+        """Find a user by e-mail address, without regard to case."""
         return self.get(email=(username or "").strip().lower())
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """A person who can sign in: a member of tenants, or staff of the platform.
+    """A person who can sign in: a member of tenants, a member of the platform's staff, or both.
 
     Personal data: e-mail address and name of the person.
     """
@@ -80,12 +80,12 @@ class User(AbstractBaseUser, PermissionsMixin):
         return str(self.id)
 
     def get_short_name(self) -> str:
-        """Say how the admin greets this person."""
+        """Return the name under which the admin greets the person."""
         return self.name or self.email
 
 
 class ServiceAccount(models.Model):
-    """A machine that acts through an API key or an OAuth client. `tenant` is where it was made; empty for the platform's.
+    """A machine that acts through an API key or an OAuth client. `tenant` created it; null for the platform's own.
 
     Personal data: none.
     """

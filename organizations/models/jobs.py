@@ -1,4 +1,4 @@
-"""Long work that a request only started: its state is asked for at `/v1/jobs/{id}`."""
+"""Jobs: long work that a request started, whose progress is at `/v1/jobs/{id}`."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -7,7 +7,7 @@ from organizations.ownership import TenantOwned
 
 
 class JobState(models.TextChoices):
-    """Where a job stands; the last two are final."""
+    """The state of a job; `succeeded` and `failed` are final."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -16,9 +16,9 @@ class JobState(models.TextChoices):
 
 
 class Job(TenantOwned):
-    """One accepted piece of work, seen by the one who started it.
+    """One accepted piece of work, visible to the subject that started it.
 
-    Personal data: none; `error` holds a code and a sentence of ours, never data of the work.
+    Personal data: none; `error` holds a code and a sentence of the platform, never data of the work.
     """
 
     kind = models.CharField(max_length=60)

@@ -1,4 +1,4 @@
-"""API keys, and the log of what was refused. Global tables: they are read and written before a tenant is known."""
+"""API keys and the security log. Global tables: they are read and written before a tenant is known."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -20,7 +20,7 @@ from .tenancy import Membership, Tenant
 
 
 class ApiKey(LifecycleModel, Versioned):
-    """A supplier's or partner's key. The secret is kept as a digest only and shown once.
+    """An API key of a supplier or partner. Its secret is stored as a digest and shown only once.
 
     Personal data: the network address of the last use.
     """
@@ -90,20 +90,20 @@ class ApiKey(LifecycleModel, Versioned):
 
     @transition(field=status, source="active", target="rotating")
     def rotate(self, overlap_ends_at: datetime) -> None:
-        """Work on beside the successor until the overlap ends."""
+        """Let the key work beside its successor until the overlap ends."""
         self.overlap_ends_at = overlap_ends_at
 
     @transition(field=status, source=["active", "rotating"], target="expired")
     def expire(self) -> None:
-        """Stop because the time is over."""
+        """End the key because its validity or overlap has ended."""
 
     @transition(field=status, source=["active", "rotating"], target="revoked")
     def revoke(self) -> None:
-        """Stop at once."""
+        """End the key at once."""
 
 
 class SecurityLogEntry(models.Model):
-    """One refused request. Written outside the request's transaction, never changed.
+    """One refused request, written outside the request's transaction and never changed.
 
     Personal data: the network address and, where known, the id of the subject.
     """

@@ -1,4 +1,4 @@
-"""Places: where care is given, stock is kept, people work; and the public directory of pharmacies."""
+"""Locations, where care is given, stock is kept and people work, and the public directory of pharmacies."""
 
 from typing import ClassVar
 
@@ -15,7 +15,7 @@ MAX_DEPTH = 8
 
 
 class LocationType(models.TextChoices):
-    """What kind of place it is; the physical ones of the supply side are in the same list."""
+    """The kind of a location: sites of care and of supply in one list."""
 
     SITE = "site"
     WARD = "ward"
@@ -33,7 +33,7 @@ class LocationType(models.TextChoices):
 
 
 class LocationStatus(models.TextChoices):
-    """Whether a place is in use; `inactive` is for good, as the rows that name it stay."""
+    """Whether a location is in use; an `inactive` location is kept, since other rows refer to it."""
 
     ACTIVE = "active"
     SUSPENDED = "suspended"
@@ -41,9 +41,9 @@ class LocationStatus(models.TextChoices):
 
 
 class Location(TenantOwned):
-    """A place of a tenant, perhaps within another place of the same tenant.
+    """A location of a tenant; it may be within another location of the same tenant.
 
-    Personal data: none; `contact` is a function's telephone number and e-mail address, not a person's.
+    Personal data: none; `contact` has the telephone number and e-mail address of the site, not of a person.
     """
 
     organization = models.ForeignKey(
@@ -91,9 +91,9 @@ class Location(TenantOwned):
 
 
 class LocationWord(models.Model):
-    """One word under which a location is found. A posting table, as row security forbids LIKE and GIN their indexes.
+    """One search term of a location. The terms have a table, since under row security LIKE and GIN cannot use an index.
 
-    Personal data: none; words of names and identifiers of places.
+    Personal data: none; words of the names and identifiers of locations.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -115,9 +115,9 @@ class LocationWord(models.Model):
 
 
 class PharmacyListing(models.Model):
-    """A pharmacy that publishes itself in the directory which every tenant may search.
+    """A pharmacy in the public directory, which every tenant may search.
 
-    Outside row security on purpose; written by `organizations.directory` alone. Personal data: none.
+    Outside row security on purpose; only `organizations.directory` writes it. Personal data: none.
     """
 
     id = models.UUIDField(primary_key=True, editable=False, help_text="The id of the location.")

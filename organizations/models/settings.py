@@ -1,4 +1,4 @@
-"""What a tenant has configured and what it is entitled to."""
+"""Configurations, entitlements and quotas."""
 
 from typing import ClassVar
 
@@ -17,9 +17,9 @@ from organizations.plans import Enforcement, Period
 
 
 class TenantConfiguration(TenantOwned):
-    """The values a tenant has set itself, per section; what it has not set comes from above. One row per tenant.
+    """A tenant's own settings by section; all others are inherited. One row per tenant.
 
-    Personal data: none; the support e-mail address in `branding` is a function's, not a person's.
+    Personal data: none; the support e-mail address in `branding` is that of a service, not of a person.
     """
 
     schema_version = models.PositiveSmallIntegerField(default=1)
@@ -35,7 +35,7 @@ class TenantConfiguration(TenantOwned):
 
 
 class ConfigurationVersion(models.Model):
-    """One change of a tenant's configuration: who, when, and each key with its value before and after. Never changed.
+    """One change of a tenant's configuration: author, time, and each setting before and after. Never changed.
 
     Personal data: none; the subject is an id.
     """
@@ -64,9 +64,9 @@ class ConfigurationVersion(models.Model):
 
 
 class OrganizationConfiguration(Versioned):
-    """Values an organization sets for all tenants below it; a key in `locked` cannot be changed below.
+    """Settings of an organization for all tenants below it, which cannot change those in `locked`.
 
-    Global, because a tenant's effective values are made from rows of its ancestors. Personal data: none.
+    Global, because the settings in effect for a tenant come from organizations above it. Personal data: none.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -84,7 +84,7 @@ class OrganizationConfiguration(Versioned):
 
 
 class Entitlement(TenantOwned):
-    """What a tenant may use: a plan's features and rate limits, with its own exceptions. One row per tenant.
+    """A tenant's plan with its features and rate limits and the tenant's exceptions. One row per tenant.
 
     Personal data: none.
     """
@@ -117,9 +117,9 @@ class Entitlement(TenantOwned):
 
 
 class Quota(TenantOwned):
-    """How much of one thing a tenant has used, and how much it may. The database itself keeps a hard limit.
+    """A tenant's limit and use of one resource. A constraint of the database enforces a hard limit.
 
-    `used` counts since `period_started`; a new day or month makes it count from nothing. Personal data: none.
+    `used` counts since `period_started`; in a new day or month it starts again from zero. Personal data: none.
     """
 
     key = models.CharField(max_length=40)

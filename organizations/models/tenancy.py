@@ -1,4 +1,4 @@
-"""Organizations, the tenants they run, and who is a member where. Global tables: they are read before a tenant is known."""
+"""Organizations, tenants, roles and memberships. Global tables: they are read before a tenant is known."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -23,7 +23,7 @@ LIVE = ("invited", "active", "suspended")
 
 
 class Organization(LifecycleModel, Versioned):
-    """A node of the tree of health systems, hospitals, clinics, pharmacies and suppliers.
+    """A health system, hospital, clinic, pharmacy, supplier or other unit in the tree of organizations.
 
     Personal data: names, e-mails and telephone numbers of contacts in `contact`.
     """
@@ -75,14 +75,14 @@ class Organization(LifecycleModel, Versioned):
 
     @transition(field=status, source="active", target="suspended")
     def suspend(self) -> None:
-        """Stop the organization for a while."""
+        """Suspend the organization."""
 
     @transition(field=status, source="suspended", target="active")
     def resume(self) -> None:
-        """Let it work again."""
+        """Resume the organization."""
 
     def has_nothing_open_below(self) -> bool:
-        """Tell whether every organization and tenant below it is closed."""
+        """Tell whether every organization and tenant directly below is closed."""
         open_below = self.children.exclude(status=self.Status.CLOSED).exists()
         return not open_below and not self.tenants.exclude(status="closed").exists()
 
@@ -93,11 +93,11 @@ class Organization(LifecycleModel, Versioned):
         conditions=[refusing(OrganizationInUse, has_nothing_open_below)],
     )
     def close(self) -> None:
-        """End it for good."""
+        """Close the organization for good."""
 
 
 class Tenant(LifecycleModel, Versioned):
-    """A walled part of the platform, run by one organization.
+    """One customer's separate data on the platform, run by one organization.
 
     Personal data: none.
     """
@@ -145,7 +145,7 @@ class Tenant(LifecycleModel, Versioned):
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
 
     WRITABLE: ClassVar = ("name", "region", "time_zone", "locale", "currency", "legal_hold")
-    # Copies, which `organizations.actions` keeps beside the configuration and the entitlement.
+    # Copies from the configuration and the entitlement, kept up to date by `organizations.actions`.
     unversioned: ClassVar = (
         "plan", "settings_version", "features", "rate_limits", "reads_while_suspended", "entitled_until",
     )  # fmt: skip
@@ -169,35 +169,35 @@ class Tenant(LifecycleModel, Versioned):
 
     @transition(field=status, source="provisioning", target="active")
     def activate(self) -> None:
-        """Open the tenant when all steps of provisioning are done."""
+        """Activate the tenant after all steps of provisioning."""
 
     @transition(field=status, source="active", target="suspended")
     def suspend(self, reason: str) -> None:
-        """Refuse writes until resumed."""
+        """Suspend the tenant: it refuses writes until it is resumed."""
         self.suspended_reason = reason
 
     @transition(field=status, source="suspended", target="active")
     def resume(self) -> None:
-        """Let it work again."""
+        """Resume the tenant."""
         self.suspended_reason = ""
 
     @transition(field=status, source=["active", "suspended"], target="offboarding")
     def offboard(self, at: datetime) -> None:
-        """Begin the end: export, then the retention clock."""
+        """Begin offboarding; the retention time starts."""
         self.offboarding_at = at
 
     def may_be_deleted(self) -> bool:
-        """Tell whether no legal hold keeps the data."""
+        """Tell whether the tenant is free of a legal hold."""
         return not self.legal_hold
 
     @transition(field=status, source="offboarding", target="closed", conditions=[refusing(LegalHold, may_be_deleted)])
     def close(self, at: datetime) -> None:
-        """End the tenant for good."""
+        """Close the tenant for good."""
         self.closed_at = at
 
 
 class Role(models.Model):
-    """A named set of scopes: of the platform (`tenant` empty, seeded from `roles.py`) or a tenant's own.
+    """A named set of scopes: one of the platform (`tenant` null, seeded from `roles.py`) or a tenant's own.
 
     Personal data: none.
     """
@@ -222,9 +222,9 @@ class Role(models.Model):
 
 
 class Membership(LifecycleModel, Versioned):
-    """One subject, a person or a service, in one tenant, with roles. Every change bumps `version`.
+    """The tie between one user or service account and one tenant: roles, locations and validity.
 
-    Personal data: none; points at the person.
+    Personal data: none; refers to the person.
     """
 
     class Status(models.TextChoices):
@@ -291,28 +291,28 @@ class Membership(LifecycleModel, Versioned):
 
     @transition(field=status, source="invited", target="active")
     def accept(self, at: datetime) -> None:
-        """Begin to count."""
+        """Activate the membership."""
         self.accepted_at = at
 
     @transition(field=status, source="active", target="suspended")
     def suspend(self) -> None:
-        """Stop the subject here for a while."""
+        """Suspend the membership."""
 
     @transition(field=status, source="suspended", target="active")
     def resume(self) -> None:
-        """Let the subject work again."""
+        """Resume the membership."""
 
     @transition(field=status, source=["invited", "active", "suspended"], target="revoked")
     def revoke(self) -> None:
-        """End it; a new membership may follow."""
+        """Revoke the membership; the subject may get a new one."""
 
     @transition(field=status, source=["invited", "active", "suspended"], target="expired")
     def expire(self) -> None:
-        """End it because its time is over."""
+        """End the membership because its validity has ended."""
 
 
 class ProvisioningStep(models.Model):
-    """One finished step of setting a tenant up, so that a rerun continues after it.
+    """One finished step of provisioning a tenant; a later run continues after it.
 
     Personal data: none.
     """

@@ -1,1 +1,1 @@
-"""The authorization server: django-oauth-toolkit speaks the protocol, our tables and keys stand behind it."""
+"""The authorization server: the protocol of django-oauth-toolkit over the platform's own tables and keys."""

@@ -1,4 +1,4 @@
-"""Registering, approving and withdrawing clients of the authorization server."""
+"""Actions on OAuth clients: register, approve, withdraw the approval, renew the secret."""
 
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from . import scopes
 
 
 class UngrantableScope(InvalidFields):
-    """The list holds a scope that is unknown, or that no client of this kind may have."""
+    """A listed scope is unknown, or is never granted to this kind of client."""
 
     code = "ungrantable_scope"
     title = "A scope cannot be granted to this client."
@@ -25,14 +25,14 @@ class UngrantableScope(InvalidFields):
 def register_machine(
     *, name: str, service_account: ServiceAccount, tenant: Tenant | None, allowed_scopes: list[str], at: datetime
 ) -> tuple[OAuthApplication, str]:
-    """This function will make a confidential client that acts as a service account; it still has to be approved.
+    """Register a confidential client that acts as a service account; it gets tokens only after approval.
 
-    :param tenant: binds its tokens to one tenant.
-    :returns: the client and its secret, which is kept as a digest only.
-    :raises UngrantableScope: a scope is unknown, or never given to machines.
+    :param tenant: the one tenant that the client's tokens are bound to, if any.
+    :returns: the client and its secret, of which only the digest is stored.
+    :raises UngrantableScope: a scope is unknown, or is never granted to machine clients.
     """
     secret = generate_client_secret()
-    made = OAuthApplication(
+    client = OAuthApplication(
         name=name,
         client_type=OAuthApplication.CLIENT_CONFIDENTIAL,
         authorization_grant_type=OAuthApplication.GRANT_CLIENT_CREDENTIALS,
@@ -42,24 +42,24 @@ def register_machine(
         tenant=tenant,
         allowed_scopes=allowed_scopes,
     )
-    _check_scopes(made)
-    made.save(force_insert=True)
-    return made, secret
+    _check_scopes(client)
+    client.save(force_insert=True)
+    return client, secret
 
 
 @needs_transaction
 def register_application(
     *, name: str, redirect_uris: list[str], allowed_scopes: list[str], confidential: bool, at: datetime
 ) -> tuple[OAuthApplication, str]:
-    """This function will make a client that acts for people (code and PKCE); it still has to be approved.
+    """Register a client that acts for people (authorization code with PKCE); it gets tokens only after approval.
 
-    :returns: the client and its secret, "" for a public one.
+    :returns: the client and its secret, which is "" for a public client.
     :raises UngrantableScope: a scope is unknown.
     :raises django.core.exceptions.ValidationError: a redirect URI is not an exact https address.
     """
     secret = generate_client_secret()
     kinds = {True: OAuthApplication.CLIENT_CONFIDENTIAL, False: OAuthApplication.CLIENT_PUBLIC}
-    made = OAuthApplication(
+    client = OAuthApplication(
         name=name,
         client_type=kinds[confidential],
         authorization_grant_type=OAuthApplication.GRANT_AUTHORIZATION_CODE,
@@ -68,24 +68,24 @@ def register_application(
         redirect_uris=" ".join(redirect_uris),
         allowed_scopes=allowed_scopes,
     )
-    _check_scopes(made)
-    made.clean()
-    made.save(force_insert=True)
-    return made, secret if confidential else ""
+    _check_scopes(client)
+    client.clean()
+    client.save(force_insert=True)
+    return client, secret if confidential else ""
 
 
 @needs_transaction
 def approve(client: OAuthApplication, *, by: User | None, at: datetime) -> None:
-    """This function will let a client get tokens; `by` is the member of staff, None a command of the operator."""
+    """Approve a client, so that it can get tokens; `by` is the member of staff, or None for an operator's command."""
     client.approved_at, client.approved_by = at, by
     client.save(update_fields=["approved_at", "approved_by", "updated"])
 
 
 @needs_transaction
 def withdraw(client: OAuthApplication, *, at: datetime) -> int:
-    """This function will end a client's approval and, at once, every session and machine token it has.
+    """Withdraw a client's approval, and end all its sessions and machine tokens at once.
 
-    :returns: how many sessions of people ended.
+    :returns: the number of people's sessions that ended.
     """
     locked = OAuthApplication.objects.select_for_update().get(pk=client.pk)
     sessions.deny([str(locked.family)], at=at)
@@ -99,7 +99,7 @@ def withdraw(client: OAuthApplication, *, at: datetime) -> int:
 
 
 def renew_secret(client: OAuthApplication) -> str:
-    """This function will give a client a new secret; the old one stops at once."""
+    """Give a client a new secret; the old one stops working at once."""
     secret = generate_client_secret()
     with transaction.atomic():
         client.client_secret = secret

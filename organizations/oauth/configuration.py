@@ -1,4 +1,4 @@
-"""What the two token libraries are told; settings call these with the platform's public address. Imports nothing of ours."""
+"""Settings of django-oauth-toolkit and simplejwt, for `config.settings`; imports no module of the platform."""
 
 from datetime import timedelta
 from typing import Any
@@ -13,7 +13,7 @@ _PLATFORM_SCOPES = {
     "offline_access": "Stay signed in",
 }
 
-# Every switch by which the library follows RFC 9700, the best current practice.
+# All switches that make the library follow RFC 9700, the best current practice for OAuth 2.0 security.
 _COMPLIANT = tuple(
     f"COMPLIANT_BCP_RFC9700_{name}"
     for name in (
@@ -32,14 +32,14 @@ _COMPLIANT = tuple(
 
 
 def oauth2_provider(base_url: str) -> dict[str, Any]:
-    """Settings of django-oauth-toolkit. Scopes come from `SCOPES_BACKEND_CLASS`, keys from our own ring."""
+    """Settings of django-oauth-toolkit. Scopes come from `SCOPES_BACKEND_CLASS`, keys from `organizations.signing_keys`."""
     return {
         "OIDC_ENABLED": True,
         "OIDC_ISS_ENDPOINT": f"{base_url.rstrip('/')}/oauth",
         "OIDC_RESPONSE_TYPES_SUPPORTED": ["code"],
         "OAUTH2_RESPONSE_TYPES_SUPPORTED": ["code"],
         "OAUTH2_GRANT_TYPES_SUPPORTED": list(GRANT_TYPES),
-        "OAUTH_PRE_TOKEN_VALIDATION": [],  # the library's own look-up of device codes; that grant is off
+        "OAUTH_PRE_TOKEN_VALIDATION": [],  # the library's own lookup of device codes; that grant is off
         "SCOPES": _PLATFORM_SCOPES,
         "DEFAULT_SCOPES": [],
         "SCOPES_BACKEND_CLASS": "organizations.oauth.scopes.ClientScopes",
@@ -48,7 +48,7 @@ def oauth2_provider(base_url: str) -> dict[str, Any]:
         "GRANT_MODEL": "organizations.AuthorizationGrant",
         "APPLICATION_MODEL": "organizations.OAuthApplication",
         "CLIENT_SECRET_HASHER": "sha256_client_secret",
-        # Both, or the library makes refresh tokens with the access token's generator.
+        # Both are set: otherwise the library makes refresh tokens with the generator of access tokens.
         "ACCESS_TOKEN_GENERATOR": "organizations.oauth.generators.access_token",
         "REFRESH_TOKEN_GENERATOR": "organizations.oauth.generators.refresh_token",
         "ACCESS_TOKEN_EXPIRE_SECONDS": ACCESS_TOKEN_SECONDS,
@@ -68,7 +68,7 @@ def oauth2_provider(base_url: str) -> dict[str, Any]:
 
 
 def simple_jwt(base_url: str) -> dict[str, Any]:
-    """Settings of simplejwt. The keys are ours (`organizations.signing_keys`), so none stands here."""
+    """Settings of simplejwt. `organizations.signing_keys` holds the keys, so none is set here."""
     return {
         "ALGORITHM": "RS256",
         "SIGNING_KEY": "",

@@ -1,4 +1,4 @@
-"""Forms of the pages where people sign in, accept invitations and set passwords."""
+"""Forms of the pages for sign-in, consent, invitations and new passwords."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def _password(label: str, autocomplete: str) -> forms.CharField:
 
 
 class SignInForm(forms.Form):
-    """Address, password and perhaps a code."""
+    """E-mail address, password and, if enrolled, a code of the second factor."""
 
     email = forms.EmailField(
         label="E-mail address",
@@ -35,15 +35,15 @@ class SignInForm(forms.Form):
 
 
 class ConsentForm(AllowForm):  # type: ignore[misc]  # the library has no types
-    """The person's answer; where the client asks for one patient's record, whose, and in which tenant."""
+    """The person's consent; with tenant and patient if the client asks for one patient's record."""
 
     tenant = forms.ChoiceField(label="Organization", required=False)
     patient = forms.RegexField(
         r"^[A-Za-z0-9\-.]{1,64}\Z",
-        label="Patient (the id of his record)",
+        label="Patient (id of the record)",
         required=False,
         widget=forms.TextInput(attrs={"autocomplete": "off", "maxlength": 64}),
-        error_messages={"invalid": "An id has letters, digits, hyphens and dots."},
+        error_messages={"invalid": "An id consists of letters, digits, hyphens and dots."},
     )
 
     def __init__(self, *args: Any, tenants: list[tuple[str, str]], **kwargs: Any) -> None:
@@ -51,27 +51,27 @@ class ConsentForm(AllowForm):  # type: ignore[misc]  # the library has no types
         self.fields["tenant"].choices = tenants
 
     def chosen(self) -> list[Any]:
-        """The fields that the person fills in."""
+        """Return the fields that the person fills in."""
         return [self["tenant"], self["patient"]]
 
     def clean(self) -> dict[str, Any]:
-        """Demand a choice where one is needed to go on."""
-        found: dict[str, Any] = super().clean()
-        if found.get("allow") and smart.of_one_patient(found.get("scope", "").split()):
+        """Require a tenant and a patient if the client asks for one patient's record."""
+        data: dict[str, Any] = super().clean()
+        if data.get("allow") and smart.of_one_patient(data.get("scope", "").split()):
             for name in ("tenant", "patient"):
-                if not found.get(name) and name not in self.errors:
-                    self.add_error(name, "Choose one.")
-        return found
+                if not data.get(name) and name not in self.errors:
+                    self.add_error(name, "This field is required.")
+        return data
 
 
 class InvitationForm(forms.Form):
-    """The password and name of somebody who was invited."""
+    """The name and password of an invited person."""
 
     token = forms.CharField(widget=forms.HiddenInput(), max_length=200)
     name = forms.CharField(
         label="Your name", max_length=200, required=False, widget=forms.TextInput(attrs={"autocomplete": "name"})
     )
-    password = _password("Password (the one you have, if you already use this platform)", "new-password")
+    password = _password("Password (your present one, if you already have an account)", "new-password")
 
 
 class NewPasswordForm(forms.Form):

@@ -1,4 +1,4 @@
-"""What oauthlib asks for when it writes a token answer. Each kind of token has its own generator; see `configuration`."""
+"""Generators of tokens, which oauthlib calls for a token response; `configuration` names one for each kind."""
 
 from typing import Any
 
@@ -10,26 +10,26 @@ from organizations.models import SignInSession
 from organizations.signin import sessions
 from organizations.signin.sessions import Bound, Proof
 
-from .requests import carried
+from .requests import state_of
 
 
 def access_token(request: Any, refresh_token: bool = False) -> str:
-    """Sign the access token of a request that oauthlib and the validator have found good.
+    """Sign the access token of a request that oauthlib and the validator have accepted.
 
-    :raises RuntimeError: the validator let a request pass without a grant; a programming error.
+    :raises RuntimeError: the validator accepted a request without a grant; a programming error.
     """
     if request.grant_type == "client_credentials":
         return _machine_token(request)
-    known, at = carried(request), clock.now()
-    if known.redeemed is not None:
-        _tell_patient(request, known.redeemed.session)
-        if known.redeemed.answer is not None:
-            return str(known.redeemed.answer["access_token"])
-        return sessions.access_token(known.redeemed.session, at=at, scopes=request.scopes)
-    if known.grant is None:
+    state, at = state_of(request), clock.now()
+    if state.redeemed is not None:
+        _add_patient(request, state.redeemed.session)
+        if state.redeemed.answer is not None:
+            return str(state.redeemed.answer["access_token"])
+        return sessions.access_token(state.redeemed.session, at=at, scopes=request.scopes)
+    if state.grant is None:
         raise RuntimeError("no grant was found for this request")
-    grant = known.grant
-    known.session = sessions.start(
+    grant = state.grant
+    state.session = sessions.start(
         user=grant.user,
         client_id=request.client.client_id,
         scopes=list(request.scopes),
@@ -38,19 +38,22 @@ def access_token(request: Any, refresh_token: bool = False) -> str:
         session_id=uuid7(),
         bound=Bound(grant.bound_tenant_id, grant.patient) if grant.bound_tenant_id and grant.patient else None,
     )
-    _tell_patient(request, known.session)
-    return sessions.access_token(known.session, at=at)
+    _add_patient(request, state.session)
+    return sessions.access_token(state.session, at=at)
 
 
-def _tell_patient(request: Any, session: SignInSession) -> None:
-    """Add to the answer whose record it is. Source: SMART App Launch 2.0, scopes-and-launch-context.html, "launch context"."""
+def _add_patient(request: Any, session: SignInSession) -> None:
+    """Add the session's patient to the token response.
+
+    Source: SMART App Launch 2.0, scopes-and-launch-context.html, "launch context".
+    """
     if session.patient:
         request.extra_credentials = {"patient": session.patient}
 
 
 def refresh_token(request: Any, refresh_token: bool = False) -> str:
-    """Draw the refresh token, or repeat the one already given within the grace."""
-    redeemed = carried(request).redeemed
+    """Return a new refresh token, or the one already given if the old one is reused within the grace period."""
+    redeemed = state_of(request).redeemed
     if redeemed is not None and redeemed.answer is not None:
         return str(redeemed.answer["refresh_token"])
     return sessions.new_refresh_token()

@@ -1,4 +1,4 @@
-"""How client secrets are stored. They are 128 random characters, so one SHA-256 is as good as a slow hash, 100 times faster."""
+"""The hasher of client secrets: of 128 random characters, one SHA-256 is as safe as a slow hash, and 100 times faster."""
 
 import hashlib
 import hmac
@@ -8,16 +8,16 @@ from django.contrib.auth.hashers import BasePasswordHasher
 
 
 class ClientSecretHasher(BasePasswordHasher):
-    """SHA-256 of a machine-made secret. Never for passwords: people's secrets can be guessed."""
+    """SHA-256 of a generated secret. It is not for passwords, which can be guessed."""
 
     algorithm = "sha256_client_secret"
 
     def salt(self) -> str:
-        """No salt: two secrets of 128 random characters are never equal."""
+        """Return no salt: two secrets of 128 random characters are never equal."""
         return ""
 
     def encode(self, password: str, salt: str = "") -> str:
-        """Write the digest in the form of Django's hashers."""
+        """Return the digest in the format of Django's hashers."""
         return f"{self.algorithm}$${hashlib.sha256(password.encode()).hexdigest()}"
 
     def verify(self, password: str, encoded: str) -> bool:
@@ -29,8 +29,8 @@ class ClientSecretHasher(BasePasswordHasher):
         return {"algorithm": self.algorithm}
 
     def must_update(self, encoded: str) -> bool:
-        """Nothing to strengthen."""
+        """Return false: a stored digest never has to be renewed."""
         return False
 
     def harden_runtime(self, password: str, encoded: str) -> None:
-        """Nothing to even out: the digest takes the same time for every secret."""
+        """Do nothing: the digest takes the same time for every secret."""

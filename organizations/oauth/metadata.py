@@ -1,4 +1,4 @@
-"""What the authorization server says of itself: RFC 8414, OpenID Connect Discovery and the key set. Only what is true."""
+"""Metadata of the authorization server: RFC 8414, OpenID Connect Discovery and the key set."""
 
 from typing import Any
 
@@ -18,15 +18,15 @@ _CLIENT_AUTHENTICATION = ["client_secret_basic", "client_secret_post"]
 
 @require_safe
 def authorization_server(request: HttpRequest) -> JsonResponse:
-    """The document of RFC 8414, at the root with and without the issuer's path."""
+    """Return the document of RFC 8414, served at the root with and without the issuer's path."""
     return _public(document(), _DOCUMENT_MAX_AGE_SECONDS)
 
 
 @require_safe
 def openid_provider(request: HttpRequest) -> JsonResponse:
-    """The document of OpenID Connect Discovery 1.0 section 3, which extends the former."""
+    """Return the document of OpenID Connect Discovery 1.0 section 3, which extends that of RFC 8414."""
     more = {
-        "userinfo_endpoint": _at("userinfo"),
+        "userinfo_endpoint": _endpoint("userinfo"),
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": [signing_keys.ALGORITHM],
         "claims_supported": [
@@ -44,19 +44,19 @@ def openid_provider(request: HttpRequest) -> JsonResponse:
 
 @require_safe
 def key_set(request: HttpRequest) -> JsonResponse:
-    """The public keys, the active one first. Source: RFC 7517 section 5."""
+    """Return the public keys, the active one first. Source: RFC 7517 section 5."""
     return _public({"keys": [key.public_jwk() for key in signing_keys.published_keys()]}, KEYS_MAX_AGE_SECONDS)
 
 
 def document() -> dict[str, Any]:
-    """What the server says of itself in every form."""
+    """Return the metadata that both documents share."""
     return {
         "issuer": tokens.issuer(settings.BASE_URL),
-        "authorization_endpoint": _at("authorize"),
-        "token_endpoint": _at("token"),
-        "revocation_endpoint": _at("revoke"),
-        "introspection_endpoint": _at("introspect"),
-        "jwks_uri": _at(".well-known/jwks.json"),
+        "authorization_endpoint": _endpoint("authorize"),
+        "token_endpoint": _endpoint("token"),
+        "revocation_endpoint": _endpoint("revoke"),
+        "introspection_endpoint": _endpoint("introspect"),
+        "jwks_uri": _endpoint(".well-known/jwks.json"),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
         "grant_types_supported": list(configuration.GRANT_TYPES),
@@ -70,7 +70,7 @@ def document() -> dict[str, Any]:
     }
 
 
-def _at(path: str) -> str:
+def _endpoint(path: str) -> str:
     return f"{tokens.issuer(settings.BASE_URL)}/{path}"
 
 

@@ -1,4 +1,4 @@
-"""The pages of the authorization server: signing in, consent, and the two that links in mails lead to."""
+"""Pages of the authorization server: consent, sign-in, sign-out, and the pages that links in mails open."""
 
 from datetime import datetime
 from typing import Any
@@ -35,30 +35,30 @@ _TEMPLATES = "organizations/oauth"
 
 
 class CodeNeeded(totp.InvalidCode):
-    """The person has a second factor and gave no code."""
+    """The person has a second factor, but gave no code."""
 
-    title = "Your account has a second factor: give its code."
+    title = "Your account has a second factor; enter its code."
 
 
 class ConsentPage(AuthorizationView):  # type: ignore[misc]  # the library has no types
-    """Asks the person whether the client may act for her, and sends her back with a code. Source: RFC 6749 section 4.1."""
+    """Asks for consent, and redirects to the client with an authorization code. Source: RFC 6749 section 4.1."""
 
     _bound: Bound | None = None
     template_name = f"{_TEMPLATES}/consent.html"
     form_class = ConsentForm
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Refuse what cannot be read; ask for a new sign-in where the client wants a fresher or stronger one."""
+        """Refuse malformed parameters; require a new sign-in where the client asks for a fresher or stronger one."""
         wrong = fault_in(request.GET, known=QUERY_PARAMETERS)
         if wrong or len(request.GET.get("nonce", "")) > MAX_NONCE:
-            return _refused(request, wrong or "The parameter nonce is too long.")
+            return _refusal_page(request, wrong or "The parameter nonce is too long.")
         if request.user.is_authenticated and request.method == "GET" and self._wants_new_sign_in(request):
             return self.handle_no_permission()
         answer: HttpResponseBase = super().dispatch(request, *args, **kwargs)
         return answer
 
     def handle_no_permission(self) -> HttpResponseBase:
-        """Say who asks before anybody types a password: a request that is no good goes no further."""
+        """Redirect to sign-in; without this, Django would answer 403 to a person who is signed in but must sign in again."""
         if self.request.user.is_authenticated:
             self.raise_exception = False
             return HttpResponseRedirect(_sign_in_address(self.request.get_full_path()))
@@ -66,20 +66,22 @@ class ConsentPage(AuthorizationView):  # type: ignore[misc]  # the library has n
         return answer
 
     def get_form_kwargs(self) -> dict[str, Any]:
-        """Offer the tenants whose patients the person may choose from."""
-        found: dict[str, Any] = super().get_form_kwargs()
-        return found | {"tenants": clinical_tenants(self.request.user.pk)}
+        """Add the tenants whose patients the person may choose."""
+        arguments: dict[str, Any] = super().get_form_kwargs()
+        return arguments | {"tenants": clinical_tenants(self.request.user.pk)}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Tell whether a patient is to be chosen."""
-        found: dict[str, Any] = super().get_context_data(**kwargs)
-        return found | {"choosing": smart.of_one_patient(found.get("scopes") or ())}
+        """Add whether the person has to choose a patient."""
+        context: dict[str, Any] = super().get_context_data(**kwargs)
+        return context | {"choosing": smart.of_one_patient(context.get("scopes") or ())}
 
     def form_invalid(self, form: Any) -> HttpResponseBase:
-        """Ask again for what the person has to choose; a form that was changed otherwise is refused."""
+        """Show the form again if tenant or patient is wrong; refuse a form with any other fault."""
         client = OAuthApplication.objects.filter(client_id=form.cleaned_data.get("client_id", "")).first()
         if client is None or set(form.errors) - {"tenant", "patient"}:
-            return _refused(self.request, "The request has expired or was changed; start again in the application.")
+            return _refusal_page(
+                self.request, "The request has expired or was changed; start again in the application."
+            )
         scopes = form.cleaned_data["scope"].split()
         shown = {"application": client, "redirect_uri": form.cleaned_data["redirect_uri"], "scopes": scopes}
         known = ClientScopes().get_all_scopes()
@@ -89,19 +91,19 @@ class ConsentPage(AuthorizationView):  # type: ignore[misc]  # the library has n
         return answer
 
     def form_valid(self, form: Any) -> HttpResponseBase:
-        """Go on with the person's answer, for a client that exists."""
+        """Process the person's answer, if the client still exists."""
         data = form.cleaned_data
         if smart.of_one_patient(data["scope"].split()) and data["allow"]:
             self._bound = Bound(UUID(data["tenant"]), data["patient"])
         if not OAuthApplication.objects.filter(client_id=form.cleaned_data["client_id"]).exists():
-            return _refused(self.request, "The client is not known.")
+            return _refusal_page(self.request, "The client is unknown.")
         answer: HttpResponseBase = super().form_valid(form)
         return answer
 
     def create_authorization_response(
         self, request: HttpRequest, scopes: str, credentials: dict[str, Any], allow: bool
     ) -> Any:
-        """Hand the code how the person signed in, for the tokens it will give."""
+        """Store with the code how the person signed in, for the claims of its tokens."""
         known = {**credentials, "proof": proof_of(request), "bound": self._bound}
         with transaction.atomic():
             return super().create_authorization_response(request, scopes, known, allow)
@@ -117,13 +119,13 @@ class ConsentPage(AuthorizationView):  # type: ignore[misc]  # the library has n
 
 
 class SignInPage(FormView):  # type: ignore[type-arg]  # Django has no generics at run time
-    """Address, password and, for those who have one, the code of the second factor."""
+    """Sign-in with e-mail address, password and, if enrolled, a code of the second factor."""
 
     template_name = f"{_TEMPLATES}/sign_in.html"
     form_class = SignInForm
 
     def form_valid(self, form: SignInForm) -> HttpResponse:
-        """Sign in and go on to where the person came from."""
+        """Sign the person in, and redirect to the page that asked for the sign-in."""
         data, at = form.cleaned_data, clock.now()
         try:
             user = passwords.authenticate(email=data["email"], password=data["password"], at=at)
@@ -134,17 +136,17 @@ class SignInPage(FormView):  # type: ignore[type-arg]  # Django has no generics 
         login(self.request, user, backend=BACKEND)
         self.request.session[_PROOF] = {"acr": proof.acr, "amr": list(proof.amr), "at": proof.at.timestamp()}
         User.objects.filter(pk=user.pk).update(last_sign_in_at=at)
-        return HttpResponseRedirect(self._next())
+        return HttpResponseRedirect(self._next_address())
 
     def form_invalid(self, form: SignInForm) -> HttpResponse:
-        """Show the form again; the password is not kept."""
+        """Show the form again, without the password."""
         return self.render_to_response(self.get_context_data(form=form), status=400)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Carry the way back along."""
-        return super().get_context_data(**kwargs) | {"next": self._next()}
+        """Add the address to redirect to."""
+        return super().get_context_data(**kwargs) | {"next": self._next_address()}
 
-    def _next(self) -> str:
+    def _next_address(self) -> str:
         wanted = self.request.POST.get("next") or self.request.GET.get("next") or ""
         own = {self.request.get_host()}
         safe = url_has_allowed_host_and_scheme(wanted, allowed_hosts=own, require_https=self.request.is_secure())
@@ -155,47 +157,47 @@ class SignOutPage(View):
     """Ends the browser's session."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        """Ask."""
+        """Ask for confirmation."""
         return render(request, f"{_TEMPLATES}/sign_out.html")
 
     def post(self, request: HttpRequest) -> HttpResponse:
         """Sign out."""
         logout(request)
-        return _said(request, "You are signed out.")
+        return _message_page(request, "You are signed out.")
 
 
 class InvitationPage(FormView):  # type: ignore[type-arg]  # Django has no generics at run time
-    """Where the link of an invitation leads."""
+    """The page that the link of an invitation opens."""
 
     template_name = f"{_TEMPLATES}/invitation.html"
     form_class = InvitationForm
 
     def get_initial(self) -> dict[str, Any]:
-        """The link's token."""
+        """Fill in the token of the link."""
         return {"token": self.request.GET.get("token", "")}
 
     def form_valid(self, form: InvitationForm) -> HttpResponse:
-        """Accept."""
+        """Accept the invitation."""
         try:
             actions.accept_invitation(**form.cleaned_data, at=clock.now())
         except PlatformError as refusal:
-            return self._again(form, refusal)
-        return _said(self.request, "You are a member now. Open the application and sign in.")
+            return self._show_refusal(form, refusal)
+        return _message_page(self.request, "You are a member now. Open the application and sign in.")
 
-    def _again(self, form: InvitationForm, refusal: PlatformError) -> HttpResponse:
+    def _show_refusal(self, form: InvitationForm, refusal: PlatformError) -> HttpResponse:
         for message in [fault.message for fault in refusal.errors] or [refusal.detail]:
             form.add_error(None, message)
         return self.render_to_response(self.get_context_data(form=form), status=400)
 
 
 class NewPasswordPage(FormView):  # type: ignore[type-arg]  # Django has no generics at run time
-    """Where the link of a password mail leads."""
+    """The page that the link of a password mail opens."""
 
     template_name = f"{_TEMPLATES}/new_password.html"
     form_class = NewPasswordForm
 
     def get_initial(self) -> dict[str, Any]:
-        """The link's token."""
+        """Fill in the token of the link."""
         return {"token": self.request.GET.get("token", "")}
 
     def form_valid(self, form: NewPasswordForm) -> HttpResponse:
@@ -207,16 +209,16 @@ class NewPasswordPage(FormView):  # type: ignore[type-arg]  # Django has no gene
             for message in [fault.message for fault in refusal.errors] or [refusal.detail]:
                 form.add_error(None, message)
             return self.render_to_response(self.get_context_data(form=form), status=400)
-        return _said(self.request, "Your password is set. You were signed out everywhere; sign in again.")
+        return _message_page(self.request, "Your password is set. You were signed out everywhere; sign in again.")
 
 
 def signed_in(request: HttpRequest) -> HttpResponse:
-    """Where somebody ends who signed in without being on the way somewhere."""
-    return _said(request, "You are signed in.")
+    """Show the page after a sign-in that no other page asked for."""
+    return _message_page(request, "You are signed in.")
 
 
 def proof_of(request: HttpRequest) -> Proof:
-    """How the person of this browser session signed in; one that came through the admin counts as a password's."""
+    """Return how the person of this browser session signed in; a sign-in to the admin counts as one by password."""
     kept = request.session.get(_PROOF)
     if not kept:
         at = getattr(request.user, "last_sign_in_at", None) or clock.now()
@@ -237,9 +239,9 @@ def _sign_in_address(back_to: str) -> str:
     return f"{settings.LOGIN_URL}?{urlencode({'next': back_to})}"
 
 
-def _said(request: HttpRequest, message: str) -> HttpResponse:
+def _message_page(request: HttpRequest, message: str) -> HttpResponse:
     return render(request, f"{_TEMPLATES}/message.html", {"message": message})
 
 
-def _refused(request: HttpRequest, message: str) -> HttpResponse:
+def _refusal_page(request: HttpRequest, message: str) -> HttpResponse:
     return render(request, f"{_TEMPLATES}/message.html", {"message": message, "refused": True}, status=400)

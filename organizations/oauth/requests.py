@@ -1,7 +1,8 @@
-"""What goes into oauthlib and what our code hangs on its request while it is judged.
+"""Parameters that are passed to oauthlib, and the platform's own state of an oauthlib request.
 
-oauthlib lets every parameter a client sends be read as an attribute of its request, so `request.session` may be a word of
-the caller's. Hence only parameters that mean something are let in, and our own things stand where no parameter reaches.
+oauthlib exposes every parameter that a client sends as an attribute of its request, so `request.session` could be the
+client's value. Therefore only known parameters are passed on, and the platform's state is kept where no parameter can
+replace it.
 """
 
 from dataclasses import dataclass
@@ -46,8 +47,8 @@ QUERY_PARAMETERS = frozenset(
 
 
 @dataclass(slots=True)
-class Carried:
-    """Rows found while judging, for the steps that follow."""
+class RequestState:
+    """Rows found while a request is validated, for the later steps of the same request."""
 
     grant: AuthorizationGrant | None = None
     session: SignInSession | None = None
@@ -56,33 +57,33 @@ class Carried:
     proof: Proof | None = None
 
     def current_session(self) -> SignInSession:
-        """The session the answer belongs to.
+        """Return the session of the token response.
 
-        :raises RuntimeError: asked too early, a programming error.
+        :raises RuntimeError: no session is open yet; a programming error.
         """
-        found = self.redeemed.session if self.redeemed else self.session
-        if found is None:
+        session = self.redeemed.session if self.redeemed else self.session
+        if session is None:
             raise RuntimeError("no session was opened for this request")
-        return found
+        return session
 
 
-def carried(request: Any) -> Carried:
-    """What our code hung on this oauthlib request."""
-    found: Carried = vars(request).setdefault("platform_carried", Carried())
-    return found
+def state_of(request: Any) -> RequestState:
+    """Return the platform's state of this oauthlib request."""
+    state: RequestState = vars(request).setdefault("platform_state", RequestState())
+    return state
 
 
 class FormBackend(OAuthLibCore):  # type: ignore[misc]  # the library has no types
-    """The library's bridge to oauthlib, which lets known parameters pass only. Source: RFC 6749 section 3.1, "ignore"."""
+    """The library's bridge to oauthlib; it passes only known parameters. Source: RFC 6749 section 3.1, "ignore"."""
 
     def extract_headers(self, request: HttpRequest) -> dict[str, Any]:
-        """The headers, and whether this browser is signed in; no client can send a name like that."""
+        """Return the headers, and whether the browser is signed in, under a name that no client can send."""
         user = getattr(request, "user", None)
-        found: dict[str, Any] = super().extract_headers(request)
-        return found | {SIGNED_IN: "yes" if user is not None and user.is_authenticated else "no"}
+        headers: dict[str, Any] = super().extract_headers(request)
+        return headers | {SIGNED_IN: "yes" if user is not None and user.is_authenticated else "no"}
 
     def extract_body(self, request: HttpRequest) -> list[tuple[str, str]]:
-        """Known parameters of the form."""
+        """Return the known parameters of the form."""
         return [(name, value) for name, values in request.POST.lists() if name in BODY_PARAMETERS for value in values]
 
     def _get_escaped_full_path(self, request: HttpRequest) -> str:
@@ -94,7 +95,7 @@ class FormBackend(OAuthLibCore):  # type: ignore[misc]  # the library has no typ
 
 
 def fault_in(parameters: QueryDict, *, known: frozenset[str]) -> str:
-    """Say what is wrong with the form of the parameters that mean something; "" if nothing is.
+    """Return what is wrong with the form of the known parameters; "" if nothing is.
 
     A parameter given twice is refused. Source: RFC 6749 section 3.1.
     """

@@ -1,4 +1,4 @@
-"""Addresses of the authorization server; no trailing slashes, exactly as its metadata names them."""
+"""Addresses of the authorization server, without trailing slashes, exactly as its metadata names them."""
 
 from django.urls import path
 

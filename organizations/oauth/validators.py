@@ -1,6 +1,7 @@
-"""Our answers to the questions oauthlib asks. Codes, sessions and refresh tokens are rows of ours; no access token is stored.
+"""The validator that oauthlib calls. Codes, sessions and refresh tokens are rows of the platform's tables.
 
-Everything runs in the transaction that the view opened, so a token answer and the rows behind it stand or fall together.
+Access tokens are not stored. Everything runs in the view's transaction, so a token response and its rows are committed
+together.
 """
 
 import re
@@ -19,7 +20,7 @@ from organizations.models import AuthorizationGrant, DeniedToken, OAuthApplicati
 from organizations.signin import sessions
 
 from . import configuration
-from .requests import SIGNED_IN, carried
+from .requests import SIGNED_IN, state_of
 from .scopes import is_grantable
 
 MAX_CLIENT_ID = 255
@@ -27,37 +28,37 @@ _S256_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 class PlatformValidator(OAuth2Validator):  # type: ignore[misc]  # the library has no types
-    """django-oauth-toolkit's validator over our tables."""
+    """django-oauth-toolkit's validator over the platform's tables."""
 
     oidc_claim_scope = {"sub": "openid", "name": "profile", "email": "profile"}
 
     # -- clients -------------------------------------------------------------------------------------------------------
 
     def _load_application(self, client_id: Any, request: Any) -> Any:
-        """Refuse what no column can hold before the database does."""
+        """Treat a client id that the column cannot hold as unknown, before the database refuses it."""
         if not isinstance(client_id, str) or not client_id or len(client_id) > MAX_CLIENT_ID or "\0" in client_id:
             return None
         return super()._load_application(client_id, request)
 
     def is_pkce_required(self, client_id: str, request: Any) -> bool:
-        """Always; and a challenge that is not of S256 is refused here, before anybody is asked for consent."""
+        """Require PKCE always; refuse a challenge other than S256 here, before the person is asked for consent."""
         challenge, method = request.code_challenge, request.code_challenge_method
         if challenge is not None and (method != "S256" or not _S256_CHALLENGE.fullmatch(challenge)):
             raise errors.InvalidRequestError(description="Use PKCE with code_challenge_method S256.", request=request)
         return True
 
     def validate_silent_login(self, request: Any) -> bool:
-        """For `prompt=none`: whether somebody is signed in in this browser."""
+        """Return whether the browser is signed in, for `prompt=none`."""
         return bool(request.headers.get(SIGNED_IN) == "yes")
 
     def validate_silent_authorization(self, request: Any) -> bool:
-        """For `prompt=none`: never, because consent is asked every time."""
+        """Refuse `prompt=none`, because consent is asked for every time."""
         return False
 
     def validate_scopes(
         self, client_id: str, scopes: Any, client: Any, request: Any, *args: Any, **kwargs: Any
     ) -> bool:
-        """Demand at least one scope, all of them such as the client may get."""
+        """Require at least one scope, and that the client may get every scope."""
         return bool(scopes) and all(is_grantable(client, scope) for scope in scopes)
 
     # -- authorization codes -------------------------------------------------------------------------------------------
@@ -83,9 +84,9 @@ class PlatformValidator(OAuth2Validator):  # type: ignore[misc]  # the library h
         return grant
 
     def validate_code(self, client_id: str, code: str, client: Any, request: Any, *args: Any, **kwargs: Any) -> bool:
-        """Lock the code's row; one that was used before ends what it gave. Source: RFC 6749 section 4.1.2."""
-        found = AuthorizationGrant.objects.select_for_update(of=("self",)).select_related("user")
-        grant = found.filter(code=code, application=client).first()
+        """Lock the code's row; reuse of a code ends the session that it opened. Source: RFC 6749 section 4.1.2."""
+        grants = AuthorizationGrant.objects.select_for_update(of=("self",)).select_related("user")
+        grant = grants.filter(code=code, application=client).first()
         if grant is None:
             return False
         at = clock.now()
@@ -96,44 +97,44 @@ class PlatformValidator(OAuth2Validator):  # type: ignore[misc]  # the library h
             return False
         if grant.expires <= at or not grant.user.is_active:
             return False
-        carried(request).grant = grant
+        state_of(request).grant = grant
         request.user, request.scopes, request.nonce = grant.user, grant.scope.split(), grant.nonce or None
         return True
 
     def invalidate_authorization_code(self, client_id: str, code: str, request: Any, *args: Any, **kwargs: Any) -> None:
-        """Mark the code used, and by which session, so that its replay can be told."""
-        known = carried(request)
-        used = AuthorizationGrant.objects.filter(pk=known.grant.pk if known.grant else None)
-        used.update(session_id=known.current_session().pk)
+        """Mark the code used and store its session, so that reuse of the code can end the session."""
+        state = state_of(request)
+        used = AuthorizationGrant.objects.filter(pk=state.grant.pk if state.grant else None)
+        used.update(session_id=state.current_session().pk)
 
     # -- tokens --------------------------------------------------------------------------------------------------------
 
     def save_bearer_token(self, token: dict[str, Any], request: Any, *args: Any, **kwargs: Any) -> None:
-        """Keep the refresh token's digest; the access token needs no row."""
+        """Store the refresh token's digest; the access token needs no row."""
         refresh_token = token.get("refresh_token")
-        known, at = carried(request), clock.now()
-        if refresh_token is None or (known.redeemed is not None and known.redeemed.answer is not None):
+        state, at = state_of(request), clock.now()
+        if refresh_token is None or (state.redeemed is not None and state.redeemed.answer is not None):
             return
-        sessions.store_refresh_token(known.current_session(), token=refresh_token, at=at)
-        if known.redeemed is not None:
+        sessions.store_refresh_token(state.current_session(), token=refresh_token, at=at)
+        if state.redeemed is not None:
             answer = {"access_token": token["access_token"], "refresh_token": refresh_token}
-            sessions.mark_used(known.redeemed, token=known.presented, answer=answer, at=at)
+            sessions.mark_used(state.redeemed, token=state.presented, answer=answer, at=at)
 
     def validate_refresh_token(self, refresh_token: str, client: Any, request: Any, *args: Any, **kwargs: Any) -> bool:
-        """Lock the token's row; a replay after the grace ends the session."""
+        """Lock the token's row; reuse after the grace period ends the session."""
         redeemed = sessions.redeem(refresh_token, client_id=client.client_id, at=clock.now())
         if redeemed is None:
             return False
-        known = carried(request)
-        known.redeemed, known.presented, request.user = redeemed, refresh_token, redeemed.session.user
+        state = state_of(request)
+        state.redeemed, state.presented, request.user = redeemed, refresh_token, redeemed.session.user
         return True
 
     def get_original_scopes(self, refresh_token: str, request: Any, *args: Any, **kwargs: Any) -> list[str]:
-        """The scopes the person consented to."""
-        return list(carried(request).current_session().scopes or [])
+        """Return the scopes that the person consented to."""
+        return list(state_of(request).current_session().scopes or [])
 
     def revoke_token(self, token: str, token_type_hint: str, request: Any, *args: Any, **kwargs: Any) -> None:
-        """End the session of a token, or deny a machine's token; only of the client that asks. Source: RFC 7009."""
+        """End the session of a token, or deny a machine client's token, if it is the calling client's. Source: RFC 7009."""
         at, client_id = clock.now(), request.client.client_id
         session = sessions.find_by_refresh_token(token, client_id=client_id)
         if session is None:
@@ -154,21 +155,21 @@ class PlatformValidator(OAuth2Validator):  # type: ignore[misc]  # the library h
         return session
 
     def validate_bearer_token(self, token: str | None, scopes: Any, request: Any) -> bool:
-        """Refuse: no view of the library serves resources here; `organizations.authentication` does."""
+        """Refuse every token: `organizations.authentication` checks bearer tokens, not the library."""
         return False
 
     # -- ID tokens -----------------------------------------------------------------------------------------------------
 
     def get_additional_claims(self) -> dict[str, Any]:
-        """Claims about the person, each only with its scope."""
+        """Return the claims about the person, each of which needs its scope."""
         return {"name": lambda request: request.user.name, "email": lambda request: request.user.email}
 
     def finalize_id_token(self, id_token: dict[str, Any], token: Any, token_handler: Any, request: Any) -> str:
-        """Complete what oauthlib began (aud, iat, at_hash) and sign it with our ring; no row is kept.
+        """Complete oauthlib's claims (aud, iat, at_hash) and sign the ID token with the platform's key; no row is stored.
 
-        Its type is "JWT", which the API refuses. Source: OpenID Connect Core section 2.
+        Its type is "JWT", which the API refuses as an access token. Source: OpenID Connect Core section 2.
         """
-        at, session = clock.now(), carried(request).current_session()
+        at, session = clock.now(), state_of(request).current_session()
         claims = id_token | self.get_oidc_claims(token, token_handler, request)
         claims |= {
             "iss": tokens.issuer(settings.BASE_URL),
@@ -185,7 +186,7 @@ class PlatformValidator(OAuth2Validator):  # type: ignore[misc]  # the library h
 
 
 def is_live(claims: tokens.Claims) -> bool:
-    """Tell whether a verified token still counts: not denied, its person, service and client still in order."""
+    """Return whether a verified token is still valid: not denied, and its person, or its client, still active."""
     if DeniedToken.objects.filter(value__in=[claims.jti, claims.sid]).exists():
         return False
     if claims.sub_type == "user":

@@ -1,4 +1,4 @@
-"""The endpoints that clients call. Whatever is sent, they answer in OAuth's own shape. Source: RFC 6749 section 5.2."""
+"""Endpoints that OAuth clients call. All answers, errors too, have OAuth's format. Source: RFC 6749 section 5.2."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ _CHALLENGE = {"WWW-Authenticate": 'Basic realm="oauth"'}
 def fault(
     error: str, description: str = "", *, status: int = 400, headers: dict[str, str] | None = None
 ) -> HttpResponse:
-    """An error answer."""
+    """Return an error response of OAuth."""
     body = {"error": error} | ({"error_description": description} if description else {})
     return _json(body, status=status, headers=headers)
 
@@ -45,12 +45,12 @@ def _json(body: dict[str, Any], *, status: int = 200, headers: dict[str, str] | 
 
 @method_decorator(csrf_exempt, name="dispatch")
 class FormEndpoint(OAuthLibMixin, View):  # type: ignore[misc]  # the library has no types
-    """Base: one form in, one JSON answer out, in one transaction."""
+    """Base of endpoints that take a form and answer JSON, in one transaction."""
 
-    http_method_names = ["post", "options"]  # Django's own declaration
+    http_method_names = ["post", "options"]  # Django declares it as a list
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Judge the form before the library does; turn every failure into an answer of OAuth's shape."""
+        """Check the form before the library does, and answer every failure in OAuth's format."""
         if request.method not in ("POST", "OPTIONS"):
             return fault("invalid_request", "Use POST.", status=405, headers={"Allow": "POST, OPTIONS"})
         try:
@@ -58,8 +58,8 @@ class FormEndpoint(OAuthLibMixin, View):  # type: ignore[misc]  # the library ha
                 return fault("invalid_request", wrong)
             with transaction.atomic():
                 return super().dispatch(request, *args, **kwargs)
-        except Exception as error:  # every way out is an answer; what nobody anticipated is logged as a 500
-            return _of_refusal(refusal_of(error))
+        except Exception as error:  # every exception is answered; an unexpected one is logged and answered with 500
+            return _refusal_response(refusal_of(error))
 
     def _fault_of_form(self, request: HttpRequest) -> str:
         if request.content_type != FORM:
@@ -67,7 +67,7 @@ class FormEndpoint(OAuthLibMixin, View):  # type: ignore[misc]  # the library ha
         return fault_in(request.POST, known=BODY_PARAMETERS)
 
     def respond(self, outcome: tuple[Any, dict[str, str], str | None, int]) -> HttpResponse:
-        """Write what oauthlib decided."""
+        """Return oauthlib's response."""
         _, headers, body, status = outcome
         challenge = _CHALLENGE if status == 401 else {}
         plain = {"Content-Type": "application/json"} | _NO_STORE
@@ -75,7 +75,7 @@ class FormEndpoint(OAuthLibMixin, View):  # type: ignore[misc]  # the library ha
 
 
 class TokenEndpoint(FormEndpoint):
-    """Codes, refresh tokens and client credentials become access tokens."""
+    """Exchange of codes, refresh tokens and client credentials for access tokens."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
         """Answer a token request."""
@@ -88,18 +88,18 @@ class TokenEndpoint(FormEndpoint):
 
 
 class RevocationEndpoint(FormEndpoint):
-    """A client gives a token back. Source: RFC 7009."""
+    """Revocation of a token by its client. Source: RFC 7009."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        """Answer a revocation request; an unknown token is as good as a revoked one."""
+        """Answer a revocation request; an unknown token is answered like a revoked one."""
         return self.respond(self.create_revocation_response(request))
 
 
 class IntrospectionEndpoint(FormEndpoint):
-    """A confidential client asks about a token of its own, or of any if it may. Source: RFC 7662."""
+    """Introspection by a confidential client, of its own tokens or, if allowed, of all. Source: RFC 7662."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        """Say whether the token is active, and what it holds."""
+        """Return whether the token is active, with its claims."""
         client = self._client(request)
         if client is None:
             return fault("invalid_client", status=401, headers=_CHALLENGE)
@@ -110,24 +110,24 @@ class IntrospectionEndpoint(FormEndpoint):
 
     def _client(self, request: HttpRequest) -> OAuthApplication | None:
         core = self.get_oauthlib_core()
-        asked = Request(*core._extract_params(request))
-        if not core.server.request_validator.authenticate_client(asked):
+        oauth_request = Request(*core._extract_params(request))
+        if not core.server.request_validator.authenticate_client(oauth_request):
             return None
-        client: OAuthApplication = asked.client
+        client: OAuthApplication = oauth_request.client
         return client if client.client_type == OAuthApplication.CLIENT_CONFIDENTIAL else None
 
 
 @csrf_exempt
 def userinfo(request: HttpRequest) -> HttpResponse:
-    """Claims about the person a token stands for. Source: OpenID Connect Core section 5.3."""
+    """Return claims about the person of a token. Source: OpenID Connect Core section 5.3."""
     if request.method not in ("GET", "POST"):
         return fault("invalid_request", "Use GET or POST.", status=405, headers={"Allow": "GET, POST"})
     try:
         return _userinfo(request)
     except Unauthenticated:
         return fault("invalid_token", status=401, headers={"WWW-Authenticate": 'Bearer error="invalid_token"'})
-    except Exception as error:  # every way out is an answer; what nobody anticipated is logged as a 500
-        return _of_refusal(refusal_of(error))
+    except Exception as error:  # every exception is answered; an unexpected one is logged and answered with 500
+        return _refusal_response(refusal_of(error))
 
 
 def _userinfo(request: HttpRequest) -> HttpResponse:
@@ -182,7 +182,7 @@ def _refresh_token_facts(token: str, client: OAuthApplication) -> dict[str, Any]
     return facts | {"scope": " ".join(session.scopes or []), "sub": str(session.user_id)}
 
 
-def _of_refusal(refusal: PlatformError) -> HttpResponse:
+def _refusal_response(refusal: PlatformError) -> HttpResponse:
     status = status_of(refusal)
     if status == 409:  # another request holds the rows
         status = 503

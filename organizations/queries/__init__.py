@@ -1,1 +1,1 @@
-"""Reads of the app that are more than one filter; each starts from the actor's tenant."""
+"""Reads of the app that take more than one filter; each starts with the actor's tenant."""

@@ -1,4 +1,4 @@
-"""A tenant's settings in effect: default, then its organization's ancestors from the root down, then its own."""
+"""The settings in effect for a tenant: the defaults, then those of organizations from the root down, then its own."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ SELECT c.* FROM {ORGANIZATIONS.up("n.id = (SELECT organization_id FROM organizat
 
 @dataclass(frozen=True, slots=True)
 class Effective:
-    """The settings in effect. `locked` and `own` hold dotted keys: decided above for good, and set by the tenant."""
+    """The settings in effect. `locked` and `own` hold dotted keys: locked by organizations above, set by the tenant."""
 
     values: Sections
     locked: frozenset[str]
@@ -36,7 +36,7 @@ class Effective:
 
 @needs_transaction
 def effective(tenant_id: UUID) -> Effective:
-    """This function will work out the settings in effect for the bound tenant.
+    """Return the settings in effect for the bound tenant.
 
     :raises NotFound: the tenant has no configuration, or is not the bound one.
     """
@@ -51,7 +51,7 @@ def effective(tenant_id: UUID) -> Effective:
 
 @needs_transaction
 def locked_configuration(tenant_id: UUID) -> TenantConfiguration:
-    """This function will lock what the bound tenant itself has set.
+    """Lock and return the bound tenant's own settings.
 
     :raises NotFound: the tenant has no configuration, or is not the bound one.
     """
@@ -64,31 +64,31 @@ def locked_configuration(tenant_id: UUID) -> TenantConfiguration:
 
 
 def above(tenant_id: UUID) -> list[OrganizationConfiguration]:
-    """This function will list what the ancestors of a tenant set, the root's first."""
+    """List the settings of the organizations above a tenant, the root's first."""
     return list(OrganizationConfiguration.objects.raw(_ABOVE, [tenant_id]))
 
 
 def resolve(
     ancestors: Iterable[OrganizationConfiguration], own: Sections
 ) -> tuple[Sections, frozenset[str], frozenset[str]]:
-    """This function will lay the layers over one another; a key locked above is not changed by any layer below.
+    """Apply the settings of the ancestors and the tenant's own to the defaults; a lock holds for all layers below.
 
     Returns the values, the locked keys, and the tenant's own keys that are in effect.
     """
     values, locked = configuration_schema.defaults(), set[str]()
     for layer in ancestors:
-        _lay(values, sections_of(layer), locked)
+        _apply_layer(values, sections_of(layer), locked)
         locked.update(layer.locked)
-    return values, frozenset(locked), frozenset(_lay(values, own, locked))
+    return values, frozenset(locked), frozenset(_apply_layer(values, own, locked))
 
 
 def sections_of(row: OrganizationConfiguration | TenantConfiguration) -> Sections:
-    """This function will return what one row sets itself, section by section."""
+    """Return the settings of one row, section by section."""
     return {section: dict(getattr(row, section)) for section in SECTIONS}
 
 
 def visible(values: Sections, *, to_configurers: bool) -> Sections:
-    """This function will leave out the keys marked secret, except for those who may configure."""
+    """Leave out the secret settings, except for members who may configure."""
     return {
         section: {
             key: value
@@ -100,24 +100,24 @@ def visible(values: Sections, *, to_configurers: bool) -> Sections:
 
 
 def versions(actor: Actor) -> TenantQuerySet:
-    """This function will list the changes of the tenant's settings, the newest first."""
+    """Return the changes of the tenant's settings, the newest first."""
     return ConfigurationVersion.objects.of(actor).order_by("-number", "id")
 
 
 @needs_transaction
 def policy(actor: Actor, key: str) -> Any:
-    """This function will return one policy in effect for the actor's tenant, which must be bound.
+    """Return one policy in effect for the actor's tenant, which must be bound.
 
-    :raises KeyError: there is no such policy; a programming error.
+    :raises KeyError: there is no such policy, which is a programming error.
     """
     return effective(actor.tenant_id).values["policies"][key]
 
 
-def _lay(values: Sections, layer: Sections, locked: set[str]) -> list[str]:
-    laid = []
+def _apply_layer(values: Sections, layer: Sections, locked: set[str]) -> list[str]:
+    applied = []
     for section, keys in layer.items():
         for key, value in keys.items():
             if key in values[section] and f"{section}.{key}" not in locked:
                 values[section][key] = value
-                laid.append(f"{section}.{key}")
-    return laid
+                applied.append(f"{section}.{key}")
+    return applied

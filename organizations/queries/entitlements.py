@@ -1,4 +1,4 @@
-"""What a tenant is entitled to and how much of it is used."""
+"""A tenant's entitlement and the use of its quotas."""
 
 from datetime import datetime
 from typing import Any
@@ -14,9 +14,9 @@ from organizations.plans import FEATURES
 
 @needs_transaction
 def entitlement(tenant_id: UUID, at: datetime) -> dict[str, Any]:
-    """This function will return the bound tenant's entitlement as the interface shows it.
+    """Return the bound tenant's entitlement as the API shows it.
 
-    :raises NotFound: the tenant has none, or is not the bound one.
+    :raises NotFound: the tenant has no entitlement, or is not the bound one.
     """
     row = Entitlement.objects.filter(tenant_id=tenant_id).first()
     if row is None:
@@ -37,12 +37,12 @@ def entitlement(tenant_id: UUID, at: datetime) -> dict[str, Any]:
 
 @needs_transaction
 def quotas(tenant_id: UUID, at: datetime) -> list[dict[str, Any]]:
-    """This function will list the bound tenant's quotas as they stand at `at`."""
+    """List the bound tenant's quotas and their use at the instant `at`."""
     rows = Quota.objects.filter(tenant_id=tenant_id).order_by("key", "id")
-    return [_shown(row, at) for row in rows]
+    return [_quota(row, at) for row in rows]
 
 
-def _shown(row: Quota, at: datetime) -> dict[str, Any]:
+def _quota(row: Quota, at: datetime) -> dict[str, Any]:
     used, ends = counted(row.period, row.period_started, row.used, at), period_end(row.period, at)
     return {
         "key": row.key,

@@ -1,7 +1,8 @@
-"""Which rows the locations of a membership let its holder read and write.
+"""The rows that a membership limited to certain locations may read and write.
 
-A membership without locations reaches every row of its tenant, and so do the platform's own actors and workers. One
-with locations reaches the rows at these, and nothing else is there for it. Source: contract, access.md, check 12.
+A membership without locations reaches every row of its tenant, as do the platform's own actors and workers. A
+membership with locations reaches only the rows at these locations; all others do not exist for it. Source: contract,
+access.md, check 12.
 
     WITHIN = reach("location_id")
 
@@ -23,7 +24,7 @@ from core.db import BOUND_LOCATIONS
 from core.row_security import BOUND
 from organizations.ownership import TenantQuerySet
 
-# UNION drops what was found before, so the walk ends even in a tree that was broken by hand.
+# UNION drops rows that were found before, so the walk ends even if the tree has a cycle.
 _TREE = """
 WITH RECURSIVE reached (id) AS (
     SELECT unnest({locations}::uuid[])
@@ -38,14 +39,14 @@ _TREE_OF_ACTOR = _TREE.format(locations="%s", tenant="%s::uuid")
 
 @dataclass(frozen=True, slots=True)
 class LocationReach(Condition):
-    """The rule for one kind of row, made by `reach`; itself the condition over the alias `t`."""
+    """The rule for one kind of row, made by `reach`; it is itself the condition over the alias `t`."""
 
     fields: tuple[str, ...] = ()
     null: bool = False
     below: bool = False
 
     def over(self, alias: str) -> Condition:
-        """The condition over another alias; never NULL, so a statement may also negate it."""
+        """Return the condition over another alias; it is never NULL, so a statement may also negate it."""
         return Condition(_sql(alias, self.fields, null=self.null, below=self.below))
 
     def filter(self, queryset: TenantQuerySet, actor: Actor) -> TenantQuerySet:
@@ -53,7 +54,7 @@ class LocationReach(Condition):
         return queryset.filter(self.q(actor))
 
     def q(self, actor: Actor) -> Q:
-        """The rule as a queryset's condition, for the rows of the actor's tenant."""
+        """Return the rule as a `Q` for the rows of the actor's tenant."""
         found = Q()
         if not actor.location_ids:
             return found
@@ -64,7 +65,7 @@ class LocationReach(Condition):
         return found
 
     def holds(self, actor: Actor, *location_ids: UUID | None) -> bool:
-        """Tell whether a row with these locations would be in reach; they need not exist."""
+        """Tell whether a row with these locations would be in reach; the locations need not exist."""
         if not actor.location_ids:
             return True
         within = _with_those_below(actor) if self.below else actor.location_ids
@@ -72,18 +73,18 @@ class LocationReach(Condition):
 
 
 def reach(*fields: str, null: bool = False, below: bool = False) -> LocationReach:
-    """The rule for rows whose columns `fields` hold locations; a row with several is reached where each of them is.
+    """Make the rule for rows whose columns `fields` hold locations; a row is in reach if all its locations are.
 
-    :param null: a row without a location is everybody's, as a prescription or an appointment without one; else it is
-        out of reach for a membership with locations.
-    :param below: the locations within a membership's own are in reach too, as for the documents of trade.
+    :param null: a row without a location is in reach of every membership, as a prescription or an appointment without
+        one; otherwise it is out of reach for a membership with locations.
+    :param below: the locations within a membership's own are in reach too, as for trade documents.
         Source: contract, supply.md 3.5.
     """
     return LocationReach(_sql("t", fields, null=null, below=below), fields=fields, null=null, below=below)
 
 
 def _sql(alias: str, fields: tuple[str, ...], *, null: bool, below: bool) -> str:
-    """The condition over the bound locations, which are read once a statement; nothing bound reaches nothing."""
+    """Build the condition over the bound locations, read once per statement; if none are bound, no row is in reach."""
     within = f"IN ({_TREE_BOUND})" if below else f"= ANY({BOUND_LOCATIONS}::uuid[])"
     columns = [f'{alias}."{field}"' for field in fields]
     each = [f"({column} IS NULL OR {column} {within})" if null else f"{column} {within}" for column in columns]

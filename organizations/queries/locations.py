@@ -1,4 +1,4 @@
-"""Reads of places: those in an actor's reach, and the tree they form."""
+"""Reads of locations: those in an actor's reach, and their tree."""
 
 from uuid import UUID
 
@@ -15,9 +15,9 @@ from organizations.ownership import TenantQuerySet
 from .location_reach import reach
 from .tree import ORGANIZATIONS
 
-WITHIN = reach("id")  # a membership's locations are themselves, not what is within them
+WITHIN = reach("id")  # a membership reaches its own locations, not those within them
 
-# The walks end at twice the depth allowed, even in a tree that was broken by hand.
+# Walks end at twice the allowed depth, even if the tree has a cycle.
 LOCATIONS = Tree("organizations_location", most=2 * MAX_DEPTH, scope=f"n.tenant_id = {BOUND}")
 
 _OWNS = f"""
@@ -27,14 +27,14 @@ SELECT EXISTS (SELECT FROM {ORGANIZATIONS.up("n.id = %s")} up JOIN organizations
 
 
 def reachable(actor: Actor) -> TenantQuerySet:
-    """The tenant's locations in the actor's reach."""
+    """Return the tenant's locations within the actor's reach."""
     return WITHIN.filter(Location.objects.of(actor), actor)
 
 
 def locked_location(actor: Actor, location_id: UUID) -> Location:
-    """This function will lock one place within the actor's reach.
+    """Lock and return a location within the actor's reach.
 
-    :raises NotFound: there is none.
+    :raises NotFound: the location does not exist or is out of reach.
     """
     row: Location | None = reachable(actor).select_for_update().filter(id=location_id).first()
     if row is None:
@@ -43,7 +43,7 @@ def locked_location(actor: Actor, location_id: UUID) -> Location:
 
 
 def owns_organization(actor: Actor, organization_id: UUID | None) -> bool:
-    """This function will tell whether an organization is the one that runs the tenant, or below it; none at all is fine."""
+    """Tell whether an organization runs the tenant or is below the one that does; None counts as owned."""
     if organization_id is None:
         return True
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""Finding a tenant by what people call it; for commands of other apps."""
+"""Look-up of a tenant by slug or id, for commands of other apps."""
 
 from uuid import UUID
 

@@ -10,7 +10,7 @@ FHIR = "fhir"
 
 
 def locked_membership(actor: Actor, membership_id: UUID) -> Membership:
-    """This function will lock and return a membership of the actor's tenant.
+    """Lock and return a membership of the actor's tenant.
 
     :raises NotFound: the tenant has no such membership.
     """
@@ -23,7 +23,7 @@ def locked_membership(actor: Actor, membership_id: UUID) -> Membership:
 
 
 def clinical_tenants(user_id: UUID) -> list[tuple[str, str]]:
-    """The tenants with a clinical record where a person is an active member: ids and names, by name."""
+    """List ids and names of the tenants with a clinical record where a person is an active member, ordered by name."""
     mine = Membership.objects.filter(
         user_id=user_id, status=Membership.Status.ACTIVE, tenant__features__contains=[FHIR]
     ).exclude(tenant__status=Tenant.Status.CLOSED)

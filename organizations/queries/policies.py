@@ -1,4 +1,4 @@
-"""A tenant's policies in one statement that travels with others, for requests that count their trips."""
+"""A tenant's policies in one statement, which can share a trip to the database with others."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -17,7 +17,7 @@ SECTION = "policies"
 
 
 class _Layers(NamedTuple):
-    """The policies of every organization above with their locks, the root's first, and the tenant's own; JSON."""
+    """The policies and locks of every organization above, the root's first, and the tenant's own policies; JSON."""
 
     above: bytes
     own: bytes
@@ -36,19 +36,19 @@ SELECT coalesce((SELECT json_agg(json_build_array(c.policies, c.locked) ORDER BY
 
 
 def policies_call(tenant_id: UUID) -> Call:
-    """This function will make the statement that reads the policies of the bound tenant; `policies_of` reads its answer."""
+    """Return the call that reads the policies of the bound tenant; `policies_of` reads its rows."""
     return Call(_LAYERS, [str(tenant_id)])
 
 
 def policies_of(rows: Rows) -> Mapping[str, Any]:
-    """This function will lay the layers over one another, as `configuration.effective` does for all sections."""
+    """Return the policies in effect, as `configuration.effective` does for all sections."""
     (layers,) = rows.of(_Layers)
-    return _laid(layers.above, layers.own)
+    return _resolve(layers.above, layers.own)
 
 
 @lru_cache(maxsize=1024)
-def _laid(above: bytes, own: bytes) -> Mapping[str, Any]:
-    """The same bytes are read once: policies seldom change between two requests."""
+def _resolve(above: bytes, own: bytes) -> Mapping[str, Any]:
+    """Apply the layers to the defaults; cached by their bytes, since policies seldom change between two requests."""
     values, locked = configuration_schema.defaults()[SECTION], set[str]()
     layers = [*orjson.loads(above), (orjson.loads(own), ())]
     for policies, locks in layers:

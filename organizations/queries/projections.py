@@ -1,4 +1,4 @@
-"""What other apps may show of a tenant's organizations and places, as plain values."""
+"""Organizations and locations as plain values, for other apps."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from organizations.models import Location, Organization, Tenant
 
 @dataclass(frozen=True, slots=True)
 class ShownOrganization:
-    """An organization; `identifiers`, `contact` and `address` as the REST interface has them."""
+    """An organization; `identifiers`, `contact` and `address` are as in the REST API."""
 
     id: UUID
     name: str
@@ -26,7 +26,7 @@ class ShownOrganization:
 
 @dataclass(frozen=True, slots=True)
 class ShownLocation:
-    """A place; its members as the REST interface has them."""
+    """A location; its members are as in the REST API."""
 
     id: UUID
     name: str
@@ -46,34 +46,34 @@ _LOCATION = tuple(ShownLocation.__dataclass_fields__)
 
 
 def shown_organizations(tenant_id: UUID, ids: Iterable[UUID] | None = None) -> list[ShownOrganization]:
-    """The bound tenant's own organization and those that its places belong to; with `ids`, those among them."""
+    """List the bound tenant's own organization and those of its locations; `ids` narrows the list."""
     own = Tenant.objects.filter(pk=tenant_id).values("organization_id")
-    of_places = Location.objects.filter(tenant_id=tenant_id, organization_id__isnull=False).values("organization_id")
-    rows = Organization.objects.filter(Q(pk__in=own) | Q(pk__in=of_places))
+    of_locations = Location.objects.filter(tenant_id=tenant_id, organization_id__isnull=False).values("organization_id")
+    rows = Organization.objects.filter(Q(pk__in=own) | Q(pk__in=of_locations))
     rows = rows if ids is None else rows.filter(pk__in=list(ids))
     return [ShownOrganization(**row) for row in rows.order_by("pk").values(*_ORGANIZATION)]
 
 
 def shown_locations(tenant_id: UUID, ids: Iterable[UUID] | None = None) -> list[ShownLocation]:
-    """The bound tenant's places; with `ids`, those among them."""
+    """List the bound tenant's locations; `ids` narrows the list."""
     rows = Location.objects.filter(tenant_id=tenant_id)
     rows = rows if ids is None else rows.filter(pk__in=list(ids))
     return [ShownLocation(**row) for row in rows.order_by("pk").values(*_LOCATION)]
 
 
 def tenants_with(feature: str, *, ids: Iterable[UUID] | None = None) -> list[UUID]:
-    """The tenants that have a feature and are not closed; with `ids`, those among them."""
+    """List the tenants that have a feature and are not closed; `ids` narrows the list."""
     rows = Tenant.objects.filter(features__contains=[feature]).exclude(status=Tenant.Status.CLOSED)
     rows = rows if ids is None else rows.filter(pk__in=list(ids))
     return list(rows.order_by("pk").values_list("pk", flat=True))
 
 
 def tenants_above(organization_id: UUID) -> list[UUID]:
-    """The tenants run by an organization or by one that it stands below: only they can have places of it."""
+    """List the tenants of an organization and of those above it: only these can have locations of the organization."""
     found, above = [organization_id], organization_id
     while parent := Organization.objects.filter(pk=above).values_list("parent_id", flat=True).first():
         if parent in found:
-            break  # a tree that was broken by hand
+            break  # the tree has a cycle
         found.append(parent)
         above = parent
     return list(Tenant.objects.filter(organization_id__in=found).order_by("pk").values_list("pk", flat=True))

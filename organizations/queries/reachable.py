@@ -1,4 +1,4 @@
-"""What actors reach through their memberships: their tenants and organizations; organization administrators, the subtree."""
+"""The tenants and organizations that memberships reach; an organization administrator reaches the whole subtree."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _REACHED_TENANTS = f'(t."id" = ANY({{1}}::uuid[]) OR t."organization_id" IN {_WI
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The tenants and organizations of some memberships; `roots` are those whose whole subtree counts."""
+    """The tenants and organizations of some memberships; of `roots` the whole subtree is in reach."""
 
     tenant_ids: tuple[UUID, ...]
     organization_ids: tuple[UUID, ...]
@@ -31,7 +31,7 @@ class Reach:
 
     @classmethod
     def of(cls, actors: Iterable[Actor]) -> "Reach":
-        """Add up the actors of one subject."""
+        """Combine the reach of all actors of one subject."""
         found = list(actors)
         homes = {actor: actor.organization_id for actor in found if actor.organization_id is not None}
         return cls(
@@ -41,11 +41,11 @@ class Reach:
         )
 
     def organizations(self) -> tuple[str, tuple[str, str]]:
-        """The condition on the table of organizations, with its parameters."""
+        """Return the condition on the table of organizations, with its parameters."""
         return _REACHED_ORGANIZATIONS, (array_literal(self.roots), array_literal(self.organization_ids))
 
     def tenants(self) -> tuple[str, tuple[str, str]]:
-        """The condition on the table of tenants, with its parameters."""
+        """Return the condition on the table of tenants, with its parameters."""
         return _REACHED_TENANTS, (array_literal(self.roots), array_literal(self.tenant_ids))
 
     def holds_organization(self, organization_id: UUID) -> bool:
@@ -58,7 +58,7 @@ class Reach:
 
 
 def memberships_of(actors: Sequence[Actor]) -> list[tuple[Actor, Membership]]:
-    """The rows behind the actors, with their tenants, oldest first."""
+    """List the membership of each actor, with its tenant, the oldest first."""
     rows = Membership.objects.select_related("tenant").filter(
         Q(id__in=[actor.membership_id for actor in actors]), ~Q(tenant__status=Tenant.Status.CLOSED)
     )

@@ -17,31 +17,31 @@ BELOW = f't."id" IN (SELECT id FROM {ORGANIZATIONS.down("n.parent_id = {0}::uuid
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a node stands: itself first, then its ancestors up to the root."""
+    """The position of an organization in its tree: its own id, then its ancestors up to the root."""
 
     path: tuple[UUID, ...]
 
     @property
     def root(self) -> UUID:
-        """The top of the tree."""
+        """The root of the tree."""
         return self.path[-1]
 
     @property
     def depth(self) -> int:
-        """1 for a root."""
+        """The level of the organization; a root is on level 1."""
         return len(self.path)
 
 
 def place_of(organization_id: UUID) -> Place:
-    """Where an existing organization stands in its tree."""
+    """Return the position of an existing organization in its tree."""
     return Place(path(ORGANIZATIONS, organization_id))
 
 
 @needs_transaction
 def lock_trees(*organization_ids: UUID) -> None:
-    """Hold the shape of the trees these organizations are in, until the transaction ends.
+    """Lock the trees of these organizations against moves until the transaction ends.
 
-    A tree may have been moved below another root while we waited; then that root is locked as well.
+    A tree may be moved below another root while this waits for the lock; then that root is locked as well.
     """
     held: set[UUID] = set()
     while wanted := {place_of(one).root for one in organization_ids} - held:

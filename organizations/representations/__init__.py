@@ -1,1 +1,1 @@
-"""Answers of this app: what clients read of organizations, tenants, members, keys, locations and jobs."""
+"""Representations of organizations, tenants, memberships, API keys, locations, settings and jobs."""

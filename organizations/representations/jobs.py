@@ -1,4 +1,4 @@
-"""Jobs as clients read them."""
+"""Representations of jobs."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from organizations.models import Job
 
 
 class JobProgressOut(Representation):
-    """How much of the work is done; `total` is null while it is not known."""
+    """The progress of a job; `total` is null while it is not known."""
 
     class Meta:
         model = Job
@@ -18,7 +18,7 @@ class JobProgressOut(Representation):
 
 
 class JobResultOut(Representation):
-    """Where the result is."""
+    """The address of the result."""
 
     href = serializers.CharField(source="result_href")
 

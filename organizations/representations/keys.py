@@ -1,4 +1,4 @@
-"""API keys as clients read them: never the secret, except in the answer that makes a key."""
+"""Representations of API keys; only the answer that creates a key holds its secret."""
 
 from typing import Any
 
@@ -13,12 +13,13 @@ class ApiKeyOut(Representation):
     """An API key of the tenant."""
 
     prefix = Computed(
-        "'hpk_' || t.\"environment\" || '_' || t.\"key_id\"", serializers.CharField(help_text="How the key begins.")
+        "'hpk_' || t.\"environment\" || '_' || t.\"key_id\"",
+        serializers.CharField(help_text="The beginning of the key."),
     )
     status = Computed(EFFECTIVE_STATUS, OpenChoice(choices=ApiKey.Status.values))
     replaced_by_id = Computed(
         'SELECT k.id FROM organizations_apikey k WHERE k.rotated_from_id = t."id"',
-        serializers.UUIDField(allow_null=True, help_text="The key that succeeded this one."),
+        serializers.UUIDField(allow_null=True, help_text="The successor of this key."),
     )
 
     class Meta:
@@ -42,11 +43,11 @@ class ApiKeyOut(Representation):
 
 
 class NewApiKeyOut(ApiKeyOut):
-    """An API key in the answer that makes it."""
+    """A new API key, with its text."""
 
     api_key = serializers.CharField(
         allow_null=True,
-        help_text="The whole key, shown this once (null when an Idempotency-Key is repeated).",
+        help_text="The whole key, shown only once (null when an Idempotency-Key is repeated).",
     )
 
     class Meta(ApiKeyOut.Meta):

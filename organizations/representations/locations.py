@@ -1,4 +1,4 @@
-"""Locations as clients read them: a tenant's own, and the directory with no more than a pharmacy publishes."""
+"""Representations of locations: a tenant's own, and the pharmacies of the public directory."""
 
 from api.representations import Document, Representation
 from organizations.models import Location, PharmacyListing
@@ -23,7 +23,7 @@ class LocationOut(Representation):
 
 
 class PharmacyOut(Representation):
-    """A pharmacy of any tenant that publishes itself. A suspended tenant's take nothing, so nobody should find them."""
+    """A pharmacy in the public directory; pharmacies of suspended tenants are left out."""
 
     address = Document(AddressIn())
     opening_hours = Document(OpeningHoursIn(many=True))

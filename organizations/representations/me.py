@@ -1,4 +1,4 @@
-"""The answer to "who am I": the subject, its memberships, and the one that counts in this request."""
+"""Representation of the caller: the subject, its memberships, and the membership of this request."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ class MyTenantOut(serializers.Serializer[Any]):
 
 
 class MyMembershipOut(serializers.Serializer[Any]):
-    """A membership of the caller, with the scopes that this credential has in it."""
+    """A membership of the caller, with the effective scopes of the credential."""
 
     id = serializers.UUIDField()
     roles = serializers.ListField(child=serializers.CharField())
@@ -33,7 +33,7 @@ class MyMembershipOut(serializers.Serializer[Any]):
 
 
 class MeOut(serializers.Serializer[Any]):
-    """The caller as the platform sees it."""
+    """The caller: subject, tenant, memberships, roles and effective scopes."""
 
     subject = SubjectOut()
     tenant = MyTenantOut(allow_null=True)

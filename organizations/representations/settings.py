@@ -1,4 +1,4 @@
-"""What a tenant has configured, is entitled to and may still use, as clients read it."""
+"""Representations of a tenant's configuration, entitlement, quotas and rate limits."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from organizations.plans import Enforcement, Period
 
 
 def _schema(section: str) -> dict[str, Any]:
-    """A section's own schema, without the dialect, which the OpenAPI document names once."""
+    """Return a section's schema without the dialect, which the OpenAPI document names once."""
     return {key: rule for key, rule in SCHEMAS[section].items() if key != "$schema"}
 
 
@@ -38,9 +38,10 @@ class ConfigurationOut(serializers.Serializer[Any]):
     modules = ModulesField()
     branding = BrandingField()
     locked = serializers.ListField(
-        child=serializers.CharField(), help_text="Keys decided by an organization above, as `policies.max_days_supply`."
+        child=serializers.CharField(),
+        help_text="Settings locked by an organization above, for example `policies.max_days_supply`.",
     )
-    own = serializers.ListField(child=serializers.CharField(), help_text="Keys the tenant has set itself.")
+    own = serializers.ListField(child=serializers.CharField(), help_text="Settings that the tenant has set itself.")
     schema_version = serializers.IntegerField()
     version = serializers.IntegerField()
     updated_at = Instant()
@@ -50,17 +51,17 @@ class QuotaOut(serializers.Serializer[Any]):
     """A quota and how much of it is used."""
 
     key = serializers.CharField()
-    limit = serializers.IntegerField(allow_null=True, help_text="Null is unlimited.")
+    limit = serializers.IntegerField(allow_null=True, help_text="Null means unlimited.")
     used = serializers.IntegerField()
     remaining = serializers.IntegerField(allow_null=True)
     period = OpenChoice(choices=list(Period))
     resets_at = Instant(allow_null=True)
     enforcement = OpenChoice(choices=list(Enforcement))
-    warn_at = serializers.FloatField(help_text="The share of the limit from which a warning is sent.")
+    warn_at = serializers.FloatField(help_text="The share of the limit at which a warning is sent.")
 
 
 class EntitlementOut(serializers.Serializer[Any]):
-    """What a tenant's plan includes."""
+    """A tenant's plan, with its features, quotas and rate limits."""
 
     id = serializers.UUIDField()
     tenant_id = serializers.UUIDField()
@@ -75,7 +76,7 @@ class EntitlementOut(serializers.Serializer[Any]):
 
 
 class RatePolicyOut(serializers.Serializer[Any]):
-    """A rate limit and what is left of it."""
+    """A rate limit and the number of requests left."""
 
     name = serializers.CharField()
     limit = serializers.IntegerField()

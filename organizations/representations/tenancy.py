@@ -1,4 +1,4 @@
-"""Organizations, tenants and memberships as clients read them."""
+"""Representations of organizations, tenants and memberships."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ from organizations.serializers.locations import AddressIn, ContactIn, Identifier
 
 
 class OrganizationOut(Representation):
-    """A node of the tree of organizations."""
+    """An organization in the tree of organizations."""
 
     identifiers = Document(IdentifierIn(many=True))
     contact = Document(ContactIn())
     address = Document(AddressIn())
     children_count = Computed(
         'SELECT count(*) FROM organizations_organization c WHERE c.parent_id = t."id"',
-        serializers.IntegerField(help_text="Organizations directly below."),
+        serializers.IntegerField(help_text="The number of organizations directly below."),
     )
 
     class Meta:
@@ -62,12 +62,12 @@ class SubjectOut(serializers.Serializer[Any]):
     type = OpenChoice(choices=("user", "service"))
     id = serializers.UUIDField()
     name = serializers.CharField()
-    email = serializers.EmailField(required=False, help_text="Of a user.")
-    partner = serializers.CharField(required=False, help_text="Of a service account.")
+    email = serializers.EmailField(required=False, help_text="Only for a user.")
+    partner = serializers.CharField(required=False, help_text="Only for a service account.")
 
 
 class MembershipOut(Representation):
-    """What one person or service account may do in the tenant."""
+    """The membership of a user or service account in the tenant, with roles and locations."""
 
     subject = Computed(
         """SELECT CASE WHEN t."user_id" IS NOT NULL

@@ -1,1 +1,1 @@
-"""Bodies that the app reads; each refuses members it does not know."""
+"""Bodies of the app's writes; each refuses unknown members."""

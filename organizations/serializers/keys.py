@@ -1,4 +1,4 @@
-"""The body that makes or rotates an API key."""
+"""The body that creates or rotates an API key."""
 
 from ipaddress import ip_network
 from typing import Any
@@ -10,7 +10,7 @@ from organizations.actions.keys import OVERLAP_HOURS
 
 
 class ApiKeyIn(StrictSerializer):
-    """A new key, or with `replaces` the successor of one that works on for `overlap_hours`."""
+    """A new API key; with `replaces` the successor of a key, which still works for `overlap_hours`."""
 
     name = serializers.CharField(max_length=200, required=False)
     partner = serializers.CharField(max_length=200, required=False)
@@ -26,14 +26,14 @@ class ApiKeyIn(StrictSerializer):
     overlap_hours = serializers.IntegerField(min_value=0, max_value=168, default=OVERLAP_HOURS)
 
     def validate_allowed_cidrs(self, value: list[str]) -> list[str]:
-        """Read each network; host bits must be zero."""
+        """Require networks in CIDR notation whose host bits are zero."""
         try:
             return [str(ip_network(network)) for network in value]
         except ValueError:
             raise serializers.ValidationError("Not a network in CIDR notation.", code="invalid_network") from None
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Demand what a first key needs."""
+        """Require name, partner and roles unless the key replaces another."""
         missing = [name for name in ("name", "partner", "roles") if name not in attrs and "replaces" not in attrs]
         if missing:
             raise serializers.ValidationError(dict.fromkeys(missing, "This field is required."), code="required")

@@ -1,4 +1,4 @@
-"""Bodies that make and change locations."""
+"""Bodies that create and change locations."""
 
 from typing import Any, ClassVar
 
@@ -25,14 +25,14 @@ class AddressIn(StrictSerializer):
 
 
 class GeoIn(StrictSerializer):
-    """A point on the earth, WGS 84."""
+    """A geographic point in WGS 84."""
 
     latitude = serializers.FloatField(min_value=-90, max_value=90)
     longitude = serializers.FloatField(min_value=-180, max_value=180)
 
 
 class OpeningHoursIn(StrictSerializer):
-    """One span of opening on some days; all day, or from `opens` to `closes`."""
+    """Opening hours on some days: all day, or from `opens` to `closes`."""
 
     days = serializers.ListField(child=serializers.ChoiceField(choices=DAYS), min_length=1, max_length=8)
     opens = serializers.RegexField(_CLOCK, required=False)
@@ -43,7 +43,7 @@ class OpeningHoursIn(StrictSerializer):
         example: ClassVar = {"days": ["mon", "tue"], "opens": "08:00", "closes": "18:00"}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Hold the span against its form."""
+        """Require either `all_day`, or `opens` and a later `closes`."""
         spans = "opens" in attrs and "closes" in attrs
         if bool(attrs.get("all_day")) == spans or ("opens" in attrs) != ("closes" in attrs):
             raise serializers.ValidationError("Give opens and closes, or all_day.", code="invalid")
@@ -53,7 +53,7 @@ class OpeningHoursIn(StrictSerializer):
 
 
 class ContactIn(StrictSerializer):
-    """How a location or an organization is reached."""
+    """Contact details of a location or an organization."""
 
     phone = serializers.CharField(max_length=40, required=False)
     email = serializers.EmailField(max_length=254, required=False)
@@ -64,7 +64,7 @@ class ContactIn(StrictSerializer):
 
 
 class IdentifierIn(StrictSerializer):
-    """An identifier in a register: which register, and the number there."""
+    """An identifier: the register (`system`) and the number in it (`value`)."""
 
     system = serializers.CharField(max_length=200)
     value = serializers.CharField(max_length=100)

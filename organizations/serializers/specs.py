@@ -8,7 +8,7 @@ from .tenancy import TenantIn
 
 
 class SpecMemberIn(StrictSerializer):
-    """Somebody who is invited while the tenant is set up, with any roles."""
+    """A person who is invited while the tenant is provisioned, with any roles."""
 
     email = serializers.EmailField(max_length=254)
     name = serializers.CharField(max_length=200, required=False)
@@ -16,7 +16,7 @@ class SpecMemberIn(StrictSerializer):
 
 
 class SpecIn(TenantIn):
-    """What `POST /v1/tenants` takes, with the organization by slug and more first members."""
+    """The body of `POST /v1/tenants`, with the organization by slug and further first members."""
 
     organization = serializers.SlugField(max_length=80, required=False)
     organization_name = serializers.CharField(max_length=200, required=False)

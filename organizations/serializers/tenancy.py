@@ -1,4 +1,4 @@
-"""Bodies that make and change organizations, tenants and memberships."""
+"""Bodies that create and change organizations, tenants and memberships."""
 
 from typing import Any
 from zoneinfo import available_timezones
@@ -18,7 +18,7 @@ _LOCALE = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
 
 
 class OrganizationIn(StrictSerializer):
-    """An organization; without `parent_id` it stands below the caller's own."""
+    """An organization; without `parent_id` it is below the caller's own."""
 
     name = serializers.CharField(max_length=200)
     slug = serializers.RegexField(_SLUG, max_length=80, required=False, allow_null=True)
@@ -30,7 +30,7 @@ class OrganizationIn(StrictSerializer):
     metadata = serializers.DictField(required=False)
 
     def validate_metadata(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Hold the object to 8 KB."""
+        """Require at most 8 KB of JSON."""
         if len(orjson.dumps(value, default=str)) > METADATA_BYTES:
             raise serializers.ValidationError("The object is larger than 8 KB.", code="max_length")
         return value
@@ -43,7 +43,7 @@ class OrganizationPatchIn(OrganizationIn):
 
 
 class _TenantFields(StrictSerializer):
-    """What may be set at first and changed later."""
+    """Fields that may be set at creation and changed later."""
 
     name = serializers.CharField(max_length=200)
     region = serializers.CharField(max_length=40, required=False, allow_blank=True)
@@ -52,7 +52,7 @@ class _TenantFields(StrictSerializer):
     currency = serializers.RegexField(r"^[A-Z]{3}$", required=False)
 
     def validate_time_zone(self, value: str) -> str:
-        """Know the zone. Source: IANA time zone database."""
+        """Require a known time zone. Source: IANA time zone database."""
         if value not in available_timezones():
             raise serializers.ValidationError("There is no such time zone.", code="unknown_time_zone")
         return value
@@ -79,7 +79,7 @@ class TenantIn(_TenantFields):
 
 
 class TenantPatchIn(_TenantFields):
-    """A change of a tenant; its state only from outside of it."""
+    """A change of a tenant; `status` can only be changed by members of another tenant."""
 
     status = serializers.ChoiceField(
         choices=[Tenant.Status.ACTIVE.value, Tenant.Status.SUSPENDED.value], required=False
@@ -88,7 +88,7 @@ class TenantPatchIn(_TenantFields):
 
 
 class _MembershipFields(StrictSerializer):
-    """What a membership allows, and from when to when."""
+    """Roles, locations and validity of a membership."""
 
     roles = serializers.ListField(child=serializers.SlugField(max_length=60), min_length=1, max_length=20)
     location_ids = serializers.ListField(child=serializers.UUIDField(), required=False, max_length=200)
@@ -97,7 +97,7 @@ class _MembershipFields(StrictSerializer):
     practitioner_id = serializers.UUIDField(required=False, allow_null=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Let the end come after the beginning."""
+        """Require an end after the beginning."""
         begin, end = attrs.get("valid_from"), attrs.get("valid_until")
         if begin is not None and end is not None and end <= begin:
             raise serializers.ValidationError({"valid_until": "Must be later than valid_from."}, code="invalid")
@@ -112,7 +112,7 @@ class MembershipIn(_MembershipFields):
     service_account_id = serializers.UUIDField(required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Demand exactly one subject."""
+        """Require either `email` or `service_account_id`."""
         if ("email" in attrs) == ("service_account_id" in attrs):
             raise serializers.ValidationError(
                 {"email": "Give email or service_account_id, not both."}, code="one_subject"

@@ -1,1 +1,1 @@
-"""First-party sign-in: passwords, sessions, second factors, invitations and the mails that belong to them."""
+"""First-party sign-in: passwords, sessions, second factors, invitations and their mails."""

@@ -1,4 +1,4 @@
-"""Signing in, staying in and signing out, for people with the platform's own applications."""
+"""Actions of first-party sign-in: sign in, refresh, sign out, accept an invitation, enrol and prove a second factor."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,26 +14,26 @@ from organizations.models import SignInSession, User
 from . import invitations, lockout, passwords, sessions, totp
 from .sessions import MFA, PASSWORD, Proof
 
-# How lately the present second factor must have been proved by whoever replaces it.
+# A second factor may be replaced for this long after it was proved.
 RECENT = timedelta(minutes=15)
 
 
 class InvalidRefreshToken(Unauthenticated):
-    """Unknown, expired, of another client, or used before; in the last case the whole session has ended."""
+    """The refresh token is unknown, expired, another client's or already used; reuse has ended the session."""
 
     code = "invalid_refresh_token"
     title = "The refresh token is not valid; sign in again."
 
 
 class FirstPartyOnly(Forbidden):
-    """Another company's application must not handle the person's second factor."""
+    """The operation handles second factors, which other companies' applications must not do."""
 
     code = "first_party_only"
     title = "Only the platform's own applications may do this."
 
 
 class NoSession(Unauthenticated):
-    """The access token does not belong to a session that can be raised."""
+    """The access token does not belong to an open session of an active person."""
 
     code = "invalid_token"
     title = "Sign in again."
@@ -41,26 +41,27 @@ class NoSession(Unauthenticated):
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What a sign-in gives."""
+    """The tokens of a sign-in; a step-up gives no new refresh token."""
 
     access_token: str
     refresh_token: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """The answer on the wire. Source: RFC 6749 section 5.1."""
+        """Return the token response. Source: RFC 6749 section 5.1."""
         seconds = int(tokens.LIFETIME.total_seconds())
-        shown: dict[str, Any] = {"access_token": self.access_token}
+        answer: dict[str, Any] = {"access_token": self.access_token}
         if self.refresh_token:
-            shown["refresh_token"] = self.refresh_token
-        return shown | {"token_type": "Bearer", "expires_in": seconds}
+            answer["refresh_token"] = self.refresh_token
+        return answer | {"token_type": "Bearer", "expires_in": seconds}
 
 
 def sign_in(*, email: str, password: str, code: str, at: datetime) -> Tokens:
-    """This function will open a session for a person; a code of the second factor raises it at once.
+    """Open a session for a person; with a code of the second factor, the session is stepped up.
 
-    :raises InvalidCredentials: wrong address or password.
-    :raises InvalidCode, NoSecondFactor: a code was given and is wrong.
-    :raises AccountLocked: too many failures before.
+    :raises InvalidCredentials: the address or the password is wrong.
+    :raises InvalidCode: a code was given and is wrong.
+    :raises NoSecondFactor: a code was given, but no second factor is in force.
+    :raises AccountLocked: there were too many failures before.
     """
     user = passwords.authenticate(email=email, password=password, at=at)
     if code:
@@ -69,7 +70,7 @@ def sign_in(*, email: str, password: str, code: str, at: datetime) -> Tokens:
 
 
 def open_session(user: User, *, with_code: bool, at: datetime) -> Tokens:
-    """This function will open a first-party session for a person who has just proved who she is."""
+    """Open a first-party session for a person who has just authenticated."""
     proof = Proof(MFA, ("pwd", "otp"), at) if with_code else Proof(PASSWORD, ("pwd",), at)
     with transaction.atomic():
         session = sessions.start(user=user, client_id=tokens.FIRST_PARTY_CLIENT, scopes=None, proof=proof, at=at)
@@ -80,9 +81,9 @@ def open_session(user: User, *, with_code: bool, at: datetime) -> Tokens:
 
 
 def refresh(*, refresh_token: str, at: datetime) -> Tokens:
-    """This function will swap a refresh token for the next pair.
+    """Exchange a refresh token for the next pair of tokens.
 
-    :raises InvalidRefreshToken: it is not good (any more).
+    :raises InvalidRefreshToken: the token is unknown, expired, another client's or already used.
     """
     with transaction.atomic():
         found = sessions.redeem(refresh_token, client_id=tokens.FIRST_PARTY_CLIENT, at=at)
@@ -103,7 +104,7 @@ def _next_pair(found: sessions.Redemption, refresh_token: str, at: datetime) -> 
 
 
 def sign_out(*, refresh_token: str, at: datetime) -> None:
-    """This function will end the session of a refresh token; an unknown token is not told apart. Source: RFC 7009 2.2."""
+    """End the session of a refresh token; an unknown token is no error. Source: RFC 7009 section 2.2."""
     with transaction.atomic():
         session = sessions.find_by_refresh_token(refresh_token, client_id=tokens.FIRST_PARTY_CLIENT)
         if session is not None:
@@ -111,10 +112,10 @@ def sign_out(*, refresh_token: str, at: datetime) -> None:
 
 
 def accept_invitation(*, token: str, password: str, name: str, at: datetime) -> Tokens:
-    """This function will take up an invited membership and sign the person in.
+    """Accept an invitation and sign the person in.
 
     :raises InvalidLink, InvalidCredentials, WeakPassword: see `invitations.accept`.
-    :raises AccountLocked: too many tries with this link.
+    :raises AccountLocked: there were too many attempts with this link.
     """
     subject = lockout.count("invitation", token, at=at)
     with transaction.atomic():
@@ -124,22 +125,25 @@ def accept_invitation(*, token: str, password: str, name: str, at: datetime) -> 
 
 
 def enroll_factor(subject: Subject, *, at: datetime) -> tuple[str, str]:
-    """This function will draw a new TOTP secret for the signed-in person.
+    """Create a new TOTP secret for the signed-in person.
 
-    :raises AlreadyEnrolled: a factor is in force and this session was not raised with it.
+    :returns: the secret and its otpauth URI.
+    :raises AlreadyEnrolled: a factor is in force, and this session has not proved it recently.
+    :raises FirstPartyOnly: the access token belongs to another company's application.
     """
     with transaction.atomic():
         session = _session_of(subject)
-        proved_lately = session.acr == MFA and at - session.authenticated_at <= RECENT
-        return totp.enroll(session.user, may_replace=proved_lately, at=at)
+        proved_recently = session.acr == MFA and at - session.authenticated_at <= RECENT
+        return totp.enroll(session.user, may_replace=proved_recently, at=at)
 
 
 def step_up(subject: Subject, *, code: str, at: datetime) -> Tokens:
-    """This function will raise the session by a code of the second factor; the first code brings the factor in force.
+    """Step the session up with a code of the second factor; the first code brings a new factor into force.
 
-    The refresh token stays as it is; what it gives from now on is raised too.
+    The refresh token stays the same; access tokens from later refreshes are stepped up too.
 
     :raises InvalidCode, NoSecondFactor, AccountLocked: see `totp.prove`.
+    :raises FirstPartyOnly: the access token belongs to another company's application.
     """
     if subject.client_id != tokens.FIRST_PARTY_CLIENT:
         raise FirstPartyOnly
@@ -154,10 +158,10 @@ def step_up(subject: Subject, *, code: str, at: datetime) -> Tokens:
 def _session_of(subject: Subject) -> SignInSession:
     if subject.client_id != tokens.FIRST_PARTY_CLIENT:
         raise FirstPartyOnly
-    open_ones = (
+    open_sessions = (
         SignInSession.objects.select_for_update(of=("self",)).select_related("user").filter(ended_at__isnull=True)
     )
-    session = open_ones.filter(pk=subject.session_id, user_id=subject.id, user__is_active=True).first()
+    session = open_sessions.filter(pk=subject.session_id, user_id=subject.id, user__is_active=True).first()
     if session is None:
         raise NoSession
     return session

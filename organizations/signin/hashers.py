@@ -1,4 +1,4 @@
-"""How people's passwords are stored."""
+"""The hasher of people's passwords."""
 
 from django.contrib.auth.hashers import Argon2PasswordHasher
 
@@ -6,7 +6,7 @@ from django.contrib.auth.hashers import Argon2PasswordHasher
 class PersonPasswordHasher(Argon2PasswordHasher):
     """Argon2id with 19 MiB, two passes and one lane. Source: OWASP Password Storage Cheat Sheet.
 
-    Django's own 100 MiB on eight lanes would let a few dozen sign-ins at once take the memory of the whole service.
+    With Django's default of 100 MiB on eight lanes, a few dozen simultaneous sign-ins would exhaust the memory.
     """
 
     memory_cost = 19_456

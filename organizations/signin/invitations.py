@@ -1,4 +1,4 @@
-"""Invitations: a link, good once, by which a person takes up a membership and, if new, sets a password."""
+"""Invitations: single-use links by which a person accepts a membership and, if new, sets a password."""
 
 from datetime import datetime, timedelta
 
@@ -20,7 +20,7 @@ LIFETIME = timedelta(days=7)
 
 
 class NobodyToInvite(Malformed):
-    """The membership is a machine's, or was taken up already."""
+    """The membership belongs to a service account, or does not wait for acceptance."""
 
     code = "nobody_to_invite"
     title = "This membership cannot be invited."
@@ -28,10 +28,10 @@ class NobodyToInvite(Malformed):
 
 @needs_transaction
 def issue(*, membership: Membership, at: datetime) -> str:
-    """This function will make the link's token for an invited person, spoil earlier ones, and have it mailed.
+    """Create the token of an invitation link, invalidate earlier links, and queue the mail.
 
-    :returns: the token; it is kept as a digest only, so this is the one time it is seen.
-    :raises NobodyToInvite: a machine's membership, or one that is not waiting for its person.
+    :returns: the token; only its digest is stored, so it cannot be read again.
+    :raises NobodyToInvite: the membership belongs to a service account, or does not wait for acceptance.
     """
     if membership.user is None or membership.status != Membership.Status.INVITED:
         raise NobodyToInvite
@@ -51,19 +51,19 @@ def issue(*, membership: Membership, at: datetime) -> str:
 
 
 def link(token: str) -> str:
-    """The address in the mail: a page with a form that accepts the invitation."""
+    """Return the link of the mail: the address of the page that accepts the invitation."""
     return f"{settings.BASE_URL.rstrip('/')}/oauth/invitation?token={token}"
 
 
 @needs_transaction
 def accept(*, token: str, password: str, name: str, at: datetime) -> User:
-    """This function will make the invited membership active and return its person.
+    """Activate the invited membership and return its person.
 
-    Someone new sets the password. Someone who has one must give that one: whoever made the link (an administrator of
-    another tenant, perhaps) must not be able to take the account over.
+    A new person sets a password. A person with an account must give the present password: the author of the link,
+    perhaps an administrator of another tenant, must not be able to take over the account.
 
-    :raises InvalidLink: unknown, used, too old, or the membership was withdrawn.
-    :raises InvalidCredentials: the person has another password.
+    :raises InvalidLink: the link is unknown, used or too old, or the membership was withdrawn.
+    :raises InvalidCredentials: the person has an account, and the password is wrong.
     :raises WeakPassword: the new password breaks a rule.
     """
     row = Invitation.objects.select_for_update().filter(digest=sha256_hex(token.encode())).first()
@@ -78,11 +78,11 @@ def accept(*, token: str, password: str, name: str, at: datetime) -> User:
     membership.save_version("status", "accepted_at", at=at)
     row.accepted_at = at
     row.save(update_fields=["accepted_at"])
-    _tell(membership, user, at)
+    _record_activation(membership, user, at)
     return user
 
 
-def _tell(membership: Membership, user: User, at: datetime) -> None:
+def _record_activation(membership: Membership, user: User, at: datetime) -> None:
     subject = Subject(id=user.id, kind=SubjectKind.USER, credential="invitation")
     actor = Actor(subject=subject, tenant_id=membership.tenant_id, membership_id=membership.id)
     fact = MembershipActivated(roles=membership.roles)
@@ -93,7 +93,7 @@ def _tell(membership: Membership, user: User, at: datetime) -> None:
 def _prove_or_set(user: User, *, password: str, name: str, at: datetime) -> None:
     if user.has_usable_password():
         if not user.check_password(password):
-            raise passwords.InvalidCredentials("You have an account already; give its password.")
+            raise passwords.InvalidCredentials("You already have an account; enter its password.")
         return
     passwords.check_strength(password, user=user)
     user.set_password(password)
@@ -103,4 +103,4 @@ def _prove_or_set(user: User, *, password: str, name: str, at: datetime) -> None
 
 
 def _invalid() -> InvalidLink:
-    return InvalidLink(errors=[FieldError("token", "invalid_link", "The invitation is not valid any more.")])
+    return InvalidLink(errors=[FieldError("token", "invalid_link", "The invitation is no longer valid.")])

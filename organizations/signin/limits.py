@@ -1,4 +1,4 @@
-"""How often calls may concern one account, known or not. (Addresses are counted at the edge.)"""
+"""Rate limit of calls per account, whether the account exists or not; `api.middleware` limits calls per address."""
 
 from api import ratelimits
 from api.metering import RateLimited
@@ -6,9 +6,9 @@ from core.crypto import key_ring
 
 
 def spend_for_account(name: str) -> None:
-    """This function will count one call that concerns an account.
+    """Count one call that concerns an account.
 
-    :raises RateLimited: there were too many.
+    :raises RateLimited: the account's limit is used up.
     """
     policy = ratelimits.POLICIES["sign_in"]
     verdict = ratelimits.take(policy, key_ring().digest(name.strip().lower(), purpose="sign-in-limit"))

@@ -1,7 +1,8 @@
-"""Brakes on guessing: consecutive failures against one account lock it for a while, whether it exists or not.
+"""Lockout: consecutive failures against one account lock it for a while, whether the account exists or not.
 
-An attempt is counted before it is judged, by one statement that commits itself, so that a burst of parallel guesses
-neither slips through nor waits for a row that one of them holds from here; a success clears the count.
+An attempt is counted before the credential is checked, by one statement that commits at once. So parallel guesses
+cannot pass the limit together, and none waits for a row that another holds during its check. A success clears the
+count.
 """
 
 import math
@@ -34,7 +35,7 @@ RETURNING failures
 
 
 class AccountLocked(TooMany):
-    """Too many failures against this account; `retry_after` says when to try again."""
+    """There were too many failures against this account; `retry_after` gives the seconds to wait."""
 
     code = "account_locked"
     title = "Too many failed attempts; try again later."
@@ -42,9 +43,9 @@ class AccountLocked(TooMany):
 
 
 def count(kind: str, name: str, *, at: datetime) -> str:
-    """This function will count one attempt against an account and return the key that `clear` takes.
+    """Count one attempt against an account and return the key for `clear`.
 
-    :raises AccountLocked: there were too many; the attempt must not be judged at all.
+    :raises AccountLocked: the account is locked; the credential must not be checked at all.
     """
     subject = subject_of(kind, name)
     values: dict[str, Any] = {
@@ -63,12 +64,12 @@ def count(kind: str, name: str, *, at: datetime) -> str:
 
 
 def subject_of(kind: str, name: str) -> str:
-    """The key of an account's counter."""
+    """Return the key of an account's failure count."""
     return f"{kind}:{key_ring().digest(name, purpose='sign-in-failures')}"
 
 
 def clear(subject: str) -> None:
-    """This function will forget the failures after a success."""
+    """Clear the failures of an account after a success."""
     SignInFailure.objects.filter(subject=subject).delete()
 
 

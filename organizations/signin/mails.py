@@ -1,4 +1,4 @@
-"""Mails of this room: put down sealed in the transaction, sent after it by a worker, tried again until they are gone."""
+"""Outgoing mails: stored sealed in the transaction, sent by a worker after the commit, and retried after failures."""
 
 import json
 import logging
@@ -30,7 +30,7 @@ _KEEP = timedelta(days=7)
 
 
 class Completion(Protocol):
-    """Makes a mail's content at the moment of sending, so that its secret never waits in a table."""
+    """Makes the content of a mail just before it is sent, so that its secret is never stored."""
 
     def __call__(self, content: dict[str, Any], *, at: datetime) -> dict[str, Any] | None: ...
 
@@ -38,7 +38,7 @@ class Completion(Protocol):
 _TEXTS = {
     OutgoingMail.Kind.INVITATION: (
         "You are invited",
-        "You were invited to {tenant}.\n\nAccept within {days} days:\n\n{link}\n\nIf you did not expect this, ignore it.\n",
+        "You were invited to {tenant}.\n\nAccept within {days} days:\n\n{link}\n\nIf you did not expect this, ignore this mail.\n",
     ),
     OutgoingMail.Kind.PASSWORD_RESET: (
         "Set a new password",
@@ -46,17 +46,20 @@ _TEXTS = {
     ),
     OutgoingMail.Kind.PASSWORD_CHANGED: (
         "Your password was changed",
-        "Your password was changed and you were signed out everywhere.\n\nIf it was not you, tell your administrator.\n",
+        "Your password was changed and you were signed out everywhere.\n\nIf you did not do this, tell your administrator.\n",
     ),
-    OutgoingMail.Kind.NOTICE: ("{subject}", "{text}\n--\nYou get this mail because you administer {tenant}.\n"),
+    OutgoingMail.Kind.NOTICE: (
+        "{subject}",
+        "{text}\n--\nYou receive this mail because you are an administrator of {tenant}.\n",
+    ),
 }
 
 
 @needs_transaction
 def put(kind: OutgoingMail.Kind, content: dict[str, Any], *, at: datetime, mail_id: UUID | None = None) -> None:
-    """This function will keep a mail with the open transaction and ring for a worker after its commit.
+    """Store a mail in the open transaction, and enqueue its sending for after the commit.
 
-    :param mail_id: given by a caller that may be repeated: a mail of this id is kept once.
+    :param mail_id: makes a repeated call safe: a mail with this id is stored once.
     """
     row = OutgoingMail(id=mail_id or uuid7(), kind=kind, created_at=at, due_at=at)
     row.sealed_content = key_ring().seal(json.dumps(content).encode(), purpose=_PURPOSE, place=row.id.bytes)
@@ -65,15 +68,15 @@ def put(kind: OutgoingMail.Kind, content: dict[str, Any], *, at: datetime, mail_
 
 
 def send_due(completions: Mapping[str, Completion], *, limit: int = 50) -> int:
-    """This function will send the mails that are due and tell how many went out; one that fails is tried again later.
+    """Send the mails that are due and return how many were sent; those that fail are retried later.
 
-    :param completions: by kind, what makes the final content just before sending; None from it means: send nothing.
+    :param completions: by kind, the function that makes the content just before sending; it returns None to send nothing.
     """
     return sum(_send(row, completions.get(row.kind)) for row in _claim(clock.now(), limit))
 
 
 def forget_sent(*, at: datetime) -> int:
-    """This function will delete the rows of mails that went out, or were given up, a week ago."""
+    """Delete mails older than seven days, sent or given up, and return how many were deleted."""
     deleted, _ = OutgoingMail.objects.filter(created_at__lt=at - _KEEP).delete()
     return deleted
 
@@ -99,7 +102,7 @@ def _send(row: OutgoingMail, complete: Completion | None) -> bool:
         if content is not None:
             _deliver(OutgoingMail.Kind(row.kind), content)
     except (OSError, SealBroken) as error:
-        # the mail server's errors are OSErrors; the row's lease brings it back
+        # errors of the mail server are OSErrors; the mail is due again when the row's lease ends
         OutgoingMail.objects.filter(id=row.id).update(last_error=type(error).__name__)
         log.warning("mail not sent", extra={"mail": str(row.id), "error": type(error).__name__})
         return False

@@ -1,4 +1,4 @@
-"""Passwords: proving one, and setting a new one."""
+"""Passwords: authentication, rules and change."""
 
 from datetime import datetime
 
@@ -16,26 +16,26 @@ MAX_CHARACTERS = 1024
 
 
 class InvalidCredentials(Unauthenticated):
-    """No such active user, or another password: the two look and last alike."""
+    """No active user has this address, or the password is wrong; both cases look the same and take the same time."""
 
     code = "invalid_credentials"
     title = "The e-mail address or the password is wrong."
 
 
 class WeakPassword(InvalidFields):
-    """The password is too short, too common, or too like the person's name."""
+    """The password is too short, too common, or too similar to the person's name."""
 
     code = "weak_password"
     title = "The password is too weak."
 
 
 def authenticate(*, email: str, password: str, at: datetime) -> User:
-    """This function will find the active user with this address and password.
+    """Return the active user with this e-mail address and password.
 
-    An unknown address costs the same hash as a known one.
+    An unknown address takes as long as a known one, because a hash is computed for it too.
 
-    :raises InvalidCredentials: there is none.
-    :raises AccountLocked: too many failures before.
+    :raises InvalidCredentials: there is no such user, or the password is wrong.
+    :raises AccountLocked: there were too many failures before.
     """
     subject = lockout.count("password", email.strip().lower(), at=at)
     user = User.objects.filter(email=email.strip().lower()).first()
@@ -49,9 +49,9 @@ def authenticate(*, email: str, password: str, at: datetime) -> User:
 
 
 def check_strength(password: str, *, user: User) -> None:
-    """This function will hold a new password against the platform's rules.
+    """Check a new password against the platform's rules.
 
-    :raises WeakPassword: it breaks one.
+    :raises WeakPassword: the password breaks a rule.
     """
     try:
         validate_password(password, user)
@@ -64,9 +64,9 @@ def check_strength(password: str, *, user: User) -> None:
 
 @needs_transaction
 def change(user: User, *, password: str, at: datetime) -> None:
-    """This function will set a new password, end every session of the person and tell her by mail.
+    """Set a new password, end all sessions of the person, and queue a mail about the change.
 
-    :raises WeakPassword: it breaks a rule.
+    :raises WeakPassword: the password breaks a rule.
     """
     check_strength(password, user=user)
     user.set_password(password)

@@ -17,13 +17,13 @@ class TokensOut(serializers.Serializer[Any]):
 
 
 class FactorSecretOut(serializers.Serializer[Any]):
-    """The secret of a new second factor, shown this once."""
+    """The secret of a new second factor, shown only once."""
 
     secret = serializers.CharField()
-    otpauth_uri = serializers.CharField(help_text="The secret as a URI, which authenticators read from a QR code.")
+    otpauth_uri = serializers.CharField(help_text="The secret as a URI; authenticator apps read it from a QR code.")
 
 
 class AcceptedOut(serializers.Serializer[Any]):
-    """The request was accepted; the answer does not tell whether the address is known."""
+    """The request was accepted; the answer does not reveal whether the address is known."""
 
     status = OpenChoice(choices=("accepted",))

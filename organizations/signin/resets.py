@@ -1,4 +1,4 @@
-"""New passwords by mail. The request does the same for a known and an unknown address; the worker finds out which it was."""
+"""Password resets by mail. A request does the same for every address; only the worker looks the address up."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,20 +17,20 @@ LIFETIME = timedelta(minutes=30)
 
 
 class InvalidLink(InvalidFields):
-    """The link's token is unknown, used or too old."""
+    """The token of the link is unknown, used or too old."""
 
     code = "invalid_link"
-    title = "The link is not valid any more; ask for a new one."
+    title = "The link is no longer valid; request a new one."
 
 
 @needs_transaction
 def request(*, email: str, at: datetime) -> None:
-    """This function will have a link mailed to the address, if somebody who may sign in has it."""
+    """Queue a mail with a link to the address; it is sent only if an active user has the address."""
     mails.put(OutgoingMail.Kind.PASSWORD_RESET, {"email": email.strip().lower()}, at=at)
 
 
 def complete_mail(content: dict[str, Any], *, at: datetime) -> dict[str, Any] | None:
-    """This function will make the link for a mail that is about to go out; None if nobody has the address."""
+    """Make the link of a mail that is about to be sent; return None if no active user has the address."""
     user = User.objects.filter(email=content["email"], is_active=True).first()
     if user is None:
         return None
@@ -42,13 +42,13 @@ def complete_mail(content: dict[str, Any], *, at: datetime) -> dict[str, Any] | 
 
 @needs_transaction
 def confirm(*, token: str, password: str, at: datetime) -> None:
-    """This function will set a new password with the link's token, and spoil all other links of that person.
+    """Set a new password with the link's token, and invalidate all other links of the person.
 
-    :raises InvalidLink: unknown, used or too old.
-    :raises WeakPassword: the token stays good for another try.
+    :raises InvalidLink: the link is unknown, used or too old.
+    :raises WeakPassword: the password breaks a rule; the link stays valid for another attempt.
     """
     row = PasswordReset.objects.select_for_update().filter(digest=sha256_hex(token.encode())).first()
     if row is None or row.used_at is not None or row.expires_at <= at or not row.user.is_active:
-        raise InvalidLink(errors=[FieldError("token", "invalid_link", "The link is not valid any more.")])
+        raise InvalidLink(errors=[FieldError("token", "invalid_link", "The link is no longer valid.")])
     passwords.change(row.user, password=password, at=at)
     PasswordReset.objects.filter(user_id=row.user_id, used_at__isnull=True).update(used_at=at)

@@ -9,7 +9,7 @@ from .passwords import MAX_CHARACTERS
 
 
 class SignInIn(StrictSerializer):
-    """Address and password; `code` of the second factor raises the session at once."""
+    """E-mail address and password. With a `code` of the second factor, the session is stepped up at once."""
 
     email = serializers.EmailField(max_length=254)
     password = serializers.CharField(max_length=MAX_CHARACTERS, trim_whitespace=False)
@@ -25,7 +25,7 @@ class RefreshIn(StrictSerializer):
 
 @extend_schema_serializer(component_name="InvitationAcceptance")
 class AcceptIn(StrictSerializer):
-    """The password: a new one, or the present one of somebody who has an account already."""
+    """The password: a new one, or the present one of a person who already has an account."""
 
     password = serializers.CharField(max_length=MAX_CHARACTERS, trim_whitespace=False)
     name = serializers.CharField(max_length=200, required=False, default="")
@@ -33,7 +33,7 @@ class AcceptIn(StrictSerializer):
 
 @extend_schema_serializer(component_name="PasswordReset")
 class ResetIn(StrictSerializer):
-    """Where to send the link."""
+    """The e-mail address that the link is sent to."""
 
     email = serializers.EmailField(max_length=254)
 
@@ -48,6 +48,6 @@ class ConfirmIn(StrictSerializer):
 
 @extend_schema_serializer(component_name="SecondFactorCode")
 class CodeIn(StrictSerializer):
-    """Six digits of the authenticator."""
+    """A code of six digits from the authenticator app."""
 
     code = serializers.RegexField(r"^[0-9]{6}\Z")

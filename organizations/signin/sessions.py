@@ -1,8 +1,8 @@
-"""Sessions and their refresh tokens, the same for first-party sign-in and for OAuth clients.
+"""Sessions and their refresh tokens, of first-party sign-in and of OAuth clients.
 
-A session is a family of refresh tokens, each good once. Using one again within the grace gives the very answer that was
-lost on the way (two tabs, a dropped connection); using it later means it was stolen, and ends the family and its access
-tokens. Rows are locked token first, session second.
+A session is a family of refresh tokens, each of which works once. Reuse within the grace period repeats the stored
+answer, for two tabs or a dropped connection. Later reuse means that the token was stolen: it ends the session, whose
+access tokens are then refused. Rows are locked in this order: token, session.
 """
 
 import json
@@ -23,7 +23,7 @@ from organizations.models import DeniedToken, RefreshToken, SignInSession, User
 IDLE = timedelta(days=14)
 ABSOLUTE = timedelta(days=90)
 GRACE = timedelta(seconds=10)
-# An access token may outlive its session by its own lifetime, the leeway of its verification, and clocks that differ.
+# An access token may outlive its session by its lifetime, the leeway of verification, and the difference of clocks.
 DENIED_FOR = tokens.LIFETIME + timedelta(seconds=120)
 
 PASSWORD = "password"  # noqa: S105  # an authentication class
@@ -35,7 +35,7 @@ _PURPOSE = "refresh-answer"
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """How a person proved who she is, and when: what the tokens say as acr, amr and auth_time."""
+    """How and when a person authenticated: the claims acr, amr and auth_time of the tokens."""
 
     acr: str
     amr: tuple[str, ...]
@@ -44,7 +44,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The one patient whose record the tokens of a session reach, in the one tenant where they count."""
+    """The one patient and the one tenant that the tokens of a session are limited to."""
 
     tenant_id: UUID
     patient: str
@@ -52,7 +52,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Redemption:
-    """A refresh token that is good: its locked row and session, and the answer already given if it was just used."""
+    """A valid refresh token: its locked row and session, and the answer already given if it was just used."""
 
     token: RefreshToken
     session: SignInSession
@@ -60,12 +60,12 @@ class Redemption:
 
 
 def new_refresh_token() -> str:
-    """Draw a refresh token: 256 bits and more, so that one SHA-256 is all its storage needs."""
+    """Return a new random refresh token of more than 256 bits, so one SHA-256 is enough to store it."""
     return f"{REFRESH_PREFIX}{random_text(48)}"
 
 
 def digest_of(token: str) -> str:
-    """What is stored of a refresh token."""
+    """Return the digest that is stored of a refresh token."""
     return sha256_hex(token.encode(errors="surrogatepass"))
 
 
@@ -80,12 +80,12 @@ def start(
     session_id: UUID | None = None,
     bound: Bound | None = None,
 ) -> SignInSession:
-    """This function will open a session; `scopes` None is for the first party only."""
-    chosen: dict[str, Any] = {"id": session_id} if session_id else {}
+    """Open a session. Only first-party sessions have `scopes` None, which does not limit the person's rights."""
+    optional: dict[str, Any] = {"id": session_id} if session_id else {}
     if bound is not None:
-        chosen |= {"bound_tenant_id": bound.tenant_id, "patient": bound.patient}
+        optional |= {"bound_tenant_id": bound.tenant_id, "patient": bound.patient}
     return SignInSession.objects.create(
-        **chosen,
+        **optional,
         user=user,
         client_id=client_id,
         scopes=scopes,
@@ -100,7 +100,7 @@ def start(
 
 @needs_transaction
 def store_refresh_token(session: SignInSession, *, token: str, at: datetime) -> None:
-    """This function will add a token to the session's family, by its digest."""
+    """Add a refresh token to the session; only its digest is stored."""
     RefreshToken.objects.create(
         digest=digest_of(token),
         session=session,
@@ -110,7 +110,7 @@ def store_refresh_token(session: SignInSession, *, token: str, at: datetime) -> 
 
 
 def access_token(session: SignInSession, *, at: datetime, scopes: list[str] | None = None) -> str:
-    """Sign an access token of the session; `scopes` narrows it further."""
+    """Sign an access token of the session; `scopes` limits it to some of the session's scopes."""
     granted = session.scopes if scopes is None else scopes
     return tokens.issue_access_token(
         subject_id=session.user_id,
@@ -129,10 +129,9 @@ def access_token(session: SignInSession, *, at: datetime, scopes: list[str] | No
 
 @needs_transaction
 def redeem(token: str, *, client_id: str, at: datetime) -> Redemption | None:
-    """This function will lock a refresh token and say whether it may be used now, by this client.
+    """Lock a refresh token and its session; return None if this client may not use the token now.
 
-    None means no; if that is because it was used before, its whole family has been ended meanwhile, so the caller must
-    let the transaction commit before it refuses.
+    Reuse, or a deactivated person, ends the session. So the caller must let the transaction commit before it refuses.
     """
     row = RefreshToken.objects.select_for_update().filter(digest=digest_of(token)).first()
     if row is None:
@@ -144,13 +143,13 @@ def redeem(token: str, *, client_id: str, at: datetime) -> Redemption | None:
         end(session, reason="user_inactive", at=at)
         return None
     if row.used_at is not None:
-        return _again(row, session, token, at)
+        return _repeat_or_end(row, session, token, at)
     if row.expires_at <= at or session.expires_at <= at:
         return None
     return Redemption(row, session, None)
 
 
-def _again(row: RefreshToken, session: SignInSession, token: str, at: datetime) -> Redemption | None:
+def _repeat_or_end(row: RefreshToken, session: SignInSession, token: str, at: datetime) -> Redemption | None:
     if row.sealed_answer is None or row.used_at is None or at - row.used_at > GRACE:
         end(session, reason="refresh_token_replayed", at=at)
         return None
@@ -160,7 +159,7 @@ def _again(row: RefreshToken, session: SignInSession, token: str, at: datetime) 
 
 @needs_transaction
 def mark_used(redeemed: Redemption, *, token: str, answer: dict[str, Any], at: datetime) -> None:
-    """This function will use a token up and keep the answer, sealed to that very token, for the seconds of grace."""
+    """Mark a token used and keep the answer for the grace period, sealed to this token."""
     row, session = redeemed.token, redeemed.session
     row.used_at = at
     row.sealed_answer = key_ring().seal(json.dumps(answer).encode(), purpose=_PURPOSE, place=token.encode())
@@ -171,14 +170,14 @@ def mark_used(redeemed: Redemption, *, token: str, answer: dict[str, Any], at: d
 
 @needs_transaction
 def end(session: SignInSession, *, reason: str, at: datetime) -> None:
-    """This function will end a session: no more refreshing, and its access tokens are refused at once."""
+    """End a session: its refresh tokens and access tokens are refused at once."""
     SignInSession.objects.filter(pk=session.pk, ended_at__isnull=True).update(ended_at=at, end_reason=reason)
     deny([str(session.pk)], at=at)
 
 
 @needs_transaction
 def end_all(user_id: UUID, *, reason: str, at: datetime, client_id: str | None = None) -> int:
-    """This function will end all sessions of a person (through one client, if named) and tell how many there were."""
+    """End all sessions of a person, or only those of one client, and return how many were ended."""
     of_client = Q() if client_id is None else Q(client_id=client_id)
     still_open = SignInSession.objects.select_for_update().filter(of_client, user_id=user_id, ended_at__isnull=True)
     found = list(still_open.order_by("id").values_list("id", flat=True))
@@ -189,13 +188,13 @@ def end_all(user_id: UUID, *, reason: str, at: datetime, client_id: str | None =
 
 @needs_transaction
 def deny(values: list[str], *, at: datetime) -> None:
-    """This function will have tokens refused by their `jti` or `sid` until they expire by themselves."""
+    """Have tokens refused by their `jti` or `sid` until they expire."""
     rows = [DeniedToken(value=value, expires_at=at + DENIED_FOR) for value in sorted(values)]
     DeniedToken.objects.bulk_create(rows, update_conflicts=True, unique_fields=["value"], update_fields=["expires_at"])
 
 
 def is_denied(*values: str) -> bool:
-    """Tell whether one of these token or session ids is on the list."""
+    """Return whether one of these token or session ids is denied."""
     return DeniedToken.objects.filter(value__in=values).exists()
 
 

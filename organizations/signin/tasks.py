@@ -1,4 +1,4 @@
-"""Background work of sign-in: mails go out, and what has expired is forgotten."""
+"""Background tasks of sign-in: send mails, and delete what has expired."""
 
 from datetime import timedelta
 
@@ -25,7 +25,7 @@ KEEP_ENDED = timedelta(days=30)
 
 @shared_task(name=mails.SEND_TASK, ignore_result=True, acks_late=False)
 def send_mails() -> None:
-    """Send what is due until nothing is left, ten batches at most."""
+    """Send due mails until none is left, in ten batches at most."""
     for _ in range(10):
         if mails.send_due({OutgoingMail.Kind.PASSWORD_RESET: resets.complete_mail}) == 0:
             return
@@ -33,7 +33,7 @@ def send_mails() -> None:
 
 @shared_task(name=SWEEP_TASK, ignore_result=True, acks_late=False)
 def sweep_credentials() -> None:
-    """Delete rows that no longer decide anything; run hourly."""
+    """Delete expired tokens, sessions, links, failure counts and mails, and retire expired signing keys; runs hourly."""
     at = clock.now()
     DeniedToken.objects.filter(expires_at__lt=at).delete()
     AuthorizationGrant.objects.filter(expires__lt=at - sessions.DENIED_FOR).delete()

@@ -1,4 +1,4 @@
-"""Second factors: time-based one-time passwords. Source: RFC 6238, with the defaults every authenticator app has."""
+"""Second factors: time-based one-time passwords. Source: RFC 6238, with the defaults of authenticator apps."""
 
 from datetime import datetime
 from uuid import UUID
@@ -27,26 +27,26 @@ class InvalidCode(Unauthenticated):
 
 
 class NoSecondFactor(Conflict):
-    """The person has not enrolled one."""
+    """The person has not enrolled a second factor."""
 
     code = "mfa_not_enrolled"
     title = "No second factor is enrolled."
 
 
 class AlreadyEnrolled(Conflict):
-    """There is a confirmed second factor; replacing it takes a sign-in with it."""
+    """A second factor is in force; only a session that has recently proved it may replace it."""
 
     code = "mfa_already_enrolled"
-    title = "A second factor is enrolled already; step up with it to replace it."
+    title = "A second factor is already enrolled; step up with it to replace it."
 
 
 @needs_transaction
 def enroll(user: User, *, may_replace: bool, at: datetime) -> tuple[str, str]:
-    """This function will draw a new secret, not in force until a first code proves it.
+    """Create a new secret, which comes into force with its first code.
 
-    :param may_replace: the caller has just proved the present factor.
-    :returns: the secret and its otpauth URI, for this one time.
-    :raises AlreadyEnrolled: a factor is in force and was not proved.
+    :param may_replace: the session has recently proved the present factor.
+    :returns: the secret and its otpauth URI, which cannot be read again.
+    :raises AlreadyEnrolled: a factor is in force, and `may_replace` is false.
     """
     present = TotpDevice.objects.select_for_update().filter(user=user).first()
     if present is not None and present.sealed_secret is not None and not may_replace:
@@ -60,29 +60,29 @@ def enroll(user: User, *, may_replace: bool, at: datetime) -> tuple[str, str]:
 
 
 def is_enrolled(user_id: UUID) -> bool:
-    """Tell whether a second factor is in force."""
+    """Return whether the user has a second factor in force."""
     return TotpDevice.objects.filter(user_id=user_id, sealed_secret__isnull=False).exists()
 
 
 def prove(user_id: UUID, *, code: str, at: datetime, first_use: bool = False) -> None:
-    """This function will check a code and use its time step up, so that it is good once.
+    """Check a code and use up its time step, so that each code works once.
 
-    :param first_use: a pending secret may be proved too, and comes in force.
-    :raises NoSecondFactor: there is none.
-    :raises InvalidCode: wrong, used or too old.
-    :raises AccountLocked: too many failures before.
+    :param first_use: a code of the pending secret is accepted too, and brings that secret into force.
+    :raises NoSecondFactor: no second factor is in force, or with `first_use` none is enrolled.
+    :raises InvalidCode: the code is wrong, used or too old.
+    :raises AccountLocked: there were too many failures before.
     """
     device = TotpDevice.objects.filter(user_id=user_id).first()
     if device is None or (device.sealed_secret is None and not first_use):
         raise NoSecondFactor
     subject = lockout.count("totp", str(user_id), at=at)
-    if not (_use_up(device, code, at) or (first_use and _bring_in_force(device, code, at))):
+    if not (_use_up(device, code, at) or (first_use and _bring_into_force(device, code, at))):
         raise InvalidCode
     lockout.clear(subject)
 
 
 def _use_up(device: TotpDevice, code: str, at: datetime) -> bool:
-    """The condition stands in the statement: two calls with one code are told apart by the database."""
+    """Use up the code's time step. The condition is part of the UPDATE, so only one of two calls with one code succeeds."""
     step = _matching_step(device, device.sealed_secret, code, at)
     if step is None:
         return False
@@ -90,7 +90,7 @@ def _use_up(device: TotpDevice, code: str, at: datetime) -> bool:
     return bool(unused.update(last_step=step))
 
 
-def _bring_in_force(device: TotpDevice, code: str, at: datetime) -> bool:
+def _bring_into_force(device: TotpDevice, code: str, at: datetime) -> bool:
     step = _matching_step(device, device.sealed_pending, code, at)
     if step is None:
         return False
@@ -104,6 +104,6 @@ def _matching_step(device: TotpDevice, sealed: bytes | memoryview | None, code: 
         return None
     secret = key_ring().open(bytes(sealed), purpose=_PURPOSE, place=device.pk.bytes).decode()
     totp, now = pyotp.TOTP(secret), int(at.timestamp()) // STEP_SECONDS
-    steps = [now + away for away in TOLERATED_STEPS]
+    steps = [now + offset for offset in TOLERATED_STEPS]
     matching = [step for step in steps if pyotp.utils.strings_equal(totp.generate_otp(step), code)]
     return matching[0] if matching else None

@@ -1,4 +1,4 @@
-"""HTTP of first-party sign-in. Tokens are answered bare, as OAuth's own answers are; everything else in the envelope."""
+"""Views of first-party sign-in. Public operations answer without the envelope, as OAuth does; the others with it."""
 
 from typing import Any
 
@@ -30,21 +30,21 @@ NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 
 
 class SignInViewSet(ApiViewSet):
-    """Base of the operations here: a body in, one action, no tenant."""
+    """Base of the sign-in viewsets: a body, one action, no tenant."""
 
     tag = "Sign-in"
 
     def body(self) -> dict[str, Any]:
-        """The checked body."""
+        """Return the validated body."""
         return read_body(self.request, self.operation)[0]
 
     def bare(self, given: Tokens) -> HttpResponse:
-        """Tokens as OAuth writes them; nobody may keep them."""
+        """Return tokens as OAuth writes them, with caching forbidden."""
         return envelopes.respond(orjson.dumps(given.as_json()), status=self.operation.status, headers=NO_STORE)
 
 
 class TokenViewSet(SignInViewSet):
-    """Sign in, stay in, sign out."""
+    """Sign in, refresh, sign out."""
 
     operation_ids = {"create": "signIn", "refresh": "refreshTokens", "revoke": "signOut"}
     operations = {
@@ -97,7 +97,7 @@ class TokenViewSet(SignInViewSet):
 
 
 class InvitationViewSet(SignInViewSet):
-    """Taking up an invited membership."""
+    """Acceptance of invitations."""
 
     operation_ids = {"accept": "acceptInvitation"}
     lookup_url_kwarg = "token"
@@ -105,7 +105,7 @@ class InvitationViewSet(SignInViewSet):
     operations = {
         "accept": Operation(
             "Accept an invitation and sign in",
-            "A new person sets a password; a person who has an account gives the present one.",
+            "A new person sets a password. A person who already has an account gives its password.",
             body=AcceptIn,
             answer=TokensOut,
             public=True,
@@ -122,12 +122,12 @@ class InvitationViewSet(SignInViewSet):
 
 
 class PasswordViewSet(SignInViewSet):
-    """Forgotten passwords."""
+    """Password resets."""
 
     operation_ids = {"reset": "requestPasswordReset", "confirm": "setPassword"}
     operations = {
         "reset": Operation(
-            "Ask for a link to set a new password",
+            "Request a link to set a new password",
             "The answer is the same whether the address is known or not.",
             body=ResetIn,
             answer=AcceptedOut,
@@ -138,7 +138,7 @@ class PasswordViewSet(SignInViewSet):
         ),
         "confirm": Operation(
             "Set a new password with the link's token",
-            "All sessions of the person end.",
+            "Ends all sessions of the person.",
             body=ConfirmIn,
             public=True,
             tenant="none",
@@ -173,7 +173,7 @@ class FactorViewSet(SignInViewSet):
     operations = {
         "enroll": Operation(
             "Enrol a TOTP authenticator",
-            "The secret is shown this once. It comes into force with the first code sent to `/v1/auth/mfa/verify`.",
+            "The secret is shown only once. It comes into force with the first code sent to `/v1/auth/mfa/verify`.",
             answer=FactorSecretOut,
             tenant="none",
             scope="",
@@ -184,7 +184,7 @@ class FactorViewSet(SignInViewSet):
         ),
         "verify": Operation(
             "Step up with a code of the second factor",
-            "Returns an access token with acr `mfa` and a fresh auth_time; the refresh token stays as it is.",
+            "Returns an access token with `acr` `mfa` and a new `auth_time`. The refresh token stays valid.",
             body=CodeIn,
             answer=TokensOut,
             tenant="none",

@@ -1,1 +1,1 @@
-"""What every page of the staff's admin stands on: sign-in, roles, the acting tenant, buttons, audit."""
+"""Foundation of the staff's admin: sign-in, roles, the acting tenant, buttons, audit."""

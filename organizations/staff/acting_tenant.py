@@ -1,6 +1,6 @@
-"""The acting tenant: the one tenant whose own rows a member of staff may look at now, for a stated reason and half an hour.
+"""The acting tenant: the one tenant whose rows a member of staff may read for 30 minutes, for a stated reason.
 
-Source: HIPAA 45 CFR 164.312(a)(2)(ii), emergency access; contract, organizations "What breaks" (Django admin).
+Source: HIPAA 45 CFR 164.312(a)(2)(ii), emergency access.
 """
 
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ _KEY = "acting_tenant"
 
 
 @dataclass(frozen=True, slots=True)
-class Acting:
-    """The tenant a member of staff works on, until when, and why."""
+class ActingTenant:
+    """The tenant that a member of staff works in, with the end of the access and its reason."""
 
     access_id: UUID
     tenant_id: UUID
@@ -36,11 +36,11 @@ class Acting:
     reason: str
 
 
-def begin(request: HttpRequest, tenant: Tenant, *, reason: str, at: datetime) -> Acting:
-    """This function will open a tenant to this session; the tenant's ledger and the security log both hear of it."""
+def begin(request: HttpRequest, tenant: Tenant, *, reason: str, at: datetime) -> ActingTenant:
+    """Open a tenant to this session, and record the access in the tenant's ledger and in the security log."""
     if current(request) is not None:
         end(request, at=at)
-    chosen = Acting(uuid7(), tenant.id, tenant.name, at + LASTS, reason)
+    chosen = ActingTenant(uuid7(), tenant.id, tenant.name, at + LASTS, reason)
     fact = StaffAccessStarted(staff_role=role_of(request.user), reason=reason, expires_at=rfc3339(chosen.until))
     _record(request, chosen, fact, "staff_access_started", at)
     request.session[_KEY] = {
@@ -54,15 +54,15 @@ def begin(request: HttpRequest, tenant: Tenant, *, reason: str, at: datetime) ->
 
 
 def end(request: HttpRequest, *, at: datetime) -> None:
-    """This function will close the tenant to this session again; without one there is nothing to do."""
+    """End this session's access to its acting tenant, if it has one."""
     chosen = current(request)
     request.session.pop(_KEY, None)
     if chosen is not None:
         _record(request, chosen, StaffAccessEnded(), "staff_access_ended", at)
 
 
-def current(request: HttpRequest) -> Acting | None:
-    """The acting tenant of this session, None when there is none or its time is over."""
+def current(request: HttpRequest) -> ActingTenant | None:
+    """Return the acting tenant of this session; None if there is none or its time is over."""
     kept: dict[str, Any] | None = request.session.get(_KEY)
     if kept is None:
         return None
@@ -70,10 +70,10 @@ def current(request: HttpRequest) -> Acting | None:
     access_id = parse_uuid(kept["access"])
     if tenant_id is None or access_id is None or until <= now():
         return None
-    return Acting(access_id, tenant_id, kept["name"], until, kept["reason"])
+    return ActingTenant(access_id, tenant_id, kept["name"], until, kept["reason"])
 
 
-def _record(request: HttpRequest, chosen: Acting, fact: ledger.EventType, code: str, at: datetime) -> None:
+def _record(request: HttpRequest, chosen: ActingTenant, fact: ledger.EventType, code: str, at: datetime) -> None:
     actor = audit.staff_actor(request, chosen.tenant_id)
     with transaction.atomic():
         with tenant_context(chosen.tenant_id):

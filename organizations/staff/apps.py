@@ -1,10 +1,10 @@
-"""Django's admin with the staff's own site in place of the stock one."""
+"""Configuration of Django's admin with the staff's own site."""
 
 from django.contrib.admin.apps import AdminConfig
 
 
 class StaffAdminConfig(AdminConfig):
-    """Named in INSTALLED_APPS instead of `django.contrib.admin`."""
+    """Listed in INSTALLED_APPS instead of `django.contrib.admin`."""
 
     default = False
     default_site = "organizations.staff.site.StaffSite"

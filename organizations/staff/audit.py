@@ -1,4 +1,4 @@
-"""Who of the staff did what, and why: a fact in the tenant's ledger, and the line Django's history pages show."""
+"""Audit of changes by staff: an event in the tenant's ledger, an entry of Django's history, and the security log."""
 
 import ipaddress
 from datetime import datetime
@@ -24,7 +24,7 @@ REASON_LENGTH = 300
 
 
 def staff_actor(request: HttpRequest, tenant_id: UUID | None = None) -> Actor:
-    """The member of staff as an actor. The platform acts, and the ledger names the person by id."""
+    """Return the member of staff as an actor: the platform acts, and the ledger names the person by id."""
     user: Any = request.user
     subject = Subject(id=user.pk, kind=SubjectKind.SYSTEM, credential=f"staff:{role_of(user)}")
     request_id = str(getattr(request, "request_id", ""))
@@ -39,7 +39,7 @@ def staff_actor(request: HttpRequest, tenant_id: UUID | None = None) -> Actor:
 
 @needs_transaction
 def note(request: HttpRequest, actor: Actor, *, action: str, row: Model, reason: str, at: datetime) -> None:
-    """This function will record a change by staff with its reason, in the transaction of the change."""
+    """Record a change by staff with its reason, in the transaction of the change."""
     fact = StaffActionPerformed(
         action=action,
         target_type=str(row._meta.model_name),
@@ -53,7 +53,7 @@ def note(request: HttpRequest, actor: Actor, *, action: str, row: Model, reason:
 
 
 def log_security(request: HttpRequest, code: str, *, subject: str = "", tenant_id: UUID | None = None) -> None:
-    """This function will add a line to the security log."""
+    """Add an entry to the security log."""
     SecurityLogEntry.objects.create(
         code=code,
         subject=subject,
@@ -66,7 +66,7 @@ def log_security(request: HttpRequest, code: str, *, subject: str = "", tenant_i
 
 
 def address_of(request: HttpRequest) -> str | None:
-    """The network address of the browser, None where it is not an address (a socket)."""
+    """Return the IP address of the browser; None if the connection has none, as with a Unix socket."""
     try:
         return str(ipaddress.ip_address(str(request.META.get("REMOTE_ADDR", ""))))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Buttons: the only way the admin changes anything. Each asks for a reason and calls one action of the app."""
+"""Buttons, the only way the admin changes data. Each asks for a reason and calls one action of the app."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from .roles import Permission
 
 
 class ReasonForm(forms.Form):
-    """What every button asks for."""
+    """The reason, which every button asks for."""
 
     reason = forms.CharField(
         max_length=REASON_LENGTH,
         min_length=5,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
-        help_text="Kept for good in the audit, where the tenant can read it. No names of patients or other persons.",
+        help_text="Kept permanently in the audit trail, where the tenant can read it. Do not name patients or other persons.",
     )
 
     field_order: Any = None
@@ -32,22 +32,22 @@ class ReasonForm(forms.Form):
 
 
 class ConfirmedForm(ReasonForm):
-    """For what cannot be undone: the name of the row has to be typed."""
+    """Reason and typed name, for a change that cannot be undone."""
 
     confirmation = forms.CharField(max_length=200, widget=UnfoldAdminTextInputWidget())
     expected = ""
 
     def clean_confirmation(self) -> str:
-        """Compare with the name on the page."""
+        """Require the name that the page shows."""
         typed: str = self.cleaned_data["confirmation"]
         if typed != self.expected:
-            raise forms.ValidationError("This is not the name of it.")
+            raise forms.ValidationError("Type the name exactly as shown.")
         return typed
 
 
 @dataclass(frozen=True, slots=True)
 class ButtonClick:
-    """One pressed button: who, on which locked row, with what, when. `user` is the member of staff."""
+    """One click: the actor, the member of staff (`user`), the locked row, the form's data and the time."""
 
     actor: Actor
     user: Any
@@ -58,7 +58,7 @@ class ButtonClick:
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A change a page offers. `run` calls an action inside a transaction; `shown` tells whether the row's state fits."""
+    """A change that a page offers. `run` calls an action in a transaction; `shown` checks the row's state."""
 
     name: str
     label: str

@@ -1,4 +1,4 @@
-"""Columns that several pages share: states as coloured labels, JSON in readable lines, bars."""
+"""Columns shared by several pages: coloured labels of states, indented JSON, bars of quotas."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from organizations.plans import STORAGE_BYTES
 
-Shown = TypeVar("Shown", bound=Callable[..., Any])
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 STATUS_COLOURS = {
     "active": "success",
@@ -32,34 +32,34 @@ STATUS_COLOURS = {
 
 def column(
     *, description: str, ordering: str = "", label: bool | Mapping[str, str] = False, boolean: bool = False
-) -> Callable[[Shown], Shown]:
-    """Name a method as a column: its heading, what it sorts by, and whether the theme shows it as a label or a tick."""
-    marks: dict[str, Any] = {"short_description": description}
-    marks |= {"admin_order_field": ordering} if ordering else {}
-    marks |= {"label": label} if label else {}
-    marks |= {"boolean": True} if boolean else {}
+) -> Callable[[Method], Method]:
+    """Declare a method as a column: its heading, its sort field, and whether it is shown as a label or a tick."""
+    attributes: dict[str, Any] = {"short_description": description}
+    attributes |= {"admin_order_field": ordering} if ordering else {}
+    attributes |= {"label": label} if label else {}
+    attributes |= {"boolean": True} if boolean else {}
 
-    def mark(method: Shown) -> Shown:
-        for name, value in marks.items():
+    def decorate(method: Method) -> Method:
+        for name, value in attributes.items():
             setattr(method, name, value)
         return method
 
-    return mark
+    return decorate
 
 
 def words(values: Any) -> str:
-    """A list of words in one line."""
+    """Return the values in one line, separated by commas; a dash if there are none."""
     return ", ".join(str(value) for value in values) or "–"
 
 
 def json_lines(value: Any) -> SafeString:
-    """JSON, indented."""
+    """Return a value as indented JSON."""
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
     return format_html('<pre style="white-space: pre-wrap; overflow-wrap: anywhere">{}</pre>', text)
 
 
 def bars(quotas: list[dict[str, Any]]) -> SafeString:
-    """Quotas with how much of each is used."""
+    """Return a bar for each quota that shows how much of it is used."""
     return render_to_string("staff/usage.html", {"bars": [_bar(quota) for quota in quotas]})
 
 

@@ -1,4 +1,4 @@
-"""A filtered list as CSV that no spreadsheet mistakes for formulas. Source: OWASP ASVS 5.0, 1.2.10."""
+"""Export of a list as CSV, with protection against formula injection. Source: OWASP ASVS 5.0, 1.2.10."""
 
 import csv
 import io
@@ -17,13 +17,13 @@ _STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "＝", "＋
 
 
 def neutral(value: Any) -> str:
-    """Write a value as text; what a spreadsheet would run begins with an apostrophe, also behind spaces."""
+    """Return a value as text; an apostrophe is put before what a spreadsheet would run, even after spaces."""
     text = "" if value is None else rfc3339(value) if isinstance(value, datetime) else str(value)
     return f"'{text}" if text.lstrip(" \u00a0").startswith(_STARTS_A_FORMULA) else text
 
 
 def as_csv(columns: Iterable[Any], rows: Iterable[Model], page: Any) -> str:
-    """Write the rows as the list page shows them, headings first."""
+    """Return the rows as CSV, with the columns and headings of the list page."""
     names = [name for name in columns if name != "action_checkbox"]
     out = io.StringIO()
     writer = csv.writer(out)

@@ -1,4 +1,4 @@
-"""What the first page of the staff's admin shows of tenants, credentials and refusals: numbers over all tenants."""
+"""Numbers over all tenants for the first page of the staff's admin: tenants, credentials, refusals."""
 
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -23,19 +23,19 @@ def tenants_by_status() -> list[dict[str, Any]]:
 
 
 def refusals(at: datetime) -> dict[str, Any]:
-    """Count the refused requests of the last day, with the six most frequent codes."""
+    """Count the refused requests of the last 24 hours, with the six most frequent codes."""
     refused = SecurityLogEntry.objects.filter(~Q(code__startswith="staff_"), at__gte=at - _DAY)
     codes = refused.values_list("code").annotate(number=Count("id")).order_by("-number", "code")[:6]
     return {"total": refused.count(), "codes": list(codes)}
 
 
 def expiring_keys(at: datetime) -> dict[str, Any]:
-    """Count the API keys that expire within thirty days, and show the first eight."""
+    """Count the API keys that expire within 30 days, and return the first eight."""
     rows = ApiKey.objects.filter(status__in=["active", "rotating"], expires_at__lte=at + _SOON)
     shown = rows.select_related("tenant").defer("digest").order_by("expires_at", "id")[:8]
     return {"total": rows.count(), "rows": list(shown)}
 
 
 def waiting_clients() -> int:
-    """Count the OAuth clients that nobody has approved yet."""
+    """Count the OAuth clients that are not approved yet."""
     return int(OAuthApplication.objects.filter(approved_at=None).count())

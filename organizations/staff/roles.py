@@ -1,4 +1,4 @@
-"""What each role of the platform's staff may see and do in the admin: one table, asked by every page and button."""
+"""What each staff role may see and do in the admin. Every page and every button checks these tables."""
 
 from enum import StrEnum
 from typing import Any
@@ -7,7 +7,7 @@ from organizations.models import StaffRole
 
 
 class Area(StrEnum):
-    """A group of pages."""
+    """A group of pages that a role may see."""
 
     PEOPLE = "people"
     ORGANIZATIONS = "organizations"
@@ -28,7 +28,7 @@ class Area(StrEnum):
 
 
 class Permission(StrEnum):
-    """A kind of change."""
+    """A kind of change that a role may make."""
 
     PROVISION_TENANTS = "tenants.provision"
     STOP_TENANTS = "tenants.suspend"
@@ -74,17 +74,17 @@ _DOES: dict[str, frozenset[Permission]] = {
 
 
 def role_of(user: Any) -> str:
-    """The staff role of whoever is signed in, "" for everybody else."""
+    """Return the staff role of a user; "" if the user is not active staff."""
     if not (getattr(user, "is_active", False) and getattr(user, "is_staff", False)):
         return ""
     return str(user.staff_role)
 
 
 def sees(user: Any, area: Area) -> bool:
-    """Tell whether this member of staff may look at an area."""
+    """Return whether a user may see an area."""
     return area in _SEES.get(role_of(user), frozenset())
 
 
 def does(user: Any, permission: Permission) -> bool:
-    """Tell whether this member of staff may make a kind of change."""
+    """Return whether a user may make a kind of change."""
     return permission in _DOES.get(role_of(user), frozenset())

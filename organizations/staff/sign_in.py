@@ -1,4 +1,4 @@
-"""Signing in to the admin: the platform's own password check and second factor, its lock, and an idle limit."""
+"""Sign-in to the admin: the platform's password check, second factor and lockout, and an idle limit."""
 
 from datetime import timedelta
 from typing import Any
@@ -26,7 +26,7 @@ _REFUSED = "The e-mail address, the password or the code is wrong."
 
 
 class StaffSignInForm(forms.Form):
-    """Address, password, and a code for those who have a second factor. Every refusal reads the same but the lock."""
+    """E-mail address, password and, if enrolled, a code. All refusals read the same, except for a lockout."""
 
     username = forms.EmailField(
         label="E-mail address",
@@ -40,7 +40,7 @@ class StaffSignInForm(forms.Form):
         widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "current-password"}),
     )
     code = forms.CharField(
-        label="Code of your authenticator app",
+        label="Code from your authenticator app",
         required=False,
         max_length=10,
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "one-time-code", "inputmode": "numeric"}),
@@ -53,15 +53,15 @@ class StaffSignInForm(forms.Form):
         self.user: Any = None
 
     def clean(self) -> dict[str, Any]:
-        """Prove who signs in.
+        """Authenticate the member of staff.
 
-        :raises ValidationError: not proven, not staff, or locked.
+        :raises ValidationError: a credential is wrong, the person is not staff, or sign-in is locked.
         """
         data: dict[str, Any] = self.cleaned_data
         if self.request is None or not data.get("username") or not data.get("password"):
             return data
         try:
-            self.user = _prove(self.request, data["username"], data["password"], data.get("code", "").strip())
+            self.user = _authenticate(self.request, data["username"], data["password"], data.get("code", "").strip())
         except TooMany as refusal:
             audit.log_security(self.request, refusal.code)
             raise forms.ValidationError(f"{refusal.title} {refusal.detail}", code="locked") from refusal
@@ -71,17 +71,17 @@ class StaffSignInForm(forms.Form):
         return data
 
     def get_user(self) -> Any:
-        """The member of staff who proved to be himself."""
+        """Return the authenticated member of staff."""
         return self.user
 
 
 class NotStaff(PlatformError):
-    """The password is right, but there is nothing here for this person."""
+    """The credentials are right, but the person is not staff."""
 
     code = "not_staff"
 
 
-def _prove(request: HttpRequest, email: str, password: str, code: str) -> Any:
+def _authenticate(request: HttpRequest, email: str, password: str, code: str) -> Any:
     at = now()
     bucket = key_ring().digest(audit.address_of(request) or "", purpose="sign-in-limit")
     if not ratelimits.take(ratelimits.POLICIES[PER_ADDRESS], bucket).allowed:
@@ -96,28 +96,28 @@ def _prove(request: HttpRequest, email: str, password: str, code: str) -> Any:
 
 
 class OwnPasswordForm(AdminOwnPasswordChangeForm):  # type: ignore[misc]  # the theme has no types
-    """A new password for whoever is signed in, set as everywhere else: all tokens end and a mail tells of it."""
+    """Change of the user's own password by the platform's action: all tokens end and a mail confirms the change."""
 
     def save(self, commit: bool = True) -> Any:
-        """Set it."""
+        """Set the new password."""
         with transaction.atomic():
             passwords.change(self.user, password=self.cleaned_data["new_password1"], at=now())
         return self.user
 
 
 def mark_signed_in(request: HttpRequest) -> None:
-    """This function will make the session one of the admin; one from the OAuth pages never is."""
+    """Mark the session as opened in the admin; a session of the OAuth pages is never marked."""
     request.session[_SEEN] = now().timestamp()
     audit.log_security(request, "staff_signed_in", subject=str(request.user.pk))
 
 
 def is_present(request: HttpRequest) -> bool:
-    """Tell whether the session was opened here and used within the idle limit."""
+    """Return whether the session was opened in the admin and used within the idle limit."""
     seen = request.session.get(_SEEN)
     return seen is not None and now().timestamp() - float(seen) < IDLE.total_seconds()
 
 
 def touch(request: HttpRequest) -> None:
-    """This function will note that the session is in use; at most twice a minute, to spare the table."""
+    """Record that the session is in use, at most once in 30 s to save writes."""
     if now().timestamp() - float(request.session.get(_SEEN, 0)) > 30:
         request.session[_SEEN] = now().timestamp()

@@ -1,4 +1,4 @@
-"""The admin site of the platform's staff: own sign-in, idle limit, and the page where the acting tenant is chosen."""
+"""The admin site of the platform's staff: its sign-in, its idle limit, and the page that chooses the acting tenant."""
 
 from typing import Any, cast
 
@@ -26,7 +26,7 @@ MOST_TENANTS = 20
 
 
 class ActingForm(forms.Form):
-    """Which tenant, and why."""
+    """The acting tenant and the reason of the access."""
 
     tenant = forms.UUIDField(error_messages={"required": "Choose a tenant.", "invalid": "Choose a tenant."})
     reason = forms.CharField(
@@ -35,7 +35,7 @@ class ActingForm(forms.Form):
 
 
 class StaffSite(UnfoldAdminSite):  # type: ignore[misc]  # the theme has no types
-    """Named by `StaffAdminConfig`."""
+    """The staff's admin site; `StaffAdminConfig` installs it."""
 
     login_template = "staff/sign_in.html"
     index_title = "Overview"
@@ -45,16 +45,16 @@ class StaffSite(UnfoldAdminSite):  # type: ignore[misc]  # the theme has no type
         self.login_form = sign_in.StaffSignInForm
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
-        """Take up pages that name an area of the staff's roles; those that libraries bring have none and stay away."""
+        """Register only pages that name an area; pages of libraries name none and are left out."""
         if admin_class is not None and issubclass(admin_class, StaffAdmin):
             super().register(model_or_iterable, admin_class, **options)
 
     def has_permission(self, request: HttpRequest) -> bool:
-        """Let in staff with a role whose session was opened here and is in use."""
+        """Admit staff whose session was opened in the admin and is not idle."""
         return bool(role_of(request.user)) and sign_in.is_present(request)
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
-        """Note on the way through that the session is in use."""
+        """Wrap a view so that each request records the session's use."""
         guarded = super().admin_view(view, cacheable)
 
         def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -66,21 +66,21 @@ class StaffSite(UnfoldAdminSite):  # type: ignore[misc]  # the theme has no type
         return inner
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Sign in, and mark the session."""
+        """Sign in, and mark the session as opened in the admin."""
         response: HttpResponse = super().login(request, extra_context)
         if request.method == "POST" and response.status_code == 302 and role_of(request.user):
             sign_in.mark_signed_in(request)
         return response
 
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """End the acting tenant's time with the session."""
+        """End the access to the acting tenant, and sign out."""
         if request.method == "POST" and role_of(request.user):
             acting_tenant.end(request, at=now())
         response: HttpResponse = super().logout(request, extra_context)
         return response
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Set one's own password by the platform's action, which also ends every token of the person."""
+        """Change the user's own password by the platform's action, which also ends all tokens of the user."""
         view = PasswordChangeView.as_view(
             form_class=sign_in.OwnPasswordForm,
             success_url=reverse("admin:password_change_done"),
@@ -90,28 +90,28 @@ class StaffSite(UnfoldAdminSite):  # type: ignore[misc]  # the theme has no type
         return cast("HttpResponse", view(request))
 
     def extra_urls(self) -> list[URLPattern]:
-        """Addresses of the picker."""
+        """Return the addresses of the page that chooses the acting tenant."""
         return [
             path("acting-tenant/", self.admin_view(self.acting_view), name="acting_tenant"),
             path("acting-tenant/end/", self.admin_view(require_POST(self.acting_end_view)), name="acting_tenant_end"),
         ]
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        """Every page knows the acting tenant, for the banner, and the role."""
+        """Give every page the acting tenant, for the banner, and the user's staff role."""
         context: dict[str, Any] = super().each_context(request)
         if self.has_permission(request):
             context |= {"acting": acting_tenant.current(request), "staff_role": role_of(request.user)}
         return context
 
     def acting_view(self, request: HttpRequest) -> HttpResponse:
-        """Find a tenant, say why, and open it for half an hour."""
+        """Search for a tenant and open it for 30 minutes, with a reason."""
         form = ActingForm(request.POST if request.method == "POST" else None)
         if request.method == "POST" and form.is_valid():
             tenant = Tenant.objects.filter(pk=form.cleaned_data["tenant"]).first()
             if tenant is not None:
                 acting_tenant.begin(request, tenant, reason=form.cleaned_data["reason"], at=now())
-                messages.success(request, f"You now see the rows of {tenant.name}.")
-                return HttpResponseRedirect(_onward(request))
+                messages.success(request, f"You now see the data of {tenant.name}.")
+                return HttpResponseRedirect(_next_address(request))
             form.add_error("tenant", "There is no such tenant.")
         wanted = request.GET.get("tenant", "") or str(form.data.get("tenant", ""))
         search = request.GET.get("q", "").strip()
@@ -128,9 +128,9 @@ class StaffSite(UnfoldAdminSite):  # type: ignore[misc]  # the theme has no type
         return TemplateResponse(request, "staff/acting_tenant.html", context)
 
     def acting_end_view(self, request: HttpRequest) -> HttpResponse:
-        """Close the tenant again."""
+        """End the access to the acting tenant."""
         acting_tenant.end(request, at=now())
-        messages.success(request, "No tenant is open any more.")
+        messages.success(request, "The access to the tenant has ended.")
         return HttpResponseRedirect(reverse("admin:index"))
 
 
@@ -148,7 +148,7 @@ def _tenants(search: str, wanted: str) -> list[Model]:
     return list(rows.order_by("-created_at", "-id")[:MOST_TENANTS])
 
 
-def _onward(request: HttpRequest) -> str:
+def _next_address(request: HttpRequest) -> str:
     address = request.GET.get("next", "")
     allowed = url_has_allowed_host_and_scheme(address, allowed_hosts=None, require_https=request.is_secure())
     return address if allowed and address.startswith("/admin/") else reverse("admin:index")

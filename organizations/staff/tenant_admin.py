@@ -1,6 +1,6 @@
-"""The two bases of all admin pages: read-only lists with buttons, and the same for what belongs to one tenant.
+"""The two base classes of admin pages: read-only lists with buttons, for global tables and for tables of tenants.
 
-A page names its `area`; whoever's role does not see the area gets 403. Rows are changed by buttons alone.
+A page names its `area`; a user whose role does not see the area gets 403. Only buttons change rows.
 """
 
 from collections.abc import Callable, Sequence
@@ -47,54 +47,55 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
     show_full_result_count = False
     view_on_site = False
 
-    # -- who ---------------------------------------------------------------------------------------------------------
+    # -- permissions -------------------------------------------------------------------------------------------------
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Show the page's link to those who see its area."""
+        """Show the page's link to roles that see its area."""
         return sees(request.user, self.area)
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Open the page to those who see its area."""
+        """Open the page to roles that see its area."""
         return sees(request.user, self.area)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Nothing is added by a bare form."""
+        """Refuse Django's add form: rows are added by actions."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Nothing is changed by a bare form."""
+        """Refuse Django's change form: rows are changed by buttons."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Nothing is deleted."""
+        """Refuse Django's deletion."""
         return False
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        """Let a list be narrowed by its filters only, as they ask: Django would take any field and any question.
+        """Allow only the lookups that the list's own filters use; Django would allow any lookup of any field.
 
-        Those tell the start of a kept digest, and some break at the database (`__range` of one value, `__regex`).
+        Some lookups would reveal the start of a stored digest, and some fail in the database (`__range` of one value,
+        `__regex`).
         """
         fields = {field.name for field in self.opts.get_fields()} | {
             field.attname for field in self.opts.concrete_fields
         }
-        offered = {_filtered(one) for one in self.list_filter}
-        name, _, question = lookup.partition("__")
-        if name == self.date_hierarchy and question in DAYS:
-            return value.isascii() and value.isdigit() and int(value[:9]) < MAXYEAR  # Django looks at the year after
-        if name in fields and (name not in offered or question not in LOOKUPS):
+        offered = {_filter_parameter(one) for one in self.list_filter}
+        name, _, operator = lookup.partition("__")
+        if name == self.date_hierarchy and operator in DAYS:
+            return value.isascii() and value.isdigit() and int(value[:9]) < MAXYEAR  # Django computes the next year
+        if name in fields and (name not in offered or operator not in LOOKUPS):
             return False
         allowed: bool = super().lookup_allowed(lookup, value, request)
         return allowed
 
     @column(description="Status", ordering="status", label=columns.STATUS_COLOURS)
     def status_label(self, row: Any) -> str:
-        """The state as a coloured label."""
+        """The status as a coloured label."""
         return str(row.status)
 
     # -- addresses ---------------------------------------------------------------------------------------------------
 
     def get_urls(self) -> list[URLPattern]:
-        """Add the export and one address for each button."""
+        """Add the addresses of the export and of the buttons."""
         name = f"{self.opts.app_label}_{self.opts.model_name}"
         view = self.admin_site.admin_view
         return [
@@ -105,16 +106,16 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         ]
 
     def further_urls(self) -> list[URLPattern]:
-        """Addresses that only this page has."""
+        """Return addresses that only this page has."""
         return []
 
     def _link(self, kind: str, *arguments: Any) -> str:
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{kind}", args=arguments)
 
-    # -- looking -----------------------------------------------------------------------------------------------------
+    # -- reading -----------------------------------------------------------------------------------------------------
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """The list, with a link that exports it as it is filtered."""
+        """Show the list, with a link that exports the filtered rows."""
         response: HttpResponse = super().changelist_view(request, extra_context)
         if isinstance(response, TemplateResponse) and response.context_data is not None:
             address = f"{self._link('export')}?{request.GET.urlencode()}"
@@ -127,7 +128,7 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """The page of one row, with the buttons its state and the viewer's role allow."""
+        """Show one row, with the buttons that its state and the user's role allow."""
         row = kwargs.get("obj")
         if row is not None:
             context["actions_detail"] = [*self.links(request, row), *self._buttons_of(request, row)]
@@ -135,23 +136,23 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         return response
 
     def links(self, request: HttpRequest, row: Any) -> list[dict[str, Any]]:
-        """Further links on the page of one row."""
+        """Return further links for the page of one row."""
         return []
 
     def _buttons_of(self, request: HttpRequest, row: Any) -> list[dict[str, Any]]:
-        found = [
+        actions = [
             link_action(button.label, self._link("button", row.pk, button.name), icon=button.icon, danger=button.danger)
             for button in self.buttons
             if does(request.user, button.permission) and button.shown(row)
         ]
-        if len(found) < MENU_FROM:
-            return found
-        return [{"title": "Actions", "icon": "bolt", "variant": ActionVariant.DEFAULT, "attrs": {}, "items": found}]
+        if len(actions) < MENU_FROM:
+            return actions
+        return [{"title": "Actions", "icon": "bolt", "variant": ActionVariant.DEFAULT, "attrs": {}, "items": actions}]
 
     def export_view(self, request: HttpRequest) -> HttpResponse:
-        """The list as it is filtered, as CSV; in one piece, because a stream would outlive the transaction.
+        """Return the filtered list as CSV, in one piece because a stream would outlive the transaction.
 
-        :raises BadRequest: it is filtered by what the list cannot be, so that a whole list is not taken for a part.
+        :raises BadRequest: a filter is not valid; the whole list must not be taken for a filtered one.
         """
         if not self.has_view_permission(request):
             raise PermissionDenied
@@ -173,26 +174,26 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
     # -- changing ----------------------------------------------------------------------------------------------------
 
     def named(self, row: Any) -> str:
-        """What a button's page calls the row."""
+        """Return the name of the row in the title of a button's page."""
         return str(row)
 
     def tenant_of(self, row: Any) -> UUID | None:
-        """The tenant in whose ledger a change of this row is told; None is the platform's own."""
+        """Return the tenant in whose ledger a change of this row is recorded; None for the platform's own ledger."""
         return getattr(row, "tenant_id", None)
 
     def locked(self, key: Any) -> Any:
-        """The row a button works on, held until the transaction ends."""
+        """Return the row that a button changes, locked until the transaction ends."""
         return self.model._base_manager.select_for_update(no_key=True).get(pk=key)
 
     def button_view(self, request: HttpRequest, object_id: str, button: str) -> HttpResponse:
-        """Ask for the reason, then run the button's action and go back to the row."""
+        """Ask for the reason, run the button's action, and return to the row."""
         chosen = next((one for one in self.buttons if one.name == button), None)
         row = self.get_object(request, unquote(object_id))
         if row is None or chosen is None or not self.has_view_permission(request):
             raise Http404
         if not does(request.user, chosen.permission):
             raise PermissionDenied
-        form = _filled(chosen.form, request, row)
+        form = _form_of(chosen.form, request, row)
         if request.method == "POST" and form.is_valid():
             try:
                 message = self._click(request, chosen, row, form.cleaned_data)
@@ -212,12 +213,12 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         }
         return TemplateResponse(request, "staff/button.html", context)
 
-    def _click(self, request: HttpRequest, button: Button, found: Any, data: dict[str, Any]) -> str:
-        tenant_id = self.tenant_of(found)
+    def _click(self, request: HttpRequest, button: Button, shown: Any, data: dict[str, Any]) -> str:
+        tenant_id = self.tenant_of(shown)
         actor = audit.staff_actor(request, tenant_id)
         with transaction.atomic(), tenant_context(tenant_id or audit.PLATFORM):
-            at = now()  # no earlier: what is projected bears it, and exports wait for open transactions
-            row = self.locked(found.pk)
+            at = now()  # inside the transaction: projected resources carry it, and exports wait for open transactions
+            row = self.locked(shown.pk)
             message = button.run(ButtonClick(actor, request.user, row, data, at))
             action = f"{self.opts.model_name}.{button.name}"
             audit.note(request, actor, action=action, row=row, reason=data["reason"], at=at)
@@ -225,30 +226,30 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
 
 
 class TenantAdmin(StaffAdmin):
-    """Pages of a table whose rows belong to tenants: closed until there is an acting tenant, then only that one's rows.
+    """Pages of a table whose rows belong to tenants. Without an acting tenant they redirect to the choice of one.
 
-    Every view of the page, with the rendering of its template, runs in one transaction bound to that tenant, so the
-    database itself keeps other tenants' rows away; the filter in the query is the first wall.
+    Every view, with the rendering of its template, runs in one transaction bound to the acting tenant. So row security
+    keeps other tenants' rows away, in addition to the filter in the query.
     """
 
     tenant_field: ClassVar[str] = "tenant_id"
 
     def get_urls(self) -> list[URLPattern]:
-        """Bind every address of the page."""
+        """Bind every view of the page to the acting tenant."""
         patterns = super().get_urls()
         for pattern in patterns:
-            if pattern.name is not None:  # the nameless one only redirects
-                pattern.callback = _bound(self, pattern.callback)
+            if pattern.name is not None:  # the pattern without a name only redirects
+                pattern.callback = _bound_to_tenant(self, pattern.callback)
         return patterns
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Keep the acting tenant's rows."""
+        """Narrow the rows to those of the acting tenant."""
         chosen = acting_tenant.current(request)
         rows: QuerySet[Any] = super().get_queryset(request)
         return rows.filter(**{self.tenant_field: chosen.tenant_id}) if chosen else rows.none()
 
 
-def _bound(page: TenantAdmin, view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def _bound_to_tenant(page: TenantAdmin, view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not page.admin_site.has_permission(request):
             return view(request, *args, **kwargs)
@@ -269,12 +270,12 @@ def _bound(page: TenantAdmin, view: Callable[..., HttpResponse]) -> Callable[...
 
 
 def link_action(title: str, address: str, *, icon: str = "", danger: bool = False) -> dict[str, Any]:
-    """One button in the head of a page, in the theme's form."""
+    """Return a button for the head of a page, as the theme expects it."""
     variant = ActionVariant.DANGER if danger else ActionVariant.DEFAULT
     return {"title": title, "path": address, "icon": icon, "variant": variant, "attrs": {}, "dialog": None}
 
 
-def _filled(kind: type[ReasonForm], request: HttpRequest, row: Model) -> ReasonForm:
+def _form_of(kind: type[ReasonForm], request: HttpRequest, row: Model) -> ReasonForm:
     form = kind(request.POST if request.method == "POST" else None)
     if isinstance(form, ConfirmedForm):
         form.expected = str(row)
@@ -283,15 +284,15 @@ def _filled(kind: type[ReasonForm], request: HttpRequest, row: Model) -> ReasonF
 
 
 def show_refusal(refusal: PlatformError, form: Form) -> None:
-    """Write a refusal into the form it answers."""
+    """Add the messages of a refusal to the form."""
     form.add_error(None, refusal.detail)
     for fault in refusal.errors:
         name = fault.field if fault.field in form.fields else None
         form.add_error(name, ValidationError(fault.message, code=fault.code))
 
 
-def _filtered(one: Any) -> str:
-    """What a filter of a list reads: its field, or the parameter of a filter of our own."""
+def _filter_parameter(one: Any) -> str:
+    """Return the field that a list filter reads, or the parameter of a filter class."""
     if isinstance(one, type):
         return str(getattr(one, "parameter_name", ""))
     return str(one if isinstance(one, str) else one[0])

@@ -1,1 +1,1 @@
-"""The HTTP faces of the app, one file for each group of endpoints."""
+"""The viewsets of the app, one module for each group of endpoints."""

@@ -1,4 +1,4 @@
-"""HTTP of jobs: state and progress of what the caller started."""
+"""The endpoint of jobs."""
 
 from collections.abc import Sequence
 
@@ -9,19 +9,19 @@ from organizations.representations.jobs import JobOut
 
 
 class JobViewSet(ApiViewSet):
-    """Jobs of the caller."""
+    """The caller's jobs."""
 
     family = "platform"
     serializer_class = JobOut
     operations = {
         "retrieve": Operation(
             "Get a job",
-            "State and progress of work that the caller's own request started. It needs no scope, since nobody else "
-            "can read the job.",
+            "The state and progress of work that a request of the caller started. No scope is needed, since only the "
+            "caller can read the job.",
             scope="",
         ),
     }
 
     def restrictions(self) -> Sequence[Condition]:
-        """Only jobs that the caller started."""
+        """Keep the jobs that the caller started."""
         return (Condition('t."started_by" = {0}', (str(self.subject.id),)),)

@@ -1,4 +1,4 @@
-"""HTTP of API keys."""
+"""The endpoints of API keys."""
 
 from api.listing import ORDERING_FIELDS
 from api.operations import Operation
@@ -24,8 +24,8 @@ class ApiKeyViewSet(ApiViewSet):
         "list": Operation("List API keys", scope=MANAGE),
         "create": Operation(
             "Create or rotate an API key",
-            "With `replaces` the new key succeeds another, which works on for `overlap_hours`. Only this answer holds the "
-            "key itself.",
+            "With `replaces` the new key is the successor of another, which still works for `overlap_hours`. Only this "
+            "answer holds the key itself.",
             scope=MANAGE,
             body=ApiKeyIn,
             answer=NewApiKeyOut,
@@ -36,7 +36,7 @@ class ApiKeyViewSet(ApiViewSet):
         ),
         "destroy": Operation(
             "Revoke an API key",
-            "The key stops at once.",
+            "The key stops working at once.",
             scope=MANAGE,
             find=locked_key,
             run=revoke_key,

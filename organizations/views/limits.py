@@ -1,4 +1,4 @@
-"""HTTP of what the caller may still do: the rate limits of the credential and the quotas of the tenant."""
+"""The endpoint of rate limits and quotas."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ FAMILIES = ("supplier", "procurement", "availability", "organizations", "webhook
 
 
 class RateLimitsViewSet(ApiViewSet):
-    """The limits as they stand. Source: contract, conventions "Quota resource"."""
+    """Rate limits of the credential, quotas of the tenant. Source: contract, conventions "Quota resource"."""
 
     family = "platform"
     tag = "Rate limits"
@@ -29,7 +29,8 @@ class RateLimitsViewSet(ApiViewSet):
     operations = {
         "retrieve": Operation(
             "Get rate limits and quotas",
-            "Every policy with what is left of it for this credential in this tenant. This request is not counted.",
+            "Every rate limit with the requests left for this credential in this tenant, and every quota with its use. "
+            "This request is not counted.",
             scope="",
             answer=LimitsOut,
             costs=False,
@@ -37,7 +38,7 @@ class RateLimitsViewSet(ApiViewSet):
     }
 
     def retrieve(self, request: HttpRequest) -> HttpResponse:
-        """Answer the policies and the quotas."""
+        """Answer rate limits and quotas."""
         check_names(request.GET, ())
         actor = self.actor()
         with tenant_context(actor.tenant_id):

@@ -1,4 +1,4 @@
-"""HTTP of locations."""
+"""The endpoints of locations."""
 
 from django.http import HttpRequest, HttpResponse
 
@@ -24,7 +24,7 @@ _DIRECTORY = Listing.of(
 
 
 class LocationViewSet(ApiViewSet):
-    """Locations of the tenant, and the directory of pharmacies."""
+    """The tenant's locations, and the public directory of pharmacies."""
 
     scope_prefix = "locations."
     serializer_class = LocationOut
@@ -35,8 +35,8 @@ class LocationViewSet(ApiViewSet):
     operations = {
         "list": Operation(
             "List locations",
-            "The tenant's locations within the membership's reach; `directory=pharmacy` lists the pharmacies of any tenant "
-            "that publish themselves, with id, name, address and opening hours.",
+            "The tenant's locations within the membership's reach. `directory=pharmacy` lists the pharmacies that any "
+            "tenant has published, with id, name, address and opening hours.",
         ),
         "create": Operation(
             "Create a location",
@@ -57,7 +57,7 @@ class LocationViewSet(ApiViewSet):
     }
 
     def list(self, request: HttpRequest) -> HttpResponse:
-        """Answer the tenant's locations, or the directory."""
+        """Answer the tenant's locations, or the directory if the query asks for it."""
         if request.GET.get("directory") == "pharmacy":
             return self.list_page(listing=_DIRECTORY)
         return self.list_page()

@@ -1,4 +1,4 @@
-"""HTTP of "who am I": the subject, the tenant, the membership, the roles and the effective scopes."""
+"""The endpoint that describes the caller."""
 
 from typing import Any
 
@@ -16,16 +16,16 @@ from organizations.representations.me import MeOut
 
 
 class MeViewSet(ApiViewSet):
-    """The caller as the platform sees it."""
+    """The caller: subject, tenant, memberships, roles and effective scopes."""
 
     family = "platform"
     tag = "Me"
     singleton = True
     operations = {
         "retrieve": Operation(
-            "Who am I",
-            "With X-Tenant-Id, or with only one membership, `tenant`, `membership`, `roles` and `scopes` describe that "
-            "membership; `memberships` lists all that the credential reaches.",
+            "Get the caller",
+            "With X-Tenant-Id, or if the caller has one membership, `tenant`, `membership`, `roles` and `scopes` "
+            "describe that membership. `memberships` lists every membership that the credential reaches.",
             scope="",
             answer=MeOut,
             tenant="optional",
@@ -33,7 +33,7 @@ class MeViewSet(ApiViewSet):
     }
 
     def retrieve(self, request: HttpRequest) -> HttpResponse:
-        """Answer who the caller is."""
+        """Answer the caller and its memberships."""
         check_names(request.GET, ())
         chosen = self.actor() if tenant_header(request) else None
         actors = [chosen] if chosen else authenticator().reach(self.subject, request)

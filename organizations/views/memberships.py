@@ -1,4 +1,4 @@
-"""HTTP of memberships."""
+"""The endpoints of memberships."""
 
 from api.operations import Operation
 from api.views import ApiViewSet
@@ -19,7 +19,7 @@ from organizations.serializers.tenancy import MembershipIn, MembershipPatchIn
 
 
 class MembershipViewSet(ApiViewSet):
-    """Who is a member of the tenant, with which roles."""
+    """The members of the tenant and their roles."""
 
     scope_prefix = "memberships."
     serializer_class = MembershipOut
@@ -28,8 +28,8 @@ class MembershipViewSet(ApiViewSet):
         "list": Operation("List members"),
         "create": Operation(
             "Invite or add a member",
-            "A person is invited by e-mail and becomes a member on accepting the invitation; a service account of the "
-            "tenant becomes a member at once. Nobody can grant a role with scopes that they do not hold.",
+            "A person is invited by e-mail and becomes a member by accepting the invitation. A service account of the "
+            "tenant becomes a member at once. A caller cannot grant a role with scopes that they do not hold.",
             body=MembershipIn,
             run=create_membership,
             errors=(InvalidFields, ScopeEscalation, AlreadyMember, UnknownAccount, QuotaExceeded),

@@ -1,17 +1,17 @@
-"""Base of views over global tables, whose rows are read as far as the caller's memberships reach."""
+"""Base of viewsets over global tables, whose rows are limited to the reach of the caller's memberships."""
 
 from api.views import ApiViewSet
 from organizations.queries.reachable import Reach
 
 
 class ReachViewSet(ApiViewSet):
-    """Reads bind no tenant: a subclass narrows them by `restrictions`, with the conditions of `reach`."""
+    """Base whose reads bind no tenant; a subclass limits them by `restrictions` with the conditions of `reach`."""
 
     binds_tenant = False
 
     def reach(self) -> Reach:
-        """What the memberships reach in which the caller may run this operation.
+        """Return the reach of the memberships in which the caller may run this operation.
 
-        :raises Forbidden: there is none.
+        :raises Forbidden: there is no such membership.
         """
         return Reach.of(self.actors_in_reach())

@@ -1,4 +1,4 @@
-"""HTTP of what a tenant has configured and is entitled to. The tenant is named by the path and must be within reach."""
+"""The endpoints of a tenant's configuration and entitlement. The path names the tenant, which must be within reach."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -29,24 +29,24 @@ CONFIGURE = "tenants.configure"
 
 
 class TenantSettingsViewSet(ApiViewSet):
-    """Base of what hangs under one tenant's path."""
+    """Base of the resources below one tenant's path."""
 
     scope_prefix = "tenants."
     singleton = True
 
     def actor_for(self, tenant_id: UUID) -> Actor:
-        """Find the membership through which a tenant is within reach: its own, or one of an organization above.
+        """Return the caller as an actor in a membership that reaches the tenant.
 
-        :raises NotFound: no membership reaches it; unknown tenants look alike.
+        :raises NotFound: the tenant does not exist or is out of reach.
         """
         check_names(self.request.GET, ())
         return nearest(self.actors_in_reach(), tenant_id)
 
 
 def configuration_in_reach(actor: Actor, tenant_id: UUID) -> TenantConfiguration:
-    """The locked settings of a tenant that the actor's membership reaches.
+    """Lock and return the configuration of a tenant within the actor's reach.
 
-    :raises NotFound: the tenant is not within reach.
+    :raises NotFound: the tenant does not exist or is out of reach.
     """
     nearest([actor], tenant_id)
     with tenant_context(tenant_id):
@@ -54,7 +54,7 @@ def configuration_in_reach(actor: Actor, tenant_id: UUID) -> TenantConfiguration
 
 
 def change_settings(actor: Actor, settings: TenantConfiguration, data: dict[str, Any], at: datetime) -> Answer:
-    """Merge a change into the tenant's own settings and answer those in effect."""
+    """Merge a change into the tenant's own settings and answer the settings in effect."""
     tenant_id = settings.tenant_id
     with tenant_context(tenant_id):
         found = update_configuration(replace(actor, tenant_id=tenant_id), settings, data, at)
@@ -67,14 +67,14 @@ class ConfigurationViewSet(TenantSettingsViewSet):
     operations = {
         "retrieve": Operation(
             "Get the configuration in effect",
-            "The defaults, overridden by the organizations above from the root down, then by the tenant's own values. Keys "
-            "marked secret are left out for those who may not configure.",
+            "The defaults, overridden by the organizations above from the root down, then by the tenant's own "
+            "settings. Secret settings are left out for callers without the scope `tenants.configure`.",
             tenant="optional",
             answer=ConfigurationOut,
         ),
         "partial_update": Operation(
             "Change settings",
-            "A merge patch per section (RFC 7396): null returns a key to the value from above.",
+            "A merge patch for each section (RFC 7396): null resets a setting to the inherited value.",
             scope=CONFIGURE,
             body=ConfigurationIn,
             answer=ConfigurationOut,
@@ -100,7 +100,7 @@ class EntitlementViewSet(TenantSettingsViewSet):
     operations = {"retrieve": Operation("Get features and quotas", tenant="optional", answer=EntitlementOut)}
 
     def retrieve(self, request: HttpRequest, pk: UUID) -> HttpResponse:
-        """Answer what the tenant may use and how much of it is used now."""
+        """Answer the tenant's entitlement and the use of its quotas."""
         self.actor_for(pk)
         with tenant_context(pk):
             content = orjson.dumps(entitlements.entitlement(pk, clock.now()))
@@ -108,9 +108,9 @@ class EntitlementViewSet(TenantSettingsViewSet):
 
 
 def nearest(actors: list[Actor], tenant_id: UUID) -> Actor:
-    """Choose the membership that reaches a tenant: its own before one of an organization above.
+    """Return the actor whose membership reaches a tenant: one of that tenant before one of an organization above.
 
-    :raises NotFound: none does.
+    :raises NotFound: no membership reaches the tenant.
     """
     for actor in sorted(actors, key=lambda one: one.tenant_id != tenant_id):
         if actor.tenant_id == tenant_id or Reach.of([actor]).holds_tenant(tenant_id):
@@ -119,7 +119,7 @@ def nearest(actors: list[Actor], tenant_id: UUID) -> Actor:
 
 
 def shown(found: configuration.Effective, tenant_id: UUID, actor: Actor) -> dict[str, Any]:
-    """Write the settings in effect as this actor may see them."""
+    """Return the settings in effect as this actor may see them."""
     return {
         "tenant_id": str(tenant_id),
         **configuration.visible(found.values, to_configurers=actor.may(CONFIGURE)),

@@ -1,4 +1,4 @@
-"""HTTP of tenants."""
+"""The endpoints of tenants."""
 
 from collections.abc import Sequence
 
@@ -26,8 +26,8 @@ class TenantViewSet(ReachViewSet):
     operations = {
         "list": Operation(
             "List tenants",
-            "The caller's tenants; organization administrators also see those of every organization below them. "
-            "Without X-Tenant-Id the reach of all active memberships counts.",
+            "The caller's tenants. Organization administrators also see the tenants of every organization below "
+            "theirs. Without X-Tenant-Id the reach of all active memberships is combined.",
             tenant="optional",
         ),
         "create": Operation(
@@ -48,8 +48,8 @@ class TenantViewSet(ReachViewSet):
         "retrieve": Operation("Get a tenant", tenant="optional"),
         "partial_update": Operation(
             "Update a tenant",
-            "`status` suspends or resumes a tenant, which must be another than the caller's own; this needs the scope "
-            "`tenants.provision` as well.",
+            "`status` suspends or resumes a tenant other than the caller's own; this also needs the scope "
+            "`tenants.provision`.",
             scope="tenants.configure",
             body=TenantPatchIn,
             find=tenant_in_reach,
@@ -60,5 +60,5 @@ class TenantViewSet(ReachViewSet):
     }
 
     def restrictions(self) -> Sequence[Condition]:
-        """Only tenants within reach."""
+        """Keep the tenants within reach."""
         return (Condition(*self.reach().tenants()),)

@@ -1,4 +1,4 @@
-"""HTTP of organizations, and of what is below one: other organizations and tenants."""
+"""The endpoints of organizations, and of the organizations and tenants below one."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ from .reach import ReachViewSet
 
 
 class OrganizationViewSet(ReachViewSet):
-    """The tree of organizations, as far as the caller's memberships reach."""
+    """The organizations within the reach of the caller's memberships."""
 
     scope_prefix = "organizations."
     serializer_class = OrganizationOut
@@ -34,8 +34,8 @@ class OrganizationViewSet(ReachViewSet):
     operations = {
         "list": Operation(
             "List organizations",
-            "The organizations of the caller's tenants; organization administrators also see everything below them. "
-            "Without X-Tenant-Id the reach of all active memberships counts.",
+            "The organizations of the caller's tenants. Organization administrators also see every organization below "
+            "theirs. Without X-Tenant-Id the reach of all active memberships is combined.",
             tenant="optional",
         ),
         "create": Operation(
@@ -69,20 +69,20 @@ class OrganizationViewSet(ReachViewSet):
     }
 
     def restrictions(self) -> Sequence[Condition]:
-        """Only organizations within reach."""
+        """Keep the organizations within reach."""
         return (Condition(*self.reach().organizations()),)
 
 
 class _BelowViewSet(ReachViewSet):
-    """Base of what is below the organization that the path names."""
+    """Base of the lists below the organization that the path names."""
 
     scope_prefix = "organizations."
     ordering_fields = (*ORDERING_FIELDS, "name")
 
     def reach(self) -> Reach:
-        """What the caller reaches, which holds the organization.
+        """Return the caller's reach after checking that the organization is in it.
 
-        :raises NotFound: the organization is not within reach.
+        :raises NotFound: the organization does not exist or is out of reach.
         """
         reach = super().reach()
         if not reach.holds_organization(self.kwargs["pk"]):
@@ -91,28 +91,28 @@ class _BelowViewSet(ReachViewSet):
 
 
 class ChildOrganizationViewSet(_BelowViewSet):
-    """The organizations below one."""
+    """The organizations below another."""
 
     serializer_class = OrganizationOut
     filterset_class = ChildFilters
     operation_ids = {"list": "listOrganizationChildren"}
     operations = {
         "list": Operation(
-            "List the organizations below one",
-            "Those directly below; `depth` asks for more levels. Only organizations within reach are listed.",
+            "List the organizations below another",
+            "The organizations directly below; `depth` adds levels. Only organizations within reach are listed.",
             tenant="optional",
         ),
     }
 
     def restrictions(self) -> Sequence[Condition]:
-        """Only organizations as many levels below as asked, since what is below is not always within reach."""
+        """Keep organizations at the requested levels and within reach, since not all below need be within reach."""
         reach = self.reach()
         below = Condition(BELOW, (str(self.kwargs["pk"]), self.request.GET.get("depth") or "1"))
         return below, Condition(*reach.organizations())
 
 
 class OrganizationTenantViewSet(_BelowViewSet):
-    """The tenants that one organization runs."""
+    """The tenants of one organization."""
 
     serializer_class = TenantOut
     filterset_class = TenantFilters
@@ -122,6 +122,6 @@ class OrganizationTenantViewSet(_BelowViewSet):
     }
 
     def restrictions(self) -> Sequence[Condition]:
-        """Only tenants of the organization that are within reach."""
+        """Keep the organization's tenants that are within reach."""
         reach = self.reach()
         return Condition('t."organization_id" = {0}', (str(self.kwargs["pk"]),)), Condition(*reach.tenants())

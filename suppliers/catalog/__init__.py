@@ -1,1 +1,1 @@
-"""What a supplier has on offer: products, their packagings, and the tree of categories. Knows neither prices nor stock."""
+"""The products of a supplier, their packagings, and the category tree; without prices and stock."""

@@ -1,4 +1,4 @@
-"""Writes of the catalog: create, replace and archive a product, with its packagings, words, counter and facts; create a category."""
+"""Actions on products and categories: create, replace and archive, with packagings, search terms, counters and events."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -24,12 +24,12 @@ _TEXTS = (
 
 @needs_transaction
 def create_product(actor: Actor, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None) -> Product:
-    """Create a product as a draft, or on sale at once; look-ups, change, fact and `reading` are one round trip.
+    """Create a product, as a draft or active; look-ups, change, event and `reading` take one round trip.
 
-    So a refusal may come when all is written: the transaction it leaves open is to be rolled back.
+    A refusal may therefore be raised after the rows were written; the transaction must then be rolled back.
 
-    :raises InvalidFields: unknown category or substitute, or not complete enough to be active.
-    :raises SkuTaken, GtinTaken: by another product of the tenant.
+    :raises InvalidFields: the category or a substitute is unknown, or the product is not complete enough to be active.
+    :raises SkuTaken, GtinTaken: another product of the tenant has the SKU or a GTIN.
     """
     references = rules.references(actor, data)
     product = Product(tenant_id=actor.tenant_id, created_at=at, updated_at=at, **_columns(data))
@@ -47,7 +47,7 @@ def create_product(actor: Actor, data: Mapping[str, Any], at: datetime, reading:
     try:
         found = run([*calls, *read, counters.count_call(product)])
     except IntegrityError as error:
-        rules.check_references(data, answers_before(error))  # of several faults these are told first
+        rules.check_references(data, answers_before(error))  # these errors take precedence
         raise
     rules.check_references(data, found)
     if reading:
@@ -56,7 +56,7 @@ def create_product(actor: Actor, data: Mapping[str, Any], at: datetime, reading:
 
 
 def _activate(product: Product, data: Mapping[str, Any], references: list[Call]) -> None:
-    """Put a new product on sale, if it is complete; of several faults the unknown references are told first."""
+    """Activate a new product if it is complete; errors in references take precedence over missing fields."""
     try:
         rules.check_active(product, data["packagings"])
     except InvalidFields:
@@ -67,16 +67,16 @@ def _activate(product: Product, data: Mapping[str, Any], references: list[Call])
 
 @needs_transaction
 def replace_product(actor: Actor, product: Product, data: Mapping[str, Any], at: datetime) -> Product:
-    """Replace a locked product; what the data leaves out takes its default, but the status stays as it is.
+    """Replace a locked product; absent members take their defaults, except that an absent status stays unchanged.
 
-    Nothing is written, and no fact recorded, when nothing differs.
+    If nothing differs, nothing is written and no event is recorded.
 
-    :raises InvalidTransition: archived, or no transition leads to the asked status.
-    :raises InvalidFields, SkuTaken, GtinTaken: as `create_product`.
-    :raises FieldLocked: a field that is frozen because stock has moved.
+    :raises InvalidTransition: the product is archived, or no transition leads to the requested status.
+    :raises InvalidFields, SkuTaken, GtinTaken: as in `create_product`.
+    :raises FieldLocked: a field would change that is locked because stock has moved.
     """
     before, status = product.status, data.get("status") or product.status
-    rules.bring_to(product, status)
+    rules.change_status(product, status)
     rules.check_references(data, run(rules.references(actor, data)), product.id)
     changed = product.assign(_columns(data))
     packs = packagings.match(queries.current_packagings(actor, product), data["packagings"])
@@ -97,9 +97,9 @@ def replace_product(actor: Actor, product: Product, data: Mapping[str, Any], at:
 
 @needs_transaction
 def archive_product(actor: Actor, product: Product, at: datetime) -> Product:
-    """Put a locked product away for good; its SKU and GTINs become free, its row stays.
+    """Archive a locked product for good; its SKU and GTINs become free, its row stays.
 
-    :raises InvalidTransition: it is archived already.
+    :raises InvalidTransition: the product is already archived.
     """
     before = product.status
     product.archive(at)
@@ -132,7 +132,7 @@ def create_category(actor: Actor, data: Mapping[str, Any], at: datetime) -> Cate
 
 
 def _record_replaced(actor: Actor, product: Product, changed: list[str], at: datetime) -> None:
-    """Every change is an update; a change of status is told by its own name too."""
+    """Record `product.updated`, and the event of the new status where the status changed."""
     sku, status = product.supplier_sku, product.status
     facts: list[ledger.EventType] = [events.ProductUpdated(supplier_sku=sku, status=status, changes=sorted(changed))]
     if "status" in changed:
@@ -147,7 +147,7 @@ def _gtins(data: Mapping[str, Any]) -> list[str]:
 
 
 def _columns(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The table's columns of a checked body: defaults filled in, texts never null."""
+    """Return the columns for a validated body, with defaults filled in and texts never null."""
     storage = data["storage"] or {}
     default_tracking = Tracking.LOT if data["kind"] in LOT_TRACKED_KINDS else Tracking.NONE
     found = {name: data.get(name) for name in Product.WRITABLE}

@@ -1,4 +1,4 @@
-"""Pages of the catalog: the acting tenant's products and categories, and the platform's taxonomy; for looking only."""
+"""Read-only admin pages of the catalog: the acting tenant's products and categories, and the platform's categories."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ class ProductAdmin(TenantAdmin):
     list_display = ("supplier_sku", "name", "category", "kind", "status_label", "availability", "updated_at")
     list_filter = ("status", "kind", "availability")
     search_fields = ("=supplier_sku", "name_sort__startswith")
-    search_help_text = "SKU in full, or how the name begins, in lower case."
+    search_help_text = "SKU in full, or the beginning of the name, in lower case."
     ordering = ("-updated_at", "-id")
     date_hierarchy = "created_at"
     fieldsets = (
@@ -33,14 +33,14 @@ class ProductAdmin(TenantAdmin):
 
     @column(description="Packagings")
     def packs(self, row: Product) -> str:
-        """The packs it is handled in."""
+        """The product's packagings on one line."""
         rows = row.packagings.order_by("position", "id").values_list("level", "units_per_pack", "gtin")
         return "; ".join(f"{level} of {units}{f' ({gtin})' if gtin else ''}" for level, units, gtin in rows) or "–"
 
 
 @admin.register(Packaging)
 class PackagingAdmin(TenantAdmin):
-    """Packs of the acting tenant's products, to be found by GTIN."""
+    """Packagings of the acting tenant's products, searchable by GTIN."""
 
     area = Area.CATALOG
     list_display = ("gtin", "product", "level", "units_per_pack", "orderable", "state")
@@ -66,7 +66,7 @@ class CategoryAdmin(TenantAdmin):
 
 @admin.register(PlatformCategory)
 class PlatformCategoryAdmin(StaffAdmin):
-    """The taxonomy every supplier uses, with the codes of other taxonomies."""
+    """The platform's categories, with the codes of other taxonomies."""
 
     area = Area.CATALOG
     list_display = ("code", "name", "parent", "active", "updated_at")

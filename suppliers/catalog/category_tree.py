@@ -1,4 +1,4 @@
-"""The platform's categories and a tenant's own ones as one tree."""
+"""The platform's categories and the tenant's own categories as one tree."""
 
 from core.row_security import BOUND
 from core.trees import Tree

@@ -1,4 +1,4 @@
-"""A tenant's products counted by status, so that the total of the plain list needs no counting."""
+"""Counters of a tenant's products by status, from which the unfiltered list takes its total."""
 
 from core.pipeline import Call, Statement, run
 
@@ -24,11 +24,11 @@ _COUNT_MOVED = {
 
 
 def count_call(product: Product) -> Call:
-    """Count a new product; to be sent last, since the counter's row is what the tenant's other writes wait for."""
+    """Return the statement that counts a new product; send it last, since other writes of the tenant wait for it."""
     return Call(_COUNT_CREATED[product.status], [str(product.tenant_id)])
 
 
 def count_moved(product: Product, before: str) -> None:
-    """Count a product in its status of now instead of the one before."""
+    """Count a product under its present status instead of the status `before`."""
     if product.status != before:
         run([Call(_COUNT_MOVED[before, product.status], [str(product.tenant_id)])])

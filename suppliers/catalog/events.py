@@ -1,4 +1,4 @@
-"""Facts about products and categories. Source: contract, supply 8."""
+"""Event types of products and categories. Source: contract, supply 8."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -16,7 +16,7 @@ class _ProductEvent(EventType):
 @register
 @dataclass(frozen=True)
 class ProductCreated(_ProductEvent):
-    """A product came into the catalog, as a draft or on sale at once."""
+    """A product was created, as a draft or active."""
 
     type: ClassVar[str] = "product.created"
     status: str
@@ -35,7 +35,7 @@ class ProductUpdated(_ProductEvent):
 @register
 @dataclass(frozen=True)
 class ProductActivated(_ProductEvent):
-    """A draft or discontinued product went on sale."""
+    """A draft or discontinued product was activated and can be sold."""
 
     type: ClassVar[str] = "product.activated"
 
@@ -43,7 +43,7 @@ class ProductActivated(_ProductEvent):
 @register
 @dataclass(frozen=True)
 class ProductDiscontinued(_ProductEvent):
-    """A product is no longer sold."""
+    """A product was discontinued and is no longer sold."""
 
     type: ClassVar[str] = "product.discontinued"
 

@@ -1,4 +1,4 @@
-"""Tables of the catalog: products with their packagings, the words they are found by, and categories."""
+"""Tables of the catalog: products, their packagings, search terms and counters, and categories."""
 
 from typing import Any, ClassVar
 
@@ -21,10 +21,10 @@ _GONE = Q(archived_at__isnull=False)
 
 
 class Product(LifecycleModel, TenantOwned):
-    """One thing a supplier sells, known by his own SKU.
+    """A product of a supplier, identified by the supplier's SKU.
 
-    `archived_at` says the same as the status `archived`: the lists' indexes are partial on it. `stock_moved_at` is set by
-    the first stock movement and freezes the base unit, the pack ratios and the tracking.
+    `archived_at` is set exactly when the status is `archived`; the partial indexes of the lists use it.
+    `stock_moved_at` is set by the first stock movement and locks the base unit, the units per pack and the tracking.
     Personal data: none.
     """
 
@@ -88,7 +88,7 @@ class Product(LifecycleModel, TenantOwned):
                 name="suppliers_product_storage_range",
             ),
         ]
-        # One for each sort and filter, the tenant first and the key last; read backwards they serve the other direction.
+        # One for each sort and filter, the tenant first and the key last; a backward scan serves the other direction.
         indexes = [
             models.Index(fields=["tenant", "created_at", "id"], condition=_LIVE, name="suppliers_product_by_created"),
             models.Index(fields=["tenant", "updated_at", "id"], condition=_LIVE, name="suppliers_product_by_updated"),
@@ -129,14 +129,14 @@ class Product(LifecycleModel, TenantOwned):
         target=Status.ARCHIVED.value,
     )
     def archive(self, at: Any) -> None:
-        """Put the product away for good; its row stays for traceability."""
+        """Archive the product for good; its row stays for traceability."""
         self.archived_at = at
 
 
 class Packaging(TenantOwned):
-    """A pack a product is handled in: so many base units, with a GTIN of its own.
+    """A packaging of a product: a number of base units, with its own GTIN.
 
-    Rows stay when a packaging is taken out, because prices and documents name them. GTINs are stored with 14 digits.
+    The row of a removed packaging stays, because prices and documents refer to it. GTINs are stored with 14 digits.
     Personal data: none.
     """
 
@@ -187,10 +187,10 @@ class Packaging(TenantOwned):
 
 
 class ProductWord(models.Model):
-    """A word a product is found by; the key alone answers a search, under row security too, where GIN would not.
+    """A search term of a product. The primary key alone answers a search; a GIN index could not under row security.
 
-    Words are compared byte by byte (collation C), so that a prefix is a range of the key. Without a foreign key: products
-    are never deleted, and a check for each word would double the cost of a create.
+    Words are compared byte by byte (collation C), so that a prefix is a range of the key. There is no foreign key:
+    products are never deleted, and a check for each word would double the cost of creating a product.
     Personal data: none.
     """
 
@@ -209,7 +209,7 @@ class ProductWord(models.Model):
 
 
 class ProductCounter(models.Model):
-    """How many products a tenant has in each status, moved in the transaction that moves the products.
+    """The number of a tenant's products in each status, updated in the transaction that changes the products.
 
     Personal data: none.
     """
@@ -227,7 +227,7 @@ class ProductCounter(models.Model):
 
 
 class PlatformCategory(Versioned):
-    """A category every supplier may use, with the codes other taxonomies have for it. Seeded from `taxonomy`.
+    """A category of the platform, for every supplier, with its codes in other taxonomies. Seeded from `taxonomy`.
 
     Personal data: none.
     """
@@ -254,7 +254,7 @@ class PlatformCategory(Versioned):
 
 
 class Category(TenantOwned):
-    """A supplier's own category; `parent_id` names a platform category or another own one.
+    """A supplier's own category; `parent_id` names a platform category or another category of the supplier.
 
     Personal data: none.
     """

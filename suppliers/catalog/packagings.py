@@ -1,4 +1,4 @@
-"""The packagings of a product, written with it: matched to those it has, so that prices keep naming the same pack."""
+"""Packagings, written with their product: matched to its present ones, so that prices keep their packagings."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _Likeness = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One existing packaging with the columns that differ."""
+    """An existing packaging with its new values and the columns that differ."""
 
     packaging: Packaging
     row: dict[str, Any]
@@ -27,7 +27,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What turns the packagings a product has into those it shall have."""
+    """The changes that turn the present packagings of a product into the wanted ones."""
 
     added: tuple[dict[str, Any], ...]
     changes: tuple[Change, ...]
@@ -35,19 +35,19 @@ class Plan:
 
     @property
     def changed(self) -> set[str]:
-        """The columns that differ in any packaging that stays."""
+        """The columns that differ in any of the kept packagings."""
         return {column for change in self.changes for column in change.columns}
 
     @property
     def differ(self) -> bool:
-        """Tell whether there is anything to do."""
+        """Tell whether there is any change."""
         return bool(self.added or self.changes or self.removed)
 
 
 def match(present: Sequence[Packaging], wanted: Sequence[Row]) -> Plan:
-    """Pair wanted rows with present packagings: by id, else by GTIN, else by level and ratio; each at most once.
+    """Match wanted rows to present packagings by id, else by GTIN, else by level and units per pack; each at most once.
 
-    :raises InvalidFields: an id is not of a packaging the product has.
+    :raises InvalidFields: an id does not belong to a present packaging of the product.
     """
     asked = [_row(row, position) for position, row in enumerate(wanted)]
     left = {packaging.id: packaging for packaging in present}
@@ -56,7 +56,7 @@ def match(present: Sequence[Packaging], wanted: Sequence[Row]) -> Plan:
         if "id" in row and row["id"] not in left:
             name = f"packagings.{position}.id"
             raise InvalidFields(
-                errors=[FieldError(name, "unknown_packaging", "The product has no packaging of this id.")]
+                errors=[FieldError(name, "unknown_packaging", "The product has no packaging with this id.")]
             )
         if "id" in row:
             pairs[position] = left.pop(row["id"])
@@ -74,16 +74,16 @@ def match(present: Sequence[Packaging], wanted: Sequence[Row]) -> Plan:
 
 
 def created_calls(product: Product, wanted: Sequence[Row], *, at: datetime) -> list[Call]:
-    """Give a new product its packagings."""
+    """Return the statements that insert the packagings of a new product."""
     given = _given(product, at)
     return [rows.insert_values(Packaging, {**_row(row, position), **given}) for position, row in enumerate(wanted)]
 
 
 def apply(product: Product, plan: Plan, *, at: datetime) -> None:
-    """Bring the packagings of a locked product into the wanted state; removed ones keep their row."""
+    """Write the changes of a locked product's packagings; removed ones keep their rows."""
     _retire(product, [packaging.id for packaging in plan.removed], PackagingState.REMOVED, at)
     wanted = {row["gtin"] for row in (*plan.added, *(change.row for change in plan.changes))} - {None}
-    for change in plan.changes:  # GTINs may trade places, and the unique key looks after every row
+    for change in plan.changes:  # GTINs may swap, and the constraint is checked row by row
         if "gtin" in change.columns and change.packaging.gtin in wanted:
             change.packaging.gtin = None
             change.packaging.save_version("gtin", at=at)
@@ -95,7 +95,7 @@ def apply(product: Product, plan: Plan, *, at: datetime) -> None:
 
 
 def archive(product: Product, *, at: datetime) -> None:
-    """Put away the packagings of an archived product; their GTINs become free."""
+    """Archive the packagings of an archived product; their GTINs become free."""
     _retire(product, None, PackagingState.ARCHIVED, at)
 
 

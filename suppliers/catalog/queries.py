@@ -1,4 +1,4 @@
-"""Reads of the catalog that actions and policies need; lists and single products are read through their shapes."""
+"""Reads of the catalog for actions and rules; answers are read through the representations."""
 
 from collections.abc import Collection
 from uuid import UUID
@@ -21,9 +21,9 @@ _KNOWN = Statement.of("SELECT id::text FROM suppliers_product WHERE tenant_id = 
 
 @needs_transaction
 def locked_product(actor: Actor, product_id: UUID) -> Product:
-    """Return the tenant's product, locked until the transaction ends; archived ones too.
+    """Return the tenant's product, even an archived one, locked until the transaction ends.
 
-    :raises NotFound: there is none.
+    :raises NotFound: the tenant has no such product.
     """
     found: Product | None = Product.objects.of(actor).select_for_update().filter(pk=product_id).first()
     if found is None:
@@ -32,16 +32,16 @@ def locked_product(actor: Actor, product_id: UUID) -> Product:
 
 
 def current_packagings(actor: Actor, product: Product) -> list[Packaging]:
-    """The packagings a product is offered in, in their order."""
+    """Return the current packagings of a product in their order."""
     rows = Packaging.objects.of(actor).filter(product=product, state=PackagingState.CURRENT)
     return list(rows.order_by("position", "id"))
 
 
 def active_category(actor: Actor, code: str) -> Call:
-    """One row if products may be filed under a code: of the platform's tree or one of the tenant's own."""
+    """Return the statement that answers one row if the platform or the tenant has an active category of this code."""
     return Call(_CATEGORY, [code, str(actor.tenant_id)])
 
 
 def known_products(actor: Actor, product_ids: Collection[UUID]) -> Call:
-    """Those of the ids that are products of the tenant."""
+    """Return the statement that answers those of the ids that are products of the tenant."""
     return Call(_KNOWN, [str(actor.tenant_id), array_literal(product_ids)])

@@ -1,10 +1,10 @@
-"""Refusals of the catalog: those of its unique keys, and those of its rules."""
+"""Refusals of the catalog: those of its unique constraints and those of its rules."""
 
 from core.errors import Conflict, Duplicate
 
 
 class SkuTaken(Conflict):
-    """Another product of the supplier, not archived, has this SKU."""
+    """Another product of the supplier that is not archived has this SKU."""
 
     code = "sku_taken"
     title = "Another product has this SKU."
@@ -24,7 +24,7 @@ class CategoryCodeTaken(Duplicate):
 
 
 class ProductInUse(Conflict):
-    """Stock, reservations, offers or open orders stand on the product; `reasons` says which."""
+    """Stock, reservations, offers or open orders of the product exist; `reasons` says which."""
 
     code = "product_in_use"
     title = "The product is in use."
@@ -32,7 +32,7 @@ class ProductInUse(Conflict):
 
 
 class FieldLocked(Conflict):
-    """Base unit, pack ratio and tracking are frozen once stock has moved; `fields` names those that differ."""
+    """Base unit, tracking and units per pack are locked once stock has moved; `fields` names those that differ."""
 
     code = "field_locked"
     title = "The field cannot change any more, because stock of the product has moved."

@@ -36,7 +36,7 @@ class PackagingOut(Representation):
 
 
 class StorageOut(Representation):
-    """Where a product may be kept, in degrees Celsius."""
+    """Storage conditions of a product, with temperatures in degrees Celsius."""
 
     min_c = serializers.FloatField(source="storage_min_c")
     max_c = serializers.FloatField(source="storage_max_c")
@@ -49,7 +49,7 @@ class StorageOut(Representation):
 
 
 class ProductOut(Representation):
-    """A product as the catalog knows it."""
+    """A product of the catalog, without prices and stock."""
 
     packagings = PackagingOut(
         many=True, by="product", where=~Q(state=PackagingState.REMOVED), ordering=("position", "id")
@@ -62,7 +62,7 @@ class ProductOut(Representation):
     hazardous = Document(HazardousIn())
     substitutes = Document(SubstituteIn(many=True))
     attributes = Document(AttributeIn(many=True))
-    # No file can be bound to a product before the files room exists, so the list is empty by nature.
+    # Always empty until the platform stores files.
     media = Computed("SELECT '[]'::json", serializers.ListField(child=serializers.DictField()))
 
     class Meta:
@@ -87,7 +87,7 @@ class CategoryMappings(serializers.Serializer[None]):
 
 
 class CategoryOut(Representation):
-    """A category of the platform's tree, or of the tenant's own part of it."""
+    """A category of the platform's tree, or one of the tenant's own."""
 
     depth = Computed("t.depth", serializers.IntegerField(help_text="1 for a root"))
     source = Computed("t.source", OpenChoice(choices=("platform", "own")))  # type: ignore[assignment]  # a member
@@ -95,7 +95,7 @@ class CategoryOut(Representation):
     product_count = Computed(
         "t.product_count",
         serializers.IntegerField(
-            help_text="Products of the tenant in the category or below it, without archived ones."
+            help_text="Products of the tenant in the category and its descendants, without archived ones."
         ),
     )
 

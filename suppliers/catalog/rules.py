@@ -1,4 +1,4 @@
-"""What a product or category must fulfil beyond the form of its fields: to be written, to be active, to change once stock has moved."""
+"""Rules of products and categories beyond the form of their fields: references, active products, status changes, locked fields."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from .models import PlatformCategory, Product
 from .refusals import CategoryCodeTaken, FieldLocked
 from .states import LOT_TRACKED_KINDS, LOT_TRACKING, Status
 
-# What PUT would do to reach each status; a product never becomes a draft again.
+# The transition by which PUT reaches each status; no transition leads back to draft.
 _ACTION_TO = {
     Status.DRAFT: "return_to_draft",
     Status.ACTIVE: "activate",
@@ -26,26 +26,26 @@ _ACTION_TO = {
 
 
 def references(actor: Actor, data: Mapping[str, Any]) -> list[Call]:
-    """The statements that look up the category and the substitutes; `check_references` reads their answers."""
+    """Return the statements that look up the category and the substitutes; `check_references` reads their rows."""
     wanted = _substitutes(data)
     category = queries.active_category(actor, data["category"])
     return [category, queries.known_products(actor, wanted)] if wanted else [category]
 
 
 def check_references(data: Mapping[str, Any], found: Sequence[Rows], product_id: UUID | None = None) -> None:
-    """Hold the category and the substitutes against what `references` found, which stands first.
+    """Check the category and the substitutes; `found` begins with the rows of the statements of `references`.
 
-    :raises InvalidFields: an unknown or inactive category, an unknown substitute, the product as its own substitute.
+    :raises InvalidFields: the category is unknown or inactive, or a substitute is unknown or the product itself.
     """
     faults = []
     if not len(found[0]):
-        faults.append(FieldError("category", "unknown_category", "There is no active category of this code."))
+        faults.append(FieldError("category", "unknown_category", "There is no active category with this code."))
     wanted = _substitutes(data)
     known = {found[1].value(row) for row in range(len(found[1]))} if wanted else set()
     for position, wanted_id in enumerate(wanted):
         if str(wanted_id).encode() not in known or wanted_id == product_id:
             name = f"substitutes.{position}.product_id"
-            faults.append(FieldError(name, "unknown_product", "There is no other product of this id."))
+            faults.append(FieldError(name, "unknown_product", "There is no other product with this id."))
     if faults:
         raise InvalidFields(errors=faults)
 
@@ -55,29 +55,29 @@ def _substitutes(data: Mapping[str, Any]) -> list[UUID]:
 
 
 def check_active(product: Product, packagings: Iterable[Mapping[str, Any]]) -> None:
-    """Tell what an active product still lacks; the other fields it needs are required of every product.
+    """Check the fields that only active products need; all other mandatory fields are required of every product.
 
-    :raises InvalidFields: no orderable packaging; a medicine or device without storage or tracking by lot.
+    :raises InvalidFields: no packaging is orderable, or a medicine or device lacks storage or tracking by lot.
     """
     faults = []
     if not any(row["orderable"] for row in packagings):
-        faults.append(FieldError("packagings", "required_when_active", "An active product has an orderable packaging."))
+        message = "An active product needs an orderable packaging."
+        faults.append(FieldError("packagings", "required_when_active", message))
     if product.kind in LOT_TRACKED_KINDS:
         if product.storage_light_sensitive is None:
-            message = "An active medicine or device says how it is stored."
+            message = "An active medicine or device needs storage conditions."
             faults.append(FieldError("storage", "required_when_active", message))
         if product.tracking not in LOT_TRACKING:
-            faults.append(
-                FieldError("tracking", "required_when_active", "An active medicine or device is tracked by lot.")
-            )
+            message = "An active medicine or device must be tracked by lot."
+            faults.append(FieldError("tracking", "required_when_active", message))
     if faults:
-        raise InvalidFields("An active product needs more than a draft.", errors=faults)
+        raise InvalidFields("The product is not complete enough to be active.", errors=faults)
 
 
-def bring_to(product: Product, status: str) -> None:
-    """Move a product into the status that PUT names; archiving is for DELETE alone, so it is never among what is allowed.
+def change_status(product: Product, status: str) -> None:
+    """Change a product to the status that PUT names; only DELETE archives, so `allowed` never lists that.
 
-    :raises InvalidTransition: it is archived, or no transition leads to the status.
+    :raises InvalidTransition: the product is archived, or no transition leads to the status.
     """
     if product.status == Status.ARCHIVED:
         raise InvalidTransition("An archived product is final.", state=product.status, action="replace")
@@ -87,7 +87,7 @@ def bring_to(product: Product, status: str) -> None:
     allowed = [name for name in allowed_actions(product) if name != _ACTION_TO[Status.ARCHIVED]]
     if action not in allowed:
         raise InvalidTransition(
-            f"PUT cannot make the product {status}; it is {product.status}.",
+            f"PUT cannot change the status from {product.status} to {status}.",
             state=product.status,
             action=action,
             allowed=allowed,
@@ -96,9 +96,9 @@ def bring_to(product: Product, status: str) -> None:
 
 
 def check_unlocked(product: Product, changed: Iterable[str]) -> None:
-    """Tell whether the changed fields may still change.
+    """Check that none of the changed fields is locked.
 
-    :raises FieldLocked: stock has moved, and base unit, tracking or the ratio of a packaging differs.
+    :raises FieldLocked: stock has moved, and the base unit, the tracking or a `units_per_pack` differs.
     """
     locked = [name for name in changed if name in ("base_unit", "tracking", "units_per_pack")]
     if product.stock_moved_at is not None and locked:
@@ -106,7 +106,7 @@ def check_unlocked(product: Product, changed: Iterable[str]) -> None:
 
 
 def check_parent(parent_id: UUID) -> None:
-    """Tell whether the bound tenant may hang a category below another; inactive ones may be built on.
+    """Require that the bound tenant can put a category below another, which may be inactive.
 
     :raises InvalidFields: it is neither the platform's nor the tenant's own, or it is on the lowest level already.
     """
@@ -122,7 +122,7 @@ def _refused_parent(code: str, message: str) -> InvalidFields:
 
 
 def check_own_code(code: str) -> None:
-    """Tell whether an own category may have a code: products name their category by code alone, so it must be unambiguous.
+    """Require that no platform category has the code: products name their category by code alone.
 
     :raises CategoryCodeTaken: the platform has a category of this code.
     """

@@ -1,4 +1,4 @@
-"""The search terms of products: how they are stored, and the condition that finds products by them."""
+"""The stored search terms of products, and the condition that finds products by them."""
 
 from collections.abc import Sequence
 
@@ -18,9 +18,9 @@ _DROP = Statement.of(
     "DELETE FROM suppliers_productword WHERE tenant_id = $1 AND product_id = $2 AND word <> ALL($3::text[])"
 )
 
-# The ids are found once, in the posting table's keys alone, and each product is then fetched by key. Written as plain joins,
-# PostgreSQL guesses at the numbers and may walk all rows of a big tenant instead; hence the array and the OFFSET 0. A range
-# rather than `^@`, because a plan made without knowing the parameters can use it.
+# The ids are found first, in the keys of the search terms alone; each product is then fetched by its key. With plain
+# joins PostgreSQL misjudges the row counts and may scan all products of a big tenant; hence the array and the OFFSET 0.
+# A range is used rather than `^@`, because a generic plan can use an index for a range.
 _FOUND = f"""t."id" IN (SELECT unnest(ARRAY(
 SELECT w.product_id FROM suppliers_productword w WHERE w.tenant_id = {BOUND} AND {{range}}{{others}})))"""
 _WITH = (
@@ -31,12 +31,12 @@ _RANGE = "{alias}.word >= {first} AND {alias}.word < {last}"
 
 
 def words_call(product: Product, gtins: Sequence[str]) -> Call:
-    """File a new product under its words."""
+    """Return the statement that adds the search terms of a new product."""
     return _words_call(_ADD, product, gtins)
 
 
 def replace_words(product: Product, gtins: Sequence[str]) -> None:
-    """File a changed product under its words of now, and no others."""
+    """Replace the product's search terms."""
     run([_words_call(_DROP, product, gtins), _words_call(_ADD, product, gtins)])
 
 
@@ -46,9 +46,10 @@ def _words_call(statement: Statement, product: Product, gtins: Sequence[str]) ->
 
 
 def with_terms(words: Sequence[str]) -> Condition:
-    """Products that have, for each word, one that begins with it; the longest word, likely the rarest, leads.
+    """Return the condition that a product has, for each word, a search term that begins with it.
 
-    A single letter or digit is a word of its own ("size M"), since as a beginning it would find half the catalog.
+    The longest word, probably the rarest, comes first. A single letter or digit must match a whole term ("size M"):
+    half the catalog has a term that begins with it.
     """
     bounds: list[str] = []
     ranges: list[str] = []

@@ -1,4 +1,4 @@
-"""Input of the product and category operations: the form of every field. What needs the database is checked by `policies`."""
+"""Bodies of the product and category operations: the form of every field. Rules that need the database stand in `rules`."""
 
 import re
 from collections.abc import Mapping
@@ -25,12 +25,12 @@ _TAX_CATEGORY = re.compile(r"[A-Za-z0-9_.-]{1,20}")
 
 
 def optional_text(length: int) -> serializers.CharField:
-    """A text that may be absent, null or empty; all three mean that there is none."""
+    """Return a text field that may be absent, null or empty; all three mean that there is no value."""
     return serializers.CharField(max_length=length, required=False, allow_null=True, allow_blank=True, default="")
 
 
 def whole(*, least: int = 0, most: int = MEASURE_MAX, **more: Any) -> serializers.IntegerField:
-    """An integer within bounds, absent or null unless told otherwise."""
+    """Return an integer field with bounds; it may be absent or null unless other options are given."""
     options = more or {"required": False, "allow_null": True, "default": None}
     return serializers.IntegerField(min_value=least, max_value=most, **options)
 
@@ -40,7 +40,7 @@ def _refuse(field: str, message: str, code: str) -> serializers.ValidationError:
 
 
 class PatternField(serializers.CharField):
-    """A text of one form, empty where it is optional."""
+    """A text that matches a pattern, or is empty where the field is optional; `hint` names the pattern in the error."""
 
     def __init__(self, pattern: re.Pattern[str], hint: str, **more: Any) -> None:
         super().__init__(**more)
@@ -54,7 +54,7 @@ class PatternField(serializers.CharField):
 
 
 class GtinField(serializers.CharField):
-    """A GTIN of 8, 12, 13 or 14 digits, kept with 14; null where the packaging has none."""
+    """A GTIN of 8, 12, 13 or 14 digits, stored with 14; null if the packaging has none."""
 
     def to_internal_value(self, data: Any) -> str:
         found = gtin14(super().to_internal_value(data))
@@ -66,7 +66,7 @@ class GtinField(serializers.CharField):
 
 
 class PackagingIn(StrictSerializer):
-    """One packaging; `id` names an existing one of the product, so that it keeps its identity."""
+    """One packaging; `id` names an existing packaging of the product, which is then updated."""
 
     id = serializers.UUIDField(required=False)
     level = serializers.ChoiceField(choices=states.PackagingLevel.choices)
@@ -106,12 +106,12 @@ class UdiIn(StrictSerializer):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["issuing_agency"] == states.IssuingAgency.GS1 and gtin14(attrs["device_identifier"]) is None:
-            raise _refuse("device_identifier", "The device identifier of GS1 is a GTIN.", "invalid_gtin")
+            raise _refuse("device_identifier", "A GS1 device identifier must be a GTIN.", "invalid_gtin")
         return attrs
 
 
 class NationalCodeIn(StrictSerializer):
-    """A product number of a country, e.g. system PZN or NDC."""
+    """A national product number, for example in the system PZN or NDC."""
 
     system = serializers.CharField(max_length=40)
     value = serializers.CharField(max_length=60)
@@ -127,7 +127,7 @@ def _classification(system: str, hint: str) -> PatternField:
 
 
 class ClassificationsIn(StrictSerializer):
-    """Codes of other classifications; one that is absent, null or empty is not kept."""
+    """Codes of other classifications; absent, null and empty codes are not stored."""
 
     atc = _classification("atc", "an ATC code")
     emdn = _classification("emdn", "an EMDN code")
@@ -161,7 +161,7 @@ def _temperature() -> serializers.DecimalField:
 
 
 class StorageIn(StrictSerializer):
-    """Where the product may be kept, in degrees Celsius; `cold_chain` follows from `max_c`."""
+    """Storage conditions, with temperatures in degrees Celsius; `cold_chain` is derived from `max_c`."""
 
     min_c = _temperature()
     max_c = _temperature()
@@ -170,7 +170,7 @@ class StorageIn(StrictSerializer):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         lowest, highest = attrs["min_c"], attrs["max_c"]
         if lowest is None and highest is None:
-            raise _refuse("max_c", "Name min_c, max_c or both.", "required")
+            raise _refuse("max_c", "Give min_c, max_c or both.", "required")
         if lowest is not None and highest is not None and lowest >= highest:
             raise _refuse("max_c", "max_c must be above min_c.", "min_value")
         return attrs
@@ -187,10 +187,10 @@ class ControlledIn(StrictSerializer):
 
 
 class HazardousIn(StrictSerializer):
-    """Dangerous goods."""
+    """The classification of dangerous goods."""
 
     un_number = PatternField(vocabularies.UN_NUMBER, "a UN number such as UN1170")
-    # `class` is no name in Python, so the field is added under its own name.
+    # `class` is a keyword of Python, so the field is added to the namespace by name.
     vars()["class"] = PatternField(
         vocabularies.HAZARD_CLASS, "a hazard class such as 3 or 6.1", required=False, allow_null=True, default=None
     )
@@ -200,7 +200,7 @@ class HazardousIn(StrictSerializer):
 
 
 class SubstituteIn(StrictSerializer):
-    """Another product of the supplier that may stand in, and how many of it for how many."""
+    """Another product of the supplier that may replace this one, with the ratio of their quantities."""
 
     product_id = serializers.UUIDField()
     type = serializers.ChoiceField(choices=states.SubstituteType.choices)
@@ -234,7 +234,7 @@ class ScalarField(serializers.Field[Any, Any, Any, Any]):
 
 
 class AttributeIn(StrictSerializer):
-    """The value of one attribute, once a locale."""
+    """The value of one attribute, at most one for each locale."""
 
     code = PatternField(_ATTRIBUTE_CODE, "an attribute's code")
     value = ScalarField()
@@ -247,7 +247,7 @@ class AttributeIn(StrictSerializer):
 
 
 class ProductIn(StrictSerializer):
-    """A product as PUT replaces it: what is absent takes its default."""
+    """A product as PUT replaces it; absent members take their defaults."""
 
     supplier_sku = serializers.CharField(max_length=64)
     name = serializers.CharField(max_length=255)
@@ -300,7 +300,7 @@ class ProductIn(StrictSerializer):
 
     def validate_packagings(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for name in ("id", "gtin"):
-            _refuse_repeated(value, (name,), "Another packaging of the product has this.")
+            _refuse_repeated(value, (name,), "Another packaging of the product has this value.")
         return value
 
     def validate_attributes(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -308,7 +308,7 @@ class ProductIn(StrictSerializer):
         return value
 
     def validate_substitutes(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        _refuse_repeated(value, ("product_id",), "The product is named twice.")
+        _refuse_repeated(value, ("product_id",), "The product is listed twice.")
         return value
 
     def validate_country_of_origin(self, value: str | None) -> str:
@@ -326,7 +326,7 @@ class ProductIn(StrictSerializer):
 
 
 class ProductCreateIn(ProductIn):
-    """A product as POST takes it: new ones are drafts or active."""
+    """A product as POST creates it, as a draft or active."""
 
     status = serializers.ChoiceField(
         choices=[states.Status.DRAFT.value, states.Status.ACTIVE.value], default=states.Status.DRAFT.value
@@ -334,7 +334,7 @@ class ProductCreateIn(ProductIn):
 
 
 class CategoryMappingsIn(StrictSerializer):
-    """Codes of other taxonomies; one that is absent, null or empty is not kept."""
+    """Codes of other taxonomies; absent, null and empty codes are not stored."""
 
     unspsc = _classification("unspsc", "a UNSPSC code")
     emdn = _classification("emdn", "an EMDN code")
@@ -370,7 +370,7 @@ class CategoryIn(StrictSerializer):
 
 
 def _refuse_repeated(rows: list[dict[str, Any]], names: tuple[str, ...], message: str) -> None:
-    """Refuse rows that agree in `names`; a row that has none of them agrees with nobody."""
+    """Refuse rows with the same values of `names`; rows without a value of the first name are not compared."""
     seen: set[tuple[Any, ...]] = set()
     faults: list[Mapping[str, Any]] = [{} for _ in rows]
     for position, row in enumerate(rows):

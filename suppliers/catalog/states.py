@@ -1,10 +1,10 @@
-"""The lifecycle of a product, and the closed lists its fields choose from. Source: contract, supply 4.1."""
+"""The states of products and packagings, and the choices of their fields. Source: contract, supply 4.1."""
 
 from django.db.models import TextChoices
 
 
 class Status(TextChoices):
-    """Where a product stands; `archived` is final."""
+    """The status of a product; `archived` is final."""
 
     DRAFT = "draft"
     ACTIVE = "active"
@@ -13,7 +13,7 @@ class Status(TextChoices):
 
 
 class Kind(TextChoices):
-    """What sort of thing a product is; medicines and devices carry stricter rules."""
+    """The kind of a product; stricter rules apply to medicines and devices."""
 
     MEDICINE = "medicine"
     DEVICE = "device"
@@ -27,7 +27,7 @@ LOT_TRACKED_KINDS = frozenset({Kind.MEDICINE, Kind.DEVICE})
 
 
 class Tracking(TextChoices):
-    """What every unit in stock is told apart by."""
+    """How units in stock are distinguished."""
 
     NONE = "none"
     LOT = "lot"
@@ -39,7 +39,7 @@ LOT_TRACKING = frozenset({Tracking.LOT, Tracking.LOT_AND_SERIAL})
 
 
 class Availability(TextChoices):
-    """What a buyer can expect, kept by the inventory."""
+    """The availability that buyers see, derived from the inventory."""
 
     AVAILABLE = "available"
     LIMITED = "limited"
@@ -48,7 +48,7 @@ class Availability(TextChoices):
 
 
 class PackagingLevel(TextChoices):
-    """The place of a packaging in its hierarchy."""
+    """The level of a packaging in the packaging hierarchy."""
 
     EACH = "each"
     INNER = "inner"
@@ -57,7 +57,7 @@ class PackagingLevel(TextChoices):
 
 
 class PackagingState(TextChoices):
-    """`current` is offered; `removed` was taken out; `archived` went with its product and gave its GTIN free."""
+    """`current` is offered; `removed` was taken out; `archived` was archived with its product, which freed its GTIN."""
 
     CURRENT = "current"
     REMOVED = "removed"
@@ -65,7 +65,7 @@ class PackagingState(TextChoices):
 
 
 class SubstituteType(TextChoices):
-    """How near a substitute comes to the product."""
+    """How a substitute relates to the product."""
 
     EQUIVALENT = "equivalent"
     THERAPEUTIC = "therapeutic"
@@ -73,7 +73,7 @@ class SubstituteType(TextChoices):
 
 
 class IssuingAgency(TextChoices):
-    """Who issues the device identifier of a UDI."""
+    """The issuing agency of a UDI's device identifier."""
 
     GS1 = "GS1"
     HIBCC = "HIBCC"
@@ -81,12 +81,12 @@ class IssuingAgency(TextChoices):
 
 
 class AttributeSource(TextChoices):
-    """Who vouches for an attribute's value."""
+    """The source of an attribute's value."""
 
     SUPPLIER = "supplier"
     MANUFACTURER = "manufacturer"
     REGISTRY = "registry"
 
 
-# Kept as a fact of the list too: the unfiltered list and its counter leave archived products out.
+# The unfiltered list and its counter leave archived products out.
 LISTED = (Status.DRAFT, Status.ACTIVE, Status.DISCONTINUED)

@@ -1,7 +1,7 @@
-"""The platform's category tree, and how post_migrate keeps it in the database.
+"""The platform's category tree, and its seeding after every migration.
 
 Mappings name the corresponding node of UNSPSC (UN Standard Products and Services Code), EMDN (European Medical Device
-Nomenclature) or ATC (WHO Anatomical Therapeutic Chemical classification) where there is one that means the same or more.
+Nomenclature) or ATC (WHO Anatomical Therapeutic Chemical classification), where one has the same or a wider meaning.
 """
 
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ _NAMESPACE = uuid5(NAMESPACE_URL, "urn:healthcare-platform:categories")
 
 
 class Node(NamedTuple):
-    """One category: `parent` is the code of the one above, empty for a root."""
+    """One category; `parent` is the code of its parent, empty for a root."""
 
     code: str
     name: str
@@ -26,7 +26,7 @@ class Node(NamedTuple):
 
     @property
     def id(self) -> UUID:
-        """The same id in every installation."""
+        """The id, derived from the code, so that it is the same in every installation."""
         return uuid5(_NAMESPACE, self.code)
 
     @property
@@ -107,9 +107,9 @@ TREE = (
 
 
 def seed_taxonomy(using: str) -> None:
-    """Bring the platform's categories into the state of `TREE`; what is as it should be is left alone, nothing is deleted.
+    """Create and update the platform's categories to match `TREE`.
 
-    A category that left the tree becomes inactive, because products may name it.
+    A category that is no longer in the tree becomes inactive; it is not deleted, because products may name it.
     """
     rows = PlatformCategory.objects.using(using)
     present = {row.code: row for row in rows.all()}

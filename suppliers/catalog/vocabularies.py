@@ -1,4 +1,4 @@
-"""Code lists and code forms that product fields are held against."""
+"""Code lists and code patterns for the fields of products."""
 
 import re
 
@@ -14,10 +14,10 @@ UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW
 """
 COUNTRIES = frozenset(_COUNTRIES.split())
 
-# The form of the codes of UNECE Recommendation 20; the list itself has over two thousand and grows twice a year.
+# The pattern of the codes of UNECE Recommendation 20; the list has over two thousand codes and grows twice a year.
 UNIT = re.compile(r"[A-Z0-9]{2,3}")
 
-# One form per classification system a product may be filed under.
+# One pattern for each classification system.
 CLASSIFICATIONS = {
     "atc": re.compile(r"[A-Z](\d{2}([A-Z]([A-Z](\d{2})?)?)?)?"),  # Source: WHO ATC index, levels 1 to 5
     "emdn": re.compile(

@@ -1,1 +1,1 @@
-"""What a supplier has, and where."""
+"""The stock of a supplier at its locations."""

@@ -1,4 +1,4 @@
-"""Tables of the inventory: how much of a product lies where."""
+"""Tables of the inventory: stock of products at locations."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -8,7 +8,7 @@ from suppliers.catalog.models import Product
 
 
 class StockLevel(TenantOwned):
-    """On hand and reserved base units of one product at one location.
+    """On-hand and reserved base units of one product at one location.
 
     Personal data: none.
     """

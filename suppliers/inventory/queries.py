@@ -7,5 +7,5 @@ from .models import StockLevel
 
 
 def has_stock(actor: Actor, product: Product) -> bool:
-    """Tell whether any of a product lies anywhere; what is reserved lies somewhere too."""
+    """Tell whether stock of a product is on hand at any location; reserved stock is part of it."""
     return bool(StockLevel.objects.of(actor).filter(product=product, on_hand__gt=0).exists())

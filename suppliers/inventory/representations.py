@@ -1,4 +1,4 @@
-"""Stock as clients read it beside a product."""
+"""Stock of a product as clients read it."""
 
 from rest_framework import serializers
 
@@ -6,7 +6,7 @@ from api.representations import Computed
 
 
 class StockTotals(serializers.Serializer[None]):
-    """Totals over all locations, in base units."""
+    """Stock totals of all locations, in base units."""
 
     on_hand = serializers.IntegerField()
     reserved = serializers.IntegerField()
@@ -14,7 +14,7 @@ class StockTotals(serializers.Serializer[None]):
 
 
 def stock_totals() -> Computed:
-    """The totals of a product, whose row is `t`."""
+    """Return the computed member with the stock totals of a product."""
     return Computed(
         "SELECT json_build_object('on_hand', coalesce(sum(s.on_hand), 0)::bigint,"
         " 'reserved', coalesce(sum(s.reserved), 0)::bigint,"

@@ -1,1 +1,1 @@
-"""What a supplier asks for his products."""
+"""The prices of a supplier's products."""

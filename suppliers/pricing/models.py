@@ -8,7 +8,7 @@ from suppliers.catalog.models import Packaging, Product
 
 
 class ListPrice(TenantOwned):
-    """What a packaging costs by list in one currency for a while; validity is half-open, `[valid_from, valid_to)`.
+    """The list price of a packaging in one currency for a period; the period is half-open, `[valid_from, valid_to)`.
 
     Personal data: none.
     """
@@ -42,7 +42,7 @@ class ListPrice(TenantOwned):
 
 
 class ListPriceTier(TenantOwned):
-    """The unit price from a quantity on.
+    """The unit price from a minimum quantity up.
 
     Personal data: none.
     """

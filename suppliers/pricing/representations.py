@@ -6,13 +6,13 @@ from api.representations import Computed, Representation
 
 from .models import ListPrice, ListPriceTier
 
-# Six decimals are kept; what is shown has as many as it needs, two at least.
+# Six decimals are stored; the answer shows as many as needed, at least two.
 _UNIT_PRICE = "(CASE WHEN scale(trim_scale(t.unit_price)) < 2 THEN round(t.unit_price, 2) ELSE trim_scale(t.unit_price) END)::text"
-OF_NOW_AND_LATER = "t.valid_to IS NULL OR t.valid_to > (now() AT TIME ZONE 'UTC')::date"
+CURRENT_AND_FUTURE = "t.valid_to IS NULL OR t.valid_to > (now() AT TIME ZONE 'UTC')::date"
 
 
 class ListPriceTierOut(Representation):
-    """The price of one unit from a quantity on."""
+    """The unit price from a minimum quantity up."""
 
     unit_price = Computed(_UNIT_PRICE, serializers.CharField())
 
@@ -22,7 +22,7 @@ class ListPriceTierOut(Representation):
 
 
 class ListPriceOut(Representation):
-    """What a packaging costs by list in one currency."""
+    """The list price of a packaging in one currency."""
 
     tiers = ListPriceTierOut(many=True, by="price", ordering=("min_quantity",))
     tax_included = Computed("false", serializers.BooleanField())

@@ -1,1 +1,1 @@
-"""The product endpoints as clients see them: the catalog composed with prices and stock."""
+"""The product endpoints: the catalog combined with prices and stock."""

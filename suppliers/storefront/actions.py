@@ -1,4 +1,4 @@
-"""Writes that need more than the catalog knows."""
+"""Actions on products that depend on other features than the catalog."""
 
 from datetime import datetime
 
@@ -12,10 +12,10 @@ from suppliers.inventory import queries as inventory
 
 @needs_transaction
 def archive_product(actor: Actor, product: Product, at: datetime) -> Product:
-    """Archive a locked product nobody counts on any more.
+    """Archive a locked product that is no longer in use.
 
-    :raises ProductInUse: stock of it is on hand.
-    :raises InvalidTransition: it is archived already.
+    :raises ProductInUse: stock of the product is on hand.
+    :raises InvalidTransition: the product is already archived.
     """
     if inventory.has_stock(actor, product):
         raise ProductInUse("Stock of the product is on hand.", reasons=["stock_on_hand"])

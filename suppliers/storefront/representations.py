@@ -1,15 +1,15 @@
-"""A product as clients see it: the catalog's members, with prices and stock on request."""
+"""Products as clients read them: the catalog's members, with prices and stock on request."""
 
 from suppliers.catalog.representations import ProductOut as CatalogProductOut
 from suppliers.inventory.representations import stock_totals
-from suppliers.pricing.representations import OF_NOW_AND_LATER, ListPriceOut
+from suppliers.pricing.representations import CURRENT_AND_FUTURE, ListPriceOut
 
 
 class ProductOut(CatalogProductOut):
-    """A product of the supplier; `include` adds his list prices of now and later, and his stock."""
+    """A product of the supplier; `include` adds its current and future list prices, and its stock."""
 
     prices = ListPriceOut(
-        many=True, by="product", where=OF_NOW_AND_LATER, ordering=("packaging_id", "currency", "valid_from", "id")
+        many=True, by="product", where=CURRENT_AND_FUTURE, ordering=("packaging_id", "currency", "valid_from", "id")
     )
     stock = stock_totals()
 

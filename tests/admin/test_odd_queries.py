@@ -8,7 +8,7 @@ import pytest
 from django.contrib import admin
 from django.urls import reverse
 
-from organizations.staff.tenant_admin import StaffAdmin, _filtered
+from organizations.staff.tenant_admin import StaffAdmin, _filter_parameter
 from tests.admin.people import act_in, signed_in, world
 from tests.factories import Client
 from tests.fhir_api.refusing import no_access_records
@@ -31,7 +31,7 @@ def browser() -> Client:
 
 def names(page: StaffAdmin) -> list[str]:
     """The parameters that the page knows, and some that it does not."""
-    filtered = [f"{_filtered(one)}{lookup}" for one in page.list_filter for lookup in LOOKUPS]
+    filtered = [f"{_filter_parameter(one)}{lookup}" for one in page.list_filter for lookup in LOOKUPS]
     return [*EVERYWHERE, *filtered, f"{page.date_hierarchy}__year", f"{page.date_hierarchy}__day"]
 
 

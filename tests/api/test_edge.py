@@ -1,4 +1,4 @@
-"""The outermost room: ids, HTTPS, limits by address, security headers, problem documents, the log line."""
+"""The outermost middleware: ids, HTTPS, limits by address, security headers, problem documents, the log line."""
 
 import io
 import json
@@ -32,13 +32,13 @@ def test_edge_request_id_of_the_caller_is_echoed() -> None:
 
 
 @pytest.mark.parametrize("sent", ["", "a b", "x" * 129, "a\r\nSet-Cookie: b", "ä", "a,b", "<script>"])
-def test_edge_unfit_request_id_is_replaced_by_a_uuid7(sent: str) -> None:
+def test_edge_malformed_request_id_is_replaced_by_a_uuid7(sent: str) -> None:
     assert UUID(through(HTTP_X_REQUEST_ID=sent).headers["X-Request-Id"]).version == 7
 
 
 @pytest.mark.parametrize("path", ["/v1/things", "/fhir/R4/Patient", "/oauth/token"])
 @pytest.mark.parametrize("coding", ["gzip", "br", "identity, gzip", "utf-8"])
-def test_edge_body_in_a_coding_is_refused(path: str, coding: str) -> None:
+def test_edge_body_with_a_content_coding_is_refused(path: str, coding: str) -> None:
     refused = through(path, HTTP_CONTENT_ENCODING=coding)
     assert (refused.status_code, refused.headers["Accept-Encoding"]) == (415, "identity")
     assert b"unsupported_content_coding" in refused.content
@@ -120,7 +120,7 @@ def test_edge_unknown_address_is_a_problem_document() -> None:
 @pytest.mark.parametrize(
     ("error", "status"), [(RuntimeError(SECRET), 500), (Http404(SECRET), 404), (PermissionDenied(SECRET), 403)]
 )
-def test_edge_exception_outside_views_shows_nothing(error: Exception, status: int, lines: io.StringIO) -> None:
+def test_edge_exception_outside_views_reveals_nothing(error: Exception, status: int, lines: io.StringIO) -> None:
     from django.core.handlers.exception import convert_exception_to_response
 
     def fails(_: HttpRequest) -> HttpResponse:
@@ -181,7 +181,7 @@ def test_edge_log_line_has_path_but_neither_query_nor_body(lines: io.StringIO) -
 
 
 @pytest.mark.parametrize("name", ["Jane%20Doe", "jane@example.org", "D%C3%B6", "a,b", "a%0Ab"])
-def test_edge_log_line_shows_no_name_that_stands_where_an_id_belongs(lines: io.StringIO, name: str) -> None:
+def test_edge_log_line_masks_a_name_in_place_of_an_id(lines: io.StringIO, name: str) -> None:
     through(f"/fhir/r4/Patient/{name}/_history")
     assert json.loads(lines.getvalue().splitlines()[-1])["path"] == "/fhir/r4/Patient/*/_history"
 
@@ -200,7 +200,7 @@ def test_logs_exception_shows_kind_and_frames_only(lines: io.StringIO) -> None:
     assert SECRET not in lines.getvalue()
 
 
-def test_logs_keep_of_what_is_added_what_is_plain(lines: io.StringIO) -> None:
+def test_logs_keep_only_plain_values_of_added_members(lines: io.StringIO) -> None:
     import logging
 
     request = RequestFactory().get(f"/admin/?q={SECRET}")
@@ -237,7 +237,7 @@ def test_logs_message_that_quotes_the_exception_names_its_kind(lines: io.StringI
         ("2001:db8::1", 1, "2001:db8::1"),
     ],
 )
-def test_client_address_believes_only_our_proxies(forwarded: str, trusted: int, found: str) -> None:
+def test_client_address_trusts_only_the_platforms_proxies(forwarded: str, trusted: int, found: str) -> None:
     meta = {"REMOTE_ADDR": "10.0.0.9", "HTTP_X_FORWARDED_FOR": forwarded}
     assert client_address(meta, trusted_proxies=trusted) == found
 

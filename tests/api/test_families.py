@@ -13,7 +13,7 @@ from core.ids import uuid7
 KEY = Subject(id=uuid7(), kind=SubjectKind.SERVICE, credential="key:01")
 PERSON = Subject(id=uuid7(), kind=SubjectKind.USER, credential="session:01")
 SERVICE = Subject(id=uuid7(), kind=SubjectKind.SERVICE, credential="client:01")
-# Written down from the contract's table: envelope, paging, requests a minute with a key and with a token.
+# Copied from the contract's table: envelope, paging, requests a minute; with a key, then with a token.
 CONTRACT = {
     "supplier": ("supplier page 20 100 600", "supplier page 20 100 600"),
     "procurement": (None, "plain cursor 50 200 100"),

@@ -1,4 +1,4 @@
-"""Idempotency records live for a week."""
+"""Idempotency records are deleted after a week."""
 
 from datetime import timedelta
 
@@ -10,7 +10,7 @@ from core.ids import uuid7
 from tests import factories
 
 
-def test_old_records_go_and_young_ones_stay():
+def test_records_older_than_a_week_are_deleted_and_younger_ones_stay():
     tenant = factories.provision()
     with tenant_context(tenant.id):
         for key, days in (("old", 8), ("young", 6)):

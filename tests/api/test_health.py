@@ -59,8 +59,8 @@ def test_ready_answers_with_every_check() -> None:
     assert answer.json()["outbox_age_seconds"] >= 0
 
 
-def test_ready_is_kept_for_its_time_and_then_found_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(health, "KEEP_SECONDS", 60.0)  # a second may pass between two requests of a slow machine
+def test_ready_is_cached_for_its_time_and_then_checked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "KEEP_SECONDS", 60.0)  # on a slow machine a second may pass between two requests
     Client().get("/health/ready")
     found = health._last
     assert found is not None

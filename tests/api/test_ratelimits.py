@@ -1,4 +1,4 @@
-"""Rate limits against a real Valkey that threads hammer, that is killed, that hangs and that comes back."""
+"""Rate limits against a real Valkey: under load, killed, hanging, and restarted."""
 
 import signal
 import subprocess
@@ -19,7 +19,7 @@ from devtools.binaries import find_valkey
 
 
 class Valkey:
-    """A server of this test alone, so that it may be killed."""
+    """A server of this test alone, which the test may kill."""
 
     def __init__(self, folder: Path) -> None:
         self.socket = folder / "v.sock"
@@ -73,7 +73,7 @@ def in_threads(count: int, policy: Policy, name: str) -> list[Verdict]:
 
 
 def test_take_200_threads_at_limit_100_exactly_100_pass(valkey: Valkey, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a machine that stalls, one of 200 threads may get no turn in time to read its answer: that says nothing of the count."""
+    """The socket's time limit is raised: on a busy machine a thread may read its answer late, whatever the count."""
     monkeypatch.setattr(ratelimits, "SOCKET_SECONDS", 20.0)
     name = bucket()
     verdicts = in_threads(200, Policy("race", 100), name)
@@ -82,7 +82,7 @@ def test_take_200_threads_at_limit_100_exactly_100_pass(valkey: Valkey, monkeypa
     assert valkey.client.llen(f"rl:race:{name}") == 100
 
 
-def test_take_counts_down_and_tells_when_a_unit_returns(valkey: Valkey) -> None:
+def test_take_counts_down_and_gives_the_time_until_a_unit_is_free(valkey: Valkey) -> None:
     policy, name = Policy("few", 2, 10), bucket()
     assert ratelimits.take(policy, name) == Verdict(True, 2, 1, 10, 10, "few")
     assert ratelimits.take(policy, name) == Verdict(True, 2, 0, 10, 10, "few")
@@ -100,7 +100,7 @@ def test_take_in_any_window_at_most_the_limit_passes(valkey: Valkey) -> None:
     assert all(later - earlier > 0.99 for earlier, later in zip(passed, passed[5:], strict=False))
 
 
-def test_take_after_the_told_wait_passes(valkey: Valkey) -> None:
+def test_take_after_the_stated_wait_passes(valkey: Valkey) -> None:
     policy, name = Policy("wait", 1, 1), bucket()
     ratelimits.take(policy, name)
     refused = ratelimits.take(policy, name)
@@ -123,7 +123,7 @@ def test_take_buckets_and_policies_do_not_share_units(valkey: Valkey) -> None:
     assert all(verdict.allowed for verdict in verdicts)
 
 
-def test_take_log_is_forgotten_after_its_window(valkey: Valkey) -> None:
+def test_take_log_expires_after_its_window(valkey: Valkey) -> None:
     name = bucket()
     ratelimits.take(Policy("gone", 3, 1), name)
     assert 0 < valkey.client.pttl(f"rl:gone:{name}") <= 2_000
@@ -179,7 +179,7 @@ def test_take_valkey_restarted_between_calls_needs_no_fallback(valkey: Valkey) -
     assert valkey.client.llen(f"rl:restart:{name}") == 1
 
 
-def test_take_valkey_hanging_costs_one_time_out_then_nothing(valkey: Valkey) -> None:
+def test_take_valkey_hanging_costs_one_timeout_then_nothing(valkey: Valkey) -> None:
     policy, name = Policy("hang", 10_000), bucket()
     ratelimits.take(policy, name)
     valkey.process.send_signal(signal.SIGSTOP)

@@ -1,4 +1,4 @@
-"""Strict bodies: known members are checked as DRF checks them, unknown members are refused."""
+"""Strict bodies: known members are checked as in DRF, unknown members are refused."""
 
 from decimal import Decimal
 
@@ -78,7 +78,7 @@ def test_whole_body_is_read_as_drf_reads_it(kind, monkeypatch):
     assert spelled(strict) == spelled([outcome(kind, data, False) for data in bodies])
 
 
-def test_unknown_members_are_named_and_what_is_no_object_is_refused():
+def test_unknown_members_are_named_and_a_body_that_is_no_object_is_refused():
     for data, path, code in (({**body(), "nmae": 1}, "nmae", "unknown_field"), ([], "", "invalid")):
         with pytest.raises(InvalidFields) as refused:
             read(ProductIn, data)
@@ -109,7 +109,7 @@ def test_unknown_members_alone_have_a_code_of_their_own():
     )
 
 
-def test_unknown_members_are_told_wherever_they_are():
+def test_unknown_members_are_reported_at_any_depth():
     data = {"part": {"size": 1, "seize": 2}, "parts": [{"size": 1}, {"colour": 1}]}
 
     assert faults(data) == (
@@ -118,7 +118,7 @@ def test_unknown_members_are_told_wherever_they_are():
     )
 
 
-def test_at_most_twenty_unknown_members_are_told():
+def test_at_most_twenty_unknown_members_are_reported():
     assert len(faults({f"x{number}": 1 for number in range(1_000)})[1]) == 20
 
 

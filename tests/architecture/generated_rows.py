@@ -3,6 +3,7 @@
 A model whose rules its fields do not tell (a check between columns that chance seldom meets) has an entry in `RULES`.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
@@ -17,9 +18,11 @@ from django.db import connections, models
 from hypothesis import strategies as st
 
 from api.representations import Computed, Representation, Rows
+from core.clock import rfc3339
 from core.row_security import security_of
-from organizations.models import Tenant
+from organizations.models import Tenant, User
 from suppliers.catalog.models import Product
+from webhooks.models import Event, Replay
 
 ALIAS = "platform"
 TRIES = 40
@@ -115,7 +118,33 @@ def _product(draw: Draw, values: Values) -> None:
     values["storage_min_c"], values["storage_max_c"] = (draw(st.none() | st.just(end)) for end in ends)
 
 
-RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {Product: _product}
+def _user(draw: Draw, values: Values) -> None:
+    """An address is in lower case, and nobody else's."""
+    values["email"] = f"{draw(st.uuids()).hex}@people.example"
+
+
+def _replay(draw: Draw, values: Values) -> None:
+    """A replay covers a stretch of time."""
+    values["since"], values["until"] = sorted(draw(st.lists(INSTANTS, min_size=2, max_size=2, unique=True)))
+
+
+def _event(draw: Draw, values: Values) -> None:
+    """The body is the envelope."""
+    envelope = {
+        "timestamp": rfc3339(draw(RECENT)),
+        "sequence": draw(st.from_regex(r"[0-9]{15}", fullmatch=True)),
+        "test": draw(st.booleans()),
+        "data": {"object": draw(JSON)},
+    }
+    values["body"] = json.dumps(envelope).replace("\\u0000", "").encode()
+
+
+RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
+    Product: _product,
+    User: _user,
+    Replay: _replay,
+    Event: _event,
+}
 
 
 class World:

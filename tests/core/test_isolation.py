@@ -12,7 +12,7 @@ HOLES = {
     "row security is off": f"ALTER TABLE {TABLE} DISABLE ROW LEVEL SECURITY",
     "row security is not forced": f"ALTER TABLE {TABLE} NO FORCE ROW LEVEL SECURITY",
     "no policy for hp_app": f"DROP POLICY hp_own ON {TABLE}",
-    "the policy of hp_app does not hold to the bound tenant": f"ALTER POLICY hp_own ON {TABLE} USING (true)",
+    "the policy of hp_app does not limit rows to the bound tenant": f"ALTER POLICY hp_own ON {TABLE} USING (true)",
     "an undeclared policy for public": f"CREATE POLICY anybody ON {TABLE} USING (true)",
 }
 

@@ -1,6 +1,5 @@
 """HTTP of replays."""
 
-from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -73,6 +72,6 @@ class ReplayRequestViewSet(WebhookViewSet):
         """Run the action and answer the replay that it requested."""
         return self.write()
 
-    def location(self, row: Any, status: int) -> str:
+    def location(self, key: object, status: int) -> str:
         """Where the replay's progress is read."""
-        return f"/v1/webhooks/{row.endpoint_id}/replays/{row.pk}"
+        return f"/v1/webhooks/{self.kwargs['pk']}/replays/{key}"

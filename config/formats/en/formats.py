@@ -1,4 +1,4 @@
-"""Times on pages as everywhere else: ISO 8601, in UTC."""
+"""Formats of dates and times on pages: as in ISO 8601, in UTC."""
 
 DATE_FORMAT = "Y-m-d"
 TIME_FORMAT = "H:i"

@@ -1,4 +1,4 @@
-"""`manage.py prepare`: brings the database to this version of the code and, when asked, lays in the demo data."""
+"""`manage.py prepare`: migrates the database to this version of the code and, if wanted, creates the demo data."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from django.core.management import call_command, get_commands
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connections, transaction
 
-from config.migrating import cheap_history
+from config.migrating import faster_migrations
 from config.schema import fingerprint
 
 _LOCK = 7_206_002
@@ -19,16 +19,18 @@ _READ = "SELECT obj_description(to_regclass('public.django_migrations'), 'pg_cla
 
 
 class Command(BaseCommand):
-    help = "Migrates as the owner when the schema's fingerprint changed, then lays in the demo data when DEMO_DATA is true."
+    help = "Migrate if the schema's fingerprint changed; with DEMO_DATA create the demo data; existing rows are kept."
     requires_system_checks = []  # `./dev check` and the deploy checks run them; a start should not wait for them
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--force", action="store_true", help="migrate even if the fingerprint is unchanged")
-        parser.add_argument("--no-demo", action="store_true", help="leave the demo data out whatever DEMO_DATA says")
-        parser.add_argument("--json", action="store_true", help="answer with JSON")
+        parser.add_argument(
+            "--no-demo", action="store_true", help="do not create the demo data, whatever DEMO_DATA says"
+        )
+        parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run as one process, so that a start pays for one import of Django."""
+        """Migrate and create the demo data in one process, so that Django is imported only once."""
         began = time.monotonic()
         try:
             migrated = self._migrate(force=options["force"])
@@ -45,12 +47,12 @@ class Command(BaseCommand):
         wanted = f"schema {fingerprint()}"
         connection = connections["owner"]
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_lock(%s)", [_LOCK])  # replicas starting together take turns
+            cursor.execute("SELECT pg_advisory_lock(%s)", [_LOCK])  # replicas that start together take turns
             try:
                 cursor.execute(_READ)
                 if cursor.fetchone()[0] == wanted and not force:
                     return False
-                with cheap_history():
+                with faster_migrations():
                     call_command("migrate", database="owner", interactive=False, verbosity=0)
                 with transaction.atomic(using="owner"):
                     cursor.execute("COMMENT ON TABLE django_migrations IS %s", [wanted])

@@ -1,1 +1,1 @@
-"""One file for each command; every one is idempotent."""
+"""The commands of the app, one module each; every command is idempotent."""

@@ -1,4 +1,4 @@
-"""`manage.py add_member`: gives a person roles in a tenant; who has no password yet is invited."""
+"""`manage.py add_member`: gives a person roles in a tenant; a person without a password is invited."""
 
 from typing import Any
 
@@ -17,12 +17,12 @@ from organizations.signin import invitations
 
 
 class Command(TenantCommand):
-    """Adds a member."""
+    """Add a member."""
 
-    help = "Gives a person roles in a tenant. Run again, it adds the roles that are missing."
+    help = "Gives a person roles in a tenant, by invitation if they have no password. A later run adds missing roles."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take tenant, person and roles."""
+        """Add arguments for tenant, person and roles."""
         super().add_arguments(parser)
         parser.add_argument("--tenant", required=True, help="slug or id")
         parser.add_argument("--email", required=True)
@@ -30,7 +30,7 @@ class Command(TenantCommand):
         parser.add_argument("--role", required=True, action="append", dest="roles")
 
     def work(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Add, invite or extend."""
+        """Add or invite the person, or add roles to their membership."""
         email = options["email"].strip().lower()
         try:
             validate_email(email)
@@ -40,7 +40,7 @@ class Command(TenantCommand):
             tenant = locked_tenant(options["tenant"])
             actor = system_actor(tenant.id)
             with tenant_context(tenant.id):
-                membership, link, changed = _give(actor, email, options)
+                membership, link, changed = _add_or_extend(actor, email, options)
         return {
             "tenant_id": str(tenant.id),
             "membership_id": str(membership.id),
@@ -52,7 +52,7 @@ class Command(TenantCommand):
         }
 
 
-def _give(actor: Actor, email: str, options: dict[str, Any]) -> tuple[Membership, str | None, bool]:
+def _add_or_extend(actor: Actor, email: str, options: dict[str, Any]) -> tuple[Membership, str | None, bool]:
     at = clock.now()
     roles = tuple(dict.fromkeys(options["roles"]))
     live = Membership.objects.select_for_update(no_key=True).filter(tenant_id=actor.tenant_id, status__in=LIVE)

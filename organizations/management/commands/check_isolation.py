@@ -1,4 +1,4 @@
-"""`manage.py check_isolation`: names every table and role whose walls between tenants are not what they should be."""
+"""`manage.py check_isolation`: names every table and role of the live database that does not isolate tenants."""
 
 from typing import Any
 
@@ -11,21 +11,21 @@ from organizations.management.base import TenantCommand
 
 
 class Command(TenantCommand):
-    """Checks row security, forced row security, policies, composite keys, append-only triggers, and the roles."""
+    """Check row security, forced row security, policies, composite keys, append-only triggers and roles."""
 
-    help = "Checks the walls between tenants in the live database."
+    help = "Checks in the live database that tenants are isolated from one another."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the faults; exit code 1 where there are any.
+        """Print the faults; exit code 1 if there are any.
 
         :raises CommandError: there are faults.
         """
         super().handle(*args, **options)
         if self.faults:
-            raise CommandError(f"{len(self.faults)} faults in the walls between tenants.")
+            raise CommandError(f"{len(self.faults)} faults in the isolation of tenants.")
 
     def work(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Look."""
+        """Compare the live database with the isolation that the models declare."""
         self.faults = find_faults(connections["default"])
         return {
             "ok": not self.faults,
@@ -34,6 +34,6 @@ class Command(TenantCommand):
         }
 
     def say(self, answer: dict[str, Any]) -> str:
-        """One line a fault."""
+        """Write one line per fault and the number of tables."""
         lines = [f"{fault['where']}: {fault['what']}" for fault in answer["faults"]]
-        return "\n".join([*lines, f"{len(answer['tenant_tables'])} tables of tenants checked"])
+        return "\n".join([*lines, f"{len(answer['tenant_tables'])} tenant tables checked"])

@@ -1,4 +1,4 @@
-"""`manage.py close_tenant`: first starts offboarding; after the retention time it deletes the tenant's rows and closes it."""
+"""`manage.py close_tenant`: starts offboarding; after the retention time, deletes the tenant's rows and closes it."""
 
 from datetime import timedelta
 from typing import Any
@@ -19,19 +19,24 @@ RETENTION_DAYS = 30
 
 
 class Command(TenantCommand):
-    """Closes a tenant."""
+    """Close a tenant."""
 
-    help = "Ends a tenant. The first run stops it; a run after the retention time deletes its rows and closes it."
+    help = "Closes a tenant: the first run starts offboarding; a run after the retention time deletes its rows."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the tenant, and its slug once more: nothing brings the rows back."""
+        """Add the tenant and its slug as a confirmation, since deleted rows cannot be restored."""
         super().add_arguments(parser)
         parser.add_argument("--tenant", required=True, help="slug or id")
         parser.add_argument("--confirm", required=True, help="the tenant's slug")
-        parser.add_argument("--retention-days", type=int, default=RETENTION_DAYS, help="0 deletes at once")
+        parser.add_argument(
+            "--retention-days",
+            type=int,
+            default=RETENTION_DAYS,
+            help="days between offboarding and deletion; 0 deletes at once",
+        )
 
     def work(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Go one step, or both where the retention time is over.
+        """Start offboarding; delete and close if the retention time has ended.
 
         :raises CommandError: the slug does not match.
         """
@@ -39,7 +44,7 @@ class Command(TenantCommand):
         with transaction.atomic():
             tenant = locked_tenant(options["tenant"])
             if tenant.slug != options["confirm"]:
-                raise CommandError("--confirm is not the tenant's slug; nothing was done.")
+                raise CommandError("--confirm must be the tenant's slug; nothing was done.")
             if tenant.status not in (Tenant.Status.OFFBOARDING, Tenant.Status.CLOSED):
                 offboard_tenant(actor=system_actor(tenant.id), tenant=tenant, at=at)
         deleted: dict[str, int] = {}
@@ -64,5 +69,5 @@ class Command(TenantCommand):
         deleted = delete_rows(tenant.id)
         with transaction.atomic():
             close_tenant(actor=actor, tenant=locked_tenant(str(tenant.id)), at=at)
-        leftovers = delete_rows(tenant.id)  # what subscribers of the last facts wrote
+        leftovers = delete_rows(tenant.id)  # rows that subscribers of the last events wrote
         return {table: deleted.get(table, 0) + leftovers.get(table, 0) for table in {**deleted, **leftovers}}

@@ -1,4 +1,4 @@
-"""`manage.py create_staff`: makes a member of the platform's staff, or gives an existing person a staff role."""
+"""`manage.py create_staff`: creates a member of the platform's staff, or gives an existing user a staff role."""
 
 import os
 import secrets
@@ -17,31 +17,31 @@ VARIABLE = "STAFF_PASSWORD"
 
 
 class Command(TenantCommand):
-    """Makes staff."""
+    """Create a member of staff."""
 
-    help = f"Makes a member of staff. The password is taken from {VARIABLE}, else drawn and printed this once."
+    help = f"Creates a member of staff. The password is taken from {VARIABLE}, or generated and printed once."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take who and as what."""
+        """Add arguments for the person and the staff role."""
         super().add_arguments(parser)
         parser.add_argument("--email", required=True)
         parser.add_argument("--role", required=True, choices=StaffRole.values)
         parser.add_argument("--name", default="")
 
     def work(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Make or appoint; a second run changes nothing and shows no password.
+        """Create or appoint the person; a second run changes nothing and shows no password.
 
-        :raises CommandError: the person exists without a way to sign in to the admin.
+        :raises CommandError: the person's account is deactivated.
         """
         email = options["email"].strip().lower()
         with transaction.atomic():
             user = User.objects.select_for_update(no_key=True).filter(email=email).first()
             created = user is None
-            drawn = ""
+            generated = ""
             if user is None:
-                user, drawn = _create(email, options["name"])
+                user, generated = _create(email, options["name"])
             if not user.is_active:
-                raise CommandError(f"{email} is deactivated; reactivate the person in the admin first.")
+                raise CommandError(f"The account {email} is deactivated; reactivate it in the admin first.")
             changed = user.staff_role != options["role"] or not user.is_staff
             if changed:
                 staff.appoint(user=user, role=options["role"], by=None, at=clock.now())
@@ -50,7 +50,7 @@ class Command(TenantCommand):
             "role": options["role"],
             "created": created,
             "changed": changed,
-            "password": drawn or None,
+            "password": generated or None,
         }
 
 

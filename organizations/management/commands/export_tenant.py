@@ -1,4 +1,4 @@
-"""`manage.py export_tenant`: writes everything a tenant holds into a folder, with a manifest."""
+"""`manage.py export_tenant`: writes all rows of a tenant into a folder, with a manifest."""
 
 from pathlib import Path
 from typing import Any
@@ -11,18 +11,18 @@ from organizations.portability import export
 
 
 class Command(TenantCommand):
-    """Exports a tenant."""
+    """Export a tenant."""
 
-    help = "Writes a tenant's rows as NDJSON, one file a table, and a manifest with SHA-256 of each."
+    help = "Writes a tenant's rows as NDJSON, one file per table, and a manifest with the SHA-256 of each file."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the tenant and the folder."""
+        """Add arguments for the tenant and the folder."""
         super().add_arguments(parser)
         parser.add_argument("--tenant", required=True, help="slug or id")
         parser.add_argument("--out", required=True, help="folder; files of an earlier export in it are replaced")
 
     def work(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Write the files.
+        """Write the files and count them.
 
         :raises CommandError: the folder cannot be written.
         """

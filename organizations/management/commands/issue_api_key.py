@@ -1,4 +1,4 @@
-"""`manage.py issue_api_key`: makes an API key; one with the same name and holder that still works is not made again."""
+"""`manage.py issue_api_key`: creates an API key, unless an active key has the same name and partner."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,23 +17,23 @@ from organizations.models import ApiKey
 
 
 class Command(TenantCommand):
-    """Issues an API key."""
+    """Issue an API key."""
 
-    help = "Makes an API key and shows it, once."
+    help = "Creates an API key and shows it once. An active key with the same name and partner is kept."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take what the key may do and how long."""
+        """Add arguments for the key's partner, rights and expiry."""
         super().add_arguments(parser)
         parser.add_argument("--tenant", required=True, help="slug or id")
         parser.add_argument("--name", required=True)
-        parser.add_argument("--partner", help="who holds the key; the name when left out")
+        parser.add_argument("--partner", help="who holds the key; by default the name")
         parser.add_argument("--role", action="append", dest="roles")
-        parser.add_argument("--scopes", help="comma list; all scopes of the roles when left out")
-        parser.add_argument("--expires", help="a date, an instant, or days as 90d; a year when left out")
+        parser.add_argument("--scopes", help="separated by commas; by default all scopes of the roles")
+        parser.add_argument("--expires", help="a date, an instant or a number of days such as 90d; by default a year")
         parser.add_argument("--cidr", action="append", dest="cidrs")
 
     def work(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Issue unless it exists."""
+        """Issue the key unless it exists."""
         at = clock.now()
         partner = options["partner"] or options["name"]
         with transaction.atomic():
@@ -79,5 +79,5 @@ def _end(text: str | None, at: datetime) -> datetime | None:
     except ValueError:
         found = None
     if found is None:
-        raise CommandError(f"{text!r} is neither a date, an instant, nor days as 90d.")
+        raise CommandError(f"{text!r} is not a date, an instant or a number of days such as 90d.")
     return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""`manage.py provision_tenant`: sets a tenant up, or goes on where an earlier run stopped; secrets at the first run only."""
+"""`manage.py provision_tenant`: provisions a tenant, or continues an earlier run; only the first run shows secrets."""
 
 import json
 from pathlib import Path
@@ -24,27 +24,27 @@ from organizations.serializers.specs import SpecIn
 
 
 class Command(TenantCommand):
-    """Provisions a tenant."""
+    """Provision a tenant."""
 
-    help = "Sets a tenant up. Run again, it goes on where it stopped and changes nothing that is done."
+    help = "Provisions a tenant. A later run continues where an earlier one stopped and keeps finished steps."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the specification as arguments or as a file; arguments win."""
+        """Add the specification as arguments or as a file; arguments take precedence."""
         super().add_arguments(parser)
-        parser.add_argument("--file", help="specification as JSON; its members are named as the arguments")
+        parser.add_argument("--file", help="specification as JSON, with members named like the arguments")
         parser.add_argument("--slug")
         parser.add_argument("--name")
         parser.add_argument("--kind", action="append", choices=Tenant.Kind.values, dest="kinds")
         parser.add_argument("--admin-email")
         parser.add_argument("--admin-name")
-        parser.add_argument("--organization", help="slug of the organization; made when there is none")
+        parser.add_argument("--organization", help="slug of the organization, which is created if it does not exist")
         parser.add_argument("--organization-name")
         parser.add_argument("--plan")
         for name in PLAIN_FIELDS:
             parser.add_argument(f"--{name.replace('_', '-')}")
 
     def work(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Provision, then make the first key and client."""
+        """Provision the tenant, then create its first API key and OAuth client."""
         spec = _spec(options)
         at = clock.now()
         outcome = provision_tenant(actor=platform_actor(), spec=spec, at=at)
@@ -89,5 +89,5 @@ def _file(name: str | None) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise CommandError(f"{name} cannot be read: {error}") from error
     if not isinstance(found, dict):
-        raise CommandError(f"{name} holds no JSON object.")
+        raise CommandError(f"{name} does not contain a JSON object.")
     return found

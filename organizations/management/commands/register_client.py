@@ -1,4 +1,4 @@
-"""`manage.py register_client`: registers an OAuth client, as a SMART app; one with the same name is not made again."""
+"""`manage.py register_client`: registers an OAuth client, such as a SMART app, unless one has the same name."""
 
 from typing import Any
 
@@ -15,27 +15,29 @@ from organizations.oauth import clients
 
 
 class Command(TenantCommand):
-    """Registers a client of the authorization server."""
+    """Register a client of the authorization server."""
 
     help = (
-        "Registers an OAuth client and shows its secret, once: with --redirect-uri one that acts for people (code and "
-        "PKCE), with --tenant a machine of that tenant. It gets no token before staff approved it in the admin, or --approve."
+        "Registers an OAuth client and shows its secret once. With --redirect-uri the client acts for people (code and "
+        "PKCE); with --tenant it is a machine of that tenant. It gets tokens once staff approve it, or with --approve."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take who it is and what it may ask for."""
+        """Add arguments for the client and the scopes it may ask for."""
         super().add_arguments(parser)
         parser.add_argument("--name", required=True)
-        parser.add_argument("--scopes", required=True, help="comma list, as patient/*.rs,launch/patient or system/*.rs")
-        parser.add_argument("--redirect-uri", action="append", dest="redirect_uris", help="exact, https")
+        parser.add_argument(
+            "--scopes", required=True, help="separated by commas: patient/*.rs,launch/patient or system/*.rs"
+        )
+        parser.add_argument("--redirect-uri", action="append", dest="redirect_uris", help="exact https address")
         parser.add_argument("--confidential", action="store_true", help="the app can keep a secret")
         parser.add_argument("--tenant", help="slug or id: a machine that acts for this tenant")
         parser.add_argument("--approve", action="store_true")
 
     def work(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Register unless it exists.
+        """Register the client unless it exists.
 
-        :raises CommandError: neither an app nor a machine, both, or an address that no app may have.
+        :raises CommandError: both or neither of redirect URI and tenant were given, or a redirect URI is not allowed.
         """
         if bool(options["redirect_uris"]) == bool(options["tenant"]):
             raise CommandError("Give --redirect-uri for an app, or --tenant for a machine.")

@@ -1,4 +1,4 @@
-"""`manage.py resume_tenant`: resumes a tenant; one that is active already stays as it is."""
+"""`manage.py resume_tenant`: resumes a tenant, unless it is active."""
 
 from typing import Any
 
@@ -13,17 +13,17 @@ from organizations.models import Tenant
 
 
 class Command(TenantCommand):
-    """Resumes a tenant."""
+    """Resume a tenant."""
 
-    help = "Resumes a tenant."
+    help = "Resumes a suspended tenant. An active tenant stays unchanged."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the tenant."""
+        """Add an argument for the tenant."""
         super().add_arguments(parser)
         parser.add_argument("--tenant", required=True, help="slug or id")
 
     def work(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Resume unless that was done before."""
+        """Resume the tenant unless it is active."""
         with transaction.atomic():
             tenant = locked_tenant(options["tenant"])
             changed = tenant.status != Tenant.Status.ACTIVE

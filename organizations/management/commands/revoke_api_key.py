@@ -1,4 +1,4 @@
-"""`manage.py revoke_api_key`: stops an API key at once; one that works no more stays as it is."""
+"""`manage.py revoke_api_key`: revokes an API key at once, unless it has already ended."""
 
 from typing import Any
 
@@ -15,17 +15,17 @@ from organizations.models import ApiKey
 
 
 class Command(TenantCommand):
-    """Revokes an API key."""
+    """Revoke an API key."""
 
-    help = "Stops an API key at once."
+    help = "Revokes an API key at once. A key that has ended stays unchanged."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the key."""
+        """Add an argument for the key."""
         super().add_arguments(parser)
-        parser.add_argument("--key", required=True, help="id, the eight characters of its key id, or the whole key")
+        parser.add_argument("--key", required=True, help="the id, the key id of eight characters, or the whole key")
 
     def work(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Revoke unless it has ended."""
+        """Revoke the key unless it has ended."""
         found = _find(options["key"])
         actor = system_actor(found.tenant_id)
         with tenant_context(found.tenant_id):

@@ -1,4 +1,4 @@
-"""`manage.py rotate_signing_keys`: a new signing key when the present one is old enough; until then nothing changes."""
+"""`manage.py rotate_signing_keys`: creates a new signing key if the active one is old enough."""
 
 from datetime import timedelta
 from typing import Any
@@ -12,22 +12,22 @@ from organizations.management.base import TenantCommand
 
 
 class Command(TenantCommand):
-    """Rotates the keys that sign tokens."""
+    """Rotate the keys that sign tokens."""
 
-    help = "Makes a new signing key when the active one is old enough; the one before verifies for another hour."
+    help = "Creates a new signing key if the active one is old enough; the former key verifies for another hour."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the age, or the name of a key that leaked."""
+        """Add arguments for the age, and for the id of a key to withdraw."""
         super().add_arguments(parser)
-        parser.add_argument("--max-age-days", type=int, default=90, help="rotate when older than this (90)")
-        parser.add_argument("--now", action="store_true", help="rotate whatever its age")
+        parser.add_argument("--max-age-days", type=int, default=90, help="rotate a key older than this; 90 by default")
+        parser.add_argument("--now", action="store_true", help="rotate regardless of age")
         withdraw = (
-            "stop a replaced key at once, with all tokens it signed; as --withdraw=KID, for a KID may begin with -"
+            "retire a replaced key at once, with all tokens it signed; write --withdraw=KID: a KID may begin with -"
         )
         parser.add_argument("--withdraw", metavar="KID", help=withdraw)
 
     def work(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Rotate, or withdraw."""
+        """Rotate the active key, or withdraw the named one."""
         at = clock.now()
         age = timedelta(0) if options["now"] else timedelta(days=options["max_age_days"])
         with transaction.atomic():
@@ -35,7 +35,7 @@ class Command(TenantCommand):
             if options["withdraw"]:
                 return {"kid": options["withdraw"], "withdrawn": withdrawn}
             if age < timedelta(0):
-                raise CommandError("--max-age-days counts days, from 0.")
+                raise CommandError("--max-age-days must be 0 or more.")
             kid, is_new = signing_keys.rotate(at=at, max_age=age)
             signing_keys.retire_expired(at=at)
         return {"kid": kid, "rotated": is_new, "published": [key.kid for key in signing_keys.published_keys()]}

@@ -1,4 +1,4 @@
-"""`manage.py seed_demo`: lays in the demo world and writes its credentials; what holds already stays as it is."""
+"""`manage.py seed_demo`: creates the demo data and writes its credentials; existing rows are kept."""
 
 from pathlib import Path
 from typing import Any
@@ -12,17 +12,19 @@ from organizations.management.base import TenantCommand
 
 
 class Command(TenantCommand):
-    """Seeds the demo data."""
+    """Create the demo data."""
 
-    help = "Makes the demo tenants, people, keys and client, and writes demo.json (mode 600)."
+    help = (
+        "Creates the demo tenants, users, API keys and client, and writes demo.json (mode 600); existing rows are kept."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the file."""
+        """Add an argument for the file."""
         super().add_arguments(parser)
         parser.add_argument("--file", default=str(settings.DATA_DIR / "demo.json"))
 
     def work(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Seed.
+        """Create the demo data and return what was created.
 
         :raises CommandError: the file cannot be written.
         """

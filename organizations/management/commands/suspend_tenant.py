@@ -1,4 +1,4 @@
-"""`manage.py suspend_tenant`: suspends a tenant; one that is suspended already stays as it is."""
+"""`manage.py suspend_tenant`: suspends a tenant, unless it is suspended."""
 
 from typing import Any
 
@@ -13,18 +13,18 @@ from organizations.models import Tenant
 
 
 class Command(TenantCommand):
-    """Suspends a tenant."""
+    """Suspend a tenant."""
 
-    help = "Suspends a tenant."
+    help = "Suspends a tenant. A suspended tenant stays unchanged."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the tenant."""
+        """Add arguments for the tenant and the reason."""
         super().add_arguments(parser)
         parser.add_argument("--tenant", required=True, help="slug or id")
         parser.add_argument("--reason", default="")
 
     def work(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Suspend unless that was done before."""
+        """Suspend the tenant unless it is suspended."""
         with transaction.atomic():
             tenant = locked_tenant(options["tenant"])
             changed = tenant.status != Tenant.Status.SUSPENDED

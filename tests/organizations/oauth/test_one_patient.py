@@ -129,7 +129,7 @@ def test_machines_have_no_patient():
 
 
 def test_token_with_a_patient_and_no_tenant_is_none_of_ours(person):
-    with pytest.raises(ValueError, match="a patient is one of a tenant"):
+    with pytest.raises(ValueError, match="a token with a patient must name a tenant"):
         factories.bearer(person.user, patient="p-1")
 
 

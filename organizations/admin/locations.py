@@ -1,4 +1,4 @@
-"""Pages of locations and jobs of the acting tenant, and of the public directory of pharmacies."""
+"""Admin pages of the acting tenant's locations and jobs, and of the public directory of pharmacies."""
 
 from django.contrib import admin
 from django.utils.safestring import SafeString
@@ -13,7 +13,7 @@ from organizations.staff.tenant_admin import StaffAdmin, TenantAdmin
 
 @admin.register(Location)
 class LocationAdmin(TenantAdmin):
-    """Places of the acting tenant."""
+    """Locations of the acting tenant."""
 
     area = Area.LOCATIONS
     list_display = ("name", "type", "status_label", "parent", "is_dispensing", "listed", "created_at")
@@ -24,34 +24,37 @@ class LocationAdmin(TenantAdmin):
     fieldsets = (
         (None, {"fields": ("id", "name", "type", "status_label", "tenant", "organization", "parent")}),
         ("Pharmacy", {"fields": ("is_dispensing", "listed", "hours")}),
-        ("Details", {"fields": ("where", "reached", "all_identifiers", "created_at", "updated_at", "version")}),
+        (
+            "Details",
+            {"fields": ("all_address", "all_contact", "all_identifiers", "created_at", "updated_at", "version")},
+        ),
     )
-    readonly_fields = ("status_label", "hours", "where", "reached", "all_identifiers")
+    readonly_fields = ("status_label", "hours", "all_address", "all_contact", "all_identifiers")
 
     @column(description="Opening hours")
     def hours(self, row: Location) -> SafeString:
-        """When it is open."""
+        """The opening hours of the location."""
         return columns.json_lines(row.opening_hours)
 
     @column(description="Address")
-    def where(self, row: Location) -> SafeString:
-        """Where it is."""
+    def all_address(self, row: Location) -> SafeString:
+        """The address of the location."""
         return columns.json_lines(row.address)
 
     @column(description="Contact")
-    def reached(self, row: Location) -> SafeString:
-        """How it is reached."""
+    def all_contact(self, row: Location) -> SafeString:
+        """The contact details of the location."""
         return columns.json_lines(row.contact)
 
     @column(description="Identifiers")
     def all_identifiers(self, row: Location) -> SafeString:
-        """Identifiers in other systems."""
+        """The location's identifiers in other systems."""
         return columns.json_lines(row.identifiers)
 
 
 @admin.register(PharmacyListing)
 class ListingAdmin(StaffAdmin):
-    """Pharmacies that every tenant may find."""
+    """Pharmacies of the public directory, which every tenant can search."""
 
     area = Area.LOCATIONS
     list_display = ("name", "tenant", "created_at", "updated_at")
@@ -64,7 +67,7 @@ class ListingAdmin(StaffAdmin):
 
 @admin.register(Job)
 class JobAdmin(TenantAdmin):
-    """Long work of the acting tenant."""
+    """Background jobs of the acting tenant."""
 
     area = Area.JOBS
     list_display = ("kind", "state_label", "progress", "started_by", "created_at", "finished_at")
@@ -85,10 +88,10 @@ class JobAdmin(TenantAdmin):
 
     @column(description="Progress")
     def progress(self, row: Job) -> str:
-        """How far it is."""
+        """The work done, with the total where it is known."""
         return f"{row.done} of {row.total}" if row.total is not None else str(row.done)
 
     @column(description="Error")
     def fault(self, row: Job) -> SafeString | str:
-        """Why it failed."""
+        """The error of a failed job."""
         return columns.json_lines(row.error) if row.error else "–"
