@@ -1,4 +1,4 @@
-"""Actions on products: create, replace and archive, with packagings, search terms, counters and events."""
+"""Actions on products and categories: create, replace and archive, with packagings, search terms, counters and events."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -14,7 +14,7 @@ from core.pipeline import Call, ReadBack, answers_before, run
 from ledger import public as ledger
 
 from . import counters, events, packagings, queries, rules, search_index
-from .models import Product
+from .models import Category, Product
 from .states import LOT_TRACKED_KINDS, Status, Tracking
 
 _TEXTS = (
@@ -109,6 +109,26 @@ def archive_product(actor: Actor, product: Product, at: datetime) -> Product:
     ledger.record(actor=actor, event=fact, resource_id=product.id, at=at, resource_version=product.version)
     counters.count_moved(product, before)
     return product
+
+
+@needs_transaction
+def create_category(actor: Actor, data: Mapping[str, Any], at: datetime) -> Category:
+    """Create an own category below one of the platform or another own one.
+
+    The parent is not locked: no category is ever deleted or moved.
+
+    :raises InvalidFields: there is no such parent, or it is on the lowest level already.
+    :raises CategoryCodeTaken: by another category of the tenant, or by one of the platform.
+    """
+    rules.check_parent(data["parent_id"])
+    rules.check_own_code(data["code"])
+    category = Category(
+        tenant_id=actor.tenant_id, created_at=at, updated_at=at, **{**data, "mappings": data.get("mappings") or {}}
+    )
+    category.save(force_insert=True)
+    fact = events.CategoryCreated(code=category.code)
+    ledger.record(actor=actor, event=fact, resource_id=category.id, at=at, resource_version=category.version)
+    return category
 
 
 def _record_replaced(actor: Actor, product: Product, changed: list[str], at: datetime) -> None:

@@ -3,12 +3,12 @@
 from core.row_security import BOUND
 from core.trees import Tree
 
-_DEPTH = 8
+MAX_DEPTH = 8
 
 CATEGORIES = Tree(
     f"""(SELECT id, code, parent_id FROM suppliers_platformcategory
  UNION ALL SELECT id, code, parent_id FROM suppliers_category WHERE tenant_id = {BOUND})""",
-    most=2 * _DEPTH,
+    most=2 * MAX_DEPTH,
 )
 
 # `path` sorts the tree depth first; `product_count` holds what `GET /v1/products?category=` finds.
@@ -22,7 +22,7 @@ node AS (
 tree AS (
  SELECT node.*, 1 AS depth, step AS path FROM node WHERE parent_id IS NULL
  UNION ALL SELECT node.*, tree.depth + 1, tree.path || '/' || node.step FROM node JOIN tree ON node.parent_id = tree.id
-  WHERE tree.depth < {_DEPTH}),
+  WHERE tree.depth < {MAX_DEPTH}),
 counted AS (
  SELECT p.category, count(*) AS n FROM suppliers_product p JOIN bound USING (tenant_id)
  WHERE p.archived_at IS NULL GROUP BY p.category)

@@ -1,6 +1,6 @@
-"""Event types of products. Source: contract, supply 4.4."""
+"""Event types of products and categories. Source: contract, supply 8."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ledger.public import EventType, register
@@ -54,3 +54,14 @@ class ProductDeleted(_ProductEvent):
     """A product was archived; its row stays for traceability."""
 
     type: ClassVar[str] = "product.deleted"
+
+
+@register
+@dataclass(frozen=True)
+class CategoryCreated(EventType):
+    """An own category was created; the list of categories holds it."""
+
+    # Without `href`, because a single category has no address to be read at.
+    type: ClassVar[str] = "category.created"
+    resource: ClassVar[str] = "category"
+    code: str = field(metadata={"example": "gloves-nitrile"})

@@ -13,7 +13,7 @@ from core.row_security import GLOBAL, TableSecurity
 from core.versioned import Versioned
 from organizations.public import TenantOwned
 
-from .refusals import GtinTaken, SkuTaken
+from .refusals import CategoryCodeTaken, GtinTaken, SkuTaken
 from .states import Availability, Kind, PackagingLevel, PackagingState, Status, Tracking
 
 _LIVE = Q(archived_at__isnull=True)
@@ -264,6 +264,9 @@ class Category(TenantOwned):
     parent_id = models.UUIDField()
     mappings = models.JSONField(default=dict)
     active = models.BooleanField(default=True)
+
+    WRITABLE: ClassVar = ("code", "name", "parent_id", "mappings", "active")
+    refusals: ClassVar = {"suppliers_category_code_taken": CategoryCodeTaken}
 
     class Meta:
         verbose_name_plural = "categories"

@@ -1,6 +1,6 @@
 """Refusals of the catalog: those of its unique constraints and those of its rules."""
 
-from core.errors import Conflict
+from core.errors import Conflict, Duplicate
 
 
 class SkuTaken(Conflict):
@@ -15,6 +15,12 @@ class GtinTaken(Conflict):
 
     code = "gtin_taken"
     title = "Another packaging has this GTIN."
+
+
+class CategoryCodeTaken(Duplicate):
+    """Another category of the supplier, or one of the platform, has this code."""
+
+    title = "Another category has this code."
 
 
 class ProductInUse(Conflict):

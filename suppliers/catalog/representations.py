@@ -9,6 +9,7 @@ from .category_tree import COUNTED
 from .models import Packaging, PlatformCategory, Product
 from .serializers import (
     AttributeIn,
+    CategoryIn,
     ClassificationsIn,
     ControlledIn,
     HazardousIn,
@@ -106,3 +107,4 @@ class CategoryOut(Representation):
             "id", "code", "name", "parent_id", "depth", "source", "mappings", "active", "product_count", "created_at",
             "updated_at", "version",
         )  # fmt: skip
+        example = {**CategoryIn.Meta.example, "depth": 3, "source": "own"}

@@ -1,4 +1,4 @@
-"""Rules of products beyond the form of their fields: references, active products, status changes, locked fields."""
+"""Rules of products and categories beyond the form of their fields: references, active products, status changes, locked fields."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -8,10 +8,12 @@ from core.actor import Actor
 from core.errors import FieldError, InvalidFields, InvalidTransition
 from core.lifecycle import allowed_actions
 from core.pipeline import Call, Rows
+from core.trees import path
 
 from . import queries
-from .models import Product
-from .refusals import FieldLocked
+from .category_tree import CATEGORIES, MAX_DEPTH
+from .models import PlatformCategory, Product
+from .refusals import CategoryCodeTaken, FieldLocked
 from .states import LOT_TRACKED_KINDS, LOT_TRACKING, Status
 
 # The transition by which PUT reaches each status; no transition leads back to draft.
@@ -101,3 +103,28 @@ def check_unlocked(product: Product, changed: Iterable[str]) -> None:
     locked = [name for name in changed if name in ("base_unit", "tracking", "units_per_pack")]
     if product.stock_moved_at is not None and locked:
         raise FieldLocked("Create a new packaging or a new product instead.", fields=locked)
+
+
+def check_parent(parent_id: UUID) -> None:
+    """Require that the bound tenant can put a category below another, which may be inactive.
+
+    :raises InvalidFields: it is neither the platform's nor the tenant's own, or it is on the lowest level already.
+    """
+    depth = len(path(CATEGORIES, parent_id))
+    if not depth:
+        raise _refused_parent("unknown_category", "There is no category of this id.")
+    if depth >= MAX_DEPTH:
+        raise _refused_parent("too_deep", f"Categories nest at most {MAX_DEPTH} deep.")
+
+
+def _refused_parent(code: str, message: str) -> InvalidFields:
+    return InvalidFields(message, errors=[FieldError("parent_id", code, message)])
+
+
+def check_own_code(code: str) -> None:
+    """Require that no platform category has the code: products name their category by code alone.
+
+    :raises CategoryCodeTaken: the platform has a category of this code.
+    """
+    if PlatformCategory.objects.filter(code=code).exists():
+        raise CategoryCodeTaken

@@ -1,4 +1,4 @@
-"""Bodies of the product operations: the form of every field. Rules that need the database stand in `rules`."""
+"""Bodies of the product and category operations: the form of every field. Rules that need the database stand in `rules`."""
 
 import re
 from collections.abc import Mapping
@@ -120,24 +120,20 @@ class NationalCodeIn(StrictSerializer):
         example: ClassVar = {"system": "PZN", "value": "01234567"}
 
 
+def _classification(system: str, hint: str) -> PatternField:
+    """The code of one classification system; absent, null and empty all mean that there is none."""
+    form = vocabularies.CLASSIFICATIONS[system]
+    return PatternField(form, hint, required=False, allow_null=True, allow_blank=True)
+
+
 class ClassificationsIn(StrictSerializer):
     """Codes of other classifications; absent, null and empty codes are not stored."""
 
-    atc = PatternField(
-        vocabularies.CLASSIFICATIONS["atc"], "an ATC code", required=False, allow_null=True, allow_blank=True
-    )
-    emdn = PatternField(
-        vocabularies.CLASSIFICATIONS["emdn"], "an EMDN code", required=False, allow_null=True, allow_blank=True
-    )
-    gmdn = PatternField(
-        vocabularies.CLASSIFICATIONS["gmdn"], "a GMDN code", required=False, allow_null=True, allow_blank=True
-    )
-    unspsc = PatternField(
-        vocabularies.CLASSIFICATIONS["unspsc"], "a UNSPSC code", required=False, allow_null=True, allow_blank=True
-    )
-    hs_code = PatternField(
-        vocabularies.CLASSIFICATIONS["hs_code"], "an HS code", required=False, allow_null=True, allow_blank=True
-    )
+    atc = _classification("atc", "an ATC code")
+    emdn = _classification("emdn", "an EMDN code")
+    gmdn = _classification("gmdn", "a GMDN code")
+    unspsc = _classification("unspsc", "a UNSPSC code")
+    hs_code = _classification("hs_code", "an HS code")
 
     class Meta:
         example: ClassVar = {
@@ -335,6 +331,42 @@ class ProductCreateIn(ProductIn):
     status = serializers.ChoiceField(
         choices=[states.Status.DRAFT.value, states.Status.ACTIVE.value], default=states.Status.DRAFT.value
     )
+
+
+class CategoryMappingsIn(StrictSerializer):
+    """Codes of other taxonomies; absent, null and empty codes are not stored."""
+
+    unspsc = _classification("unspsc", "a UNSPSC code")
+    emdn = _classification("emdn", "an EMDN code")
+    atc = _classification("atc", "an ATC code")
+
+    class Meta:
+        example: ClassVar = {"unspsc": "42132203", "emdn": "T0102", "atc": None}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        return {name: code for name, code in attrs.items() if code}
+
+
+class CategoryIn(StrictSerializer):
+    """An own category; `parent_id` is a category of the platform or another own one."""
+
+    code = serializers.RegexField(
+        r"^[A-Za-z0-9._-]+$",
+        max_length=64,
+        error_messages={"invalid": "Use letters, digits, dots, underscores and hyphens."},
+    )
+    name = serializers.CharField(max_length=120)
+    parent_id = serializers.UUIDField()
+    mappings = CategoryMappingsIn(required=False, allow_null=True)
+    active = serializers.BooleanField(default=True)
+
+    class Meta:
+        example: ClassVar = {
+            "code": "gloves-nitrile",
+            "name": "Nitrile gloves",
+            "parent_id": "0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f",
+            "mappings": {"unspsc": "42132203"},
+        }
 
 
 def _refuse_repeated(rows: list[dict[str, Any]], names: tuple[str, ...], message: str) -> None:

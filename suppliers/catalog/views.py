@@ -4,7 +4,10 @@ from api.listing import ORDERING_FIELDS, SortBy
 from api.operations import Operation
 from api.views import ApiViewSet
 
+from .actions import create_category
+from .refusals import CategoryCodeTaken
 from .representations import CategoryOut
+from .serializers import CategoryIn
 
 
 class CategoryViewSet(ApiViewSet):
@@ -20,5 +23,13 @@ class CategoryViewSet(ApiViewSet):
         "list": Operation(
             "List categories",
             "The platform's tree and the supplier's own categories, depth first, with product counts.",
+        ),
+        "create": Operation(
+            "Create a category",
+            "Below a category of the platform or an own one, at most 8 deep. Products name it by its code, which no other "
+            "category of the supplier and none of the platform has.",
+            body=CategoryIn,
+            run=create_category,
+            errors=(CategoryCodeTaken,),
         ),
     }
