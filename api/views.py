@@ -27,7 +27,6 @@ compared with DRF's in `docs/for-drf-developers.md`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import update_wrapper
 from typing import Any, ClassVar
 
 from django.core.exceptions import ImproperlyConfigured
@@ -98,24 +97,14 @@ class ApiViewSet(WritingViewSet):
 
     @classmethod
     def as_view(cls, actions: Any = None, **initkwargs: Any) -> Any:
-        """Make DRF's view with all its attributes, but without the steps that `dispatch` does not use.
+        """DRF's view, for declared actions only.
 
         :raises ImproperlyConfigured: an action is not among the operations.
         """
         check_options(cls, ApiViewSet, initkwargs)
         if undeclared := sorted(set((actions or {}).values()) - set(cls.operations)):
             raise ImproperlyConfigured(f"{cls.__name__} declares no operation {', '.join(undeclared)}.")
-        made: Any = super().as_view(actions, **initkwargs)
-        action_map = dict(made.actions)
-        if "get" in action_map:
-            action_map.setdefault("head", action_map["get"])
-
-        def view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            self = cls(**initkwargs)
-            self.action_map, self.args, self.kwargs = action_map, args, kwargs
-            return self.dispatch(request, *args, **kwargs)
-
-        return update_wrapper(view, made)
+        return super().as_view(actions, **initkwargs)
 
     # -- the standard actions, routed where they are declared ----------------------------------------------------------
 

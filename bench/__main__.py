@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-NAMES = ("http", "growth", "chaos", "webhooks", "fhir")
+NAMES = ("http", "growth", "chaos", "webhooks", "fhir", "bypasses")
 
 
 def main() -> int:

@@ -212,7 +212,7 @@ class Front:
 
     def _call(self, protocol: HTTPProtocol, environ: _Environ, loop: asyncio.AbstractEventLoop) -> None:
         answer = application.respond(environ)
-        headers = [*answer.headers._store.values()]  # as `items()`, without a look-up for each name
+        headers = list(answer.headers.items())
         headers += [("Set-Cookie", cookie.output(header="")) for cookie in answer.cookies.values()]
         if REFUSAL in environ:
             headers.append(("Connection", "close"))

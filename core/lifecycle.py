@@ -14,7 +14,7 @@ A transition is declared and called as in django-fsm's documentation, and raises
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, wraps
+from functools import wraps
 from typing import Any, TypeVar, cast
 
 from django.apps import apps
@@ -52,11 +52,6 @@ class LifecycleModel(ConcurrentTransitionMixin, models.Model):  # type: ignore[m
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._states_at_start = {field.attname: self.__dict__.get(field.attname) for field in self.state_fields}
-
-    @property
-    def state_fields(self) -> Sequence[Any]:
-        """The state fields, found once for each model; the library would search all fields for every row."""
-        return _state_fields(type(self))
 
     def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
         """Read the row again.
@@ -195,6 +190,5 @@ def _pairs(model: type[LifecycleModel], field: Any) -> Iterator[str]:
             yield f"{transition.source}>{transition.target}"
 
 
-@cache
 def _state_fields(model: type[models.Model]) -> tuple[Any, ...]:
     return tuple(field for field in model._meta.concrete_fields if isinstance(field, FSMFieldMixin))

@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.db import IntegrityError, models
 from django_fsm import FSMField, TransitionNotAllowed
 
@@ -71,6 +72,17 @@ def test_row_moved_before_its_first_save_is_kept():
     row.save()
 
     assert Organization.objects.get(pk=row.pk).status == "suspended"
+
+
+def test_row_with_a_protected_state_can_be_validated():
+    row = factories.organization()
+    row.name = ""
+
+    with pytest.raises(ValidationError) as caught:
+        row.full_clean()
+
+    assert set(caught.value.error_dict) == {"name"}
+    assert row.status == "active"
 
 
 def test_refresh_reads_the_new_state_and_stays_protected():
