@@ -157,7 +157,7 @@ class Claim(NamedTuple):
         return Replay(seen.status, headers, content, context)
 
     def keep(self, response: HttpResponse, *, secrets: tuple[str, ...], context: Any = None) -> None:
-        """Store the answer with the key, as the transaction's last statement; secret members are stored as null.
+        """Store the answer under the key and commit, in the transaction's last trip; secret members are stored as null.
 
         `context` is a JSON value that the view needs to give the answer again.
         """
@@ -166,7 +166,7 @@ class Claim(NamedTuple):
         plain += b"\n" + _without_secrets(response.content, secrets)
         sealed = key_ring().seal(plain, purpose=PURPOSE, place=self._place())
         kept = pipeline.Call(_KEEP, [*self.owner, str(response.status_code), "\\x" + sealed.hex()])
-        pipeline.run([kept])
+        pipeline.run_last([kept])
 
     def _place(self) -> bytes:
         return "/".join(self.owner).encode()

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
+from django.core.handlers.exception import response_for_exception
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
@@ -18,6 +19,7 @@ from . import logs, metrics, ratelimits
 from .addresses import bucket_of, client_address
 from .errors import InternalError, MethodNotAllowed, RouteNotFound, UnsupportedCoding, problem_response
 from .metering import RateLimited
+from .routing import find
 from .transport import REFUSAL
 from .url_areas import HEALTH, Area, area_of
 
@@ -60,6 +62,7 @@ class Edge:
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
+        self._crosses_origins = "corsheaders.middleware.CorsMiddleware" in settings.MIDDLEWARE
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         started = time.perf_counter()
@@ -79,8 +82,20 @@ class Edge:
             verdict = _count_address(request, area)
         except PlatformError as refusal:
             return problem_response(refusal, request)
-        response = _as_problem(self.get_response(request), request, area)
+        response = _as_problem(self._ask(request, area), request, area)
         return _count_unproven(response, request, area, verdict)
+
+    def _ask(self, request: HttpRequest, area: Area) -> HttpResponseBase:
+        """Call the view. The API's views are called directly: the other middleware serves pages and CORS only."""
+        match = None if area.pages or self._crosses_origins else find(request.path_info)
+        if match is None:
+            return self.get_response(request)
+        request.resolver_match = match
+        try:
+            response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
+        except Exception as error:  # as Django's own handler does; `ApiViewSet` raises none
+            response = response_for_exception(request, error)
+        return response
 
 
 def _identify(request: HttpRequest) -> str:

@@ -34,7 +34,7 @@ class Record:
     @property
     def statements(self) -> int:
         """How many statements ran, without BEGIN and COMMIT."""
-        calls = sum(len(trip.calls) for trip in self.trips)
+        calls = sum(call.statement.sql != b"COMMIT" for trip in self.trips for call in trip.calls)
         return calls + sum(trip.sql not in ("", "COMMIT", "ROLLBACK") for trip in self.trips)
 
     def texts(self) -> list[str]:

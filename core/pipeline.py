@@ -129,6 +129,9 @@ class _Session:
         self.composed.pop(name, None)
 
 
+_COMMIT = Call(Statement.of("COMMIT"))
+
+
 @dataclass(slots=True, eq=False)
 class Rows:
     """The rows that one statement returned; values are bytes in PostgreSQL's text form."""
@@ -192,6 +195,18 @@ def run(calls: Sequence[Call]) -> list[Rows]:
                 observe(time.perf_counter() - started)
             return rows
     raise AssertionError("unreachable")
+
+
+def run_last(calls: Sequence[Call]) -> list[Rows]:
+    """Run the last calls of the open transaction, and its COMMIT in the same trip unless an outer block is open.
+
+    Django's own commit then has nothing left to send; its `on_commit` hooks run as usual.
+    """
+    held = connections[DEFAULT_DB_ALIAS]
+    outermost = held.in_atomic_block and held.commit_on_exit and not held.savepoint_ids
+    if not outermost or held.needs_rollback:
+        return run(calls)
+    return run([*calls, _COMMIT])[:-1]
 
 
 def answers_before(error: DatabaseError) -> list[Rows]:

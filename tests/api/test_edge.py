@@ -58,6 +58,13 @@ def test_edge_api_answer_has_every_security_header() -> None:
     } <= set(headers)
 
 
+def test_edge_calls_views_of_the_api_itself_and_leaves_pages_to_the_chain() -> None:
+    chained = HttpResponse(b"from the chain", content_type="text/plain")
+    assert through("/health/live", answer=chained).content == b'{"status": "live"}'
+    for path in ("/admin/", "/docs", "/oauth/authorize", "/static/x.css", "/v1/things"):
+        assert through(path, answer=chained).content == b"from the chain", path
+
+
 def test_edge_headers_a_view_has_set_stay() -> None:
     answer = HttpResponse(b"{}", content_type="application/json", headers={"Cache-Control": "private, max-age=60"})
     assert through(answer=answer).headers["Cache-Control"] == "private, max-age=60"

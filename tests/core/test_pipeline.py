@@ -1,10 +1,11 @@
-"""Round trips inside a transaction: what stands before a fault, full sockets, and statements that are prepared."""
+"""Round trips inside a transaction: what stands before a fault, and the trip that ends with the COMMIT."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from uuid import uuid4
 
 import pytest
 from django.db import DataError, IntegrityError, connection, transaction
+from psycopg.pq import TransactionStatus
 
 from core import pipeline
 from core.db import bind_tenant, tenant_context
@@ -62,6 +63,38 @@ def test_parameter_with_a_nul_is_refused_and_never_cut_off(table, value):
 
 def test_error_of_another_origin_has_no_answers():
     assert pipeline.answers_before(IntegrityError()) == []
+
+
+def test_last_trip_commits_and_tells_the_hooks(table):
+    heard = []
+    with table.bound():
+        transaction.on_commit(lambda: heard.append(connection.in_atomic_block))
+        found = pipeline.run_last([table.made])
+        assert connection.connection.pgconn.transaction_status == TransactionStatus.IDLE
+
+    assert [answer.value() for answer in found] == [str(table.tenant.id).encode()]
+    assert heard == [False]
+    assert table.count() == 1
+
+
+def test_last_trip_that_fails_keeps_nothing(table):
+    with pytest.raises(IntegrityError), table.bound():
+        pipeline.run_last([table.made, table.made])
+
+    assert table.count() == 0
+    assert not connection.in_atomic_block
+
+
+@pytest.mark.parametrize("spoil", ["outer", "rollback"])
+def test_last_trip_of_an_inner_or_spoiled_block_does_not_commit(table, spoil):
+    with pytest.raises(ZeroDivisionError), table.bound():
+        with transaction.atomic() if spoil == "outer" else nullcontext():
+            if spoil == "rollback":
+                transaction.set_rollback(True)
+            pipeline.run_last([table.made])
+        raise ZeroDivisionError
+
+    assert table.count() == 0
 
 
 @pytest.mark.timeout(60)
