@@ -51,12 +51,14 @@ EVERY = ("list", "get", "create")
 BYPASSES = (
     Bypass("nothing (what the method itself shows)", EVERY, ""),
     Bypass("`dispatch` of `ApiViewSet`", EVERY, "drf_dispatch"),
+    Bypass("`Edge._ask`", EVERY, "django_stack"),
     Bypass("`Directory`", EVERY, "django_walk"),
     Bypass("`Handler.respond`", EVERY, "django_handler"),
     Bypass("`logs.access`", EVERY, "standard_logging"),
     Bypass("`ratelimits._run`", EVERY, "redis_client"),
     Bypass("`core.pipeline` beside psycopg's pipeline", EVERY, "psycopg_pipeline"),
     Bypass("`core.pipeline` beside Django's cursors", EVERY, "django_cursors"),
+    Bypass("`pipeline.run_last`", ("create",), "django_commit"),
     Bypass("`rows.insert`, `rows.insert_values`", ("create",), "saved_rows"),
     Bypass("`serializers.form`", ("create",), "fresh_serializers"),
 )

@@ -13,10 +13,11 @@ from django.core.handlers.base import reset_urlconf
 from django.core.signals import request_finished
 from django.db import close_old_connections, connection, transaction
 from django.http.response import HttpResponseBase
+from django.urls import get_resolver
 from psycopg.pq import TransactionStatus
 from rest_framework.views import APIView
 
-from api import logs, ratelimits, serializers
+from api import logs, middleware, ratelimits, serializers
 from api.routing import Directory
 from api.views import ApiViewSet
 from config.wsgi import application
@@ -51,9 +52,19 @@ def drf_dispatch() -> Iterator[None]:
         yield
 
 
-def django_walk() -> AbstractContextManager[Any]:
-    """Django's resolver tries one pattern after another."""
-    return patch.object(Directory, "at_hand", return_value=None)
+def django_stack() -> AbstractContextManager[Any]:
+    """All middleware and Django's handler, for the API too."""
+    return patch.object(middleware.Edge, "_ask", lambda self, request, _area: self.get_response(request))
+
+
+@contextmanager
+def django_walk() -> Iterator[None]:
+    """Django's resolver tries one pattern after another; the way to it stays the short one."""
+    with (
+        patch.object(Directory, "at_hand", return_value=None),
+        patch.object(middleware, "find", lambda path: get_resolver().resolve(path)),
+    ):
+        yield
 
 
 @contextmanager
@@ -127,6 +138,11 @@ def django_cursors() -> AbstractContextManager[Any]:
         return found
 
     return patch.object(pipeline, "_exchange", exchange)
+
+
+def django_commit() -> AbstractContextManager[Any]:
+    """COMMIT in a trip of its own."""
+    return patch.object(pipeline, "run_last", pipeline.run)
 
 
 @contextmanager
