@@ -118,7 +118,7 @@ class Rows(serializers.ListSerializer[Any]):
                 f'SELECT t."{model._meta.pk.column}" FROM "{model._meta.db_table}" t, "{parent._meta.db_table}" parent'
                 f' WHERE parent."{parent._meta.pk.column}" = %s AND ({self.where})'
             )
-            rows = rows.filter(pk__in=RawSQL(sql, (parent.pk,)))  # noqa: S611  # the declaration's own constants
+            rows = rows.filter(pk__in=RawSQL(sql, (parent.pk,)))  # noqa: S611  # nosec B611  # constants
         return rows.order_by(*self.ordering)
 
 

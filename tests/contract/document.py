@@ -98,6 +98,12 @@ def _registry() -> Registry:
     return Registry().with_resource(_HERE, DRAFT202012.create_resource(document())).crawl()
 
 
+def renew() -> None:
+    """Build the document anew, for a test that comes after others have registered kinds of events."""
+    document.cache_clear()
+    _registry.cache_clear()
+
+
 def validator(schema: Node) -> Draft202012Validator:
     """What judges values by a schema that may refer to the document's components."""
     return Draft202012Validator(_absolute(schema), registry=_registry())

@@ -101,6 +101,8 @@ class Storm:
         assert self._producer.stdin is not None
         self._producer.stdin.close()
         self._reader.join(PATIENCE_SECONDS)
+        assert self._producer.stdout is not None
+        self._producer.stdout.close()
         assert self._producer.wait(PATIENCE_SECONDS) == 0, (self.service.folder / "producer.log").read_text()
 
     def kept(self) -> Kept:
