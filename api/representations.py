@@ -77,6 +77,7 @@ class Computed(serializers.Field[Any, Any, Any, Any]):
 
     def __init__(self, sql: str, form: AnyField, **options: Any) -> None:
         options.setdefault("help_text", form.help_text)
+        options.setdefault("validators", list(form.validators))  # the document reads patterns from them
         super().__init__(allow_null=form.allow_null, **options)
         self.sql, self.form = sql, form
 

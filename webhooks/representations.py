@@ -1,5 +1,8 @@
 """Endpoints, deliveries and events as clients read them."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.db.models import Q
 from rest_framework import serializers
 
@@ -11,6 +14,7 @@ from . import states, wanted
 from .models import Attempt, Delivery, Endpoint, EndpointHealth, Event, Secret
 
 EVENT_ID = r"^evt_[0-9a-f]{32}$"
+EXAMPLE_ID = "evt_0199f2c05b1e7c3a9d440a6c2f1e8b93"
 
 
 class WebhookEndpointOut(Representation):
@@ -35,6 +39,11 @@ class WebhookEndpointOut(Representation):
             "consecutive_failures", "circuit_state", "circuit_until", "paused_until", "created_at", "updated_at", "version",
         )  # fmt: skip
         blank_as_null = ("disabled_by",)
+        example: Mapping[str, Any] = {
+            "url": "https://hooks.example.com/platform", "events": ["product.*"], "description": "Warehouse system",
+            "ordered": False, "max_inflight": 8, "max_rps": None, "disabled_reason": "", "disabled_at": None,
+            "failing_since": None, "consecutive_failures": 0, "circuit_until": None, "paused_until": None,
+        }  # fmt: skip
 
 
 class NewWebhookEndpointOut(WebhookEndpointOut):
@@ -51,6 +60,11 @@ class NewWebhookEndpointOut(WebhookEndpointOut):
     class Meta(WebhookEndpointOut.Meta):
         revealed = ("secret", "public_key")
         fields = (*WebhookEndpointOut.Meta.fields, *revealed)
+        example = {
+            **WebhookEndpointOut.Meta.example,
+            "secret": "whsec_bm90IGEgcmVhbCBrZXksIG9ubHkgYW4gZXhhbXBsZSE=",
+            "public_key": "whpk_bm90IGEgcmVhbCBrZXksIG9ubHkgYW4gZXhhbXBsZSE=",
+        }
 
 
 class TimingsOut(serializers.Serializer[None]):
@@ -60,6 +74,9 @@ class TimingsOut(serializers.Serializer[None]):
     connect_ms = serializers.IntegerField(required=False)
     tls_ms = serializers.IntegerField(required=False)
     ttfb_ms = serializers.IntegerField(required=False, help_text="Until the first byte of the answer.")
+
+    class Meta:
+        example = {"dns_ms": 4, "connect_ms": 11, "tls_ms": 24, "ttfb_ms": 20}
 
 
 class WebhookAttemptOut(Representation):
@@ -78,6 +95,12 @@ class WebhookAttemptOut(Representation):
         )  # fmt: skip
         blank_as_null = ("error",)
         extra_kwargs = {"response_excerpt": {"help_text": "The first 4 KiB."}}
+        example = {
+            "status": 503,
+            "duration_ms": 61,
+            "response_excerpt": "upstream is restarting",
+            "response_headers": {"retry-after": "5"},
+        }
 
 
 # What is queued or done, and what the fan-out has not come to yet: events that a live endpoint wants. Types are those of
@@ -125,6 +148,14 @@ class WebhookDeliveryOut(Representation):
             },
             "created_at": {"help_text": "When the event happened."},
         }
+        example = {
+            "event_id": EXAMPLE_ID,
+            "event_type": "product.created",
+            "state": states.RETRYING,
+            "next_attempt_at": "2026-01-05T08:00:05.412Z",
+            "last_status": 503,
+            "delivered_at": None,
+        }
 
 
 def _member(name: str, form: serializers.Field) -> Computed:  # type: ignore[type-arg]
@@ -145,3 +176,10 @@ class EventOut(Representation):
         version = None
         where = f't."created_at" < {SETTLED}'
         fields = ("id", "type", "api_version", "timestamp", "tenant_id", "sequence", "request_id", "test", "data")
+        example = {
+            "id": EXAMPLE_ID,
+            "type": "product.created",
+            "sequence": "000000000000042",
+            "test": False,
+            "data": {"object": {"type": "product", "id": "0199f2c0-5b1e-7c3a-9d44-0a6c2f1e8b90", "version": 1}},
+        }

@@ -45,6 +45,11 @@ class WebhookCountsOut(serializers.Serializer[None]):
     )
     p95_ms = serializers.IntegerField(allow_null=True, help_text="As `p50_ms`, for 95 % of the attempts.")
 
+    class Meta:
+        example = {
+            "attempts": 120, "delivered": 119, "failed": 0, "success_ratio": 0.9917, "p50_ms": 60, "p95_ms": 250,
+        }  # fmt: skip
+
 
 class WebhookHourOut(WebhookCountsOut):
     """The figures of one hour."""
@@ -61,6 +66,9 @@ class WebhookBacklogOut(serializers.Serializer[None]):
         allow_null=True, help_text="For how long the oldest of those has been due."
     )
 
+    class Meta:
+        example = {"waiting": 2, "due": 0, "oldest_due_seconds": None}
+
 
 class WebhookHealthOut(serializers.Serializer[None]):
     """How the endpoint does now."""
@@ -72,6 +80,9 @@ class WebhookHealthOut(serializers.Serializer[None]):
     circuit_until = serializers.DateTimeField(allow_null=True)
     paused_until = serializers.DateTimeField(allow_null=True)
 
+    class Meta:
+        example = {"consecutive_failures": 0, "failing_since": None, "circuit_until": None, "paused_until": None}
+
 
 class WebhookStatsOut(serializers.Serializer[None]):
     """An endpoint's figures: success, latency, backlog, health."""
@@ -81,6 +92,9 @@ class WebhookStatsOut(serializers.Serializer[None]):
     by_hour = WebhookHourOut(many=True, help_text="Oldest first; hours without an attempt are left out.")
     backlog = WebhookBacklogOut()
     health = WebhookHealthOut()
+
+    class Meta:
+        example = {"hours": 24}
 
 
 def calls(tenant_id: UUID, endpoint_id: UUID, *, hours: int, at: datetime) -> list[Call]:

@@ -24,3 +24,4 @@ class WebhookSecretOut(Representation):
             "expires_at": {"help_text": "The end of its overlap; null for the current one."},
             "last_used_at": {"help_text": "When it last signed, to the minute or coarser."},
         }
+        example = {"expires_at": None}

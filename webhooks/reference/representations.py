@@ -20,6 +20,15 @@ class EventTypeOut(serializers.Serializer[None]):
     schema = serializers.DictField(help_text="JSON Schema of `data.object`.")
     example = serializers.DictField(help_text="An example of `data.object`.")
 
+    class Meta:
+        example = {
+            "type": "product.created",
+            "resource": "product",
+            "description": "A product was created.",
+            "schema": {"type": "object"},
+            "example": {"type": "product", "id": "0199f2c0-5b1e-7c3a-9d44-0a6c2f1e8b90", "version": 1},
+        }
+
 
 class RetriesOut(serializers.Serializer[None]):
     """How often and when a delivery is tried again."""
@@ -32,12 +41,24 @@ class RetriesOut(serializers.Serializer[None]):
     )
     longest_wait_seconds = serializers.IntegerField()
 
+    class Meta:
+        example = {
+            "schedule_seconds": [5, 20, 80],
+            "jitter": 0.2,
+            "attempts": 4,
+            "retry_after_statuses": [429, 503],
+            "longest_wait_seconds": 43200,
+        }
+
 
 class TimeoutsOut(serializers.Serializer[None]):
     """How long a receiver may take."""
 
     connect_seconds = serializers.FloatField()
     total_seconds = serializers.FloatField()
+
+    class Meta:
+        example = {"connect_seconds": 5, "total_seconds": 15}
 
 
 class SignatureSchemeOut(serializers.Serializer[None]):
@@ -48,6 +69,9 @@ class SignatureSchemeOut(serializers.Serializer[None]):
     algorithm = serializers.CharField()
     key_prefix = serializers.CharField()
 
+    class Meta:
+        example = {"signature": "hmac", "mark": "v1", "algorithm": "HMAC-SHA256", "key_prefix": "whsec_"}
+
 
 class SignatureOut(serializers.Serializer[None]):
     """How messages are signed."""
@@ -56,6 +80,13 @@ class SignatureOut(serializers.Serializer[None]):
     headers = serializers.ListField(child=serializers.CharField())
     signed_content = serializers.CharField()
     schemes = SignatureSchemeOut(many=True)
+
+    class Meta:
+        example = {
+            "specification": "Standard Webhooks 1.0.0",
+            "headers": ["webhook-id", "webhook-timestamp", "webhook-signature"],
+            "signed_content": "{webhook-id}.{webhook-timestamp}.{body}",
+        }
 
 
 class WebhookMetaOut(serializers.Serializer[None]):
@@ -70,3 +101,11 @@ class WebhookMetaOut(serializers.Serializer[None]):
     signature = SignatureOut()
     api_versions = serializers.ListField(child=serializers.CharField())
     payload_modes = serializers.ListField(child=serializers.CharField())
+
+    class Meta:
+        example = {
+            "egress_cidrs": ["203.0.113.0/28"],
+            "limits": {"endpoints": 100},
+            "api_versions": ["2026-01-01"],
+            "payload_modes": ["thin", "full"],
+        }

@@ -1,6 +1,7 @@
 """Replays as clients read them."""
 
 from api.representations import Representation
+from webhooks import states
 from webhooks.models import Replay
 
 
@@ -20,4 +21,14 @@ class WebhookReplayOut(Representation):
             "examined": {"help_text": "How many events or deliveries were looked at so far."},
             "queued": {"help_text": "How many of them were queued so far."},
         }
-        example = {"since": "2026-01-01T00:00:00.000Z", "until": "2026-01-02T00:00:00.000Z", "types": ["product.*"]}
+        example = {
+            "state": states.RUNNING,
+            "only": "missing",
+            "since": "2026-01-01T00:00:00.000Z",
+            "until": "2026-01-02T00:00:00.000Z",
+            "types": ["product.*"],
+            "examined": 12000,
+            "queued": 340,
+            "requested_by": "key:0199f2c0-5b1e-7c3a-9d44-0a6c2f1e8b95",
+            "finished_at": None,
+        }
