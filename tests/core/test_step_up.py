@@ -77,7 +77,9 @@ def test_rule_demands_it_where_the_object_decides(rf):
 def test_operation_demands_it_before_it_looks_at_the_object(monkeypatch):
     declared = replace(LocationViewSet.operations["partial_update"], step_up_seconds=SECONDS)
     monkeypatch.setitem(LocationViewSet.operations, "partial_update", declared)
-    monkeypatch.setattr("tests.factories.hold_to_document", lambda *_: None)  # it names what the operation has by itself
+    monkeypatch.setattr(
+        "tests.factories.hold_to_document", lambda *_: None
+    )  # it names what the operation has by itself
     tenant = provision()
     admin, (who, _) = as_member(tenant), member(tenant)
     made = admin.post("/v1/locations", json={"name": "Vault", "type": "room"})
