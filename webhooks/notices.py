@@ -60,7 +60,7 @@ _STEPS = {
 
 @ledger.after_commit("webhooks.notices", types=[FAILING, DISABLED])
 def mail_administrators(event: ledger.Event) -> None:
-    """This function will put down one mail for each administrator of the fact's tenant; told twice, it mails once."""
+    """Put down one mail for each administrator of the fact's tenant; told twice, it mails once."""
     with tenant_context(event.tenant_id):
         endpoint = Endpoint.objects.filter(tenant_id=event.tenant_id, id=event.resource_id).first()
         if endpoint is not None:

@@ -44,7 +44,7 @@ def keep_for() -> timedelta:
 
 
 def check_settings(**_: Any) -> list[checks.CheckMessage]:
-    """This function will tell `manage.py check` what is wrong with the setting."""
+    """Tell `manage.py check` what is wrong with the setting."""
     try:
         keep_for()
     except ImproperlyConfigured as error:
@@ -53,7 +53,7 @@ def check_settings(**_: Any) -> list[checks.CheckMessage]:
 
 
 def keep_records(*, at: datetime) -> Kept:
-    """This function will make months ahead and drop old ones; it is safe to run at any time and as often as wanted.
+    """Make months ahead and drop old ones; it is safe to run at any time and as often as wanted.
 
     :raises Busy: another run is under way, or a lock was held all the time.
     :raises ImproperlyConfigured: the setting makes no sense; nothing was touched.

@@ -26,7 +26,7 @@ DELETE FROM fhir_api_exportpart WHERE tenant_id = %(tenant)s AND id = ANY (ARRAY
 
 
 def check_settings(**_: object) -> list[checks.CheckMessage]:
-    """This function will tell `manage.py check` what is wrong with the setting."""
+    """Tell `manage.py check` what is wrong with the setting."""
     if SHORTEST_HOURS <= settings.FHIR_EXPORT_HOURS <= LONGEST_HOURS:
         return []
     text = (

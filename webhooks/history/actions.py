@@ -15,7 +15,7 @@ from .events import EventExpunged
 
 @needs_transaction
 def expunge(*, actor: Actor, event: Event, at: datetime) -> int:
-    """This function will empty every form of an event's body and what receivers wrote back; returns how many forms.
+    """Empty every form of an event's body and what receivers wrote back; returns how many forms.
 
     The tenant's ledger is told first: the database's own function changes nothing without that fact.
     """

@@ -83,7 +83,7 @@ def policy() -> Policy:
 
 
 def check_settings(**_: Any) -> list[checks.CheckMessage]:
-    """This function will tell `manage.py check` what is wrong with the settings of the history."""
+    """Tell `manage.py check` what is wrong with the settings of the history."""
     try:
         policy()
     except ImproperlyConfigured as error:
@@ -92,7 +92,7 @@ def check_settings(**_: Any) -> list[checks.CheckMessage]:
 
 
 def drop_old(chosen: Policy, *, at: datetime) -> Dropped:
-    """This function will drop every partition that is older than the policy, unless unfinished work holds it back.
+    """Drop every partition that is older than the policy, unless unfinished work holds it back.
 
     :raises Busy: a lock was held all the time.
     """

@@ -30,7 +30,7 @@ class Kept:
 
 
 def keep_history(*, at: datetime) -> Kept:
-    """This function will make partitions ahead and drop old ones; it is safe to run at any time and as often as wanted.
+    """Make partitions ahead and drop old ones; it is safe to run at any time and as often as wanted.
 
     :raises Busy: another run is under way, or a lock was held all the time.
     :raises ImproperlyConfigured: the settings make no sense; nothing was touched.
