@@ -4,11 +4,12 @@ from functools import cache
 from typing import Any
 
 from api.body import LIMIT_BYTES
-from api.routing import find
 
 
 def body_limit(method: str, path: str) -> int:
     """Return the maximum size in bytes of a body sent to this path; the default where no operation is addressed."""
+    from api.routing import find  # imports DRF, which reads settings that need the apps; the front sets them up
+
     match = find(path)
     return _limits(match.func).get(method.lower(), LIMIT_BYTES) if match else LIMIT_BYTES
 
