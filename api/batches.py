@@ -1,4 +1,4 @@
-"""Batches: many rows in one body, each checked by itself, the sound ones written set-wise, a result for every row.
+"""Batches: many rows in one body. Each row is checked on its own and has its own result; the valid ones are written together.
 
     class CategoriesIn(BatchIn):
         items = BatchRows(child=CategoryIn())
@@ -10,7 +10,7 @@
         found = ...  # one statement for all of data["items"], each a Row with `index` and `data`
         return [Outcome(row.index, "created", id=found[row.data["code"]]) for row in data["items"]]
 
-A row that fails is left out and told in its place; with `atomic` any failure refuses the whole, and nothing is written.
+A row that fails is not written, and its result says why. With `atomic`, one failure refuses the whole batch.
 Source: contract, conventions "Limits"; supply-shelf.md "Bulk".
 """
 
@@ -33,7 +33,7 @@ FAILED = "failed"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A sound row: where it stands in the request, and its checked members."""
+    """A valid row: its position in the request, and its validated members."""
 
     index: int
     data: Mapping[str, Any]
@@ -41,9 +41,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a row: one of the batch's statuses with the id of what stands now, or `error`.
+    """The result of a row: a status of the batch with the object's id, or `error`.
 
-    Fields that the error names are those of the row.
+    Field names in the error are relative to the row.
     """
 
     index: int
@@ -53,7 +53,7 @@ class Outcome:
 
 
 class BatchRows(serializers.ListField):
-    """The rows of a batch, taken as they are: `BatchIn` checks each by itself with the form of `child`."""
+    """The rows of a batch, unchecked: `BatchIn` validates each on its own with the serializer `child`."""
 
     def __init__(self, *, child: serializers.Serializer[Any], most: int = MOST_ROWS, **options: Any) -> None:
         super().__init__(child=child, min_length=1, max_length=most, **options)

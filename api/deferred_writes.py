@@ -23,16 +23,16 @@ log = logging.getLogger(__name__)
 class DeferredWriteViewSet(ApiViewSet):
     """Base of views with operations that ask another server before they answer.
 
-    Such an operation names as `run` the action that prepares inside a transaction what is sent. Beside its usual arguments
-    it takes `mark`: an id that is the same for every repeat under one Idempotency-Key, else a fresh one. What is sent must
-    bear it, as two repeats at the same moment both send.
+    The `run` of such an operation prepares, inside a transaction, the request to the other server. Beside the usual
+    arguments it takes `mark`, an id that is the same for every repeat under one Idempotency-Key, and new without a key.
+    The request must carry it, because two simultaneous repeats are both sent.
     """
 
     def write_deferred(self, send: Callable[[Any], Any]) -> HttpResponse:
         """Prove, find and run in one transaction; send outside any; keep the answer under the key in another.
 
-        `send` takes what the action returned and gives the JSON value to answer. A repeat after the end gets the first
-        answer and sends no more.
+        `send` takes what the action returned and returns the JSON value of the answer. A repeat after that gets the first
+        answer, and nothing is sent again.
         """
         request: HttpRequest = self.request
         key = idempotency.key_of(request)

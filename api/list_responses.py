@@ -60,7 +60,7 @@ def cursor_answer(
 
 
 def items_answer(request: HttpRequest, items: Sequence[bytes], *, paging: Paging, sort: str) -> HttpResponse:
-    """A list that no table holds, sorted by `sort`; its cursors count items.
+    """Answer a list that is not read from a table, sorted by `sort`; its cursors are offsets.
 
     :raises UnknownParameter, DuplicateParameter, InvalidPage, InvalidCursor: as for any list.
     """

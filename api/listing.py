@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 from django.http import QueryDict
 
+from core.conditions import TENANT
 from core.errors import Malformed
 from core.pipeline import Call, Statement
 
@@ -163,8 +164,9 @@ class Query:
 
 
 @lru_cache(maxsize=2048)
-def _statement(sql: str) -> Statement:
-    return Statement.of(sql)
+def _statement(sql: str, tenant: str = "$1") -> Statement:
+    """The statement of a text in which `TENANT` stands for the tenant's parameter."""
+    return Statement.of(sql.replace(TENANT, tenant))
 
 
 def read_query(listing: Listing, query: QueryDict, *paging: str) -> Query:
@@ -344,5 +346,6 @@ def _one(shape: Shape, selection: Selection, extra: str = "", count: int = 0) ->
     version += f" || coalesce(';' || {shape.unversioned}, '')" if shape.unversioned else ""
     return _statement(
         f"SELECT row_to_json(r)::text, {version} FROM {shape.table} t CROSS JOIN LATERAL "
-        f"(SELECT {shape.select(selection)}) r WHERE {' AND '.join(where)}"
+        f"(SELECT {shape.select(selection)}) r WHERE {' AND '.join(where)}",
+        tenant="$2",
     )

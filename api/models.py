@@ -7,9 +7,10 @@ from django.db.models.functions import Now
 
 from core.ids import uuid7
 from core.row_security import TableSecurity
+from core.tenant_rows import TenantRow
 
 
-class IdempotencyRecord(models.Model):
+class IdempotencyRecord(TenantRow):
     """One key of one subject in one tenant, with the sealed answer.
 
     Personal data: the sealed answer may hold what the operation answered; it is deleted after seven days.
@@ -23,6 +24,8 @@ class IdempotencyRecord(models.Model):
     status = models.PositiveSmallIntegerField(null=True)
     answer = models.BinaryField(null=True)
     created_at = models.DateTimeField(db_default=Now())
+
+    objects: ClassVar[models.Manager["IdempotencyRecord"]] = models.Manager()  # type: ignore[assignment]  # lanes write over tenants
 
     security: ClassVar = TableSecurity(dispatcher=True)
 

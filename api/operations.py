@@ -4,16 +4,19 @@ Routing, the checks of a request and the OpenAPI document read it. A viewset's c
 have in common; an operation says only what differs (`api/declarations.py` brings the two together).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from inspect import signature
 from typing import Any
+from uuid import UUID
 
 from rest_framework.serializers import BaseSerializer, Serializer
 
 from core.actor import Actor
 from core.errors import PlatformError
+from core.pipeline import Call, Rows
+from core.targets import Located
 
 from .body import LIMIT_BYTES
 from .listing import Listing
@@ -37,10 +40,11 @@ class Operation:
     returns as `Answer`. `listing` is a list other than the viewset's own. `secrets` are members that a replay answers
     as null. `errors` are the refusals of the action.
 
-    Work: `run` is the action, called with actor, target, data and instant, of which the operation leaves out the target
-    where it has no `find` and the data where it has no `body`; `find` is called with the actor and the ids of the path
-    and returns the locked target. `upsert` is a PUT under the client's own code: `find` returns None where nothing stands,
-    and `run` takes the code too, by its name in the path.
+    Work: `run` is the action. It is called with actor, target, data and instant; without `find` there is no target, and
+    without `body` there are no data. `find` is called with the actor and the ids of the path, and returns the locked
+    target. A `find` that is a `core.targets.Located` looks the target up in the trip of the proof. `upsert` is a PUT
+    under a code that the client chooses: `find` returns None if there is no such object, and `run` also takes the code,
+    as the keyword argument that the path names.
 
     Rate limit: `costs` False counts no request; `policy` is a rate policy other than the family's.
     """
@@ -74,8 +78,14 @@ class Operation:
     costs: bool = True
     items: type[BaseSerializer[Any]] | None = None
 
-    def found(self, actor: Actor, path: dict[str, Any]) -> Any:
+    def located(self, tenant_id: UUID, path: dict[str, Any]) -> list[Call]:
+        """Return the statement that looks the target up with the proof, where `find` has one."""
+        return [self.find.locate(tenant_id, *path.values())] if isinstance(self.find, Located) else []
+
+    def found(self, actor: Actor, path: dict[str, Any], located: Sequence[Rows] = ()) -> Any:
         """Find the target that the path names; None for an operation without `find`."""
+        if located and self.find:
+            return self.find(actor, *path.values(), located=located[0])
         return self.find(actor, *path.values()) if self.find else None
 
     def arguments(self) -> list[str]:

@@ -55,7 +55,7 @@ def authorize(operation: Operation, actor: Actor) -> None:
     :raises InsufficientScope, FeatureNotEnabled, NotASupplier, UserRequired, StepUpRequired: as named.
     """
     wanted = operation.any_scope or ((operation.scope,) if operation.scope else ())
-    if wanted and not any(actor.may(scope) for scope in wanted):
+    if wanted and not any(map(actor.may, wanted)):
         challenge = f'Bearer error="insufficient_scope", scope="{" ".join(wanted)}"'
         raise InsufficientScope(
             f"The operation needs the scope {' or '.join(wanted)}.",

@@ -1,6 +1,7 @@
 """Reading: one round trip to PostgreSQL, in which the statement that proves the membership also binds the tenant."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -37,7 +38,7 @@ class ReadingViewSet(GenericViewSet[Any]):
     operation: Operation
     meter: metering.Meter
 
-    @property
+    @cached_property
     def style(self) -> Style:
         """How the family answers this caller's kind of credential."""
         return style_of(self.family, None if self.operation.public else self.subject)

@@ -7,6 +7,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, models
 from psycopg.sql import quote
 
+from core.conditions import TENANT
 from core.row_security import security_of
 
 INSTANT = "to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
@@ -48,7 +49,7 @@ def _column(model: type[models.Model], name: str) -> str:
 def beside_sql(model: type[models.Model], other: type[models.Model], by: str, value: str) -> str:
     """A sub-select of a value over `h`, the one row of another table whose column `by` names the row `t` of a model."""
     tenant, outer = security_of(other).tenant_column, security_of(model).tenant_column
-    walls = [f'h."{tenant}" = t."{outer}"'] if tenant and outer else []
+    walls = [f'h."{tenant}" = {TENANT}'] if tenant and outer else []
     walls.append(f'h."{by}" = t."{model._meta.pk.column}"')
     return f'(SELECT {value} FROM "{other._meta.db_table}" h WHERE {" AND ".join(walls)})'
 

@@ -10,7 +10,7 @@
         packagings = PackagingOut(many=True, by="product", where=Q(state="current"), ordering=("position", "id"))
         storage = StorageOut(when=Q(storage_light_sensitive__isnull=False))
         udi = Document(UdiIn())
-        stock = Computed("SELECT … WHERE s.product_id = t.id", StockTotals())
+        stock = Computed(f"SELECT … WHERE s.tenant_id = {TENANT} AND s.product_id = t.id", StockTotals())
 
         class Meta:
             model = Product
@@ -18,7 +18,8 @@
             includes = ("stock",)
 
 A plain name is a column of the model, which gives type, choices, length and null. In SQL, `t` is the row of the
-representation that the SQL stands in. A declaration that cannot be compiled is an error when its module is imported.
+representation that the SQL stands in, and `core.conditions.TENANT` the parameter by which a sub-select names the
+tenant. A declaration that cannot be compiled is an error when its module is imported.
 The same declaration gives `fields`, `include` and the component of the OpenAPI document. A test compares the JSON that
 PostgreSQL writes with what DRF renders from the same row.
 """
@@ -34,6 +35,8 @@ from django.db.models.expressions import RawSQL
 from rest_framework import serializers
 
 from core import clock
+from core.conditions import TENANT
+from core.db import BOUND_TENANT
 from core.row_security import security_of
 
 from .representation_sql import INSTANT, beside_sql, condition_sql, moved_to, or_null, order_sql, with_default
@@ -85,8 +88,12 @@ class Computed(serializers.Field[Any, Any, Any, Any]):
         """The value, computed for this row alone: right wherever DRF renders a row, and a statement for each."""
         shape = type(self.parent).shape  # type: ignore[attr-defined]
         sql = f"SELECT to_json(({self.sql}))::text FROM {shape.table} t".replace("%", "%%")
+        tenant = getattr(instance, shape.tenant_column or "", None)  # the model of a derived table may have none
+        sql = sql.replace(TENANT, "%(tenant)s::uuid" if tenant else BOUND_TENANT)
         with connections[instance._state.db].cursor() as cursor:
-            cursor.execute(f'{sql} WHERE t."{instance._meta.pk.column}" = %s', [instance.pk])
+            cursor.execute(
+                f'{sql} WHERE t."{instance._meta.pk.column}" = %(key)s', {"key": instance.pk, "tenant": tenant}
+            )
             (found,) = cursor.fetchone() or (None,)
         return None if found is None else json.loads(found)
 
@@ -326,7 +333,7 @@ def _object(form: Representation, row: str) -> str:
 
 
 def _rows(field: Rows, owner: Representation, row: str) -> str:
-    """Write the SQL of a list of another table's rows, limited to the row's tenant like every reference."""
+    """Write the SQL of a list of another table's rows, limited to the statement's tenant."""
     form: Representation = field.child  # type: ignore[assignment]
     model: type[models.Model] = form.Meta.model
     alias = f"{row}{len(row)}"
@@ -335,7 +342,7 @@ def _rows(field: Rows, owner: Representation, row: str) -> str:
     conditions = [f'{alias}."{key.column}" = {row}."{parent._meta.pk.column}"']
     tenant, outer = security_of(model).tenant_column, security_of(parent).tenant_column
     if tenant and outer:
-        conditions.insert(0, f'{alias}."{tenant}" = {row}."{outer}"')
+        conditions.insert(0, f'{alias}."{tenant}" = {TENANT}')
     if isinstance(field.where, models.Q):
         conditions.append(condition_sql(model, field.where, alias))
     elif field.where:

@@ -7,6 +7,7 @@ from typing import Any
 
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
+from rest_framework.fields import empty
 
 from core.errors import FieldError, InvalidFields
 
@@ -17,9 +18,13 @@ class StrictSerializer(serializers.Serializer[Any]):
     """Base of every `…In`: an unknown member is `unknown_field`, so that a misspelt field is never lost silently."""
 
     def to_internal_value(self, data: Any) -> Any:
+        defaults: Mapping[str, Any] = {}
         if isinstance(data, Mapping):
             self._refuse_unknown(data)
-        return super().to_internal_value(data)
+            defaults = {name: value for name, value in self._defaults.items() if name not in data}
+            self._writable_fields = [field for field in self._known.values() if field.field_name not in defaults]
+        found = super().to_internal_value(data)
+        return found if self.root.partial else {**defaults, **found}
 
     def _refuse_unknown(self, data: Mapping[str, Any]) -> None:
         unknown = [name for name in data if name not in self._known]
@@ -29,9 +34,24 @@ class StrictSerializer(serializers.Serializer[Any]):
             )
 
     @cached_property
-    def _known(self) -> frozenset[str]:
-        """The names of the members that may be sent."""
-        return frozenset(name for name, field in self.fields.items() if not field.read_only)
+    def _known(self) -> dict[str, Any]:
+        """The fields that may be sent, by name."""
+        return {name: field for name, field in self.fields.items() if not field.read_only}
+
+    @cached_property
+    def _writable_fields(self) -> list[Any]:
+        """DRF's own name; `to_internal_value` puts those in its place that the body at hand concerns."""
+        return [*self._known.values()]
+
+    @cached_property
+    def _defaults(self) -> dict[str, Any]:
+        """The defaults that need no check. DRF's loop checks each, which takes half the time of a body with many fields."""
+        return {
+            name: field.default
+            for name, field in self._known.items()
+            if not (field.default is empty or callable(field.default) or hasattr(self, f"validate_{name}"))
+            and field.source_attrs == [name]
+        }
 
 
 def read(kind: type[serializers.Serializer[Any]], data: Mapping[str, Any], *, partial: bool = False) -> dict[str, Any]:

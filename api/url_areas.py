@@ -3,7 +3,9 @@
 Every address that is not named here belongs to the API: its answers may load nothing, run no script and not be cached.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from django.http.response import ResponseHeaders
 
 _NO_FRAME = "frame-ancestors 'none'; base-uri 'none'"
 _PAGE = (
@@ -39,6 +41,11 @@ class Area:
     https: bool = True
     problems: frozenset[int] | None = None
     pages: bool = True
+    stored: dict[str, tuple[str, str]] = field(init=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check the headers once, and keep them as Django's answers do."""
+        self.stored.update(ResponseHeaders(dict(self.headers))._store)
 
 
 def _policy(text: str) -> tuple[str, str]:

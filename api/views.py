@@ -136,6 +136,10 @@ class ApiViewSet(WritingViewSet):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Prove the credential, count the request, run the action; turn every refusal into its answer."""
+        for method in self.action_map:
+            vars(self).pop(
+                method, None
+            )  # DRF bound the action to its own view there: a cycle that only the collector frees
         self.request = request
         self.meter = metering.Meter(request)
         subject: Subject | None = None

@@ -48,7 +48,6 @@ class WritingViewSet(ReadingViewSet):
         claim = idempotency.Claim.of(request, key, tenant_id, self.subject) if key else None
         proof = authenticator().proof(self.subject, tenant_id)
         work = work or (lambda command: self._act(command, more))
-        find = find or (lambda actor: self.operation.found(actor, self.kwargs))
         for last in (False, True):
             try:
                 return self._write(work, find, tenant_id, proof, claim)
@@ -98,28 +97,39 @@ class WritingViewSet(ReadingViewSet):
     # -- the transaction -----------------------------------------------------------------------------------------------
 
     def _write(
-        self, work: Work, find: Callable[[Actor], Any], tenant_id: UUID, proof: Call, claim: idempotency.Claim | None
+        self,
+        work: Work,
+        find: Callable[[Actor], Any] | None,
+        tenant_id: UUID,
+        proof: Call,
+        claim: idempotency.Claim | None,
     ) -> HttpResponse:
+        located = [] if find else self.operation.located(tenant_id, self.kwargs)
         with transaction.atomic():
-            actor, replay = self._authorize_and_claim(tenant_id, proof, claim)
+            actor, replay, found = self._authorize_and_claim(tenant_id, proof, located, claim)
             if replay is not None:
                 return self._replay(actor, replay)
-            response = self._work(actor, work, find(actor))
+            target = find(actor) if find else self.operation.found(actor, self.kwargs, found)
+            response = self._work(actor, work, target)
             if claim is not None:
                 claim.keep(response, secrets=self.operation.secrets, context=self.replay_context())
             return response
 
     def _authorize_and_claim(
-        self, tenant_id: UUID, proof: Call, claim: idempotency.Claim | None
-    ) -> tuple[Actor, idempotency.Replay | None]:
-        """Prove the membership and take the key in one round trip; if the caller is refused, both are rolled back."""
+        self, tenant_id: UUID, proof: Call, located: Sequence[Call], claim: idempotency.Claim | None
+    ) -> tuple[Actor, idempotency.Replay | None, Sequence[Rows]]:
+        """Prove the membership, look up the target and take the key in one round trip.
+
+        If the caller is refused, the key is rolled back.
+        """
+        extra = self.extra_calls(tenant_id)
         try:
-            proven, *rows = pipeline.run([proof, *self.extra_calls(tenant_id), *((claim.call(),) if claim else ())])
+            proven, *rows = pipeline.run([proof, *extra, *located, *((claim.call(),) if claim else ())])
         except DatabaseError as error:
             raise idempotency.NotClaimed(error) from error
         actor = self._authorize(tenant_id, proven, writing=True)
-        self.check_extra(actor, rows)
-        return actor, claim.replay(rows[-1]) if claim else None
+        self.check_extra(actor, rows[: len(extra)])
+        return actor, claim.replay(rows[-1]) if claim else None, rows[len(extra) : len(extra) + len(located)]
 
     def _work(self, actor: Actor, work: Work, target: Any) -> HttpResponse:
         request: HttpRequest = self.request

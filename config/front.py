@@ -134,7 +134,8 @@ class Front:
         length = environ.get("CONTENT_LENGTH")
         if refusal is None and (length or "HTTP_TRANSFER_ENCODING" in environ or scope.http_version[0] != "1"):
             try:
-                body = await _read_body(protocol, announced=length, limit=body_limit(scope.method, scope.path))
+                limit = body_limit(scope.method, scope.path, announced=length)
+                body = await _read_body(protocol, announced=length, limit=limit)
             except PlatformError as error:
                 refusal = error
             except ProtocolClosed:
@@ -212,7 +213,7 @@ class Front:
 
     def _call(self, protocol: HTTPProtocol, environ: _Environ, loop: asyncio.AbstractEventLoop) -> None:
         answer = application.respond(environ)
-        headers = list(answer.headers.items())
+        headers = [*answer.headers._store.values()]  # what `items` gives, without a look-up for each name
         headers += [("Set-Cookie", cookie.output(header="")) for cookie in answer.cookies.values()]
         if REFUSAL in environ:
             headers.append(("Connection", "close"))

@@ -23,6 +23,7 @@ DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / ".local")))
 TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXY_COUNT", default=0)
 WEB_WORKERS = env.int("WEB_WORKERS", default=2)
 METRICS_PORT = env.int("METRICS_PORT", default=0)
+LANES = env.int("LANES", default=1)
 DEMO_DATA = env.bool("DEMO_DATA", default=False)
 
 USE_TZ = True

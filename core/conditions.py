@@ -2,11 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
+
+# The parameter that names the tenant, in a condition or a member of a representation. The builder of the statement puts
+# its number there: a sub-select names its tenant by a parameter of its own, not by that of the outer row.
+TENANT: Final = "$tenant"
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A SQL condition on the row `t`; `{0}`, `{1}` … stand for its parameters, which are given in text form."""
+    """A SQL condition on the row `t`; `{0}`, `{1}` … stand for its parameters, which are given in text form.
+
+    `TENANT` in it stands for the parameter of the tenant.
+    """
 
     sql: str
     parameters: tuple[str, ...] = ()

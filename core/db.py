@@ -1,12 +1,14 @@
 """Transactions and what is bound in them: the tenant, the subject, the locations in reach, and the database role.
 
-The login role of the service (`hp_runtime`) has no access to tenant tables. Inside a transaction it assumes `hp_app`
-(rows that the tenant owns) or `hp_counterparty` (rows in which the tenant is the other party), and `app.tenant_id` is
-set. All four settings are always bound together and end with the transaction, so none outlives the others.
+The login role of the service (`hp_runtime`) has no access to tenant tables. Inside a transaction it assumes `hp_app`,
+which sees the rows of the tenant in `app.tenant_id`. All four settings are bound together by one SQL function, `hp_bind`,
+inside BEGIN, and end with the transaction, so none outlives the others. A transaction may bind one tenant after the other;
+it keeps the role that it assumed first.
 
 `app.location_ids` holds a PostgreSQL array; the empty array ("{}") reaches all locations of the tenant. The membership
 proof binds the locations of the membership. Everything else that binds a tenant is work of the platform itself and
 reaches all locations. Where nothing is bound the setting is not an array, and a condition on it holds for no row.
+Source: contract, organizations.md "Rules of the tables".
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -25,24 +27,25 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 OWN = "hp_app"
-COUNTERPARTY = "hp_counterparty"
 
+BOUND_TENANT = "NULLIF(current_setting('app.tenant_id', true), '')::uuid"
 BOUND_SUBJECT = "(SELECT NULLIF(current_setting('app.subject_id', true), '')::uuid)"
 BOUND_LOCATIONS = "(SELECT NULLIF(current_setting('app.location_ids', true), '')::uuid[])"
 
+# A plain expression, so that PostgreSQL puts it in the place of each call.
+BIND_FUNCTION = """
+CREATE OR REPLACE FUNCTION hp_bind(tenant text, role text, subject text DEFAULT '', locations text DEFAULT '{}')
+RETURNS text LANGUAGE sql VOLATILE AS $$
+  SELECT set_config('app.tenant_id', tenant, true) || set_config('app.subject_id', subject, true)
+      || set_config('app.location_ids', locations, true) || set_config('role', role, true)
+$$
+"""
+
 _ALL_LOCATIONS = "{}"
 _SETTINGS = ("app.tenant_id", "app.subject_id", "app.location_ids", "role")
-_BIND = "SELECT " + ", ".join(f"set_config('{name}', %s, true)" for name in _SETTINGS)
-_EXCHANGE = (
-    "WITH before AS MATERIALIZED (SELECT "
-    + ", ".join(f"current_setting('{name}', true) AS v{number}" for number, name in enumerate(_SETTINGS))
-    + ") SELECT v0, v1, v2, v3, "
-    + ", ".join(f"set_config('{name}', %s, true)" for name in _SETTINGS)
-    + " FROM before"
-)
-_BIND_CALL = Statement.of(
-    "SELECT " + ", ".join(f"set_config('{name}', ${n}, true)" for n, name in enumerate(_SETTINGS, 1))
-)
+_BIND = "SELECT hp_bind(%s, %s, %s, %s)"
+_READ = "SELECT " + ", ".join(f"coalesce(current_setting('{name}', true), '')" for name in _SETTINGS)
+_BIND_CALL = Statement.of("SELECT hp_bind($1, $2)")
 
 
 def needs_transaction(function: Callable[P, R]) -> Callable[P, R]:
@@ -65,10 +68,9 @@ def needs_transaction(function: Callable[P, R]) -> Callable[P, R]:
     return guarded
 
 
-def bind_expressions(*, tenant: str, subject: str, location_ids: str, role: str) -> str:
-    """Return the select list by which a membership proof binds the settings; the arguments are SQL of type text."""
-    values = (tenant, subject, location_ids, role)
-    return ", ".join(f"set_config('{name}', {value}, true)" for name, value in zip(_SETTINGS, values, strict=True))
+def bind_expression(*, tenant: str, role: str, subject: str, location_ids: str) -> str:
+    """Return the expression by which a membership proof binds its tenant; the arguments are SQL of type text."""
+    return f"hp_bind({tenant}, {role}, {subject}, {location_ids})"
 
 
 @needs_transaction
@@ -78,9 +80,9 @@ def bind_tenant(tenant_id: UUID | None, role: str = OWN) -> None:
         cursor.execute(_BIND, _of_platform(tenant_id, role))
 
 
-def bind_call(tenant_id: UUID, role: str = OWN) -> Call:
-    """Return the statement of `bind_tenant`, to be sent in the same trip as others."""
-    return Call(_BIND_CALL, _of_platform(tenant_id, role))
+def bind_call(tenant_id: UUID) -> Call:
+    """Return the statement that binds a tenant, to be sent in the same trip as others; the role is `hp_app`."""
+    return Call(_BIND_CALL, [str(tenant_id), OWN])
 
 
 def run_bound(tenant_id: UUID, calls: Sequence[Call]) -> list[Rows]:
@@ -91,12 +93,12 @@ def run_bound(tenant_id: UUID, calls: Sequence[Call]) -> list[Rows]:
 
 
 @contextmanager
-def tenant_context(tenant_id: UUID, role: str = OWN) -> Iterator[None]:
+def tenant_context(tenant_id: UUID) -> Iterator[None]:
     """Open a transaction in which the platform itself works in one tenant: no subject, all locations.
 
     Inside another binding, that binding is restored at the end.
     """
-    with _bound(tenant_id, role):
+    with _bound(tenant_id, OWN):
         yield
 
 
@@ -110,15 +112,20 @@ def role_context(role: str) -> Iterator[None]:
 @contextmanager
 def _bound(tenant_id: UUID | None, role: str) -> Iterator[None]:
     is_inner = connection.in_atomic_block
+    before: tuple[str, ...] = ()
     with transaction.atomic():
         with connection.cursor() as cursor:
-            cursor.execute(_EXCHANGE, _of_platform(tenant_id, role))
-            before = cursor.fetchone()[: len(_SETTINGS)]
+            if is_inner:
+                cursor.execute(_READ)
+                before = cursor.fetchone()
+            cursor.execute(_BIND, _of_platform(tenant_id, role))
         yield
         if is_inner:  # otherwise the settings end with the transaction
+            tenant, subject, locations, former = before
             with connection.cursor() as cursor:
-                cursor.execute(_BIND, [value or "" for value in before])
+                cursor.execute(_BIND, [tenant, former, subject, locations])
 
 
 def _of_platform(tenant_id: UUID | None, role: str) -> list[str]:
-    return [str(tenant_id or ""), "", _ALL_LOCATIONS if tenant_id else "", role]
+    """Return the arguments of `hp_bind` for work of the platform itself."""
+    return [str(tenant_id or ""), role, "", _ALL_LOCATIONS if tenant_id else ""]

@@ -8,12 +8,13 @@ from django.apps import apps
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from core.db import COUNTERPARTY, OWN
-from core.row_security import DISPATCHER, RUNTIME, TableSecurity, security_of, tenant_models
+from core.db import OWN
+from core.row_security import DISPATCHER, RUNTIME, TableSecurity, is_spread, security_of, tenant_models
+from core.table_keys import LONGEST_NAME, is_partitioned
 
 _TABLES = """
 SELECT c.relname, c.relrowsecurity, c.relforcerowsecurity, pg_get_userbyid(c.relowner),
-       EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped)
+       EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped)
   FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
 """
 _POLICIES = """
@@ -24,10 +25,23 @@ _KEYS = """
 SELECT conrelid::regclass::text, confrelid::regclass::text,
        (SELECT array_agg(a.attname::text ORDER BY k.n) FROM unnest(conkey) WITH ORDINALITY k(num, n)
           JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = k.num)
-  FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace
+  FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace AND conparentid = 0
 """
 _ROLES = "SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = ANY (%s)"
-_TRIGGERS = "SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'hp_append_only' AND tgenabled <> 'D'"
+_TRIGGERS = "SELECT tgrelid::regclass::text, tgname FROM pg_trigger WHERE tgname LIKE 'hp_%' AND tgenabled <> 'D'"
+_UNIQUE = """
+SELECT i.indrelid::regclass::text, i.indexrelid::regclass::text, i.indisprimary,
+       ARRAY(SELECT a.attname::text FROM unnest(i.indkey) WITH ORDINALITY k(num, n)
+               JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.num ORDER BY k.n)
+  FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+ WHERE i.indisunique AND c.relnamespace = 'public'::regnamespace AND NOT c.relispartition
+"""
+_NAMES = """
+SELECT t.relname, k.conname FROM pg_class t JOIN pg_constraint k ON k.conrelid = t.oid AND k.contype <> 'n'
+ WHERE t.relname = ANY (%s) UNION
+SELECT t.relname, i.relname FROM pg_class t JOIN pg_index x ON x.indrelid = t.oid JOIN pg_class i ON i.oid = x.indexrelid
+ WHERE t.relname = ANY (%s)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +58,20 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What exists in the database: tables, policies, foreign keys, tables with the append-only trigger."""
+    """What exists in the database: tables, policies, foreign keys, unique keys, the platform's triggers."""
 
     tables: dict[str, tuple[bool, bool, str, bool]]
     policies: dict[tuple[str, str], list[tuple[str, str, str]]]
     keys: set[tuple[str, str, tuple[str, ...]]]
-    guarded: set[str]
+    unique: list[tuple[str, str, bool, tuple[str, ...]]]
+    triggers: set[tuple[str, str]]
 
 
 def find_faults(connection: BaseDatabaseWrapper) -> list[Fault]:
     """Compare the live database with the declared row security and list the faults."""
     found = _read_catalogs(connection)
     faults = [fault for model in tenant_models() for fault in _of_table(model, found)]
-    return [*faults, *_undeclared(found), *_of_roles(connection)]
+    return [*faults, *_across(found), *_undeclared(found), *_long_names(connection), *_of_roles(connection)]
 
 
 def _read_catalogs(connection: BaseDatabaseWrapper) -> _Found:
@@ -67,7 +82,8 @@ def _read_catalogs(connection: BaseDatabaseWrapper) -> _Found:
         tables={row[0]: tuple(row[1:]) for row in _rows(connection, _TABLES)},
         policies=policies,
         keys={(table, target, tuple(columns)) for table, target, columns in _rows(connection, _KEYS)},
-        guarded={row[0] for row in _rows(connection, _TRIGGERS)},
+        unique=[(table, name, primary, tuple(columns)) for table, name, primary, columns in _rows(connection, _UNIQUE)],
+        triggers={(row[0], row[1]) for row in _rows(connection, _TRIGGERS)},
     )
 
 
@@ -88,12 +104,26 @@ def _of_table(model: type[models.Model], found: _Found) -> Iterator[Fault]:
         yield Fault(table, "row security is off")
     if not forced:
         yield Fault(table, "row security is not forced")
-    if owner in (RUNTIME, OWN, COUNTERPARTY, DISPATCHER):
+    if owner in (RUNTIME, OWN, DISPATCHER):
         yield Fault(table, f"the table is owned by {owner}")
-    if security.append_only and table not in found.guarded:
+    if (table, "hp_hold_tenant") not in found.triggers:
+        yield Fault(table, "the trigger that holds rows to the bound tenant is missing")
+    if security.append_only and (table, "hp_append_only") not in found.triggers:
         yield Fault(table, "the append-only trigger is missing")
     yield from _of_policies(table, security, found)
     yield from _of_references(model, security, found)
+    if is_spread(model):
+        yield from _of_keys(table, str(security.tenant_column), found)
+
+
+def _of_keys(table: str, column: str, found: _Found) -> Iterator[Fault]:
+    """Yield the unique keys without the tenant, and those that only repeat the primary key."""
+    keys = {name: (primary, columns) for place, name, primary, columns in found.unique if place == table}
+    for name, (primary, columns) in keys.items():
+        if column not in columns:
+            yield Fault(table, f"the unique key {name} does not hold {column}")
+        if not primary and any(first and set(columns) == set(others) for first, others in keys.values()):
+            yield Fault(table, f"the unique key {name} repeats the primary key")
 
 
 def _of_policies(table: str, security: TableSecurity, found: _Found) -> Iterator[Fault]:
@@ -103,22 +133,12 @@ def _of_policies(table: str, security: TableSecurity, found: _Found) -> Iterator
     for using, check, _ in own:
         if not all(_binds(text, security.tenant_column) for text in (using, check or using)):
             yield Fault(table, f"the policy of {OWN} does not limit rows to the bound tenant")
-    yield from _of_counterparty(table, security, found)
-    declared = {OWN, COUNTERPARTY}
+    declared = {OWN}
     declared |= {DISPATCHER} if security.dispatcher or security.before_binding else set()
     declared |= {RUNTIME} if security.before_binding else set()
     for name, role in found.policies:
         if name == table and role not in declared:
             yield Fault(table, f"an undeclared policy for {role}")
-
-
-def _of_counterparty(table: str, security: TableSecurity, found: _Found) -> Iterator[Fault]:
-    other = found.policies.get((table, COUNTERPARTY), [])
-    if security.counterparty_column and not other:
-        yield Fault(table, f"no policy for {COUNTERPARTY}")
-    for using, _, command in other:
-        if not _binds(using, security.counterparty_column) or command != "SELECT":
-            yield Fault(table, f"the policy of {COUNTERPARTY} does not limit rows to the bound tenant")
 
 
 def _binds(expression: str, column: str | None) -> bool:
@@ -131,11 +151,31 @@ def _of_references(model: type[models.Model], security: TableSecurity, found: _F
         target = field.related_model if field.is_relation else None
         if not isinstance(target, type) or security_of(target).tenant_column is None:
             continue
-        if isinstance(target._meta.pk, models.CompositePrimaryKey) or getattr(target, "partitioned", False):
+        if is_partitioned(target):
             continue
         columns = (str(security.tenant_column), str(field.column))
         if (model._meta.db_table, target._meta.db_table, columns) not in found.keys:
             yield Fault(model._meta.db_table, f"no composite key ({', '.join(columns)}) to {target._meta.db_table}")
+
+
+def _across(found: _Found) -> Iterator[Fault]:
+    """Yield the foreign keys that lead from a global table to a tenant's, or to a tenant's without the tenant."""
+    spread = {
+        model._meta.db_table: str(security_of(model).tenant_column) for model in tenant_models() if is_spread(model)
+    }
+    for table, target, columns in sorted(found.keys):
+        if target in spread and table not in spread:
+            yield Fault(table, f"a foreign key leads from this global table to {target}")
+        elif target in spread and spread[table] not in columns:
+            yield Fault(table, f"the foreign key ({', '.join(columns)}) to {target} does not hold the tenant")
+
+
+def _long_names(connection: BaseDatabaseWrapper) -> Iterator[Fault]:
+    """Yield names that a distributed PostgreSQL, which appends the number of a shard, would cut off."""
+    tables = [model._meta.db_table for model in tenant_models() if is_spread(model)]
+    for table, name in _rows(connection, _NAMES, [tables, tables]):
+        if len(name) > LONGEST_NAME:
+            yield Fault(table, f"the name {name} has more than {LONGEST_NAME} letters")
 
 
 def _undeclared(found: _Found) -> Iterator[Fault]:
@@ -153,7 +193,7 @@ def _names(model: type[models.Model]) -> set[str]:
 
 
 def _of_roles(connection: BaseDatabaseWrapper) -> Iterator[Fault]:
-    wanted = [RUNTIME, OWN, COUNTERPARTY, DISPATCHER]
+    wanted = [RUNTIME, OWN, DISPATCHER]
     present = {name: (is_super, bypasses) for name, is_super, bypasses in _rows(connection, _ROLES, [wanted])}
     for role in wanted:
         if role not in present:

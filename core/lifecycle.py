@@ -14,7 +14,7 @@ A transition is declared and called as in django-fsm's documentation, and raises
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, TypeVar, cast
 
 from django.apps import apps
@@ -48,6 +48,11 @@ class LifecycleModel(ConcurrentTransitionMixin, models.Model):  # type: ignore[m
 
     class Meta:
         abstract = True
+
+    @property
+    def state_fields(self) -> tuple[Any, ...]:
+        """The state fields of the model; the library looks through all fields each time."""
+        return _state_fields(type(self))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -190,5 +195,6 @@ def _pairs(model: type[LifecycleModel], field: Any) -> Iterator[str]:
             yield f"{transition.source}>{transition.target}"
 
 
+@cache
 def _state_fields(model: type[models.Model]) -> tuple[Any, ...]:
     return tuple(field for field in model._meta.concrete_fields if isinstance(field, FSMFieldMixin))

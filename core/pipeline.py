@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
+from weakref import WeakSet
 
 import psycopg
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connections
@@ -25,26 +26,32 @@ COMPOSED_AT_MOST = 64  # per session: the plan of a long search takes some 100 k
 row_types: list[tuple["Statement", type[tuple[Any, ...]]]] = []  # a test compares them with the database
 observers: list[Callable[[float], None]] = []  # called with the seconds of every round trip
 ANSWER_MILLISECONDS = 10_000  # statement_timeout ends a statement sooner; this is for a server that has gone away
-_BEGIN, _CLOSED = b"BEGIN", b"CLOSED"
+_CLOSED = b"CLOSED"
 _ANSWERS = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Statement:
-    """SQL with `$1 …` parameters, prepared once on each connection."""
+    """SQL with `$1 …` parameters, prepared once on each connection.
+
+    Every tenant table in it is narrowed by `tenant_id = $n`. `across` says why a statement is not: it finds a credential
+    before a tenant is bound, or works for all tenants. Source: contract, organizations.md "Rules of the tables".
+    """
 
     sql: bytes
     name: bytes
+    across: str = ""
 
     @classmethod
-    def of(cls, sql: str, *, row: type[tuple[Any, ...]] | None = None) -> "Statement":
+    def of(cls, sql: str, *, row: type[tuple[Any, ...]] | None = None, across: str = "") -> "Statement":
         """Register a statement; `row` is the named tuple that its rows are read into.
 
         Keep the object: each call registers a new name. After `NAMED_AT_MOST` names further statements stay unnamed, so
         that no session fills with plans: clients can choose among very many combinations of `fields` and `include`.
         """
         number = next(_numbers)
-        made = cls(sql.encode(), b"hp_%d" % number if number < NAMED_AT_MOST else b"")
+        made = cls(sql.encode(), b"hp_%d" % number if number < NAMED_AT_MOST else b"", across)
+        registered.add(made)
         if row is not None:
             row_types.append((made, row))
         return made
@@ -60,6 +67,9 @@ class Statement:
         return form.named if form.times > 1 else form.once
 
 
+registered: WeakSet[Statement] = WeakSet()  # a test holds them to the rules of the tables
+
+
 @dataclass(slots=True, eq=False)  # not frozen: a write makes dozens, and frozen ones take twice as long to make
 class Call:
     """A statement with its parameters in text form (None is NULL)."""
@@ -73,7 +83,7 @@ class Call:
         :raises psycopg.DataError: a parameter contains NUL; libpq would cut it off there.
         """
         found = [value.encode() if isinstance(value, str) else value for value in self.parameters]
-        if any(value is not None and b"\0" in value for value in found):
+        if b"\0" in b"".join(filter(None, found)):
             raise psycopg.DataError("a parameter contains NUL (0x00)")
         return found
 
@@ -86,6 +96,7 @@ class _Form:
     def __init__(self, sql: str) -> None:
         text = sql.encode()
         self.once, self.named, self.times = Statement(text, b""), Statement(text, b"hc_%d" % next(_forms)), 0
+        registered.add(self.once)
 
 
 _forms = itertools.count()
@@ -129,7 +140,7 @@ class _Session:
         self.composed.pop(name, None)
 
 
-_COMMIT = Call(Statement.of("COMMIT"))
+_BEGIN, _COMMIT = Call(Statement.of("BEGIN")), Call(Statement.of("COMMIT"))
 
 
 @dataclass(slots=True, eq=False)
@@ -216,42 +227,42 @@ def answers_before(error: DatabaseError) -> list[Rows]:
 
 
 def _exchange(connected: psycopg.Connection[Any], calls: Sequence[Call]) -> list[Rows]:
+    """Send the calls and return their rows.
+
+    Django leaves BEGIN to psycopg's `execute`, which is not used here, so the first trip of a transaction sends BEGIN. A
+    trip that is a transaction of its own sends COMMIT too: what it binds may last only as long as a block does.
+    """
     low = connected.pgconn
     session: _Session | None = getattr(connected, "_hp_session", None)
     if session is None:
         session = connected._hp_session = _Session()  # type: ignore[attr-defined]
-    parameters = [call.encoded() for call in calls]  # raises before anything is queued
-    begins = not connected.autocommit and low.transaction_status == pq.TransactionStatus.IDLE
+    is_idle = low.transaction_status == pq.TransactionStatus.IDLE
+    begins = is_idle and (not connected.autocommit or len(calls) > 1)
+    ends = begins and connected.autocommit
+    sent = [*([_BEGIN] if begins else ()), *calls, *([_COMMIT] if ends else ())]
+    parameters = [call.encoded() for call in sent]  # raises before anything is queued
     low.enter_pipeline_mode()
     try:
-        expected = _send(low, calls, parameters, session, begins=begins)
+        expected = _send(low, sent, parameters, session)
         outcomes, fault = _receive(low, expected, session)
+        found = outcomes[begins : begins + len(calls)]
         if fault is not None:
             error = errors.error_from_result(fault)
-            error.answers = outcomes  # type: ignore[attr-defined]  # see `answers_before`
+            error.answers = found  # type: ignore[attr-defined]  # see `answers_before`
             raise error
-        return outcomes
+        return found
     finally:
         if low.status == pq.ConnStatus.OK:
             low.exit_pipeline_mode()
+            if ends and low.transaction_status != pq.TransactionStatus.IDLE:  # a call failed, so COMMIT was skipped
+                low.exec_(b"ROLLBACK")
 
 
 def _send(
-    low: Any,
-    calls: Sequence[Call],
-    parameters: Sequence[Sequence[bytes | None]],
-    session: _Session,
-    *,
-    begins: bool,
+    low: Any, calls: Sequence[Call], parameters: Sequence[Sequence[bytes | None]], session: _Session
 ) -> list[bytes | None]:
-    """Queue all calls; return what each expected result answers: None for a call, else the statement's name or a mark.
-
-    Django leaves BEGIN to psycopg's `execute`, which is not used here, so the first trip sends BEGIN itself.
-    """
+    """Queue all calls; return what each expected result answers: None for a call, else the statement's name or a mark."""
     expected: list[bytes | None] = []
-    if begins:
-        low.send_query_params(_BEGIN, [])
-        expected.append(_BEGIN)
     for call, values in zip(calls, parameters, strict=True):
         statement = call.statement
         if not statement.name:

@@ -61,7 +61,7 @@ def insert_all(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) -> 
 def _many(model: type[models.Model], columns: tuple[str, ...]) -> Statement:
     table, names = model._meta.db_table, ", ".join(f'"{column}"' for column in columns)
     return Statement.of(
-        f'INSERT INTO "{table}" ({names}) SELECT {names} FROM json_populate_recordset(NULL::"{table}", $1::json)'
+        f'INSERT INTO "{table}" ({names}) SELECT {names} FROM json_populate_recordset(NULL::"{table}", $1::json) RETURNING 1'
     )
 
 

@@ -1,13 +1,16 @@
 """Trees in the database: tables whose rows name their parent by `parent_id`, walked by recursive queries.
 
 The methods return sub-selects for the FROM or IN of a statement. `start` is a condition on a row `n` of the tree; the
-caller writes its parameters in the style of the statement: `n.id = %s`, `n.id = $1`, `n.parent_id = {0}::uuid`.
+caller writes its parameters in the style of the statement: `n.id = %s`, `n.id = $1`, `n.parent_id = {0}::uuid`. The tree
+of one tenant names it by `core.conditions.TENANT`.
 """
 
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import connection
+
+from .conditions import TENANT
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +51,18 @@ class Tree:
         )
 
 
-def path(tree: Tree, node_id: UUID) -> tuple[UUID, ...]:
+def path(tree: Tree, node_id: UUID, *, tenant_id: UUID | None = None) -> tuple[UUID, ...]:
     """Return the ids from a row up to its root, the row itself first; empty if the row does not exist."""
+    sql = f"SELECT up.id FROM {tree.up('n.id = %(node)s')} up ORDER BY up.step"
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT up.id FROM {tree.up('n.id = %s')} up ORDER BY up.step", [node_id])
+        cursor.execute(sql.replace(TENANT, "%(tenant)s"), {"node": node_id, "tenant": tenant_id})
         return tuple(found for (found,) in cursor.fetchall())
 
 
-def height(tree: Tree, node_id: UUID) -> int:
+def height(tree: Tree, node_id: UUID, *, tenant_id: UUID | None = None) -> int:
     """Return the number of levels of the subtree below a row, itself included; 1 for a leaf or a new row."""
+    sql = f"SELECT coalesce(max(down.step), 1) FROM {tree.down('n.id = %(node)s')} down"
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT coalesce(max(down.step), 1) FROM {tree.down('n.id = %s')} down", [node_id])
+        cursor.execute(sql.replace(TENANT, "%(tenant)s"), {"node": node_id, "tenant": tenant_id})
         ((levels,),) = cursor.fetchall()
     return int(levels)

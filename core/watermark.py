@@ -16,10 +16,9 @@ from typing import Final
 from uuid import UUID
 
 from core import clock
-from core.db import needs_transaction
+from core.db import BOUND_TENANT, needs_transaction
 from core.pipeline import Call, Rows, Statement
 from core.pipeline import run as run_calls
-from core.row_security import BOUND
 
 _ZERO: Final = datetime(2020, 1, 1, tzinfo=UTC)
 _BITS: Final = 40  # of 64 in a key: milliseconds since `_ZERO`, until 2054; above them the last bits of the tenant's id
@@ -54,8 +53,8 @@ MARK: Final = f"(SELECT pg_advisory_xact_lock_shared({_tenant_sql('{tenant}')} |
 # The last two seconds are left out too: a statement sees the rows committed before it began, but reads the marks later.
 SETTLED: Final = f"""(SELECT least(now() - interval '2 seconds',
     min(timestamptz '{_ZERO.isoformat()}' + (key & {_TIME}) * interval '1 millisecond'))
-  FROM {_MARKS} held WHERE key BETWEEN {_tenant_sql(BOUND)} | {_time_sql(f"now() - interval '{_LONGEST.seconds} seconds'")}
-    AND {_tenant_sql(BOUND)} | {_time_sql("clock_timestamp()")})"""
+  FROM {_MARKS} held WHERE key BETWEEN {_tenant_sql(BOUND_TENANT)} | {_time_sql(f"now() - interval '{_LONGEST.seconds} seconds'")}
+    AND {_tenant_sql(BOUND_TENANT)} | {_time_sql("clock_timestamp()")})"""
 
 
 def mark_call(tenant_id: UUID) -> Call:

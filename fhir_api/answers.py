@@ -11,7 +11,7 @@ from core.errors import Gone
 from core.pipeline import Rows
 
 from .intentions import Written
-from .negotiation import JSON_FHIR, is_pretty, preferred_return
+from .negotiation import JSON_FHIR, answered_type, is_pretty, preferred_return
 from .outcomes import INFORMATION, Issue, outcome
 from .parts import Part
 from .preconditions import is_unchanged
@@ -20,9 +20,11 @@ from .resources import Json, pretty, written
 from .store import NoSuchResource, Version
 
 
-def respond(content: bytes, *, status: int = 200, headers: dict[str, str] | None = None) -> HttpResponse:
+def respond(
+    content: bytes, media: str = JSON_FHIR, *, status: int = 200, headers: dict[str, str] | None = None
+) -> HttpResponse:
     """An answer of bytes that are FHIR's JSON already; one without content has no type."""
-    response = HttpResponse(content, status=status, content_type=JSON_FHIR)
+    response = HttpResponse(content, status=status, content_type=media)
     if not content:
         del response.headers["Content-Type"]
     for name, value in (headers or {}).items():
@@ -34,12 +36,14 @@ def of_resource(
     request: HttpRequest, resource: Json, *, status: int = 200, headers: dict[str, str] | None = None
 ) -> HttpResponse:
     """An answer that is made here: an OperationOutcome, a CapabilityStatement."""
-    return respond(pretty(resource) if is_pretty(request) else written(resource), status=status, headers=headers)
+    content = pretty(resource) if is_pretty(request) else written(resource)
+    return respond(content, answered_type(request), status=status, headers=headers)
 
 
 def of_bytes(request: HttpRequest, content: bytes, headers: dict[str, str] | None = None) -> HttpResponse:
     """An answer of a resource's bytes, or of a Bundle's."""
-    return respond(pretty(read_stored(content)) if is_pretty(request) else content, headers=headers)
+    shown = pretty(read_stored(content)) if is_pretty(request) else content
+    return respond(shown, answered_type(request), headers=headers)
 
 
 def of_version(request: HttpRequest, rows: Rows, *, part: Part = None) -> HttpResponse:
@@ -68,7 +72,7 @@ def of_write(request: HttpRequest, result: Written, *, shown: bool = True) -> Ht
         headers["Location"] = location(version)
     if wanted == "OperationOutcome":
         issue = Issue("informational", _told(result), severity=INFORMATION)
-        found = outcome([issue], request_id=getattr(request, "request_id", ""))
+        found = outcome([issue, *result.warnings], request_id=getattr(request, "request_id", ""))
         return of_resource(request, found, status=200 if result.status == 204 else result.status, headers=headers)
     if version is None or version.body is None or wanted == "minimal" or not shown:
         return respond(b"", status=result.status, headers=headers)

@@ -6,6 +6,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from . import registry
+from .compartments import DEFINITIONS as COMPARTMENT_DEFINITIONS
 from .conditions import MOST_DELETED
 from .definitions.parameters import Parameter
 from .resources import Json
@@ -15,6 +16,7 @@ SOFTWARE_VERSION: Final = "1.0.0"
 PUBLISHED: Final = "2026-07-01"
 _SECURITY_SYSTEM: Final = "http://terminology.hl7.org/CodeSystem/restful-security-service"
 _BULK_DATA: Final = "http://hl7.org/fhir/uv/bulkdata"
+_OPERATIONS: Final = "http://hl7.org/fhir/OperationDefinition"
 _OAUTH_URIS: Final = "http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris"
 
 
@@ -43,8 +45,12 @@ def statement(base_url: str, issuer: str) -> Json:
                 "security": _security(issuer),
                 "resource": [_resource(name) for name in registry.types()],
                 "interaction": [{"code": code} for code in registry.SYSTEM],
+                "compartment": list(COMPARTMENT_DEFINITIONS.values()),
                 "operation": [
-                    {"name": "validate", "definition": "http://hl7.org/fhir/OperationDefinition/Resource-validate"},
+                    {"name": "validate", "definition": f"{_OPERATIONS}/Resource-validate"},
+                    {"name": "meta", "definition": f"{_OPERATIONS}/Resource-meta"},
+                    {"name": "expand", "definition": f"{_OPERATIONS}/ValueSet-expand"},
+                    {"name": "validate-code", "definition": f"{_OPERATIONS}/ValueSet-validate-code"},
                     {"name": "export", "definition": f"{_BULK_DATA}/OperationDefinition/export"},
                 ],
             }
@@ -66,12 +72,17 @@ def _security(issuer: str) -> Json:
 
 
 _PATIENT_EXPORT: Final = {"name": "export", "definition": f"{_BULK_DATA}/OperationDefinition/patient-export"}
-_EVERYTHING: Final = "http://hl7.org/fhir/OperationDefinition/{}-everything"
+_GROUP_EXPORT: Final = {"name": "export", "definition": f"{_BULK_DATA}/OperationDefinition/group-export"}
+_LASTN: Final = {"name": "lastn", "definition": f"{_OPERATIONS}/Observation-lastn"}
+_OF_ALL_TYPES: Final = tuple(
+    {"name": name, "definition": f"{_OPERATIONS}/Resource-{name}"}
+    for name in ("validate", "meta", "meta-add", "meta-delete")
+)
 _DOCUMENTATION: Final = (
     f"A conditional delete of several names with `_count` how many it may delete, at most {MOST_DELETED}; without `_count` one "
     "may match, and more are refused with 412."
 )
-_ENDPOINTS: Final = {"authorize": "authorize", "token": "token", "revoke": "revoke", "introspect": "introspect"}
+_ENDPOINTS: Final = {"authorize": "authorize", "token": "token"}  # the extension's definition knows no others of ours
 
 
 def _resource(name: str) -> Json:
@@ -92,13 +103,19 @@ def _resource(name: str) -> Json:
         "searchInclude": ["*", *(f"{name}:{one.code}" for one in references)],
         "searchRevInclude": list(registry.referring(name)),
         "searchParam": [_parameter(one) for one in registry.search_parameters(name)],
-        **({"operation": found} if (found := _operations(name)) else {}),
+        "operation": _operations(name),
     }
 
 
 def _operations(name: str) -> list[Json]:
-    everything = {"name": "everything", "definition": _EVERYTHING.format(name)}
-    return {"Patient": [everything, _PATIENT_EXPORT], "Encounter": [everything]}.get(name, [])
+    everything = {"name": "everything", "definition": f"{_OPERATIONS}/{name}-everything"}
+    of_types = {
+        "Patient": [everything, _PATIENT_EXPORT],
+        "Encounter": [everything],
+        "Observation": [_LASTN],
+        "Group": [_GROUP_EXPORT],
+    }
+    return [*_OF_ALL_TYPES, *of_types.get(name, [])]
 
 
 def _parameter(one: Parameter) -> dict[str, Any]:

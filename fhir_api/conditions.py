@@ -29,7 +29,7 @@ from .store.models import Method
 _LOCKS = Statement.of(LOCK_NAMES)
 _Criterion = tuple[str, str]
 _Found = Mapping[_Criterion, Mapping[Name, int]]
-MOST_DELETED: Final = 200  # as many as a page of search may show
+MOST_DELETED: Final = 200  # as many as one transaction holds locked without keeping others waiting
 _HEAD: Final = re.compile(r"([^?=&]*)\?")
 _OF_ANSWER: Final = frozenset({"_format", "_pretty", "_summary", "_elements"})
 

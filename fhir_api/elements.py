@@ -36,6 +36,21 @@ def members(type_name: str) -> Members | None:
     return _members().get(type_name)
 
 
+def member(type_name: str, name: str) -> Element:
+    """Return one member of a type; of a name that the type does not have, what it means where it is a choice."""
+    found = members(type_name)
+    known = found.elements.get(name) if found else None
+    return known or _anywhere().get(name) or Element(name, "")
+
+
+@cache
+def _anywhere() -> dict[str, Element]:
+    """The names of choices that are never the name of a plain element."""
+    every = [one for type_members in _members().values() for one in type_members.elements.values()]
+    plain = {one.name for one in every if not one.choice}
+    return {one.name: one for one in every if one.choice and one.name not in plain}
+
+
 def is_primitive(type_name: str) -> bool:
     """Tell whether values of the type are JSON texts, numbers and booleans; `xhtml` too."""
     return type_name[:1].islower()

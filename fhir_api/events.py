@@ -1,4 +1,4 @@
-"""Facts about resources: `fhir.<Type>.created`, `.updated`, `.deleted` for each of the twelve types.
+"""Facts about resources: `fhir.<Type>.created`, `.updated`, `.deleted` for each type.
 
 The ledger names resources by UUID, FHIR by an id of up to 64 characters; how they meet: docs/decisions/0050.
 """
@@ -15,7 +15,8 @@ from core.ids import parse_uuid
 from core.pipeline import Call
 from ledger import public as ledger
 
-from .resources.types import NUMBERS, PATIENTS_TYPES
+from .definitions.facts import PATIENTS_TYPES
+from .resources.types import NUMBERS
 from .store import Name, Version
 
 CREATED, UPDATED, DELETED = "created", "updated", "deleted"

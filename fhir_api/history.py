@@ -18,7 +18,7 @@ from . import compartments
 from .resources.types import NAMES, NUMBERS
 
 COUNTED_AT_MOST: Final = 10_000
-_SIZES: Final = (1, 11, 21, 51, 101, 201)  # few statements, each planned for its size
+_SIZES: Final = (1, 11, 21, 51, 101, 201, 1_001)  # few statements, each planned for its size
 
 _MOMENT: Final = "to_char(last_updated AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
 _SHOWN: Final = "type, fhir_id, version, moment, method, body"
@@ -32,13 +32,13 @@ _MINE: Final = """WITH mine AS MATERIALIZED (
  SELECT r.type, r.fhir_id FROM fhir_api_resource r WHERE r.tenant_id = $1
     AND r.id = ANY(ARRAY(SELECT p.resource_id FROM fhir_api_posting p WHERE p.tenant_id = $1 AND p.key = ANY($3::bigint[])))
  UNION SELECT r.type, r.fhir_id FROM fhir_api_resource r WHERE r.tenant_id = $1 AND r.type = 1 AND r.fhir_id = $2
- UNION SELECT d.type, d.fhir_id FROM fhir_api_resource d JOIN fhir_api_resourceversion b ON b.tenant_id = d.tenant_id
+ UNION SELECT d.type, d.fhir_id FROM fhir_api_resource d JOIN fhir_api_resourceversion b ON b.tenant_id = $1
     AND b.type = d.type AND b.fhir_id = d.fhir_id AND b.version = d.version - 1
   WHERE d.tenant_id = $1 AND d.deleted AND jsonb_path_exists(b.body::jsonb, ($4::jsonb ->> d.type::text)::jsonpath)) """
 _OWN_EXISTS: Final = Statement.of(f"{_MINE}SELECT 1 FROM mine WHERE type = $5 AND fhir_id = $6")
 
 # A version was current in a span if it was written before its end and none had replaced it before its begin.
-_REPLACED: Final = """NOT EXISTS (SELECT FROM {table} n WHERE n.tenant_id = v.tenant_id AND n.type = v.type
+_REPLACED: Final = """NOT EXISTS (SELECT 1 FROM {table} n WHERE n.tenant_id = $1 AND n.type = v.type
  AND n.fhir_id = v.fhir_id AND n.version = v.version + 1 AND n.last_updated <= ${number}::timestamptz)"""
 
 

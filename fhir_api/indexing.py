@@ -1,22 +1,10 @@
 """What a resource is found by."""
 
-from typing import Final
-
 from . import dates
 from .definitions.extraction import EXTRACTIONS
 from .entries import OPEN_HIGH, OPEN_LOW, Entries
 from .resources import Json
-
-# The primary clinical date: the first that is told. Source: R4 pages of the types, the dates of an event.
-_SORTED_BY: Final = {
-    "Encounter": ("period",),
-    "Observation": ("effectiveDateTime", "effectiveInstant", "effectivePeriod", "effectiveTiming"),
-    "MedicationRequest": ("authoredOn",),
-    "MedicationDispense": ("whenHandedOver", "whenPrepared"),
-    "MedicationStatement": ("effectiveDateTime", "effectivePeriod", "dateAsserted"),
-    "DiagnosticReport": ("effectiveDateTime", "effectivePeriod", "issued"),
-    "Condition": ("onsetDateTime", "onsetPeriod", "recordedDate"),
-}
+from .resources.types import TYPES
 
 
 def index(resource: Json) -> Entries:
@@ -32,11 +20,12 @@ def index(resource: Json) -> Entries:
             extract(entries, value)
     for extract in whole:
         extract(entries, resource)
-    entries.sort_date = _sort_date(resource, _SORTED_BY.get(type_name, ()))
+    entries.sort_date = _sort_date(resource, TYPES[type_name].dated_by)
     return entries
 
 
 def _sort_date(resource: Json, members: tuple[str, ...]) -> str | None:
+    """Return the clinical date: the first that is told. Source: R4 pages of the types, the dates of an event."""
     for member in members:
         value = resource.get(member)
         if value is None:

@@ -86,7 +86,7 @@ def references(resource: Json) -> dict[Target, str]:
 
 
 def _target(text: str) -> Target | None:
-    """The resource of this server that the text of a reference names, relative or absolute; of the twelve types only."""
+    """The resource of this server that the text of a reference names, relative or absolute; of the registered types only."""
     relative = text.removeprefix(f"{settings.FHIR_BASE_URL}/")
     match = _RELATIVE.fullmatch(relative)
     return (match[1], match[2], _version(match[3] or "")) if match and match[1] in NUMBERS else None

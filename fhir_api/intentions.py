@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from core.errors import Conflict, Malformed, NotFound, PreconditionFailed, Unprocessable
 
 from .access.records import Revealing
+from .outcomes import Issue
 from .patching import Patch
 from .resources import Json
 from .store import Name, Version
@@ -64,13 +65,15 @@ class Addressed:
 class Written:
     """What became of a write. `version` is None where nothing was there; `changed` False where nothing had to be done.
 
-    `ended` are the last versions of what a conditional delete ended; of several there is no `version`.
+    `ended` are the last versions of what a conditional delete ended; of several there is no `version`. `warnings` tell what
+    the tenant only wants to be warned of.
     """
 
     status: int
     version: Version | None
     changed: bool
     ended: tuple[Version, ...] = ()
+    warnings: tuple[Issue, ...] = ()
 
 
 class NoMatch(Revealing, NotFound):

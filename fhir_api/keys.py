@@ -49,9 +49,20 @@ def system_form(system: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def pair_forms(system: str | None, code: str | None) -> tuple[str, ...]:
-    """The forms a token has as a component of a composite: `code` and `system|code` or `|code`; not `system|`."""
-    return () if code is None else (code_form(code), system_code_form(system or "", code))
+def pair_forms(system: str | None, code: str | None, *, systems: bool = False) -> tuple[str, ...]:
+    """The forms a token has as a component of a composite: `code`, `system|code` or `|code`, and with `systems` `system|`.
+
+    The last is needed where an element repeats only; of what is single, the parameters of both sides find it.
+    """
+    if code is None:
+        return ()
+    found = code_form(code), system_code_form(system or "", code)
+    return (*found, system_form(system)) if systems and system else found
+
+
+def target_form(type_name: str, fhir_id: str) -> str:
+    """The form of a reference as the second component of a composite."""
+    return f"target\x1f{type_name}/{fhir_id}"
 
 
 ANY_UNIT: Final = "any"

@@ -9,7 +9,7 @@ import sys
 from itertools import repeat
 from typing import Any
 
-from . import dates, keys
+from . import dates, keys, references
 from .entries import Entries
 from .tokens import pairs
 
@@ -77,21 +77,36 @@ def position(entries: Entries, number: int, value: Value) -> None:
         entries.positions.add((as_float(value["latitude"]), as_float(value["longitude"])))
 
 
-def token_token(entries: Entries, number: int, first: Value, second: Value) -> None:
+def token_token(entries: Entries, number: int, first: Value, second: Value, *, systems: bool = False) -> None:
     """A composite of two CodeableConcepts."""
-    seconds = pairs(second)
-    for form in pairs(first):
+    seconds = pairs(second, systems=systems)
+    for form in pairs(first, systems=systems):
         entries.parameters.add(number)
         entries.postings.update(keys.composite_key(number, form, other) for other in seconds)
 
 
-def token_quantity(entries: Entries, number: int, first: Value, second: Value) -> None:
+def token_quantity(entries: Entries, number: int, first: Value, second: Value, *, systems: bool = False) -> None:
     """A composite of a CodeableConcept and a Quantity."""
     entries.parameters.add(number)
     if "value" in second:
         found = as_float(second["value"])
         unit = second.get("system"), second.get("code"), second.get("unit")
-        entries.quantities.update(zip(keys.quantity_keys(number, *unit, pairs(first)), repeat(found)))
+        entries.quantities.update(zip(keys.quantity_keys(number, *unit, pairs(first, systems=systems)), repeat(found)))
+
+
+def token_boolean(entries: Entries, number: int, first: Value, second: bool, *, systems: bool = False) -> None:
+    """A composite of a CodeableConcept and a boolean."""
+    entries.parameters.add(number)
+    form = keys.code_form("true" if second else "false")
+    entries.postings.update(keys.composite_key(number, one, form) for one in pairs(first, systems=systems))
+
+
+def token_reference(entries: Entries, number: int, first: Value, second: Value, *, systems: bool = False) -> None:
+    """A composite of a code and a Reference to a resource of this server."""
+    entries.parameters.add(number)
+    if found := references.target(second.get("reference", "")):
+        form = keys.target_form(*found)
+        entries.postings.update(keys.composite_key(number, one, form) for one in pairs(first, systems=systems))
 
 
 def token_string(entries: Entries, number: int, first: Value, second: str | None) -> None:

@@ -14,8 +14,10 @@ FHIR = "application/fhir+json"
 RESOURCE_TYPES = (FHIR, "application/json", "text/json")
 
 _ACCEPTED = frozenset({*RESOURCE_TYPES, "application/*", "text/*", "*/*"})
+_GENERIC = frozenset(RESOURCE_TYPES) - {FHIR}
 _FORMATS = frozenset({"json", *RESOURCE_TYPES, "*/*"})
 _VERSIONS = frozenset({"4.0", "4.0.1"})
+_QUALITY = re.compile(r"[01](\.[0-9]{0,3})?")
 _ZERO = re.compile(r"0(\.0*)?")
 
 
@@ -30,6 +32,14 @@ def check_accept(request: HttpRequest) -> None:
             raise NotAcceptable("The format is application/fhir+json.")
     elif not _accepts(request.META.get("HTTP_ACCEPT", "")):
         raise NotAcceptable("Answers are application/fhir+json.")
+
+
+def answered_type(request: HttpRequest) -> str:
+    """The content type of an answer: FHIR's own, or the generic one that is asked for. Source: R4 http.html#mime-type."""
+    accept = request.META.get("HTTP_ACCEPT", "")
+    if "_format" in request.META.get("QUERY_STRING", ""):
+        accept = _spaced(request.GET.get("_format", "")) or accept
+    return _answered(accept)
 
 
 def check_content_type(request: HttpRequest, allowed: Iterable[str] = RESOURCE_TYPES) -> str:
@@ -107,6 +117,24 @@ def _accepts(header: str) -> bool:
     return any(_fits(media, parameters) for media, parameters in _ranges(header))
 
 
+@lru_cache(maxsize=256)
+def _answered(header: str) -> str:
+    """The type that is wanted most; of equals FHIR's own before a generic one, and a named one before a range."""
+    ranked = [
+        (_quality(found), media in RESOURCE_TYPES, media == FHIR, media)
+        for media, found in _ranges(header)
+        if _fits(media, found)
+    ]
+    wanted = max(ranked, default=None)
+    return f"{wanted[3]}; charset=utf-8" if wanted and wanted[3] in _GENERIC else JSON_FHIR
+
+
+def _quality(parameters: dict[str, str]) -> float:
+    """How much a media type is wanted, in thousandths as RFC 9110 writes it; what is no number counts as not said."""
+    found = parameters.get("q", "1")
+    return float(found) if _QUALITY.fullmatch(found) else 1.0
+
+
 def _ranges(header: str) -> Iterator[tuple[str, dict[str, str]]]:
     return (_read(part) for part in header.split(",") if part.strip())
 
@@ -116,9 +144,14 @@ def _fits(media: str, parameters: dict[str, str]) -> bool:
     return wanted and not _ZERO.fullmatch(parameters.get("q", "1"))
 
 
+def _spaced(text: str) -> str:
+    """A format as it was meant: an unescaped plus sign is a space in a query."""
+    return text.replace(" json", "+json")
+
+
 @lru_cache(maxsize=64)
 def _is_format(text: str) -> bool:
-    media, parameters = _read(text.replace(" json", "+json"))  # an unescaped plus sign is a space in a query
+    media, parameters = _read(_spaced(text))
     return media in _FORMATS and parameters.get("fhirversion", "4.0") in _VERSIONS
 
 

@@ -1,7 +1,7 @@
 """OperationOutcome: the one form of every refusal and warning of the FHIR interface. Source: R4 operationoutcome.html."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.conf import settings
 
@@ -25,6 +25,10 @@ class Issue:
     expression: str = ""
     details: str = ""
     severity: str = ERROR
+
+    def warning(self) -> "Issue":
+        """The same issue as a warning."""
+        return replace(self, severity=WARNING)
 
     def json(self) -> Json:
         """The issue as an element of OperationOutcome; the system is absolute. Source: R4 datatypes.html#Coding."""

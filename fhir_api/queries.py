@@ -16,11 +16,12 @@ from core.pipeline import Call, Rows, Statement
 from . import compartments
 from .access.patients import patients_of
 from .access.records import COLUMNS, NOTED, Access, record, values
+from .definitions.facts import PATIENTS_TYPES
 from .definitions.parameters import PARAMETERS
 from .keys import code_key, reference_key, system_code_key, target_key
 from .reading import read_stored
 from .resources import Json
-from .resources.types import NUMBERS, PATIENTS_TYPES
+from .resources.types import NUMBERS
 from .smart import READ, UNNARROWED, OutsideScopes, access_of
 from .smart import Access as Rights
 from .statements import VERSION_COLUMNS
@@ -44,7 +45,7 @@ WITH found (id, type, fhir_id, version, last_updated, method, sort_date, body) A
     WHERE p.tenant_id = ${_FIRST}::uuid AND p.key = ANY(${_FIRST + 3}::bigint[])
     UNION ALL SELECT p.resource_id FROM fhir_api_posting p
     WHERE p.tenant_id = ${_FIRST}::uuid AND p.key = ANY(${_FIRST + 4}::bigint[]) AND EXISTS (
-      SELECT FROM fhir_api_posting c WHERE c.tenant_id = p.tenant_id AND c.key = ANY(${_FIRST + 5}::bigint[])
+      SELECT 1 FROM fhir_api_posting c WHERE c.tenant_id = ${_FIRST}::uuid AND c.key = ANY(${_FIRST + 5}::bigint[])
         AND c.sort_date = p.sort_date AND c.resource_id = p.resource_id OFFSET 0)))),
 {NOTED.format(count="(SELECT count(*) FROM found)")}
 SELECT * FROM found ORDER BY type, sort_date DESC, id DESC

@@ -1,8 +1,9 @@
 """References: which resource of this server one means, and what is left to compare where it means none."""
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
 
@@ -17,6 +18,18 @@ def target(reference: str) -> tuple[str, str] | None:
     None for what lies elsewhere (`unversioned`), for `#contained` and for what is no reference to a resource.
     """
     return _target(reference, settings.FHIR_BASE_URL if ":" in reference else "")  # most are relative
+
+
+def texts_at(value: Any, path: Sequence[str]) -> Iterator[str]:
+    """Yield the texts of the references at a path of elements, lists walked; what is not of that form has none."""
+    if isinstance(value, list):
+        for one in value:
+            yield from texts_at(one, path)
+    elif isinstance(value, dict):
+        if path:
+            yield from texts_at(value.get(path[0]), path[1:])
+        elif isinstance(text := value.get("reference"), str):
+            yield text
 
 
 def unversioned(reference: str) -> str:

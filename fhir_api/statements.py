@@ -24,13 +24,14 @@ _INSERT: Final = """
 {name} AS (
   INSERT INTO {table} (tenant_id, {columns}, resource_id)
   SELECT $1, {values}, touched.id FROM unnest({arrays}) AS entry (owner, {names})
-  JOIN touched ON touched.target_key = entry.owner{conflict})"""
+  JOIN touched ON touched.target_key = entry.owner{conflict} RETURNING 1)"""
 _DELETE: Final = """
 {name} AS (
   DELETE FROM {table} kept USING unnest({arrays}) AS entry (owner, {names})
   WHERE kept.tenant_id = $1 AND {match} AND kept.resource_id = entry.owner)"""
 
-_TABLES: Final = (
+# The tables of entries: a name, the table, its columns besides tenant and resource. Postings have the sort date as well.
+TABLES: Final = (
     ("postings", "fhir_api_posting", (("key", "bigint"),)),
     ("dates", "fhir_api_dateentry", (("key", "bigint"), ("low", "timestamptz"), ("high", "timestamptz"))),
     ("strings", "fhir_api_stringentry", (("key", "bigint"), ("value", "text"))),
@@ -48,7 +49,7 @@ def _entries(number: int, *kinds: bool, new: frozenset[str] = _DISTINCT) -> str:
     """
     parts = []
     for removing in kinds:
-        for name, table, columns in _TABLES:
+        for name, table, columns in TABLES:
             dated = name == "postings"
             shown = (*columns, ("sort_date", "timestamptz")) if dated and removing else columns
             arrays = [f"${number}::bigint[]", *(f"${number + n}::{kind}[]" for n, (_, kind) in enumerate(shown, 1))]
@@ -101,14 +102,15 @@ WRITE: Final = f"""
 WITH made AS ({_MADE}),
 superseded AS (
   INSERT INTO fhir_api_resourceversion (tenant_id, type, fhir_id, version, last_updated, method, body)
-  SELECT tenant_id, type, fhir_id, version, last_updated, method, body FROM fhir_api_resource WHERE id = ANY($10::bigint[])),
+  SELECT tenant_id, type, fhir_id, version, last_updated, method, body FROM fhir_api_resource
+  WHERE tenant_id = $1 AND id = ANY($10::bigint[]) RETURNING 1),
 changed AS (
   UPDATE fhir_api_resource r
   SET version = r.version + 1, last_updated = now_so.last_updated, method = now_so.method, deleted = now_so.body IS NULL,
       sort_date = now_so.sort_date, parameters = now_so.parameters, body = now_so.body
   FROM unnest($10::bigint[], $11::timestamptz[], $12::smallint[], $13::timestamptz[], $14::text[], {_LINES.format("$15")})
     AS now_so (id, last_updated, method, sort_date, parameters, body)
-  WHERE r.id = now_so.id RETURNING r.id, r.target_key, r.sort_date),
+  WHERE r.tenant_id = $1 AND r.id = now_so.id RETURNING r.id, r.target_key, r.sort_date),
 touched AS (TABLE made UNION ALL TABLE changed),
 {_entries(16, False, True)}
 SELECT id, target_key FROM touched

@@ -52,6 +52,14 @@ def uri(entries: Entries, number: int, value: str | None) -> None:
             entries.postings.add(keys.uri_key(number, bare))
 
 
+def canonical(entries: Entries, number: int, value: str | None) -> None:
+    """A canonical as a reference: by its address, and by type and id where this server keeps what it names."""
+    if value is not None:
+        uri(entries, number, value)
+        if local := references.target(value.partition("|")[0]):
+            entries.postings.add(keys.reference_key(number, keys.target_key(*local)))
+
+
 def reference(entries: Entries, number: int, value: Value, only: str = "") -> None:
     """A Reference by what it points to and by its identifier; with `only`, if it is known to point to that type.
 
@@ -70,6 +78,11 @@ def reference(entries: Entries, number: int, value: Value, only: str = "") -> No
     identifier = value.get("identifier")
     if identifier is not None:
         entries.postings.update(keys.identifier_keys(number, identifier.get("system"), identifier.get("value")))
+
+
+def has_extension(value: Value, url: str) -> bool:
+    """Tell whether an element has an extension."""
+    return any(one.get("url") == url for one in value.get("extension", ()))
 
 
 def _type_of(entries: Entries, text: str) -> str:

@@ -86,12 +86,17 @@ def holds(entries: Entries, number: int, resource: Value, members: tuple[str, ..
     boolean(entries, number, any(resource.get(member, False) is not False for member in members))
 
 
-def pairs(concept: Value) -> tuple[str, ...]:
-    """The forms of all codings of a CodeableConcept as a component of a composite."""
+def pairs(concept: Value, *, systems: bool = False) -> tuple[str, ...]:
+    """The forms of all codings of a CodeableConcept as a component of a composite, with `systems` those of systems too."""
     found: tuple[str, ...] = ()
     for one in concept.get("coding", ()):
-        found += keys.pair_forms(one.get("system"), one.get("code"))
+        found += keys.pair_forms(one.get("system"), one.get("code"), systems=systems)
     return found
+
+
+def concept(value: str, system: str) -> Value:
+    """A code whose binding means a system, as a CodeableConcept."""
+    return {"coding": [{"code": value, **({"system": system} if system else {})}]}
 
 
 def _coding(entries: Entries, number: int, value: Value) -> None:

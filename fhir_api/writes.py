@@ -37,7 +37,7 @@ from .resources import Json, canonical
 from .smart import UNNARROWED, access_of
 from .store import Change, Name, NoSuchResource, Prepared, Version
 from .store.models import Method
-from .validation import validate
+from .validation import validate, vital_signs
 
 SUBSETTED = ("http://terminology.hl7.org/CodeSystem/v3-ObservationValue", "SUBSETTED")
 _VERBS = {Method.PUT: events.UPDATED, Method.PATCH: events.UPDATED, Method.DELETE: events.DELETED}
@@ -78,9 +78,9 @@ def carry_out(actor: Actor, addressed: Sequence[Addressed], *, at: datetime) -> 
     checks = _Checks.of(actor, plans, prepared)
     facts = events.statements(actor, [_coming(plan) for plan in plans if plan.change], at)
     versions, rows = store.write_along(actor.tenant_id, prepared, [*checks.calls, *facts])
-    checks.read(rows[: len(checks.calls)])
+    warnings = checks.read(rows[: len(checks.calls)])
     by_name = {version.name: version for version in versions}
-    return [_written(plan, by_name, current) for plan in plans]
+    return [_written(plan, by_name, current, warnings.get(plan.of.name, ())) for plan in plans]
 
 
 @needs_transaction
@@ -275,6 +275,7 @@ class _Checks:
     calls: tuple[Call, ...]
     wanted: Mapping[integrity.Target, Sequence[integrity.Referrer]]
     deleted: Mapping[Name, str]
+    profiled: Mapping[Name, Sequence[Issue]]  # what breaks the vital-signs profiles
     named: bool  # the caller may be told who refers to what he deletes
 
     @classmethod
@@ -289,26 +290,46 @@ class _Checks:
                 if target[:2] not in written:
                     wanted.setdefault(target, []).append(places)
         deleted = {plan.of.name: plan.of.write.place for plan in changing if plan.of.name not in written}
+        profiled = {plan.of.name: issues for plan in changing if (issues := _profile_issues(plan))}
         tenant_id, patient = actor.tenant_id, actor.subject.patient
-        calls = [policies_call(tenant_id)] if wanted or deleted else []
+        calls = [policies_call(tenant_id)] if wanted or deleted or profiled else []
         if wanted:
             calls.append(integrity.present_call(tenant_id, wanted, patient=patient))
         if deleted:
             calls.append(integrity.referrers_call(tenant_id, deleted))
         named = actor.may("healthcare.read") and access_of(actor) == UNNARROWED
-        return cls(tuple(calls), wanted, deleted, named)
+        return cls(tuple(calls), wanted, deleted, profiled, named)
 
-    def read(self, rows: Sequence[Rows]) -> None:
-        """Read the answers.
+    def read(self, rows: Sequence[Rows]) -> Mapping[Name, Sequence[Issue]]:
+        """Read the answers; return what the tenant wants to be warned of.
 
-        :raises ReferenceNotFound, StillReferenced: as the tenant's policy demands.
+        :raises InvalidResource, ReferenceNotFound, StillReferenced: as the tenant's policies demand.
         """
-        if not rows or policies_of(rows[0])["fhir_reference_integrity"] == "none":
-            return
+        if not rows:
+            return {}
+        policies = policies_of(rows[0])
+        if self.profiled and policies["fhir_vital_signs"] == "check":
+            raise InvalidResource([issue for issues in self.profiled.values() for issue in issues])
+        if policies["fhir_reference_integrity"] != "none":
+            self._check_references(rows)
+        if policies["fhir_vital_signs"] != "warn":
+            return {}
+        return {name: [issue.warning() for issue in issues] for name, issues in self.profiled.items()}
+
+    def _check_references(self, rows: Sequence[Rows]) -> None:
         if self.wanted:
             integrity.check_present(rows[1], self.wanted)
         if self.deleted:
             integrity.check_unreferenced(rows[-1], next(iter(self.deleted.values())), named=self.named)
+
+
+def _profile_issues(plan: _Plan) -> list[Issue]:
+    """What breaks the vital-signs profiles that a resource is held to."""
+    resource = plan.change.resource if plan.change else None
+    profiles = vital_signs.profiles_of(resource) if resource else []
+    if resource is None or not profiles:
+        return []
+    return [_placed(issue, plan.of.write.place) for issue in vital_signs.judge(resource, profiles)]
 
 
 def _places(plan: _Plan) -> dict[integrity.Target, str]:
@@ -327,11 +348,14 @@ def _coming(plan: _Plan) -> tuple[str, Name, int]:
     return verb, plan.of.name, (before.version if before else 0) + 1
 
 
-def _written(plan: _Plan, by_name: Mapping[Name, Version], current: Mapping[Name, Version]) -> Written:
+def _written(
+    plan: _Plan, by_name: Mapping[Name, Version], current: Mapping[Name, Version], warnings: Sequence[Issue]
+) -> Written:
     name = plan.of.name
     ends = plan.of.matched and plan.change is not None and plan.change.resource is None
     ended = (current[name],) if ends else ()
-    return Written(plan.status, by_name.get(name) or current.get(name), changed=plan.change is not None, ended=ended)
+    version, changed = by_name.get(name) or current.get(name), plan.change is not None
+    return Written(plan.status, version, changed=changed, ended=ended, warnings=tuple(warnings))
 
 
 __all__ = ["Addressed", "Write", "Written", "address", "carry_out", "gathered", "is_subsetted", "perform", "rehearse"]

@@ -7,9 +7,10 @@ from django.db.models.functions import Now
 
 from core.ids import uuid7
 from core.row_security import TableSecurity
+from core.tenant_rows import TenantRow
 
 
-class Event(models.Model):
+class Event(TenantRow):
     """A recorded event; never updated or deleted, which privileges and a trigger enforce.
 
     Personal data: none; ids only.
@@ -23,6 +24,7 @@ class Event(models.Model):
     resource_id = models.UUIDField()
     resource_version = models.PositiveIntegerField(null=True)
     data = models.JSONField(default=dict)
+    figures = models.JSONField(null=True)
     subject_id = models.UUIDField()
     subject_kind = models.CharField(max_length=10)
     credential = models.CharField(max_length=120)
@@ -42,7 +44,7 @@ class Event(models.Model):
         return f"{self.type} {self.id}"
 
 
-class Pending(models.Model):
+class Pending(TenantRow):
     """An event that one after-commit subscriber has not handled yet; `due_at` is also the end of the lease.
 
     Personal data: none.
@@ -55,6 +57,8 @@ class Pending(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     due_at = models.DateTimeField(db_default=Now())
     last_error = models.CharField(max_length=200, blank=True, default="")
+
+    objects: ClassVar[models.Manager["Pending"]] = models.Manager()  # type: ignore[assignment]  # lanes write over tenants
 
     security: ClassVar = TableSecurity(dispatcher=True)
 

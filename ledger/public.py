@@ -1,8 +1,9 @@
 """What other apps use of the ledger: record facts, subscribe to them, list the event types."""
 
+from .audiences import Recording, SideMissing, record_for, recording_for
 from .backlogs import Backlog, backlog
 from .models import Event
-from .recording import Occurrence, UnknownEventType, record, record_many, statements, statements_of_many
+from .recording import Occurrence, ReactionMissed, UnknownEventType, record, record_many, statements, statements_of_many
 from .registry import (
     DATA_CLASSES,
     EventType,
@@ -11,6 +12,7 @@ from .registry import (
     after_commit,
     catalogue,
     href_of,
+    react,
     register,
     represent,
     representation_of,
@@ -24,14 +26,20 @@ __all__ = [
     "EventType",
     "Fact",
     "Occurrence",
+    "ReactionMissed",
+    "Recording",
     "Representation",
+    "SideMissing",
     "UnknownEventType",
     "after_commit",
     "backlog",
     "catalogue",
     "href_of",
+    "react",
     "record",
+    "record_for",
     "record_many",
+    "recording_for",
     "register",
     "represent",
     "representation_of",

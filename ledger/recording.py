@@ -19,7 +19,7 @@ _FEW = 4  # up to this number one prepared statement for each row is cheaper tha
 
 _INSERT = pipeline.Statement.of(
     f"INSERT INTO ledger_event ({', '.join(Fact._fields)})"
-    " VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14) RETURNING id"
+    " VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15) RETURNING id"
 )
 _PENDING = pipeline.Statement.of(
     "INSERT INTO ledger_pending (id, tenant_id, event_id, subscriber, attempts, last_error)"
@@ -35,6 +35,10 @@ class Occurrence(NamedTuple):
     resource_version: int | None = None
 
 
+class ReactionMissed(ValueError):
+    """Something reacts to the event, so `record`, `record_many` or `record_for` records it; a programming error."""
+
+
 class UnknownEventType(ValueError):
     """The event type is not registered, so the catalogue lacks it; a programming error."""
 
@@ -47,8 +51,9 @@ def record(
 
     :raises UnknownEventType: the event's class is not registered.
     """
-    fact = _fact(actor, event, resource_id, at, resource_version)
-    pipeline.run([*_calls([fact])])
+    fact = fact_of(actor, event, resource_id, at, resource_version)
+    pipeline.run([*calls_of([fact])])
+    react([fact])
     return fact
 
 
@@ -60,7 +65,8 @@ def record_many(*, actor: Actor, occurrences: Sequence[Occurrence], at: datetime
     """
     facts = _facts(actor, occurrences, at)
     if facts:
-        pipeline.run([*_calls(facts)])
+        pipeline.run([*calls_of(facts)])
+        react(facts)
     return facts
 
 
@@ -69,9 +75,11 @@ def statements_of_many(*, actor: Actor, occurrences: Sequence[Occurrence], at: d
     """Return the statements that record many facts, for an action that sends them in one trip with its own.
 
     :raises UnknownEventType: the class of an event is not registered.
+    :raises ReactionMissed: something reacts to an event.
     """
     facts = _facts(actor, occurrences, at)
-    return [*_calls(facts)] if facts else []
+    _check_unfollowed(facts)
+    return [*calls_of(facts)] if facts else []
 
 
 @needs_transaction
@@ -81,15 +89,33 @@ def statements(
     """Return the statements that record one fact, for an action that sends them in one trip with its own.
 
     :raises UnknownEventType: the event's class is not registered.
+    :raises ReactionMissed: something reacts to the event.
     """
-    return [*_calls([_fact(actor, event, resource_id, at, resource_version)])]
+    fact = fact_of(actor, event, resource_id, at, resource_version)
+    _check_unfollowed([fact])
+    return [*calls_of([fact])]
+
+
+def react(facts: Sequence[Fact]) -> None:
+    """Run the reactions to facts of one tenant, to which the transaction is bound."""
+    for handler, wanted in registry.reactions(facts):
+        handler(wanted)
+
+
+def _check_unfollowed(facts: Sequence[Fact]) -> None:
+    if any(True for _ in registry.reactions(facts)):
+        raise ReactionMissed(", ".join(sorted({fact.type for fact in facts})))
 
 
 def _facts(actor: Actor, occurrences: Sequence[Occurrence], at: datetime) -> list[Fact]:
-    return [_fact(actor, one.event, one.resource_id, at, one.resource_version) for one in occurrences]
+    return [fact_of(actor, one.event, one.resource_id, at, one.resource_version) for one in occurrences]
 
 
-def _fact(actor: Actor, event: EventType, resource_id: UUID, at: datetime, resource_version: int | None) -> Fact:
+def fact_of(actor: Actor, event: EventType, resource_id: UUID, at: datetime, resource_version: int | None) -> Fact:
+    """Make the fact of an event in the actor's tenant.
+
+    :raises UnknownEventType: the event's class is not registered.
+    """
     if not registry.is_registered(event.type):
         raise UnknownEventType(event.type)
     return Fact(
@@ -107,10 +133,11 @@ def _fact(actor: Actor, event: EventType, resource_id: UUID, at: datetime, resou
         membership_id=actor.membership_id,
         request_id=actor.request_id,
         occurred_at=at,
+        figures=event.measured(),
     )
 
 
-def _calls(facts: Sequence[Fact]) -> Iterator[pipeline.Call]:
+def calls_of(facts: Sequence[Fact]) -> Iterator[pipeline.Call]:
     """Yield the inserts of the facts, the statements of inside subscribers, and the inserts for after-commit ones."""
     if len(facts) == 1:
         yield pipeline.Call(_INSERT, [*map(rows.text, facts[0])])

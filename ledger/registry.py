@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Event"], None]
 InsideHandler = Callable[[list["Fact"]], Iterable[Call] | None]
+Reaction = Callable[[list["Fact"]], None]
 Kind = TypeVar("Kind", bound="type[EventType]")
 
 DATA_CLASSES = ("none", "personal", "phi")
@@ -27,6 +28,7 @@ class EventType:
     `data_class` says what data the resource behind `href` holds: `none`, `personal` (of staff), `phi` (of patients).
     `href` is an address that contains `{id}` or a field of the payload. A text field may have an example for the
     catalogue: `field(metadata={"example": "Patient/{id}"})`.
+    `figures` names fields that only the ledger keeps, for statistics: amounts and prices, which no webhook tells.
     """
 
     type: ClassVar[str]
@@ -34,10 +36,23 @@ class EventType:
     resource: ClassVar[str]
     href: ClassVar[str] = ""
     data_class: ClassVar[str] = "none"
+    figures: ClassVar[tuple[str, ...]] = ()
 
     def payload(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
-        return dict(vars(self))
+        """Return the fields, but for the figures, as JSON values."""
+        found = dict(vars(self))
+        for name in self.figures:
+            del found[name]
+        return found
+
+    def measured(self) -> dict[str, Any] | None:
+        """Return the figures as JSON values; None for a type that has none."""
+        return {name: getattr(self, name) for name in self.figures} or None
+
+    @classmethod
+    def payload_fields(cls) -> Iterator[dataclasses.Field[Any]]:
+        """Yield the fields of the payload, which the catalogue describes."""
+        return (one for one in dataclasses.fields(cls) if one.name not in cls.figures)
 
 
 class Fact(NamedTuple):
@@ -57,6 +72,7 @@ class Fact(NamedTuple):
     membership_id: UUID | None
     request_id: str
     occurred_at: datetime
+    figures: dict[str, Any] | None = None
 
 
 class Representation(NamedTuple):
@@ -69,14 +85,17 @@ class Representation(NamedTuple):
 _representations: dict[str, Representation] = {}
 _kinds: dict[str, type[EventType]] = {}
 _inside: list[tuple[frozenset[str] | None, InsideHandler]] = []
+_reactions: list[tuple[frozenset[str], Reaction]] = []
 _after: dict[str, tuple[frozenset[str] | None, Handler]] = {}
 
 
 def register(kind: Kind) -> Kind:
     """Add an event type to the catalogue.
 
-    :raises ValueError: the name is not `resource.past_tense`, or is taken, or the data class is unknown.
+    :raises ValueError: the name is not `resource.past_tense`, or is taken, or the data class or a figure is unknown.
     """
+    if unknown := set(kind.figures) - {one.name for one in dataclasses.fields(kind)}:
+        raise ValueError(f"figures that are no fields: {', '.join(sorted(unknown))}")
     if kind.data_class not in DATA_CLASSES:
         raise ValueError(f"not a data class: {kind.data_class}")
     if not _NAME.fullmatch(kind.type):
@@ -121,6 +140,15 @@ def subscribe(handler: InsideHandler, types: Iterable[str] | None = None) -> Non
     _inside.append((frozenset(types) if types is not None else None, handler))
 
 
+def react(types: Iterable[str], handler: Reaction) -> None:
+    """Register a handler that runs directly behind the trip that records facts of these types, in its transaction.
+
+    The handler is called with the facts of one tenant, to which the transaction is bound. What it records comes after
+    these facts in the sequence of each resource.
+    """
+    _reactions.append((frozenset(types), handler))
+
+
 def after_commit(name: str, types: Iterable[str] | None = None) -> Callable[[Handler], Handler]:
     """Register a handler that the relay calls after the commit with each event of these types, at least once."""
 
@@ -135,6 +163,13 @@ def inside_handlers(facts: Sequence[Fact]) -> Iterator[tuple[InsideHandler, list
     """Yield the handlers that take part in the recording transaction, each with the facts of its types."""
     for types, handler in _inside:
         if wanted := [fact for fact in facts if types is None or fact.type in types]:
+            yield handler, wanted
+
+
+def reactions(facts: Sequence[Fact]) -> Iterator[tuple[Reaction, list[Fact]]]:
+    """Yield the handlers that run behind the recording of these facts, each with the facts of its types."""
+    for types, handler in _reactions:
+        if wanted := [fact for fact in facts if fact.type in types]:
             yield handler, wanted
 
 

@@ -1,13 +1,17 @@
 """The relay: hands events to their after-commit subscribers, at least once, even if a process dies in between.
 
 A row of `ledger_pending` is claimed by moving `due_at` ahead (the lease); a handler that fails is called again later.
+Rows are claimed lane by lane, a batch of each in turn.
 """
 
 import logging
 from datetime import timedelta
+from operator import attrgetter
+from typing import Final
 
 from core import clock
 from core.db import role_context, tenant_context
+from core.lanes import HERE, Lane, in_turn
 from core.row_security import DISPATCHER
 
 from . import registry
@@ -19,22 +23,26 @@ LEASE = timedelta(seconds=60)
 BATCH = 100
 MAX_ATTEMPTS = 30
 
+_CLAIM: Final = f"""
+WITH due AS MATERIALIZED (
+  SELECT ctid AS place, due_at AS was_due_at FROM ledger_pending
+  WHERE due_at <= %(now)s AND attempts < %(most)s {HERE}
+  ORDER BY due_at, id LIMIT %(batch)s FOR UPDATE SKIP LOCKED)
+UPDATE ledger_pending pending SET due_at = %(until)s, attempts = attempts + 1
+FROM due WHERE pending.ctid = due.place RETURNING pending.*, due.was_due_at
+"""
+
 
 def run_once() -> int:
-    """Handle one batch of due rows; return how many handlers succeeded."""
-    return sum(_handle(row) for row in _claim())
+    """Handle one batch of due rows of each lane; return how many handlers succeeded."""
+    return sum(_handle(row) for lane in in_turn("ledger.relay") for row in _claim(lane))
 
 
-def _claim() -> list[Pending]:
+def _claim(lane: Lane) -> list[Pending]:
     now = clock.now()
+    values = {"now": now, "until": now + LEASE, "most": MAX_ATTEMPTS, "batch": BATCH, **lane.parameters}
     with role_context(DISPATCHER):
-        due = Pending.objects.select_for_update(skip_locked=True).filter(due_at__lte=now, attempts__lt=MAX_ATTEMPTS)
-        rows = list(due.order_by("due_at", "id")[:BATCH])
-        for row in rows:
-            row.attempts += 1
-            row.due_at = now + LEASE
-        Pending.objects.bulk_update(rows, ["attempts", "due_at"])
-    return rows
+        return sorted(Pending.objects.raw(lane.sql(_CLAIM), values), key=attrgetter("was_due_at", "id"))
 
 
 def _handle(row: Pending) -> bool:
@@ -56,4 +64,6 @@ def _handle(row: Pending) -> bool:
 def _postpone(row: Pending, error: str) -> None:
     delay = timedelta(seconds=min(5 * 2 ** (row.attempts - 1), 3600))
     with tenant_context(row.tenant_id):
-        Pending.objects.filter(id=row.id).update(due_at=clock.now() + delay, last_error=error[:200])
+        Pending.objects.filter(tenant_id=row.tenant_id, id=row.id).update(
+            due_at=clock.now() + delay, last_error=error[:200]
+        )

@@ -8,7 +8,7 @@ from .recording import RELAY
 
 @shared_task(name=RELAY, ignore_result=True, acks_late=False)
 def run_relay() -> None:
-    """Handle due events until none is left, at most ten batches."""
+    """Handle due events until none is left, at most ten batches of each lane."""
     for _ in range(10):
         if relay.run_once() == 0:
             return

@@ -17,8 +17,13 @@ class OrganizationsConfig(AppConfig):
     verbose_name = "Organizations"
 
     def ready(self) -> None:
-        """Register the events of this app and its work after a migration."""
+        """Register the events of this app, the proof of received copies, and the work after a migration."""
+        from core.invariants import prove_with
+
         from . import events  # noqa: F401  # registers the types of events
+        from .received import proof
+
+        prove_with(proof.RULE, proof.breaches)
 
         post_migrate.connect(_after_migrate, sender=self, dispatch_uid="organizations")
 

@@ -10,6 +10,7 @@ import hashlib
 import ipaddress
 import logging
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
@@ -145,8 +146,10 @@ class Authenticator:
         address = _client_address(request)
         if cached[2] and not _within(address, cached[2]):
             raise AddressForbidden
-        usage.note(cached[1].credential, address)
-        return cached[1]
+        subject = cached[1]
+        if subject.bound_tenant_id:
+            usage.note(subject.credential, subject.bound_tenant_id, address)
+        return subject
 
     def _read_key(self, text: str) -> tuple[Subject, tuple[str, ...]]:
         plain = api_key_format.parse(text)
@@ -281,7 +284,11 @@ class Authenticator:
 @lru_cache(maxsize=4096)
 def _dotted(text: bytes) -> frozenset[str]:
     """Read a JSON list of scopes; `x:y` becomes `x.y`."""
-    return frozenset(scope.replace(":", ".") for scope in orjson.loads(text))
+    return _dotted_names(orjson.loads(text))
+
+
+def _dotted_names(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(name.replace(":", ".") for name in names)
 
 
 class _Grant(NamedTuple):
@@ -314,7 +321,7 @@ def _grant(raw: tuple[bytes | None, ...]) -> _Grant:
         features=_dotted(proof.features),
         limits=proof.rate_limits,
         organization_id=proof.organization_id,
-        scopes=_dotted(proof.scopes),
+        scopes=frozenset().union(*map(_dotted_names, orjson.loads(proof.scopes))),
         reads_suspended=proof.reads_while_suspended,
     )
 

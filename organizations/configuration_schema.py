@@ -67,6 +67,7 @@ _POLICIES = _object(
         "default_pharmacy_location_id": {"type": ["string", "null"], "format": "uuid", "default": None},
         "fhir_write_scope": _one_of("healthcare.write", "healthcare.read", default="healthcare.write"),
         "fhir_reference_integrity": _one_of("none", "check", default="check"),
+        "fhir_vital_signs": _one_of("check", "warn", "off", default="check"),
         "event_payload_mode": _one_of("thin", "full", default="thin"),
         "reads_while_suspended": _FLAG | {"default": True},
         "approval_steps": {"type": "array", "items": _APPROVAL_STEP, "maxItems": 5, "default": []},

@@ -1,6 +1,6 @@
 """The SQL of the authenticator: it checks credentials, proves memberships and binds the transaction to a tenant.
 
-The proof of a membership binds the tenant, the subject, the membership's locations and the database role. `set_config`
+The proof of a membership binds the tenant, the subject, the membership's locations and the database role. `hp_bind`
 is in its select list, so only the row that proves the membership binds them.
 """
 
@@ -15,7 +15,7 @@ from .models import ApiKey, Membership
 
 
 class Proof(NamedTuple):
-    """A row of the proof of a membership; lists are JSON."""
+    """A row of the proof of a membership; lists are JSON. `scopes` has a list for each role, which may overlap."""
 
     membership_id: UUID
     tenant_id: UUID
@@ -44,15 +44,14 @@ class Key(NamedTuple):
 _COLUMNS = """
 SELECT m.id AS membership_id, m.tenant_id, array_to_json(m.roles) AS roles, array_to_json(m.location_ids) AS location_ids,
        t.status, array_to_json(t.kinds) AS kinds, array_to_json(t.features) AS features, t.rate_limits, t.organization_id,
-       (SELECT coalesce(json_agg(DISTINCT s.scope), '[]')
-          FROM organizations_role r CROSS JOIN unnest(r.scopes) AS s(scope)
+       (SELECT coalesce(json_agg(r.scopes), '[]') FROM organizations_role r
          WHERE r.code = ANY(m.roles) AND (r.tenant_id IS NULL OR r.tenant_id = m.tenant_id)) AS scopes,
        t.reads_while_suspended"""
-_BIND = ", " + db.bind_expressions(
+_BIND = ", " + db.bind_expression(
     tenant="m.tenant_id::text", subject="$1::uuid::text", location_ids="m.location_ids::text", role="$3"
 )
 _MEMBERSHIP_VALID = f"m.status = 'active' AND {Membership.VALIDITY.holds_now('m')}"
-_NOT_DENIED = "NOT EXISTS (SELECT FROM organizations_deniedtoken d WHERE d.value IN ({jti}, {sid}))"
+_NOT_DENIED = "NOT EXISTS (SELECT 1 FROM organizations_deniedtoken d WHERE d.value IN ({jti}, {sid}))"
 _KEY_VALID = f"k.status IN ('active', 'rotating') AND {ApiKey.VALIDITY.holds_now('k')}"
 
 _FROM = "FROM organizations_membership m JOIN organizations_tenant t ON t.id = m.tenant_id"
@@ -65,7 +64,7 @@ def _pair(join: str, owner: str, standing: str, extra: str, tail: str) -> tuple[
     """Build two statements: one proves and binds one tenant, the other lists all tenants of a subject."""
     one = f"{_COLUMNS}{_BIND} {_FROM} {join} WHERE {owner} = $1 AND m.tenant_id = $2 AND {standing} AND {extra}"
     every = f"{_COLUMNS} {_FROM} {join} WHERE {owner} = $1 AND {_OPEN} AND {standing} AND {tail} ORDER BY m.tenant_id LIMIT 500"
-    return Statement.of(one, row=Proof), Statement.of(every, row=Proof)
+    return Statement.of(one, row=Proof), Statement.of(every, row=Proof, across="all tenants of one subject")
 
 
 _USER_ONE, _USER_ALL = _pair(
@@ -86,7 +85,7 @@ _KEY_ONE, _KEY_ALL = _pair(
     f"{_SERVICE} JOIN organizations_apikey k ON k.membership_id = m.id AND {_KEY_VALID}",
     "m.service_account_id",
     _MEMBERSHIP_VALID,
-    "k.id = $4",
+    "k.id = $4 AND k.tenant_id = $2",
     "k.id = $2",
 )
 
@@ -100,7 +99,8 @@ _CLIENT_VALID = Statement.of(
 _KEY_AND_HOLDER_VALID = Statement.of(
     "SELECT 1 FROM organizations_apikey k JOIN organizations_membership m ON m.id = k.membership_id"
     " JOIN organizations_serviceaccount a ON a.id = m.service_account_id AND a.is_active"
-    f" WHERE a.id = $1 AND k.id = $2 AND {_KEY_VALID}"
+    f" WHERE a.id = $1 AND k.id = $2 AND {_KEY_VALID}",
+    across="a credential, of which the tenant is not known yet",
 )
 
 KEY = Statement.of(
@@ -109,6 +109,7 @@ KEY = Statement.of(
     " JOIN organizations_membership m ON m.id = k.membership_id"
     f" WHERE k.key_id = $1 AND {_KEY_VALID}",
     row=Key,
+    across="a credential, of which the tenant is not known yet",
 )
 REPORT = Statement.of(
     "INSERT INTO organizations_securitylogentry (id, code, subject, credential, tenant_id, route, address, request_id)"

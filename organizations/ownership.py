@@ -11,11 +11,12 @@ from core.actor import Actor
 from core.clock import now
 from core.ids import uuid7
 from core.row_security import TableSecurity
+from core.tenant_rows import TenantRow, TenantRowsQuerySet
 from core.versioned import Versioned
 
 
-class TenantQuerySet(models.QuerySet[Any]):
-    """Queries over tenant-owned rows."""
+class TenantQuerySet(TenantRowsQuerySet[Any]):
+    """Queries over tenant-owned rows; `core.tenant_rows` holds their writes to one tenant."""
 
     def of(self, actor: Actor) -> Self:
         """Keep the rows of the actor's tenant. Every read of the platform starts here."""
@@ -26,7 +27,7 @@ class TenantQuerySet(models.QuerySet[Any]):
         return self.update(**values, updated_at=at, version=F("version") + 1)
 
 
-class TenantOwned(Versioned):
+class TenantOwned(TenantRow, Versioned):
     """Base of every table whose rows belong to one tenant; row security is on by default.
 
     Personal data: none of its own.
@@ -36,7 +37,7 @@ class TenantOwned(Versioned):
     tenant = models.ForeignKey("organizations.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
 
-    objects = TenantQuerySet.as_manager()
+    objects = TenantQuerySet.as_manager()  # type: ignore[misc]  # further methods than those of TenantRow
 
     security: ClassVar = TableSecurity()
 

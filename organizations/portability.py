@@ -73,11 +73,12 @@ def delete_rows(tenant_id: UUID) -> dict[str, int]:
 
 def _empty(table: str, tenant_id: UUID, deleted: dict[str, int]) -> bool:
     """Delete one table's rows; False if other tables still refer to some of them."""
-    sql = f'DELETE FROM "{table}" WHERE ctid = ANY (ARRAY(SELECT ctid FROM "{table}" WHERE {_column(table)} = %s LIMIT {BATCH}))'
+    mine = f"{_column(table)} = %(tenant)s"
+    sql = f'DELETE FROM "{table}" WHERE {mine} AND ctid = ANY (ARRAY(SELECT ctid FROM "{table}" WHERE {mine} LIMIT {BATCH}))'
     while True:
         try:
             with tenant_context(tenant_id), connection.cursor() as cursor:
-                cursor.execute(sql, [tenant_id])
+                cursor.execute(sql, {"tenant": tenant_id})
                 count = cursor.rowcount
         except IntegrityError:
             return False

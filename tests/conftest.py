@@ -167,10 +167,25 @@ def next_versions() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def named_tenants() -> Iterator[None]:
+    """Let no statement, composed ones included, read or write a tenant table without naming the tenant."""
+    from tests.architecture import statements
+
+    yield
+    assert statements.new_faults() == []
+
+
+@pytest.fixture(autouse=True)
 def wide_limits(request: pytest.FixtureRequest, settings: object) -> None:
     """Let the whole suite ask from one address in one minute; the tests of the limits themselves set their own."""
     if "api" not in request.path.parent.parts:
         settings.RATE_LIMIT_OVERRIDES = dict.fromkeys(WIDE, 1_000_000)  # type: ignore[attr-defined]
+
+
+@pytest.fixture(params=[1, 4], ids=["one lane", "four lanes"])
+def each_number_of_lanes(request: pytest.FixtureRequest, settings: object) -> None:
+    """Run a test of queues with the tenants in one lane, and again in four."""
+    settings.LANES = request.param  # type: ignore[attr-defined]
 
 
 @pytest.fixture

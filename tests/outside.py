@@ -1,9 +1,10 @@
 """The world outside as tests have it: names of our own, listeners that count, and a watch on everything that leaves."""
 
 import socket
+import socketserver
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -100,6 +101,39 @@ class Listener:
                 self.connections.append(server.accept())
             except OSError:
                 return
+
+
+Answering = Callable[[Callable[[bytes], Any]], Any]
+
+
+@contextmanager
+def server(answer: Answering) -> Iterator[tuple[str, list[list[str]]]]:
+    """Serve on the loopback; `answer(write)` answers each request. Yields the address and the heads of the requests."""
+    asked: list[list[str]] = []
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            asked.append([line.decode().strip().lower() for line in iter(self.rfile.readline, b"\r\n")])
+            with suppress(OSError):
+                answer(self.wfile.write)
+
+    class Server(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+
+    with Server(("127.0.0.1", 0), Handler) as listening:
+        thread = threading.Thread(target=listening.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.server_address[1]}/keys", asked
+        finally:
+            listening.shutdown()
+            thread.join()
+
+
+def answering(body: bytes, *headers: str, status: str = "200 OK") -> Answering:
+    """Make an answer of a server."""
+    head = "\r\n".join([f"HTTP/1.1 {status}", f"content-length: {len(body)}", *headers, "", ""])
+    return lambda write: write(head.encode() + body)
 
 
 _watching: list[list[tuple[str, Any]]] = []

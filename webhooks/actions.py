@@ -27,17 +27,18 @@ _DISABLING = ("disabled_reason", "disabled_at", "disabled_by")
 _RESUME = """
 INSERT INTO webhooks_delivery_due (delivery_id, created_at, tenant_id, event_id, endpoint_id, due_at, attempts, attempts_before,
                                    claims, resource_id, sequence)
-SELECT d.id, d.created_at, d.tenant_id, d.event_id, d.endpoint_id, GREATEST(now(), COALESCE(d.next_attempt_at, now())),
+SELECT d.id, d.created_at, d.tenant_id, d.event_id, d.endpoint_id, GREATEST(now(), d.next_attempt_at),
        d.attempts, d.attempts_before, d.attempts, e.resource_id, e.sequence
 FROM webhooks_delivery d JOIN webhooks_event e ON e.created_at = d.created_at AND e.id = d.event_id
-WHERE d.tenant_id = %s AND d.endpoint_id = %s AND d.state = ANY(%s) AND e.tenant_id = d.tenant_id
-ON CONFLICT (delivery_id) DO NOTHING
+WHERE d.tenant_id = %(tenant)s AND e.tenant_id = %(tenant)s AND d.endpoint_id = %(endpoint)s AND d.state = ANY(%(states)s)
+ON CONFLICT DO NOTHING RETURNING 1
 """
 
 # Locked in the order in which the dispatcher locks them.
 _DROP_DUE = """
-DELETE FROM webhooks_delivery_due WHERE delivery_id = ANY(ARRAY(
-  SELECT delivery_id FROM webhooks_delivery_due WHERE tenant_id = %s AND endpoint_id = %s AND (lease IS NULL OR %s)
+DELETE FROM webhooks_delivery_due WHERE tenant_id = %(tenant)s AND delivery_id = ANY(ARRAY(
+  SELECT delivery_id FROM webhooks_delivery_due
+  WHERE tenant_id = %(tenant)s AND endpoint_id = %(endpoint)s AND (lease IS NULL OR %(leased)s)
   ORDER BY delivery_id FOR UPDATE))
 """
 
@@ -142,9 +143,8 @@ def resend_delivery(actor: Actor, delivery: Delivery, at: datetime) -> Delivery:
         raise EventGone
     delivery.state, delivery.next_attempt_at, delivery.done_at = states.RETRYING, at, None
     delivery.attempts_before = delivery.attempts
-    Delivery.objects.filter(created_at=delivery.created_at, id=delivery.id).update(
-        state=delivery.state, next_attempt_at=at, done_at=None, attempts_before=delivery.attempts
-    )
+    mine = Delivery.objects.filter(tenant_id=actor.tenant_id, created_at=delivery.created_at, id=delivery.id)
+    mine.update(state=delivery.state, next_attempt_at=at, done_at=None, attempts_before=delivery.attempts)
     DueDelivery.objects.create(
         delivery_id=delivery.id, created_at=delivery.created_at, tenant_id=delivery.tenant_id, due_at=at,
         event_id=delivery.event_id, endpoint_id=endpoint.id, attempts=delivery.attempts, claims=delivery.attempts,
@@ -192,7 +192,7 @@ def _switch(endpoint: Endpoint, actor: Actor, at: datetime) -> None:
     old = _unfinished(endpoint).filter(~Exists(queued), created_at__lt=at - RESUMABLE)
     _fail(old, "endpoint_disabled", at)
     with connection.cursor() as cursor:
-        cursor.execute(_RESUME, [endpoint.tenant_id, endpoint.id, list(states.UNFINISHED)])
+        cursor.execute(_RESUME, _named(endpoint) | {"states": list(states.UNFINISHED)})
     # It is trusted again: failures of before its owner looked after it must not disable it a second time.
     EndpointHealth.objects.filter(tenant_id=endpoint.tenant_id, endpoint_id=endpoint.id).delete()
 
@@ -211,4 +211,8 @@ def _drop_due(endpoint: Endpoint, *, leased: bool) -> None:
     Rows that are being sent right now stay when the endpoint is only disabled: their outcome still counts.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_DROP_DUE, [endpoint.tenant_id, endpoint.id, leased])
+        cursor.execute(_DROP_DUE, _named(endpoint) | {"leased": leased})
+
+
+def _named(endpoint: Endpoint) -> dict[str, Any]:
+    return {"tenant": endpoint.tenant_id, "endpoint": endpoint.id}

@@ -19,16 +19,16 @@ _WHOLE: Final = f""",
 whole AS (
   INSERT INTO webhooks_event_body (id, created_at, tenant_id, event_id, api_version, payload_mode, body)
   SELECT gen_random_uuid(), stored.created_at, stored.tenant_id, stored.id, stored.api_version, '{FULL}',
-         CASE WHEN length(rich.body) <= {LARGEST_BYTES} THEN rich.body
-              ELSE convert_to(left(thin.text, -2) || '{_OMITTED}', 'UTF8') END
+         convert_to(CASE WHEN octet_length(rich.text) <= {LARGEST_BYTES} THEN rich.text
+                         ELSE left(thin.text, -2) || '{_OMITTED}' END, 'UTF8')
   FROM stored
   CROSS JOIN (REPRESENTATION) AS found (text, version)
   CROSS JOIN LATERAL (SELECT convert_from(stored.body, 'UTF8') AS text) thin
-  CROSS JOIN LATERAL (SELECT convert_to(left(thin.text, strpos(thin.text, '{_OBJECT}') + {len(_OBJECT) - 1})
-    || found.text || $11::text || '}}}}', 'UTF8') AS body) rich
+  CROSS JOIN LATERAL (SELECT left(thin.text, strpos(thin.text, '{_OBJECT}') + {len(_OBJECT) - 1})
+    || found.text || $11::text || '}}}}' AS text) rich
   WHERE EXISTS (
-    SELECT FROM webhooks_endpoint w WHERE w.tenant_id = $2::uuid AND w.active AND w.payload_mode = '{FULL}'
-      AND {wanted.MATCHES.format(patterns="w.events", type="$5::text")}))"""
+    SELECT 1 FROM webhooks_endpoint w WHERE w.tenant_id = $2::uuid AND w.active AND w.payload_mode = '{FULL}'
+      AND {wanted.MATCHES.format(patterns="w.events", type="$5::text")}) RETURNING 1)"""
 
 
 def whole(representation: str) -> str:

@@ -1,6 +1,5 @@
 """The catalogue of events as clients read it, printed from the ledger's registry: type, JSON Schema, example."""
 
-import dataclasses
 import types
 import typing
 from functools import lru_cache
@@ -49,7 +48,7 @@ def _fields(kind: type[EventType]) -> tuple[dict[str, Any], dict[str, Any]]:
     hints = typing.get_type_hints(kind)
     properties: dict[str, Any] = {"type": {"const": kind.resource}, "id": {"type": "string", "format": "uuid"}}
     example: dict[str, Any] = {"type": kind.resource, "id": _EXAMPLE_ID}
-    for member in dataclasses.fields(kind):
+    for member in kind.payload_fields():
         if member.name != "previous":
             properties[member.name] = _schema(hints[member.name])
             given = member.metadata.get("example")

@@ -1,4 +1,7 @@
-"""The loops that deliver: fan out and claim, send, finish. Any number of dispatchers may run; leases keep them apart."""
+"""The loops that deliver: fan out and claim, send, finish. Any number of dispatchers may run; leases keep them apart.
+
+A dispatcher serves all lanes or some (`core.lanes`), each in its turn.
+"""
 
 import asyncio
 import contextlib
@@ -15,7 +18,8 @@ import psycopg
 from django.conf import settings
 from django.db import DatabaseError, connection
 
-from core import clock
+from core import clock, lanes
+from core.lanes import Lane, Turns
 
 from . import health, meters, schedule
 from .deliveries import deliver, signing_keys
@@ -57,13 +61,14 @@ class Pace:
 class Dispatcher:
     """One process's share of the work."""
 
-    def __init__(self, egress: Egress, *, pace: Pace, steps: Sequence[float]) -> None:
+    def __init__(self, egress: Egress, *, pace: Pace, steps: Sequence[float], served: Sequence[Lane]) -> None:
         self._egress = egress
         self._pace = pace
         self._steps = steps
         lease = uuid4()
         self._claims, self._queues = Queues(lease=lease), Queues(lease=lease)  # neither waits for the other
-        self._claimed: deque[tuple[Work, Target, list[SigningKey]]] = deque()
+        self._turns, self._writing_turns = Turns(served), Turns(served)
+        self._claimed: deque[tuple[Lane, Work, Target, list[SigningKey]]] = deque()
         self._sending: set[asyncio.Task[None]] = set()
         self._first_tries = 0
         self._key_notes = KeyNotes()
@@ -72,7 +77,7 @@ class Dispatcher:
         self._watching: asyncio.Task[None] | None = None
         self._watched_at = time.monotonic()
         self._gone = False
-        self._outcomes: list[Outcome] = []
+        self._outcomes: dict[Lane, list[Outcome]] = {lane: [] for lane in served}
         self._answered = asyncio.Event()  # there are outcomes to be written down
         self._room = asyncio.Event()  # places became free, ours or an endpoint's
         self._moved_at = time.monotonic()
@@ -149,18 +154,23 @@ class Dispatcher:
         return 0.0 if self._is_busy() else time.monotonic() - self._moved_at
 
     def _is_busy(self) -> bool:
-        return bool(self._claimed or self._sending or self._outcomes)
+        return bool(self._claimed or self._sending or any(self._outcomes.values()))
 
     def _free(self) -> int:
         """How many more may be taken; answers that cannot be written down hold the sending back."""
-        return self._pace.concurrency - max(len(self._claimed) + len(self._sending), len(self._outcomes))
+        unwritten = sum(map(len, self._outcomes.values()))
+        return self._pace.concurrency - max(len(self._claimed) + len(self._sending), unwritten)
 
     async def _flush(self) -> None:
-        outcomes = list(self._outcomes)
-        if not outcomes:
-            return
+        for lane in self._writing_turns.round():
+            if waiting := self._outcomes[lane]:
+                await self._finish(waiting)
+
+    async def _finish(self, waiting: list[Outcome]) -> None:
+        """Write down what a lane's receivers have answered by now."""
+        outcomes = list(waiting)
         await self._queues.finish(outcomes)
-        del self._outcomes[: len(outcomes)]
+        del waiting[: len(outcomes)]
         self._moved_at = time.monotonic()
         if self._free() >= self._pace.concurrency // 2:  # few large claims cost less than many small ones
             self._room.set()
@@ -188,25 +198,36 @@ class Dispatcher:
             self._watching = asyncio.create_task(asyncio.to_thread(_watch_endpoints))
 
     async def _take(self) -> bool:
-        """Queue new events and start due deliveries; tell whether there is probably more, and room for it."""
-        queued = await self._claims.fan_out(limit=self._pace.fan_out)
-        free, works = self._free(), list[Work]()
-        if free >= max(1, self._pace.concurrency // 8):
-            first = max(round(self._pace.concurrency * self._pace.first_share) - self._first_tries, 0)
-            claim = await self._claims.claim(Share(free, first, self._pace.lease_seconds))
-            if claim.inactive:
-                await self._claims.freeze(claim.inactive)
-            works = claim.work
-        if works:
-            await self._begin(works)
-        if queued or works:
-            self._moved_at = time.monotonic()
-        return queued == self._pace.fan_out or (bool(works) and len(works) == free)
+        """Queue new events and start due deliveries, each lane in its turn; tell whether there is probably more."""
+        turn = self._turns.round()
+        more, is_room = False, None
+        for lane, sharing in zip(turn, range(len(turn), 0, -1), strict=True):
+            queued = await self._claims.fan_out(lane, limit=self._pace.fan_out)
+            if is_room is None:  # for all lanes alike: what the first takes must not cost the others their turn
+                is_room = self._free() >= max(1, self._pace.concurrency // 8)
+            works, is_full = await self._claim(lane, sharing) if is_room else ([], False)
+            if queued or works:
+                self._moved_at = time.monotonic()
+            more = more or queued == self._pace.fan_out or is_full
+        return more
 
-    async def _begin(self, works: Sequence[Work]) -> None:
+    async def _claim(self, lane: Lane, sharing: int) -> tuple[Sequence[Work], bool]:
+        """Start due deliveries of a lane that shares what is free with those after it; tell whether there may be more."""
+        limit = -(-self._free() // sharing)
+        if limit < 1:
+            return [], False
+        first = max(round(self._pace.concurrency * self._pace.first_share) - self._first_tries, 0)
+        claim = await self._claims.claim(lane, Share(limit, -(-first // sharing), self._pace.lease_seconds))
+        if claim.inactive:
+            await self._claims.freeze(claim.inactive)
+        if claim.work:
+            await self._begin(lane, claim.work)
+        return claim.work, len(claim.work) == limit
+
+    async def _begin(self, lane: Lane, works: Sequence[Work]) -> None:
         """Hand claimed work to those who send it, with the endpoints as they are now."""
         self._meters.claimed(works)
-        targets = await self._claims.targets(list({work.endpoint_id for work in works}))
+        targets = await self._claims.targets({work.endpoint_id: work.tenant_id for work in works})
         silent = [work for work in works if not targets[work.endpoint_id].active]
         if silent:  # disabled since the claim
             await self._claims.release(silent)
@@ -215,7 +236,7 @@ class Dispatcher:
         for work in works:
             if work.endpoint_id in keys:
                 self._first_tries += _is_first(work)
-                self._claimed.append((work, targets[work.endpoint_id], keys[work.endpoint_id]))
+                self._claimed.append((lane, work, targets[work.endpoint_id], keys[work.endpoint_id]))
         if idle:
             self._start()
         if used := self._key_notes.stale(targets.values(), at=time.monotonic()):
@@ -230,9 +251,10 @@ class Dispatcher:
         if self._claimed:
             asyncio.get_running_loop().call_soon(self._start)
 
-    async def _send(self, work: Work, target: Target, keys: Sequence[SigningKey]) -> None:
+    async def _send(self, lane: Lane, work: Work, target: Target, keys: Sequence[SigningKey]) -> None:
         try:
-            self._outcomes.append(await deliver(self._egress, work, target.url, keys, steps=self._steps))
+            outcome = await deliver(self._egress, work, target.url, keys, steps=self._steps)
+            self._outcomes[lane].append(outcome)
             self.sent += 1
         except Exception:  # a fault of ours must not stop the others; the lease brings this one back
             log.exception("delivery broke", extra={"delivery": str(work.delivery_id)})
@@ -258,10 +280,11 @@ class KeyNotes:
     def __init__(self) -> None:
         self._noted: dict[UUID, float] = {}
 
-    def stale(self, targets: Iterable[Target], *, at: float) -> list[UUID]:
-        """Tell which keys of the targets are to be noted now, at a moment of the monotonic clock."""
-        keys = {secret_id for target in targets if target.active for secret_id, _, _ in target.sealed_keys}
-        found = sorted(key for key in keys if self._noted.get(key, -_NOTE_SECONDS) <= at - _NOTE_SECONDS)
+    def stale(self, targets: Iterable[Target], *, at: float) -> dict[UUID, UUID]:
+        """Tell which keys of the targets, and of which tenants, are to be noted now, by the monotonic clock."""
+        keys = {key: target.tenant_id for target in targets if target.active for key, _, _ in target.sealed_keys}
+        due = at - _NOTE_SECONDS
+        found = {key: keys[key] for key in sorted(keys) if self._noted.get(key, -_NOTE_SECONDS) <= due}
         if found and len(self._noted) > _NOTES:
             self._noted.clear()
         self._noted.update(dict.fromkeys(found, at))
@@ -278,11 +301,11 @@ def _watch_endpoints() -> None:
         connection.close()  # the thread may be another one next time
 
 
-async def dispatch(go_on: Callable[[float], bool], *, pace: Pace) -> int:
-    """Run one dispatcher with the platform's settings until `go_on` says no."""
+async def dispatch(go_on: Callable[[float], bool], *, pace: Pace, served: Sequence[Lane] = ()) -> int:
+    """Run one dispatcher with the platform's settings, for some lanes or all, until `go_on` says no."""
     steps = settings.WEBHOOKS_RETRY_SCHEDULE_SECONDS or schedule.DEFAULT
     async with way_out(connections=pace.concurrency) as egress:
-        return await Dispatcher(egress, pace=pace, steps=steps).run(go_on)
+        return await Dispatcher(egress, pace=pace, steps=steps, served=served or lanes.lanes()).run(go_on)
 
 
 def run(work: Coroutine[Any, Any, Result]) -> Result:

@@ -53,7 +53,7 @@ stored AS (
   FROM given JOIN place USING (resource_id)
   RETURNING id, created_at, tenant_id, type, resource_id)
 INSERT INTO webhooks_event_new (id, created_at, tenant_id, type, resource_id)
-SELECT id, created_at, tenant_id, type, resource_id FROM stored
+SELECT id, created_at, tenant_id, type, resource_id FROM stored RETURNING 1
 """
 _THIN_MANY = pipeline.Statement.of(_STORE_MANY)
 _THIN = pipeline.Statement.of(_STORE.replace("WHOLE", ""))

@@ -7,12 +7,13 @@ from django.db import models
 from django.db.models import Q
 
 from core.ids import uuid7
-from core.row_security import TableSecurity
+from core.row_security import LOCAL, TableSecurity
+from core.tenant_rows import TenantRow
 
 from . import states
 
 
-class EndpointHealth(models.Model):
+class EndpointHealth(TenantRow):
     """How an endpoint has been doing of late; there is a row once something failed or a rate holds. The dispatcher keeps it.
 
     `circuit_until`, `paused_until` (Retry-After), `next_send_at` (`max_rps`) and `gone_at` (410) hold back its work.
@@ -53,7 +54,7 @@ class EndpointHealth(models.Model):
         return f"health of {self.endpoint_id}"
 
 
-class EndpointHour(models.Model):
+class EndpointHour(TenantRow):
     """One hour of one endpoint in figures, so that nobody ever counts the history.
 
     `duration_buckets` counts attempts by duration. Personal data: none.
@@ -73,7 +74,7 @@ class EndpointHour(models.Model):
 
     class Meta:
         db_table = "webhooks_endpoint_hour"
-        constraints = [models.UniqueConstraint(fields=["endpoint_id", "hour"], name="webhooks_hour_once")]
+        constraints = [models.UniqueConstraint(fields=["endpoint_id", "hour", "tenant_id"], name="webhooks_hour_once")]
         indexes = [models.Index(fields=["tenant_id", "hour"], name="webhooks_hour_by_tenant")]
 
     def __str__(self) -> str:
@@ -85,6 +86,8 @@ class Meter(models.Model):
 
     name = models.CharField(primary_key=True, max_length=60)
     value = models.BigIntegerField()
+
+    security: ClassVar = LOCAL
 
     class Meta:
         db_table = "webhooks_meter"

@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 
 from core.ids import uuid7
 from core.row_security import TableSecurity
+from core.tenant_rows import TenantRow
 from core.validity import Validity
 from organizations.public import TenantOwned
 
@@ -134,7 +135,7 @@ class Secret(TenantOwned):
         return f"secret {self.id}"
 
 
-class Event(models.Model):
+class Event(TenantRow):
     """One fact for one audience tenant, with the exact bytes that are signed and sent. Never updated.
 
     Personal data: none; `body` is thin (ids, states, versions).
@@ -161,7 +162,7 @@ class Event(models.Model):
         return f"{self.type} {self.id}"
 
 
-class EventBody(models.Model):
+class EventBody(TenantRow):
     """The bytes of an event in another form than the thin one of `Event.body`: one row for each form in use.
 
     Personal data: in the mode `full` whatever the resource's own table holds. Bodies are the first thing to be dropped.
@@ -183,7 +184,8 @@ class EventBody(models.Model):
         verbose_name_plural = "event bodies"
         constraints = [
             models.UniqueConstraint(
-                fields=["created_at", "event_id", "api_version", "payload_mode"], name="webhooks_event_body_once"
+                fields=["created_at", "event_id", "api_version", "payload_mode", "tenant_id"],
+                name="webhooks_event_body_once",
             )
         ]
 
@@ -191,7 +193,7 @@ class EventBody(models.Model):
         return f"{self.payload_mode} body of {self.event_id}"
 
 
-class NewEvent(models.Model):
+class NewEvent(TenantRow):
     """An event that was not yet matched with the endpoints: the fan-out's queue, kept apart so the log is never updated.
 
     Personal data: none.
@@ -212,7 +214,7 @@ class NewEvent(models.Model):
         return f"{self.type} {self.id}"
 
 
-class ResourceSequence(models.Model):
+class ResourceSequence(TenantRow):
     """How many events a resource has had, per audience tenant: the `sequence` by which receivers order them.
 
     Personal data: none.
@@ -233,7 +235,7 @@ class ResourceSequence(models.Model):
         return f"{self.resource_id}: {self.last}"
 
 
-class Delivery(models.Model):
+class Delivery(TenantRow):
     """One event on its way to one endpoint; `created_at` is the event's, so that both age and leave together.
 
     Personal data: none.
@@ -262,7 +264,9 @@ class Delivery(models.Model):
         verbose_name_plural = "deliveries"
         constraints = [
             models.CheckConstraint(condition=Q(state__in=states.ALL), name="webhooks_delivery_state_known"),
-            models.UniqueConstraint(fields=["event_id", "endpoint", "created_at"], name="webhooks_delivery_once"),
+            models.UniqueConstraint(
+                fields=["event_id", "endpoint", "created_at", "tenant_id"], name="webhooks_delivery_once"
+            ),
         ]
         indexes = [
             models.Index(fields=["id"], name="webhooks_delivery_by_id"),
@@ -276,7 +280,7 @@ class Delivery(models.Model):
         return f"delivery {self.id}"
 
 
-class DueDelivery(models.Model):
+class DueDelivery(TenantRow):
     """Live work: one narrow row for each unfinished delivery. `due_at` doubles as the lease of whoever took it.
 
     Personal data: none.
@@ -321,7 +325,7 @@ class DueDelivery(models.Model):
         return f"due {self.delivery_id}"
 
 
-class Attempt(models.Model):
+class Attempt(TenantRow):
     """One POST and what came back. Never updated; the answer is cut at 4 KiB and its headers to a short list.
 
     Personal data: none of ours; `response_excerpt` is whatever the receiver wrote.
@@ -386,7 +390,7 @@ class Replay(TenantOwned):
             models.CheckConstraint(condition=Q(only__in=states.REPLAY_ONLY), name="webhooks_replay_only_known"),
             models.CheckConstraint(condition=Q(until__gt=models.F("since")), name="webhooks_replay_has_length"),
             models.UniqueConstraint(
-                fields=["endpoint"], condition=Q(state__in=states.REPLAYING), name="webhooks_replay_one"
+                fields=["endpoint", "tenant"], condition=Q(state__in=states.REPLAYING), name="webhooks_replay_one"
             ),
         ]
         indexes = [models.Index(fields=["endpoint", "created_at", "id"], name="webhooks_replay_by_endpoint")]

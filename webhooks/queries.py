@@ -12,9 +12,9 @@ from core.row_security import DISPATCHER
 
 from .models import Delivery, Endpoint
 
-_WAITING = (
-    "SELECT EXISTS (SELECT FROM webhooks_event_new) OR EXISTS (SELECT FROM webhooks_delivery_due WHERE due_at <= now())"
-)
+_WAITING = """
+SELECT EXISTS (SELECT 1 FROM webhooks_event_new) OR EXISTS (SELECT 1 FROM webhooks_delivery_due WHERE due_at <= now())
+"""
 
 
 @needs_transaction

@@ -15,6 +15,7 @@ from django.db import connections
 from psycopg.rows import dict_row
 from psycopg.types.json import Json
 
+from core.lanes import Lane
 from core.row_security import DISPATCHER
 
 from . import statements
@@ -23,6 +24,7 @@ APPLICATION_NAME = "webhooks_dispatch"
 _FOREIGN_PARAMETERS = frozenset({"cursor_factory", "context", "prepare_threshold"})
 _LOOK_AHEAD = 2
 _HOPS = 256
+_MOST_FRONTS = 8
 _NOWHERE = UUID(int=0)
 
 # A process that is stopped halfway through sending a trip would hold its locks for ever: between the statements of a pipeline
@@ -54,6 +56,7 @@ class Work:
 class Target:
     """An endpoint as it stands at the moment of sending; keys are (id, kind, still sealed), newest first."""
 
+    tenant_id: UUID
     id: UUID
     url: str
     active: bool  # and so is its tenant
@@ -100,10 +103,10 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a claim brought: work, and endpoints with work that are disabled."""
+    """What a claim brought: work, and endpoints with work that are disabled, each with its tenant."""
 
     work: list[Work]
-    inactive: list[UUID]
+    inactive: dict[UUID, UUID]
 
 
 _WORK = tuple(one.name for one in fields(Work))
@@ -115,45 +118,60 @@ def _work(row: Mapping[str, Any]) -> Work:
 
 def _target(row: Mapping[str, Any]) -> Target:
     keys = zip(row["secret_ids"] or (), row["kinds"] or (), row["sealed_keys"] or (), strict=True)
-    return Target(row["id"], row["url"], row["active"], tuple(keys))
+    return Target(row["tenant_id"], row["id"], row["url"], row["active"], tuple(keys))
+
+
+def _given(rows: Mapping[UUID, UUID]) -> dict[str, list[UUID]]:
+    ids = sorted(rows)
+    return {"ids": ids, "tenants": [rows[one] for one in ids]}
 
 
 class Queues:
-    """The statements over one connection that is opened when first needed and again after it broke."""
+    """The statements over one connection that is opened when first needed and again after it broke.
+
+    Rows are named by their ids, each with its tenant.
+    """
 
     def __init__(self, *, lease: UUID) -> None:
         self._lease = lease
         self._connection: psycopg.AsyncConnection[Any] | None = None
-        self._after = _NOWHERE
+        self._after: dict[Lane, UUID] = {}
 
     async def close(self) -> None:
         """Give the connection back to the server; the next statement opens another one."""
         if self._connection is not None:
             await self._connection.close()
 
-    async def fan_out(self, *, limit: int) -> int:
-        """Queue one batch of new events for the endpoints that want them; tell how many events it was."""
-        rows = await self._run([statements.FAN_OUT], {"limit": limit}, durable=False)
+    async def fan_out(self, lane: Lane, *, limit: int) -> int:
+        """Queue one batch of a lane's new events for the endpoints that want them; tell how many events it was."""
+        parameters = {"limit": limit, **lane.parameters}
+        rows = await self._run([lane.sql(statements.FAN_OUT)], parameters, durable=False)
         return int(rows[0]["events"])
 
-    async def claim(self, share: Share) -> Claim:
-        """Take due deliveries, as many of each endpoint as it may have in flight over all dispatchers."""
+    async def claim(self, lane: Lane, share: Share) -> Claim:
+        """Take due deliveries of a lane, as many of each endpoint as it may have in flight over all dispatchers.
+
+        The front of the queue is that of all lanes; where they are several, more of it is read.
+        """
         parameters = {
-            "after": self._after,
-            "hops": _HOPS,
-            "window": share.limit * _LOOK_AHEAD,
+            "after": self._after.get(lane, _NOWHERE),
+            "hops": _HOPS * min(lane.of, _MOST_FRONTS),
+            "window": share.limit * _LOOK_AHEAD * min(lane.of, _MOST_FRONTS),
             "limit": share.limit,
             "first_share": share.first,
             "lease": self._lease,
             "lease_seconds": share.lease_seconds,
+            **lane.parameters,
         }
-        rows = await self._run([statements.CLAIM_TURN, statements.CLAIM], parameters, durable=False)
-        self._after, inactive = rows[0]["after"] or _NOWHERE, rows[0]["inactive"]
+        rows = await self._run([statements.CLAIM_TURN, lane.sql(statements.CLAIM)], parameters, durable=False)
+        first = rows[0]
+        self._after[lane] = first["after"] or _NOWHERE
+        inactive = dict(zip(first["inactive"] or (), first["inactive_tenants"] or (), strict=True))
         return Claim([_work(row) for row in rows if row["delivery_id"] is not None], inactive)
 
-    async def targets(self, endpoints: Sequence[UUID]) -> dict[UUID, Target]:
+    async def targets(self, endpoints: Mapping[UUID, UUID]) -> dict[UUID, Target]:
         """Read the endpoints of claimed deliveries, with their live keys."""
-        rows = await self._run([statements.TARGETS], {"endpoints": list(endpoints)})
+        rows = await self._run([statements.TARGETS], _given(endpoints))
         return {row["id"]: _target(row) for row in rows}
 
     async def finish(self, outcomes: Sequence[Outcome]) -> None:
@@ -161,18 +179,18 @@ class Queues:
         written = Json(outcomes, dumps=orjson.dumps)
         await self._run([statements.FINISH], {"outcomes": written, "lease": self._lease})
 
-    async def freeze(self, endpoints: Sequence[UUID]) -> None:
+    async def freeze(self, endpoints: Mapping[UUID, UUID]) -> None:
         """Take deliveries of disabled endpoints out of the queue; re-activation puts them back."""
-        await self._run([statements.FREEZE], {"endpoints": list(endpoints)})
+        await self._run([statements.FREEZE], _given(endpoints))
 
     async def release(self, work: Sequence[Work]) -> None:
         """Put back what was claimed and not sent, without counting an attempt."""
-        parameters = {"deliveries": [item.delivery_id for item in work], "lease": self._lease}
+        parameters = {**_given({item.delivery_id: item.tenant_id for item in work}), "lease": self._lease}
         await self._run([statements.RELEASE], parameters, durable=False)
 
-    async def use_keys(self, secrets: Sequence[UUID]) -> None:
+    async def use_keys(self, secrets: Mapping[UUID, UUID]) -> None:
         """Note that keys signed something."""
-        await self._run([statements.USE_KEYS], {"secrets": list(secrets)}, durable=False)
+        await self._run([statements.USE_KEYS], _given(secrets), durable=False)
 
     async def count(self, figures: Mapping[str, int]) -> None:
         """Add to the figures that monitoring reads."""

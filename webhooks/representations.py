@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from api.representation_sql import INSTANT
 from api.representations import Computed, Document, Instant, OpenChoice, Representation
+from core.conditions import TENANT
 from core.watermark import SETTLED
 
 from . import states, wanted
@@ -21,7 +22,7 @@ class WebhookEndpointOut(Representation):
     """Where events are sent, which, and how it goes."""
 
     signature = Computed(
-        "SELECT s.kind FROM webhooks_secret s WHERE s.tenant_id = t.tenant_id AND s.endpoint_id = t.id"
+        f"SELECT s.kind FROM webhooks_secret s WHERE s.tenant_id = {TENANT} AND s.endpoint_id = t.id"
         " ORDER BY s.created_at DESC, s.id DESC LIMIT 1",
         OpenChoice(
             choices=Secret.Kind.values,
@@ -104,15 +105,16 @@ class WebhookAttemptOut(Representation):
 
 
 # What is queued or done, and what the fan-out has not come to yet: events that a live endpoint wants. Types are those of
-# the history's columns, or PostgreSQL would read and sort all of it instead of walking its index.
+# the history's columns, and its arm has no condition of its own, or PostgreSQL would read and sort all of it instead of
+# walking its index; the condition on the whole reaches the arm.
 _EVERY_DELIVERY = f"""(
 SELECT id, created_at, tenant_id, event_id, event_type, endpoint_id, state, attempts, last_status, last_error,
  next_attempt_at, done_at FROM webhooks_delivery
 UNION ALL
 SELECT {wanted.DELIVERY_ID.format(event="n.id", endpoint="e.id")}, n.created_at, n.tenant_id, n.id, n.type, e.id,
  '{states.CREATED}'::varchar, 0::smallint, NULL::smallint, ''::varchar, NULL::timestamptz, NULL::timestamptz
-FROM webhooks_event_new n JOIN webhooks_endpoint e ON e.tenant_id = n.tenant_id AND e.active AND e.id <> n.resource_id
-WHERE {wanted.MATCHES.format(patterns="e.events", type="n.type")})"""
+FROM webhooks_event_new n JOIN webhooks_endpoint e ON e.tenant_id = {TENANT} AND e.active AND e.id <> n.resource_id
+WHERE n.tenant_id = {TENANT} AND {wanted.MATCHES.format(patterns="e.events", type="n.type")})"""
 
 
 def _message_id(column: str) -> Computed:

@@ -4,7 +4,7 @@ from typing import Final
 
 # `patterns.matches` says the same in Python; a test holds the two together.
 MATCHES: Final = (
-    "EXISTS (SELECT FROM unnest({patterns}) pattern WHERE pattern = '*' OR pattern = {type}"
+    "EXISTS (SELECT 1 FROM unnest({patterns}) pattern WHERE pattern = '*' OR pattern = {type}"
     " OR (right(pattern, 2) = '.*' AND starts_with({type}, left(pattern, -1))))"
 )
 

@@ -21,7 +21,10 @@ from .examples import always_there
 from .parameters import parameters
 from .refusals import Situation, refusal_responses
 
-_VERSION: Schema = {"type": "integer", "description": "The version read; an alternative to If-Match."}
+_VERSION: Schema = {
+    "type": "integer",
+    "description": "The version that the client has read; an alternative to If-Match.",
+}
 
 
 class Inspector(AutoSchema):

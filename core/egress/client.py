@@ -1,7 +1,8 @@
-"""The client that goes out: one POST through the guard, and in few words what became of it."""
+"""The client that goes out: one POST or GET through the guard, and in few words what became of it."""
 
 import ssl
 import time
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -21,11 +22,13 @@ EXCERPT_BYTES = 4096
 HEADER_BYTES = 8190
 HEADER_COUNT = 100
 KEPT_HEADERS = ("content-type", "content-length", "date", "retry-after", "server", "x-request-id", "traceparent")
+CACHE_HEADERS = ("cache-control", "age")
 
 # What OpenSSL says of a certificate that it does not believe. Source: OpenSSL, X509_STORE_CTX_get_error(3).
 _EXPIRED = frozenset({9, 10})  # not yet valid, no longer valid
 _OTHER_NAME = frozenset({62, 64})
 _PROXY_SAYS_NO = frozenset({403, 407})
+_FAILURES = (TimeoutError, aiohttp.ClientError, BlockedDestination, OSError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,19 @@ class Answer:
     excerpt: str = ""
     timings: dict[str, int] = field(default_factory=dict)
     remote_ip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a GET brought: the whole body and the headers about its age, or why not.
+
+    `error` is a word of `Answer.error`, or `too_long`.
+    """
+
+    status: int | None
+    error: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
 
 
 class Egress:
@@ -103,26 +119,46 @@ class Egress:
             return await self._post(url, body, headers, Course(), until)
         return answer
 
-    async def _post(self, url: str, body: bytes, headers: dict[str, str], course: Course, until: float) -> Answer:
-        if self._session is None:
-            raise RuntimeError("Egress is used outside `async with`")
-        course_of_request.set(course)
-        limits = aiohttp.ClientTimeout(total=max(0.001, until - time.monotonic()), sock_connect=CONNECT_SECONDS)
+    async def get(self, url: str, *, headers: dict[str, str], longest_bytes: int) -> Document:
+        """Send one GET and read the whole answer; it never raises for what a server can do.
+
+        An answer longer than `longest_bytes` is not read to its end.
+        """
+        course_of_request.set(Course())
         try:
-            check_url(url, self._way)
-            request = self._session.post(
-                URL(url, encoded=True),
-                data=body,
-                headers=headers | {"accept-encoding": "identity"},
-                allow_redirects=False,
-                proxy=self._way.proxy_url or None,
-                timeout=limits,
-            )
-            async with request as response:
+            async with self._request("GET", url, headers, time.monotonic() + self._total_seconds) as response:
+                body = await _whole(response, longest_bytes)
+                if body is None:
+                    return Document(status=response.status, error="too_long")
+                kept = {name: response.headers[name] for name in CACHE_HEADERS if name in response.headers}
+                return Document(status=response.status, headers=kept, body=body)
+        except _FAILURES as error:
+            return Document(status=None, error=_name_of(error))
+
+    async def _post(self, url: str, body: bytes, headers: dict[str, str], course: Course, until: float) -> Answer:
+        course_of_request.set(course)
+        try:
+            async with self._request("POST", url, headers, until, body) as response:
                 excerpt = await _begin_of(response)
                 return self._answer(response, excerpt, course)
-        except (TimeoutError, aiohttp.ClientError, BlockedDestination, OSError, ValueError) as error:
+        except _FAILURES as error:
             return self._failure(error, course)
+
+    def _request(
+        self, method: str, url: str, headers: dict[str, str], until: float, body: bytes | None = None
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        if self._session is None:
+            raise RuntimeError("Egress is used outside `async with`")
+        check_url(url, self._way)
+        return self._session.request(
+            method,
+            URL(url, encoded=True),
+            data=body,
+            headers=headers | {"accept-encoding": "identity"},
+            allow_redirects=False,
+            proxy=self._way.proxy_url or None,
+            timeout=aiohttp.ClientTimeout(total=max(0.001, until - time.monotonic()), sock_connect=CONNECT_SECONDS),
+        )
 
     def _answer(self, response: aiohttp.ClientResponse, excerpt: bytes, course: Course) -> Answer:
         kept = {name: _storable(response.headers[name][:200]) for name in KEPT_HEADERS if name in response.headers}
@@ -170,6 +206,17 @@ async def _begin_of(response: aiohttp.ClientResponse) -> bytes:
     if not response.content.at_eof():
         response.close()
     return excerpt
+
+
+async def _whole(response: aiohttp.ClientResponse, longest_bytes: int) -> bytes | None:
+    """Read a body; None if it is too long, and then the connection is closed, not drained."""
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > longest_bytes:
+            response.close()
+            return None
+    return bytes(body)
 
 
 def _storable(text: str) -> str:

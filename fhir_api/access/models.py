@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 
 from core.ids import uuid7
 from core.row_security import TableSecurity
+from core.tenant_rows import TenantRow
 
 # What a reader of the log is shown of a record, in this order.
 SHOWN: Final = (
@@ -32,11 +33,12 @@ SHOWN: Final = (
 )
 
 
-class AccessRecord(models.Model):
+class AccessRecord(TenantRow):
     """One read: who, by which credential and membership, what, how much of it, with which end, and why.
 
-    `interaction` is `read`, `vread`, `search`, `history`, `everything`, `export`, `delete` where criteria chose what was
-    deleted, `validation` by rules of the platform, or `staff` for its own people; other apps name theirs (`record_read`).
+    `interaction` is `read`, `vread`, `search`, `lastn`, `meta`, `history`, `everything`, `export`, `delete` where criteria
+    chose what was deleted, `validation` by rules of the platform, or `staff` for its own people; other apps name theirs
+    (`record_read`).
     `parameters` are names of search parameters, never values. `reason` is what somebody gave who read in an emergency
     (break-glass); "" for everybody else. `outcome` is the answer's status.
     Personal data: ids only, and the words of `reason`.
@@ -72,7 +74,7 @@ class AccessRecord(models.Model):
         return f"{self.interaction} {self.id}"
 
 
-class AccessPatient(models.Model):
+class AccessPatient(TenantRow):
     """That a record (`id`) is about a patient: the index by which "who read of this patient" is answered.
 
     A table of its own because array operators use no index under row security. Personal data: ids only.

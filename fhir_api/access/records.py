@@ -10,7 +10,7 @@ from core.db import run_bound
 from core.errors import Malformed, PlatformError
 from core.ids import uuid7_text
 from core.pipeline import Call, Statement
-from fhir_api.resources.types import PATIENTS_TYPES
+from fhir_api.definitions.facts import PATIENTS_TYPES
 
 SHORTEST_REASON, LONGEST_REASON = 10, 500
 LONGEST_PARAMETER = 80
@@ -23,8 +23,8 @@ NOTED: Final = """noted AS (
   RETURNING created_at, id, tenant_id, patients),
 named AS (
   INSERT INTO fhir_api_accesspatient (created_at, id, tenant_id, patient)
-  SELECT created_at, id, tenant_id, patient FROM noted, unnest(patients) AS patient)"""
-_RECORD = Statement.of(f"WITH {NOTED.format(count=0)} SELECT")
+  SELECT created_at, id, tenant_id, patient FROM noted, unnest(patients) AS patient RETURNING 1)"""
+_RECORD = Statement.of(f"WITH {NOTED.format(count=0)} SELECT 1")
 
 
 class InvalidReason(Malformed):

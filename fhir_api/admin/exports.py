@@ -14,6 +14,7 @@ from organizations.staff.columns import column
 from organizations.staff.roles import Area
 from organizations.staff.tenant_admin import TenantAdmin
 
+_WHAT = ("level", "group_id", "all_types", "elements", "since", "transaction_time", "ignored", "request_url")
 _COLOURS = columns.STATUS_COLOURS | {states.COMPLETED: "success", states.CANCELLED: "warning"}
 
 
@@ -44,7 +45,7 @@ class ExportAdmin(TenantAdmin):
     ordering = ("-created_at", "-id")
     fieldsets = (
         (None, {"fields": ("id", "tenant", "state_label", "error")}),
-        ("What", {"fields": ("level", "all_types", "since", "transaction_time", "ignored", "request_url")}),
+        ("What", {"fields": _WHAT}),
         ("How far", {"fields": ("examined", "exported", "all_files", "started_at", "finished_at", "expires_at")}),
         ("Who", {"fields": ("subject_id", "created_at")}),
     )

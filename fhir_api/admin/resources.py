@@ -36,7 +36,7 @@ class TypeFilter(admin.SimpleListFilter):
     parameter_name = "kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The twelve types."""
+        """All types."""
         return [(name, name) for name in NUMBERS]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:

@@ -53,7 +53,7 @@ def of_write(written: Written, wanted: str) -> Answer:
     told = None
     if wanted == "OperationOutcome":
         text = "Carried out." if written.changed else "Nothing had to be changed."
-        told = outcome([Issue("informational", text, severity=INFORMATION)])
+        told = outcome([Issue("informational", text, severity=INFORMATION), *written.warnings])
     if version is None:
         return Answer(written.status, outcome=told)
     return Answer(

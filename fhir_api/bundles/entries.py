@@ -24,7 +24,8 @@ from .refusals import InvalidBundle, InvalidEntry, TooManyEntries, UnsupportedEn
 
 MOST_ENTRIES: Final = 5_000
 READS: Final = ("GET", "HEAD")
-ASKING: Final = frozenset({"$validate", "$everything"})  # operations that a POST asks for and that change nothing
+# Operations that a POST asks for and that change nothing.
+ASKING: Final = frozenset({"$validate", "$everything", "$lastn", "$meta", "$expand", "$validate-code"})
 _ORDER: Final = {Method.DELETE: 0, Method.POST: 1, Method.PUT: 2, Method.PATCH: 2}
 _TYPE: Final = re.compile(r"[A-Z][A-Za-z]{1,63}")
 

@@ -1,4 +1,4 @@
-"""The search parameters of the twelve types.
+"""The search parameters of the registered types.
 
 `parameters.json` is generated (`./dev manage generate_fhir_definitions`). Source: hl7.fhir.r4.core 4.0.1, CC0-1.0.
 """

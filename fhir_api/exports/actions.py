@@ -11,12 +11,15 @@ from core.db import needs_transaction
 from core.errors import NotFound, TooMany
 from core.pipeline import Call, Statement, run
 from fhir_api.keys import hashed
+from fhir_api.smart import SEARCH, Access
 from ledger import public as ledger
 from organizations.public import consume_quota, release_quota
 
 from . import events, states
 from .asking import Wish
+from .filters import check_filters
 from .models import ExportFile, ExportJob
+from .patients import chosen
 
 CARRY_ON: Final = "fhir_exports.carry_on"
 SWEEP: Final = "fhir_exports.sweep"
@@ -41,12 +44,18 @@ class NoSuchExport(NotFound):
 
 
 @needs_transaction
-def request_export(*, actor: Actor, wish: Wish, types: Sequence[str], request_url: str, at: datetime) -> ExportJob:
+def request_export(
+    *, actor: Actor, wish: Wish, types: Sequence[str], access: Access, request_url: str, at: datetime
+) -> ExportJob:
     """Note the wish to export the record as it is now, and ring for somebody to do it.
 
     :raises ExportsRunning: two of the tenant are under way.
     :raises core.errors.QuotaExceeded: the plan allows no more today.
+    :raises core.errors.PlatformError: as `check_filters` and `chosen`.
     """
+    check_filters(actor.tenant_id, wish.filters, access=access, at=at)
+    searchable = access.types(SEARCH) if wish.filters else None
+    patients = chosen(actor.tenant_id, wish, at=at)
     run([Call(_LOCK, [str(hashed(f"exports of {actor.tenant_id}"))])])  # of two who ask at once, one counts the other
     if ExportJob.objects.of(actor).filter(state__in=states.OPEN).count() >= MOST_OPEN:
         raise ExportsRunning(
@@ -55,6 +64,8 @@ def request_export(*, actor: Actor, wish: Wish, types: Sequence[str], request_ur
         )
     job: ExportJob = ExportJob.objects.create(
         tenant_id=actor.tenant_id, level=wish.level, types=list(types), since=wish.since, ignored=list(wish.ignored),
+        filters=list(wish.filters), searchable=None if searchable is None else list(searchable),
+        elements=list(wish.elements), patients=None if patients is None else list(patients), group_id=wish.group,
         subject_id=actor.subject_id, request_url=request_url, created_at=at, updated_at=at,
         transaction_time=at.replace(microsecond=at.microsecond // 1000 * 1000),
     )  # fmt: skip

@@ -18,7 +18,10 @@ class ExportJob(TenantOwned):
     `cursor_type` and `cursor_id` are the last resource that is in the files, so that whoever goes on starts behind it.
     `waits_for` are the transactions that were open when the time had passed: they may still bring versions of before it.
     `ignored` are parameters that were asked for, are not offered and were left out because the client wanted that.
-    Personal data: who asked.
+    `patients` are the ids of those whose compartments are exported (NULL: everybody's): those who were named, or the members
+    of the group `group_id` at the kick-off. `filters` are searches as `Type?query`, `searchable` the types that their chains
+    may lead to (NULL: all), `elements` what is kept of the resources ({}: everything).
+    Personal data: who asked; ids of patients; the values of searches in `filters` and `request_url` (phi).
     """
 
     level = models.CharField(max_length=7)
@@ -29,6 +32,11 @@ class ExportJob(TenantOwned):
     since = models.DateTimeField(null=True)
     types = ArrayField(models.CharField(max_length=24))
     ignored = ArrayField(models.CharField(max_length=80), default=list, db_default=[])
+    filters = ArrayField(models.TextField(), default=list, db_default=[])
+    searchable = ArrayField(models.CharField(max_length=24), null=True)
+    elements = ArrayField(models.CharField(max_length=100), default=list, db_default=[])
+    patients = ArrayField(models.CharField(max_length=64), null=True)
+    group_id = models.CharField(max_length=64, default="", db_default="", blank=True)
     waits_for = ArrayField(models.CharField(max_length=40), null=True)
     cursor_type = models.CharField(max_length=24, default="", db_default="")
     cursor_id = models.CharField(max_length=64, default="", db_default="", db_collation="C")

@@ -26,7 +26,7 @@ FROM fhir_api_exportjob j WHERE {_MINE}"""
 _FILES: Final = Statement.of(
     f"""
 SELECT f.kind, f.type, f.name, f.lines FROM fhir_api_exportjob j
-JOIN fhir_api_exportfile f ON f.tenant_id = j.tenant_id AND f.job_id = j.id
+JOIN fhir_api_exportfile f ON f.tenant_id = $1 AND f.job_id = j.id
 WHERE {_MINE} AND j.state = '{states.COMPLETED}' ORDER BY f.created_at, f.id"""
 )
 _HEAD: Final = Statement.of(
@@ -34,14 +34,14 @@ _HEAD: Final = Statement.of(
 SELECT json_build_object('kind', f.kind, 'type', f.type, 'lines', f.lines, 'size', f.size, 'checksum', f.checksum,
   'patients', ARRAY(SELECT DISTINCT patient FROM fhir_api_exportpart p, unnest(p.patients) AS patient
                     WHERE p.tenant_id = $1 AND p.file_id = f.id))
-FROM fhir_api_exportjob j JOIN fhir_api_exportfile f ON f.tenant_id = j.tenant_id AND f.job_id = j.id
+FROM fhir_api_exportjob j JOIN fhir_api_exportfile f ON f.tenant_id = $1 AND f.job_id = j.id
 WHERE {_MINE} AND f.name = $4 AND j.state = '{states.COMPLETED}' AND j.expires_at > now()"""
 )
 _PARTS: Final = Statement.of(
     f"""
 SELECT encode(p.content, 'base64') FROM fhir_api_exportjob j
-JOIN fhir_api_exportfile f ON f.tenant_id = j.tenant_id AND f.job_id = j.id
-JOIN fhir_api_exportpart p ON p.tenant_id = f.tenant_id AND p.file_id = f.id
+JOIN fhir_api_exportfile f ON f.tenant_id = $1 AND f.job_id = j.id
+JOIN fhir_api_exportpart p ON p.tenant_id = $1 AND p.file_id = f.id
 WHERE {_MINE} AND f.name = $4 AND j.state = '{states.COMPLETED}' AND j.expires_at > now() ORDER BY p.number"""
 )
 

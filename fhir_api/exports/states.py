@@ -20,4 +20,5 @@ KINDS: Final = (OUTPUT, DELETED, ERROR)
 
 SYSTEM: Final = "system"
 PATIENT: Final = "patient"
-LEVELS: Final = (SYSTEM, PATIENT)
+GROUP: Final = "group"
+LEVELS: Final = (SYSTEM, PATIENT, GROUP)

@@ -9,6 +9,7 @@ from django.core import checks
 from django.db import connection
 
 from core.db import role_context, tenant_context
+from core.lanes import Lane, in_turn
 from core.row_security import DISPATCHER
 
 from . import states
@@ -20,8 +21,8 @@ SHORTEST_HOURS, LONGEST_HOURS = 1, 720
 
 _DROP_PARTS: Final = """
 DELETE FROM fhir_api_exportpart WHERE tenant_id = %(tenant)s AND id = ANY (ARRAY(
-  SELECT p.id FROM fhir_api_exportpart p JOIN fhir_api_exportfile f ON f.tenant_id = p.tenant_id AND f.id = p.file_id
-  WHERE f.tenant_id = %(tenant)s AND f.job_id = %(job)s LIMIT %(limit)s))
+  SELECT p.id FROM fhir_api_exportpart p JOIN fhir_api_exportfile f ON f.tenant_id = %(tenant)s AND f.id = p.file_id
+  WHERE p.tenant_id = %(tenant)s AND f.job_id = %(job)s LIMIT %(limit)s))
 """
 
 
@@ -40,8 +41,12 @@ def sweep(*, at: datetime) -> int:
 
     Each step is a transaction of its own, so that it may be stopped anywhere and run as often as wanted.
     """
+    return sum(_sweep(lane, at) for lane in in_turn("fhir_exports.sweep"))
+
+
+def _sweep(lane: Lane, at: datetime) -> int:
     with role_context(DISPATCHER):
-        ended = ExportJob.objects.filter(state__in=(states.COMPLETED, *states.OVER))
+        ended = lane.filter(ExportJob.objects.filter(state__in=(states.COMPLETED, *states.OVER)))
         due = list(
             ended.order_by("created_at", "id").values_list("tenant_id", "id", "state", "expires_at", "updated_at")
         )

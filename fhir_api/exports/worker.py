@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -14,16 +14,19 @@ from core import clock
 from core.actor import system_actor
 from core.clock import rfc3339
 from core.db import role_context, tenant_context
+from core.errors import Malformed
+from core.lanes import Lane, in_turn
 from core.row_security import DISPATCHER
-from fhir_api import compartments
 from fhir_api.access.patients import patients_of
 from fhir_api.outcomes import WARNING, Issue, outcome
-from fhir_api.reading import read_stored
 from fhir_api.resources import Json, written
 
 from . import events, files, settling, states
 from .actions import record
 from .batches import Batch, Found, read_batch
+from .compartments import of_patients
+from .elements import shown
+from .filters import filter_of
 from .models import ExportJob
 
 log = logging.getLogger(__name__)
@@ -42,20 +45,24 @@ def carry_on(*, seconds: float) -> int:
     """
     started, done = time.monotonic(), 0
     while time.monotonic() < started + seconds:
-        waiting = _open_exports()
-        moved = sum(_try(tenant_id, job_id, clock.now()) for tenant_id, job_id, _ in waiting)
+        moved, settles = 0, False
+        for lane in in_turn("fhir_exports.carry_on"):
+            waiting = _open_exports(lane)
+            moved += sum(_try(tenant_id, job_id, clock.now()) for tenant_id, job_id, _ in waiting)
+            settles = settles or any(state == states.QUEUED for _, _, state in waiting)
+            if time.monotonic() >= started + seconds:
+                break  # the next run begins with another lane
         done += moved
         if not moved:
-            settles = any(state == states.QUEUED for _, _, state in waiting)
             if not settles or time.monotonic() > started + _PATIENCE_SECONDS:
                 break  # the others are in somebody else's hands, or in trouble
             time.sleep(_PAUSE_SECONDS)
     return done
 
 
-def _open_exports() -> list[tuple[UUID, UUID, str]]:
+def _open_exports(lane: Lane) -> list[tuple[UUID, UUID, str]]:
     with role_context(DISPATCHER):
-        found = ExportJob.objects.filter(state__in=states.OPEN).order_by("created_at", "id")
+        found = lane.filter(ExportJob.objects.filter(state__in=states.OPEN)).order_by("created_at", "id")
         return list(found.values_list("tenant_id", "id", "state"))
 
 
@@ -78,7 +85,12 @@ def advance(tenant_id: UUID, job_id: UUID, *, at: datetime) -> bool:
         if job.state == states.QUEUED:
             return _begin(job, at)
         type_name = job.cursor_type or job.types[0]
-        _keep(job, type_name, read_batch(job, type_name, job.cursor_id))
+        try:
+            asked = filter_of(job, type_name)
+        except Malformed:
+            _fail(job, "filter_not_valid_any_more", at)
+            return True
+        _keep(job, type_name, read_batch(job, asked, job.cursor_id))
         if job.cursor_type:
             _save_progress(job, at)
         else:
@@ -108,9 +120,9 @@ def _begin(job: ExportJob, at: datetime) -> bool:
 
 def _keep(job: ExportJob, type_name: str, batch: Batch) -> None:
     """Put a batch into the files and note how far the export is; an empty `cursor_type` is the end."""
-    found = [one for one in batch.found if job.level == states.SYSTEM or _is_a_patients(type_name, one.body)]
+    found = list(of_patients(job, type_name, batch.found))
     there, gone = ([one for one in found if one.gone is ended] for ended in (False, True))
-    lines = [one.body for one in there]
+    lines = [shown(one.body, job.elements) for one in there]
     files.append(job, states.OUTPUT, type_name, lines, patients=_patients(type_name, there))
     deletions = _deletions(job, type_name, [one.fhir_id for one in gone])
     files.append(job, states.DELETED, type_name, deletions, patients=_patients(type_name, gone))
@@ -122,13 +134,10 @@ def _keep(job: ExportJob, type_name: str, batch: Batch) -> None:
         job.cursor_type, job.cursor_id = following[0] if following else "", ""
 
 
-def _is_a_patients(type_name: str, body: bytes) -> bool:
-    """Tell whether a resource is, or was at last, in the compartment of a patient."""
-    return bool(body and compartments.patients(type_name, read_stored(body)))
-
-
-def _patients(type_name: str, found: Iterable[Found]) -> tuple[str, ...]:
-    return patients_of((type_name, one.fhir_id, one.body) for one in found)
+def _patients(type_name: str, found: Iterable[Found]) -> Sequence[str]:
+    """The ids of those whose data lines are, for the access log."""
+    told = [(one, patients_of([(type_name, one.fhir_id, one.body)])) for one in found]
+    return sorted({patient for one, named in told for patient in (*named, *one.whose)})
 
 
 def _deletions(job: ExportJob, type_name: str, gone: list[str]) -> list[bytes]:

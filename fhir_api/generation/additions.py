@@ -23,3 +23,6 @@ ADDITIONS: Final[tuple[dict[str, Any], ...]] = (
         "expression": "Condition.extension('http://hl7.org/fhir/StructureDefinition/condition-assertedDate')",
     },
 )
+
+# R4 names the two definitions of this composite in the wrong order: its expressions are the code, then the target.
+SWAPPED: Final = frozenset({"http://hl7.org/fhir/SearchParameter/DocumentReference-relationship"})

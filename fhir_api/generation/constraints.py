@@ -6,6 +6,7 @@ from typing import Any, Final
 Json = dict[str, Any]
 Properties = Mapping[str, Any]
 UCUM: Final = "http://unitsofmeasure.org"
+_ALLERGY: Final = "http://terminology.hl7.org/CodeSystem/allergyintolerance-verification"
 _CLINICAL: Final = "http://terminology.hl7.org/CodeSystem/condition-clinical"
 _VERIFICATION: Final = "http://terminology.hl7.org/CodeSystem/condition-ver-status"
 
@@ -110,7 +111,14 @@ _RULES: Final[dict[str, dict[str, Callable[[Properties], Json]]]] = {
             _implies("value", "code"), _value("system", {"const": UCUM}), _value("value", {"exclusiveMinimum": 0})
         ),
     },
+    "AllergyIntolerance": {
+        "ait-1": _either(_concept("verificationStatus", _ALLERGY, "entered-in-error"), _any("clinicalStatus")),
+        "ait-2": _either(
+            _not(_concept("verificationStatus", _ALLERGY, "entered-in-error")), _not(_any("clinicalStatus"))
+        ),
+    },
     "Attachment": {"att-1": _implies("data", "contentType")},
+    "CarePlan.activity": {"cpl-3": _either(_not(_any("detail")), _not(_any("reference")))},
     "Condition": {
         "con-4": _either(
             _not(_any("abatement[x]")), _concept("clinicalStatus", _CLINICAL, "resolved", "remission", "inactive")
@@ -139,6 +147,10 @@ _RULES: Final[dict[str, dict[str, Callable[[Properties], Json]]]] = {
         "drt-1": _either(_not(_any("code")), _all(_is("system", {"const": UCUM}), _any("value"))),
     },
     "Expression": {"exp-1": _any("expression", "reference")},
+    "Goal.target": {"gol-1": _implies("detail[x]", "measure")},
+    "Group": {"grp-1": _either(_not(_any("member")), _is("actual", {"const": True}))},
+    "Immunization.education": {"imm-1": _any("documentType", "reference")},
+    "MedicationAdministration.dosage": {"mad-1": _any("dose", "rate[x]")},
     "Observation": {"obs-6": _not(_all(_any("dataAbsentReason"), _any("value[x]")))},
     "Observation.referenceRange": {"obs-3": _any("low", "high", "text")},
     "Organization": {
@@ -148,6 +160,7 @@ _RULES: Final[dict[str, dict[str, Callable[[Properties], Json]]]] = {
     },
     "Patient.contact": {"pat-1": _any("name", "telecom", "address", "organization")},
     "Quantity": _QUANTITY,
+    "QuestionnaireResponse.item": {"qrs-1": _not(_all(_any("answer"), _any("item")))},
     # The comment of Reference in R4 ("SHALL"), which R5 made its constraint ref-2.
     "Reference": {"ref-2": _any("reference", "identifier", "display", "extension")},
     "Ratio": {
@@ -156,6 +169,7 @@ _RULES: Final[dict[str, dict[str, Callable[[Properties], Json]]]] = {
             _all(_any("extension"), _not(_any("numerator")), _not(_any("denominator"))),
         )
     },
+    "ServiceRequest": {"prr-1": _implies("orderDetail", "code")},
     "Timing.repeat": {
         "tim-1": _implies("duration", "durationUnit"),
         "tim-2": _implies("period", "periodUnit"),

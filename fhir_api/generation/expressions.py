@@ -1,10 +1,11 @@
-"""The part of FHIRPath that R4's search parameters of the twelve types use, read into steps.
+"""The part of FHIRPath that R4's search parameters of the registered types use, read into steps.
 
-Path, `(a as T)`, `.as(T)`, `.where(x='y')`, `.where(resolve() is T)`, `.extension('url')`, and
-`x.exists() and x != false`. Anything else is refused. Source: R4 fhirpath.html, searchparameter-registry.html.
+Path, `(a as T)`, `.as(T)`, `.ofType(T)`, `.where(x='y')`, `.where(resolve() is T)`, `.where(hasExtension('url'))`,
+`.extension('url')`, and `x.exists() and x != false`. Anything else is refused. Source: R4 fhirpath.html, searchparameter-registry.html.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -29,6 +30,13 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True)
+class Extended:
+    """Keep the elements that have this extension."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
 class Resolves:
     """Keep the references to this type."""
 
@@ -40,12 +48,13 @@ class Holds:
     """Whether the element is there and not false: a boolean, also of a resource without it."""
 
 
-Step = Field | Where | Resolves | Holds
+Step = Field | Where | Extended | Resolves | Holds
 
 _HOLDS = re.compile(r"\w+\.(?P<path>\w+)\.exists\(\) and \w+\.(?P=path) != false")
 _CAST = re.compile(r"^\((?P<path>[\w.]+) as (?P<type>\w+)\)")
 _STEP = re.compile(
-    r"as\((?P<cast>\w+)\)"
+    r"(?:as|ofType)\((?P<cast>\w+)\)"
+    r"|where\(hasExtension\('(?P<has>[^']*)'\)\)"
     r"|where\(resolve\(\) is (?P<target>\w+)\)"
     r"|where\((?P<name>\w+)='(?P<value>[^']*)'\)"
     r"|extension\('(?P<url>[^']*)'\)"
@@ -82,6 +91,11 @@ def steps(expression: str, *, rooted: bool = True) -> list[Step]:
     return found[1:] if rooted else found
 
 
+def elements(path: Sequence[Step]) -> tuple[str, ...]:
+    """The names of the elements that steps go through, whatever they keep on the way."""
+    return tuple(step.name for step in path if isinstance(step, Field))
+
+
 def _matches(text: str, expression: str) -> list[re.Match[str]]:
     found, place = [], 0
     while True:
@@ -101,6 +115,8 @@ def _steps(match: re.Match[str]) -> list[Step]:
         return [Resolves(match["target"])]
     if match["name"]:
         return [Where(match["name"], match["value"])]
+    if match["has"]:
+        return [Extended(match["has"])]
     if match["url"]:
         return [Field("extension"), Where("url", match["url"])]
     return [Field(match["field"])]

@@ -1,10 +1,10 @@
 """The extraction of each type: the expressions of its search parameters, gathered into a tree of elements."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from fhir_api.definitions.parameters import COLUMNS, parts_of
 
-from .expressions import Field, Holds, Resolves, Step, UnknownExpression, Where, alternatives, steps
+from .expressions import Extended, Field, Holds, Resolves, Step, UnknownExpression, Where, alternatives, steps
 from .parameters import Row, sides
 from .structures import Element, Structures
 from .trees import Node
@@ -13,6 +13,7 @@ _CODED = {"CodeableConcept": "codeable_concept", "Coding": "coding", "Identifier
 _TOKENS = _CODED | {
     "ContactPoint": "contact_point",
     "code": "code",
+    "string": "code",
     "boolean": "boolean",
     "Extension": "extension_token",
 }
@@ -29,7 +30,11 @@ _FUNCTIONS = {
     "token": {name: f"tokens.{function}" for name, function in _TOKENS.items()},
     "string": {name: f"texts.{function}" for name, function in _STRINGS.items()},
     "uri": dict.fromkeys(("uri", "url", "canonical"), "texts.uri"),
-    "reference": {"Reference": "texts.reference", "Extension": "texts.extension_reference"},
+    "reference": {
+        "Reference": "texts.reference",
+        "Extension": "texts.extension_reference",
+        "canonical": "texts.canonical",
+    },
     "date": {name: f"measures.{function}" for name, function in _DATES.items()},
     "quantity": {name: f"measures.{function}" for name, function in _QUANTITIES.items()},
     "special": {"BackboneElement": "measures.position"},
@@ -40,10 +45,12 @@ _PAIRS = {
     ("string", "string"): "measures.token_string",
     ("date", "dateTime"): "measures.token_moment",
     ("date", "Period"): "measures.token_period",
+    ("token", "boolean"): "measures.token_boolean",
+    ("reference", "Reference"): "measures.token_reference",
 }
 
 # An extension's real URL, where the official expression names one that does not exist. Source: R4 extension-registry.html.
-_ALSO = {
+REAL_URLS = {
     f"{_EXTENSIONS}patient-extensions-Patient-mothersMaidenName": f"{_EXTENSIONS}patient-mothersMaidenName",
 }
 
@@ -60,7 +67,7 @@ def tree(type_name: str, rows: Iterable[Row], structures: Structures) -> Node:
             for path in sides(row, row["expression"]):
                 add = _add_composite if row["kind"] == "composite" else _add
                 add(root, path, row, structures)
-    return root
+    return root.prune()
 
 
 def _add(root: Node, path: Sequence[Step], row: Row, structures: Structures) -> None:
@@ -74,26 +81,32 @@ def _add(root: Node, path: Sequence[Step], row: Row, structures: Structures) -> 
             return
         if isinstance(step, Resolves):
             extra = f', "{step.type}"'
-    for node in _walk([root], path, structures):
-        function = _function(row, node.element)
+    nodes = _walk([root], path, structures)
+    functions = {one: _FUNCTIONS[row["kind"]].get(one.element.type) for one in nodes}
+    for node in _known(row, functions):
+        function = functions[node]
         if function == "tokens.code" and (system := structures.system(node.element.binding)):
             extra = f', "{system}"'
         node.call(f"{function}(entries, {row['number']}, {{value}}{extra})", row["code"])
 
 
 def _add_composite(root: Node, path: Sequence[Step], row: Row, structures: Structures) -> None:
-    """A composite of a CodeableConcept that is always there, and a value beside it."""
+    """A composite of a CodeableConcept or code that is always there, and a value beside it."""
     first, second = row["components"]
     for node in _walk([root], path, structures):
         (coded,) = structures.children(node.element.inside, first["expression"])
-        if (first["kind"], coded.type, coded.many) != ("token", "CodeableConcept", False):
+        if first["kind"] != "token" or coded.type not in ("CodeableConcept", "code") or coded.many:
             raise NoFunction(f"{row['type']} {row['code']}: {coded}")
+        concept = f'{{value}}["{coded.member}"]'
+        if coded.type == "code":
+            concept = f'tokens.concept({concept}, "{structures.system(coded.binding)}")'
         for side in alternatives(second["expression"]):
-            for value in _walk([Node(node.element)], steps(side, rooted=False), structures):
-                function = _PAIRS.get((second["kind"], value.element.type))
-                if function is None:
-                    raise NoFunction(f"{row['type']} {row['code']}: {value.element}")
-                call = f'{function}(entries, {row["number"]}, {{value}}["{coded.member}"], {{part}})'
+            values = _walk([Node(node.element)], steps(side, rooted=False), structures)
+            functions = {one: _PAIRS.get((second["kind"], one.element.type)) for one in values}
+            for value in _known(row, functions):
+                # Of an element that repeats, `system|` cannot be asked of the two sides apart.
+                systems = "" if node is root else ", systems=True"
+                call = f"{functions[value]}(entries, {row['number']}, {concept}, {{part}}{systems})"
                 node.pair(value.element, call, row["code"])
 
 
@@ -107,15 +120,21 @@ def _walk(places: list[Node], path: Sequence[Step], structures: Structures) -> l
                 for element in structures.children(place.element.inside, step.name, step.cast)
             ]
         elif isinstance(step, Where):
-            values = [step.value, *([_ALSO[step.value]] if step.value in _ALSO else [])]
+            values = [step.value, *([REAL_URLS[step.value]] if step.value in REAL_URLS else [])]
             places = [place.where(step.name, value) for place in places for value in values]
+        elif isinstance(step, Extended):
+            places = [place.extended(step.url) for place in places]
         elif not isinstance(step, Resolves):
             raise UnknownExpression(repr(path))
     return places
 
 
-def _function(row: Row, element: Element) -> str:
-    found = _FUNCTIONS[row["kind"]].get(element.type)
-    if found is None:
-        raise NoFunction(f"{row['type']} {row['code']} ({row['kind']}): {element}")
+def _known(row: Row, functions: Mapping[Node, str | None]) -> list[Node]:
+    """The elements that have a function; of a choice, the types that a kind of parameter cannot have are left out.
+
+    :raises NoFunction: none is left.
+    """
+    found = [node for node, function in functions.items() if function]
+    if not found or not all(node.element.is_choice for node in functions.keys() - set(found)):
+        raise NoFunction(f"{row['type']} {row['code']} ({row['kind']}): {[node.element for node in functions]}")
     return found

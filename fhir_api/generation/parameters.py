@@ -6,6 +6,7 @@ from typing import Any
 
 from fhir_api.resources.types import NUMBERS
 
+from .additions import SWAPPED
 from .expressions import Field, Resolves, Step, alternatives, starts_at, steps
 from .structures import Element, Structures
 
@@ -14,7 +15,7 @@ _EVERYWHERE = ("Resource", "DomainResource")
 
 
 def rows(definitions: Sequence[Row], structures: Structures, known: Sequence[Row]) -> list[Row]:
-    """The parameters of the twelve types, those without an expression left out.
+    """The parameters of the registered types, those without an expression left out.
 
     `known` are the rows written before: their numbers stay, and stay theirs when the parameter is no more.
     """
@@ -73,12 +74,14 @@ def _row(definition: Row, type_name: str, structures: Structures, by_url: dict[s
     if targets := _targets(definition, row, structures):
         row["targets"] = targets
     if components := definition.get("component"):
-        row["components"] = [_component(component, by_url) for component in components]
+        named = [by_url[component["definition"]] for component in components]
+        if definition["url"] in SWAPPED:
+            named.reverse()
+        row["components"] = [_component(*one) for one in zip(named, components, strict=True)]
     return row
 
 
-def _component(component: Row, by_url: dict[str, Row]) -> Row:
-    definition = by_url[component["definition"]]
+def _component(definition: Row, component: Row) -> Row:
     return {"code": definition["code"], "kind": definition["type"], "expression": component["expression"]}
 
 

@@ -1,7 +1,7 @@
-"""A strict JSON schema of the twelve types, made of the official StructureDefinitions and the value sets of required bindings.
+"""A strict JSON schema of the registered types, made of the official StructureDefinitions and the value sets of required bindings.
 
 Beside the keywords of JSON Schema it holds what a validator needs to explain itself: `title` names the primitive type or the rule that a
-subschema stands for, `choices` the element and the type behind a name as `valueQuantity`. Every regular expression is one that a linear
+subschema stands for, `choices` the types that each choice of a definition may have. Every regular expression is one that a linear
 engine runs.
 """
 
@@ -26,7 +26,7 @@ _REFERENCE: Final = f"^([A-Z][A-Za-z]{{1,63}}/{_ID}(/_history/{_ID})?|[A-Z][A-Za
 
 
 def write_schema(structure_definitions: Sequence[Json], valuesets: Sequence[Json]) -> bytes:
-    """Make the schema: one definition for each type and each backbone element that the twelve types reach. Source: R4 json.html."""
+    """Make the schema: one definition for each type and each backbone element that the registered types reach. Source: R4 json.html."""
     structures = {one["name"]: one for one in structure_definitions}
     schema = _Schema(structures, {one["url"]: codes_of(one) for one in valuesets})
     schema.add_all()
@@ -46,12 +46,11 @@ class _Schema:
         self.structures = structures
         self.codes = codes
         self.definitions: dict[str, Json] = {}
-        self.choices: dict[str, list[str]] = {}
-        self.plain: set[str] = set()
+        self.choices: dict[str, dict[str, list[str]]] = {}
         self.waiting: list[str] = list(NUMBERS)
 
     def add_all(self) -> None:
-        """Add the twelve types and whatever they reach."""
+        """Add the registered types and whatever they reach."""
         self.definitions["contained"] = _contained(
             self.codes["http://hl7.org/fhir/ValueSet/all-types"], self.structures
         )
@@ -59,8 +58,6 @@ class _Schema:
             name = self.waiting.pop()
             if name not in self.definitions:
                 self._add(name)
-        if spoiled := self.plain & self.choices.keys():
-            raise ValueError(f"names of choices that are also plain elements: {sorted(spoiled)}")
 
     def _add(self, name: str) -> None:
         structure = self.structures.get(name)
@@ -115,9 +112,7 @@ class _Schema:
             kind = _type_name(one["code"], element)
             name = stem + kind[:1].upper() + kind[1:] if leaf != stem else leaf
             if leaf != stem:
-                self.choices[name] = [stem, kind]
-            else:
-                self.plain.add(name)
+                self.choices.setdefault(_parent(element), {}).setdefault(stem, []).append(kind)
             self._put(name, element, one, parents, properties)
             yield name
 
@@ -191,7 +186,7 @@ _ELEMENT: Final[Json] = {
 
 
 def _contained(all_types: Iterable[tuple[str, str]], structures: dict[str, Json]) -> Json:
-    """A contained resource from the outside: those of the twelve types are validated with their own definition beside this one."""
+    """A contained resource from the outside: those of the registered types are validated with their own definition beside this one."""
     kinds = sorted(
         code
         for system, code in all_types

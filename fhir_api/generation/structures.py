@@ -25,6 +25,7 @@ class Element:
     inside: str
     targets: tuple[str, ...] = ()
     binding: str = ""
+    is_choice: bool = False
 
 
 class Structures:
@@ -69,6 +70,7 @@ class Structures:
             inside=definition["path"] if code in _NESTED else code,
             targets=_targets(kind.get("targetProfile", ())),
             binding=definition.get("binding", {}).get("valueSet", ""),
+            is_choice=choice,
         )
 
 

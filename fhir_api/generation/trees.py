@@ -18,7 +18,7 @@ from typing import Any, Final
 from fhir_api import {modules}
 from fhir_api.entries import Entries
 '''
-_PACKAGE = '''"""The extraction of the twelve types: generated, not written."""
+_PACKAGE = '''"""The extraction of all types: generated, not written."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -38,14 +38,14 @@ EXTRACTIONS: Final[Mapping[str, tuple[Mapping[str, Extract], tuple[Extract, ...]
 '''
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Node:
     """An element: the calls for each of its values, and the elements in it. In a call, `{value}` stands for the value."""
 
     element: Element
     calls: list[str] = field(default_factory=list)
     children: "dict[str, Node]" = field(default_factory=dict)
-    wheres: "dict[tuple[str, str], Node]" = field(default_factory=dict)
+    wheres: "dict[str, Node]" = field(default_factory=dict)  # by the condition, in which `{value}` is the value
     pairs: dict[str, list[str]] = field(default_factory=dict)
 
     def call(self, text: str, code: str) -> None:
@@ -62,9 +62,25 @@ class Node:
         """The node of an element in this one."""
         return self.children.setdefault(element.member, Node(element))
 
+    def prune(self) -> "Node":
+        """Drop the nodes in this one that nothing is done with, such as the types of a choice that were left out."""
+        for nodes in (self.children, self.wheres):
+            for name in [name for name, node in nodes.items() if node.prune().is_empty]:
+                del nodes[name]
+        return self
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is done with it."""
+        return not (self.calls or self.children or self.wheres or self.pairs)
+
     def where(self, name: str, value: str) -> "Node":
         """The node of those values whose member `name` is `value`."""
-        return self.wheres.setdefault((name, value), Node(self.element))
+        return self.wheres.setdefault(f'{{value}}.get("{name}") == "{value}"', Node(self.element))
+
+    def extended(self, url: str) -> "Node":
+        """The node of those values that have an extension."""
+        return self.wheres.setdefault(f'texts.has_extension({{value}}, "{url}")', Node(self.element))
 
 
 def module(root: Node) -> str:
@@ -105,8 +121,8 @@ def snake(name: str) -> str:
 def _lines(node: Node, depth: int, indent: str) -> Iterator[str]:
     name, inner = _NAMES[depth], _NAMES[depth + 1]
     yield from (indent + call.format(value=name) for call in node.calls)
-    for (member, value), where in node.wheres.items():
-        yield f'{indent}if {name}.get("{member}") == "{value}":'
+    for condition, where in node.wheres.items():
+        yield f"{indent}if {condition.format(value=name)}:"
         yield from _lines(where, depth, indent + "    ")
     for member in sorted({*node.children, *node.pairs}):
         child = node.children.get(member)

@@ -15,7 +15,7 @@ from api.errors import (
 )
 from api.transport import HeadersTooLarge, RequestTimedOut
 from core import errors
-from fhir_api.negotiation import JSON_FHIR, is_pretty
+from fhir_api.negotiation import answered_type, is_pretty
 from fhir_api.outcomes import InvalidResource, Issue, outcome
 from fhir_api.resources import pretty, written
 
@@ -48,7 +48,9 @@ def respond(refusal: errors.PlatformError, request: HttpRequest) -> HttpResponse
     """The answer to a refused request: an OperationOutcome, whatever `Prefer` says. Source: R4 http.html#ops."""
     found = outcome(issues_of(refusal), request_id=getattr(request, "request_id", ""))
     content = pretty(found) if is_pretty(request) else written(found)
-    return HttpResponse(content, status=status_of(refusal), content_type=JSON_FHIR, headers=refusal.headers)
+    return HttpResponse(
+        content, status=status_of(refusal), content_type=answered_type(request), headers=refusal.headers
+    )
 
 
 def issues_of(error: BaseException) -> tuple[Issue, ...]:

@@ -41,7 +41,7 @@ CREATE TABLE fhir_api_accesspatient (
   PRIMARY KEY (tenant_id, patient, created_at, id)
 ) PARTITION BY RANGE (created_at)
 """
-EVERYBODY = "PUBLIC, hp_app, hp_counterparty, hp_dispatcher, hp_runtime, hp_platform"
+EVERYBODY = "PUBLIC, hp_app, hp_dispatcher, hp_runtime, hp_platform"
 DROP = """
 CREATE FUNCTION hp_access_drop(parent text, child text, keep interval) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = public, pg_temp SET lock_timeout = '500ms' AS $$

@@ -1,4 +1,4 @@
-"""One door for the three kinds of patches, and what none of them may change."""
+"""One door for the three kinds of patches and the changes of labels, and what none of them may change."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,6 +10,7 @@ from .effort import Effort
 from .fhirpath_patch import apply_fhirpath_patch
 from .json_patch import apply_json_patch
 from .merge_patch import apply_merge_patch
+from .meta import MetaChange, apply_meta
 from .refusals import InvalidPatch, PatchProtected
 
 
@@ -23,9 +24,9 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """A patch: its kind and the document as read from JSON, fractions as Decimal."""
+    """A patch: its kind and the document as read from JSON, fractions as Decimal; of labels the document is a Meta."""
 
-    kind: Kind
+    kind: Kind | MetaChange
     document: Any
 
 
@@ -41,7 +42,9 @@ def apply_patch(patch: Patch, resource: Json) -> Json:
         server's: `resourceType`, `id`, `meta.versionId`, `meta.lastUpdated`. Source: R4 http.html#patch.
     """
     own = Effort().copied(resource)
-    if patch.kind is Kind.JSON:
+    if isinstance(patch.kind, MetaChange):
+        patched = apply_meta(patch.kind, patch.document, own)
+    elif patch.kind is Kind.JSON:
         patched = apply_json_patch(patch.document, own)
     elif patch.kind is Kind.MERGE:
         patched = apply_merge_patch(patch.document, own)

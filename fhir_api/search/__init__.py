@@ -2,6 +2,7 @@
 
 from .asking import Ask, patients_named
 from .everything import run_everything
+from .latest import run_latest
 from .matching import matches, matches_each, matching_call, names_of
 from .refusals import InvalidSearch
 from .running import run_search
@@ -15,5 +16,6 @@ __all__ = [
     "names_of",
     "patients_named",
     "run_everything",
+    "run_latest",
     "run_search",
 ]

@@ -2,6 +2,7 @@
 
 from fhir_api import compartments
 from fhir_api.smart import Access
+from fhir_api.store import Name
 
 from .conditions import Condition, Keyed, Own, Test
 
@@ -26,3 +27,13 @@ def in_compartment(patient: str, type_name: str) -> tuple[Condition, ...]:
     if type_name == "Patient":
         return (Own(Test(_OWN_AND_LINKED, ((patient, "text"), (keys, "bigint[]"))), rare=True),)
     return (Keyed(keys, rare=True),)
+
+
+def in_compartment_of(whose: Name, type_name: str) -> Condition:
+    """The condition on the resources of a type in the compartment of a resource; of a type that may be in it."""
+    if type_name == "Patient" and whose[0] == "Patient":
+        (linked,) = in_compartment(whose[1], type_name)
+        return linked
+    if type_name == whose[0]:
+        return Own(Test("{row}.fhir_id = {}", ((whose[1], "text"),)), rare=True)
+    return Keyed(compartments.member_keys(type_name, whose), rare=True)

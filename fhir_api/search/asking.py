@@ -7,16 +7,18 @@ from functools import partial
 from typing import Final
 from uuid import UUID
 
+from fhir_api.compartments import types_of
 from fhir_api.outcomes import WARNING, Issue
 from fhir_api.resources.types import NUMBERS
 from fhir_api.smart import SEARCH, UNNARROWED, Access
+from fhir_api.store import Name
 from fhir_api.value_sets.queries import NONE, Members
 
-from .access import within
-from .conditions import Condition, Sought
-from .control import MOST_COUNT, Control, apply, check
+from .access import in_compartment_of, within
+from .conditions import Condition, Sought, flat
+from .control import EVERYTHING, MOST_COUNT, Control, apply, check, takes_list
 from .parse import Criterion, Pair, checked_pairs, criterion, leaves, read_pairs
-from .refusals import UnknownSearchParameter, wrong_value
+from .refusals import InvalidSearch, UnknownSearchParameter, wrong_value
 from .translate import condition
 from .values import Context, bare, patients
 
@@ -27,7 +29,10 @@ _OF_HTTP: Final = frozenset({"_format", "_pretty"})
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A search: of one type, or of all (""); the pairs of address and body; `strict` refuses unknown parameters."""
+    """A search: of one type, or of all (""); the pairs of address and body; `strict` refuses unknown parameters.
+
+    `compartment` names the resource in whose compartment it is held.
+    """
 
     tenant_id: UUID
     type: str
@@ -35,6 +40,12 @@ class Ask:
     at: datetime
     strict: bool = False
     access: Access = UNNARROWED
+    compartment: Name | None = None
+
+    @property
+    def path(self) -> str:
+        """The address below the base, to which links lead."""
+        return f"{'/'.join(self.compartment)}/{self.type or EVERYTHING}" if self.compartment else self.type
 
 
 @dataclass(slots=True)
@@ -71,7 +82,7 @@ def plan(ask: Ask, pairs: Sequence[Pair], value_sets: Members = NONE, until: dat
     readable = partial(ask.access.allows, interaction=SEARCH)
     context = Context(ask.at, ask.access, value_sets, until)
     for name, value in pairs:
-        if name in _OF_HTTP or name == CURSOR:
+        if name in _OF_HTTP or name == CURSOR or left_empty(ask, found, name, value):
             continue
         try:
             if (name != "_type" or ask.type) and not apply(found.control, types, name, value):
@@ -79,7 +90,7 @@ def plan(ask: Ask, pairs: Sequence[Pair], value_sets: Members = NONE, until: dat
                 found.bare.extend((name, keys) for keys in _bare(asked))
                 found.patients.extend(_patients(asked))
                 for type_name, one in zip(types, asked, strict=True):
-                    conditions[type_name] += [condition(one, context, ask.access)] if one else []
+                    conditions[type_name] += flat(condition(one, context, ask.access)) if one else ()
         except UnknownSearchParameter as error:
             if ask.strict:
                 raise
@@ -88,9 +99,17 @@ def plan(ask: Ask, pairs: Sequence[Pair], value_sets: Members = NONE, until: dat
         found.used.append((name, value))
     check(found.control)
     tell_count(found)
+    if ask.compartment and ask.compartment[0] == "Patient":
+        found.patients.append(ask.compartment[1])
     found.patients = list(dict.fromkeys(found.patients))[:MOST_NAMED]
-    found.sought = [Sought(name, (*conditions[name], *within(ask.access, name))) for name in types]
+    found.sought = [Sought(name, (*conditions[name], *_held(ask, name))) for name in types]
     return found
+
+
+def _held(ask: Ask, type_name: str) -> tuple[Condition, ...]:
+    """What holds the resources of a type to the compartment that is searched, and to what the request may see."""
+    inside = (in_compartment_of(ask.compartment, type_name),) if ask.compartment else ()
+    return (*inside, *within(ask.access, type_name))
 
 
 def _bare(asked: Sequence[Criterion | None]) -> dict[tuple[int, ...], None]:
@@ -111,11 +130,27 @@ def _types(ask: Ask, pairs: list[Pair]) -> tuple[tuple[str, ...], list[Pair]]:
     """The types that are searched; without a type in the address, `_type` names them."""
     if ask.type:
         return (ask.type,), pairs
-    named = [part for name, value in pairs if name == "_type" for part in value.split(",")]
-    if unknown := next((name for name in named if name not in NUMBERS), None):
-        raise wrong_value("_type", f"types of this server; '{unknown[:40]}' is none")
-    allowed = tuple(name for name in dict.fromkeys(named or NUMBERS) if ask.access.allows(name, SEARCH))
+    possible = types_of(ask.compartment[0]) if ask.compartment else tuple(NUMBERS)
+    named = [part for name, value in pairs if name == "_type" for part in value.split(",") if part]
+    if unknown := next((name for name in named if name not in possible), None):
+        where = "types of this compartment" if ask.compartment else "types of this server"
+        raise wrong_value("_type", f"{where}; '{unknown[:40]}' is none")
+    allowed = tuple(name for name in dict.fromkeys(named or possible) if ask.access.allows(name, SEARCH))
     return allowed, pairs
+
+
+def left_empty(ask: Ask, found: Plan, name: str, value: str) -> bool:
+    """Tell whether a list of nothing but commas was left out, with a warning.
+
+    :raises InvalidSearch: the search is strict.
+    """
+    if value.strip(", ") or not takes_list(name):
+        return False
+    error = InvalidSearch(f"The parameter '{name}' has nothing between its commas.", issue_type="value")
+    if ask.strict:
+        raise error
+    found.warnings.append(Issue("value", f"{error.detail} It was ignored.", details=error.code, severity=WARNING))
+    return True
 
 
 def tell_count(found: Plan) -> None:

@@ -17,7 +17,7 @@ from core import arrays
 from fhir_api.keys import target_key
 from fhir_api.resources.types import NUMBERS
 
-from .conditions import Chained, Condition, Either, Had, Keyed, Kin, Link, Listed, Neither, Own, Sought, Test
+from .conditions import AllOf, Chained, Condition, Either, Had, Keyed, Kin, Link, Listed, Neither, Own, Sought, Test
 
 # Keeps a look-up what it is: a probe of a full key for each candidate, a range of the index for each key. Joined instead, by a
 # planner that takes both sides for some rows, two hundred candidates of each were compared with one another, and the postings
@@ -126,10 +126,14 @@ class Compiler:
                 return self._refers(condition, place)
             case Had(link):
                 return self._had(link, place)
-            case Either(conditions):
-                return f"({' OR '.join(self.holds(one, place) for one in conditions) or 'FALSE'})"
-            case Neither(conditions):
-                return f"NOT ({' OR '.join(self.holds(one, place) for one in conditions) or 'FALSE'})"
+            case Either() | Neither() | AllOf():
+                return self._joined(condition, place)
+
+    def _joined(self, condition: Either | Neither | AllOf, place: Place) -> str:
+        if isinstance(condition, AllOf):
+            return f"({' AND '.join(self.all_hold(condition.conditions, place))})"
+        sign = "NOT " if isinstance(condition, Neither) else ""
+        return f"{sign}({' OR '.join(self.holds(one, place) for one in condition.conditions) or 'FALSE'})"
 
     def all_hold(self, conditions: Iterable[Condition], place: Place) -> list[str]:
         """The conditions as filters; those that must fetch the candidate's own row are asked of what met all others.
@@ -221,7 +225,7 @@ class Compiler:
         found = f"SELECT one.resource_id FROM {keys} k CROSS JOIN LATERAL ({posted}{_PROBE}) AS one"
         self.tables.append(f"refer{row} AS MATERIALIZED ({found})")
         return (
-            f"CASE WHEN (SELECT count(*) FROM (SELECT FROM {keys} LIMIT {MANY_KEYS}) AS counted) < {MANY_KEYS}"
+            f"CASE WHEN (SELECT count(*) FROM (SELECT 1 FROM {keys} LIMIT {MANY_KEYS}) AS counted) < {MANY_KEYS}"
             f" THEN EXISTS (SELECT 1 FROM {keys} k{row} JOIN fhir_api_posting {row} ON {row}.key = k{row}.key"
             f" WHERE {row}.tenant_id = $1 AND {row}.sort_date = {place.date} AND {row}.resource_id = {place.id})"
             f" ELSE {place.id} IN (SELECT resource_id FROM refer{row}) END"
@@ -310,7 +314,7 @@ def usual_driver(conditions: Sequence[Condition]) -> Condition | None:
 
 def _fetches(condition: Condition) -> bool:
     """Tell whether a condition reads the row of a resource that is known by its number only."""
-    if isinstance(condition, Either | Neither):
+    if isinstance(condition, AllOf | Either | Neither):
         return any(map(_fetches, condition.conditions))
     return isinstance(condition, Own)
 

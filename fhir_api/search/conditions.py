@@ -110,7 +110,19 @@ class Neither:
     conditions: tuple["Condition", ...]
 
 
-Condition = Keyed | Listed | Own | Chained | Had | Either | Neither
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """Each of the conditions."""
+
+    conditions: tuple["Condition", ...]
+
+
+Condition = Keyed | Listed | Own | Chained | Had | Either | Neither | AllOf
+
+
+def flat(condition: Condition) -> tuple[Condition, ...]:
+    """The conditions that together say the same, so that a search may begin at any of them."""
+    return condition.conditions if isinstance(condition, AllOf) else (condition,)
 
 
 def either(conditions: list[Condition]) -> Condition:

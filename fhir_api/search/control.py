@@ -10,7 +10,7 @@ from fhir_api.resources.types import NUMBERS
 from .refusals import InvalidSearch, unknown, unsupported_modifier, wrong_value
 
 USUAL_COUNT: Final = 50
-MOST_COUNT: Final = 200
+MOST_COUNT: Final = 1_000
 MOST_SORTS: Final = 5
 MOST_INCLUSIONS: Final = 50
 _SUMMARIES: Final = ("true", "text", "data", "count", "false")
@@ -84,6 +84,12 @@ def apply(control: Control, types: tuple[str, ...], name: str, value: str) -> bo
     return True
 
 
+def takes_list(name: str) -> bool:
+    """Tell whether a parameter's value is a list with commas: of values to search for, of sort keys, of elements."""
+    base = name.partition(":")[0]
+    return base not in _READERS or base in ("_sort", "_elements")
+
+
 def check(control: Control) -> None:
     """Refuse what does not go together.
 
@@ -91,6 +97,11 @@ def check(control: Control) -> None:
     """
     if control.summary == "text" and (control.includes or control.revincludes):
         raise InvalidSearch("_summary=text cannot be combined with _include or _revinclude.", issue_type="invalid")
+
+
+def is_control(name: str) -> bool:
+    """Tell whether a parameter says how results are given, rather than which."""
+    return name.partition(":")[0] in _READERS
 
 
 def _count(control: Control, _types: tuple[str, ...], value: str, _iterate: bool) -> None:

@@ -10,22 +10,23 @@ from typing import Final
 from core.errors import Gone
 from core.pipeline import Call, Statement
 from core.pipeline import run as run_calls
-from fhir_api.compartments import SHARED, TYPES, encounter_keys, keys
+from fhir_api.compartments import CONFINED, SHARED, encounter_keys, keys
 from fhir_api.definitions.parameters import PARAMETERS
 from fhir_api.instants import read_instant, read_span
+from fhir_api.keys import reference_key, target_key
 from fhir_api.outcomes import WARNING, Issue
 from fhir_api.reading import read_stored
-from fhir_api.resources.types import NUMBERS
+from fhir_api.resources.types import NUMBERS, TYPES
 from fhir_api.smart import READ, SEARCH
 from fhir_api.store import Name, NoSuchResource
 
 from .access import in_compartment, within
-from .asking import CURSOR, Ask, Plan, ignored, tell_count
+from .asking import CURSOR, Ask, Plan, ignored, left_empty, tell_count
 from .compile import Compiler, Place
 from .conditions import Condition, Either, Keyed, Neither, Own, Sought, Test
-from .control import MOST_COUNT, Control, apply
+from .control import Control, apply
 from .found import COLUMNS, Found, read
-from .include import DEEPEST, MOST, references_in
+from .include import DEEPEST, MOST, references_in, referring
 from .parse import Pair, checked_pairs, criterion
 from .refusals import InvalidSearch, unknown, wrong_value
 from .running import Answer, Note, Run, answer_of, bookmark_of, written
@@ -33,19 +34,17 @@ from .translate import condition
 from .values import Context
 
 OPERATION: Final = "$everything"
+USUAL_COUNT: Final = 200
 _SINGLE: Final = {"Patient": ("start", "end", "_since", "_count"), "Encounter": ("_since", "_count")}
 _OF_HTTP: Final = frozenset({"_format", "_pretty", CURSOR})
 
-# When the care was: by which parameters it ends, and by which it begins. What tells neither is never left out, nor is a
-# condition that has not ended.
+# When the care was: by which parameters it ends, and by which it begins; for other types both are the clinical date. What
+# tells neither is never left out, nor is a condition that has not ended, nor an allergy.
 _CARE: Final = {
-    "Encounter": (("date",), ("date",)),
-    "Observation": (("date",), ("date",)),
-    "MedicationRequest": (("authoredon",), ("authoredon",)),
-    "MedicationDispense": (("whenhandedover", "whenprepared"), ("whenhandedover", "whenprepared")),
-    "MedicationStatement": (("effective",), ("effective",)),
-    "DiagnosticReport": (("date",), ("date",)),
+    "AllergyIntolerance": ((), ()),
     "Condition": (("abatement-date",), ("onset-date", "recorded-date")),
+    "Goal": ((), ("start-date",)),
+    "MedicationDispense": (("whenhandedover", "whenprepared"), ("whenhandedover", "whenprepared")),
 }
 
 
@@ -92,8 +91,10 @@ def _first(ask: Ask, plan: Plan, own: Found, run: Run) -> Answer:
 
 
 def _wanted(ask: Ask, whose: Name, pairs: Sequence[Pair]) -> _Wanted:
-    plan = Plan([], Control(count=MOST_COUNT), [])
+    plan = Plan([], Control(count=USUAL_COUNT), [])
     for name, value in checked_pairs(pairs):
+        if name == "_type" and left_empty(ask, plan, name, value):
+            continue
         if name in _SINGLE[whose[0]] or name == "_type":
             plan.used.append((name, value))
         elif name not in _OF_HTTP:
@@ -154,7 +155,7 @@ def _sought(
     ask: Ask, whose: Name, types: Sequence[str], since: Sequence[Condition], period: dict[str, str]
 ) -> list[Sought]:
     found = []
-    for name in TYPES:
+    for name in CONFINED:
         named = keys(name, whose[1]) if whose[0] == "Patient" else encounter_keys(name, whose[1])
         if name not in types or not named or not ask.access.allows(name, SEARCH):
             continue
@@ -167,7 +168,8 @@ def _sought(
 
 def _in_care(ask: Ask, type_name: str, period: dict[str, str]) -> Iterator[Condition]:
     """That the care overlaps the time asked for, as far as the resource tells its own."""
-    ends, begins = _CARE.get(type_name, ((), ()))
+    date = (TYPES[type_name].date,) if TYPES[type_name].date else ()
+    ends, begins = _CARE.get(type_name, (date, date))
     for name, prefix, codes in (("start", "ge", ends), ("end", "le", begins)):
         if name not in period or not codes:
             continue
@@ -221,9 +223,11 @@ def _own(ask: Ask, whose: Name, wanted: _Wanted, run: Run) -> Found | None:
 
 
 def _included(ask: Ask, whose: Name, wanted: _Wanted, answer: Answer, run: Run) -> list[Found]:
-    """What the page refers to outside of the compartment; of staff and places, what they refer to as well."""
-    included: list[Found] = []
-    known = {one.name for one in answer.matches}
+    """What the page refers to outside of the compartment, of staff and places what they refer to as well, and the
+    Provenance of what is on the page.
+    """
+    included = _provenance(ask, whose, wanted, answer, run)
+    known = {one.name for one in (*answer.matches, *included)}
     fresh: Sequence[Found] = answer.matches
     for step in range(DEEPEST):
         names = {name for one in fresh for name in references_in(read_stored(one.body))} - known
@@ -241,6 +245,19 @@ def _included(ask: Ask, whose: Name, wanted: _Wanted, answer: Answer, run: Run) 
         known.update(names)
         fresh = [one for one in found if one.type in SHARED]
     return included
+
+
+def _provenance(ask: Ask, whose: Name, wanted: _Wanted, answer: Answer, run: Run) -> list[Found]:
+    """What tells of the page's resources how they came to be, but for what is in the compartment itself."""
+    name = "Provenance"
+    if name not in wanted.types or not ask.access.allows(name, SEARCH) or not answer.matches:
+        return []
+    inside = _compartment(whose, name)
+    held = (*wanted.since, *within(ask.access, name), *((Neither(inside),) if inside else ()))
+    number = PARAMETERS[name, "target"].number
+    told_of = [reference_key(number, target_key(*one.name)) for one in answer.matches]
+    (rows,) = run([referring(ask.tenant_id, held, told_of, MOST)])
+    return [*read(rows)]
 
 
 def _calls(ask: Ask, whose: Name, wanted: _Wanted, names: set[Name]) -> Iterator[Call]:

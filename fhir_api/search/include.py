@@ -151,14 +151,19 @@ def _forward(tenant_id: UUID, access: Access, names: set[Name]) -> Iterator[Call
 def _backward(tenant_id: UUID, access: Access, keys: dict[str, list[int]], limit: int) -> Iterator[Call]:
     """The statements that fetch what refers to the fresh ones, newest first."""
     for type_name, numbers in keys.items():
-        compiler = Compiler(tenant_id)
-        referring = _referring_postings(compiler, within(access, type_name), list(dict.fromkeys(numbers)), limit)
-        found = f"SELECT DISTINCT p.sort_date, p.resource_id FROM {referring} {_NEWEST}"
-        sql = (
-            f"SELECT {COLUMNS} FROM ({found} LIMIT {limit}) AS p JOIN fhir_api_resource r"
-            f" ON r.id = p.resource_id AND r.tenant_id = $1 {_NEWEST}"
-        )
-        yield Call(Statement.composed(sql), compiler.parameters)
+        yield referring(tenant_id, within(access, type_name), numbers, limit)
+
+
+def referring(tenant_id: UUID, held: Sequence[Condition], keys: Sequence[int], limit: int) -> Call:
+    """Return the statement that fetches the newest resources under some keys, which all conditions hold of."""
+    compiler = Compiler(tenant_id)
+    postings = _referring_postings(compiler, held, list(dict.fromkeys(keys)), limit)
+    found = f"SELECT DISTINCT p.sort_date, p.resource_id FROM {postings} {_NEWEST}"
+    sql = (
+        f"SELECT {COLUMNS} FROM ({found} LIMIT {limit}) AS p JOIN fhir_api_resource r"
+        f" ON r.id = p.resource_id AND r.tenant_id = $1 {_NEWEST}"
+    )
+    return Call(Statement.composed(sql), compiler.parameters)
 
 
 def _referring_postings(compiler: Compiler, held: Sequence[Condition], keys: Sequence[int], limit: int) -> str:

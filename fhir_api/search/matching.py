@@ -1,6 +1,6 @@
 """Which resources a conditional interaction means. Source: R4 http.html#ccreate, #cond-update."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from uuid import UUID
@@ -14,8 +14,8 @@ from fhir_api.value_sets.queries import members
 
 from .access import within
 from .compile import Compiler
-from .conditions import Sought
-from .parse import criterion, read_pairs, value_sets
+from .conditions import Condition, Sought, flat
+from .parse import Pair, criterion, read_pairs, value_sets
 from .refusals import InvalidSearch
 from .translate import condition
 from .values import Context
@@ -87,12 +87,7 @@ def matching_call(
     at: datetime | None = None,
 ) -> Call:
     """What `matches` asks, for a caller that has more to send in the same trip; each row is an id and a version."""
-    pairs = read_pairs(criteria.removeprefix("?"))
-    context = Context(at or now(), access, members(tenant_id, value_sets(pairs), run))
-    found = [
-        criterion(type_name, name, value, readable=partial(access.allows, interaction=SEARCH)) for name, value in pairs
-    ]
-    conditions = [condition(one, context, access) for one in found if one]
+    conditions = stated(tenant_id, type_name, read_pairs(criteria.removeprefix("?")), access=access, at=at or now())
     if not conditions:
         raise InvalidSearch("The criteria of a conditional interaction state nothing.")
     compiler = Compiler(tenant_id)
@@ -104,3 +99,21 @@ def matching_call(
         " JOIN fhir_api_resource r ON r.id = found.id AND r.tenant_id = $1 ORDER BY r.id"
     )
     return Call(Statement.composed(sql), compiler.parameters)
+
+
+def stated(
+    tenant_id: UUID, type_name: str, pairs: Sequence[Pair], *, access: Access, at: datetime
+) -> tuple[Condition, ...]:
+    """The conditions that pairs state of a type, each of which has to hold; every parameter has to be known.
+
+    :raises core.errors.Malformed: as `matches`, but for criteria that state nothing.
+    """
+    context = Context(at, access, members(tenant_id, value_sets(pairs), run))
+    readable = partial(access.allows, interaction=SEARCH)
+    found: list[Condition] = []
+    for name, value in pairs:
+        one = criterion(type_name, name, value, readable=readable)
+        if one is None:  # a search leaves it out and says so; a deletion would take more than was meant
+            raise InvalidSearch(f"The list of {name[:80]} names nothing.")
+        found.extend(flat(condition(one, context, access)))
+    return tuple(found)

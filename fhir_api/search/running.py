@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from core.cursors import InvalidCursor
@@ -22,6 +23,7 @@ from .control import Control
 from .found import COLUMNS, Found, Telling, read
 from .paging import START, After, Page, Part
 from .parse import value_sets
+from .presence import check_present, presence_call
 from .refusals import wrong_value
 from .subsets import subset
 
@@ -56,7 +58,7 @@ def run_search(ask: Ask, run: Run = run_calls, note: Note | None = None) -> byte
     until = settled(ask.tenant_id, run) if is_feed(pairs) else None
     planned = plan(ask, pairs, members(ask.tenant_id, value_sets(pairs), run), until)
     answer = answer_of(ask, planned, bookmark, run)
-    return written(ask, planned, bookmark, answer, _included_with(ask, planned.control, answer, run), note)
+    return written(ask, planned, bookmark, answer, included_with(ask, planned.control, answer, run), note)
 
 
 def written(
@@ -68,9 +70,9 @@ def written(
     note: Note | None,
 ) -> bytes:
     """The Bundle of one page, after it was told to `note`."""
-    links = [("self", address(ask.type, _self(ask, planned)))]
+    links = [("self", address(ask.path, _self(ask, planned)))]
     if answer.more:
-        links.append(("next", address(ask.type, [(CURSOR, _next(ask, planned, bookmark, answer))])))
+        links.append(("next", address(ask.path, [(CURSOR, _next(ask, planned, bookmark, answer))])))
     if note is not None:
         note(sorted({name for name, _ in planned.used}), planned.patients, [*answer.matches, *included])
     return bundle(
@@ -89,7 +91,7 @@ def bookmark_of(ask: Ask) -> cursors.Bookmark | None:
     token = next((value for name, value in ask.pairs if name == CURSOR), "")
     if token and any(name not in _BESIDE_CURSOR for name, _ in ask.pairs):
         raise InvalidCursor("A link to a further page takes no other parameters.")
-    return cursors.open(token, tenant_id=ask.tenant_id, type_name=ask.type, at=ask.at) if token else None
+    return cursors.open(token, tenant_id=ask.tenant_id, type_name=ask.path, at=ask.at) if token else None
 
 
 def _self(ask: Ask, planned: Plan) -> list[tuple[str, str]]:
@@ -106,20 +108,21 @@ def _next(ask: Ask, planned: Plan, bookmark: cursors.Bookmark | None, answer: An
         seen_at=bookmark.seen_at if bookmark else cursors.seen_at(ask.at),
         total=answer.total,
     )
-    return cursors.seal(following, tenant_id=ask.tenant_id, type_name=ask.type, at=ask.at)
+    return cursors.seal(following, tenant_id=ask.tenant_id, type_name=ask.path, at=ask.at)
 
 
 def answer_of(ask: Ask, planned: Plan, bookmark: cursors.Bookmark | None, run: Run) -> Answer:
     """Read one page, and the total if it is wanted."""
     control = planned.control
+    beside = _beside(ask, planned, bookmark)
     if not planned.sought:
+        _checked(beside, run([one for one, _ in beside]) if beside else [])
         return Answer([], 0 if control.only_total or control.total != "none" else None, [])
     page = _page(planned, bookmark)
     counts = bookmark is None and (control.only_total or control.total != "none")
-    beside = [_bare_call(ask, planned)] if planned.bare and bookmark is None else []
-    parts, rows = _begun(ask, planned, beside, lambda parts: _calls(ask, control, parts, page, counts=counts), run)
-    if beside:
-        _check_bare(planned, rows.pop(0))
+    first = [one for one, _ in beside]
+    parts, rows = _begun(ask, planned, first, lambda parts: _calls(ask, control, parts, page, counts=counts), run)
+    rows = _checked(beside, rows)
     total, issues = bookmark.total if bookmark else None, []
     if counts:
         total = int(rows[-1].value() or 0)
@@ -128,6 +131,26 @@ def answer_of(ask: Ask, planned: Plan, bookmark: cursors.Bookmark | None, run: R
             issues.append(Issue("informational", text, details="total_estimated", severity=INFORMATION))
     matches = [] if control.only_total else _matches(ask, control, parts, page, rows[0], run)
     return Answer(matches[: control.count], total, issues, more=len(matches) > control.count)
+
+
+def _beside(ask: Ask, planned: Plan, bookmark: cursors.Bookmark | None) -> list[tuple[Call, Callable[[Rows], None]]]:
+    """What travels ahead of a page, each statement with the check of its answer."""
+    found: list[tuple[Call, Callable[[Rows], None]]] = []
+    if ask.compartment:
+        found.append((presence_call(ask.tenant_id, ask.compartment, ask.access), check_present))
+    if planned.bare and bookmark is None and planned.sought:
+        found.append((_bare_call(ask, planned), partial(_check_bare, planned)))
+    return found
+
+
+def _checked(beside: Sequence[tuple[Call, Callable[[Rows], None]]], rows: list[Rows]) -> list[Rows]:
+    """The answers behind those that were asked ahead, which are checked.
+
+    :raises core.errors.PlatformError: as a check does.
+    """
+    for (_, check), answered in zip(beside, rows, strict=False):
+        check(answered)
+    return rows[len(beside) :]
 
 
 def _bare_call(ask: Ask, planned: Plan) -> Call:
@@ -244,7 +267,8 @@ def _count_call(ask: Ask, control: Control, parts: Sequence[Part]) -> Call:
     return Call(Statement.composed(f"{compiler.head()}{sql}"), compiler.parameters)
 
 
-def _included_with(ask: Ask, control: Control, answer: Answer, run: Run) -> list[Found]:
+def included_with(ask: Ask, control: Control, answer: Answer, run: Run) -> list[Found]:
+    """What the matches of a page include; where there is more, the answer's issues say so."""
     if not answer.matches or not (control.includes or control.revincludes):
         return []
     fetched = include.follow(ask.tenant_id, ask.access, control, answer.matches, run)

@@ -11,23 +11,14 @@ from typing import Final
 
 from fhir_api.definitions.parameters import Parameter, parameter
 from fhir_api.elements import members
-from fhir_api.generation.expressions import Field, Holds, Resolves, Step, Where, alternatives, steps
+from fhir_api.generation.expressions import Extended, Field, Holds, Resolves, Step, Where, alternatives, steps
 from fhir_api.keys import ANY_UNIT, code_key, date_key, quantity_key, string_key
+from fhir_api.resources.types import TYPES
 
 from .compile import Compiler, Place
 from .conditions import DATES, QUANTITIES, STRINGS
 from .control import SortKey
 
-# The parameters whose value is `Resource.sort_date` where they have one (`indexing`).
-PRIMARY: Final = {
-    "Encounter": "date",
-    "Observation": "date",
-    "MedicationRequest": "authoredon",
-    "MedicationDispense": "whenhandedover",
-    "MedicationStatement": "effective",
-    "DiagnosticReport": "date",
-    "Condition": "onset-date",
-}
 _CASTS: Final = {"date": "timestamptz", "quantity": "float8"}
 _COLUMNS: Final = {"_id": ("fhir_id", "text"), "_lastUpdated": ("last_updated", "timestamptz")}
 _CODES: Final = {"CodeableConcept": ".coding.code", "Coding": ".code", "Identifier": ".value", "ContactPoint": ".value"}
@@ -49,8 +40,8 @@ class Value:
 
 
 def is_primary(type_name: str, keys: Sequence[SortKey]) -> bool:
-    """Tell whether an order is the one in which postings stand: by the type's clinical date alone."""
-    return len(keys) == 1 and PRIMARY.get(type_name) == keys[0].parameter.code
+    """Tell whether an order is the one in which postings stand: by the type's clinical date alone (`Resource.sort_date`)."""
+    return len(keys) == 1 and TYPES[type_name].date == keys[0].parameter.code
 
 
 def value(compiler: Compiler, type_name: str, key: SortKey, place: Place) -> Value:
@@ -120,7 +111,7 @@ def _paths(found: Parameter) -> tuple[str, ...] | None:
 
 def _walk(kind: str, inside: str, path: Sequence[Step], place: str) -> list[str]:
     if not path:
-        return [place + (".reference" if kind == "reference" else _CODES.get(inside, ""))]
+        return [place + (".reference" if inside == "Reference" else _CODES.get(inside, ""))]
     step, rest = path[0], path[1:]
     match step:
         case Field(name, cast):
@@ -138,6 +129,8 @@ def _walk(kind: str, inside: str, path: Sequence[Step], place: str) -> list[str]
             return [found for one in wanted for found in _walk(kind, one.type, rest, f"{place}.{_quoted(one.name)}")]
         case Where(name, text):
             return _walk(kind, inside, rest, f"{place} ? (@.{_quoted(name)} == {_quoted(text)})")
+        case Extended(url):
+            return _walk(kind, inside, rest, f"{place} ? (@.extension.url == {_quoted(url)})")
         case Resolves(name):
             return _walk(kind, inside, rest, f"{place} ? (@.reference starts with {_quoted(name + '/')})")
         case Holds():

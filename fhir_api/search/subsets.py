@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from typing import Any, Final
 
+from fhir_api.definitions.facts import MANDATORY, SUMMARY
 from fhir_api.elements import members
 from fhir_api.reading import read_stored
 from fhir_api.resources import Json, written
@@ -11,36 +12,6 @@ from .control import Control
 
 TAG: Final = {"system": "http://terminology.hl7.org/CodeSystem/v3-ObservationValue", "code": "SUBSETTED"}
 _ALWAYS: Final = ("resourceType", "id", "meta", "implicitRules")
-
-# The elements that R4 marks as summary, and those that must be there; a choice by its base. Source: StructureDefinitions of
-# hl7.fhir.r4.core 4.0.1, `isSummary` and `min` of the elements of the first level.
-SUMMARY: Final = {
-    "Patient": "identifier active name telecom gender birthDate deceased address managingOrganization link",
-    "Encounter": "identifier status class type serviceType subject episodeOfCare participant appointment reasonCode"
-    " reasonReference diagnosis",
-    "Observation": "identifier basedOn partOf status code subject focus encounter effective issued performer value hasMember"
-    " derivedFrom component",
-    "MedicationRequest": "status intent priority doNotPerform reported medication subject authoredOn requester performerType"
-    " instantiatesCanonical instantiatesUri basedOn groupIdentifier",
-    "MedicationDispense": "status medication subject whenPrepared",
-    "MedicationStatement": "identifier basedOn partOf status category medication subject context effective dateAsserted",
-    "DiagnosticReport": "identifier status category code subject encounter effective issued performer resultsInterpreter media",
-    "Condition": "identifier clinicalStatus verificationStatus code bodySite subject encounter onset recordedDate recorder"
-    " asserter",
-    "Practitioner": "identifier active name telecom address gender birthDate",
-    "PractitionerRole": "identifier active period practitioner organization code specialty location telecom",
-    "Organization": "identifier active type name partOf",
-    "Location": "identifier status operationalStatus name description mode type physicalType managingOrganization",
-}
-MANDATORY: Final = {
-    "Encounter": "status class",
-    "Observation": "status code",
-    "MedicationRequest": "status intent medication subject",
-    "MedicationDispense": "status medication",
-    "MedicationStatement": "status medication subject",
-    "DiagnosticReport": "status code",
-    "Condition": "subject",
-}
 
 
 def subset(body: bytes, control: Control) -> bytes:
@@ -56,11 +27,11 @@ def _kept(resource: Json, control: Control) -> Json:
     type_name = resource["resourceType"]
     if control.summary == "data":
         return {name: value for name, value in resource.items() if name not in ("text", "_text")}
-    wanted = {*_ALWAYS, *MANDATORY.get(type_name, "").split()}
+    wanted = {*_ALWAYS, *MANDATORY[type_name]}
     if control.summary == "text":
         wanted.add("text")
     elif control.summary == "true":
-        wanted.update(SUMMARY[type_name].split())
+        wanted.update(SUMMARY[type_name])
     if control.elements:
         wanted.update(_elements(type_name, control.elements))
     return {name: value for name, value in resource.items() if _base(type_name, name) in wanted}

@@ -4,7 +4,7 @@ from fhir_api.keys import constant
 from fhir_api.smart import Access
 
 from .access import within
-from .conditions import Chained, Condition, Had, Link, Sought
+from .conditions import Chained, Condition, Had, Link, Sought, flat
 from .parse import Chain, Criterion, Leaf, Reverse
 from .values import Context
 from .values import condition as of_leaf
@@ -26,4 +26,4 @@ def condition(criterion: Criterion, context: Context, access: Access) -> Conditi
 
 
 def _sought(type_name: str, criterion: Criterion, context: Context, access: Access) -> Sought:
-    return Sought(type_name, (condition(criterion, context, access), *within(access, type_name)))
+    return Sought(type_name, (*flat(condition(criterion, context, access)), *within(access, type_name)))

@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Q
 
 from core.row_security import TableSecurity
-from fhir_api.resources.types import NUMBERS
+from core.tenant_rows import TenantRow
 
 
 class Method(models.IntegerChoices):
@@ -22,7 +22,7 @@ class Method(models.IntegerChoices):
     DELETE = 4
 
 
-class Resource(models.Model):
+class Resource(TenantRow):
     """The current version of a resource; `body` is what a read answers, byte for byte. A deleted one has none.
 
     `target_key` is the hash of `Type/id` by which references find it. `sort_date` is the clinical date (or the creation's)
@@ -48,7 +48,7 @@ class Resource(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["tenant_id", "type", "fhir_id"], name="fhir_api_resource_one"),
-            models.CheckConstraint(condition=Q(type__in=list(NUMBERS.values())), name="fhir_api_resource_type_known"),
+            models.CheckConstraint(condition=Q(type__gte=1), name="fhir_api_resource_type_known"),
             models.CheckConstraint(
                 condition=Q(deleted=True, body__isnull=True, method=Method.DELETE)
                 | Q(deleted=False, body__isnull=False) & ~Q(method=Method.DELETE),
@@ -69,7 +69,7 @@ class Resource(models.Model):
         return f"resource {self.id}"
 
 
-class ResourceVersion(models.Model):
+class ResourceVersion(TenantRow):
     """A superseded version; creating a resource writes none. Never updated; a deletion that was undone has no body.
 
     Personal data: as `Resource`.
@@ -96,7 +96,7 @@ class ResourceVersion(models.Model):
         return f"version {self.version} of {self.fhir_id}"
 
 
-class Entry(models.Model):
+class Entry(TenantRow):
     """Base of what resources are found by: whose it is, and which resource (its row) it leads to."""
 
     tenant_id = models.UUIDField()

@@ -18,7 +18,7 @@ _OF_ONE: Final = "tenant_id = $1 AND type = $2 AND fhir_id = $3"
 _CURRENT = Statement.of(f"SELECT {_COLUMNS} FROM fhir_api_resource WHERE {_OF_ONE}")
 _NAMED = Statement.of(NAMED)
 _LAST = Statement.of(
-    "SELECT coalesce(r.body, (SELECT v.body FROM fhir_api_resourceversion v WHERE v.tenant_id = r.tenant_id"
+    "SELECT coalesce(r.body, (SELECT v.body FROM fhir_api_resourceversion v WHERE v.tenant_id = $1"
     " AND v.type = r.type AND v.fhir_id = r.fhir_id AND v.version = r.version - 1))"
     f" FROM fhir_api_resource r WHERE {_OF_ONE}"
 )

@@ -16,7 +16,7 @@ _ID = b'"id":'  # in JSON without spaces an unescaped quote, so the name of a me
 
 
 def validate(resource: dict[str, Any]) -> list[Issue]:
-    """Find what is wrong with a resource of one of the twelve types; nothing where it is valid.
+    """Find what is wrong with a resource of one of the registered types; nothing where it is valid.
 
     Numbers with a point are `Decimal`. References of a transaction are resolved before. The words of an issue name elements and rules,
     never values. Source: R4 validation.html.

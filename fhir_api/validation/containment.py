@@ -1,4 +1,4 @@
-"""Contained resources: those of the twelve types by their own definition, others leniently. Source: R4 references.html#contained."""
+"""Contained resources: those of the registered types by their own definition, others leniently. Source: R4 references.html#contained."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache

@@ -1,6 +1,6 @@
 """Days of the real calendar, and the order of dates that are only partly known. Source: R4 datatypes.html#dateTime."""
 
-from calendar import monthrange
+from calendar import isleap, monthrange
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -16,22 +16,27 @@ def is_real(text: str) -> bool:
 
 
 def is_certainly_after(first: str, second: str) -> bool:
-    """Whether the first is after the second, however their unknown parts are filled. Both are of valid form and real."""
+    """Whether the first is after the second, however their unknown parts are filled. Both are of valid form and real.
+
+    What FHIRPath cannot order is not: 2012 and 2012-01, either way. A date without a zone may be of any.
+    Source: R4 constraint per-1; FHIRPath, section on comparison.
+    """
     if len(first) > _DAY and len(second) > _DAY:
         return _moment(first) > _moment(second)
-    known = min(len(first), len(second), _DAY)
     if len(first) <= _DAY and len(second) <= _DAY:
+        known = min(len(first), len(second))
         return first[:known] > second[:known]
-    if known < _DAY:  # a month or a year beside a moment: only what lies beyond a day's doubt is certain
-        return first[:known] > second[:known] and not _is_on_the_edge(first if len(first) > _DAY else second)
     if len(first) > _DAY:
-        return _moment(first) - _midnight(second) >= timedelta(days=1) + _LATEST
+        return _moment(first) - _midnight(second) >= _length(second) + _LATEST
     return _midnight(first) - _moment(second) > _EARLIEST
 
 
-def _is_on_the_edge(text: str) -> bool:
-    """Whether a moment lies so near the end of its month that its zone decides the month."""
-    return not "02" < text[8:10] < _SHORTEST_MONTH
+def _length(text: str) -> timedelta:
+    """How long a year, month or day is."""
+    if len(text) == _DAY:
+        return timedelta(days=1)
+    year, month = int(text[:4]), int(text[5:7] or 0)
+    return timedelta(days=monthrange(year, month)[1] if month else 365 + isleap(year))
 
 
 def _moment(text: str) -> datetime:
@@ -40,7 +45,8 @@ def _moment(text: str) -> datetime:
 
 
 def _midnight(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    """The beginning of a year, month or day."""
+    return datetime.fromisoformat(text + "0001-01-01"[len(text) :]).replace(tzinfo=UTC)
 
 
 __all__ = ["is_certainly_after", "is_real"]

@@ -25,9 +25,17 @@ def definitions() -> dict[str, Any]:
 
 
 @cache
-def choices() -> dict[str, tuple[str, str]]:
-    """Element and type behind a name of a choice: `valueQuantity` is `value` as Quantity."""
-    return {name: (stem, kind) for name, (stem, kind) in schema()["choices"].items()}
+def choices(owner: str) -> dict[str, str]:
+    """The element behind each name of a choice in a definition: `valueQuantity` is `value`."""
+    stems: dict[str, list[str]] = schema()["choices"].get(owner, {})
+    return {stem + kind[0].upper() + kind[1:]: stem for stem, kinds in stems.items() for kind in kinds}
+
+
+@cache
+def extensions() -> dict[str, frozenset[str]]:
+    """By the URL of an extension that search parameters name, the members that its value may be in."""
+    found: dict[str, list[str]] = orjson.loads(_FILE.with_name("extensions.json").read_bytes())
+    return {url: frozenset(f"value{kind[0].upper()}{kind[1:]}" for kind in kinds) for url, kinds in found.items()}
 
 
 @cache
@@ -46,4 +54,4 @@ def validator(type_name: str) -> jsonschema_rs.Draft202012Validator:
     )
 
 
-__all__ = ["choices", "definitions", "resource_types", "schema", "validator"]
+__all__ = ["choices", "definitions", "extensions", "resource_types", "schema", "validator"]

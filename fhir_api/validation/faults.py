@@ -5,9 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from fhir_api import elements
 from fhir_api.outcomes import Issue
-
-from .definitions import choices
 
 Path = tuple[str | int, ...]
 # Issue types of R4 valueset-issue-type.
@@ -41,16 +40,16 @@ def broken(rule: str, diagnostics: str, *path: str | int) -> Fault:
 
 def expression(root: str, path: Iterable[str | int]) -> str:
     """The FHIRPath of an element; ends above a name that no element could have. Source: R4 operationoutcome.html."""
-    found = [root]
+    found, kind = [root], root
     for one in path:
         if isinstance(one, int):
             found.append(f"[{one}]")
         elif not is_name(one):
             break
         else:
-            name = one.removeprefix("_")
-            stem, kind = choices().get(name, (name, ""))
-            found.append(f".{stem}.ofType({kind})" if kind else f".{stem}")
+            element = elements.member(kind, one.removeprefix("_"))
+            found.append(f".{element.choice}.ofType({element.type})" if element.choice else f".{element.name}")
+            kind = element.type
     return "".join(found)
 
 

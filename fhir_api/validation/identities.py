@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 
 def repeated(resource: Json) -> Iterator[Fault]:
-    """The ids that another element has; a contained resource of the twelve types has ids of its own."""
+    """The ids that another element has; a contained resource of the registered types has ids of its own."""
     yield from _repeated({name: value for name, value in resource.items() if name != "contained"})
     for place, one in enumerate(resource.get("contained", ())):
         if one["resourceType"] in NUMBERS:

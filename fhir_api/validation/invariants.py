@@ -1,4 +1,4 @@
-"""Invariants that compare values; each is a function of an element and its surroundings. Source: R4, named by their keys."""
+"""Invariants that compare values, and units; each is a function of an element and its surroundings. Source: R4, named by their keys."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
-from . import dates
-from .definitions import choices
-from .faults import VALUE, Fault, broken
+from . import dates, ucum
+from .definitions import choices, extensions
+from .faults import CODE_INVALID, VALUE, Fault, broken, listed
 from .rules import BY_CODE
 
 Json = dict[str, Any]
@@ -16,8 +16,9 @@ _LITERAL: Final = re.compile(
     r"(?:https?://[^?#\s]+/)?([A-Z][A-Za-z]{1,63})/[A-Za-z0-9.\-]{1,64}(?:/_history/[A-Za-z0-9.\-]{1,64})?"
 )
 _VALUES: Final = frozenset(
-    member for name, (stem, _) in choices().items() if stem == "value" for member in (name, f"_{name}")
+    member for name, stem in choices("Extension").items() if stem == "value" for member in (name, f"_{name}")
 )
+_FOUND_BY: Final = extensions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,16 @@ _NONE: Final[tuple[Fault, ...]] = ()
 def _extension(value: Json, _: Surroundings) -> Sequence[Fault]:
     has_value = not _VALUES.isdisjoint(value)
     return (broken("ext-1", BY_CODE["ext-1"]),) if has_value == ("extension" in value) else _NONE
+
+
+def _extension_value(value: Json, _: Surroundings) -> Sequence[Fault]:
+    """The value of an extension of HL7's that a search parameter reads: of a type that such a parameter can find."""
+    wanted = _FOUND_BY.get(value["url"])
+    if wanted is None:
+        return _NONE
+    others = [name for name in value if name.removeprefix("_") in _VALUES - wanted]
+    words = f"The value of this extension is in {listed(sorted(wanted))}."
+    return tuple(Fault(VALUE, words, (name,)) for name in others)
 
 
 def _period(value: Json, _: Surroundings) -> Sequence[Fault]:
@@ -69,6 +80,21 @@ def _unit(quantity: Json) -> tuple[Any, ...]:
     if "code" in quantity:
         return (quantity.get("system"), quantity["code"])
     return (quantity.get("unit"),)
+
+
+def _quantity(value: Json, _: Surroundings) -> Sequence[Fault]:
+    """The code of a unit of UCUM. Source: R4 datatypes.html#Quantity."""
+    if value.get("system") != ucum.SYSTEM or "code" not in value or ucum.is_code(value["code"]):
+        return _NONE
+    return (Fault(CODE_INVALID, "The code is not one of UCUM.", ("code",)),)
+
+
+def _participant(value: Json, surroundings: Surroundings) -> Sequence[Fault]:
+    """Of a member whose type cannot be told, nothing is said."""
+    member = value.get("member", {})
+    kind = surroundings.type_of(member.get("reference", "")) or member.get("type", "")
+    breaks = "onBehalfOf" in value and kind not in ("", "Practitioner")
+    return (broken("ctm-1", BY_CODE["ctm-1"], "onBehalfOf"),) if breaks else _NONE
 
 
 def _component(value: Json, _: Surroundings) -> Sequence[Fault]:
@@ -103,7 +129,9 @@ def _type_named(reference: str) -> str:
 
 
 CHECKS: Final[dict[str, tuple[Check, ...]]] = {
-    "Extension": (_extension,),
+    **dict.fromkeys(("Age", "Count", "Distance", "Duration", "Quantity"), (_quantity,)),
+    "CareTeam.participant": (_participant,),
+    "Extension": (_extension, _extension_value),
     "MedicationDispense": (_handed_over,),
     "Observation": (_component,),
     "Period": (_period,),

@@ -60,7 +60,7 @@ def _plan(type_name: str) -> _Plan:
     """The plan of a definition of the schema. Types contain each other, so that a plan asks for another when it is run."""
     properties: dict[str, Any] = definitions()[type_name]["properties"]
     steps = {name: step for name, schema in properties.items() if (step := _step(type_name, name, schema)) is not None}
-    stems = {name: choices()[name][0] for name in properties if name in choices()}
+    stems = choices(type_name)
     checks = CHECKS.get(type_name, ())
     return _Plan(steps, (_only_one(stems), *checks) if stems else checks, frozenset(steps))
 

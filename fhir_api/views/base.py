@@ -63,7 +63,7 @@ def writing(summary: str, *, body_limit: int = LIMIT_BYTES) -> Operation:
 def check_type(type_name: str) -> str:
     """Pass a type on.
 
-    :raises UnknownType: it is not one of the twelve.
+    :raises UnknownType: it is not registered.
     """
     if type_name not in NUMBERS:
         raise UnknownType(f"The types are {', '.join(NUMBERS)}.", issue_type="not-supported")
@@ -131,12 +131,17 @@ class FhirViewSet(ApiViewSet):
         """Read one write from the request, carry it out in one transaction and answer it."""
         return self.write(lambda command: self._perform(command, make()))
 
-    def _perform(self, command: Command, write: Write) -> HttpResponse:
+    def carried_out(self, command: Command, write: Write) -> Written:
+        """Carry a write out, as far as the caller's rights reach, and record what it shows of others."""
         self.access.demand(write.type, LETTERS[write.method])
         (written,) = perform(command.actor, [write], at=command.at)
         if written.status == 201:
             self.access.demand(write.type, smart.CREATE)
         self.note(command.actor, *records_of(write, written))
+        return written
+
+    def _perform(self, command: Command, write: Write) -> HttpResponse:
+        written = self.carried_out(command, write)
         sent = written.status == 201 or write.method is Method.PUT  # what the caller wrote himself tells him nothing
         return answers.of_write(self.request, written, shown=sent or self.reads(write.type))
 
@@ -161,8 +166,9 @@ class FhirViewSet(ApiViewSet):
             if replay.context["rights"] != self._rights():
                 raise KeyReused("The key was used with other rights, and its answer holds what was read with them.")
             self.note(actor, *(Access(*kept) for kept in replay.context["reads"]))
+        headers = {**replay.headers, "Idempotency-Replayed": "true"}
         return answers.respond(
-            replay.content, status=replay.status, headers={**replay.headers, "Idempotency-Replayed": "true"}
+            replay.content, negotiation.answered_type(self.request), status=replay.status, headers=headers
         )
 
     # -- reading ------------------------------------------------------------------------------------------------------
@@ -178,13 +184,13 @@ class FhirViewSet(ApiViewSet):
             actor, rows = self.read(lambda tenant_id: calls(tenant_id, self.access))
         return actor, rows
 
-    def version(self, call: Callable[[UUID], Call], read: Access) -> HttpResponse:
-        """Answer one version of a resource: 200, 304 or 410; 404 where there is none."""
+    def version(self, call: Callable[[UUID], Call], read: Access, part: Part = None) -> HttpResponse:
+        """Answer one version of a resource, or what `part` leaves of it: 200, 304 or 410; 404 where there is none."""
         parts: list[Part] = []
 
         def calls(tenant_id: UUID) -> tuple[Call, ...]:
             found = call(tenant_id)
-            parts.append(part_of(self.request, read.type))
+            parts.append(part or part_of(self.request, read.type))
             if not self.subject.patient:
                 return (found,)
             return (found, last_body_call(tenant_id, read.type, read.fhir_id))

@@ -18,10 +18,10 @@ from fhir_api.bundles.links import Conditional
 from fhir_api.bundles.reads import answer_of, check
 from fhir_api.bundles.retries import begun_again
 from fhir_api.bundles.transactions import transact
+from fhir_api.definitions.facts import PATIENTS_TYPES
 from fhir_api.intentions import Write, Written
-from fhir_api.reading import read_body, read_stored
-from fhir_api.resources import pretty
-from fhir_api.resources.types import NUMBERS, PATIENTS_TYPES
+from fhir_api.reading import read_body
+from fhir_api.resources.types import NUMBERS
 
 from .base import LETTERS, records_of, writing
 from .searches import SearchViewSet
@@ -58,7 +58,7 @@ class BundleViewSet(SearchViewSet):
         carry_out = transact if kind == "transaction" else run_batch
         face = _RequestFace(self, request, command.actor)
         content = bundle(kind, carry_out(command.actor, listed(sent), face, at=command.at))
-        return answers.respond(pretty(read_stored(content)) if negotiation.is_pretty(request) else content)
+        return answers.of_bytes(request, content)
 
     @property
     def refusal(self) -> Forbidden | None:

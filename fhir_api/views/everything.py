@@ -56,18 +56,11 @@ class EverythingViewSet(SearchViewSet):
             asked = self._asked(name_of(whose), _pairs(self.request))
             return run_everything(asked, whose, self._trip, partial(self._note, read))
         except (NoSuchResource, Gone) as refusal:
-            self._absent(read, refusal)
+            self.note_absent(read, refusal)
             raise
         except PlatformError:
             self._trip(())  # first say who may not ask at all
             raise
-
-    def _absent(self, read: Access, refusal: PlatformError) -> None:
-        """Write the record of a question about a patient who is not there."""
-        outcome = 410 if isinstance(refusal, Gone) else 404
-        gone = (read.fhir_id,) if outcome == 410 and read.type == "Patient" else ()
-        actor = self._actor or self.read(lambda _: ())[0]
-        self.note(actor, Access(read.interaction, read.type, read.fhir_id, patients=gone, outcome=outcome))
 
 
 def _pairs(request: HttpRequest) -> list[Pair]:

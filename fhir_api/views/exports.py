@@ -20,11 +20,15 @@ from fhir_api import answers, negotiation, smart
 from fhir_api.access.records import Access
 from fhir_api.exports import files, reading, states
 from fhir_api.exports.actions import NoSuchExport, cancel_export, locked_export, request_export
-from fhir_api.exports.asking import LONGEST_QUERY, AsyncRequired, InvalidExport, Pair, Wish, pairs_of, read_wish
+from fhir_api.exports.asking import LONGEST_QUERY, Wish, address_pairs, pairs_of, read_wish
+from fhir_api.exports.filters import types_of
+from fhir_api.exports.refusals import AsyncRequired, InvalidExport
 from fhir_api.reading import read_body
-from fhir_api.search.parse import read_pairs
+from fhir_api.search.parse import Pair
+from fhir_api.store import NoSuchResource
 
 from .base import FEATURE, READ_SCOPE, FhirViewSet
+from .instances import check_name
 
 NDJSON: Final = "application/fhir+ndjson"
 BULK_FEATURE: Final = "bulk_export"
@@ -69,11 +73,15 @@ class _ExportViewSet(FhirViewSet):
 
 
 class ExportViewSet(_ExportViewSet):
-    """Kick-off, of all types and of patients' records."""
+    """Kick-off, of all types, of patients' records and of those of a group's members."""
 
     operations = {
         name: Operation(scope=READ_SCOPE, summary=summary, feature=FEATURE, policy="bulk", status=202)
-        for name, summary in (("system", "Export the record"), ("patients", "Export the records of patients"))
+        for name, summary in (
+            ("system", "Export the record"),
+            ("patients", "Export the records of patients"),
+            ("group", "Export the records of a group's members"),
+        )
     }
 
     def system(self, request: HttpRequest) -> HttpResponse:
@@ -84,37 +92,53 @@ class ExportViewSet(_ExportViewSet):
         """Export what belongs to patients' records."""
         return self._begin(states.PATIENT)
 
-    def _begin(self, level: str) -> HttpResponse:
+    def group(self, request: HttpRequest, fhir_id: str) -> HttpResponse:
+        """Export what belongs to the records of a group's members; that the group is absent is an answer about the record."""
+        check_name("Group", fhir_id)
+        try:
+            return self._begin(states.GROUP, fhir_id)
+        except (NoSuchResource, Gone) as refusal:
+            outcome = 410 if isinstance(refusal, Gone) else 404
+            self.note(self._entered, Access("export", "Group", fhir_id, outcome=outcome))
+            raise
+
+    def _begin(self, level: str, group: str = "") -> HttpResponse:
         if self.request.method == "HEAD":
             raise MethodNotAllowed(headers={"Allow": "GET, POST"})
-        return self.write(lambda command: self._request(command, level))
+        return self.write(lambda command: self._request(command, level, group))
 
-    def _request(self, command: Command, level: str) -> HttpResponse:
+    def _request(self, command: Command, level: str, group: str) -> HttpResponse:
         if BULK_FEATURE not in command.actor.features:
             raise FeatureNotEnabled(f"The feature {BULK_FEATURE} is not enabled.", feature=BULK_FEATURE)
         if not negotiation.is_async(self.request):
             raise AsyncRequired("Send Prefer: respond-async.", issue_type="required")
-        wish = read_wish(level, self._pairs(), lenient=negotiation.is_lenient(self.request))
+        if group:
+            self.access.demand("Group", smart.READ)
+        wish = read_wish(level, self._pairs(), lenient=negotiation.is_lenient(self.request), group=group)
         job = request_export(
-            actor=command.actor, wish=wish, types=self._allowed(wish), request_url=self._url(), at=command.at
+            actor=command.actor,
+            wish=wish,
+            types=self._allowed(wish),
+            access=self.access,
+            request_url=self._url(group),
+            at=command.at,
         )
         headers = {"Content-Location": f"{settings.FHIR_BASE_URL}/_export/{job.id}"}
         return answers.respond(b"", status=202, headers=headers)
 
     def _pairs(self) -> list[Pair]:
         """The parameters of the address and, of a POST, of its Parameters too."""
-        pairs = read_pairs(self.request.META.get("QUERY_STRING", ""))
+        pairs = address_pairs(self.request.META.get("QUERY_STRING", ""))
         if self.request.method == "POST" and self.request.body:
             negotiation.check_content_type(self.request)
             pairs += pairs_of(read_body(self.request.body, None))
         return pairs
 
     def _allowed(self, wish: Wish) -> tuple[str, ...]:
-        """The types that the caller may read and search; each that was named has to be one of them."""
-        if wish.named:
-            for name in wish.types:
-                self.access.demand(name, smart.READ)
-                self.access.demand(name, smart.SEARCH)
+        """The types that the caller may read and search; each that was named has to be one of them, if by a filter only."""
+        for name in wish.types if wish.named else types_of(wish.filters):
+            self.access.demand(name, smart.READ)
+            self.access.demand(name, smart.SEARCH)
         found = tuple(
             name for name in wish.types if self.access.allows(name, smart.READ) and self.access.may_search(name)
         )
@@ -122,12 +146,12 @@ class ExportViewSet(_ExportViewSet):
             self.access.demand(wish.types[0], smart.READ + smart.SEARCH)
         return found
 
-    def _url(self) -> str:
+    def _url(self, group: str) -> str:
         query = self.request.META.get("QUERY_STRING", "")
         if len(query) > LONGEST_QUERY:
             raise InvalidExport("The query string is too long; send Parameters by POST.", issue_type="too-long")
-        path = "/$export" if self.action == "system" else "/Patient/$export"
-        return f"{settings.FHIR_BASE_URL}{path}{'?' if query else ''}{query}"
+        path = {"system": "", "patients": "/Patient", "group": f"/Group/{group}"}[self.action]
+        return f"{settings.FHIR_BASE_URL}{path}/$export{'?' if query else ''}{query}"
 
 
 class ExportJobViewSet(_ExportViewSet):

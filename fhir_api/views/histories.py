@@ -219,7 +219,7 @@ def _types(access: smart.Access) -> tuple[str, ...] | None:
     readable = access.types(smart.SEARCH)
     if not access.patient:
         return readable
-    return tuple(name for name in compartments.TYPES if readable is None or name in readable)
+    return tuple(name for name in compartments.CONFINED if readable is None or name in readable)
 
 
 def _count(text: str | None) -> int:

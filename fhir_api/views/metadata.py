@@ -53,11 +53,13 @@ _OF_SERVER = (
     "scopes_supported",
     "code_challenge_methods_supported",
     "token_endpoint_auth_methods_supported",
+    "token_endpoint_auth_signing_alg_values_supported",
 )
 _CAPABILITIES = (
     "launch-standalone",
     "client-public",
     "client-confidential-symmetric",
+    "client-confidential-asymmetric",
     "sso-openid-connect",
     "context-standalone-patient",
     "permission-offline",
@@ -72,7 +74,7 @@ _SCOPES = ("launch/patient", "patient/*.cruds", "user/*.cruds", "system/*.cruds"
 
 def _tagged(request: HttpRequest, document: Json) -> HttpResponse:
     tag = f'W/"{hashlib.sha256(written(document)).hexdigest()[:32]}"'
-    headers = {"ETag": tag, "Cache-Control": _MAX_AGE, "Access-Control-Allow-Origin": "*"}
+    headers = {"ETag": tag, "Cache-Control": _MAX_AGE, "Access-Control-Allow-Origin": "*", "Vary": "Accept"}
     if is_unchanged(request, tag=tag, modified_seconds=2**40):
         return answers.respond(b"", status=304, headers=headers)
     return answers.of_resource(request, document, headers=headers)

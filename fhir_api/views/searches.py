@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 
 from core import clock
 from core.actor import Actor
-from core.errors import PlatformError
+from core.errors import Gone, PlatformError
 from core.pipeline import Call, Rows
 from fhir_api import answers, negotiation, smart
 from fhir_api.access.patients import patients_of
@@ -59,7 +59,7 @@ class SearchViewSet(FhirViewSet):
             if type_name:
                 check_type(type_name)
                 self._within.demand(type_name, smart.SEARCH)
-            asked = self._asked(type_name, _pairs(self.request))
+            asked = self._asked(type_name, pairs_of(self.request))
             return run_search(asked, self._trip, partial(self._note, Access("search", type_name)))
         except PlatformError:
             self._trip(())  # first say who may not ask at all
@@ -71,6 +71,13 @@ class SearchViewSet(FhirViewSet):
         read.patients = sorted({*answered, *asked})
         read.parameters, read.count = names, len(found)
         self.note(self._actor or self.read(lambda _: ())[0], read)
+
+    def note_absent(self, read: Access, refusal: PlatformError) -> None:
+        """Write the record of a question about a patient, or another resource, that is not there."""
+        outcome = 410 if isinstance(refusal, Gone) else 404
+        gone = (read.fhir_id,) if outcome == 410 and read.type == "Patient" else ()
+        actor = self._actor or self.read(lambda _: ())[0]
+        self.note(actor, Access(read.interaction, read.type, read.fhir_id, patients=gone, outcome=outcome))
 
     def _asked(self, name: str, pairs: Sequence[Pair]) -> Ask:
         return Ask(
@@ -89,7 +96,7 @@ class SearchViewSet(FhirViewSet):
         return rows
 
 
-def _pairs(request: HttpRequest) -> list[Pair]:
+def pairs_of(request: HttpRequest) -> list[Pair]:
     """The parameters of the address and, of a POST, of its form too.
 
     :raises UnsupportedMediaType: the body is no form.

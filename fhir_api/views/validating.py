@@ -1,6 +1,6 @@
 """`$validate`: what the server would say of a resource, without keeping it. Source: R4 resource-operation-validate.html."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from fhir_api.intentions import ReferenceNotFound, StillReferenced, Subsetted
 from fhir_api.outcomes import ERROR, INFORMATION, Issue, outcome
 from fhir_api.reading import WrongType, read_body
 from fhir_api.resources import Json
-from fhir_api.validation import validate
+from fhir_api.validation import validate, vital_signs
 from fhir_api.writes import is_subsetted
 from organizations.public import policies_call, policies_of
 
@@ -51,19 +51,33 @@ class ValidateViewSet(FhirViewSet):
     """The operation on the system, a type and an instance; the body is the resource or Parameters that hold it."""
 
     operations = {"validate": reading("Validate a resource")}
+    _policies: Mapping[str, Any]
 
     def validate(self, request: HttpRequest, type_name: str = "", fhir_id: str = "") -> HttpResponse:
         """Answer every broken rule as an issue; 200 whether there are any or not."""
-        self.read(lambda _: ())
+        _, (rows,) = self.read(lambda tenant_id: [policies_call(tenant_id)])
+        self._policies = policies_of(rows)
         question = _read(request, type_name, fhir_id)
         issues = _of_profiles(question)
         if question.resource is not None:
             issues += _of_content(question, question.resource)
+            issues += self._of_vital_signs(question, question.resource) if not issues else []
         if not any(issue.severity in (ERROR, "fatal") for issue in issues):
             issues += self._of_deletion(question) if question.resource is None else self._of_references(question)
         text = "The resource may be deleted." if question.resource is None else "The resource is valid."
         told = issues or [Issue("informational", text, severity=INFORMATION)]
         return answers.of_resource(request, outcome(told, request_id=getattr(request, "request_id", "")))
+
+    def _of_vital_signs(self, question: _Question, resource: Json) -> list[Issue]:
+        """What breaks the profiles that are asked for, and as the tenant's policy says those that the resource names."""
+        asked = [vital_signs.profile_of(profile) for profile, _ in question.profiles]
+        policy, named = self._policies["fhir_vital_signs"], vital_signs.profiles_of(resource)
+        strict = dict.fromkeys([*filter(None, asked), *(named if policy == "check" else ())])
+        issues = vital_signs.judge(resource, strict)
+        if policy == "warn":
+            others = [one for one in named if one not in strict]
+            issues += [issue.warning() for issue in vital_signs.judge(resource, others)]
+        return issues
 
     def _of_references(self, question: _Question) -> list[Issue]:
         """What the write would be refused for; of types that the caller may not read nothing is told."""
@@ -75,11 +89,9 @@ class ValidateViewSet(FhirViewSet):
         if not wanted:
             return []
         patient = self.access.patient
-        _, (policies, rows) = self.read(
-            lambda tenant_id: [policies_call(tenant_id), integrity.present_call(tenant_id, wanted, patient=patient)]
-        )
+        _, (rows,) = self.read(lambda tenant_id: [integrity.present_call(tenant_id, wanted, patient=patient)])
         try:
-            if policies_of(policies)["fhir_reference_integrity"] != "none":
+            if self._policies["fhir_reference_integrity"] != "none":
                 integrity.check_present(rows, wanted)
         except ReferenceNotFound as refusal:
             return list(issues_of(refusal))
@@ -93,11 +105,9 @@ class ValidateViewSet(FhirViewSet):
                 Issue("not-supported", "The mode delete is not for one patient's token.", details="unsupported_mode")
             ]
         name = question.type, question.fhir_id
-        _, (policies, rows) = self.read(
-            lambda tenant_id: [policies_call(tenant_id), integrity.referrers_call(tenant_id, [name])]
-        )
+        _, (rows,) = self.read(lambda tenant_id: [integrity.referrers_call(tenant_id, [name])])
         try:
-            if policies_of(policies)["fhir_reference_integrity"] != "none":
+            if self._policies["fhir_reference_integrity"] != "none":
                 integrity.check_unreferenced(rows, "", named=self.access == smart.UNNARROWED)
         except StillReferenced as refusal:
             return list(issues_of(refusal))
@@ -173,11 +183,12 @@ def _resource(given: Sequence[Json]) -> Json | None:
 def _of_profiles(question: _Question) -> list[Issue]:
     """The profiles that cannot be validated against; to pass over one would call valid what nobody has looked at."""
     known = f"{_DEFINITIONS}{question.type}"
-    text = f"The only profile of a {question.type} here is {known}."
+    is_measured = question.type == "Observation" and question.resource is not None
+    text = f"The only profile of a {question.type} here is {known}{', beside those of vital signs' if is_measured else ''}."
     return [
         Issue("not-supported", text, place, "unsupported_profile")
         for profile, place in question.profiles
-        if profile not in (known, f"{known}|4.0.1")
+        if profile not in (known, f"{known}|4.0.1") and not (is_measured and vital_signs.profile_of(profile))
     ]
 
 

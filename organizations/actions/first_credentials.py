@@ -8,6 +8,7 @@ from core.actor import Actor, system_actor
 from core.db import needs_transaction, tenant_context
 from organizations.models import ProvisioningStep, ServiceAccount, Tenant
 from organizations.oauth import clients
+from organizations.oauth.client_keys import ClientKeys
 from organizations.roles import PLATFORM_ROLES, SUPPLIER_ADMIN
 
 from .keys import create_key
@@ -18,7 +19,7 @@ SERVICE_ROLE = "integration_service"
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """An OAuth client with its secret, which is shown only once."""
+    """An OAuth client with its secret, which is shown only once; "" for a client with keys."""
 
     client_id: str
     client_secret: str
@@ -49,18 +50,31 @@ def first_client(*, tenant: Tenant, at: datetime) -> Client | None:
 
 @needs_transaction
 def new_client(
-    *, actor: Actor, tenant: Tenant, name: str, at: datetime, scopes: list[str] | None = None, approved: bool = True
+    *,
+    actor: Actor,
+    tenant: Tenant,
+    name: str,
+    at: datetime,
+    scopes: list[str] | None = None,
+    keys: ClientKeys | None = None,
+    approved: bool = True,
 ) -> Client:
     """Create a machine client with a service account that is a member of the tenant.
 
     :param scopes: the scopes it may ask for; None allows all scopes of its role.
+    :param keys: with which the client signs in place of a secret.
     :raises UngrantableScope: a scope is unknown, or cannot be given to a machine.
     """
     account = ServiceAccount.objects.create(name=name, partner=tenant.slug, tenant=tenant, created_at=at)
     with tenant_context(tenant.id):
         add_service(actor=actor, account=account, terms=Terms(roles=(SERVICE_ROLE,)), at=at)
     client, secret = clients.register_machine(
-        name=name, service_account=account, tenant=tenant, allowed_scopes=scopes or PLATFORM_ROLES[SERVICE_ROLE], at=at
+        name=name,
+        service_account=account,
+        tenant=tenant,
+        allowed_scopes=scopes or PLATFORM_ROLES[SERVICE_ROLE],
+        keys=keys,
+        at=at,
     )
     if approved:
         clients.approve(client, by=None, at=at)

@@ -148,10 +148,10 @@ def _check_parent(actor: Actor, row: Location, parent_id: UUID) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"locations {actor.tenant_id}"])
     if not locations.reachable(actor).filter(id=parent_id).exists():
         raise _invalid("parent_id", "does_not_exist", "No such location.")
-    ancestors = path(locations.LOCATIONS, parent_id)
+    ancestors = path(locations.LOCATIONS, parent_id, tenant_id=actor.tenant_id)
     if row.id in ancestors:
         raise LocationCycle
-    if len(ancestors) + height(locations.LOCATIONS, row.id) > MAX_DEPTH:
+    if len(ancestors) + height(locations.LOCATIONS, row.id, tenant_id=actor.tenant_id) > MAX_DEPTH:
         raise LocationTooDeep
 
 

@@ -22,7 +22,8 @@ from organizations.plans import Period
 
 # If the period that contains `at` began after the stored one, the stored count is outdated.
 _START = (
-    "CASE period WHEN 'month' THEN %(month)s::timestamptz WHEN 'day' THEN %(day)s::timestamptz ELSE period_started END"
+    "CASE WHEN period = 'month' THEN %(month)s::timestamptz WHEN period = 'day' THEN %(day)s::timestamptz"
+    " ELSE period_started END"
 )
 _COUNTED = f"CASE WHEN period_started < {_START} THEN 0 ELSE used END"
 

@@ -1,6 +1,7 @@
 """Expiry of API keys and memberships, and the announcement of keys that expire soon."""
 
 from datetime import datetime, timedelta
+from typing import TypeVar
 from uuid import UUID
 
 from django.db import transaction
@@ -9,6 +10,7 @@ from django.db.models import QuerySet
 from core.actor import system_actor
 from core.clock import rfc3339
 from core.db import tenant_context
+from core.lanes import in_turn
 from ledger import public as ledger
 from organizations.events import ApiKeyExpiring, MembershipExpired
 from organizations.models import LIVE, ApiKey, Membership
@@ -16,6 +18,8 @@ from organizations.plans import USERS
 
 from .keys import end_unused_membership
 from .quotas import release_quota
+
+Row = TypeVar("Row", ApiKey, Membership)
 
 NOTICE = timedelta(days=14)
 BATCH = 200
@@ -45,7 +49,7 @@ def announce_keys(*, at: datetime) -> int:
     count = 0
     for tenant_id, key_id in _due(soon):
         with tenant_context(tenant_id):
-            if not soon.filter(pk=key_id).update(expiring_told_at=at):
+            if not soon.filter(tenant_id=tenant_id, pk=key_id).update(expiring_told_at=at):
                 continue
             key = ApiKey.objects.get(pk=key_id)
             fact = ApiKeyExpiring(key_id=key.key_id, expires_at=rfc3339(key.expires_at))
@@ -77,6 +81,10 @@ def expire_memberships(*, at: datetime) -> int:
     return count
 
 
-def _due(rows: QuerySet[ApiKey] | QuerySet[Membership]) -> list[tuple[UUID, UUID]]:
-    with transaction.atomic():
-        return list(rows.order_by("id").values_list("tenant_id", "id")[:BATCH])
+def _due(rows: QuerySet[Row]) -> list[tuple[UUID, UUID]]:
+    """Read a batch of each lane."""
+    found: list[tuple[UUID, UUID]] = []
+    for lane in in_turn(rows.model.__name__):
+        with transaction.atomic():
+            found += lane.filter(rows).order_by("id").values_list("tenant_id", "id")[:BATCH]
+    return found

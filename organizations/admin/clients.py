@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
 from organizations.models import OAuthApplication
-from organizations.oauth import clients
+from organizations.oauth import client_keys, clients
 from organizations.staff import columns
 from organizations.staff.buttons import Button, ButtonClick
 from organizations.staff.columns import column
@@ -66,9 +66,10 @@ class ClientAdmin(StaffAdmin):
             "Rights",
             {"fields": ("all_scopes", "tenant", "service_account", "redirect_uris", "post_logout_redirect_uris")},
         ),
+        ("Keys in place of a secret", {"fields": ("keys",)}),
         ("History", {"fields": ("approved_at", "approver", "created", "updated")}),
     )
-    readonly_fields = ("approval", "all_scopes", "approver", "created", "updated")
+    readonly_fields = ("approval", "all_scopes", "keys", "approver", "created", "updated")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[OAuthApplication]:
         """Read everything but the digest of the secret."""
@@ -84,6 +85,11 @@ class ClientAdmin(StaffAdmin):
     def all_scopes(self, row: OAuthApplication) -> str:
         """All scopes that the client can be granted."""
         return columns.words(row.allowed_scopes)
+
+    @column(description="Keys")
+    def keys(self, row: OAuthApplication) -> str:
+        """The ids of the client's keys, or the address where it publishes them."""
+        return columns.words(client_keys.named(row))
 
     @column(description="Approved by")
     def approver(self, row: OAuthApplication) -> str:

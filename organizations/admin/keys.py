@@ -1,7 +1,7 @@
 """Admin pages of API keys: public part, scopes, last use. Neither the secret nor its digest is read."""
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib import admin
@@ -11,7 +11,7 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
 from core.clock import now
 from organizations.actions import keys
-from organizations.models import ApiKey
+from organizations.models import ApiKey, ApiKeyUse
 from organizations.staff import columns
 from organizations.staff.buttons import Button, ButtonClick
 from organizations.staff.columns import column
@@ -45,7 +45,11 @@ class UseFilter(admin.SimpleListFilter):
 def unused() -> Q:
     """Condition for keys that were neither used nor created in the last 90 days."""
     limit = now() - UNUSED
-    return Q(last_used_at__lt=limit) | Q(last_used_at=None, created_at__lt=limit)
+    return Q(use__last_used_at__lt=limit) | Q(use=None, created_at__lt=limit)
+
+
+def _use_of(row: ApiKey) -> ApiKeyUse | None:
+    return getattr(row, "use", None)
 
 
 def _revoke(click: ButtonClick) -> None:
@@ -85,7 +89,7 @@ class ApiKeyAdmin(StaffAdmin):
     list_filter = (UseFilter, "status", "environment", ("tenant", AutocompleteSelectFilter))
     search_fields = ("key_id", "name", "partner")
     ordering = ("-created_at", "-id")
-    list_select_related = ("tenant",)
+    list_select_related = ("tenant", "use")
     date_hierarchy = "created_at"
     fieldsets = (
         (None, {"fields": ("id", "shown_key", "name", "partner", "tenant", "status_label", "environment")}),
@@ -93,7 +97,17 @@ class ApiKeyAdmin(StaffAdmin):
         ("Use", {"fields": ("last_used_at", "last_used_ip", "usage_count", "is_unused")}),
         ("Time", {"fields": ("created_at", "expires_at", "overlap_ends_at", "version")}),
     )
-    readonly_fields = ("shown_key", "status_label", "all_roles", "all_scopes", "addresses", "is_unused")
+    readonly_fields = (
+        "shown_key",
+        "status_label",
+        "all_roles",
+        "all_scopes",
+        "addresses",
+        "last_used_at",
+        "last_used_ip",
+        "usage_count",
+        "is_unused",
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
         """Read everything but the digest."""
@@ -120,8 +134,27 @@ class ApiKeyAdmin(StaffAdmin):
         """The networks from which the key may be used."""
         return columns.words(row.allowed_cidrs) if row.allowed_cidrs else "any"
 
+    @column(description="Last used", ordering="use__last_used_at")
+    def last_used_at(self, row: ApiKey) -> datetime | None:
+        """The last use, up to a minute late."""
+        use = _use_of(row)
+        return use.last_used_at if use else None
+
+    @column(description="Last used from")
+    def last_used_ip(self, row: ApiKey) -> str | None:
+        """The network address of the last use."""
+        use = _use_of(row)
+        return use.last_used_ip if use else None
+
+    @column(description="Uses", ordering="use__usage_count")
+    def usage_count(self, row: ApiKey) -> int:
+        """How often the key was used, up to a minute late."""
+        use = _use_of(row)
+        return use.usage_count if use else 0
+
     @column(description="Unused for 90 days", label={"unused": "warning"})
     def is_unused(self, row: ApiKey) -> str:
         """The label of keys that are unused for 90 days."""
-        latest = row.last_used_at or row.created_at
+        use = _use_of(row)
+        latest = (use and use.last_used_at) or row.created_at
         return "unused" if row.status in ("active", "rotating") and latest < now() - UNUSED else ""

@@ -5,7 +5,7 @@ from typing import Any
 import django_filters
 
 from api.filters import Condition, Filters
-from core.row_security import BOUND
+from core.conditions import TENANT
 from core.text_folding import words as words_of
 from organizations.models import Location, LocationStatus, LocationType, PharmacyListing
 
@@ -62,5 +62,5 @@ class DirectoryFilters(Filters):
 def _word(position: int) -> str:
     return (
         't."id" IN (SELECT w.location_id FROM organizations_locationword w'
-        f" WHERE w.tenant_id = {BOUND} AND w.word ^@ {{{position}}})"
+        f" WHERE w.tenant_id = {TENANT} AND w.word ^@ {{{position}}})"
     )

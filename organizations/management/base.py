@@ -3,6 +3,7 @@
 import json
 from abc import abstractmethod
 from typing import Any
+from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
@@ -10,6 +11,7 @@ from django.db import DatabaseError
 from core.errors import PlatformError
 from core.ids import parse_uuid
 from organizations.models import Tenant
+from organizations.queries.lookups import tenant_named
 
 
 class TenantCommand(BaseCommand):
@@ -51,6 +53,17 @@ def locked_tenant(name: str) -> Tenant:
     """
     key = parse_uuid(name)
     found = Tenant.objects.select_for_update(no_key=True).filter(**({"pk": key} if key else {"slug": name})).first()
+    if found is None:
+        raise CommandError(f"There is no tenant {name!r}.")
+    return found
+
+
+def tenant_id_of(name: str) -> UUID:
+    """Return the id of the tenant with this slug or id.
+
+    :raises CommandError: there is no such tenant.
+    """
+    found = tenant_named(name)
     if found is None:
         raise CommandError(f"There is no tenant {name!r}.")
     return found

@@ -14,7 +14,7 @@ from .credentials import (
 )
 from .identity import ServiceAccount, StaffRole, User
 from .jobs import Job, JobState
-from .keys import ApiKey, SecurityLogEntry
+from .keys import ApiKey, ApiKeyUse, SecurityLogEntry
 from .locations import Location, LocationStatus, LocationType, LocationWord, PharmacyListing
 from .settings import ConfigurationVersion, Entitlement, OrganizationConfiguration, Quota, TenantConfiguration
 from .tenancy import LIVE, Membership, Organization, ProvisioningStep, Role, Tenant
@@ -22,6 +22,7 @@ from .tenancy import LIVE, Membership, Organization, ProvisioningStep, Role, Ten
 __all__ = [
     "LIVE",
     "ApiKey",
+    "ApiKeyUse",
     "AuthorizationGrant",
     "ConfigurationVersion",
     "DeniedToken",

@@ -8,7 +8,10 @@ from django.db import models
 from oauth2_provider.models import AbstractApplication, AbstractGrant, ApplicationManager
 
 from core.ids import uuid7
-from core.row_security import GLOBAL
+from core.row_security import LOCAL, REFERENCE
+
+# What a client with keys stores in place of a secret's digest; no secret has this digest.
+NO_SECRET = "sha256_client_secret$$"  # noqa: S105
 
 
 class OAuthApplication(AbstractApplication):  # type: ignore[misc]  # the library has no types
@@ -16,6 +19,9 @@ class OAuthApplication(AbstractApplication):  # type: ignore[misc]  # the librar
 
     A machine client acts as its service account; `tenant` binds its tokens to one tenant. `family` is the session id
     of all its machine tokens, so denying that id revokes them together.
+
+    A client authenticates with its secret, or signs with keys: its public keys are the list in `jwks`, as JSON Web Keys,
+    or in the key set at `jwks_uri`. A client with keys has no secret.
 
     Personal data: the member of staff who approved the client.
     """
@@ -28,6 +34,8 @@ class OAuthApplication(AbstractApplication):  # type: ignore[misc]  # the librar
         "organizations.Tenant", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
     allowed_scopes = ArrayField(models.CharField(max_length=100), default=list, blank=True)
+    jwks = models.JSONField(null=True, blank=True)
+    jwks_uri = models.CharField(max_length=2048, blank=True, default="", db_default="")
     family = models.UUIDField(default=uuid7, editable=False)
     approved_at = models.DateTimeField(null=True, blank=True)
     approved_by = models.ForeignKey(
@@ -36,7 +44,7 @@ class OAuthApplication(AbstractApplication):  # type: ignore[misc]  # the librar
 
     objects = ApplicationManager()
 
-    security: ClassVar = GLOBAL
+    security: ClassVar = REFERENCE
 
     class Meta(AbstractApplication.Meta):  # type: ignore[misc]
         constraints = [
@@ -53,7 +61,18 @@ class OAuthApplication(AbstractApplication):  # type: ignore[misc]  # the librar
             models.CheckConstraint(
                 condition=models.Q(hash_client_secret=True), name="organizations_client_secret_hashed"
             ),
+            models.CheckConstraint(
+                condition=models.Q(jwks__isnull=True, jwks_uri="")
+                | (models.Q(jwks__isnull=True) | models.Q(jwks_uri=""))
+                & models.Q(client_type="confidential", client_secret=NO_SECRET),
+                name="organizations_client_keys_or_secret",
+            ),
         ]
+
+    @property
+    def has_keys(self) -> bool:
+        """Tell whether the client signs assertions in place of sending a secret."""
+        return self.jwks is not None or bool(self.jwks_uri)
 
     def natural_key(self) -> tuple[str]:
         """Return the key by which the library's manager looks the client up."""
@@ -102,7 +121,7 @@ class AuthorizationGrant(AbstractGrant):  # type: ignore[misc]  # the library ha
     bound_tenant_id = models.UUIDField(null=True)
     patient = models.CharField(max_length=64, blank=True, default="", db_default="")
 
-    security: ClassVar = GLOBAL
+    security: ClassVar = LOCAL
 
     class Meta(AbstractGrant.Meta):  # type: ignore[misc]
         indexes = [models.Index(fields=["expires"], name="organizations_grant_expiry")]

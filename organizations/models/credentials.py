@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 
 from core.clock import now
 from core.ids import uuid7
-from core.row_security import GLOBAL
+from core.row_security import LOCAL, REFERENCE
 
 
 class SigningKey(models.Model):
@@ -31,7 +31,7 @@ class SigningKey(models.Model):
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
     verifies_until = models.DateTimeField(null=True)
 
-    security: ClassVar = GLOBAL
+    security: ClassVar = REFERENCE
 
     class Meta:
         constraints = [
@@ -72,7 +72,7 @@ class SignInSession(models.Model):
     ended_at = models.DateTimeField(null=True)
     end_reason = models.CharField(max_length=40, blank=True, default="")
 
-    security: ClassVar = GLOBAL
+    security: ClassVar = LOCAL
 
     class Meta:
         indexes = [
@@ -98,7 +98,7 @@ class RefreshToken(models.Model):
     used_at = models.DateTimeField(null=True)
     sealed_answer = models.BinaryField(null=True)
 
-    security: ClassVar = GLOBAL
+    security: ClassVar = LOCAL
 
     def __str__(self) -> str:
         return str(self.id)
@@ -107,13 +107,15 @@ class RefreshToken(models.Model):
 class DeniedToken(models.Model):
     """A token id (`jti`) or session id (`sid`) that is refused until every token with this id has expired.
 
+    Also, as `assertion:` and a digest, the id of an assertion with which a client has authenticated.
+
     Personal data: none.
     """
 
     value = models.TextField(primary_key=True)
     expires_at = models.DateTimeField()
 
-    security: ClassVar = GLOBAL
+    security: ClassVar = REFERENCE
 
     class Meta:
         indexes = [models.Index(fields=["expires_at"], name="organizations_denied_expiry")]
@@ -137,7 +139,7 @@ class TotpDevice(models.Model):
     confirmed_at = models.DateTimeField(null=True)
     last_step = models.BigIntegerField(default=0)
 
-    security: ClassVar = GLOBAL
+    security: ClassVar = LOCAL
 
     def __str__(self) -> str:
         return str(self.user_id)
@@ -154,7 +156,7 @@ class SignInFailure(models.Model):
     last_at = models.DateTimeField()
     locked_until = models.DateTimeField(null=True)
 
-    security: ClassVar = GLOBAL
+    security: ClassVar = LOCAL
 
     class Meta:
         indexes = [models.Index(fields=["last_at"], name="organizations_failure_last")]
@@ -176,7 +178,7 @@ class Invitation(models.Model):
     expires_at = models.DateTimeField()
     accepted_at = models.DateTimeField(null=True)
 
-    security: ClassVar = GLOBAL
+    security: ClassVar = LOCAL
 
     def __str__(self) -> str:
         return str(self.id)
@@ -195,7 +197,7 @@ class PasswordReset(models.Model):
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True)
 
-    security: ClassVar = GLOBAL
+    security: ClassVar = LOCAL
 
     def __str__(self) -> str:
         return str(self.id)
@@ -222,7 +224,7 @@ class OutgoingMail(models.Model):
     sent_at = models.DateTimeField(null=True)
     last_error = models.CharField(max_length=100, blank=True, default="")
 
-    security: ClassVar = GLOBAL
+    security: ClassVar = LOCAL
 
     class Meta:
         indexes = [

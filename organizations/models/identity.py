@@ -9,7 +9,7 @@ from django.db.models.functions import Lower, Now
 
 from core.clock import now
 from core.ids import uuid7
-from core.row_security import GLOBAL
+from core.row_security import REFERENCE
 
 
 class StaffRole(models.TextChoices):
@@ -66,7 +66,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     objects: ClassVar[UserManager] = UserManager()
 
-    security: ClassVar = GLOBAL
+    security: ClassVar = REFERENCE
 
     class Meta:
         constraints = [
@@ -99,7 +99,7 @@ class ServiceAccount(models.Model):
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
 
-    security: ClassVar = GLOBAL
+    security: ClassVar = REFERENCE
 
     def __str__(self) -> str:
         return self.name

@@ -13,16 +13,17 @@ from core.clock import now
 from core.ids import uuid7
 from core.lifecycle import LifecycleModel, transition
 from core.row_security import TableSecurity
+from core.tenant_rows import TenantRow
 from core.validity import Validity
 from core.versioned import Versioned
 
 from .tenancy import Membership, Tenant
 
 
-class ApiKey(LifecycleModel, Versioned):
+class ApiKey(TenantRow, LifecycleModel, Versioned):
     """An API key of a supplier or partner. Its secret is stored as a digest and shown only once.
 
-    Personal data: the network address of the last use.
+    Personal data: none.
     """
 
     class Status(models.TextChoices):
@@ -50,9 +51,6 @@ class ApiKey(LifecycleModel, Versioned):
     expires_at = models.DateTimeField()
     status = FSMField(default=Status.ACTIVE.value, choices=Status, protected=True, max_length=20)
     overlap_ends_at = models.DateTimeField(null=True, blank=True)
-    last_used_at = models.DateTimeField(null=True, blank=True)
-    last_used_ip = models.GenericIPAddressField(null=True, blank=True)
-    usage_count = models.BigIntegerField(default=0, db_default=0)
     rotated_from = models.OneToOneField(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="replaced_by"
     )
@@ -62,8 +60,8 @@ class ApiKey(LifecycleModel, Versioned):
 
     WORKING: ClassVar = (Status.ACTIVE, Status.ROTATING)
     VALIDITY: ClassVar = Validity(ends=("expires_at", "overlap_ends_at"))
-    unversioned: ClassVar = ("last_used_at", "last_used_ip", "usage_count", "expiring_told_at")
-    security: ClassVar = TableSecurity(before_binding=True)
+    unversioned: ClassVar = ("expiring_told_at",)
+    security: ClassVar = TableSecurity(before_binding=True, placement="reference")
 
     class Meta:
         constraints = [
@@ -102,6 +100,24 @@ class ApiKey(LifecycleModel, Versioned):
         """End the key at once."""
 
 
+class ApiKeyUse(TenantRow):
+    """The use of an API key, in a table of its own: keys are read on every request and seldom written.
+
+    Written at most once a minute, outside the request's transaction. Personal data: the network address of the last use.
+    """
+
+    api_key = models.OneToOneField(ApiKey, primary_key=True, on_delete=models.CASCADE, related_name="use")
+    tenant_id = models.UUIDField()
+    last_used_at = models.DateTimeField(null=True, help_text="The last use, up to a minute late.")
+    last_used_ip = models.GenericIPAddressField(null=True, help_text="The network address of the last use.")
+    usage_count = models.BigIntegerField(db_default=0, help_text="How often the key was used, up to a minute late.")
+
+    security: ClassVar = TableSecurity(before_binding=True, placement="local")
+
+    def __str__(self) -> str:
+        return f"use of key {self.api_key_id}"
+
+
 class SecurityLogEntry(models.Model):
     """One refused request, written outside the request's transaction and never changed.
 
@@ -118,7 +134,7 @@ class SecurityLogEntry(models.Model):
     address = models.GenericIPAddressField(null=True, blank=True)
     request_id = models.CharField(max_length=128, blank=True, default="")
 
-    security: ClassVar = TableSecurity(tenant_column=None, append_only=True)
+    security: ClassVar = TableSecurity(tenant_column=None, append_only=True, placement="local")
 
     class Meta:
         verbose_name_plural = "security log entries"

@@ -8,7 +8,8 @@ from django.db.models.functions import Now
 
 from core.clock import now
 from core.ids import uuid7
-from core.row_security import GLOBAL
+from core.row_security import REFERENCE
+from core.tenant_rows import TenantRow
 from organizations.ownership import TenantOwned, TenantQuerySet
 
 MAX_DEPTH = 8
@@ -90,7 +91,7 @@ class Location(TenantOwned):
         return f"{self.name} ({self.type})"
 
 
-class LocationWord(models.Model):
+class LocationWord(TenantRow):
     """One search term of a location. The terms have a table, since under row security LIKE and GIN cannot use an index.
 
     Personal data: none; words of the names and identifiers of locations.
@@ -101,7 +102,7 @@ class LocationWord(models.Model):
     location = models.ForeignKey(Location, on_delete=models.CASCADE, related_name="words", db_constraint=False)
     word = models.CharField(max_length=60, db_collation="C")
 
-    objects = TenantQuerySet.as_manager()
+    objects = TenantQuerySet.as_manager()  # type: ignore[misc]  # further methods than those of TenantRow
 
     security: ClassVar = TenantOwned.security
 
@@ -129,7 +130,7 @@ class PharmacyListing(models.Model):
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
     updated_at = models.DateTimeField(default=now, db_default=Now())
 
-    security: ClassVar = GLOBAL
+    security: ClassVar = REFERENCE
 
     class Meta:
         indexes = [

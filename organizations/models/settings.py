@@ -10,7 +10,8 @@ from django.db.models.functions import Now
 
 from core.clock import now
 from core.ids import uuid7
-from core.row_security import GLOBAL, TableSecurity
+from core.row_security import REFERENCE, TableSecurity
+from core.tenant_rows import TenantRow
 from core.versioned import Versioned
 from organizations.ownership import TenantOwned, TenantQuerySet
 from organizations.plans import Enforcement, Period
@@ -34,7 +35,7 @@ class TenantConfiguration(TenantOwned):
         return f"configuration {self.version} of {self.tenant_id}"
 
 
-class ConfigurationVersion(models.Model):
+class ConfigurationVersion(TenantRow):
     """One change of a tenant's configuration: author, time, and each setting before and after. Never changed.
 
     Personal data: none; the subject is an id.
@@ -50,7 +51,7 @@ class ConfigurationVersion(models.Model):
     request_id = models.CharField(max_length=128, blank=True)
     changed_at = models.DateTimeField()
 
-    objects = TenantQuerySet.as_manager()
+    objects = TenantQuerySet.as_manager()  # type: ignore[misc]  # further methods than those of TenantRow
 
     security: ClassVar = TableSecurity(append_only=True)
 
@@ -77,7 +78,7 @@ class OrganizationConfiguration(Versioned):
     locked = ArrayField(models.CharField(max_length=80), default=list, blank=True)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
 
-    security: ClassVar = GLOBAL
+    security: ClassVar = REFERENCE
 
     def __str__(self) -> str:
         return f"configuration of {self.organization_id}"

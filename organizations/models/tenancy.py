@@ -12,7 +12,8 @@ from django_fsm import FSMField
 from core.clock import now
 from core.ids import uuid7
 from core.lifecycle import LifecycleModel, refusing, transition
-from core.row_security import GLOBAL, TableSecurity
+from core.row_security import LOCAL, REFERENCE, TableSecurity
+from core.tenant_rows import TenantRow
 from core.validity import Validity
 from core.versioned import Versioned
 from organizations.refusals import AlreadyMember, LegalHold, OrganizationInUse
@@ -56,7 +57,7 @@ class Organization(LifecycleModel, Versioned):
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
 
     WRITABLE: ClassVar = ("name", "slug", "type", "identifiers", "contact", "address", "metadata")
-    security: ClassVar = GLOBAL
+    security: ClassVar = REFERENCE
 
     class Meta:
         constraints = [
@@ -149,7 +150,7 @@ class Tenant(LifecycleModel, Versioned):
     unversioned: ClassVar = (
         "plan", "settings_version", "features", "rate_limits", "reads_while_suspended", "entitled_until",
     )  # fmt: skip
-    security: ClassVar = GLOBAL
+    security: ClassVar = REFERENCE
 
     class Meta:
         constraints = [
@@ -208,7 +209,7 @@ class Role(models.Model):
     name = models.CharField(max_length=120)
     scopes = ArrayField(models.CharField(max_length=80), default=list)
 
-    security: ClassVar = GLOBAL
+    security: ClassVar = REFERENCE
 
     class Meta:
         constraints = [
@@ -221,7 +222,7 @@ class Role(models.Model):
         return self.code
 
 
-class Membership(LifecycleModel, Versioned):
+class Membership(TenantRow, LifecycleModel, Versioned):
     """The tie between one user or service account and one tenant: roles, locations and validity.
 
     Personal data: none; refers to the person.
@@ -256,7 +257,7 @@ class Membership(LifecycleModel, Versioned):
         "organizations_membership_user_once": AlreadyMember,
         "organizations_membership_service_once": AlreadyMember,
     }
-    security: ClassVar = TableSecurity(before_binding=True)
+    security: ClassVar = TableSecurity(before_binding=True, placement="reference")
 
     class Meta:
         constraints = [
@@ -323,7 +324,7 @@ class ProvisioningStep(models.Model):
     result = models.JSONField(default=dict)
     finished_at = models.DateTimeField()
 
-    security: ClassVar = GLOBAL
+    security: ClassVar = LOCAL
 
     class Meta:
         constraints = [

@@ -9,11 +9,12 @@ from django.views.decorators.http import require_safe
 from organizations import signing_keys, tokens
 from organizations.roles import IDENTITY_SCOPES, SCOPES
 
-from . import configuration
+from . import client_keys, configuration
 
 KEYS_MAX_AGE_SECONDS = 300
 _DOCUMENT_MAX_AGE_SECONDS = 3600
-_CLIENT_AUTHENTICATION = ["client_secret_basic", "client_secret_post"]
+_CLIENT_AUTHENTICATION = ["client_secret_basic", "client_secret_post", "private_key_jwt"]
+_ASSERTION_ALGORITHMS = list(client_keys.ALGORITHMS)
 
 
 @require_safe
@@ -26,7 +27,7 @@ def authorization_server(request: HttpRequest) -> JsonResponse:
 def openid_provider(request: HttpRequest) -> JsonResponse:
     """Return the document of OpenID Connect Discovery 1.0 section 3, which extends that of RFC 8414."""
     more = {
-        "userinfo_endpoint": _endpoint("userinfo"),
+        "userinfo_endpoint": endpoint("userinfo"),
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": [signing_keys.ALGORITHM],
         "claims_supported": [
@@ -52,11 +53,11 @@ def document() -> dict[str, Any]:
     """Return the metadata that both documents share."""
     return {
         "issuer": tokens.issuer(settings.BASE_URL),
-        "authorization_endpoint": _endpoint("authorize"),
-        "token_endpoint": _endpoint("token"),
-        "revocation_endpoint": _endpoint("revoke"),
-        "introspection_endpoint": _endpoint("introspect"),
-        "jwks_uri": _endpoint(".well-known/jwks.json"),
+        "authorization_endpoint": endpoint("authorize"),
+        "token_endpoint": endpoint("token"),
+        "revocation_endpoint": endpoint("revoke"),
+        "introspection_endpoint": endpoint("introspect"),
+        "jwks_uri": endpoint(".well-known/jwks.json"),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
         "grant_types_supported": list(configuration.GRANT_TYPES),
@@ -64,13 +65,17 @@ def document() -> dict[str, Any]:
         "token_endpoint_auth_methods_supported": [*_CLIENT_AUTHENTICATION, "none"],
         "revocation_endpoint_auth_methods_supported": [*_CLIENT_AUTHENTICATION, "none"],
         "introspection_endpoint_auth_methods_supported": _CLIENT_AUTHENTICATION,
+        "token_endpoint_auth_signing_alg_values_supported": _ASSERTION_ALGORITHMS,
+        "revocation_endpoint_auth_signing_alg_values_supported": _ASSERTION_ALGORITHMS,
+        "introspection_endpoint_auth_signing_alg_values_supported": _ASSERTION_ALGORITHMS,
         "scopes_supported": [*IDENTITY_SCOPES, *sorted(SCOPES)],
         "authorization_response_iss_parameter_supported": True,
         "service_documentation": f"{settings.BASE_URL.rstrip('/')}/docs",
     }
 
 
-def _endpoint(path: str) -> str:
+def endpoint(path: str) -> str:
+    """Return the address of an endpoint; that of `token` is also the audience of assertions."""
     return f"{tokens.issuer(settings.BASE_URL)}/{path}"
 
 

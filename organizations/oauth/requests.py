@@ -17,6 +17,7 @@ from organizations.signin.sessions import Proof, Redemption
 
 MAX_PARAMETER = 8192
 SIGNED_IN = "platform.signed_in"
+ASSERTED = "platform.asserted_client"
 BODY_PARAMETERS = frozenset(
     [
         "grant_type",
@@ -24,6 +25,8 @@ BODY_PARAMETERS = frozenset(
         "redirect_uri",
         "client_id",
         "client_secret",
+        "client_assertion",
+        "client_assertion_type",
         "code_verifier",
         "refresh_token",
         "scope",
@@ -77,10 +80,16 @@ class FormBackend(OAuthLibCore):  # type: ignore[misc]  # the library has no typ
     """The library's bridge to oauthlib; it passes only known parameters. Source: RFC 6749 section 3.1, "ignore"."""
 
     def extract_headers(self, request: HttpRequest) -> dict[str, Any]:
-        """Return the headers, and whether the browser is signed in, under a name that no client can send."""
+        """Return the headers and, under names that no client can send, what the platform knows of the caller.
+
+        That is whether the browser is signed in, and the id of the client whose assertion was accepted.
+        """
         user = getattr(request, "user", None)
         headers: dict[str, Any] = super().extract_headers(request)
-        return headers | {SIGNED_IN: "yes" if user is not None and user.is_authenticated else "no"}
+        return headers | {
+            SIGNED_IN: "yes" if user is not None and user.is_authenticated else "no",
+            ASSERTED: getattr(request, "asserted_client", ""),
+        }
 
     def extract_body(self, request: HttpRequest) -> list[tuple[str, str]]:
         """Return the known parameters of the form."""

@@ -20,7 +20,7 @@ from organizations.models import AuthorizationGrant, DeniedToken, OAuthApplicati
 from organizations.signin import sessions
 
 from . import configuration
-from .requests import SIGNED_IN, state_of
+from .requests import ASSERTED, SIGNED_IN, state_of
 from .scopes import is_grantable
 
 MAX_CLIENT_ID = 255
@@ -39,6 +39,13 @@ class PlatformValidator(OAuth2Validator):  # type: ignore[misc]  # the library h
         if not isinstance(client_id, str) or not client_id or len(client_id) > MAX_CLIENT_ID or "\0" in client_id:
             return None
         return super()._load_application(client_id, request)
+
+    def authenticate_client(self, request: Any, *args: Any, **kwargs: Any) -> bool:
+        """Accept the client whose assertion the endpoint has accepted, or else a client's secret."""
+        asserted = request.headers.get(ASSERTED)
+        if asserted:
+            return self._load_application(asserted, request) is not None
+        return bool(super().authenticate_client(request, *args, **kwargs))
 
     def is_pkce_required(self, client_id: str, request: Any) -> bool:
         """Require PKCE always; refuse a challenge other than S256 here, before the person is asked for consent."""

@@ -13,6 +13,7 @@ from django.views.generic import View
 from oauth2_provider.views.mixins import OAuthLibMixin
 from oauthlib.common import Request
 
+from api.authentication import authenticator
 from api.errors import refusal_of, status_of
 from core import clock
 from core.errors import PlatformError, Unauthenticated
@@ -20,7 +21,8 @@ from organizations import tokens
 from organizations.models import OAuthApplication, RefreshToken, User
 from organizations.signin import sessions
 
-from . import configuration, scopes
+from . import assertions, configuration, scopes
+from .assertions import InvalidClient
 from .requests import BODY_PARAMETERS, fault_in
 from .validators import is_live
 
@@ -50,20 +52,35 @@ class FormEndpoint(OAuthLibMixin, View):  # type: ignore[misc]  # the library ha
     http_method_names = ["post", "options"]  # Django declares it as a list
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Check the form before the library does, and answer every failure in OAuth's format."""
+        """Check the form before the library does, and answer every failure in OAuth's format.
+
+        A client that fails to authenticate leaves one entry in the security log.
+        """
         if request.method not in ("POST", "OPTIONS"):
             return fault("invalid_request", "Use POST.", status=405, headers={"Allow": "POST, OPTIONS"})
         try:
-            if request.method == "POST" and (wrong := self._fault_of_form(request)):
-                return fault("invalid_request", wrong)
-            with transaction.atomic():
-                return super().dispatch(request, *args, **kwargs)
+            response = self._answer(request, *args, **kwargs)
         except Exception as error:  # every exception is answered; an unexpected one is logged and answered with 500
-            return _refusal_response(refusal_of(error))
+            response = _refusal_response(refusal_of(error))
+        if response.status_code == 401:
+            authenticator().report(InvalidClient(), request, None)
+        return response
+
+    def _answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method == "POST":
+            if wrong := self._fault_of_form(request):
+                return fault("invalid_request", wrong)
+            # Before the transaction, since the client's keys may have to be fetched.
+            request.asserted_client = assertions.authenticate(request.POST, at=clock.now())  # type: ignore[attr-defined]
+        with transaction.atomic():
+            return super().dispatch(request, *args, **kwargs)
 
     def _fault_of_form(self, request: HttpRequest) -> str:
         if request.content_type != FORM:
             return f"Send {FORM}."
+        secret = "client_secret" in request.POST or "Authorization" in request.headers
+        if secret and "client_assertion" in request.POST:
+            return "Authenticate in one way: with a secret or with an assertion."
         return fault_in(request.POST, known=BODY_PARAMETERS)
 
     def respond(self, outcome: tuple[Any, dict[str, str], str | None, int]) -> HttpResponse:
@@ -184,6 +201,8 @@ def _refresh_token_facts(token: str, client: OAuthApplication) -> dict[str, Any]
 
 def _refusal_response(refusal: PlatformError) -> HttpResponse:
     status = status_of(refusal)
+    if refusal.code == InvalidClient.code:
+        return fault(refusal.code, refusal.detail, status=status, headers=_CHALLENGE if status == 401 else None)
     if status == 409:  # another request holds the rows
         status = 503
     error = {400: "invalid_request", 413: "invalid_request", 503: "temporarily_unavailable"}.get(status, "server_error")

@@ -19,9 +19,8 @@ from django.db.models import Q
 from django.db.models.expressions import RawSQL
 
 from core.actor import Actor
-from core.conditions import Condition
+from core.conditions import TENANT, Condition
 from core.db import BOUND_LOCATIONS
-from core.row_security import BOUND
 from organizations.ownership import TenantQuerySet
 
 # UNION drops rows that were found before, so the walk ends even if the tree has a cycle.
@@ -33,7 +32,7 @@ WITH RECURSIVE reached (id) AS (
 )
 SELECT id FROM reached
 """
-_TREE_BOUND = _TREE.format(locations=BOUND_LOCATIONS, tenant=BOUND)
+_TREE_BOUND = _TREE.format(locations=BOUND_LOCATIONS, tenant=TENANT)
 _TREE_OF_ACTOR = _TREE.format(locations="%s", tenant="%s::uuid")
 
 

@@ -5,8 +5,8 @@ from uuid import UUID
 from django.db import connection
 
 from core.actor import Actor
+from core.conditions import TENANT
 from core.errors import NotFound
-from core.row_security import BOUND
 from core.trees import Tree
 from organizations.models import Location
 from organizations.models.locations import MAX_DEPTH
@@ -18,10 +18,10 @@ from .tree import ORGANIZATIONS
 WITHIN = reach("id")  # a membership reaches its own locations, not those within them
 
 # Walks end at twice the allowed depth, even if the tree has a cycle.
-LOCATIONS = Tree("organizations_location", most=2 * MAX_DEPTH, scope=f"n.tenant_id = {BOUND}")
+LOCATIONS = Tree("organizations_location", most=2 * MAX_DEPTH, scope=f"n.tenant_id = {TENANT}")
 
 _OWNS = f"""
-SELECT EXISTS (SELECT FROM {ORGANIZATIONS.up("n.id = %s")} up JOIN organizations_tenant t ON t.organization_id = up.id
+SELECT EXISTS (SELECT 1 FROM {ORGANIZATIONS.up("n.id = %s")} up JOIN organizations_tenant t ON t.organization_id = up.id
                 WHERE t.id = %s)
 """
 

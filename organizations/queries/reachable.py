@@ -71,7 +71,7 @@ def _holds(model: type[Organization] | type[Tenant], condition: tuple[str, tuple
     values: dict[str, str | UUID] = {"roots": condition[1][0], "own": condition[1][1], "key": key}
     with connection.cursor() as cursor:
         cursor.execute(
-            f'SELECT EXISTS (SELECT FROM "{model._meta.db_table}" t WHERE t.id = %(key)s AND {marks})', values
+            f'SELECT EXISTS (SELECT 1 FROM "{model._meta.db_table}" t WHERE t.id = %(key)s AND {marks})', values
         )
         found: tuple[bool] | Any = cursor.fetchone()
     return bool(found[0])

@@ -5,8 +5,9 @@ from typing import Any
 from rest_framework import serializers
 
 from api.representations import Computed, OpenChoice, Representation
+from core.conditions import TENANT
 from organizations.filters.keys import EFFECTIVE_STATUS
-from organizations.models import ApiKey
+from organizations.models import ApiKey, ApiKeyUse
 
 
 class ApiKeyOut(Representation):
@@ -18,12 +19,13 @@ class ApiKeyOut(Representation):
     )
     status = Computed(EFFECTIVE_STATUS, OpenChoice(choices=ApiKey.Status.values))
     replaced_by_id = Computed(
-        'SELECT k.id FROM organizations_apikey k WHERE k.rotated_from_id = t."id"',
+        f'SELECT k.id FROM organizations_apikey k WHERE k.tenant_id = {TENANT} AND k.rotated_from_id = t."id"',
         serializers.UUIDField(allow_null=True, help_text="The successor of this key."),
     )
 
     class Meta:
         model = ApiKey
+        beside = (ApiKeyUse, "api_key_id")
         name = "API key"
         fields: tuple[str, ...] = (
             "id", "tenant_id", "membership_id", "key_id", "prefix", "last4", "name", "partner", "roles", "scopes",

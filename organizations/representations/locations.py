@@ -32,4 +32,4 @@ class PharmacyOut(Representation):
         model = PharmacyListing
         fields = ("id", "name", "address", "opening_hours")
         version = None
-        where = "EXISTS (SELECT FROM organizations_tenant o WHERE o.id = t.tenant_id AND o.status = 'active')"
+        where = "EXISTS (SELECT 1 FROM organizations_tenant o WHERE o.id = t.tenant_id AND o.status = 'active')"

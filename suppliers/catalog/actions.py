@@ -120,7 +120,7 @@ def create_category(actor: Actor, data: Mapping[str, Any], at: datetime) -> Cate
     :raises InvalidFields: there is no such parent, or it is on the lowest level already.
     :raises CategoryCodeTaken: by another category of the tenant, or by one of the platform.
     """
-    rules.check_parent(data["parent_id"])
+    rules.check_parent(actor, data["parent_id"])
     rules.check_own_code(data["code"])
     category = Category(
         tenant_id=actor.tenant_id, created_at=at, updated_at=at, **{**data, "mappings": data.get("mappings") or {}}

@@ -9,7 +9,8 @@ from django_fsm import FSMField
 
 from core.clock import now
 from core.lifecycle import LifecycleModel, transition
-from core.row_security import GLOBAL, TableSecurity
+from core.row_security import REFERENCE, TableSecurity
+from core.tenant_rows import TenantRow
 from core.versioned import Versioned
 from organizations.public import TenantOwned
 
@@ -20,7 +21,7 @@ _LIVE = Q(archived_at__isnull=True)
 _GONE = Q(archived_at__isnull=False)
 
 
-class Product(LifecycleModel, TenantOwned):
+class Product(TenantOwned, LifecycleModel):
     """A product of a supplier, identified by the supplier's SKU.
 
     `archived_at` is set exactly when the status is `archived`; the partial indexes of the lists use it.
@@ -186,7 +187,7 @@ class Packaging(TenantOwned):
         return f"{self.level} of {self.units_per_pack}"
 
 
-class ProductWord(models.Model):
+class ProductWord(TenantRow):
     """A search term of a product. The primary key alone answers a search; a GIN index could not under row security.
 
     Words are compared byte by byte (collation C), so that a prefix is a range of the key. There is no foreign key:
@@ -208,7 +209,7 @@ class ProductWord(models.Model):
         return self.word
 
 
-class ProductCounter(models.Model):
+class ProductCounter(TenantRow):
     """The number of a tenant's products in each status, updated in the transaction that changes the products.
 
     Personal data: none.
@@ -241,7 +242,7 @@ class PlatformCategory(Versioned):
     active = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
 
-    security: ClassVar = GLOBAL
+    security: ClassVar = REFERENCE
 
     class Meta:
         verbose_name_plural = "platform categories"

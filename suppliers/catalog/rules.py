@@ -105,12 +105,12 @@ def check_unlocked(product: Product, changed: Iterable[str]) -> None:
         raise FieldLocked("Create a new packaging or a new product instead.", fields=locked)
 
 
-def check_parent(parent_id: UUID) -> None:
-    """Require that the bound tenant can put a category below another, which may be inactive.
+def check_parent(actor: Actor, parent_id: UUID) -> None:
+    """Require that the tenant can put a category below another, which may be inactive.
 
     :raises InvalidFields: it is neither the platform's nor the tenant's own, or it is on the lowest level already.
     """
-    depth = len(path(CATEGORIES, parent_id))
+    depth = len(path(CATEGORIES, parent_id, tenant_id=actor.tenant_id))
     if not depth:
         raise _refused_parent("unknown_category", "There is no category of this id.")
     if depth >= MAX_DEPTH:

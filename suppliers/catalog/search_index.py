@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 
 from core.arrays import array_literal
-from core.conditions import Condition
+from core.conditions import TENANT, Condition
 from core.pipeline import Call, Statement, run
-from core.row_security import BOUND
 
 from .models import Product
 from .search_terms import FIRST, LAST, words_of_product
 
 _ADD = Statement.of(
     "INSERT INTO suppliers_productword (tenant_id, word, product_id)"
-    " SELECT $1::uuid, word, $2::uuid FROM unnest($3::text[]) word ON CONFLICT DO NOTHING"
+    " SELECT $1::uuid, word, $2::uuid FROM unnest($3::text[]) word ON CONFLICT DO NOTHING RETURNING 1"
 )
 _DROP = Statement.of(
     "DELETE FROM suppliers_productword WHERE tenant_id = $1 AND product_id = $2 AND word <> ALL($3::text[])"
@@ -22,9 +21,9 @@ _DROP = Statement.of(
 # joins PostgreSQL misjudges the row counts and may scan all products of a big tenant; hence the array and the OFFSET 0.
 # A range is used rather than `^@`, because a generic plan can use an index for a range.
 _FOUND = f"""t."id" IN (SELECT unnest(ARRAY(
-SELECT w.product_id FROM suppliers_productword w WHERE w.tenant_id = {BOUND} AND {{range}}{{others}})))"""
+SELECT w.product_id FROM suppliers_productword w WHERE w.tenant_id = {TENANT} AND {{range}}{{others}})))"""
 _WITH = (
-    " AND EXISTS (SELECT FROM suppliers_productword o WHERE o.tenant_id = w.tenant_id AND o.product_id = w.product_id"
+    f" AND EXISTS (SELECT 1 FROM suppliers_productword o WHERE o.tenant_id = {TENANT} AND o.product_id = w.product_id"
     " AND {range} OFFSET 0)"
 )
 _RANGE = "{alias}.word >= {first} AND {alias}.word < {last}"

@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from api.representations import Computed
+from core.conditions import TENANT
 
 
 class StockTotals(serializers.Serializer[None]):
@@ -19,6 +20,6 @@ def stock_totals() -> Computed:
         "SELECT json_build_object('on_hand', coalesce(sum(s.on_hand), 0)::bigint,"
         " 'reserved', coalesce(sum(s.reserved), 0)::bigint,"
         " 'sellable', coalesce(sum(s.on_hand - s.reserved), 0)::bigint)"
-        " FROM suppliers_stocklevel s WHERE s.tenant_id = t.tenant_id AND s.product_id = t.id",
+        f" FROM suppliers_stocklevel s WHERE s.tenant_id = {TENANT} AND s.product_id = t.id",
         StockTotals(),
     )

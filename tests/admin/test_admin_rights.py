@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from core.clock import now
 from core.db import tenant_context
 from ledger.models import Event
-from organizations.models import ApiKey, Location, SecurityLogEntry, SignInSession, Tenant, User
+from organizations.models import ApiKey, ApiKeyUse, Location, SecurityLogEntry, SignInSession, Tenant, User
 from organizations.oauth import clients
 from organizations.signin import totp
 from organizations.staff import acting_tenant, exports, sign_in
@@ -284,7 +284,8 @@ def test_no_secret_reaches_a_page() -> None:
 
 def test_unused_keys_are_found() -> None:
     one = world()
-    ApiKey.objects.filter(pk=one.key.pk).update(last_used_at=now() - timedelta(days=91))
+    long_ago = now() - timedelta(days=91)
+    ApiKeyUse.objects.create(api_key=one.key, tenant_id=one.key.tenant_id, last_used_at=long_ago, usage_count=1)
 
     unused = signed_in().get("/admin/organizations/apikey/", {"use": "unused"}).content.decode()
 

@@ -119,7 +119,7 @@ def write_shelves(actor, data, at):
     ]  # fmt: skip
     call = insert_all(Category, wanted)
     tail = b" ON CONFLICT DO NOTHING RETURNING code, id"
-    call.statement = pipeline.Statement.of((call.statement.sql + tail).decode())
+    call.statement = pipeline.Statement.of((call.statement.sql.removesuffix(b" RETURNING 1") + tail).decode())
     (found,) = pipeline.run([call])
     made = {code.decode(): key.decode() for code, key in (found.row(n) for n in range(len(found)))}
     return [_outcome(row, made.get(row.data["code"])) for row in rows]

@@ -2,12 +2,16 @@
 
 from datetime import timedelta
 
+import pytest
+
 from api.models import IdempotencyRecord
 from api.tasks import forget_keys
 from core import clock
 from core.db import tenant_context
 from core.ids import uuid7
 from tests import factories
+
+pytestmark = pytest.mark.usefixtures("each_number_of_lanes")
 
 
 def test_records_older_than_a_week_are_deleted_and_younger_ones_stay():

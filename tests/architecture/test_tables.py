@@ -4,7 +4,7 @@ import pytest
 from django.apps import apps
 from django.db import connections
 
-from core.row_security import security_of, tenant_models
+from core.row_security import is_spread, security_of, tenant_models
 from tests.architecture.contracts import root_packages
 
 OURS = set(root_packages())
@@ -56,6 +56,25 @@ def test_tenant_table_has_forced_row_security_and_a_policy(model):
     ]
 
 
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
+def test_table_says_where_its_rows_are(model):
+    security = model.security  # every model of ours declares it
+
+    assert (security.tenant_column is None) <= (security.placement in ("reference", "local"))
+
+
+@pytest.mark.parametrize("model", [m for m in TENANT if is_spread(m)], ids=lambda model: model._meta.label)
+def test_primary_key_holds_the_tenant(model):
+    found = ask(
+        "SELECT a.attname FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)"
+        " WHERE k.conrelid = %s::regclass AND k.contype = 'p'",
+        model._meta.db_table,
+    )
+
+    assert (security_of(model).tenant_column,) in found
+    assert not ask("SELECT 1 FROM pg_class WHERE relname = %s", f"{model._meta.db_table[:50]}_tenant_key")
+
+
 @pytest.mark.parametrize("model", TENANT, ids=lambda model: model._meta.label)
 def test_tenant_table_and_its_partitions_keep_no_statistics_of_the_tenant(model):
     kept = ask(
@@ -85,7 +104,7 @@ def test_reference_between_tenant_tables_carries_the_tenant(model):
             assert (2,) in found, field.name
 
 
-@pytest.mark.parametrize("role", ["hp_runtime", "hp_app", "hp_counterparty", "hp_dispatcher"])
+@pytest.mark.parametrize("role", ["hp_runtime", "hp_app", "hp_dispatcher"])
 def test_runtime_roles_are_neither_superuser_nor_beyond_row_security(role):
     assert ask("SELECT rolsuper, rolbypassrls, rolcreaterole FROM pg_roles WHERE rolname = %s", role) == [
         (False, False, False)

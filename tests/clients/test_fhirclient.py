@@ -13,6 +13,7 @@ from requests import HTTPError
 from core.ids import uuid7
 
 SYSTEM = "urn:example:mrn"
+CATEGORY = "http://terminology.hl7.org/CodeSystem/observation-category"
 
 
 @pytest.fixture
@@ -69,9 +70,11 @@ def test_search_includes_what_is_referred_to(smart):
         {
             "resourceType": "Observation",
             "status": "final",
+            "category": [{"coding": [{"system": CATEGORY, "code": "vital-signs"}]}],
             "code": {"coding": [{"system": "http://loinc.org", "code": "8867-4"}]},
             "subject": {"reference": f"Patient/{subject}"},
-            "valueQuantity": {"value": 72.5, "unit": "/min"},
+            "effectiveDateTime": "2026-01-02",
+            "valueQuantity": {"value": 72.5, "unit": "/min", "system": "http://unitsofmeasure.org", "code": "/min"},
         }
     )
     made = observation.create(smart.server)["id"]

@@ -3,7 +3,7 @@
 import pytest
 from django.db import connections
 
-from core import row_security
+from core import row_security, table_keys
 from core.isolation import Fault, find_faults
 from organizations.models import Location
 
@@ -14,6 +14,10 @@ HOLES = {
     "no policy for hp_app": f"DROP POLICY hp_own ON {TABLE}",
     "the policy of hp_app does not limit rows to the bound tenant": f"ALTER POLICY hp_own ON {TABLE} USING (true)",
     "an undeclared policy for public": f"CREATE POLICY anybody ON {TABLE} USING (true)",
+    "the trigger that holds rows to the bound tenant is missing": f"DROP TRIGGER hp_hold_tenant ON {TABLE}",
+    "the unique key stray does not hold tenant_id": f"CREATE UNIQUE INDEX stray ON {TABLE} (id, name)",
+    "the unique key stray repeats the primary key": f"CREATE UNIQUE INDEX stray ON {TABLE} (id, tenant_id)",
+    f"the name {'x' * 56} has more than 55 letters": f"CREATE INDEX {'x' * 56} ON {TABLE} (name)",
 }
 
 
@@ -26,7 +30,9 @@ def on_owner(sql):
 def mended():
     yield
     on_owner(f"DROP POLICY IF EXISTS anybody ON {TABLE}")
+    on_owner(f"DROP INDEX IF EXISTS stray, {'x' * 56}")
     row_security.build(connections["owner"])
+    table_keys.build(connections["owner"])
 
 
 def test_walls_as_built_have_no_fault():
@@ -58,5 +64,15 @@ def test_table_with_a_tenant_that_declares_nothing_is_named():
     on_owner("CREATE TABLE stray_rows (id int, tenant_id uuid)")
     try:
         assert Fault("stray_rows", "has tenant_id but declares no security") in find_faults(connections["default"])
+    finally:
+        on_owner("DROP TABLE stray_rows")
+
+
+def test_foreign_key_from_a_global_table_to_a_tenants_is_named():
+    on_owner(f"CREATE TABLE stray_rows (id int, place uuid, owner uuid, FOREIGN KEY (owner, place) REFERENCES {TABLE})")
+    try:
+        assert Fault("stray_rows", f"a foreign key leads from this global table to {TABLE}") in find_faults(
+            connections["default"]
+        )
     finally:
         on_owner("DROP TABLE stray_rows")

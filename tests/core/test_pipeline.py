@@ -14,7 +14,10 @@ from suppliers.catalog.models import ProductCounter
 from tests import factories
 
 ONE = Call(Statement.of("SELECT 1"))
-_INSERT = Statement.of("INSERT INTO suppliers_productcounter VALUES ($1, 0, 0, 0, 0) RETURNING tenant_id")
+_INSERT = Statement.of(
+    "INSERT INTO suppliers_productcounter (tenant_id, draft, active, discontinued, archived)"
+    " VALUES ($1, 0, 0, 0, 0) RETURNING tenant_id"
+)
 
 
 class Counters:

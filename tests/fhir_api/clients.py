@@ -91,6 +91,21 @@ def observation(subject: str, **more: Any) -> dict[str, Any]:
     }
 
 
+def vital_sign(subject: str, code: str, value: float, unit: str, **more: Any) -> dict[str, Any]:
+    """A vital sign of a patient as R4's profiles have it."""
+    category = {"system": "http://terminology.hl7.org/CodeSystem/observation-category", "code": "vital-signs"}
+    return observation(
+        subject,
+        **{
+            "category": [{"coding": [category]}],
+            "code": {"coding": [{"system": "http://loinc.org", "code": code}]},
+            "effectiveDateTime": "2026-01-02",
+            "valueQuantity": {"value": value, "unit": unit, "system": "http://unitsofmeasure.org", "code": unit},
+            **more,
+        },
+    )
+
+
 def code_of(answer: Any) -> str:
     """The platform's code of the first issue of a refusal, whose form is checked too."""
     assert answer.headers["Content-Type"] == "application/fhir+json; charset=utf-8", answer.content

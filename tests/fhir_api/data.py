@@ -41,9 +41,28 @@ def lines(name: str) -> Iterator[str]:
                 yield line
 
 
+def definitions() -> dict[str, list[Path]]:
+    """The files that `generate_fhir_definitions` reads, by the names of its options."""
+    kinds = {"search_parameters": "search-parameters", "structure_definitions": "structure-definitions"}
+    kinds |= {"valuesets": "required-valuesets"}
+    found = {name: [path(f"r4-{kind}.json.gz"), path(f"r4-more-{kind}.json.gz")] for name, kind in kinds.items()}
+    return {**found, "compartments": [path("r4-compartments.json.gz")]}
+
+
+def example_lines() -> Iterator[str]:
+    """The official examples of all types as they are written: 166 and 98."""
+    for name in ("r4-examples.ndjson.gz", "r4-more-examples.ndjson.gz"):
+        yield from lines(name)
+
+
+def read_lines(name: str) -> Iterator[Json]:
+    """The resources of an NDJSON file."""
+    yield from map(json.loads, lines(name))
+
+
 def examples(type_name: str = "") -> list[Json]:
-    """The 166 official examples of the twelve types, or those of one."""
-    found = [json.loads(line) for line in lines("r4-examples.ndjson.gz")]
+    """The official examples of all types, or those of one."""
+    found = [json.loads(line) for line in example_lines()]
     return [resource for resource in found if type_name in ("", resource["resourceType"])]
 
 

@@ -71,6 +71,9 @@ def questions(whose, word):
     yield from (
         f"/Patient/{patient_id}{end}" for end in ("", "/_history", "/_history/1", "/_history/2", "/$everything")
     )
+    for member in ("Observation", "Patient", "*"):
+        yield f"/Patient/{patient_id}/{member}?_include=*&_revinclude=*&_count=200&_total=accurate"
+        yield f"/Patient/{patient_id}/{member}?_summary=count"
     for one in whose["seen"]:
         yield from (f"/Observation/{one['id']}{end}" for end in ("", "/_history", "/_history/1"))
     for search in (

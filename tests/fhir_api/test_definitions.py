@@ -15,17 +15,13 @@ from fhir_api.resources.types import NUMBERS
 
 from . import data
 
-FILES = ("r4-search-parameters.json.gz", "r4-structure-definitions.json.gz", "r4-required-valuesets.json.gz")
+PARAMETER_FILES = ("r4-search-parameters.json.gz", "r4-more-search-parameters.json.gz")
+DOCS = Path(__file__).parents[2] / "docs" / "fhir.md"
 
 
 @pytest.fixture
 def arguments():
-    search_parameters, structure_definitions, valuesets = map(data.path, FILES)
-    return {
-        "search_parameters": search_parameters,
-        "structure_definitions": structure_definitions,
-        "valuesets": valuesets,
-    }
+    return data.definitions()
 
 
 def test_committed_files_are_what_the_generator_writes(arguments):
@@ -56,12 +52,27 @@ def test_generator_writes_the_same_bytes_again(arguments, tmp_path, monkeypatch)
 
 
 def _generated(arguments):
-    return definitions.files(*(definitions.read(arguments[name]) for name in arguments))
+    return definitions.files(*(definitions.read(*arguments[name]) for name in arguments))
+
+
+def test_parameters_that_are_not_offered_are_named_in_the_docs():
+    """All parameters that R4 defines for the registered types and for every resource, against those that searches know."""
+    official = [one for name in PARAMETER_FILES for one in data.read(name)]
+    of_types = {(base, one["code"]) for one in official for base in one["base"] if base in NUMBERS}
+    of_all = {one["code"] for one in official if {"Resource", "DomainResource"} & set(one["base"])}
+
+    missing = {f"{base}.{code}" for base, code in of_types if parameter(base, code) is None}
+    missing |= {code for code in of_all if not all(parameter(name, code) for name in NUMBERS)}
+
+    assert missing == {"Patient.age", "Patient.birthOrderBoolean", "_content", "_filter", "_query", "_text"}
+    section = DOCS.read_text().partition("### Parameters that are not offered")[2].partition("\n## ")[0]
+    assert all(f"`{name.rpartition('.')[2]}`" in section for name in missing)
+    assert all(f"`{name}`" in section for name in ("_list", "_contained", "_containedType"))
 
 
 def test_number_stays_and_is_never_given_again(arguments):
-    official = definitions.read(arguments["search_parameters"])
-    structures = Structures(definitions.read(arguments["structure_definitions"]), [])
+    official = definitions.read(*arguments["search_parameters"])
+    structures = Structures(definitions.read(*arguments["structure_definitions"]), [])
     before = parameters.rows(official, structures, [])
     last = before[-1]
     less = [one for one in official if one["code"] != last["code"]]
@@ -80,7 +91,7 @@ def test_number_stays_and_is_never_given_again(arguments):
 
 
 def test_every_type_has_its_own_numbers():
-    assert len(BY_NUMBER) == len(PARAMETERS) == 302
+    assert len(BY_NUMBER) == len(PARAMETERS) == 641
     assert set(BY_TYPE) == set(NUMBERS)
     for name, of_type in BY_TYPE.items():
         assert {"_id", "_lastUpdated", "_profile", "_security", "_source", "_tag"} <= set(of_type), name
@@ -94,7 +105,7 @@ def test_patient_parameter_points_to_patients_only():
     assert parameter("Observation", "focus").targets == ()
 
 
-def test_eight_composites_name_their_components():
+def test_composites_name_their_components():
     composites = {one.code: [part.code for part in one.components] for one in PARAMETERS.values() if one.components}
 
     assert composites == {
@@ -106,6 +117,8 @@ def test_eight_composites_name_their_components():
         "combo-code-value-quantity": ["combo-code", "combo-value-quantity"],
         "component-code-value-concept": ["component-code", "component-value-concept"],
         "component-code-value-quantity": ["component-code", "component-value-quantity"],
+        "characteristic-value": ["characteristic", "value"],
+        "relationship": ["relation", "relatesto"],
     }
 
 

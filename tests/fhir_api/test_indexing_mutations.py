@@ -63,7 +63,7 @@ def changed(resource, path, chance):
 @pytest.mark.parametrize("seed", range(2))
 def test_valid_mutation_of_an_example_is_indexed(seed):
     chance = random.Random(seed)
-    examples = [json.loads(line, parse_float=Decimal) for line in data.lines("r4-examples.ndjson.gz")]
+    examples = [json.loads(line, parse_float=Decimal) for line in data.example_lines()]
     valid = 0
 
     for example in examples:

@@ -8,8 +8,12 @@ import json
 import pytest
 
 from core.ids import uuid7_text
+from fhir_api.compartments import types_of
+from fhir_api.definitions.facts import COMPARTMENTS
 from tests import factories
+from tests.fhir_api import data
 from tests.fhir_api.clients import BASE, observation, patient, prescriber
+from tests.fhir_api.search import record
 
 
 class Record:
@@ -32,10 +36,20 @@ class Record:
         ]
         changed = self.doctor.put(f"/Patient/{self.patient['id']}", {**self.patient, "active": True})
         assert changed.status_code == 200
+        self.further = self.keep_further()
         self.link = next_link(self.doctor.get(f"/Observation?patient={self.patient['id']}&_count=1"))
 
+    def keep_further(self):
+        """One official example of each further type, with an id and a tag that tell whose it is."""
+        tag = {"tag": [{"system": f"urn:{self.canary}", "code": self.canary}]}
+        of_types = {one["resourceType"]: one for one in data.read_lines("r4-more-examples.ndjson.gz")}
+        found = [{**one, "id": f"{self.canary}-{n}", "meta": tag} for n, one in enumerate(of_types.values())]
+        record.put(self.tenant.id, found)
+        return found
+
     def ids(self):
-        return [self.patient["id"], self.practitioner["id"], *(one["id"] for one in self.observations)]
+        own = (self.patient, self.practitioner, *self.observations, *self.further)
+        return [one["id"] for one in own]
 
 
 def next_link(answer):
@@ -86,6 +100,19 @@ def questions(theirs):
         yield f"{search}&_include=*&_revinclude=*&_count=200"
         yield f"{search}&_summary=count"
         yield f"{search}&_total=accurate&_sort=-_lastUpdated"
+    for kind, fhir_id in (
+        ("Patient", patient_id),
+        ("Practitioner", theirs.practitioner["id"]),
+        *((one["resourceType"], one["id"]) for one in theirs.further if one["resourceType"] in COMPARTMENTS),
+    ):
+        for member in (*types_of(kind), "*"):
+            yield f"/{kind}/{fhir_id}/{member}"
+            yield f"/{kind}/{fhir_id}/{member}?_include=*&_revinclude=*&_count=200&_total=accurate"
+    for one in theirs.further:
+        kind = one["resourceType"]
+        yield from (f"/{kind}/{one['id']}", f"/{kind}/{one['id']}/_history", f"/{kind}/_history")
+        yield f"/{kind}?_tag={token}&_include=*&_revinclude=*&_count=200"
+        yield f"/{kind}?_tag={token}&_summary=count"
     yield "/Patient?_revinclude=Observation:patient&_count=200"
     yield "/Observation?_include=Observation:patient&_include=Observation:performer&_count=200"
     yield "?_type=Patient,Observation,Practitioner&_count=200"
@@ -93,7 +120,7 @@ def questions(theirs):
 
 def test_their_record_answers_its_own_doctor(theirs):
     told = [question for question in questions(theirs) if theirs.canary in theirs.doctor.get(question).content.decode()]
-    assert len(told) > 30
+    assert len(told) > 80
 
 
 def test_no_question_of_ours_shows_anything_of_theirs(mine, theirs):

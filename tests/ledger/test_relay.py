@@ -10,11 +10,14 @@ from core import clock
 from core.actor import system_actor
 from core.db import role_context, tenant_context
 from core.ids import uuid7
+from core.lanes import lanes
 from core.row_security import DISPATCHER
 from ledger import registry, relay
 from ledger.models import Event, Pending
 from ledger.public import EventType, UnknownEventType, after_commit, record, register, subscribe
 from tests import factories
+
+pytestmark = pytest.mark.usefixtures("each_number_of_lanes")
 
 heard: list[Event] = []
 inside: list[Event] = []
@@ -105,7 +108,8 @@ def test_failing_subscriber_is_tried_again_later_and_stops_nobody_else(tenant):
 
 def test_claimed_row_of_a_dead_relay_is_due_again_when_its_lease_ends(tenant):
     tell(tenant, 4)
-    relay._claim()  # and the process dies here
+    for lane in lanes():
+        relay._claim(lane)  # and the process dies here
     drain()
     assert mine(heard, tenant) == []
     with role_context(DISPATCHER):

@@ -8,6 +8,7 @@ from django.db import connections
 from api import listing
 from api.filters import Condition
 from organizations import membership_sql
+from tests.architecture import statements
 from tests.factories import Api
 from tests.security import worlds
 from tests.security.worlds import World, operations
@@ -91,10 +92,12 @@ def test_without_our_own_filters_the_database_still_shows_nothing(mine, theirs):
     """Group 3's wall: with the explicit tenant filters switched off, row security answers alone."""
     with mock.patch.object(listing._Builder, "add", _unfiltered):
         listing._statement.cache_clear()
+        statements.forget()
         found = leaks(mine, theirs, credentials(mine))
         at_home = leaks(theirs, theirs, [theirs.api])
     assert found == []
     assert at_home
+    assert statements.new_faults(), "the rules of the tables do not see that the filters are off"
 
 
 def test_without_filters_and_row_security_the_walk_notices(mine, theirs):
@@ -108,7 +111,9 @@ def test_without_filters_and_row_security_the_walk_notices(mine, theirs):
         mock.patch.object(membership_sql, "one_tenant", _as_the_other(theirs)),
     ):
         listing._statement.cache_clear()
+        statements.forget()
         assert leaks(mine, theirs, [mine.api])
+    assert statements.new_faults(), "the rules of the tables do not see that the filters are off"
 
 
 def _as_the_other(theirs: World):
@@ -116,7 +121,7 @@ def _as_the_other(theirs: World):
 
     def planted(subject, tenant_id, role):
         call = real(subject, tenant_id, role)
-        sql = call.statement.sql.replace(b"m.tenant_id::text, true)", f"'{theirs.tenant.id}', true)".encode())
+        sql = call.statement.sql.replace(b"hp_bind(m.tenant_id::text", f"hp_bind('{theirs.tenant.id}'".encode())
         return type(call)(type(call.statement)(sql, b""), call.parameters)
 
     return planted

@@ -159,7 +159,7 @@ def test_membership_revoked_while_in_use_stops_at_once(rounds):
         person, membership = factories.member(tenant, ["tenant_admin"])
         api = Api(token=factories.bearer(person), tenant=tenant)
         assert api.get("/v1/locations").status_code == 200
-        Membership.objects.filter(pk=membership.pk).update(status="revoked")
+        Membership._base_manager.filter(pk=membership.pk).update(status="revoked")
         assert api.get("/v1/locations").json()["code"] == "tenant_forbidden"
 
 

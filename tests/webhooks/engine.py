@@ -9,6 +9,7 @@ from django.db import connections
 from core.clock import now
 from core.db import tenant_context
 from core.ids import uuid7
+from core.lanes import Lane, lanes
 from webhooks import schedule, states
 from webhooks.deliveries import judge
 from webhooks.egress import Answer
@@ -70,6 +71,7 @@ class Engine:
 
     def __init__(self, world) -> None:
         self.world = world
+        self.lane = lane_of(world.tenant)
         self.queues = Queues(lease=uuid4())
         self._runner = asyncio.Runner()
 
@@ -83,13 +85,14 @@ class Engine:
     def fan_out(self) -> int:
         """Match everything new with the endpoints."""
         total = 0
-        while found := self._runner.run(self.queues.fan_out(limit=1000)):
-            total += found
+        for lane in lanes():
+            while found := self._runner.run(self.queues.fan_out(lane, limit=1000)):
+                total += found
         return total
 
     def claim_all(self, *, limit: int = 500, first: int = 350, lease_seconds: float = 60.0) -> Claim:
-        """One claim, whoever the rows belong to."""
-        return self._runner.run(self.queues.claim(Share(limit, first, lease_seconds)))
+        """One claim in the lane of the world, whoever the rows belong to."""
+        return self._runner.run(self.queues.claim(self.lane, Share(limit, first, lease_seconds)))
 
     def claim(self, **share) -> list[Work]:
         """One claim; what other tests left behind is put back."""
@@ -105,11 +108,18 @@ class Engine:
 
     def freeze(self, *endpoints: UUID) -> None:
         """Take disabled endpoints' rows out of the queue."""
-        self._runner.run(self.queues.freeze(endpoints))
+        self._runner.run(self.queues.freeze(dict.fromkeys(endpoints, self.world.tenant.id)))
 
     def release(self, *work: Work) -> None:
         """Put claimed rows back."""
         self._runner.run(self.queues.release(work))
+
+
+def lane_of(tenant) -> Lane:
+    """The lane of a tenant, as the database sees it."""
+    every = lanes()
+    ((number,),) = run_as_owner("SELECT hp_lane(%s, %s)", [tenant.id, len(every)])
+    return every[number]
 
 
 def change_endpoint(world, endpoint, **values) -> None:

@@ -64,7 +64,7 @@ def _delivery(event: Event, endpoint: dict[str, Any], state: str, statuses: list
         "next_attempt_at": None if ended else now() + timedelta(minutes=7),
     }
     with tenant_context(made.tenant_id):
-        Delivery.objects.filter(id=made.id).update(**values)
+        Delivery._base_manager.filter(id=made.id).update(**values)
         if not ended:
             DueDelivery.objects.create(
                 delivery_id=made.id,

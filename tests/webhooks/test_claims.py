@@ -14,6 +14,8 @@ from tests.webhooks.engine import Engine, change_endpoint, health_of, judged, ou
 from webhooks import states
 from webhooks.models import DueDelivery, EndpointHealth
 
+pytestmark = pytest.mark.usefixtures("each_number_of_lanes")
+
 URL = "http://127.0.0.1:9/hook"
 
 

@@ -266,6 +266,7 @@ def test_delivery_is_signed_by_private_and_shared_keys_alike(world, receiver):
     assert holds(signing.public_key_text(key), arrival.headers, arrival.body)
 
 
+@pytest.mark.usefixtures("each_number_of_lanes")
 def test_two_dispatchers_deliver_everything_once(world, receiver):
     from threading import Thread
 

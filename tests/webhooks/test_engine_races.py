@@ -53,7 +53,7 @@ def settle(world, endpoint):
     """Let retries and circuits come due until nothing is queued."""
     for _ in range(40):
         with tenant_context(world.tenant.id):
-            EndpointHealth.objects.filter(endpoint_id=endpoint["id"]).delete()
+            EndpointHealth._base_manager.filter(endpoint_id=endpoint["id"]).delete()
         world.make_due()
         drain()
         if not world.rows(DueDelivery, endpoint_id=endpoint["id"]):

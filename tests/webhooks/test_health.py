@@ -24,7 +24,7 @@ def engine(world):
 def queue(world, engine, events=1):
     endpoint = world.endpoint(URL, events=["product.*"])
     with tenant_context(world.tenant.id):
-        Endpoint.objects.filter(id=endpoint["id"]).update(max_inflight=64)
+        Endpoint._base_manager.filter(id=endpoint["id"]).update(max_inflight=64)
     for _ in range(events):
         world.record()
     engine.fan_out()

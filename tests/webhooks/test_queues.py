@@ -10,7 +10,8 @@ from django.db import DatabaseError, connection
 
 from bench.receiver import Receiver, Reply, answers_after
 from core.db import tenant_context
-from tests.webhooks.engine import outcome, run_as_owner
+from core.lanes import lanes
+from tests.webhooks.engine import lane_of, outcome, run_as_owner
 from tests.webhooks.worlds import drain
 from webhooks import states
 from webhooks.models import Attempt, Delivery, DueDelivery, Endpoint, Secret
@@ -19,11 +20,13 @@ from webhooks.queues import APPLICATION_NAME, Queues, Share
 
 async def claim_mine(queues, world, *, lease_seconds=60.0):
     """Claim everything and keep this test's rows; other tests' rows are let go."""
-    await queues.fan_out(limit=1000)
-    claim = await queues.claim(Share(500, 350, lease_seconds))
+    lane = await asyncio.to_thread(lane_of, world.tenant)
+    await queues.fan_out(lane, limit=1000)
+    claim = await queues.claim(lane, Share(500, 350, lease_seconds))
     return [work for work in claim.work if work.tenant_id == world.tenant.id]
 
 
+@pytest.mark.usefixtures("each_number_of_lanes")
 def test_late_worker_cannot_overwrite(world, receiver):
     world.endpoint(receiver.url, events=["product.*"])
     world.record()
@@ -55,15 +58,18 @@ async def rows(world, model):
     return await asyncio.to_thread(read)
 
 
+@pytest.mark.usefixtures("each_number_of_lanes")
 def test_row_is_claimed_by_one_worker_only(world, receiver):
     world.endpoint(receiver.url, events=["product.*"])
     for _ in range(20):
         world.record()
 
+    lane = lane_of(world.tenant)
+
     async def scene():
         workers = [Queues(lease=uuid4()) for _ in range(4)]
-        await workers[0].fan_out(limit=1000)
-        claims = await asyncio.gather(*(worker.claim(Share(5, 5, 60)) for worker in workers))
+        await workers[0].fan_out(lane, limit=1000)
+        claims = await asyncio.gather(*(worker.claim(lane, Share(5, 5, 60)) for worker in workers))
         for worker in workers:
             await worker.close()
         return [work.delivery_id for claim in claims for work in claim.work]
@@ -89,16 +95,18 @@ def test_worker_that_never_comes_back_costs_an_attempt(world, receiver):
 
 async def only_fan_out():
     queues = Queues(lease=uuid4())
-    await queues.fan_out(limit=1000)
+    for lane in lanes():
+        await queues.fan_out(lane, limit=1000)
     await queues.close()
 
 
+@pytest.mark.usefixtures("each_number_of_lanes")
 def test_claimed_delivery_of_a_disabled_endpoint_is_frozen(world, receiver):
     endpoint = world.endpoint(receiver.url, events=["product.*"])
     world.record()
     asyncio.run(only_fan_out())
     with tenant_context(world.tenant.id):
-        Endpoint.objects.filter(id=endpoint["id"]).update(active=False)
+        Endpoint._base_manager.filter(id=endpoint["id"]).update(active=False)
     drain()
     assert receiver.received == []
     assert world.rows(DueDelivery) == []
@@ -108,11 +116,12 @@ def test_claimed_delivery_of_a_disabled_endpoint_is_frozen(world, receiver):
     assert [d["state"] for d in world.deliveries(endpoint)] == ["delivered"]
 
 
+@pytest.mark.usefixtures("each_number_of_lanes")
 def test_unreadable_secret_is_an_attempt_and_stops_nobody(world, receiver):
     broken = world.endpoint(receiver.url, events=["product.*"])
     healthy = world.endpoint(receiver.url, events=["product.*"])
     with tenant_context(world.tenant.id):
-        Secret.objects.filter(endpoint_id=broken["id"]).update(sealed_key=b"nonsense")
+        Secret._base_manager.filter(endpoint_id=broken["id"]).update(sealed_key=b"nonsense")
     world.record()
     drain()
     assert len(receiver.received) == 1

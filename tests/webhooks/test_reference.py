@@ -25,7 +25,7 @@ def test_catalogue_is_paged_by_the_credentials_family(world):
 
 
 def test_catalogue_tells_the_class_of_data(world):
-    found = {kind["type"]: kind for kind in world.api.get("/v1/webhooks/event-types?limit=100").json()["data"]["items"]}
+    found = world.event_types()
     assert found["product.created"]["data_class"] == "none"
     assert found["membership.activated"]["data_class"] == "personal"
     assert all(set(kind) >= {"type", "version", "schema", "example", "data_class"} for kind in found.values())

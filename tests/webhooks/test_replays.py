@@ -142,7 +142,7 @@ def test_failed_sends_only_what_has_failed(world, settings):
         assert len(broken) == 2
         with tenant_context(world.tenant.id):  # they fail for good
             DueDelivery.objects.filter(tenant_id=world.tenant.id).delete()
-            Delivery.objects.filter(state=states.RETRYING).update(state=states.FAILED, done_at=now())
+            Delivery._base_manager.filter(state=states.RETRYING).update(state=states.FAILED, done_at=now())
         replay = requested(world, endpoint)
         assert replay["only"] == "failed"
         carry_on(world)
@@ -183,7 +183,7 @@ def test_batches_go_on_where_the_last_one_ended(world, deaf, monkeypatch):
     seen = []
     while read(world, replay)["state"] in states.REPLAYING:
         (row,) = world.rows(Replay)
-        worker.advance(row.id, at=now())
+        worker.advance(row.tenant_id, row.id, at=now())
         seen.append((read(world, replay)["state"], read(world, replay)["examined"]))
     assert seen[0] == ("running", 2)
     assert seen[-1][0] == "completed"
@@ -290,7 +290,7 @@ def test_cancelling_stops_it_and_keeps_what_was_queued(world, deaf, monkeypatch)
     replay = requested(world, deaf, only="missing")
     (row,) = world.rows(Replay)
     while not due(world):
-        worker.advance(row.id, at=now())
+        worker.advance(row.tenant_id, row.id, at=now())
     path = f"/v1/webhooks/{deaf['id']}/replays/{replay['id']}/cancel"
     answer = world.api.post(path)
     assert (answer.status_code, answer.json()["data"]["state"]) == (200, "cancelled")
@@ -302,6 +302,7 @@ def test_cancelling_stops_it_and_keeps_what_was_queued(world, deaf, monkeypatch)
     assert ask(world, deaf).status_code == 202
 
 
+@pytest.mark.usefixtures("each_number_of_lanes")
 def test_disabling_ends_a_replay_with_its_reason(world, deaf):
     replay = requested(world, deaf, only="missing")
     world.api.patch(f"/v1/webhooks/{deaf['id']}", json={"active": False})
@@ -376,6 +377,7 @@ def test_repeated_wish_with_one_key_is_one_replay(world, deaf):
     assert len(world.rows(Replay)) == 1
 
 
+@pytest.mark.usefixtures("each_number_of_lanes")
 def test_task_carries_replays_on(world, deaf):
     replay = requested(world, deaf, only="missing")
     tasks.carry_on()
@@ -385,7 +387,7 @@ def test_task_carries_replays_on(world, deaf):
 def test_trouble_is_shown_and_after_an_hour_it_has_failed(world, deaf):
     replay = requested(world, deaf, only="missing")
     (row,) = world.rows(Replay)
-    worker._note(row.id, "OperationalError", now())
+    worker._note(row.tenant_id, row.id, "OperationalError", now())
     assert (read(world, replay)["state"], read(world, replay)["error"]) == ("queued", "OperationalError")
-    worker._note(row.id, "OperationalError", now() + timedelta(hours=2))
+    worker._note(row.tenant_id, row.id, "OperationalError", now() + timedelta(hours=2))
     assert (read(world, replay)["state"], read(world, replay)["error"]) == ("failed", "OperationalError")

@@ -9,6 +9,7 @@ from django.db import transaction
 from core.actor import Actor, system_actor
 from core.clock import now
 from core.db import bind_tenant, tenant_context
+from core.lanes import lanes
 from ledger import public as ledger
 from ledger.models import Event as Fact
 from suppliers.catalog.events import ProductCreated
@@ -31,6 +32,15 @@ class World:
         answer = self.api.post("/v1/webhooks", json={"url": url, "events": list(events), **more})
         assert answer.status_code == 201, answer.content
         return answer.json()["data"]
+
+    def event_types(self):
+        """The catalogue of events by type, from all of its pages."""
+        found, number, more = {}, 1, True
+        while more:
+            page = self.api.get(f"/v1/webhooks/event-types?limit=100&page={number}").json()["data"]
+            found |= {kind["type"]: kind for kind in page["items"]}
+            number, more = number + 1, len(found) < page["total"]
+        return found
 
     def record(self, resource_id=None, *, event=None, version=1):
         """Record one fact in a transaction of its own; return the resource's id."""
@@ -72,8 +82,9 @@ async def _settle():
     """Fan out what provisioning itself said, before anybody listens."""
     queues = Queues(lease=uuid4())
     try:
-        while await queues.fan_out(limit=1000):
-            pass
+        for lane in lanes():
+            while await queues.fan_out(lane, limit=1000):
+                pass
     finally:
         await queues.close()
 

@@ -23,12 +23,12 @@ _ENDPOINT = Statement.of(
     "SELECT json_build_object("
     " 'backlog', (SELECT json_build_object('waiting', count(*), 'due', count(*) FILTER (WHERE due_at <= now()),"
     "   'oldest_due_seconds', floor(extract(epoch FROM now() - min(due_at) FILTER (WHERE due_at <= now()))))"
-    "   FROM webhooks_delivery_due d WHERE d.tenant_id = e.tenant_id AND d.endpoint_id = e.id),"
+    "   FROM webhooks_delivery_due d WHERE d.tenant_id = $1 AND d.endpoint_id = e.id),"
     " 'health', json_build_object('active', e.active, 'consecutive_failures', coalesce(h.consecutive_failures, 0),"
     f"   'failing_since', {INSTANT.format('h.failing_since')},"
     f"   'circuit_state', coalesce(h.circuit_state, '{states.CLOSED}'),"
     f"   'circuit_until', {INSTANT.format('h.circuit_until')}, 'paused_until', {INSTANT.format('h.paused_until')}))::text"
-    " FROM webhooks_endpoint e LEFT JOIN webhooks_endpoint_health h ON h.endpoint_id = e.id AND h.tenant_id = e.tenant_id"
+    " FROM webhooks_endpoint e LEFT JOIN webhooks_endpoint_health h ON h.endpoint_id = e.id AND h.tenant_id = $1"
     " WHERE e.tenant_id = $1 AND e.id = $2"
 )
 

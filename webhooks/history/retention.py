@@ -12,6 +12,7 @@ from django.db import connection
 
 from core.db import role_context
 from core.history.partitions import History, ask, read_ranges
+from core.lanes import HERE, Lane, in_turn
 from core.row_security import DISPATCHER
 from webhooks import states
 
@@ -24,15 +25,17 @@ _BATCH = 1000
 # What lies frozen with an endpoint that was disabled, and is too old to be resumed, has failed. Live work is never touched.
 _SETTLE = f"""
 WITH old AS (
-  SELECT created_at, id FROM webhooks_delivery d
-  WHERE state = ANY(%s) AND created_at < %s
-    AND NOT EXISTS (SELECT FROM webhooks_delivery_due due WHERE due.delivery_id = d.id)
+  SELECT tenant_id, created_at, id FROM webhooks_delivery d
+  WHERE state = ANY(%(unfinished)s) AND created_at < %(before)s {HERE}
+    AND NOT EXISTS (
+      SELECT 1 FROM webhooks_delivery_due due WHERE due.tenant_id = d.tenant_id AND due.delivery_id = d.id)
   ORDER BY created_at, id LIMIT {_BATCH} FOR UPDATE SKIP LOCKED)
-UPDATE webhooks_delivery d SET state = %s, last_error = 'expired', next_attempt_at = NULL, done_at = now()
-FROM old WHERE d.created_at = old.created_at AND d.id = old.id
+UPDATE webhooks_delivery d SET state = %(failed)s, last_error = 'expired', next_attempt_at = NULL, done_at = %(at)s
+FROM old WHERE d.tenant_id = old.tenant_id AND d.created_at = old.created_at AND d.id = old.id
 """
 _FORGET_HOURS = f"""
-DELETE FROM webhooks_endpoint_hour WHERE id IN (SELECT id FROM webhooks_endpoint_hour WHERE hour < %s LIMIT {_BATCH})
+DELETE FROM webhooks_endpoint_hour WHERE ctid = ANY(ARRAY(
+  SELECT ctid FROM webhooks_endpoint_hour WHERE hour < %(before)s {HERE} LIMIT {_BATCH} FOR UPDATE SKIP LOCKED))
 """
 
 
@@ -96,7 +99,7 @@ def drop_old(chosen: Policy, *, at: datetime) -> Dropped:
 
     :raises Busy: a lock was held all the time.
     """
-    settled = _settle(before=at - max(RESUMABLE, min(chosen.bodies, chosen.metadata)))
+    settled = _settle(before=at - max(RESUMABLE, min(chosen.bodies, chosen.metadata)), at=at)
     gone, held = [], []
     for name, reason in _drop(chosen, at):
         if reason is None:
@@ -115,20 +118,21 @@ def _drop(chosen: Policy, at: datetime) -> Iterator[tuple[str, str | None]]:
                 yield one.name, reason
 
 
-def _settle(*, before: datetime) -> int:
-    return _repeat(_SETTLE, [list(states.UNFINISHED), before, states.FAILED])
+def _settle(*, before: datetime, at: datetime) -> int:
+    values = {"unfinished": list(states.UNFINISHED), "failed": states.FAILED, "before": before, "at": at}
+    return sum(_repeat(_SETTLE, lane, values) for lane in in_turn("webhooks.settle"))
 
 
 def _forget_hours(*, before: datetime) -> int:
-    return _repeat(_FORGET_HOURS, [before])
+    return sum(_repeat(_FORGET_HOURS, lane, {"before": before}) for lane in in_turn("webhooks.forget_hours"))
 
 
-def _repeat(statement: str, parameters: list[Any]) -> int:
-    """Run a bounded statement until it finds nothing, each time in a transaction of its own."""
+def _repeat(statement: str, lane: Lane, values: dict[str, Any]) -> int:
+    """Run a bounded statement in one lane until it finds nothing, each time in a transaction of its own."""
     total = 0
     while True:
         with role_context(DISPATCHER), connection.cursor() as cursor:
-            cursor.execute(statement, parameters)
+            cursor.execute(lane.sql(statement), values | lane.parameters)
             done = int(cursor.rowcount)
         total += done
         if done < _BATCH:

@@ -40,7 +40,7 @@ def forwards(table, indexes):
     return [
         STRIP.format(table),
         f"ALTER TABLE {table} RENAME TO {table}_rest",
-        f"REVOKE ALL ON {table}_rest FROM PUBLIC, hp_app, hp_counterparty, hp_dispatcher, hp_runtime, hp_platform",
+        f"REVOKE ALL ON {table}_rest FROM PUBLIC, hp_app, hp_dispatcher, hp_runtime, hp_platform",
         f"CREATE TABLE {table} (LIKE {table}_rest INCLUDING DEFAULTS INCLUDING CONSTRAINTS) PARTITION BY RANGE (created_at)",
         f"ALTER TABLE {table} ATTACH PARTITION {table}_rest DEFAULT",
         f"ALTER TABLE {table} ADD CONSTRAINT {table}_pkey PRIMARY KEY (created_at, id)",

@@ -9,7 +9,7 @@ Safe: it makes functions and touches no table.
 from django.db import migrations
 
 DEFINER = "LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET lock_timeout = '500ms'"
-EVERYBODY = "PUBLIC, hp_app, hp_counterparty, hp_dispatcher, hp_runtime, hp_platform"
+EVERYBODY = "PUBLIC, hp_app, hp_dispatcher, hp_runtime, hp_platform"
 
 KNOWN = f"""
 CREATE FUNCTION hp_history_known(parent text) RETURNS void {DEFINER} AS $$

@@ -26,24 +26,26 @@ _BATCH = f"""
 WITH page AS ({{page}}),
 chosen AS (
   SELECT e.created_at, e.id, e.type, e.resource_id, e.sequence
-  FROM page JOIN webhooks_event e ON e.created_at = page.created_at AND e.id = page.event_id AND e.tenant_id = %(tenant)s
+  FROM page JOIN webhooks_event e ON e.tenant_id = %(tenant)s AND e.created_at = page.created_at AND e.id = page.event_id
   WHERE e.resource_id <> %(endpoint)s
     AND (%(types)s::text[] = '{{{{}}}}' OR {wanted.MATCHES.format(patterns="%(types)s::text[]", type="e.type")})),
 ended AS (
   SELECT d.created_at, d.id FROM chosen JOIN webhooks_delivery d
-    ON d.event_id = chosen.id AND d.endpoint_id = %(endpoint)s AND d.created_at = chosen.created_at
+    ON d.tenant_id = %(tenant)s AND d.event_id = chosen.id AND d.endpoint_id = %(endpoint)s
+    AND d.created_at = chosen.created_at
   WHERE d.state = ANY(%(again)s) ORDER BY d.id FOR UPDATE OF d),
 resumed AS (
   UPDATE webhooks_delivery d
   SET state = '{states.RETRYING}', attempts_before = d.attempts, next_attempt_at = now(), done_at = NULL
-  FROM ended WHERE d.created_at = ended.created_at AND d.id = ended.id AND d.state = ANY(%(again)s)
+  FROM ended
+  WHERE d.tenant_id = %(tenant)s AND d.created_at = ended.created_at AND d.id = ended.id AND d.state = ANY(%(again)s)
   RETURNING d.id, d.created_at, d.event_id, d.attempts),
 made AS (
   INSERT INTO webhooks_delivery (id, created_at, tenant_id, event_id, event_type, endpoint_id, state, next_attempt_at)
   SELECT {wanted.DELIVERY_ID.format(event="chosen.id", endpoint="%(endpoint)s::uuid")}, chosen.created_at, %(tenant)s,
          chosen.id, chosen.type, %(endpoint)s, '{states.PENDING}', now()
   FROM chosen WHERE %(missing)s AND {wanted.MATCHES.format(patterns="%(patterns)s::text[]", type="chosen.type")}
-    AND NOT EXISTS (SELECT FROM webhooks_event_new n WHERE n.id = chosen.id)
+    AND NOT EXISTS (SELECT 1 FROM webhooks_event_new n WHERE n.tenant_id = %(tenant)s AND n.id = chosen.id)
   ON CONFLICT DO NOTHING RETURNING id, created_at, event_id, attempts),
 due AS (
   INSERT INTO webhooks_delivery_due (delivery_id, created_at, tenant_id, event_id, endpoint_id, due_at, attempts,
@@ -51,7 +53,7 @@ due AS (
   SELECT found.id, found.created_at, %(tenant)s, found.event_id, %(endpoint)s, now(), found.attempts, found.attempts,
          found.attempts, '{states.MANUAL}', chosen.resource_id, chosen.sequence
   FROM (TABLE resumed UNION ALL TABLE made) found JOIN chosen ON chosen.id = found.event_id
-  ON CONFLICT (delivery_id) DO NOTHING RETURNING 1)
+  ON CONFLICT (delivery_id, tenant_id) DO NOTHING RETURNING 1)
 SELECT (SELECT count(*) FROM page) AS examined, (SELECT count(*) FROM due) AS queued, last.created_at AS cursor_at,
        last.id AS cursor_id
 FROM (SELECT 1) one LEFT JOIN (SELECT created_at, id FROM page ORDER BY created_at DESC, id DESC LIMIT 1) last ON true

@@ -1,4 +1,4 @@
-"""Carrying replays out. Any number of processes may do so and any of them may die: a batch is one transaction."""
+"""Carrying replays out, lane by lane. Any number of processes may do so and may die: a batch is one transaction."""
 
 import logging
 import time
@@ -9,6 +9,7 @@ from django.db import Error
 
 from core import clock
 from core.db import role_context
+from core.lanes import Lane, in_turn
 from core.row_security import DISPATCHER
 from webhooks import states
 from webhooks.models import DueDelivery, Endpoint, Replay
@@ -26,38 +27,41 @@ def carry_on(*, seconds: float) -> int:
     """Carry every open replay on, a batch of each in turn, until none can go on or the time is over; count the batches."""
     end, done = time.monotonic() + seconds, 0
     while time.monotonic() < end:
-        moved = [replay_id for replay_id in _open_replays() if _try(replay_id, clock.now())]
-        done += len(moved)
+        moved = 0
+        for lane in in_turn("webhooks.replays"):
+            moved += sum(_try(tenant_id, replay_id, clock.now()) for tenant_id, replay_id in _open_replays(lane))
+            if time.monotonic() >= end:
+                break  # the next run begins with another lane
+        done += moved
         if not moved:
             break
     return done
 
 
-def _open_replays() -> list[UUID]:
+def _open_replays(lane: Lane) -> list[tuple[UUID, UUID]]:
     with role_context(DISPATCHER):
-        found = Replay.objects.filter(state__in=states.REPLAYING).order_by("created_at", "id")
-        return list(found.values_list("id", flat=True))
+        found = Replay.objects.filter(state__in=states.REPLAYING)
+        return list(lane.filter(found).order_by("created_at", "id").values_list("tenant_id", "id"))
 
 
-def _try(replay_id: UUID, at: datetime) -> bool:
+def _try(tenant_id: UUID, replay_id: UUID, at: datetime) -> bool:
     try:
-        return advance(replay_id, at=at)
+        return advance(tenant_id, replay_id, at=at)
     except Error as error:  # one replay's trouble must not stop the others; the next sweep tries it again
         log.warning("replay stumbled", extra={"replay": str(replay_id), "error": type(error).__name__})
-        _note(replay_id, type(error).__name__, at)
+        _note(tenant_id, replay_id, type(error).__name__, at)
         return False
 
 
-def advance(replay_id: UUID, *, at: datetime) -> bool:
+def advance(tenant_id: UUID, replay_id: UUID, *, at: datetime) -> bool:
     """Carry one replay a batch further; tell whether it may go on at once.
 
     Rows are locked as everywhere: the endpoint first. A replay that somebody else is busy with is passed over.
     """
     with role_context(DISPATCHER):
-        endpoint = _held_endpoint(replay_id)
-        replay: Replay | None = (
-            Replay.objects.filter(id=replay_id, state__in=states.REPLAYING).select_for_update(skip_locked=True).first()
-        )
+        endpoint = _held_endpoint(tenant_id, replay_id)
+        mine = Replay.objects.filter(tenant_id=tenant_id, id=replay_id, state__in=states.REPLAYING)
+        replay: Replay | None = mine.select_for_update(skip_locked=True).first()
         if replay is None or endpoint is None:
             return False
         if not endpoint.active:
@@ -76,18 +80,20 @@ def advance(replay_id: UUID, *, at: datetime) -> bool:
         return more
 
 
-def _held_endpoint(replay_id: UUID) -> Endpoint | None:
+def _held_endpoint(tenant_id: UUID, replay_id: UUID) -> Endpoint | None:
     """The endpoint, which nobody disables or deletes meanwhile."""
     rows = Endpoint.objects.raw(
-        "SELECT * FROM webhooks_endpoint WHERE id = (SELECT endpoint_id FROM webhooks_replay WHERE id = %s) FOR SHARE",
-        [replay_id],
+        "SELECT * FROM webhooks_endpoint WHERE tenant_id = %(tenant)s AND id = (SELECT endpoint_id FROM webhooks_replay"
+        " WHERE tenant_id = %(tenant)s AND id = %(replay)s) FOR SHARE",
+        {"tenant": tenant_id, "replay": replay_id},
     )
     return next(iter(rows), None)
 
 
 def _is_full(endpoint: Endpoint) -> bool:
     """Tell whether so much waits for the endpoint that more would only stand in the way of what happens now."""
-    waiting = DueDelivery.objects.filter(endpoint_id=endpoint.id).values_list("delivery_id")[: MOST_DUE + 1]
+    mine = DueDelivery.objects.filter(tenant_id=endpoint.tenant_id, endpoint_id=endpoint.id)
+    waiting = mine.values_list("delivery_id")[: MOST_DUE + 1]
     return len(waiting) > MOST_DUE
 
 
@@ -99,10 +105,10 @@ def _end(replay: Replay, state: str, at: datetime, *, error: str = "") -> None:
     )
 
 
-def _note(replay_id: UUID, error: str, at: datetime) -> None:
+def _note(tenant_id: UUID, replay_id: UUID, error: str, at: datetime) -> None:
     """Show what went wrong; after an hour without a single batch it has failed."""
     with role_context(DISPATCHER):
-        rows = Replay.objects.filter(id=replay_id, state__in=states.REPLAYING)
+        rows = Replay.objects.filter(tenant_id=tenant_id, id=replay_id, state__in=states.REPLAYING)
         hopeless = rows.exclude(error="").filter(updated_at__lt=at - HOPELESS)
         if not hopeless.update_versions(state=states.FAILED, error=error, finished_at=at, at=at):
             rows.filter(error="").update(error=error, updated_at=at)

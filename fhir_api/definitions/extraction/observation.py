@@ -30,10 +30,10 @@ def _component(entries: Entries, values: Any) -> None:
         if (part := value.get("dataAbsentReason")) is not None:
             tokens.codeable_concept(entries, 83, part)  # component-data-absent-reason
         if (part := value.get("valueCodeableConcept")) is not None:
-            measures.token_token(entries, 81, value["code"], part)  # component-code-value-concept
+            measures.token_token(entries, 81, value["code"], part, systems=True)  # component-code-value-concept
             tokens.codeable_concept(entries, 84, part)  # component-value-concept
         if (part := value.get("valueQuantity")) is not None:
-            measures.token_quantity(entries, 82, value["code"], part)  # component-code-value-quantity
+            measures.token_quantity(entries, 82, value["code"], part, systems=True)  # component-code-value-quantity
             measures.quantity(entries, 85, part)  # component-value-quantity
         if (part := value.get("valueSampledData")) is not None:
             measures.sampled_data(entries, 85, part)  # component-value-quantity

@@ -7,6 +7,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from fhir_api.generation import definitions
 
+_NAMES = ("search_parameters", "structure_definitions", "valuesets", "compartments")
+
 
 class Command(BaseCommand):
     """Generates search parameters, extraction and schema."""
@@ -15,16 +17,24 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the three files of definitions."""
-        parser.add_argument("--search-parameters", type=Path, required=True, help="JSON array, .json or .json.gz")
-        parser.add_argument("--structure-definitions", type=Path, required=True)
-        parser.add_argument("--valuesets", type=Path, required=True)
+        """Take the files of definitions."""
+        for name in _NAMES:
+            option = f"--{name.replace('_', '-')}"
+            parser.add_argument(option, type=Path, nargs="+", required=True, help="JSON arrays, perhaps with gzip")
+        text = "JSON arrays, perhaps with gzip; without them the rules of the vital signs are left as they are"
+        parser.add_argument("--vital-signs-profiles", type=Path, nargs="+", default=[], help=text)
+        text = "UCUM's ucum-essence.xml; without it the table of units is left as it is"
+        parser.add_argument("--ucum-essence", type=Path, help=text)
         parser.add_argument("--check", action="store_true", help="only say whether the files are what would be written")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write what differs, or with --check name it and fail."""
-        names = ("search_parameters", "structure_definitions", "valuesets")
-        files = definitions.files(*(definitions.read(options[name]) for name in names))
+        essence: Path | None = options["ucum_essence"]
+        files = definitions.files(
+            *(definitions.read(*options[name]) for name in _NAMES),
+            vital_signs_profiles=definitions.read(*options["vital_signs_profiles"]),
+            ucum_essence=essence.read_bytes() if essence else b"",
+        )
         differing = [path for path, content in files.items() if not path.exists() or path.read_bytes() != content]
         if options["check"] and differing:
             raise CommandError("Not what would be generated: " + ", ".join(path.name for path in differing))

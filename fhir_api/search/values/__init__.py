@@ -29,7 +29,7 @@ def condition(leaf: Leaf, context: Context) -> Condition:
     :raises InvalidSearch, UnsupportedSearch: a value or the modifier.
     """
     parameter = leaf.parameter
-    alone = [replace(leaf, parameter=parameter._replace(number=part.number)) for part in parameter.parts]
+    alone = [replace(leaf, parameter=part._replace(code=parameter.code)) for part in parameter.parts]
     return _united([_condition(one, context) for one in alone]) if alone else _condition(leaf, context)
 
 

@@ -42,7 +42,7 @@ def form(name: str, value: str) -> str:
 
     :raises InvalidSearch: any other.
     """
-    system, code = _parts(name, value)
+    system, code = parts(name, value)
     if not code:
         raise wrong_value(name, "code, system|code or |code")
     return code_form(code) if system is None else system_code_form(system, code)
@@ -85,7 +85,7 @@ def _subsuming(leaf: Leaf) -> tuple[int, ...]:
     related = terminology.above if leaf.modifier == "above" else terminology.below
     keys: dict[int, None] = {}
     for value in leaf.values:
-        system, code = _parts(name, value)
+        system, code = parts(name, value)
         if not system or not code:
             raise wrong_value(name, "system|code")
         codes = related((system, code))
@@ -99,7 +99,7 @@ def _subsuming(leaf: Leaf) -> tuple[int, ...]:
 
 def _key(leaf: Leaf, value: str) -> int:
     name, number = leaf.parameter.code, leaf.parameter.number
-    system, code = _parts(name, value)
+    system, code = parts(name, value)
     if system is not None and name in _WITHOUT_SYSTEM:
         raise wrong_value(name, "no | here, as the element has no system")
     if name in _BOOLEAN and code not in ("true", "false"):
@@ -113,7 +113,7 @@ def _key(leaf: Leaf, value: str) -> int:
     return system_key(number, system)
 
 
-def _parts(name: str, value: str) -> tuple[str | None, str]:
+def parts(name: str, value: str) -> tuple[str | None, str]:
     """System (None: not said, "": has none) and code."""
     parts = [plain(part) for part in split(value, "|")]
     if len(parts) > 2:

@@ -13,7 +13,7 @@ def test_batch_answers_200_with_an_outcome_for_each_entry():
         batch(
             entry("POST", "Patient", patient()),
             entry("POST", "Patient", patient(gender="mann")),
-            entry("POST", "Medication", {"resourceType": "Medication"}),
+            entry("POST", "Slot", {"resourceType": "Slot"}),
             entry("PUT", f"Patient/{known['id']}", {**known, "active": True}, ifMatch='W/"7"'),
             entry("GET", f"Patient/{known['id']}"),
             entry("GET", "Patient/never"),

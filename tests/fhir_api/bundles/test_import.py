@@ -35,8 +35,8 @@ def imported(api, capsys, *paths):
 def test_resources_are_written_under_their_ids_and_once(api, tmp_path, capsys):
     people = [patient(id=f"p{n}") for n in range(450)]
     file = tmp_path / "people.ndjson.gz"
-    medication = {"resourceType": "Medication", "id": "m"}
-    file.write_bytes(gzip.compress(b"\n".join(json.dumps(one).encode() for one in [*people, medication]) + b"\n\n"))
+    slot = {"resourceType": "Slot", "id": "m"}
+    file.write_bytes(gzip.compress(b"\n".join(json.dumps(one).encode() for one in [*people, slot]) + b"\n\n"))
     assert imported(api, capsys, file).startswith(
         "450 written, 0 unchanged, 0 Bundles imported before, 1 of other types"
     )

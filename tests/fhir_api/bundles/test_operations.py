@@ -36,7 +36,7 @@ def test_validate_takes_parameters_and_digits_as_they_are(api):
     [
         (entry("POST", "Patient/$validate"), 400),
         (entry("POST", "Patient/$validate", {"resourceType": "Observation", "status": "final"}), 400),
-        (entry("POST", "Medication/$validate", {"resourceType": "Medication"}), 404),
+        (entry("POST", "Slot/$validate", {"resourceType": "Slot"}), 404),
         (entry("POST", "Patient/a_b/$validate", patient()), 400),
     ],
 )

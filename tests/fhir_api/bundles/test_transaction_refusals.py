@@ -202,8 +202,8 @@ def test_malformed_entry_is_400_and_named(api, case):
 @pytest.mark.parametrize(
     "one",
     [
-        entry("POST", "Medication", {"resourceType": "Medication"}),
-        entry("DELETE", "Device/1"),
+        entry("POST", "Slot", {"resourceType": "Slot"}),
+        entry("DELETE", "Schedule/1"),
         entry("PUT", "Patient/$validate", patient()),
         entry("POST", "Patient/$merge", patient()),
         entry("POST", "Patient/_search", patient()),

@@ -222,7 +222,7 @@ def test_conditional_reference_to_what_the_transaction_deletes_is_412(api):
 
 @pytest.mark.parametrize(
     ("reference", "code"),
-    [("Patient?haircut=short", "unknown_parameter"), ("Medication?code=1", "unsupported_entry")],
+    [("Patient?haircut=short", "unknown_parameter"), ("Slot?status=free", "unsupported_entry")],
 )
 def test_conditional_reference_with_criteria_that_cannot_be_asked_is_refused_at_its_place(api, reference, code):
     answer = api.post("", transaction(entry("POST", "Observation", observation(reference))))

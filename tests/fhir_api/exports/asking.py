@@ -2,6 +2,7 @@
 
 import json
 import time
+from urllib.parse import quote
 
 from core.db import tenant_context
 from fhir_api.exports import settling, states, worker
@@ -58,6 +59,47 @@ def exported(client, path="/$export", **headers):
     return named
 
 
+def by_post(client, path, *parameters, **headers):
+    """Kick an export off with Parameters."""
+    body = {"resourceType": "Parameters", "parameter": list(parameters)}
+    return client.post(path, body, **{"Prefer": ASYNC, **headers})
+
+
+def about(*patients):
+    """The parameters `patient`."""
+    return [{"name": "patient", "valueReference": {"reference": f"Patient/{one}"}} for one in patients]
+
+
+def resources_of(client, kicked_off):
+    """The resources of an export that was kicked off, by type and id, each once."""
+    assert kicked_off.status_code == 202, kicked_off.content
+    done = carry_out(client, kicked_off.headers["Content-Location"].partition(BASE)[2])
+    assert done.status_code == 200, done.content
+    found = fetched(client, done.json()["output"])
+    named = {(one["resourceType"], one["id"]): one for one in found}
+    assert len(named) == len(found), "a resource twice"
+    return named
+
+
+def filtered(*queries):
+    """The parameter `_typeFilter`, each query encoded as the address of a search is."""
+    return "_typeFilter=" + ",".join(quote(query, safe="") for query in queries)
+
+
+def searched(client, query):
+    """The resources that a search finds, by type and id, page after page."""
+    found, path = {}, f"/{query}{'&' if '?' in query else '?'}_count=200"
+    while path:
+        answer = client.get(path)
+        assert answer.status_code == 200, answer.content
+        page = answer.json()
+        for entry in page.get("entry", ()):
+            resource = entry["resource"]
+            found[resource["resourceType"], resource["id"]] = resource
+        path = next((link["url"].partition(BASE)[2] for link in page["link"] if link["relation"] == "next"), "")
+    return found
+
+
 def jobs(tenant):
     with tenant_context(tenant.id):
         return list(ExportJob.objects.filter(tenant_id=tenant.id).order_by("created_at", "id"))
@@ -74,14 +116,19 @@ def kept(tenant):
 
 __all__ = [
     "ASYNC",
+    "about",
     "begun",
+    "by_post",
     "carry_out",
     "exported",
     "fetched",
+    "filtered",
     "jobs",
     "kept",
     "kick_off",
     "manifest",
+    "resources_of",
+    "searched",
     "settling",
     "states",
 ]

@@ -38,7 +38,7 @@ def test_everything_is_exported_byte_for_byte(fresh):
     path = status.partition(BASE)[2]
     waiting = fresh.get(path)
     assert (waiting.status_code, waiting.headers["Retry-After"]) == (202, "2")
-    assert waiting.headers["X-Progress"] == "0 of 12 types, 0 resources"
+    assert waiting.headers["X-Progress"] == "0 of 29 types, 0 resources"
     done = carry_out(fresh, path)
     assert (done.status_code, done.headers["Content-Type"]) == (200, "application/json")
     assert done.headers["Expires"].endswith("GMT")
@@ -119,8 +119,7 @@ def test_since_gives_what_changed_and_what_was_deleted(fresh):
         ("_type=Patient,%00", "invalid_search"),
         ("_since=0001-01-01T00:00:00%2B14:00", "invalid_time"),
         ("_type=patient", "invalid_export"),
-        ("_typeFilter=Observation%3Fstatus%3Dfinal", "unsupported_parameter"),
-        ("_elements=id", "unsupported_parameter"),
+        ("_organizeOutputBy=Patient", "unsupported_parameter"),
         ("patient=Patient/1", "unsupported_parameter"),
         ("includeAssociatedData=LatestProvenanceResources", "unsupported_parameter"),
     ],
@@ -153,17 +152,17 @@ def test_faulty_parameters_are_refused(client, body, code):
 def test_empty_values_ask_nothing(client):
     told = carry_out(client, begun(client, "/Patient/$export?_type=,&_since=&_outputFormat="))
     assert told.status_code == 200
-    assert jobs(client.tenant)[-1].types == list(compartments.TYPES)
+    assert jobs(client.tenant)[-1].types == list(compartments.CONFINED)
 
 
 def test_prefer_decides(client, person):
     assert code_of(client.get("/$export")) == "async_required"
     assert code_of(kick_off(client, Prefer="respond-async, handling=never")) == "invalid_prefer"
-    told = manifest(client, "/$export?_type=Patient,Basic&_elements=id", Prefer="respond-async, handling=lenient")
+    told = manifest(client, "/$export?_type=Patient,Basic&_colour=id", Prefer="respond-async, handling=lenient")
     assert [one["type"] for one in told["output"]] == ["Patient"]
     outcomes = fetched(client, told["error"])
     assert [one["issue"][0]["diagnostics"] for one in outcomes] == [
-        "'_elements' was ignored.",
+        "'_colour' was ignored.",
         "'_type=Basic' was ignored.",
     ]
     answer = client.call("HEAD", "/$export", Prefer="respond-async")

@@ -120,7 +120,8 @@ def forked_worker():
         os._exit(0)
 
 
-def test_killed_workers_leave_neither_doubles_nor_gaps(client, monkeypatch, long):
+def test_killed_workers_leave_neither_doubles_nor_gaps(client, monkeypatch, settings, long):
+    settings.LANES = 4
     monkeypatch.setattr(batches, "RESOURCES", 3)
     people, wanted = populated(client, 900 if long else 200, "Practitioner"), 30 if long else 4
     status, kills = started(client, "Practitioner"), 0

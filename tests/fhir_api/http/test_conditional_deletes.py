@@ -50,6 +50,14 @@ def test_point_24_count_lets_several_go(doctor, value):
     assert doctor.delete(where(value, "3")).status_code == 204
 
 
+@pytest.mark.parametrize("more", ["gender=,", "gender=%2C%2C", "family=,&active=true"])
+def test_list_of_nothing_does_not_widen_a_deletion(doctor, value, more):
+    ids = made(doctor, value)
+    answer = doctor.delete(f"{where(value, '3')}&{more}")
+    assert (answer.status_code, code_of(answer)) == (400, "invalid_search")
+    assert alive(doctor, ids) == [200] * 3
+
+
 def test_point_24_more_matches_than_count_are_412_and_nothing_goes(doctor, value):
     ids = made(doctor, value)
     assert code_of(doctor.delete(where(value))) == "multiple_matches"

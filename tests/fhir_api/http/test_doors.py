@@ -16,6 +16,7 @@ ROUTES = [
 GUARDED = [route for route in ROUTES if route[2] not in PUBLIC]
 VALUES = {"<str:type_name>": "Patient", "<str:fhir_id>": "1", "<str:version>": "1"}
 VALUES |= {"<uuid:job_id>": uuid7_text(), "<str:name>": "Patient.1.ndjson"}
+VALUES |= {"<compartment:kind>": "Patient", "<member:type_name>": "Observation"}
 
 
 def address(route):

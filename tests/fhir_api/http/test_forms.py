@@ -66,8 +66,9 @@ def test_request_id_is_the_outcomes_where_it_has_the_form_of_an_id(doctor):
     "accept",
     [
         "application/fhir+json",
-        "application/json",
-        "text/json",
+        "application/fhir+json, application/json",
+        "application/json;q=0.9, application/fhir+json",
+        "application/json;q=0.5, */*",
         "*/*",
         "application/*",
         "text/html, application/fhir+json;q=0.5",
@@ -79,6 +80,38 @@ def test_request_id_is_the_outcomes_where_it_has_the_form_of_an_id(doctor):
 def test_points_11_13_and_14_accepted_types_get_fhir_json(doctor, made, accept):
     answer = doctor.get(f"/Patient/{made['id']}", Accept=accept)
     assert (answer.status_code, answer.headers["Content-Type"], answer.json()) == (200, JSON, made)
+
+
+@pytest.mark.parametrize(
+    ("accept", "media"),
+    [
+        ("application/json", "application/json"),
+        ("text/json", "text/json"),
+        ("application/json, */*", "application/json"),
+        ("application/json, application/fhir+json;q=0.9", "application/json"),
+        ("text/html, application/json;q=0.5, */*;q=0.1", "application/json"),
+    ],
+)
+def test_generic_type_that_is_asked_for_is_answered_by_every_interaction(doctor, made, accept, media):
+    wanted, path = f"{media}; charset=utf-8", f"/Patient/{made['id']}"
+    bundle = {"resourceType": "Bundle", "type": "batch", "entry": [{"request": {"method": "GET", "url": "Patient"}}]}
+    answers = [
+        doctor.get(path, Accept=accept),
+        doctor.get("/Patient", Accept=accept),
+        doctor.get("/Patient/none", Accept=accept),
+        doctor.get("/nowhere/at/all/or/so", Accept=accept),
+        doctor.get("/metadata", Accept=accept),
+        doctor.get(f"{path}/_history", Accept=accept),
+        doctor.post("/Patient/$validate", patient(), Accept=accept),
+        doctor.post("/Patient", patient(), Accept=accept),
+        doctor.post("", bundle, Accept=accept),
+        doctor.get(f"{path}?_format={media}"),
+        doctor.get(f"{path}?_format={media}", Accept="application/fhir+json"),
+    ]
+    assert [one.headers["Content-Type"] for one in answers] == [wanted] * len(answers)
+    assert answers[4].headers["Vary"] == "Accept"
+    for form in ("json", "application/fhir%2Bjson", "application/fhir+json", "*/*"):
+        assert doctor.get(f"{path}?_format={form}", Accept=accept).headers["Content-Type"] == JSON
 
 
 @pytest.mark.parametrize(

@@ -208,7 +208,7 @@ def test_point_9_ids_are_case_sensitive(doctor):
     assert doctor.get(f"/Patient/{fhir_id.lower()}").status_code == 404
 
 
-@pytest.mark.parametrize("type_name", ["patient", "PATIENT", "Device", "Nonsense", "Patient "])
+@pytest.mark.parametrize("type_name", ["patient", "PATIENT", "Slot", "Nonsense", "Patient "])
 def test_points_9_and_10_misspelt_and_unknown_types_are_404(doctor, type_name):
     for method, path, body in (
         ("GET", f"/{type_name}/1", None),

@@ -48,3 +48,10 @@ def test_smart_configuration_names_the_endpoints(nobody, settings):
         "grant_types_supported",
     } <= set(found)
     assert found["code_challenge_methods_supported"] == ["S256"]
+
+
+def test_smart_configuration_announces_clients_that_sign(nobody):
+    found = nobody.get("/.well-known/smart-configuration").json()
+    assert "private_key_jwt" in found["token_endpoint_auth_methods_supported"]
+    assert found["token_endpoint_auth_signing_alg_values_supported"] == ["RS384", "ES384"]
+    assert {"client-confidential-asymmetric", "client-confidential-symmetric"} <= set(found["capabilities"])

@@ -47,7 +47,7 @@ def test_other_id_than_the_urls_is_an_issue(client):
     ("path", "body", "status", "code"),
     [
         ("/Patient/$validate", {"resourceType": "Location"}, 400, "wrong_resource_type"),
-        ("/$validate", {"resourceType": "Device"}, 404, "unknown_resource_type"),
+        ("/$validate", {"resourceType": "Slot"}, 404, "unknown_resource_type"),
         ("/$validate", {"resourceType": "Parameters"}, 400, "invalid_parameters"),
         ("/$validate", {"resourceType": "Parameters", "parameter": [{"name": "mode"}]}, 400, "invalid_parameters"),
         ("/$validate", parameters(patient(), mode={"valueCode": "guess"}), 400, "invalid_parameters"),

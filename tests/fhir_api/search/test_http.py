@@ -9,6 +9,7 @@ from core.pipeline import Call, Statement
 from fhir_api.http.refusals import issues_of
 from tests import factories
 from tests.fhir_api.clients import BASE, Fhir, code_of, patient, prescriber, reader
+from tests.fhir_api.search import record
 
 FORM = "application/x-www-form-urlencoded"
 
@@ -103,7 +104,7 @@ def test_unknown_parameter_is_refused_where_the_client_wants_it_27(client: Fhir)
         "organization:identifier:x.name=y",
         "organization:Practitioner.name=y",
         "_has:Observation:patient:subject:Practitioner.name=y",
-        "_has:Observation:patient:focus.subject:Practitioner.name=y",
+        "_has:Observation:patient:focus.encounter:Practitioner.name=y",
     ],
 )
 def test_unsupported_modifier_is_refused_27(client: Fhir, query: str) -> None:
@@ -178,6 +179,41 @@ def test_empty_values_are_ignored_and_unknown_codes_find_nothing_28(client: Fhir
     assert "entry" not in client.get("/Patient?general-practitioner=nobody").json()
 
 
+@pytest.mark.parametrize(
+    "name", ["gender", "family:exact", "_sort", "_elements", "_profile", "_has:Observation:patient:code"]
+)
+def test_list_of_nothing_but_commas_is_left_out_and_told_or_refused(client: Fhir, name: str) -> None:
+    for value in (",", ",,", ", ,"):
+        answer = client.get(f"/Patient?_count=9&{name}={value}")
+        assert len(births(answer)) == 5
+        assert links(answer)["self"].endswith("/Patient?_count=9")
+        (told,) = [one for one in answer.json()["entry"] if one["search"]["mode"] == "outcome"]
+        assert [(one["code"], one["severity"]) for one in told["resource"]["issue"]] == [("value", "warning")]
+        refused = client.get(f"/Patient?{name}={value}", Prefer="handling=strict")
+        assert (refused.status_code, code_of(refused)) == (400, "invalid_search")
+    assert client.get("/Patient?_count=,").status_code == 400
+
+
+def test_list_of_types_that_is_empty_is_left_out(client: Fhir) -> None:
+    answer = client.get("/?_type=,&_count=3")
+    assert links(answer)["self"].endswith("?_count=3")
+    assert client.get("/?_type=,", Prefer="handling=strict").status_code == 400
+
+
+def test_page_of_a_thousand_is_given_whole(client: Fhir) -> None:
+    made = prescriber()
+    rows = [{"resourceType": "Practitioner", "id": f"p{n}", "name": [{"family": f"F{n}"}]} for n in range(1_003)]
+    record.put(made.tenant.id, rows)
+    first = made.get("/Practitioner?_count=1000&_total=accurate")
+    assert (len(first.json()["entry"]), first.json()["total"]) == (1_000, 1_003)
+    rest = made.get(links(first)["next"].partition(BASE)[2]).json()
+    assert len(rest["entry"]) == 3
+    ids = {one["resource"]["id"] for one in [*first.json()["entry"], *rest["entry"]]}
+    assert len(ids) == 1_003
+    whole = made.get("/Practitioner/_history?_count=1000").json()
+    assert (len(whole["entry"]), whole["total"]) == (1_000, 1_003)
+
+
 def test_count_of_nought_gives_the_total_alone_36(client: Fhir) -> None:
     for query in ("_count=0", "_summary=count"):
         found = client.get(f"/Patient?{query}").json()
@@ -186,11 +222,11 @@ def test_count_of_nought_gives_the_total_alone_36(client: Fhir) -> None:
         assert [link["relation"] for link in found["link"]] == ["self"]
 
 
-@pytest.mark.parametrize("count", ["201", "5000", "2147483647", pytest.param("9" * 5_000, id="5000 digits")])
+@pytest.mark.parametrize("count", ["1001", "5000", "2147483647", pytest.param("9" * 5_000, id="5000 digits")])
 def test_count_above_the_most_is_capped_and_told_36(client: Fhir, count: str) -> None:
     answer = client.get(f"/Patient?_count={count}")
 
-    assert links(answer)["self"].endswith("?_count=200")
+    assert links(answer)["self"].endswith("?_count=1000")
     assert answer.json()["entry"][-1]["resource"]["issue"][0]["details"]["coding"][0]["code"] == "count_capped"
     assert answer.json()["entry"][-1]["fullUrl"].startswith("urn:uuid:")
 
@@ -247,7 +283,7 @@ def test_search_of_all_types_by_type_and_id(client: Fhir) -> None:
     one = client.get(f"?_id={organization['id']}").json()["entry"]
     assert [entry["resource"]["id"] for entry in one] == [organization["id"]]
     assert client.post("/_search", f"_id={organization['id']}".encode(), media=FORM).json()["entry"] == one
-    assert client.get("?_type=Medication").status_code == 400
+    assert client.get("?_type=Slot").status_code == 400
 
 
 def test_search_without_scope_or_of_unknown_type_is_refused(client: Fhir) -> None:
@@ -259,7 +295,7 @@ def test_search_without_scope_or_of_unknown_type_is_refused(client: Fhir) -> Non
     assert nobody.get("/Patient?birthdate=odd").status_code == 403
     assert Fhir("", client.tenant).get("/Patient").status_code == 401
     assert client.get("/patient").status_code == 404
-    assert client.get("/Medication").status_code == 404
+    assert client.get("/Slot").status_code == 404
 
 
 def test_search_that_takes_too_long_says_so() -> None:

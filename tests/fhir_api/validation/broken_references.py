@@ -112,7 +112,7 @@ REFERENCES = {
     "contained of another type with a null": (
         request(
             medicationCodeableConcept={"text": "a", "extension": [{"url": URL, "valueReference": {"reference": "#m"}}]},
-            contained=[{"resourceType": "Medication", "id": "m", "code": None}],
+            contained=[{"resourceType": "Substance", "id": "m", "code": None}],
         ),
         "MedicationRequest.contained[0].code",
         "structure",
@@ -120,7 +120,7 @@ REFERENCES = {
     "contained of another type with an empty list": (
         request(
             medicationCodeableConcept={"text": "a", "extension": [{"url": URL, "valueReference": {"reference": "#m"}}]},
-            contained=[{"resourceType": "Medication", "id": "m", "ingredient": [{"strength": []}]}],
+            contained=[{"resourceType": "Substance", "id": "m", "ingredient": [{"strength": []}]}],
         ),
         "MedicationRequest.contained[0].ingredient[0].strength",
         "structure",

@@ -12,8 +12,8 @@ _CONDITIONAL = re.compile(r'"reference": ?"([A-Z][A-Za-z]+)[?][^"]*"')
 
 
 def examples() -> list[Json]:
-    """The official examples of the twelve types."""
-    return [read_stored(line.encode()) for line in data.lines("r4-examples.ndjson.gz")]
+    """The official examples of all types."""
+    return [read_stored(line.encode()) for line in data.example_lines()]
 
 
 def synthea() -> list[Json]:

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 
+from fhir_api.generation import definitions as generation
 from fhir_api.resources.types import NUMBERS
 from fhir_api.validation import validate
 from fhir_api.validation.definitions import definitions
@@ -16,7 +17,8 @@ URL = "http://example.org/extension"
 UCUM = "http://unitsofmeasure.org"
 CLINICAL = "http://terminology.hl7.org/CodeSystem/condition-clinical"
 VERIFICATION = "http://terminology.hl7.org/CodeSystem/condition-ver-status"
-# Rules beside the constraints of the 75 definitions: of the profile SimpleQuantity, and one that R4 says in a comment.
+ALLERGY = "http://terminology.hl7.org/CodeSystem/allergyintolerance-"
+# Rules beside the constraints of the definitions: of the profile SimpleQuantity, and one that R4 says in a comment.
 BESIDE = {"sqty-1", "ref-2"}
 
 
@@ -61,11 +63,47 @@ def narrated(div):
     return patient(text={"status": "generated", "div": div})
 
 
+def of_eva(type_name, **members):
+    """A resource of a further type, with what must be there."""
+    person = {"reference": "Patient/1"}
+    needed = {
+        "AllergyIntolerance": {"patient": person, "code": {"text": "peanut"}},
+        "CarePlan": {"status": "active", "intent": "plan", "subject": person},
+        "CareTeam": {"subject": person},
+        "Goal": {"lifecycleStatus": "active", "description": {"text": "walk"}, "subject": person},
+        "Group": {"type": "person", "actual": True},
+        "Immunization": {
+            "status": "completed",
+            "vaccineCode": {"text": "flu"},
+            "patient": person,
+            "occurrenceDateTime": "2026",
+        },
+        "MedicationAdministration": {
+            "status": "completed",
+            "medicationCodeableConcept": {"text": "a medicine"},
+            "subject": person,
+            "effectiveDateTime": "2026",
+        },
+        "QuestionnaireResponse": {"status": "completed"},
+        "ServiceRequest": {"status": "active", "intent": "order", "subject": person},
+    }
+    return {"resourceType": type_name, **needed[type_name], **members}
+
+
+def allergy(clinical, verification):
+    found = {"clinicalStatus": clinical, "verificationStatus": verification}
+    made = {name: concept(f"{ALLERGY}{name[:-6].lower()}", code) for name, code in found.items() if code}
+    return of_eva("AllergyIntolerance", **made)
+
+
 REPEAT, TRIGGER = inside("Timing", "repeat"), inside("TriggerDefinition")
 BROKEN = [
     ("age-1", condition(onsetAge={"value": 3, "unit": "years"}), "Condition.onset.ofType(Age)"),
     ("age-1", condition(onsetAge={"value": 0, "system": UCUM, "code": "a"}), "Condition.onset.ofType(Age)"),
     ("age-1", condition(onsetAge={"value": 3, "system": "http://a", "code": "a"}), "Condition.onset.ofType(Age)"),
+    ("ait-1", allergy("", ""), "AllergyIntolerance"),
+    ("ait-1", allergy("", "confirmed"), "AllergyIntolerance"),
+    ("ait-2", allergy("active", "entered-in-error"), "AllergyIntolerance"),
     ("att-1", patient(photo=[{"data": "TWFu"}]), "Patient.photo[0]"),
     ("cnt-3", extended("valueCount", {"value": Decimal("1.5"), "system": UCUM, "code": "1"}), inside("Count")),
     ("cnt-3", extended("valueCount", {"value": 2, "system": UCUM, "code": "2"}), inside("Count")),
@@ -84,7 +122,20 @@ BROKEN = [
         ),
         "Condition",
     ),
+    (
+        "cpl-3",
+        of_eva("CarePlan", activity=[{"reference": {"display": "a"}, "detail": {"status": "scheduled"}}]),
+        "CarePlan.activity[0]",
+    ),
     ("cpt-2", patient(telecom=[{"value": "1"}]), "Patient.telecom[0]"),
+    (
+        "ctm-1",
+        of_eva(
+            "CareTeam",
+            participant=[{"member": {"reference": "Patient/2"}, "onBehalfOf": {"reference": "Organization/3"}}],
+        ),
+        "CareTeam.participant[0].onBehalfOf",
+    ),
     ("dis-1", extended("valueDistance", {"value": 3}), inside("Distance")),
     (
         "dom-2",
@@ -136,6 +187,10 @@ BROKEN = [
         patient(birthDate="2000", _birthDate={"extension": [{"url": URL, "extension": [{"url": URL}]}]}),
         "Patient.birthDate.extension[0].extension[0]",
     ),
+    ("gol-1", of_eva("Goal", target=[{"detailString": "far"}]), "Goal.target[0]"),
+    ("grp-1", of_eva("Group", actual=False, member=[{"entity": {"reference": "Patient/1"}}]), "Group"),
+    ("imm-1", of_eva("Immunization", education=[{"publicationDate": "2026"}]), "Immunization.education[0]"),
+    ("mad-1", of_eva("MedicationAdministration", dosage={"text": "one"}), "MedicationAdministration.dosage"),
     ("mdd-1", dispense(whenPrepared="2020-02-02", whenHandedOver="2020-02-01"), "MedicationDispense"),
     ("obs-3", observation(referenceRange=[{"appliesTo": [{"text": "a"}]}]), "Observation.referenceRange[0]"),
     (
@@ -166,6 +221,14 @@ BROKEN = [
         "per-1",
         observation(effectivePeriod={"start": "2020-01-01T10:00:00+01:00", "end": "2020-01-01T08:59:59Z"}),
         "Observation.effective.ofType(Period)",
+    ),
+    ("prr-1", of_eva("ServiceRequest", orderDetail=[{"text": "a"}]), "ServiceRequest"),
+    (
+        "qrs-1",
+        of_eva(
+            "QuestionnaireResponse", item=[{"linkId": "1", "answer": [{"valueString": "a"}], "item": [{"linkId": "2"}]}]
+        ),
+        "QuestionnaireResponse.item[0]",
     ),
     ("qty-3", observation(valueQuantity={"value": 1, "code": "mg"}), "Observation.value.ofType(Quantity)"),
     ("rat-1", observation(valueRatio={"numerator": {"value": 1}}), "Observation.value.ofType(Ratio)"),
@@ -214,7 +277,7 @@ def test_every_rule_of_the_table_is_broken_above():
 def test_no_constraint_of_r4_is_forgotten():
     errors = {
         constraint["key"]
-        for structure in data.read("r4-structure-definitions.json.gz")
+        for structure in generation.read(*data.definitions()["structure_definitions"])
         for element in structure["snapshot"]["element"]
         for constraint in element.get("constraint", ())
         if constraint["severity"] == "error"

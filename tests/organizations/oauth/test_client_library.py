@@ -130,6 +130,9 @@ def test_metadata_says_only_what_is_true_and_all_addresses_answer(web, metadata)
     assert metadata["code_challenge_methods_supported"] == ["S256"]
     assert metadata["response_types_supported"] == ["code"]
     assert metadata["grant_types_supported"] == ["authorization_code", "client_credentials", "refresh_token"]
+    for name in ("token", "revocation", "introspection"):
+        assert "private_key_jwt" in metadata[f"{name}_endpoint_auth_methods_supported"]
+        assert metadata[f"{name}_endpoint_auth_signing_alg_values_supported"] == ["RS384", "ES384"]
     addresses = {name: value for name, value in metadata.items() if name.endswith(("_endpoint", "_uri"))}
     assert len(addresses) == 6
     for address in addresses.values():

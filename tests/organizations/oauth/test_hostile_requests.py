@@ -59,6 +59,8 @@ def test_hostile_parameters_are_answered_in_oauth_shape(path, value):
         "scope",
         "redirect_uri",
         "code_verifier",
+        "client_assertion",
+        "client_assertion_type",
         "token",
     )
     safe = value.encode("utf-8", "surrogatepass")

@@ -83,6 +83,7 @@ def test_patch_of_nothing_makes_no_version():
         ({"policies": {"prescription_validity_days": 0}}, "policies.prescription_validity_days", "min_value"),
         ({"policies": {"prescription_validity_days": True}}, "policies.prescription_validity_days", "invalid_type"),
         ({"policies": {"fhir_write_scope": "all"}}, "policies.fhir_write_scope", "invalid_choice"),
+        ({"policies": {"fhir_vital_signs": "none"}}, "policies.fhir_vital_signs", "invalid_choice"),
         ({"policies": {"default_pharmacy_location_id": "x"}}, "policies.default_pharmacy_location_id", "invalid"),
         ({"policies": {"approval_steps": [{"over_amount": "1"}]}}, "policies.approval_steps.0.approvals", "required"),
         ({"policies": 5}, "policies", "invalid_type"),

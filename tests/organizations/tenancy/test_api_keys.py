@@ -167,7 +167,7 @@ def test_rotation_lets_both_keys_work_until_the_overlap_ends(tenant, api):
     assert kinds(tenant, old["id"])[-1] == "api_key.rotated"
     assert used(tenant) == 1
 
-    ApiKey.objects.filter(pk=old["id"]).update(overlap_ends_at=now() - timedelta(seconds=1))
+    ApiKey._base_manager.filter(pk=old["id"]).update(overlap_ends_at=now() - timedelta(seconds=1))
 
     assert [works(key["api_key"], tenant) for key in (old, new)] == [401, 200]
     assert [row["id"] for row in api.get("/v1/api-keys?status=expired").json()["data"]] == [old["id"]]
@@ -300,6 +300,8 @@ def test_use_is_counted_outside_the_request(tenant, api):
         client.get("/v1/me")
 
     row = ApiKey.objects.get(pk=made["id"])
-    assert (row.usage_count, row.last_used_ip) == (1, "127.0.0.1")
+    assert (row.use.usage_count, row.use.last_used_ip) == (1, "127.0.0.1")
+    (shown,) = (one for one in api.get("/v1/api-keys").json()["data"] if one["id"] == made["id"])
+    assert (shown["usage_count"], shown["last_used_ip"], bool(shown["last_used_at"])) == (1, "127.0.0.1", True)
     assert row.version == 1
     assert authentication.KEY_SECONDS <= usage.EVERY_SECONDS

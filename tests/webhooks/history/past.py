@@ -27,7 +27,7 @@ def flatten():
             owner(f"ALTER TABLE {history.table} DETACH PARTITION {one.name}")
             owner(f"DROP TABLE {one.name}")
         with transaction.atomic("owner"):
-            owner(f"SELECT set_config('hp.may_change', '{history.table}_rest', true)")
+            owner(f"SELECT set_config('hp.may_change', '{history.table}', true)")
             owner(f"DELETE FROM {history.table}")
 
 

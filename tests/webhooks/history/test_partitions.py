@@ -109,7 +109,7 @@ def test_made_partition_is_walled_and_indexed_like_the_rest(flat, table):
             )
         )
         allowed = owner(
-            "SELECT role FROM unnest(ARRAY['hp_app', 'hp_counterparty', 'hp_dispatcher', 'hp_runtime', 'hp_platform', 'public'])"
+            "SELECT role FROM unnest(ARRAY['hp_app', 'hp_dispatcher', 'hp_runtime', 'hp_platform', 'public'])"
             " role WHERE has_table_privilege(role, %s, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE')",
             child,
         )
@@ -126,13 +126,13 @@ def definition(child):
 
 
 @pytest.mark.parametrize("statement", ["UPDATE {0} SET tenant_id = tenant_id", "DELETE FROM {0}"])
-@pytest.mark.parametrize("name", ["", "webhooks_event_rest", "webhooks_event_first"])
+@pytest.mark.parametrize("name", ["", "webhooks_delivery", "webhooks_event_first"])
 def test_made_partition_is_append_only_even_to_its_owner(flat, world, statement, name):
     one = event(world, now())
     make_ahead(EVENTS, at=now())
 
     with pytest.raises(DatabaseError, match="never changed"), transaction.atomic("owner"):
-        owner(f"SELECT set_config('hp.may_change', '{name and 'webhooks_event_rest'}', true)")
+        owner(f"SELECT set_config('hp.may_change', '{name}', true)")
         owner(statement.format("webhooks_event"))
     assert lies_in("webhooks_event", one.id) == "webhooks_event_first"
 
@@ -147,13 +147,13 @@ def test_naming_the_table_opens_it_to_nobody_but_the_owner(flat, world):
             tenant_context(world.tenant.id),
             connection.cursor() as cursor,
         ):
-            cursor.execute("SELECT set_config('hp.may_change', 'webhooks_event_first', true)")
+            cursor.execute("SELECT set_config('hp.may_change', 'webhooks_event', true)")
             cursor.execute("DELETE FROM webhooks_event")
     finally:
         owner("REVOKE DELETE ON webhooks_event FROM hp_app")
 
 
-@pytest.mark.parametrize("role", ["hp_runtime", "hp_app", "hp_dispatcher", "hp_counterparty"])
+@pytest.mark.parametrize("role", ["hp_runtime", "hp_app", "hp_dispatcher"])
 def test_only_the_platform_may_change_ranges(role):
     allowed = owner(
         "SELECT p.proname FROM pg_proc p WHERE p.proname LIKE 'hp_history%%' AND has_function_privilege(%s, p.oid, 'EXECUTE')",

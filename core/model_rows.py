@@ -1,0 +1,81 @@
+"""Rows of a model read and changed by the pipeline, so that a lock and a versioned save travel with other statements.
+
+locked = lock_call(Parcel, tenant_id, parcel_id)
+(found,) = run([locked])
+parcel = row_of(Parcel, found)  # None if the tenant has no such row
+parcel.accept(at)
+run([save_call(parcel, "status", at=at), ...])
+"""
+
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, TypeVar
+from uuid import UUID
+
+import orjson
+from django.db import DEFAULT_DB_ALIAS, connections, models
+from psycopg.adapt import Transformer
+
+from . import rows
+from .pipeline import Call, Rows, Statement
+from .row_security import security_of
+
+M = TypeVar("M", bound=models.Model)
+
+
+def lock_call(model: type[models.Model], tenant_id: UUID, key: UUID) -> Call:
+    """Return the statement that reads and locks one row of a tenant until the transaction ends."""
+    return Call(_lock(model), [str(tenant_id), str(key)])
+
+
+def row_of(model: type[M], found: Rows) -> M | None:
+    """Make the model's row of what `lock_call` returned; None for no row."""
+    if not len(found):
+        return None
+    held = connections[DEFAULT_DB_ALIAS]
+    reader = Transformer(held.connection)
+    reader.set_pgresult(found.result)
+    (values,) = reader.load_rows(0, 1, list)
+    fields = model._meta.concrete_fields
+    for place, field in enumerate(fields):
+        for convert in field.get_db_converters(held):
+            values[place] = convert(values[place], None, held)
+    return model.from_db(DEFAULT_DB_ALIAS, [field.attname for field in fields], values)
+
+
+def save_call(row: Any, *names: str, at: datetime, versions: tuple[str, ...] = ("version",)) -> Call:
+    """Return the statement that saves the named columns of a locked row of `core.versioned.Versioned` as its next version.
+
+    `versions` names the counters that go up by one; the row in memory follows.
+    """
+    for name in versions:
+        setattr(row, name, getattr(row, name) + 1)
+    row.updated_at = at
+    columns = tuple(dict.fromkeys((*names, *versions, "updated_at")))
+    model: type[models.Model] = type(row)
+    statement, attributes = _save(model, columns)
+    tenant_id = getattr(row, str(security_of(model).tenant_column))
+    return Call(statement, [str(tenant_id), str(row.pk), *(_text(row, *one) for one in attributes)])
+
+
+def _text(row: models.Model, name: str, is_json: bool) -> rows.Text:
+    value = getattr(row, name)
+    return orjson.dumps(value) if is_json and value is not None else rows.text(value)
+
+
+@lru_cache(maxsize=128)
+def _lock(model: type[models.Model]) -> Statement:
+    columns = ", ".join(f'"{field.column}"' for field in model._meta.concrete_fields)
+    return Statement.of(f'SELECT {columns} FROM "{model._meta.db_table}" WHERE {_own(model)} FOR UPDATE')
+
+
+@lru_cache(maxsize=256)
+def _save(model: type[models.Model], names: tuple[str, ...]) -> tuple[Statement, tuple[tuple[str, bool], ...]]:
+    fields = [model._meta.get_field(name) for name in names]
+    assigned = ", ".join(f'"{field.column}" = ${number}' for number, field in enumerate(fields, 3))  # type: ignore[union-attr]
+    statement = Statement.of(f'UPDATE "{model._meta.db_table}" SET {assigned} WHERE {_own(model)} RETURNING 1')
+    return statement, tuple((str(field.attname), isinstance(field, models.JSONField)) for field in fields)  # type: ignore[union-attr]
+
+
+def _own(model: type[models.Model]) -> str:
+    return f'"{security_of(model).tenant_column}" = $1 AND "{model._meta.pk.column}" = $2'

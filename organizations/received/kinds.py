@@ -1,0 +1,178 @@
+"""Types of documents of two parties, and the SQL by which the copies of each are computed, read and written."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from django.db import models
+
+from core.pipeline import Statement
+from core.row_security import security_of
+
+from .documents import ReceivedDocument, ReceivedLine
+from .lines import LineIndex
+
+_LARGE = ("representation", "lines")
+_TIMES = ("received_at", "updated_at")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReceivedKind:
+    """One type of document: the owner's table, the table of the copies, and how a copy is computed.
+
+    In all SQL `t` is the owner's row. `party` is the tenant of the other party. `handed_over` holds from the moment at
+    which the other party knows the document. `version` is the owner's column that counts what the other party sees.
+    `lines` names the member of the representation that stands in a column of its own; `line` is the table of its index,
+    if there is one. `columns` gives further columns of
+    the copy, or other SQL for `number` and `status`. `joined` adds tables to `t`, where a document has been handed to
+    several parties; it names the tenant as $2. `register_received` gives the representation.
+    """
+
+    document: type[models.Model]
+    copy: type[ReceivedDocument]
+    party: str
+    handed_over: str
+    lines: str = ""
+    line: type[ReceivedLine] | None = None
+    version: str = "shared_version"
+    columns: Mapping[str, str] = field(default_factory=dict)
+    joined: str = ""
+
+    @property
+    def name(self) -> str:
+        """What a person calls the document."""
+        return str(self.document._meta.verbose_name)
+
+    @property
+    def representation(self) -> str:
+        """The SQL of what the other party may see.
+
+        :raises LookupError: the type is not registered; a programming error.
+        """
+        if self not in _kinds:
+            raise LookupError(f"{self.copy.__name__} is not registered")
+        return _kinds[self]
+
+    @cached_property
+    def values(self) -> dict[str, str]:
+        """The SQL of each column of the copy, but for its times."""
+        body = "shown.body::jsonb"
+        return {
+            "id": 't."id"',
+            "tenant_id": self.party,
+            "owner_tenant_id": f't."{self.tenant_column}"',
+            "number": 't."number"',
+            "status": 't."status"',
+            "version": f't."{self.version}"',
+            **self.columns,
+            "representation": f"({body} - '{self.lines}')" if self.lines else body,
+            "lines": f"({body} -> '{self.lines}')" if self.lines else "NULL",
+        }
+
+    @cached_property
+    def index(self) -> LineIndex | None:
+        """The statements of the index of the lines; None without an index."""
+        return LineIndex.of(self.line) if self.line else None
+
+    @property
+    def tenant_column(self) -> str:
+        """The column of the owner in its table."""
+        return str(security_of(self.document).tenant_column)
+
+    @cached_property
+    def computed(self) -> Statement:
+        """Bound to the owner: the copies of document $1 of tenant $2 as texts, and the state of each reader's tenant."""
+        values = ", ".join(f'({sql})::text AS "{name}"' for name, sql in self.values.items())
+        return Statement.of(
+            f"SELECT {values}, n.status AS tenant_status {self._parties}"
+            f" CROSS JOIN ({self.representation}) AS shown(body, tag) {self._where} ORDER BY 2"
+        )
+
+    @cached_property
+    def parties(self) -> Statement:
+        """Bound to the owner: the tenants that document $1 of tenant $2 was handed to."""
+        return Statement.of(f"SELECT ({self.party})::text AS tenant_id {self._parties} {self._where} ORDER BY 1")
+
+    @cached_property
+    def located(self) -> Statement:
+        """Bound to the caller's tenant $2: the owner of document $1, by the own row or by the received copy."""
+        own, copies = self.document._meta.db_table, self.copy._meta.db_table
+        return Statement.of(
+            f'SELECT t."{self.tenant_column}"::text AS owner FROM "{own}" t WHERE t."{self.tenant_column}" = $2 AND t."id" = $1'
+            f' UNION ALL SELECT c.owner_tenant_id::text FROM "{copies}" c WHERE c.tenant_id = $2 AND c.id = $1 LIMIT 1'
+        )
+
+    @cached_property
+    def stored(self) -> Statement:
+        """Bound to the reader's tenant $2: the copy of document $1, as the texts of `computed`."""
+        names = ", ".join(f'"{name}"::text' for name in self.values)
+        return Statement.of(f'SELECT {names} FROM "{self.copy._meta.db_table}" WHERE tenant_id = $2 AND id = $1')
+
+    @cached_property
+    def written(self) -> Statement:
+        """Bound to the reader's tenant: write the values of `computed`, and the time; a row comes back if it differed."""
+        table, names, count = self.copy._meta.db_table, [*self.values], len(self.values)
+        places = ", ".join(f"${number}" for number in range(1, count + 1))
+        compared = [name for name in names if name not in ("id", "tenant_id")]
+        changes = ", ".join(f'"{name}" = {_changed(name)}' for name in compared)
+        old = ", ".join(f'c."{name}"' for name in compared)
+        new = ", ".join(f'EXCLUDED."{name}"' for name in compared)
+        return Statement.of(
+            f'INSERT INTO "{table}" AS c ({", ".join([*names, *_TIMES])}) VALUES ({places}, ${count + 1}, ${count + 1})'
+            f" ON CONFLICT (tenant_id, id) DO UPDATE SET {changes}, updated_at = EXCLUDED.updated_at"
+            f" WHERE ({old}) IS DISTINCT FROM ({new}) RETURNING 1"
+        )
+
+    @cached_property
+    def walked(self) -> Statement:
+        """Bound to the owner $1: the ids of some documents after $2."""
+        column = self.tenant_column
+        return Statement.of(
+            f'SELECT t."id"::text FROM "{self.document._meta.db_table}" t'
+            f' WHERE t."{column}" = $1 AND t."id" > $2 ORDER BY t."id" LIMIT $3'
+        )
+
+    @cached_property
+    def held(self) -> Statement:
+        """Bound to the reader $1: owners and ids of some copies after $2 whose owner is not closed."""
+        return Statement.of(
+            f'SELECT c.owner_tenant_id::text, c.id::text, n.status FROM "{self.copy._meta.db_table}" c'
+            " JOIN organizations_tenant n ON n.id = c.owner_tenant_id"
+            " WHERE c.tenant_id = $1 AND c.id > $2 ORDER BY c.id LIMIT $3"
+        )
+
+    @property
+    def _parties(self) -> str:
+        return f'FROM "{self.document._meta.db_table}" t {self.joined} JOIN organizations_tenant n ON n.id = ({self.party})'
+
+    @property
+    def _where(self) -> str:
+        return f'WHERE t."{self.tenant_column}" = $2 AND t."id" = $1 AND ({self.handed_over})'
+
+
+def _changed(name: str) -> str:
+    """Keep a large value that is the same, so that PostgreSQL does not store it anew."""
+    if name not in _LARGE:
+        return f'EXCLUDED."{name}"'
+    return f'CASE WHEN c."{name}" IS DISTINCT FROM EXCLUDED."{name}" THEN EXCLUDED."{name}" ELSE c."{name}" END'
+
+
+_kinds: dict[ReceivedKind, str] = {}
+
+
+def register_received(kind: ReceivedKind, *, representation: str) -> None:
+    """Register a type of document with the JSON that the other party may see.
+
+    `representation` is a statement with the id as $1 and the owner's tenant as $2, whose first column is the JSON;
+    `api.listing.representation` makes one.
+
+    :raises ValueError: another type has these copies already.
+    """
+    if any(known.copy is kind.copy for known in _kinds if known is not kind):
+        raise ValueError(f"two types of documents have the copies {kind.copy.__name__}")
+    _kinds[kind] = representation
+
+
+def received_kinds() -> list[ReceivedKind]:
+    """Return all registered types, by the name of their table of copies."""
+    return sorted(_kinds, key=lambda kind: kind.copy._meta.db_table)

@@ -1,0 +1,221 @@
+"""Writes to a document of two parties, by its owner or by the other party, in five steps and at most six trips.
+
+    PARCELS = ReceivedKind(document=Parcel, copy=ReceivedParcel, ...)
+
+    "accept": Operation("Accept a parcel", find=TwoParty(PARCELS, acts=Party.OTHER), run=accept_parcel)
+
+    @needs_transaction
+    def accept_parcel(actor, parcel, at, reading=None):
+        parcel.row.accept()
+        parcel.write(
+            [save_call(parcel.row, "status", at=at, versions=parcel.versions)],
+            told=parcel.told(owner=[ParcelAccepted(by="carrier")], other=[ParcelAccepted(by="carrier")]),
+            at=at,
+            reading=reading,
+        )
+        return parcel.row
+
+1. The trip of the proof finds the document: the caller's own row, or the received copy, which names the owner.
+2. `TwoParty` binds the owner, locks the owner's row, and checks the party.
+3. `write` sends the changes bound to the owner, reads what the other party may see, and writes that bound to them.
+4. Facts are recorded for each tenant. 5. The answer is read bound to the caller.
+Source: contract, supply.md 3.3.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum, auto
+from typing import Any
+from uuid import UUID
+
+from core.actor import Actor, system_actor
+from core.db import bind_call, needs_transaction
+from core.errors import Conflict, Forbidden, NotFound
+from core.ids import uuid7_text
+from core.model_rows import lock_call, row_of
+from core.pipeline import Call, ReadBack, Rows, Statement, run
+from core.targets import Located
+from ledger import public as ledger
+
+from .copies import CLOSED, compute_call, copies_of, write_calls
+from .kinds import ReceivedKind
+
+Told = Mapping[UUID, Sequence[ledger.Occurrence]]
+
+_STATUS = Statement.of("SELECT n.status FROM organizations_tenant n WHERE n.id = $1")
+
+
+class PartyClosed(Conflict):
+    """The tenant of the other party is closed, so nothing can be written there any more."""
+
+    code = "party_closed"
+    title = "The other party's tenant is closed."
+
+
+class CounterpartyOnly(Forbidden):
+    """The action belongs to the other party of the document."""
+
+    code = "counterparty_only"
+    title = "Only the other party of the document may do this."
+
+
+class Party(Enum):
+    """Who may run an action on a document of two parties."""
+
+    OWNER = auto()
+    OTHER = auto()
+    EITHER = auto()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedDocument:
+    """A locked document of two parties as the target of a write; the owner's tenant is bound.
+
+    `actor` is the caller. `row` is the owner's row. `parties` are the tenants that the document was handed to.
+    """
+
+    kind: ReceivedKind
+    actor: Actor
+    row: Any
+    parties: frozenset[UUID]
+
+    @property
+    def owner_id(self) -> UUID:
+        """The owner's tenant."""
+        found: UUID = getattr(self.row, self.kind.tenant_column)
+        return found
+
+    @property
+    def is_owner(self) -> bool:
+        """Tell whether the caller's tenant owns the document."""
+        return self.owner_id == self.actor.tenant_id
+
+    @property
+    def version(self) -> int:
+        """The version that the caller's ETag shows: the row's, or what the received copy has."""
+        found: int = getattr(self.row, "version" if self.is_owner else self.kind.version)
+        return found
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The counters that a change which the other party sees raises."""
+        return tuple(dict.fromkeys(("version", self.kind.version)))
+
+    @property
+    def owner(self) -> Actor:
+        """The actor in the owner's rows: the caller, or the platform where the other party acts."""
+        return self.actor if self.is_owner else system_actor(self.owner_id, request_id=uuid7_text())
+
+    def told(
+        self,
+        *,
+        owner: Sequence[ledger.EventType] = (),
+        other: Sequence[ledger.EventType] = (),
+        handed_to: UUID | None = None,
+    ) -> Told:
+        """Return what the owner and each other party are told of the document, with the version that each reads.
+
+        It is to be called once the new versions stand in the row. `handed_to` is the tenant that this very change hands
+        the document to.
+        """
+        others = {*self.parties, *([handed_to] if handed_to else [])} - {self.owner_id}
+        seen = getattr(self.row, self.kind.version)
+        mine = {self.owner_id: _occurrences(self.row, owner, self.row.version)}
+        return mine | {party: _occurrences(self.row, other, seen) for party in others}
+
+    def write(self, calls: Sequence[Call], *, told: Told, at: datetime, reading: ReadBack | None = None) -> list[Rows]:
+        """Run the changes of the owner's rows and all that follows from them; see `write_documents`."""
+        touched = [(self.kind, self.row.pk)]
+        return write_documents(self.actor, self.owner_id, touched, calls, told=told, at=at, reading=reading)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TwoParty(Located):
+    """The `find` of an operation on a document of two parties; `acts` says which of them may run it.
+
+    The id of the document is the first one in the path.
+    """
+
+    kind: ReceivedKind
+    acts: Party = Party.EITHER
+
+    def locate(self, tenant_id: UUID, *path: Any) -> Call:
+        """Return the statement that finds the document's owner in the trip of the proof."""
+        return Call(self.kind.located, [str(path[0]), str(tenant_id)])
+
+    @needs_transaction
+    def __call__(self, actor: Actor, *path: Any, located: Rows) -> SharedDocument:
+        """Bind the owner, and lock and return the document.
+
+        :raises NotFound: the tenant is neither party, or no longer.
+        :raises PartyClosed: the owner's tenant is closed.
+        :raises CounterpartyOnly: the action belongs to the other party.
+        """
+        if not len(located):
+            raise NotFound(f"No such {self.kind.name}.")
+        owner_id = UUID((located.value() or b"").decode())
+        keys = [str(path[0]), str(owner_id)]
+        locked = lock_call(self.kind.document, owner_id, path[0])
+        calls = [bind_call(owner_id), locked, Call(self.kind.parties, keys), Call(_STATUS, [str(owner_id)])]
+        _, found, parties, status = run(calls)
+        if owner_id != actor.tenant_id and status.value() == CLOSED.encode():
+            raise PartyClosed
+        row = row_of(self.kind.document, found)
+        others = frozenset(UUID((parties.value(n) or b"").decode()) for n in range(len(parties)))
+        if row is None or actor.tenant_id not in {owner_id, *others}:
+            raise NotFound(f"No such {self.kind.name}.")
+        document = SharedDocument(self.kind, actor, row, others)
+        self._check_party(document)
+        return document
+
+    def _check_party(self, document: SharedDocument) -> None:
+        may_act = {
+            Party.OWNER: document.is_owner,
+            Party.OTHER: document.actor.tenant_id in document.parties,
+            Party.EITHER: True,
+        }
+        if not may_act[self.acts]:
+            raise CounterpartyOnly
+
+
+@needs_transaction
+def write_documents(
+    actor: Actor,
+    owner_id: UUID,
+    touched: Sequence[tuple[ReceivedKind, UUID]],
+    calls: Sequence[Call],
+    *,
+    told: Told,
+    at: datetime,
+    reading: ReadBack | None = None,
+) -> list[Rows]:
+    """Change rows of one owner, rewrite the copies of the touched documents, record facts, and read the answer.
+
+    `calls` run bound to the owner. The copies are written in the tenants that read them, and the facts in the tenants of
+    `told`. Afterwards the caller's tenant is bound. This takes two trips; reactions to the facts add their own.
+    `reading` reads the first of the touched documents. The rows of `calls` are returned, so that the action can refuse
+    where a conditional change found nothing.
+
+    :raises PartyClosed: a tenant that is to be told is closed.
+    """
+    recording = ledger.recording_for(told, actor=actor, at=at)
+    computing = [compute_call(kind, owner_id, key) for kind, key in touched]
+    _, *found = run([bind_call(owner_id), *calls, *computing])
+    changed, computed = found[: len(calls)], found[len(calls) :]
+    copies = [copy for (kind, _), rows in zip(touched, computed, strict=True) for copy in copies_of(kind, rows)]
+    if any(copy.is_closed and told.get(copy.tenant_id) for copy in copies):
+        raise PartyClosed
+    back = bind_call(actor.tenant_id)
+    read = [] if reading is None or recording.is_followed else [reading.call(touched[0][1])]
+    *_, last = run([*write_calls(copies, at), *recording.calls, back, *read])
+    if reading is not None and read:
+        reading.rows = last
+    if recording.is_followed:
+        recording.react()
+        run([back])
+    return changed
+
+
+def _occurrences(row: Any, events: Sequence[ledger.EventType], version: int) -> list[ledger.Occurrence]:
+    return [ledger.Occurrence(event, row.pk, version) for event in events]
