@@ -120,8 +120,18 @@ class ReadingViewSet(GenericViewSet[Any]):
         query = read_query(listing, self.request.GET, *paging)
         return Query(query.listing, query.selection, query.order, query.conditions, tuple(extra))
 
-    def _run(self, calls: Callable[[UUID | None], Sequence[Call]]) -> list[Rows]:
-        return self.read(calls)[1] if self.binds_tenant else pipeline.run(calls(None))
+    def before_answer(self, actor: Actor, contents: Sequence[bytes]) -> None:
+        """Called with the JSON of the objects that a list or a `GET` is about to answer; by default does nothing.
+
+        A view of patients' data writes its access record here; if that fails, nothing is answered.
+        """
+
+    def _run(self, calls: Callable[[UUID | None], Sequence[Call]]) -> tuple[Actor | None, list[Rows]]:
+        return self.read(calls) if self.binds_tenant else (None, pipeline.run(calls(None)))
+
+    def _tell(self, actor: Actor | None, rows: Rows, column: int, most: int) -> None:
+        if actor is not None:
+            self.before_answer(actor, [found for n in range(min(len(rows), most)) if (found := rows.value(n, column))])
 
     def _page(self, listing: Listing, extra: Sequence[Condition]) -> HttpResponse:
         asked: dict[str, int] = {}
@@ -131,7 +141,8 @@ class ReadingViewSet(GenericViewSet[Any]):
             asked.update(asked_page(self.request.GET))
             return [page_call(query, tenant_id, **asked)]
 
-        (rows,) = self._run(calls)
+        actor, (rows,) = self._run(calls)
+        self._tell(actor, rows, 1, asked["limit"])
         return page_answer(self.request, rows, **asked)
 
     def _cursor(self, listing: Listing, extra: Sequence[Condition]) -> HttpResponse:
@@ -144,7 +155,8 @@ class ReadingViewSet(GenericViewSet[Any]):
             after = open_cursor(self.request, query, tenant_id)
             return [cursor_call(query, tenant_id, after=after, limit=limit)]
 
-        (rows,) = self._run(calls)
+        actor, (rows,) = self._run(calls)
+        self._tell(actor, rows, 0, asked["limit"])
         return cursor_answer(self.request, rows, **asked)
 
     # -- one object ----------------------------------------------------------------------------------------------------
@@ -167,9 +179,10 @@ class ReadingViewSet(GenericViewSet[Any]):
             chosen = asked["selection"] = select(found, self.request.GET.get("fields"), self.request.GET.get("include"))
             return [one_call(found, chosen, tenant_id, str(key), all_of(conditions))]
 
-        (rows,) = self._run(calls)
+        actor, (rows,) = self._run(calls)
         if not len(rows):
             raise NotFound(f"No such {found.name}.")
+        self._tell(actor, rows, 0, 1)
         content, version = rows.row()
         return self.answer(content or b"null", tag=preconditions.tag_of(found, asked["selection"], content, version))
 

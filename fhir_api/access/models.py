@@ -37,8 +37,9 @@ class AccessRecord(TenantRow):
     """One read: who, by which credential and membership, what, how much of it, with which end, and why.
 
     `interaction` is `read`, `vread`, `search`, `lastn`, `meta`, `history`, `everything`, `export`, `delete` where criteria
-    chose what was deleted, `validation` by rules of the platform, or `staff` for its own people; other apps name theirs
-    (`record_read`).
+    chose what was deleted, `validation` by rules of the platform, or `staff` for its own people. Other apps name theirs
+    (`record_read`): `rx.read`, `rx.list`, `rx.verify`, `rx.export` of prescriptions, `appt.read`, `appt.list` of
+    appointments.
     `parameters` are names of search parameters, never values. `reason` is what somebody gave who read in an emergency
     (break-glass); "" for everybody else. `outcome` is the answer's status.
     Personal data: ids only, and the words of `reason`.
