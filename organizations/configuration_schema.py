@@ -5,6 +5,7 @@ A key marked `x-secret` is shown only to those who may configure. Source of the 
 """
 
 from collections.abc import Iterator, Mapping
+from datetime import date
 from decimal import Decimal
 from functools import reduce
 from operator import getitem
@@ -52,6 +53,9 @@ _APPROVAL_STEP = _object(
     required=["over_amount", "approvals"],
 )
 
+_REMINDER = {"type": "integer", "minimum": 1, "maximum": 43_200}
+_DATE = {"type": "string", "format": "date"}
+
 _POLICIES = _object(
     {
         "prescription_validity_days": _days(365),
@@ -65,6 +69,9 @@ _POLICIES = _object(
         "dispense_reversal_hours": {"type": "integer", "minimum": 0, "maximum": 8_760, "default": 24},
         "lot_number_required_on_dispense": _FLAG | {"default": False},
         "default_pharmacy_location_id": {"type": ["string", "null"], "format": "uuid", "default": None},
+        "appointment_slot_minutes": {"type": "integer", "minimum": 5, "maximum": 1_440, "default": 15},
+        "appointment_reminder_minutes": {"type": "array", "items": _REMINDER, "maxItems": 10, "default": [1_440]},
+        "holidays": {"type": "array", "items": _DATE, "maxItems": 400, "default": []},
         "fhir_write_scope": _one_of("healthcare.write", "healthcare.read", default="healthcare.write"),
         "fhir_reference_integrity": _one_of("none", "check", default="check"),
         "fhir_vital_signs": _one_of("check", "warn", "off", default="check"),
@@ -123,10 +130,17 @@ def _is_email(text: str) -> bool:
     return True
 
 
+def _is_date(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text  # it reads 20260101 and 2026-W01-1 too
+    except ValueError:
+        return False
+
+
 _validators = {
     name: jsonschema_rs.Draft202012Validator(
         schema,
-        formats={"uuid": _is_uuid, "email": _is_email},
+        formats={"uuid": _is_uuid, "email": _is_email, "date": _is_date},
         validate_formats=True,
         pattern_options=jsonschema_rs.RegexOptions(),  # linear in time
         offline=True,

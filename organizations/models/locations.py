@@ -59,14 +59,15 @@ class Location(TenantOwned):
     address = models.JSONField(null=True, blank=True)
     geo = models.JSONField(null=True, blank=True)
     opening_hours = models.JSONField(default=list, blank=True)
+    time_zone = models.CharField(max_length=64, blank=True, default="", db_default="", help_text="Blank: the tenant's.")
     contact = models.JSONField(null=True, blank=True)
     identifiers = models.JSONField(default=list, blank=True)
     is_dispensing = models.BooleanField(default=False)
     listed = models.BooleanField(default=False)
 
     WRITABLE: ClassVar = (
-        "organization_id", "parent_id", "name", "type", "status", "address", "geo", "opening_hours", "contact",
-        "identifiers", "listed",
+        "organization_id", "parent_id", "name", "type", "status", "address", "geo", "opening_hours", "time_zone",
+        "contact", "identifiers", "listed",
     )  # fmt: skip
 
     class Meta:

@@ -1,5 +1,7 @@
 """Representations of locations: a tenant's own, and the pharmacies of the public directory."""
 
+from typing import ClassVar
+
 from api.representations import Document, Representation
 from organizations.models import Location, PharmacyListing
 from organizations.serializers.locations import AddressIn, ContactIn, GeoIn, IdentifierIn, OpeningHoursIn
@@ -18,8 +20,10 @@ class LocationOut(Representation):
         model = Location
         fields = (
             "id", "tenant_id", "organization_id", "parent_id", "name", "type", "status", "address", "geo", "opening_hours",
-            "contact", "identifiers", "is_dispensing", "listed", "version", "created_at", "updated_at",
+            "time_zone", "contact", "identifiers", "is_dispensing", "listed", "version", "created_at", "updated_at",
         )  # fmt: skip
+        blank_as_null = ("time_zone",)
+        example: ClassVar = {"time_zone": "Europe/Berlin"}
 
 
 class PharmacyOut(Representation):

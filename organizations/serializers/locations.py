@@ -1,6 +1,7 @@
 """Bodies that create and change locations."""
 
 from typing import Any, ClassVar
+from zoneinfo import available_timezones
 
 from rest_framework import serializers
 
@@ -9,6 +10,16 @@ from organizations.models import LocationStatus, LocationType
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun", "holiday")
 _CLOCK = r"^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$"
+
+
+def known_time_zone(name: str) -> str:
+    """Return the name of a time zone. Source: IANA time zone database.
+
+    :raises ValidationError: there is no time zone of this name.
+    """
+    if name not in available_timezones():
+        raise serializers.ValidationError("There is no such time zone.", code="unknown_time_zone")
+    return name
 
 
 class AddressIn(StrictSerializer):
@@ -84,6 +95,11 @@ class LocationIn(StrictSerializer):
     address = AddressIn(required=False, allow_null=True)
     geo = GeoIn(required=False, allow_null=True)
     opening_hours = OpeningHoursIn(many=True, required=False, max_length=30)  # type: ignore[call-arg]  # for the list
+    time_zone = serializers.CharField(max_length=64, required=False, allow_null=True)
     contact = ContactIn(required=False, allow_null=True)
     identifiers = IdentifierIn(many=True, required=False, max_length=20)  # type: ignore[call-arg]  # for the list
     listed = serializers.BooleanField(required=False)
+
+    def validate_time_zone(self, value: str | None) -> str:
+        """Require a known time zone; null is the tenant's."""
+        return known_time_zone(value) if value else ""

@@ -1,7 +1,6 @@
 """Bodies that create and change organizations, tenants and memberships."""
 
 from typing import Any
-from zoneinfo import available_timezones
 
 import orjson
 from rest_framework import serializers
@@ -10,7 +9,7 @@ from api.serializers import StrictSerializer
 from core.money import is_currency
 from organizations.models import Organization, Tenant
 
-from .locations import AddressIn, ContactIn, IdentifierIn
+from .locations import AddressIn, ContactIn, IdentifierIn, known_time_zone
 
 METADATA_BYTES = 8 * 1024
 _SLUG = r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$"
@@ -52,10 +51,8 @@ class _TenantFields(StrictSerializer):
     currency = serializers.RegexField(r"^[A-Z]{3}$", required=False)
 
     def validate_time_zone(self, value: str) -> str:
-        """Require a known time zone. Source: IANA time zone database."""
-        if value not in available_timezones():
-            raise serializers.ValidationError("There is no such time zone.", code="unknown_time_zone")
-        return value
+        """Require a known time zone."""
+        return known_time_zone(value)
 
     def validate_currency(self, value: str) -> str:
         """Require an active currency. Source: ISO 4217."""
