@@ -139,7 +139,8 @@ class Representation(serializers.ModelSerializer[Any]):
     row's id: names that the model lacks are its columns, a missing row stands for its columns' `db_default`, and as
     `version` does not count its changes, they become part of the ETag; `name`, what a person calls it; `where`, what is
     visible at all (a Q, or SQL); `rows`, SQL that stands in place of the model's table; `key`, the column of the path's
-    id; `version`, the column behind the ETag, or None; `tenant_column`; `example`, members of the example that read
+    id; `version`, the column behind the ETag, or None; `unversioned`, SQL over `t` for a text that changes with the answer
+    where the version does not; `tenant_column`; `example`, members of the example that read
     better than made ones.
     """
 
@@ -267,7 +268,7 @@ def compiled(kind: type[Representation]) -> Shape:
         version=getattr(meta, "version", "version"),
         where=condition_sql(meta.model, where) if isinstance(where, models.Q) else where,
         rows=getattr(meta, "rows", ""),
-        unversioned=_unversioned(form),
+        unversioned=getattr(meta, "unversioned", "") or _unversioned(form),
         representation=kind,
     )
 

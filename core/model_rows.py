@@ -30,17 +30,24 @@ def lock_call(model: type[models.Model], tenant_id: UUID, key: UUID) -> Call:
 
 def row_of(model: type[M], found: Rows) -> M | None:
     """Make the model's row of what `lock_call` returned; None for no row."""
+    return next(iter(rows_of(model, found)), None)
+
+
+def rows_of(model: type[M], found: Rows) -> list[M]:
+    """Make the model's rows of what a statement returned that selects all columns in the model's order."""
     if not len(found):
-        return None
+        return []
     held = connections[DEFAULT_DB_ALIAS]
     reader = Transformer(held.connection)
     reader.set_pgresult(found.result)
-    (values,) = reader.load_rows(0, 1, list)
     fields = model._meta.concrete_fields
+    names = [field.attname for field in fields]
+    made = reader.load_rows(0, len(found), list)
     for place, field in enumerate(fields):
         for convert in field.get_db_converters(held):
-            values[place] = convert(values[place], None, held)
-    return model.from_db(DEFAULT_DB_ALIAS, [field.attname for field in fields], values)
+            for values in made:
+                values[place] = convert(values[place], None, held)
+    return [model.from_db(DEFAULT_DB_ALIAS, names, values) for values in made]
 
 
 def save_call(row: Any, *names: str, at: datetime, versions: tuple[str, ...] = ("version",)) -> Call:
@@ -56,6 +63,13 @@ def save_call(row: Any, *names: str, at: datetime, versions: tuple[str, ...] = (
     statement, attributes = _save(model, columns)
     tenant_id = getattr(row, str(security_of(model).tenant_column))
     return Call(statement, [str(tenant_id), str(row.pk), *(_text(row, *one) for one in attributes)])
+
+
+def delete_call(row: models.Model) -> Call:
+    """Return the statement that deletes one row of a tenant."""
+    model = type(row)
+    tenant_id = getattr(row, str(security_of(model).tenant_column))
+    return Call(_delete(model), [str(tenant_id), str(row.pk)])
 
 
 def _text(row: models.Model, name: str, is_json: bool) -> rows.Text:
@@ -75,6 +89,11 @@ def _save(model: type[models.Model], names: tuple[str, ...]) -> tuple[Statement,
     assigned = ", ".join(f'"{field.column}" = ${number}' for number, field in enumerate(fields, 3))  # type: ignore[union-attr]
     statement = Statement.of(f'UPDATE "{model._meta.db_table}" SET {assigned} WHERE {_own(model)} RETURNING 1')
     return statement, tuple((str(field.attname), isinstance(field, models.JSONField)) for field in fields)  # type: ignore[union-attr]
+
+
+@lru_cache(maxsize=128)
+def _delete(model: type[models.Model]) -> Statement:
+    return Statement.of(f'DELETE FROM "{model._meta.db_table}" WHERE {_own(model)}')
 
 
 def _own(model: type[models.Model]) -> str:

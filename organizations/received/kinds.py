@@ -25,7 +25,8 @@ class ReceivedKind:
     `lines` names the member of the representation that stands in a column of its own; `line` is the table of its index,
     if there is one. `columns` gives further columns of
     the copy, or other SQL for `number` and `status`. `joined` adds tables to `t`, where a document has been handed to
-    several parties; it names the tenant as $2. `register_received` gives the representation.
+    several parties; it names the tenant as $2. `emptied` holds once a party is to know nothing more of the document: its
+    copy stays, without a representation. `register_received` gives the representation.
     """
 
     document: type[models.Model]
@@ -37,6 +38,7 @@ class ReceivedKind:
     version: str = "shared_version"
     columns: Mapping[str, str] = field(default_factory=dict)
     joined: str = ""
+    emptied: str = ""
 
     @property
     def name(self) -> str:
@@ -56,7 +58,7 @@ class ReceivedKind:
     @cached_property
     def values(self) -> dict[str, str]:
         """The SQL of each column of the copy, but for its times."""
-        body = "shown.body::jsonb"
+        body = f"CASE WHEN {self.emptied} THEN '{{}}'::jsonb ELSE shown.body::jsonb END" if self.emptied else "shown.body::jsonb"
         return {
             "id": 't."id"',
             "tenant_id": self.party,

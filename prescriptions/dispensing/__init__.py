@@ -1,0 +1,1 @@
+"""The pharmacy's side: received prescriptions, dispensations, tokens."""

@@ -1,0 +1,1 @@
+"""Snapshots, the audit history, checkpoints and their verification."""

@@ -1,0 +1,155 @@
+"""Tables of evidence: signed snapshots, the hash-chained audit history, and its checkpoints. None is ever changed."""
+
+from typing import ClassVar
+
+from django.db import models
+
+from core.ids import uuid7
+from core.row_security import TableSecurity
+from core.tenant_rows import TenantRow
+from organizations.public import TenantQuerySet
+from prescriptions.prescribing.models import fhir_id
+
+
+class _Kept(TenantRow):
+    """Base of rows that are written once. Personal data: none of its own."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    tenant = models.ForeignKey("organizations.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False)
+
+    objects = TenantQuerySet.as_manager()
+
+    security: ClassVar = TableSecurity(append_only=True)
+
+    class Meta:
+        abstract = True
+
+
+class Snapshot(_Kept):
+    """The signed prescription: canonical text and JWS, sealed with a key of the tenant, and the digest of the text.
+
+    Personal data: the whole prescription, sealed.
+    """
+
+    prescription_id = models.UUIDField()
+    schema = models.CharField(max_length=40)
+    text = models.TextField()
+    jws = models.TextField()
+    digest = models.CharField(max_length=64)
+    kid = models.CharField(max_length=64)
+    external_signature = models.TextField(blank=True, default="")
+    signed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "prescription_id"], name="prescriptions_snapshot_once"),
+        ]
+        indexes = [models.Index(fields=["tenant", "kid", "signed_at"], name="prescriptions_snapshot_by_kid")]
+
+    def __str__(self) -> str:
+        return self.digest
+
+
+class AuditEntry(_Kept):
+    """One entry of the audit history of one prescription; `hash` covers the entry and the hash before it.
+
+    `origin_digest` covers what lies in `AuditOrigin`. Personal data: whose prescription was changed by whom.
+    """
+
+    prescription_id = models.UUIDField()
+    patient_id = fhir_id()
+    sequence = models.PositiveIntegerField()
+    action = models.CharField(max_length=40)
+    actor = models.JSONField()
+    actor_id = models.UUIDField()
+    from_status = models.CharField(max_length=20, blank=True, default="")
+    to_status = models.CharField(max_length=20, blank=True, default="")
+    details = models.JSONField(default=dict)
+    request_id = models.CharField(max_length=64, blank=True, default="")
+    origin_digest = models.CharField(max_length=64)
+    occurred_at = models.DateTimeField()
+    prev_hash = models.CharField(max_length=64)
+    hash = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant", "prescription_id", "sequence"], name="prescriptions_audit_sequence_once"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["tenant", "occurred_at", "id"], name="prescriptions_audit_by_time"),
+            models.Index(fields=["tenant", "patient_id", "occurred_at", "id"], name="prescriptions_audit_by_patient"),
+            models.Index(fields=["tenant", "actor_id", "occurred_at", "id"], name="prescriptions_audit_by_actor"),
+            models.Index(fields=["tenant", "action", "occurred_at", "id"], name="prescriptions_audit_by_action"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.sequence} {self.action}"
+
+
+class AuditOrigin(TenantRow):
+    """Who an entry's actor was by name and where the request came from; closing a tenant deletes the rows.
+
+    Personal data: a person's name, network address and browser.
+    """
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    tenant = models.ForeignKey("organizations.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False)
+    salt = models.CharField(max_length=32)
+    display = models.CharField(max_length=255, blank=True, default="")
+    ip = models.CharField(max_length=64, blank=True, default="")
+    user_agent = models.CharField(max_length=255, blank=True, default="")
+
+    objects = TenantQuerySet.as_manager()
+
+    security: ClassVar = TableSecurity()
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class Checkpoint(_Kept):
+    """The signed root of a tree over the ends of the chains that have changed since the last one. Source: RFC 6962.
+
+    Personal data: none.
+    """
+
+    number = models.PositiveIntegerField()
+    previous = models.CharField(max_length=64, blank=True, default="")
+    size = models.PositiveIntegerField()
+    root = models.CharField(max_length=64)
+    at = models.DateTimeField()
+    jws = models.TextField()
+    kid = models.CharField(max_length=64)
+    digest = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "number"], name="prescriptions_checkpoint_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"checkpoint {self.number}"
+
+
+class CheckpointLeaf(_Kept):
+    """The end of one chain at a checkpoint. Personal data: none."""
+
+    checkpoint_number = models.PositiveIntegerField()
+    position = models.PositiveIntegerField()
+    prescription_id = models.UUIDField()
+    sequence = models.PositiveIntegerField()
+    hash = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "position"], name="prescriptions_leaf_position_once"),
+        ]
+        indexes = [
+            models.Index(fields=["tenant", "prescription_id", "sequence"], name="prescriptions_leaf_by_rx"),
+            models.Index(fields=["tenant", "checkpoint_number", "position"], name="prescriptions_leaf_by_number"),
+        ]
+
+    def __str__(self) -> str:
+        return f"leaf {self.position}"

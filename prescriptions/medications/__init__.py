@@ -1,0 +1,1 @@
+"""Tables of medications, and their search."""

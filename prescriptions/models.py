@@ -1,0 +1,40 @@
+"""The models of all feature folders, imported here because Django looks for them here."""
+
+from .dispensing.models import (
+    Dispensation,
+    DispensationLine,
+    PrescriptionToken,
+    ReceivedDispensation,
+    ReceivedPrescription,
+    ReceivedRequest,
+    ReceivedSnapshot,
+)
+from .evidence.models import AuditEntry, AuditOrigin, Checkpoint, CheckpointLeaf, Snapshot
+from .prescribing.models import Prescription, PrescriptionCounter, PrescriptionItem, Route
+from .recurring.models import RecurringTreatment
+from .requests.models import PrescriptionRequest
+from .templates.models import PrescriptionTemplate
+from .validation.models import ValidationRun
+
+__all__ = [
+    "AuditEntry",
+    "AuditOrigin",
+    "Checkpoint",
+    "CheckpointLeaf",
+    "Dispensation",
+    "DispensationLine",
+    "Prescription",
+    "PrescriptionCounter",
+    "PrescriptionItem",
+    "PrescriptionRequest",
+    "PrescriptionTemplate",
+    "PrescriptionToken",
+    "ReceivedDispensation",
+    "ReceivedPrescription",
+    "ReceivedRequest",
+    "ReceivedSnapshot",
+    "RecurringTreatment",
+    "Route",
+    "Snapshot",
+    "ValidationRun",
+]

@@ -1,0 +1,1 @@
+"""Drafts, signing, routing, cancelling and the lists of prescriptions."""

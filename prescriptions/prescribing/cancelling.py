@@ -1,0 +1,71 @@
+"""Cancelling a prescription, or what is left of it. Source: contract, prescriptions.md "Lifecycle" and "Who may"."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from core.actor import Actor, SubjectKind
+from core.db import needs_transaction
+from core.errors import FieldError, InvalidFields
+from core.pipeline import ReadBack
+from prescriptions.dispensing.tokens import forget_call
+from prescriptions.requests.closing import close_open_requests
+from prescriptions.states import Schedule, Status
+from prescriptions.vocabularies import UNSPECIFIED
+
+from .changes import Change
+from .models import Prescription
+from .refusals import CancelNotPermitted
+from .rules import SIGN
+from .targets import LockedPrescription, demand
+
+_DRAFTS = (Status.DRAFT, Status.CLINICALLY_VALIDATED)
+LEAD = "clinical_lead"
+
+
+def may_cancel(actor: Actor, target: LockedPrescription) -> None:
+    """Refuse who may not cancel: drafts are their author's, signed ones their signer's.
+
+    :raises CancelNotPermitted: as named.
+    """
+    row = target.row
+    if LEAD in actor.roles or actor.subject.kind is SubjectKind.SYSTEM:
+        return
+    if row.status in _DRAFTS:
+        permitted = row.created_by == actor.subject_id or actor.may(SIGN)
+    else:
+        covering = actor.may(SIGN) and target.policies["covering_prescriber_may_cancel"]
+        permitted = row.signed_by == actor.subject_id or covering
+    if not permitted:
+        raise CancelNotPermitted
+
+
+@needs_transaction
+def cancel_prescription(
+    actor: Actor, target: LockedPrescription, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None
+) -> Prescription:
+    """Cancel the prescription; what was dispensed stays dispensed.
+
+    :raises InvalidFields: the tenant's policies ask for a reason.
+    :raises InvalidTransition: it is dispensed, or cancelled already.
+    """
+    row: Prescription = target.row
+    if not data["reason_code"] and _needs_reason(target):
+        raise InvalidFields(errors=[FieldError("reason_code", "required", "This tenant asks for a reason.")])
+    demand(row, "cancel")
+    before = row.status
+    row.cancel(at)
+    row.cancelled_by = actor.subject_id
+    row.cancel_reason_code, row.cancel_reason_text = data["reason_code"] or UNSPECIFIED, data["reason_text"] or ""
+    change = Change(target, at)
+    change.save("status", "cancelled_at", "cancelled_by", "cancel_reason_code", "cancel_reason_text")
+    change.calls.append(forget_call(row))
+    change.enter("cancelled", before=before, to_pharmacy=row.is_routed_live, reason_code=row.cancel_reason_code)
+    close_open_requests(change)
+    return change.commit(reading)
+
+
+def _needs_reason(target: LockedPrescription) -> bool:
+    rule = target.policies["require_cancel_reason"]
+    controlled = any(item.effective_schedule != Schedule.NONE for item in target.items)
+    return bool(rule == "all" or (rule == "controlled" and controlled))

@@ -1,0 +1,174 @@
+"""What one request does to one locked prescription, collected and then written in one go.
+
+    change = Change(target, at)
+    target.row.sign(at)
+    change.enter("signed", before=before)
+    change.save("status", "signed_at")
+    return change.commit(reading)
+
+`commit` writes the next version of the row, one entry of the audit history for each step, one event for each entry in the
+owner's tenant and those that the pharmacy is to hear, the resources of the record, and the copies of other tenants.
+Source: contract, prescriptions.md "Lifecycle" (version) and "Events".
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from core import rows
+from core.actor import SubjectKind
+from core.db import bind_call
+from core.model_rows import save_call
+from core.pipeline import Call, ReadBack
+from fhir_api import public as record
+from ledger import public as ledger
+from organizations import public as organizations
+from organizations.public import ReceivedKind
+from prescriptions.dispensing.models import PRESCRIPTIONS
+from prescriptions.evidence.chain import Act, entry_calls
+from prescriptions.states import RouteState
+
+from . import events
+from .medication_requests import Json, Projected, medication_requests
+from .models import Prescription, PrescriptionItem, Route
+from .targets import LockedPrescription
+
+OVERRIDE_RECORDED = "override_recorded"
+_CHAIN = ("chain_length", "chain_hash")
+Told = dict[UUID, list[tuple[str, dict[str, Any]]]]
+
+
+@dataclass(slots=True, eq=False)
+class Change:
+    """One change of one prescription; `by` is the side that acts."""
+
+    target: LockedPrescription
+    at: datetime
+    by: str = ""
+    columns: set[str] = field(default_factory=set)
+    calls: list[Call] = field(default_factory=list)
+    acts: list[Act] = field(default_factory=list)
+    told: Told = field(default_factory=dict)
+    resources: list[Json] = field(default_factory=list)
+    touched: list[tuple[ReceivedKind, UUID]] = field(default_factory=list)
+    others: dict[UUID, list[ledger.Occurrence]] = field(default_factory=dict)
+    gone: list[PrescriptionItem] = field(default_factory=list)
+    items: tuple[PrescriptionItem, ...] | None = None
+    received: list[Call] = field(default_factory=list)
+    route: Route | None = None
+    jws: str = ""
+
+    @property
+    def row(self) -> Prescription:
+        """The prescription."""
+        found: Prescription = self.target.row
+        return found
+
+    def enter(self, action: str, *, before: str | None = None, to_pharmacy: bool = False, **details: Any) -> None:
+        """Add one step to the history; the status is what it is now, `before` what it was, if another."""
+        now = self.row.status
+        self.acts.append(Act(action, before or now, now, details))
+        if action != OVERRIDE_RECORDED:
+            self.tell(self.target.owner_id, action)
+            if to_pharmacy and self.row.dispenser_tenant_id:
+                self.tell(self.row.dispenser_tenant_id, action)
+
+    def tell(self, tenant_id: UUID, action: str, **figures: Any) -> None:
+        """Tell a tenant of a step; a tenant of both sides is told once."""
+        told = self.told.setdefault(tenant_id, [])
+        if action not in [known for known, _ in told]:
+            told.append((action, figures))
+
+    def measure(self, action: str, **figures: Any) -> None:
+        """Add figures to what the pharmacy is told of a step; they stay in the ledger."""
+        for place, (known, _) in enumerate(told := self.told.get(self.row.dispenser_tenant_id or UUID(int=0), [])):
+            if known == action:
+                told[place] = (known, figures)
+
+    def save(self, *columns: str) -> None:
+        """Name columns of the prescription that have changed."""
+        self.columns.update(columns)
+
+    def save_item(self, item: PrescriptionItem, *columns: str) -> None:
+        """Save columns of an item."""
+        self.calls.append(save_call(item, *columns, at=self.at))
+
+    def save_route(self, *columns: str) -> None:
+        """Save columns of the latest route; the prescription follows its state."""
+        route = self.target.route
+        assert route is not None
+        self.calls.append(save_call(route, *columns, at=self.at))
+        if self.row.route_state != route.state:
+            self.row.route_state = RouteState(route.state)
+            self.save("route_state")
+
+    def commit(
+        self,
+        reading: ReadBack | None = None,
+        *,
+        answers: tuple[ReceivedKind, UUID] | None = None,
+        new: bool = False,
+    ) -> Prescription:
+        """Write all of it. `reading` reads the prescription, or what `answers` names; `new` inserts the row."""
+        row, target = self.row, self.target
+        entries = [
+            call for act in self.acts for call in entry_calls(row, act, target.witness, at=self.at)
+        ]
+        saved = self._inserted() if new else save_call(row, *sorted(self.columns), *_CHAIN, at=self.at)
+        record.project(target.owner, [*self._requests(), *self.resources], at=self.at)
+        touched = list(dict.fromkeys([*([answers] if answers else []), (PRESCRIPTIONS, row.id), *self.touched]))
+        organizations.write_documents(
+            target.actor,
+            target.owner_id,
+            touched,
+            [saved, *self.calls, *entries, *self._handed_over()],
+            told=self._occurrences(),
+            at=self.at,
+            reading=reading,
+        )
+        return row
+
+    def _handed_over(self) -> list[Call]:
+        """What is written in the pharmacy's tenant beside the copy; the owner is bound again behind it."""
+        return [*self.received, bind_call(self.target.owner_id)] if self.received else []
+
+    def _inserted(self) -> Call:
+        self.row.version = 1
+        return rows.insert(self.row)
+
+    def _requests(self) -> list[Json]:
+        source = Projected(
+            self.row, self.items or self.target.items, self.route or self.target.route, self.at, self.jws or self.target.jws, self.target.witness.display
+        )
+        return medication_requests(source, self.gone)
+
+    def _occurrences(self) -> dict[UUID, list[ledger.Occurrence]]:
+        row = self.row
+        by = self.side
+        found: dict[UUID, list[ledger.Occurrence]] = {
+            tenant_id: [
+                ledger.Occurrence(
+                    events.KINDS[action](
+                        number=row.number, status=row.status, route_state=row.route_state, by=by, **figures
+                    ),
+                    row.id,
+                    row.version,
+                )
+                for action, figures in told
+            ]
+            for tenant_id, told in self.told.items()
+        }
+        for tenant_id, more in self.others.items():
+            found.setdefault(tenant_id, []).extend(more)
+        return found
+
+    @property
+    def side(self) -> str:
+        """The side that acts."""
+        if self.by:
+            return self.by
+        actor = self.target.actor
+        if actor.subject.kind is SubjectKind.SYSTEM:
+            return events.PLATFORM
+        return events.PRESCRIBER if self.target.is_owner else events.PHARMACY

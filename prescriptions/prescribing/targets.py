@@ -1,0 +1,197 @@
+"""The prescription that a write concerns: found in the caller's tenant, locked in its owner's, with what actions need.
+
+One trip binds the owner and reads the locked row, its items, its latest route, the owner's policies, the zone in which its
+days are counted, and what the caller is called. Source: contract, prescriptions.md "Two parties".
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from core.actor import Actor
+from core.db import bind_call, needs_transaction
+from core.errors import InvalidTransition, NotFound
+from core.model_rows import lock_call, row_of, rows_of
+from core.pipeline import Call, Rows, Statement, run
+from core.targets import Located
+from organizations import public as organizations
+from organizations.public import SharedDocument
+from prescriptions.dispensing.models import PRESCRIPTIONS
+from prescriptions.evidence.chain import Witness
+from prescriptions.evidence.sealing import unseal
+from prescriptions.states import ALLOWED
+
+from .models import Prescription, PrescriptionItem, Route
+from .refusals import OwnerClosed, WrongPharmacy
+
+Judge = Callable[[Actor, "LockedPrescription"], None]
+
+_ITEMS = Statement.of(
+    f"SELECT {', '.join(field.column for field in PrescriptionItem._meta.concrete_fields)}"
+    " FROM prescriptions_prescriptionitem WHERE tenant_id = $1 AND prescription_id = $2 ORDER BY line FOR UPDATE"
+)
+_ROUTE = Statement.of(
+    f"SELECT {', '.join(f'r.{field.column}' for field in Route._meta.concrete_fields)}"
+    " FROM prescriptions_prescription t JOIN prescriptions_route r ON r.tenant_id = t.tenant_id AND r.id = t.route_id"
+    " WHERE t.tenant_id = $1 AND t.id = $2 FOR UPDATE OF r"
+)
+_OWNER = Statement.of("SELECT n.status, n.time_zone FROM organizations_tenant n WHERE n.id = $1")
+_ZONE = Statement.of(
+    "SELECT l.time_zone FROM prescriptions_prescription t"
+    " JOIN organizations_location l ON l.tenant_id = t.tenant_id AND l.id = t.location_id"
+    " WHERE t.tenant_id = $1 AND t.id = $2"
+)
+_JWS = Statement.of("SELECT s.jws FROM prescriptions_snapshot s WHERE s.tenant_id = $1 AND s.prescription_id = $2")
+_CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LockedPrescription(SharedDocument):
+    """A locked prescription with its items and its latest route, the owner's policies and the zone of its days."""
+
+    items: tuple[PrescriptionItem, ...]
+    route: Route | None
+    policies: Mapping[str, Any]
+    zone: ZoneInfo
+    witness: Witness
+    jws: str
+
+    @property
+    def is_at_caller(self) -> bool:
+        """Tell whether the latest route leads to the caller's tenant."""
+        found: bool = self.row.dispenser_tenant_id == self.actor.tenant_id
+        return found
+
+
+def demand(prescription: Any, action: str) -> None:
+    """Refuse an action that the status does not admit.
+
+    :raises InvalidTransition: with the words of the paths.
+    """
+    allowed = ALLOWED[prescription.status]
+    if action not in allowed:
+        raise InvalidTransition(state=prescription.status, action=action, allowed=allowed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Owned(Located):
+    """The `find` of an operation of the owner; `judge` is its object rule, asked of the locked row."""
+
+    judge: Judge | None = None
+
+    def locate(self, tenant_id: UUID, *path: Any) -> Call:
+        """Return the statement that finds the prescription among the caller's own."""
+        return Call(_OWN, [str(path[0]), str(tenant_id)])
+
+    @needs_transaction
+    def __call__(self, actor: Actor, *path: Any, located: Rows) -> LockedPrescription:
+        """Lock and return the prescription.
+
+        :raises NotFound: the tenant has no such prescription, or it is at a place beyond the caller's.
+        """
+        if not len(located):
+            raise NotFound("No such prescription.")
+        found = _locked(actor, actor.tenant_id, path[0])
+        if not WITHIN.holds(actor, found.row.location_id):
+            raise NotFound("No such prescription.")
+        if self.judge:
+            self.judge(actor, found)
+        return found
+
+
+_OWN = Statement.of("SELECT 1 FROM prescriptions_prescription t WHERE t.id = $1 AND t.tenant_id = $2")
+WITHIN = organizations.reach("location_id", null=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AtPharmacy(Located):
+    """The `find` of an operation of the pharmacy that holds the prescription by its latest route.
+    """
+
+    judge: Judge | None = None
+
+    def locate(self, tenant_id: UUID, *path: Any) -> Call:
+        """Return the statement that finds the received copy, which names the owner."""
+        return Call(_RECEIVED, [str(path[0]), str(tenant_id)])
+
+    @needs_transaction
+    def __call__(self, actor: Actor, *path: Any, located: Rows) -> LockedPrescription:
+        """Bind the owner, and lock and return the prescription.
+
+        :raises NotFound: the pharmacy does not hold the prescription, or no longer.
+        :raises OwnerClosed: the owner's tenant is closed.
+        :raises WrongPharmacy: it is at another place than the caller's.
+        """
+        if not len(located):
+            raise NotFound("No such prescription.")
+        found = _locked(actor, UUID((located.value() or b"").decode()), path[0])
+        if not (found.is_at_caller and found.row.is_routed_live):
+            raise NotFound("No such prescription.")
+        demand_place(actor, found.row.pharmacy_location_id)
+        if self.judge:
+            self.judge(actor, found)
+        return found
+
+
+_RECEIVED = Statement.of(
+    "SELECT c.owner_tenant_id::text FROM prescriptions_receivedprescription c WHERE c.id = $1 AND c.tenant_id = $2"
+)
+
+
+def demand_place(actor: Actor, location_id: UUID) -> None:
+    """Refuse who works at other places of the pharmacy.
+
+    :raises WrongPharmacy: the membership is limited to places, and this is none of them.
+    """
+    if actor.location_ids and location_id not in actor.location_ids:
+        raise WrongPharmacy
+
+
+@needs_transaction
+def locked(actor: Actor, owner_id: UUID, prescription_id: UUID) -> LockedPrescription:
+    """Bind the owner, and lock and return a prescription; for jobs and for other ways than by its id.
+
+    :raises NotFound: the owner has no such prescription.
+    :raises OwnerClosed: another tenant's prescription is asked for, and that tenant is closed.
+    """
+    return _locked(actor, owner_id, prescription_id)
+
+
+def _locked(actor: Actor, owner_id: UUID, prescription_id: UUID) -> LockedPrescription:
+    keys = [str(owner_id), str(prescription_id)]
+    is_owner = owner_id == actor.tenant_id
+    calls = [
+        bind_call(owner_id),
+        lock_call(Prescription, owner_id, prescription_id),
+        Call(_ITEMS, keys),
+        Call(_ROUTE, keys),
+        Call(PRESCRIPTIONS.parties, [str(prescription_id), str(owner_id)]),
+        Call(_OWNER, [str(owner_id)]),
+        Call(_ZONE, keys),
+        Call(_JWS, keys),
+        organizations.policies_call(owner_id),
+        *([organizations.display_name_call(actor.subject_id)] if is_owner else []),
+    ]
+    _, found, items, routes, parties, owner, zone, jws, policies, *name = run(calls)
+    status, tenant_zone = ((value or b"").decode() for value in owner.row())
+    if not is_owner and status == _CLOSED:
+        raise OwnerClosed
+    row = row_of(Prescription, found)
+    if row is None:
+        raise NotFound("No such prescription.")
+    display = organizations.display_name_of(name[0]) if name else ""
+    own_zone = (zone.value() or b"").decode() if len(zone) else ""
+    return LockedPrescription(
+        kind=PRESCRIPTIONS,
+        actor=actor,
+        row=row,
+        parties=frozenset(UUID((parties.value(n) or b"").decode()) for n in range(len(parties))),
+        items=tuple(rows_of(PrescriptionItem, items)),
+        route=row_of(Route, routes),
+        policies=organizations.policies_of(policies),
+        zone=ZoneInfo(own_zone or tenant_zone),
+        witness=Witness(actor, display, is_owner),
+        jws=unseal(owner_id, row.id, (jws.value() or b"").decode()) if len(jws) else "",
+    )

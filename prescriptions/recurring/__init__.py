@@ -1,0 +1,1 @@
+"""Recurring treatments, which make drafts."""

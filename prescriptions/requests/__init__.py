@@ -1,0 +1,1 @@
+"""What pharmacies ask of prescribers: renewal, change, clarification."""

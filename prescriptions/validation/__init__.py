@@ -1,0 +1,1 @@
+"""Clinical validation: rules, and their runs."""
