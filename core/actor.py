@@ -57,7 +57,8 @@ class Actor:
     """A subject in one tenant, after an active membership was proved there.
 
     `scopes` are the effective scopes (of the roles, as far as the credential holds them), written with dots. Empty
-    `location_ids` mean all locations.
+    `location_ids` mean all locations. `practitioner_id` is the FHIR id of the Practitioner that the membership stands for,
+    "" where it stands for none.
     """
 
     subject: Subject
@@ -72,6 +73,7 @@ class Actor:
     organization_id: UUID | None = None
     limits: dict[str, int] = field(default_factory=dict, compare=False)
     origin: Origin = NOWHERE
+    practitioner_id: str = ""
 
     @property
     def subject_id(self) -> UUID:

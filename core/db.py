@@ -17,7 +17,8 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 from uuid import UUID
 
-from django.db import IntegrityError, connection, transaction
+from django.db import DEFAULT_DB_ALIAS, IntegrityError, connection, connections, transaction
+from django.db.backends.utils import CursorWrapper
 
 from core.constraints import refusal_of
 
@@ -90,6 +91,17 @@ def run_bound(tenant_id: UUID, calls: Sequence[Call]) -> list[Rows]:
     if connection.in_atomic_block:
         return run(calls)
     return run([bind_call(tenant_id), *calls])[1:]
+
+
+@contextmanager
+def lasting_cursor() -> Iterator[CursorWrapper]:
+    """Lend a cursor of a further connection that commits each statement, whatever becomes of the open transaction."""
+    further = connections.create_connection(DEFAULT_DB_ALIAS)
+    try:
+        with further.cursor() as cursor:
+            yield cursor
+    finally:
+        further.close()
 
 
 @contextmanager

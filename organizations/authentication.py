@@ -305,6 +305,7 @@ class _Grant(NamedTuple):
     organization_id: UUID
     scopes: frozenset[str]
     reads_suspended: bool
+    practitioner_id: str
 
 
 @lru_cache(maxsize=4096)
@@ -323,6 +324,7 @@ def _grant(raw: tuple[bytes | None, ...]) -> _Grant:
         organization_id=proof.organization_id,
         scopes=frozenset().union(*map(_dotted_names, orjson.loads(proof.scopes))),
         reads_suspended=proof.reads_while_suspended,
+        practitioner_id=proof.practitioner_id or "",
     )
 
 
@@ -352,6 +354,7 @@ def _actor(subject: Subject, rows: Rows, number: int, request_id: str, origin: O
         organization_id=grant.organization_id,
         limits=grant.limits,
         origin=origin,
+        practitioner_id=grant.practitioner_id,
     )
     return actor, grant
 

@@ -28,6 +28,7 @@ class Proof(NamedTuple):
     organization_id: UUID
     scopes: bytes
     reads_while_suspended: bool
+    practitioner_id: str | None
 
 
 class Key(NamedTuple):
@@ -46,7 +47,7 @@ SELECT m.id AS membership_id, m.tenant_id, array_to_json(m.roles) AS roles, arra
        t.status, array_to_json(t.kinds) AS kinds, array_to_json(t.features) AS features, t.rate_limits, t.organization_id,
        (SELECT coalesce(json_agg(r.scopes), '[]') FROM organizations_role r
          WHERE r.code = ANY(m.roles) AND (r.tenant_id IS NULL OR r.tenant_id = m.tenant_id)) AS scopes,
-       t.reads_while_suspended"""
+       t.reads_while_suspended, m.practitioner_id"""
 _BIND = ", " + db.bind_expression(
     tenant="m.tenant_id::text", subject="$1::uuid::text", location_ids="m.location_ids::text", role="$3"
 )

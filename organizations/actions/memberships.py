@@ -48,7 +48,7 @@ class Terms:
     location_ids: tuple[UUID, ...] = ()
     valid_from: datetime | None = None
     valid_until: datetime | None = None
-    practitioner_id: UUID | None = None
+    practitioner_id: str | None = None
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> "Terms":

@@ -19,7 +19,7 @@ from organizations.policies import is_platform
 from organizations.queries.reachable import Reach
 from organizations.roles import PLATFORM_ROLES, TENANT_ADMIN
 from organizations.signin import invitations
-from organizations.signing_keys import active_key
+from organizations.signing_keys import ensure_keys
 
 from . import configuration, entitlements, locations
 from .memberships import Terms, open_membership
@@ -240,8 +240,8 @@ def _check_roles(run: _Run) -> dict[str, Any]:
     return {}
 
 
-def _ensure_signing_key(run: _Run) -> dict[str, Any]:
-    return {"kid": active_key().kid}
+def _ensure_signing_keys(run: _Run) -> dict[str, Any]:
+    return {"kids": ensure_keys()}
 
 
 def _invite(run: _Run) -> dict[str, Any]:
@@ -274,7 +274,7 @@ _STEPS: dict[str, Callable[[_Run], dict[str, Any]]] = {
     "entitlements": _grant_plan,
     "location": _create_location,
     "roles": _check_roles,
-    "signing_key": _ensure_signing_key,
+    "signing_key": _ensure_signing_keys,
     "members": _invite,
     "activation": _activate,
 }

@@ -13,7 +13,11 @@ from core.row_security import LOCAL, REFERENCE
 
 
 class SigningKey(models.Model):
-    """A key that signs tokens. The active key signs, a retiring key still verifies, a retired key does neither.
+    """A key that signs for one purpose: tokens, snapshots of prescriptions, or checkpoints of audit histories.
+
+    The active key of a purpose signs; it alone has a private half. A replaced key for tokens is retiring, and still verifies,
+    until `verifies_until`. A replaced key of another purpose is retired at once; its public half verifies for good, and a
+    trigger holds its row. `compromised_at` is the instant from which nothing that the key signed is trusted by its signature.
 
     Personal data: none.
     """
@@ -23,12 +27,20 @@ class SigningKey(models.Model):
         RETIRING = "retiring"
         RETIRED = "retired"
 
+    class Purpose(models.TextChoices):
+        TOKEN = "token"  # noqa: S105  # a purpose
+        SNAPSHOT = "snapshot"
+        CHECKPOINT = "checkpoint"
+
     kid = models.CharField(primary_key=True, max_length=64, editable=False)
+    purpose = models.CharField(max_length=10, choices=Purpose, default=Purpose.TOKEN, db_default=Purpose.TOKEN.value)
     algorithm = models.CharField(max_length=10, default="RS256")
     status = models.CharField(max_length=10, choices=Status)
     public_pem = models.TextField()
     sealed_pem = models.BinaryField(null=True)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
+    retired_at = models.DateTimeField(null=True)
+    compromised_at = models.DateTimeField(null=True)
     verifies_until = models.DateTimeField(null=True)
 
     security: ClassVar = REFERENCE
@@ -36,11 +48,24 @@ class SigningKey(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["algorithm"], condition=models.Q(status="active"), name="organizations_one_active_signing_key"
+                fields=["purpose"], condition=models.Q(status="active"), name="organizations_one_active_key_a_purpose"
             ),
             models.CheckConstraint(
                 condition=models.Q(status__in=["active", "retiring", "retired"]),
                 name="organizations_signing_key_status_known",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(purpose="token", algorithm="RS256")
+                | models.Q(purpose__in=["snapshot", "checkpoint"], algorithm="ES256"),
+                name="organizations_signing_key_algorithm_fits",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(status="active") | models.Q(sealed_pem__isnull=True),
+                name="organizations_signing_key_private_while_active",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(compromised_at__isnull=True) | models.Q(status="retired"),
+                name="organizations_signing_key_compromised_retired",
             ),
         ]
 

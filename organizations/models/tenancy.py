@@ -246,7 +246,9 @@ class Membership(TenantRow, LifecycleModel, Versioned):
     status = FSMField(default=Status.INVITED.value, choices=Status, protected=True, max_length=20)
     valid_from = models.DateTimeField(null=True, blank=True)
     valid_until = models.DateTimeField(null=True, blank=True)
-    practitioner_id = models.UUIDField(null=True, blank=True)
+    practitioner_id = models.CharField(
+        max_length=64, null=True, blank=True, help_text="The FHIR id of a Practitioner of the tenant."
+    )
     invited_by = models.UUIDField(null=True, blank=True)
     accepted_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)

@@ -1,4 +1,4 @@
-"""Metadata of the authorization server: RFC 8414, OpenID Connect Discovery and the key set."""
+"""Metadata of the authorization server, RFC 8414 and OpenID Connect Discovery, and the platform's key sets."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
 
-from organizations import signing_keys, tokens
+from organizations import signatures, signing_keys, tokens
 from organizations.roles import IDENTITY_SCOPES, SCOPES
 
 from . import client_keys, configuration
@@ -47,6 +47,16 @@ def openid_provider(request: HttpRequest) -> JsonResponse:
 def key_set(request: HttpRequest) -> JsonResponse:
     """Return the public keys, the active one first. Source: RFC 7517 section 5."""
     return _public({"keys": [key.public_jwk() for key in signing_keys.published_keys()]}, KEYS_MAX_AGE_SECONDS)
+
+
+@require_safe
+def prescription_key_set(request: HttpRequest) -> JsonResponse:
+    """Return the public keys of snapshots and checkpoints, replaced ones too, but no compromised one.
+
+    Source: RFC 7517 section 5.
+    """
+    keys = [key.public_jwk() for purpose in signatures.TYPES for key in signatures.published(purpose)]
+    return _public({"keys": keys}, KEYS_MAX_AGE_SECONDS)
 
 
 def document() -> dict[str, Any]:

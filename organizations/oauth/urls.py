@@ -15,6 +15,7 @@ urlpatterns = [
     path("oauth/.well-known/oauth-authorization-server", metadata.authorization_server),
     path(".well-known/oauth-authorization-server", metadata.authorization_server),
     path(".well-known/oauth-authorization-server/oauth", metadata.authorization_server),
+    path(".well-known/prescription-jwks.json", metadata.prescription_key_set),
     path("oauth/login", pages.SignInPage.as_view()),
     path("oauth/login/done", pages.signed_in),
     path("oauth/logout", pages.SignOutPage.as_view()),

@@ -28,7 +28,7 @@ class MyMembershipOut(serializers.Serializer[Any]):
     roles = serializers.ListField(child=serializers.CharField())
     scopes = serializers.ListField(child=serializers.CharField())
     location_ids = serializers.ListField(child=serializers.UUIDField())
-    practitioner_id = serializers.UUIDField(allow_null=True)
+    practitioner_id = serializers.CharField(max_length=64, allow_null=True)
     tenant = MyTenantOut()
 
 

@@ -91,7 +91,7 @@ class _MembershipFields(StrictSerializer):
     location_ids = serializers.ListField(child=serializers.UUIDField(), required=False, max_length=200)
     valid_from = serializers.DateTimeField(required=False, allow_null=True)
     valid_until = serializers.DateTimeField(required=False, allow_null=True)
-    practitioner_id = serializers.UUIDField(required=False, allow_null=True)
+    practitioner_id = serializers.RegexField(r"^[A-Za-z0-9\-.]{1,64}\Z", required=False, allow_null=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require an end after the beginning."""

@@ -67,7 +67,7 @@ def _membership(actor: Actor, row: Membership) -> dict[str, Any]:
         "roles": sorted(actor.roles),
         "scopes": sorted(actor.scopes),
         "location_ids": [str(one) for one in row.location_ids],
-        "practitioner_id": str(row.practitioner_id) if row.practitioner_id else None,
+        "practitioner_id": row.practitioner_id or None,
         "tenant": {
             "id": str(row.tenant_id),
             "name": row.tenant.name,

@@ -325,7 +325,7 @@ def test_a_first_key_made_twice_stays_one():
 
     signing_keys._make_first()
 
-    assert list(SigningKey.objects.filter(status="active").values_list("kid", flat=True)) == [kid]
+    assert list(SigningKey.objects.filter(status="active", purpose="token").values_list("kid", flat=True)) == [kid]
 
 
 def test_the_command_rotates_by_age_at_will_and_withdraws():
