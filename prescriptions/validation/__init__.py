@@ -1,1 +1,1 @@
-"""Clinical validation: rules, and their runs."""
+"""Clinical validation: what its rules look up, the rules and their runs."""

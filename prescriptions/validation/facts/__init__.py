@@ -1,0 +1,63 @@
+"""What a run read, once for all its rules."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from prescriptions.validation.inputs import Inputs
+from prescriptions.validation.knowledge import Dose, Interaction
+
+from .allergens import Allergen, Allergies, allergies_of
+from .drugs import Drug, Prescribed, other_drugs, prescribed_of
+from .patients import Patient, State, patient_of
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The inputs as rules read them. `interactions` and `doses` are the rows that concern the drugs of this run."""
+
+    inputs: Inputs
+    prescribed: tuple[Prescribed, ...]
+    others: tuple[Drug, ...]
+    patient: Patient
+    allergies: Allergies
+    interactions: tuple[Interaction, ...]
+    doses: dict[str, tuple[Dose, ...]]
+
+    @property
+    def known(self) -> Iterable[Prescribed]:
+        """The items whose ingredients are known."""
+        return (one for one in self.prescribed if one.drug.is_known)
+
+    @property
+    def unknown_lines(self) -> tuple[int, ...]:
+        """The lines of items whose ingredients nobody can tell."""
+        return tuple(one.line for one in self.prescribed if not one.drug.is_known)
+
+
+def facts_of(inputs: Inputs) -> Facts:
+    """Read the inputs."""
+    prescribed, others = prescribed_of(inputs), other_drugs(inputs)
+    own = frozenset(term for one in prescribed for term in one.drug.terms)
+    patient = patient_of(inputs)
+    terms = own.union(patient.states, *(drug.terms for drug in others))
+    ingredients = frozenset(name for one in prescribed for name in one.drug.ingredients)
+    doses: dict[str, list[Dose]] = {}
+    for dose in inputs.knowledge.doses:
+        if dose.ingredient in ingredients:
+            doses.setdefault(dose.ingredient, []).append(dose)
+    return Facts(
+        inputs=inputs,
+        prescribed=prescribed,
+        others=others,
+        patient=patient,
+        allergies=allergies_of(inputs),
+        interactions=tuple(
+            row
+            for row in inputs.knowledge.interactions
+            if row.a in terms and row.b in terms and (row.a in own or row.b in own)
+        ),
+        doses={ingredient: tuple(rows) for ingredient, rows in doses.items()},
+    )
+
+
+__all__ = ["Allergen", "Allergies", "Drug", "Facts", "Patient", "Prescribed", "State", "facts_of"]

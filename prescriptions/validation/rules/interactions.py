@@ -1,0 +1,56 @@
+"""Interactions of the items with each other and with the patient's other drugs."""
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+from typing import Final
+
+from prescriptions.validation.facts import Drug, Facts
+from prescriptions.validation.issues import Finding, Severity
+from prescriptions.validation.knowledge import Interaction
+
+from .duplicates import OtherDrugsRule
+from .registry import register
+
+_SEVERITIES: Final = {
+    severity.value: severity for severity in (Severity.LOW, Severity.MODERATE, Severity.HIGH, Severity.CONTRAINDICATED)
+}
+
+
+def severity_of(row: Interaction) -> Severity:
+    """Return the severity of a row of the table; a word that is none counts as high."""
+    return _SEVERITIES.get(row.severity, Severity.HIGH)
+
+
+def strictest(rows: Iterable[Interaction]) -> Interaction | None:
+    """Return the gravest row; of two alike, the first by its terms."""
+    return min(rows, key=lambda row: (-severity_of(row).rank, row.a, row.b, row.text), default=None)
+
+
+@register
+class InteractionDrugDrug(OtherDrugsRule):
+    """The table names an interaction of two drugs, by ingredient or class."""
+
+    code = "interaction.drug_drug"
+
+    def find(self, facts: Facts) -> Iterator[Finding]:
+        """Yield the gravest interaction of each pair of drugs."""
+        items = list(facts.known)
+        pairs = [(one.drug, other.drug, [one.line, other.line]) for one, other in combinations(items, 2)]
+        pairs += [(one.drug, other, [one.line]) for one in items for other in facts.others]
+        for drug, other, lines in pairs:
+            if row := strictest(row for row in facts.interactions if _joins(row, drug, other)):
+                yield self.finding(
+                    severity_of(row),
+                    lines,
+                    f"{drug.label} interacts with {other.label}: {row.text or f'{row.a} and {row.b}'}",
+                    {
+                        "drugs": sorted([list(drug.identity), list(other.identity)]),
+                        "row": [*sorted((row.a, row.b)), row.severity, row.text],
+                    },
+                )
+        yield from self.gaps(facts)
+
+
+def _joins(row: Interaction, drug: Drug, other: Drug) -> bool:
+    """Whether a row names one of the two drugs by one of its terms and the other by the other."""
+    return (row.a in drug.terms and row.b in other.terms) or (row.b in drug.terms and row.a in other.terms)
