@@ -3,6 +3,6 @@
 from .access.records import Access, record_read
 from .owners import own
 from .projections.actions import project
-from .queries import Lookup, Shown, lookup, of_patient, read
+from .queries import Lookup, Shown, lookup, of_patient, patient_lookup, read
 
-__all__ = ["Access", "Lookup", "Shown", "lookup", "of_patient", "own", "project", "read", "record_read"]
+__all__ = ["Access", "Lookup", "Shown", "lookup", "of_patient", "own", "patient_lookup", "project", "read", "record_read"]

@@ -119,6 +119,14 @@ class Lookup:
         versions = [version for one in rows for version in _versions(one)]
         return {version.name: Shown.of(version) for version in versions if version.body is not None}
 
+    def resources(self, rows: Sequence[Rows]) -> dict[str, list[Json]]:
+        """Return what was found by type, in the order in which it was read."""
+        by_type: dict[str, list[Json]] = {}
+        for version in (version for one in rows for version in _versions(one)):
+            if version.body is not None:
+                by_type.setdefault(version.type, []).append(read_stored(version.body))
+        return by_type
+
 
 def lookup(actor: Actor, names: Iterable[Name]) -> Lookup:
     """Look up named resources in a trip of the caller's own; as `read` with `for_rules`, but in statements to be sent.
@@ -134,6 +142,16 @@ def lookup(actor: Actor, names: Iterable[Name]) -> Lookup:
         raise ValueError(f"types of a patient's record: {strange}")
     calls = [_of_patient_call(actor, fhir_id, ["Patient"], {}) for kind, fhir_id in wanted if kind == "Patient"]
     return Lookup((*calls, *([named_call(actor.tenant_id, others)] if others else ())))
+
+
+def patient_lookup(
+    actor: Actor, patient_id: str, types: Collection[str], codes: Mapping[str, Collection[str]] | None = None
+) -> Lookup:
+    """Look up what `of_patient` reads, in a trip of the caller's own; resources of a type are the newest first.
+
+    :raises ValueError: a type does not belong to patients, or has no code.
+    """
+    return Lookup((_of_patient_call(actor, patient_id, types, dict(codes or {})),))
 
 
 def of_patient(

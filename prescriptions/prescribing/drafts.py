@@ -85,6 +85,7 @@ def create_prescription(
         route=None,
         policies=ground.policies,
         zone=ground.zone,
+        settings_version=0,
         witness=Witness(actor, organizations.display_name_of(name)),
         jws="",
     )

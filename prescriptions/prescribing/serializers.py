@@ -11,6 +11,7 @@ from prescriptions.states import Category, Priority, Schedule
 
 FHIR_ID = r"^[A-Za-z0-9\-.]{1,64}$"
 UNITS_OF_TIME = ("s", "min", "h", "d", "wk", "mo", "a")
+ATTESTATION_VERSIONS = ("1",)
 MOST_ITEMS, MOST_DOSAGES = 20, 10
 LARGEST = Decimal("999999999.9999")
 
@@ -233,7 +234,9 @@ class ValidateIn(StrictSerializer):
 class SignIn(ValidateIn):
     """What the signature says; `external_signature` is a detached JWS over the signing payload."""
 
-    attestation_version = text(20)
+    attestation_version = serializers.ChoiceField(
+        choices=ATTESTATION_VERSIONS, required=False, allow_null=True, allow_blank=True, default=""
+    )
     external_signature = text(20_000)
 
     class Meta:

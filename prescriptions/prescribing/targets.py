@@ -37,7 +37,7 @@ _ROUTE = Statement.of(
     " FROM prescriptions_prescription t JOIN prescriptions_route r ON r.tenant_id = t.tenant_id AND r.id = t.route_id"
     " WHERE t.tenant_id = $1 AND t.id = $2 FOR UPDATE OF r"
 )
-_OWNER = Statement.of("SELECT n.status, n.time_zone FROM organizations_tenant n WHERE n.id = $1")
+_OWNER = Statement.of("SELECT n.status, n.time_zone, n.settings_version::text FROM organizations_tenant n WHERE n.id = $1")
 _ZONE = Statement.of(
     "SELECT l.time_zone FROM prescriptions_prescription t"
     " JOIN organizations_location l ON l.tenant_id = t.tenant_id AND l.id = t.location_id"
@@ -55,6 +55,7 @@ class LockedPrescription(SharedDocument):
     route: Route | None
     policies: Mapping[str, Any]
     zone: ZoneInfo
+    settings_version: int
     witness: Witness
     jws: str
 
@@ -175,7 +176,7 @@ def _locked(actor: Actor, owner_id: UUID, prescription_id: UUID) -> LockedPrescr
         *([organizations.display_name_call(actor.subject_id)] if is_owner else []),
     ]
     _, found, items, routes, parties, owner, zone, jws, policies, *name = run(calls)
-    status, tenant_zone = ((value or b"").decode() for value in owner.row())
+    status, tenant_zone, settings_version = ((value or b"").decode() for value in owner.row())
     if not is_owner and status == _CLOSED:
         raise OwnerClosed
     row = row_of(Prescription, found)
@@ -192,6 +193,7 @@ def _locked(actor: Actor, owner_id: UUID, prescription_id: UUID) -> LockedPrescr
         route=row_of(Route, routes),
         policies=organizations.policies_of(policies),
         zone=ZoneInfo(own_zone or tenant_zone),
+        settings_version=int(settings_version),
         witness=Witness(actor, display, is_owner),
         jws=unseal(owner_id, row.id, (jws.value() or b"").decode()) if len(jws) else "",
     )

@@ -1,0 +1,132 @@
+"""Signing: the prescriber's act that fixes a prescription for good. Source: contract, prescriptions.md "Lifecycle"."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from core.actor import Actor
+from core.clock import now
+from core.db import needs_transaction
+from core.errors import Unprocessable
+from core.pipeline import ReadBack
+from core.results import Refusal
+from core.step_up import demand_step_up
+from prescriptions.evidence.external_signatures import demand_external
+from prescriptions.evidence.snapshots import (
+    CURRENT_ATTESTATION,
+    Json,
+    content_of,
+    patient_shown,
+    prescriber_shown,
+    sign_snapshot,
+    text_of,
+)
+from prescriptions.states import Schedule, Status
+from prescriptions.validation.actions import check, is_current, overrider_of, requests_of
+from prescriptions.validation.engine import Outcome
+from prescriptions.validation.gathering import gather
+from prescriptions.validation.inputs import Inputs
+from prescriptions.validation.overrides import demand_may_override
+
+from .changes import Change
+from .expiry import expires_at, last_valid_day
+from .models import Prescription
+from .refusals import NotThePrescriber, PatientNotFound, ValidFromOutOfRange
+from .targets import LockedPrescription, demand
+
+_SIGNED = (
+    "status", "signed_at", "signed_by", "expires_at", "patient", "prescriber", "prescriber_id", "snapshot_id",
+    "snapshot_digest", "snapshot_kid",
+)  # fmt: skip
+
+
+class ClinicalValidationFailed(Unprocessable):
+    """The clinical checks found what stands against signing; `run` is the run, which is kept."""
+
+    code = "clinical_validation_failed"
+    title = "The clinical validation found issues that are not settled."
+    extensions = {"run": {"outcome": "blocked", "issues": []}}
+
+
+def may_sign(actor: Actor, target: LockedPrescription) -> None:
+    """Refuse who is not the prescriber, and whose second factor is too old for a controlled item.
+
+    :raises NotThePrescriber, StepUpRequired: as named.
+    """
+    named = target.row.prescriber_id
+    if named and named != actor.practitioner_id:
+        raise NotThePrescriber
+    if any(item.effective_schedule != Schedule.NONE for item in target.items):
+        demand_step_up(actor.subject, target.policies["controlled_step_up_seconds"], at=now())
+
+
+@needs_transaction
+def sign_prescription(
+    actor: Actor, target: LockedPrescription, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None
+) -> Prescription | Refusal:
+    """Sign; a draft, or one whose validation no longer holds, is validated first.
+
+    What blocks is answered as `ClinicalValidationFailed`; the run is kept, and the prescription is a draft.
+
+    :raises OverrideNotPermitted, InvalidTransition: as named, and further as in `validate_prescription`.
+    :raises ValidFromOutOfRange, ExternalSignatureUntrusted, ExternalSignatureMismatch: as named.
+    """
+    row: Prescription = target.row
+    requests = requests_of(data["overrides"])
+    demand_may_override(overrider_of(actor, row), requests)
+    demand(row, "sign")
+    prescriber_id = row.prescriber_id or actor.practitioner_id
+    inputs = gather(target, prescriber_id, at)
+    change = Change(target, at)
+    if row.status == Status.DRAFT or requests or not is_current(row, inputs, target.policies, at):
+        found = check(change, inputs, requests)
+        if found.outcome is Outcome.BLOCKED:
+            change.commit()
+            return Refusal(ClinicalValidationFailed(run=row.validation))
+    elif inputs.record.patient is None:
+        raise PatientNotFound
+    row.prescriber_id = prescriber_id
+    before = row.status
+    row.sign(at)
+    row.signed_by = actor.subject_id
+    _fix(change, inputs, data)
+    change.save(*_SIGNED)
+    change.enter("signed", before=before, digest=row.snapshot_digest, kid=row.snapshot_kid)
+    return change.commit(reading)
+
+
+def _fix(change: Change, inputs: Inputs, data: Mapping[str, Any]) -> None:
+    """Fix expiry, people and snapshot.
+
+    :raises ValidFromOutOfRange: it would expire before its first day.
+    """
+    target, row, at = change.target, change.row, change.at
+    last = last_valid_day(at, target.zone, target.items, target.policies)
+    if row.valid_from and row.valid_from > last:
+        raise ValidFromOutOfRange
+    row.expires_at = expires_at(last, target.zone)
+    content = content_for(target, inputs)
+    external = data["external_signature"] or ""
+    row.patient, row.prescriber = content["patient"], content["prescriber"]
+    if external:
+        demand_external(
+            external, text_of(content), target.policies["external_signing_roots"], row.prescriber["licence"], at
+        )
+    attestation = data["attestation_version"] or CURRENT_ATTESTATION
+    signed, stored = sign_snapshot(target.actor, row, content, at=at, attestation=attestation, external=external)
+    change.calls.append(stored)
+    change.jws = signed.jws
+    row.snapshot_id, row.snapshot_digest, row.snapshot_kid = signed.id, signed.digest, signed.kid
+
+
+def content_for(target: LockedPrescription, inputs: Inputs) -> Json:
+    """Return the content that would be signed now, of what a run has read.
+
+    :raises PatientNotFound: there is no such patient any more.
+    """
+    if inputs.record.patient is None:
+        raise PatientNotFound
+    prescriber = prescriber_shown(inputs.prescriber.practitioner, target.witness.display, inputs.today)
+    return content_of(
+        target.row, target.items, patient_shown(inputs.record.patient), prescriber, target.settings_version
+    )
