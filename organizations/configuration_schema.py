@@ -1,7 +1,7 @@
 """The settings of a tenant: one JSON Schema per section, the defaults, and the checks that a schema cannot express.
 
-A key marked `x-secret` is shown only to those who may configure. Source of the policy keys: contract, organizations
-"Policy keys". Source of the dialect: JSON Schema draft 2020-12.
+A key marked `x-secret` is shown only to those who may configure. Source of the dialect: JSON
+Schema draft 2020-12.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,6 +18,7 @@ from core.errors import FieldError
 from core.ids import parse_uuid
 
 from .plans import FEATURES
+from .policy_schema import FLAG, POLICIES, is_certificate, object_of
 
 Sections = dict[str, dict[str, Any]]
 
@@ -27,58 +28,10 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MINIMUM_CONTRAST = 4.5
 
 _COLOR = {"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$"}
-_BASIS_POINTS = {"type": "integer", "minimum": 0, "maximum": 10_000}
-_FLAG: dict[str, Any] = {"type": "boolean"}
 
+_MODULES = object_of({name: FLAG | {"default": True} for name in FEATURES})
 
-def _object(properties: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": dict(properties), "additionalProperties": False, **more}
-
-
-def _days(default: int) -> dict[str, Any]:
-    return {"type": "integer", "minimum": 1, "maximum": 3_650, "default": default}
-
-
-def _one_of(*values: str, default: str) -> dict[str, Any]:
-    return {"type": "string", "enum": list(values), "default": default}
-
-
-def _amount(**more: Any) -> dict[str, Any]:
-    return {"type": "string", "format": "decimal", "pattern": r"^[0-9]{1,13}(\.[0-9]{1,6})?$", **more}
-
-
-_APPROVAL_STEP = _object(
-    {"over_amount": _amount(), "approvals": {"type": "integer", "minimum": 1, "maximum": 5}},
-    required=["over_amount", "approvals"],
-)
-
-_POLICIES = _object(
-    {
-        "prescription_validity_days": _days(365),
-        "controlled_validity_days": _days(30),
-        "early_refill_ratio": {"type": "string", "pattern": r"^(0(\.[0-9]{1,4})?|1(\.0{1,4})?)$", "default": "0.75"},
-        "max_days_supply": {"type": ["integer", "null"], "minimum": 1, "maximum": 3_650, "default": None},
-        "require_cancel_reason": _one_of("none", "controlled", "all", default="controlled"),
-        "covering_prescriber_may_cancel": _FLAG | {"default": False},
-        "allow_contraindicated_override": _FLAG | {"default": False},
-        "dispensing_prescriber_allowed": _FLAG | {"default": False},
-        "dispense_reversal_hours": {"type": "integer", "minimum": 0, "maximum": 8_760, "default": 24},
-        "lot_number_required_on_dispense": _FLAG | {"default": False},
-        "default_pharmacy_location_id": {"type": ["string", "null"], "format": "uuid", "default": None},
-        "fhir_write_scope": _one_of("healthcare.write", "healthcare.read", default="healthcare.write"),
-        "fhir_reference_integrity": _one_of("none", "check", default="check"),
-        "fhir_vital_signs": _one_of("check", "warn", "off", default="check"),
-        "event_payload_mode": _one_of("thin", "full", default="thin"),
-        "reads_while_suspended": _FLAG | {"default": True},
-        "approval_steps": {"type": "array", "items": _APPROVAL_STEP, "maxItems": 5, "default": []},
-        "invoice_auto_approve_limit": _amount(default="0") | {"x-secret": True},
-        "over_receipt_tolerance_bp": _BASIS_POINTS | {"default": 0},
-    }
-)
-
-_MODULES = _object({name: _FLAG | {"default": True} for name in FEATURES})
-
-_BRANDING = _object(
+_BRANDING = object_of(
     {
         "display_name": {"type": ["string", "null"], "minLength": 1, "maxLength": 120, "default": None},
         "logo_file_id": {"type": ["string", "null"], "format": "uuid", "default": None},
@@ -91,7 +44,7 @@ _BRANDING = _object(
 )
 
 SCHEMAS: Mapping[str, dict[str, Any]] = {
-    "policies": {"$schema": DIALECT, "title": "Policies", **_POLICIES},
+    "policies": {"$schema": DIALECT, "title": "Policies", **POLICIES},
     "modules": {"$schema": DIALECT, "title": "Modules", **_MODULES},
     "branding": {"$schema": DIALECT, "title": "Branding", **_BRANDING},
 }
@@ -126,7 +79,7 @@ def _is_email(text: str) -> bool:
 _validators = {
     name: jsonschema_rs.Draft202012Validator(
         schema,
-        formats={"uuid": _is_uuid, "email": _is_email},
+        formats={"uuid": _is_uuid, "email": _is_email, "certificate": is_certificate},
         validate_formats=True,
         pattern_options=jsonschema_rs.RegexOptions(),  # linear in time
         offline=True,
