@@ -1,7 +1,7 @@
 """The settings of a tenant: one JSON Schema per section, the defaults, and the checks that a schema cannot express.
 
-A key marked `x-secret` is shown only to those who may configure. Source of the policy keys: contract, organizations
-"Policy keys". Source of the dialect: JSON Schema draft 2020-12.
+A key marked `x-secret` is shown only to those who may configure. Source of the dialect: JSON
+Schema draft 2020-12.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,6 +19,7 @@ from core.errors import FieldError
 from core.ids import parse_uuid
 
 from .plans import FEATURES
+from .policy_schema import FLAG, POLICIES, is_certificate, object_of
 
 Sections = dict[str, dict[str, Any]]
 
@@ -28,10 +29,10 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MINIMUM_CONTRAST = 4.5
 
 _COLOR = {"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$"}
-_BASIS_POINTS = {"type": "integer", "minimum": 0, "maximum": 10_000}
-_FLAG: dict[str, Any] = {"type": "boolean"}
 
+_MODULES = object_of({name: FLAG | {"default": True} for name in FEATURES})
 
+<<<<<<< HEAD
 def _object(properties: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     return {"type": "object", "properties": dict(properties), "additionalProperties": False, **more}
 
@@ -86,6 +87,9 @@ _POLICIES = _object(
 _MODULES = _object({name: _FLAG | {"default": True} for name in FEATURES})
 
 _BRANDING = _object(
+=======
+_BRANDING = object_of(
+>>>>>>> keys
     {
         "display_name": {"type": ["string", "null"], "minLength": 1, "maxLength": 120, "default": None},
         "logo_file_id": {"type": ["string", "null"], "format": "uuid", "default": None},
@@ -98,7 +102,7 @@ _BRANDING = _object(
 )
 
 SCHEMAS: Mapping[str, dict[str, Any]] = {
-    "policies": {"$schema": DIALECT, "title": "Policies", **_POLICIES},
+    "policies": {"$schema": DIALECT, "title": "Policies", **POLICIES},
     "modules": {"$schema": DIALECT, "title": "Modules", **_MODULES},
     "branding": {"$schema": DIALECT, "title": "Branding", **_BRANDING},
 }
@@ -140,7 +144,11 @@ def _is_date(text: str) -> bool:
 _validators = {
     name: jsonschema_rs.Draft202012Validator(
         schema,
+<<<<<<< HEAD
         formats={"uuid": _is_uuid, "email": _is_email, "date": _is_date},
+=======
+        formats={"uuid": _is_uuid, "email": _is_email, "certificate": is_certificate},
+>>>>>>> keys
         validate_formats=True,
         pattern_options=jsonschema_rs.RegexOptions(),  # linear in time
         offline=True,

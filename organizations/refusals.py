@@ -1,6 +1,6 @@
-"""Refusals that the models declare for their transitions and unique keys."""
+"""Refusals that the models declare for their transitions and unique keys, and those that other apps raise too."""
 
-from core.errors import Conflict
+from core.errors import Conflict, Unprocessable
 
 
 class OrganizationInUse(Conflict):
@@ -22,3 +22,10 @@ class AlreadyMember(Conflict):
 
     code = "duplicate"
     title = "This person or service account already has a membership."
+
+
+class PharmacyNotFound(Unprocessable):
+    """The location is neither in the directory of pharmacies nor an own place that dispenses."""
+
+    code = "pharmacy_not_found"
+    title = "There is no such pharmacy."

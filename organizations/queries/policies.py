@@ -36,7 +36,10 @@ SELECT coalesce((SELECT json_agg(json_build_array(c.policies, c.locked) ORDER BY
 
 
 def policies_call(tenant_id: UUID) -> Call:
-    """Return the call that reads the policies of the bound tenant; `policies_of` reads its rows."""
+    """Return the call that reads the policies of the bound tenant; `policies_of` reads its rows.
+
+    Whoever acts on another tenant's document binds the owner and reads the owner's policies so.
+    """
     return Call(_LAYERS, [str(tenant_id)])
 
 

@@ -1,17 +1,22 @@
 """Settings: merge, layers, locks, versions, races."""
 
 import threading
+from datetime import timedelta
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from django.db import Error, connection, transaction
 
+from core import pipeline
 from core.clock import now
 from core.db import tenant_context
 from ledger.models import Event
 from organizations import configuration_schema
 from organizations.actions.configuration import set_organization_configuration
 from organizations.models import ConfigurationVersion, Organization, Tenant, TenantConfiguration
-from organizations.public import effective_configuration, policy
+from organizations.public import effective_configuration, policies_call, policies_of, policy
 from organizations.queries.configuration import visible
 from tests.factories import Api, actor_of, as_member, bearer, member, organization, provision
 
@@ -86,6 +91,31 @@ def test_patch_of_nothing_makes_no_version():
         ({"policies": {"fhir_vital_signs": "none"}}, "policies.fhir_vital_signs", "invalid_choice"),
         ({"policies": {"default_pharmacy_location_id": "x"}}, "policies.default_pharmacy_location_id", "invalid"),
         ({"policies": {"approval_steps": [{"over_amount": "1"}]}}, "policies.approval_steps.0.approvals", "required"),
+        ({"policies": {"prescription_expiring_days": 91}}, "policies.prescription_expiring_days", "max_value"),
+        ({"policies": {"late_dispense_hours": -1}}, "policies.late_dispense_hours", "min_value"),
+        ({"policies": {"validation_max_age_hours": "24"}}, "policies.validation_max_age_hours", "invalid_type"),
+        ({"policies": {"dose_contraindicated_factor": "0.5"}}, "policies.dose_contraindicated_factor", "invalid"),
+        ({"policies": {"controlled_step_up_seconds": 59}}, "policies.controlled_step_up_seconds", "min_value"),
+        ({"policies": {"controlled_step_up_seconds": 3601}}, "policies.controlled_step_up_seconds", "max_value"),
+        ({"policies": {"controlled_max_fills": 0}}, "policies.controlled_max_fills", "min_value"),
+        ({"policies": {"controlled_words_required": "yes"}}, "policies.controlled_words_required", "invalid_type"),
+        ({"policies": {"appointment_slot_minutes": 4}}, "policies.appointment_slot_minutes", "min_value"),
+        ({"policies": {"appointment_reminder_minutes": [0]}}, "policies.appointment_reminder_minutes.0", "min_value"),
+        ({"policies": {"appointment_reminder_minutes": [5, 5]}}, "policies.appointment_reminder_minutes", "invalid"),
+        ({"policies": {"holidays": ["2026-02-30"]}}, "policies.holidays.0", "invalid"),
+        ({"policies": {"external_signing_roots": ["no PEM"]}}, "policies.external_signing_roots.0", "invalid"),
+        ({"policies": {"max_quantity": [{"value": "1", "unit": "g"}]}}, "policies.max_quantity.0", "invalid"),
+        (
+            {"policies": {"max_quantity": [{"code": "1", "schedule": "II", "value": "1", "unit": "g"}]}},
+            "policies.max_quantity.0",
+            "invalid",
+        ),
+        (
+            {"policies": {"max_quantity": [{"code": "1", "value": "0", "unit": "g"}]}},
+            "policies.max_quantity.0.value",
+            "invalid",
+        ),
+        ({"policies": {"max_quantity": [{"code": "1", "value": "1"}]}}, "policies.max_quantity.0.unit", "required"),
         ({"policies": 5}, "policies", "invalid_type"),
         ({"modules": {"teleportation": True}}, "modules.teleportation", "unknown_field"),
         ({"branding": {"primary_color": "red"}}, "branding.primary_color", "invalid"),
@@ -101,6 +131,100 @@ def test_patch_refuses_wrong_settings_and_changes_nothing(body, field, code):
     assert [(fault["field"], fault["code"]) for fault in answer.json()["errors"]] == [(field, code)]
     row, versions = own(tenant)
     assert (row.version, versions) == (1, [])
+
+
+def _certificate():
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "Root")])
+    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    made = made.serial_number(7).not_valid_before(now()).not_valid_after(now() + timedelta(days=1))
+    secret = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM).decode(), secret.decode()
+
+
+def test_roots_of_signatures_are_certificates_and_hold_no_private_key():
+    tenant = provision()
+    root, secret = _certificate()
+    api = as_member(tenant)
+
+    for text in (secret, root + secret, secret + root, root + root, root[:-60]):
+        answer = api.patch(path(tenant), json={"policies": {"external_signing_roots": [text]}})
+        assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "policies.external_signing_roots.0")
+        assert secret[30:60] not in answer.content.decode()
+    good = api.patch(path(tenant), json={"policies": {"external_signing_roots": [root]}})
+    assert good.json()["data"]["policies"]["external_signing_roots"] == [root]
+
+
+# Source: contract, organizations.md "Policy keys"; those of prescriptions and appointments.
+CLINICAL = {
+    "prescription_validity_days": 365,
+    "controlled_validity_days": 30,
+    "prescription_expiring_days": 7,
+    "early_refill_ratio": "0.75",
+    "late_dispense_hours": 24,
+    "max_days_supply": None,
+    "max_quantity": [],
+    "free_text_medication_allowed": False,
+    "validation_max_age_hours": 24,
+    "dose_contraindicated_factor": "3",
+    "require_cancel_reason": "controlled",
+    "covering_prescriber_may_cancel": False,
+    "allow_contraindicated_override": False,
+    "dispensing_prescriber_allowed": False,
+    "auditor_reads_prescriptions": False,
+    "controlled_step_up_seconds": 300,
+    "controlled_max_fills": 1,
+    "controlled_words_required": True,
+    "controlled_witness_required": False,
+    "external_signing_roots": [],
+    "dispense_reversal_hours": 24,
+    "lot_number_required_on_dispense": False,
+    "default_pharmacy_location_id": None,
+    "appointment_slot_minutes": 15,
+    "appointment_reminder_minutes": [1440],
+    "holidays": [],
+}
+
+
+def test_policies_of_prescriptions_and_appointments_have_the_defaults_of_the_contract():
+    defaults = configuration_schema.defaults()["policies"]
+
+    assert {key: defaults[key] for key in CLINICAL} == CLINICAL
+
+
+def test_policies_of_prescriptions_and_appointments_can_be_set():
+    tenant = provision()
+    wanted = {
+        "prescription_expiring_days": 0,
+        "max_quantity": [
+            {"code": "1049221", "value": "30.5", "unit": "{tbl}"},
+            {"schedule": "II", "value": "0.5", "unit": "g", "hard": True},
+        ],
+        "dose_contraindicated_factor": "1.5",
+        "controlled_step_up_seconds": 60,
+        "appointment_reminder_minutes": [],
+        "holidays": ["2028-02-29"],
+    }
+
+    answer = as_member(tenant).patch(path(tenant), json={"policies": wanted})
+
+    assert answer.status_code == 200
+    assert {key: answer.json()["data"]["policies"][key] for key in wanted} == wanted
+
+
+def test_policies_of_another_tenant_are_read_while_it_is_bound():
+    owner, pharmacy = provision(), provision("pharmacy")
+    as_member(owner).patch(path(owner), json={"policies": {"dispense_reversal_hours": 1}})
+
+    with tenant_context(pharmacy.id):
+        with tenant_context(owner.id):
+            (rows,) = pipeline.run([policies_call(owner.id)])
+            assert policies_of(rows)["dispense_reversal_hours"] == 1
+        (own_rows, hidden) = pipeline.run([policies_call(pharmacy.id), policies_call(owner.id)])
+    assert policies_of(own_rows)["dispense_reversal_hours"] == 24
+    assert policies_of(hidden)["dispense_reversal_hours"] == 24
 
 
 def test_two_patches_with_one_if_match_give_one_conflict():
