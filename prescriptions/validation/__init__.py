@@ -1,0 +1,1 @@
+"""Clinical validation: what its rules look up, the rules and their runs."""
