@@ -1,0 +1,1 @@
+"""The tables of medications: medications, interactions, doses, and what codes of allergies mean."""
