@@ -62,7 +62,7 @@ SELECT uuidv7(), tenant_id, timestamptz '2025-01-01', timestamptz '2025-01-01', 
  {_GTIN}, true, 1, 1, CASE WHEN {_GONE} THEN 'archived' ELSE 'current' END
 FROM numbered
 """
-# Names, SKUs and brands of the seed are plain ASCII, so lower-casing and splitting agree with `suppliers.catalog.search_terms`.
+# Names, SKUs and brands of the seed are plain ASCII, so lower-casing and splitting agree with `core.search_terms`.
 _WORDS = """
 INSERT INTO suppliers_productword (tenant_id, word, product_id)
 SELECT p.tenant_id, word COLLATE "C", p.id

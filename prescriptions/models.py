@@ -10,6 +10,21 @@ from .dispensing.models import (
     ReceivedSnapshot,
 )
 from .evidence.models import AuditEntry, AuditOrigin, Checkpoint, CheckpointLeaf, Snapshot
+from .medications.models import (
+    IncomingRow,
+    PlatformAllergyTerm,
+    PlatformDose,
+    PlatformInteraction,
+    PlatformMedication,
+    PlatformMedicationWord,
+    PlatformTableVersion,
+    TenantAllergyTerm,
+    TenantDose,
+    TenantInteraction,
+    TenantMedication,
+    TenantMedicationWord,
+    TenantTableVersion,
+)
 from .prescribing.models import Prescription, PrescriptionCounter, PrescriptionItem, Route
 from .recurring.models import RecurringTreatment
 from .requests.models import PrescriptionRequest
@@ -23,6 +38,13 @@ __all__ = [
     "CheckpointLeaf",
     "Dispensation",
     "DispensationLine",
+    "IncomingRow",
+    "PlatformAllergyTerm",
+    "PlatformDose",
+    "PlatformInteraction",
+    "PlatformMedication",
+    "PlatformMedicationWord",
+    "PlatformTableVersion",
     "Prescription",
     "PrescriptionCounter",
     "PrescriptionItem",
@@ -36,5 +58,11 @@ __all__ = [
     "RecurringTreatment",
     "Route",
     "Snapshot",
+    "TenantAllergyTerm",
+    "TenantDose",
+    "TenantInteraction",
+    "TenantMedication",
+    "TenantMedicationWord",
+    "TenantTableVersion",
     "ValidationRun",
 ]

@@ -1,1 +1,1 @@
-"""Tables of medications, and their search."""
+"""The tables of medications: medications, interactions, doses, and what codes of allergies mean."""

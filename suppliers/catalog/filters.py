@@ -7,11 +7,11 @@ import django_filters
 from api.filters import Filters, one_of
 from core.conditions import Condition
 from core.errors import FieldError, InvalidFields
+from core.search_terms import MAX_SEARCH_WORDS, words_of
 
 from .category_tree import CATEGORIES
 from .models import Product
 from .search_index import with_terms
-from .search_terms import MAX_SEARCH_WORDS, words_of
 from .states import Availability, Status
 
 _BELOW = f't."category" = ANY(ARRAY{CATEGORIES.within("n.code = {0}", column="code")})'

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
+from core import search_terms
 from core.arrays import array_literal
 from core.conditions import TENANT, Condition
 from core.pipeline import Call, Statement, run
+from core.search_terms import Postings
 
 from .models import Product
-from .search_terms import FIRST, LAST, words_of_product
+from .search_terms import words_of_product
 
 _ADD = Statement.of(
     "INSERT INTO suppliers_productword (tenant_id, word, product_id)"
@@ -17,16 +19,13 @@ _DROP = Statement.of(
     "DELETE FROM suppliers_productword WHERE tenant_id = $1 AND product_id = $2 AND word <> ALL($3::text[])"
 )
 
-# The ids are found first, in the keys of the search terms alone; each product is then fetched by its key. With plain
-# joins PostgreSQL misjudges the row counts and may scan all products of a big tenant; hence the array and the OFFSET 0.
-# A range is used rather than `^@`, because a generic plan can use an index for a range.
-_FOUND = f"""t."id" IN (SELECT unnest(ARRAY(
-SELECT w.product_id FROM suppliers_productword w WHERE w.tenant_id = {TENANT} AND {{range}}{{others}})))"""
-_WITH = (
-    f" AND EXISTS (SELECT 1 FROM suppliers_productword o WHERE o.tenant_id = {TENANT} AND o.product_id = w.product_id"
-    " AND {range} OFFSET 0)"
+_POSTINGS = Postings(
+    ids=f"SELECT w.product_id FROM suppliers_productword w WHERE w.tenant_id = {TENANT} AND {{range}}",
+    other=(
+        f" AND EXISTS (SELECT 1 FROM suppliers_productword o WHERE o.tenant_id = {TENANT}"
+        " AND o.product_id = w.product_id AND {range} OFFSET 0)"
+    ),
 )
-_RANGE = "{alias}.word >= {first} AND {alias}.word < {last}"
 
 
 def words_call(product: Product, gtins: Sequence[str]) -> Call:
@@ -45,17 +44,5 @@ def _words_call(statement: Statement, product: Product, gtins: Sequence[str]) ->
 
 
 def with_terms(words: Sequence[str]) -> Condition:
-    """Return the condition that a product has, for each word, a search term that begins with it.
-
-    The longest word, probably the rarest, comes first. A single letter or digit must match a whole term ("size M"):
-    half the catalog has a term that begins with it.
-    """
-    bounds: list[str] = []
-    ranges: list[str] = []
-    for word in sorted(words, key=len, reverse=True):
-        alias = "o" if ranges else "w"
-        ranges.append(_RANGE.format(alias=alias, first=f"{{{len(bounds)}}}", last=f"{{{len(bounds) + 1}}}"))
-        single = len(word) == 1 and word.isascii()
-        bounds += [word, word + (FIRST if single else LAST)]
-    others = "".join(_WITH.format(range=one) for one in ranges[1:])
-    return Condition(_FOUND.format(range=ranges[0], others=others), tuple(bounds))
+    """Return the condition that a product has, for each word, a search term that begins with it."""
+    return search_terms.with_terms(words, _POSTINGS)

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.search_terms import LAST, LONGEST, words_of
 from suppliers.catalog import packagings
 from suppliers.catalog.models import Packaging
-from suppliers.catalog.search_terms import LAST, LONGEST, words_of, words_of_product
+from suppliers.catalog.search_terms import words_of_product
 
 
 @pytest.mark.parametrize(
