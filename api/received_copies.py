@@ -24,7 +24,7 @@ class _Member(Computed):
 
 
 def received(
-    name: str, shown: type[Representation], copy: type[models.Model], *, lines: str = "", **meta: Any
+    name: str, shown: type[Representation], copy: type[models.Model], /, *, lines: str = "", **meta: Any
 ) -> type[Representation]:
     """Return the representation of copies with the members of `shown`; `lines` is the member with a column of its own.
 

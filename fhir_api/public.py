@@ -1,8 +1,20 @@
 """The door of the clinical record: what other apps may use. Everything else in here is private."""
 
 from .access.records import Access, record_read
-from .owners import own
+from .owners import Owner, own
 from .projections.actions import project
 from .queries import Lookup, Shown, lookup, of_patient, patient_lookup, read
 
-__all__ = ["Access", "Lookup", "Shown", "lookup", "of_patient", "own", "patient_lookup", "project", "read", "record_read"]
+__all__ = [
+    "Access",
+    "Lookup",
+    "Owner",
+    "Shown",
+    "lookup",
+    "of_patient",
+    "own",
+    "patient_lookup",
+    "project",
+    "read",
+    "record_read",
+]

@@ -5,7 +5,6 @@ Schema draft 2020-12.
 """
 
 from collections.abc import Iterator, Mapping
-from datetime import date
 from decimal import Decimal
 from functools import reduce
 from operator import getitem
@@ -32,64 +31,7 @@ _COLOR = {"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$"}
 
 _MODULES = object_of({name: FLAG | {"default": True} for name in FEATURES})
 
-<<<<<<< HEAD
-def _object(properties: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": dict(properties), "additionalProperties": False, **more}
-
-
-def _days(default: int) -> dict[str, Any]:
-    return {"type": "integer", "minimum": 1, "maximum": 3_650, "default": default}
-
-
-def _one_of(*values: str, default: str) -> dict[str, Any]:
-    return {"type": "string", "enum": list(values), "default": default}
-
-
-def _amount(**more: Any) -> dict[str, Any]:
-    return {"type": "string", "format": "decimal", "pattern": r"^[0-9]{1,13}(\.[0-9]{1,6})?$", **more}
-
-
-_APPROVAL_STEP = _object(
-    {"over_amount": _amount(), "approvals": {"type": "integer", "minimum": 1, "maximum": 5}},
-    required=["over_amount", "approvals"],
-)
-
-_REMINDER = {"type": "integer", "minimum": 1, "maximum": 43_200}
-_DATE = {"type": "string", "format": "date"}
-
-_POLICIES = _object(
-    {
-        "prescription_validity_days": _days(365),
-        "controlled_validity_days": _days(30),
-        "early_refill_ratio": {"type": "string", "pattern": r"^(0(\.[0-9]{1,4})?|1(\.0{1,4})?)$", "default": "0.75"},
-        "max_days_supply": {"type": ["integer", "null"], "minimum": 1, "maximum": 3_650, "default": None},
-        "require_cancel_reason": _one_of("none", "controlled", "all", default="controlled"),
-        "covering_prescriber_may_cancel": _FLAG | {"default": False},
-        "allow_contraindicated_override": _FLAG | {"default": False},
-        "dispensing_prescriber_allowed": _FLAG | {"default": False},
-        "dispense_reversal_hours": {"type": "integer", "minimum": 0, "maximum": 8_760, "default": 24},
-        "lot_number_required_on_dispense": _FLAG | {"default": False},
-        "default_pharmacy_location_id": {"type": ["string", "null"], "format": "uuid", "default": None},
-        "appointment_slot_minutes": {"type": "integer", "minimum": 5, "maximum": 1_440, "default": 15},
-        "appointment_reminder_minutes": {"type": "array", "items": _REMINDER, "maxItems": 10, "default": [1_440]},
-        "holidays": {"type": "array", "items": _DATE, "maxItems": 400, "default": []},
-        "fhir_write_scope": _one_of("healthcare.write", "healthcare.read", default="healthcare.write"),
-        "fhir_reference_integrity": _one_of("none", "check", default="check"),
-        "fhir_vital_signs": _one_of("check", "warn", "off", default="check"),
-        "event_payload_mode": _one_of("thin", "full", default="thin"),
-        "reads_while_suspended": _FLAG | {"default": True},
-        "approval_steps": {"type": "array", "items": _APPROVAL_STEP, "maxItems": 5, "default": []},
-        "invoice_auto_approve_limit": _amount(default="0") | {"x-secret": True},
-        "over_receipt_tolerance_bp": _BASIS_POINTS | {"default": 0},
-    }
-)
-
-_MODULES = _object({name: _FLAG | {"default": True} for name in FEATURES})
-
-_BRANDING = _object(
-=======
 _BRANDING = object_of(
->>>>>>> keys
     {
         "display_name": {"type": ["string", "null"], "minLength": 1, "maxLength": 120, "default": None},
         "logo_file_id": {"type": ["string", "null"], "format": "uuid", "default": None},
@@ -134,21 +76,10 @@ def _is_email(text: str) -> bool:
     return True
 
 
-def _is_date(text: str) -> bool:
-    try:
-        return date.fromisoformat(text).isoformat() == text  # it reads 20260101 and 2026-W01-1 too
-    except ValueError:
-        return False
-
-
 _validators = {
     name: jsonschema_rs.Draft202012Validator(
         schema,
-<<<<<<< HEAD
-        formats={"uuid": _is_uuid, "email": _is_email, "date": _is_date},
-=======
         formats={"uuid": _is_uuid, "email": _is_email, "certificate": is_certificate},
->>>>>>> keys
         validate_formats=True,
         pattern_options=jsonschema_rs.RegexOptions(),  # linear in time
         offline=True,

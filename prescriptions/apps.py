@@ -15,7 +15,9 @@ class PrescriptionsConfig(AppConfig):
     verbose_name = "Prescriptions"
 
     def ready(self) -> None:
-        """Register the loading of the demonstration tables after a migration."""
+        """Register events, received copies and what the record keeps, and the loading of the demonstration tables."""
+        from . import registrations  # noqa: F401  # registers at import
+
         post_migrate.connect(_after_migrate, sender=self, dispatch_uid="prescriptions")
 
 

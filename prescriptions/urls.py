@@ -1,11 +1,13 @@
-"""Routes of prescriptions and medications, below /v1/."""
+"""Routes of prescriptions and medications, below /v1/; paths of words stand before those of ids."""
 
 from api.routing import Router
 
 from .medications.views import MedicationOfSystemViewSet, MedicationViewSet
+from .prescribing.views import PrescriptionViewSet
 
 router = Router()
 router.register("medications", MedicationViewSet, basename="medication")
 router.register("medications/<str:system>", MedicationOfSystemViewSet, basename="medication-of-system")
+router.register("prescriptions", PrescriptionViewSet, basename="prescription")
 
 urlpatterns = router.urls

@@ -27,6 +27,9 @@ BEGIN
 END $$
 """
 
+# Where a request makes two transitions, so that the database sees both; the second one raises the version.
+_STEPS = ("prescriptions/prescribing/steps.py", "status of prescriptions_prescription")
+
 offences: list[str] = []
 
 
@@ -64,7 +67,8 @@ def _hear(*, connection: Any, **_: Any) -> None:
 def _note(diagnostic: Any) -> None:
     message = diagnostic.message_primary or ""
     if message.startswith(_PREFIX) and (line := _line_of_the_product()):
-        offences.append(f"{line}: {message}")
+        if not (line.startswith(_STEPS[0]) and message.endswith(_STEPS[1])):
+            offences.append(f"{line}: {message}")
 
 
 def _line_of_the_product() -> str:

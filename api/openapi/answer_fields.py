@@ -13,6 +13,7 @@ class ComputedSchema(OpenApiSerializerFieldExtension):
     """Describes a computed member by the form of its value."""
 
     target_class = "api.representations.Computed"
+    match_subclasses = True
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Any) -> Schema:
         """Map the form."""

@@ -58,7 +58,11 @@ class ReceivedKind:
     @cached_property
     def values(self) -> dict[str, str]:
         """The SQL of each column of the copy, but for its times."""
-        body = f"CASE WHEN {self.emptied} THEN '{{}}'::jsonb ELSE shown.body::jsonb END" if self.emptied else "shown.body::jsonb"
+        body = (
+            f"CASE WHEN {self.emptied} THEN '{{}}'::jsonb ELSE shown.body::jsonb END"
+            if self.emptied
+            else "shown.body::jsonb"
+        )
         return {
             "id": 't."id"',
             "tenant_id": self.party,

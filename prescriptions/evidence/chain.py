@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
-from uuid import UUID
 
 from core import rows
 from core.actor import Actor
@@ -90,9 +89,7 @@ def entry_calls(prescription: Any, act: Act, witness: Witness, *, at: datetime) 
     }
     values["hash"] = hash_of(values)
     prescription.chain_length, prescription.chain_hash = values["sequence"], values["hash"]
-    private = AuditOrigin(
-        id=key, tenant_id=prescription.tenant_id, salt=salt, display=display, ip=ip, user_agent=agent
-    )
+    private = AuditOrigin(id=key, tenant_id=prescription.tenant_id, salt=salt, display=display, ip=ip, user_agent=agent)
     return [rows.insert_values(AuditEntry, values), rows.insert(private)]
 
 
@@ -134,5 +131,3 @@ def origin_digest(salt: str, display: str, ip: str, user_agent: str) -> str:
 def in_milliseconds(at: datetime) -> datetime:
     """Cut an instant to milliseconds, as entries write it."""
     return at.replace(microsecond=at.microsecond // 1000 * 1000)
-
-

@@ -112,9 +112,7 @@ class Change:
     ) -> Prescription:
         """Write all of it. `reading` reads the prescription, or what `answers` names; `new` inserts the row."""
         row, target = self.row, self.target
-        entries = [
-            call for act in self.acts for call in entry_calls(row, act, target.witness, at=self.at)
-        ]
+        entries = [call for act in self.acts for call in entry_calls(row, act, target.witness, at=self.at)]
         saved = self._inserted() if new else save_call(row, *sorted(self.columns), *_CHAIN, at=self.at)
         record.project(target.owner, [*self._requests(), *self.resources], at=self.at)
         touched = list(dict.fromkeys([*([answers] if answers else []), (PRESCRIPTIONS, row.id), *self.touched]))
@@ -139,7 +137,12 @@ class Change:
 
     def _requests(self) -> list[Json]:
         source = Projected(
-            self.row, self.items or self.target.items, self.route or self.target.route, self.at, self.jws or self.target.jws, self.target.witness.display
+            self.row,
+            self.items or self.target.items,
+            self.route or self.target.route,
+            self.at,
+            self.jws or self.target.jws,
+            self.target.witness.display,
         )
         return medication_requests(source, self.gone)
 

@@ -129,5 +129,3 @@ class ReceivedRunForm(_Form):
 
     outcome = serializers.CharField()
     overrides = ReceivedOverrideForm(many=True)
-
-

@@ -175,9 +175,9 @@ def _dispense_request(source: Projected, item: PrescriptionItem) -> Json:
         "expectedSupplyDuration": _days(days) if days else None,
         "dispenseInterval": _days(interval) if interval else None,
         "validityPeriod": _validity(row),
-        "performer": source.route and row.status in (Status.ROUTED, Status.DISPENSED) and pharmacy(source.route),
+        "performer": pharmacy(source.route) if source.route and row.is_routed_live else None,
     }
-    return {name: value for name, value in found.items() if value or value == 0}
+    return _present(found)
 
 
 def _validity(row: Prescription) -> Json | None:

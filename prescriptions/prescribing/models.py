@@ -118,7 +118,9 @@ class Prescription(TenantOwned, LifecycleModel):
             models.Index(fields=["tenant", "created_at", "id"], name="prescriptions_rx_by_created"),
             models.Index(fields=["tenant", "updated_at", "id"], name="prescriptions_rx_by_updated"),
             models.Index(
-                fields=["tenant", "status", "created_at", "id"], condition=_UNFINISHED, name="prescriptions_rx_by_status"
+                fields=["tenant", "status", "created_at", "id"],
+                condition=_UNFINISHED,
+                name="prescriptions_rx_by_status",
             ),
             models.Index(fields=["tenant", "patient_id", "created_at", "id"], name="prescriptions_rx_by_patient"),
             models.Index(fields=["tenant", "prescriber_id", "created_at", "id"], name="prescriptions_rx_by_prescriber"),

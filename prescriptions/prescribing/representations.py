@@ -2,12 +2,12 @@
 
 from typing import Any, ClassVar
 
+from django.db.models import Q
 from rest_framework import serializers
 
 from api.received_copies import received
 from api.representations import Computed, Document, Instant, OpenChoice, Representation
 from core.conditions import TENANT
-from django.db.models import Q
 from prescriptions.dispensing.models import ReceivedPrescription
 from prescriptions.states import Progress, RouteState
 
@@ -111,7 +111,7 @@ class _Shared(Representation):
 
 
 _BLANK = (
-    "encounter_id", "prescriber_id", "notes_to_pharmacy", "patient_instructions", "cancel_reason_code",
+    "prescriber_id", "notes_to_pharmacy", "patient_instructions", "cancel_reason_code",
     "cancel_reason_text",
 )  # fmt: skip
 _HEAD = ("id", "tenant_id", "number", "status", "version", "patient_id", "patient", "prescriber")
@@ -144,7 +144,7 @@ class PrescriptionOut(_Shared):
         model = Prescription
         name = "prescription"
         fields = (*_HEAD, *_OWNERS, *_BODY, *_TAIL)
-        blank_as_null = _BLANK
+        blank_as_null = ("encounter_id", *_BLANK)
         unversioned = _EXPIRED_TAG
         example = _EXAMPLE
 

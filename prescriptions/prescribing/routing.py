@@ -12,8 +12,8 @@ from core.errors import FieldError, InvalidFields
 from core.model_rows import save_call
 from core.pipeline import ReadBack
 from organizations import public as organizations
-from prescriptions.dispensing.tokens import forget_call
 from prescriptions.dispensing.received_snapshots import snapshot_calls
+from prescriptions.dispensing.tokens import forget_call
 from prescriptions.states import DispenseStatus, RouteState, Status
 
 from .changes import Change

@@ -21,7 +21,7 @@ def refusal(field: str, message: str, code: str) -> serializers.ValidationError:
     return serializers.ValidationError({field: serializers.ErrorDetail(message, code=code)})
 
 
-def text(length: int, **options: Any) -> serializers.CharField:
+def optional_text(length: int, **options: Any) -> serializers.CharField:
     """Return a text that may be absent, null or empty; all three mean that there is none."""
     return serializers.CharField(
         max_length=length, **({"required": False, "allow_null": True, "allow_blank": True, "default": ""} | options)
@@ -60,7 +60,7 @@ class CodingIn(StrictSerializer):
 
     system = serializers.CharField(max_length=255)
     code = serializers.CharField(max_length=100)
-    display = text(255)
+    display = optional_text(255)
 
     class Meta:
         example: ClassVar = {"system": "http://snomed.info/sct", "code": "38341003", "display": "Hypertension"}
@@ -72,8 +72,8 @@ class MedicationIn(StrictSerializer):
     system = serializers.CharField(max_length=255)
     code = serializers.CharField(max_length=100)
     display = serializers.CharField(max_length=255)
-    form = text(100)
-    strength = text(100)
+    form = optional_text(100)
+    strength = optional_text(100)
 
     class Meta:
         example: ClassVar = {
@@ -108,15 +108,15 @@ class DosageIn(StrictSerializer):
 
     text = serializers.CharField(max_length=500)
     dose = QuantityIn(required=False, allow_null=True, default=None)
-    route = text(100)
-    site = text(100)
-    method = text(100)
+    route = optional_text(100)
+    site = optional_text(100)
+    method = optional_text(100)
     frequency = serializers.IntegerField(min_value=1, max_value=1000, required=False, allow_null=True, default=None)
     period = AmountField(required=False, allow_null=True, default=None)
     period_unit = serializers.ChoiceField(choices=UNITS_OF_TIME, required=False, allow_null=True, default=None)
     duration = DurationIn(required=False, allow_null=True, default=None)
     as_needed = serializers.BooleanField(default=False)
-    as_needed_reason = text(255)
+    as_needed_reason = optional_text(255)
     max_dose_per_day = QuantityIn(required=False, allow_null=True, default=None)
 
     class Meta:
@@ -139,18 +139,18 @@ class ItemIn(StrictSerializer):
     """One medication of a prescription: a code, or free text where the tenant's policies allow it."""
 
     medication = MedicationIn(required=False, allow_null=True, default=None)
-    medication_text = text(500)
+    medication_text = optional_text(500)
     dosage = DosageIn(many=True, min_length=1, max_length=MOST_DOSAGES)
     quantity = QuantityIn()
-    quantity_in_words = text(200)
+    quantity_in_words = optional_text(200)
     days_supply = serializers.IntegerField(min_value=1, max_value=365, required=False, allow_null=True, default=None)
     fills_allowed = serializers.IntegerField(min_value=1, max_value=99, default=1)
     dispense_interval_days = serializers.IntegerField(
         min_value=1, max_value=365, required=False, allow_null=True, default=None
     )
     substitution_allowed = serializers.BooleanField(default=True)
-    substitution_reason = text(500)
-    authorization_number = text(50)
+    substitution_reason = optional_text(500)
+    authorization_number = optional_text(50)
     schedule = serializers.ChoiceField(choices=Schedule.choices, required=False, allow_null=True, default=None)
 
     class Meta:
@@ -189,8 +189,8 @@ class PrescriptionIn(StrictSerializer):
     priority = serializers.ChoiceField(choices=Priority.choices, default=Priority.ROUTINE)
     category = serializers.ChoiceField(choices=Category.choices, default=Category.OUTPATIENT)
     valid_from = serializers.DateField(required=False, allow_null=True, default=None)
-    notes_to_pharmacy = text(1000)
-    patient_instructions = text(2000)
+    notes_to_pharmacy = optional_text(1000)
+    patient_instructions = optional_text(2000)
     prior_prescription_id = serializers.UUIDField(required=False, allow_null=True, default=None)
 
     class Meta:
@@ -210,7 +210,7 @@ class OverrideIn(StrictSerializer):
     reason_code = serializers.ChoiceField(
         choices=vocabularies.OVERRIDE, required=False, allow_null=True, allow_blank=True, default=""
     )
-    text = text(500)
+    text = optional_text(500)
 
     class Meta:
         example: ClassVar = {"fingerprint": "0f" * 16, "reason_code": "benefit_outweighs_risk"}
@@ -237,7 +237,7 @@ class SignIn(ValidateIn):
     attestation_version = serializers.ChoiceField(
         choices=ATTESTATION_VERSIONS, required=False, allow_null=True, allow_blank=True, default=""
     )
-    external_signature = text(20_000)
+    external_signature = optional_text(20_000)
 
     class Meta:
         example: ClassVar = {"overrides": []}
@@ -247,7 +247,7 @@ class RouteIn(StrictSerializer):
     """The pharmacy that is to dispense; without it the tenant's default one."""
 
     pharmacy_location_id = serializers.UUIDField(required=False, allow_null=True, default=None)
-    note = text(500)
+    note = optional_text(500)
     priority = serializers.ChoiceField(choices=Priority.choices, required=False, allow_null=True, default=None)
 
     class Meta:
@@ -260,7 +260,7 @@ class CancelIn(StrictSerializer):
     reason_code = serializers.ChoiceField(
         choices=vocabularies.CANCEL, required=False, allow_null=True, allow_blank=True, default=""
     )
-    reason_text = text(500)
+    reason_text = optional_text(500)
 
     class Meta:
         example: ClassVar = {"reason_code": "patient_request"}

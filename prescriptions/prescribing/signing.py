@@ -32,6 +32,7 @@ from .changes import Change
 from .expiry import expires_at, last_valid_day
 from .models import Prescription
 from .refusals import NotThePrescriber, PatientNotFound, ValidFromOutOfRange
+from .steps import step_to_validated
 from .targets import LockedPrescription, demand
 
 _SIGNED = (
@@ -77,7 +78,7 @@ def sign_prescription(
     demand(row, "sign")
     prescriber_id = row.prescriber_id or actor.practitioner_id
     inputs = gather(target, prescriber_id, at)
-    change = Change(target, at)
+    change, stored = Change(target, at), row.status
     if row.status == Status.DRAFT or requests or not is_current(row, inputs, target.policies, at):
         found = check(change, inputs, requests)
         if found.outcome is Outcome.BLOCKED:
@@ -85,6 +86,8 @@ def sign_prescription(
             return Refusal(ClinicalValidationFailed(run=row.validation))
     elif inputs.record.patient is None:
         raise PatientNotFound
+    if stored == Status.DRAFT:
+        step_to_validated(row)
     row.prescriber_id = prescriber_id
     before = row.status
     row.sign(at)

@@ -4,6 +4,7 @@ One trip binds the owner and reads the locked row, its items, its latest route, 
 days are counted, and what the caller is called. Source: contract, prescriptions.md "Two parties".
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -35,13 +36,15 @@ _ITEMS = Statement.of(
 _ROUTE = Statement.of(
     f"SELECT {', '.join(f'r.{field.column}' for field in Route._meta.concrete_fields)}"
     " FROM prescriptions_prescription t JOIN prescriptions_route r ON r.tenant_id = t.tenant_id AND r.id = t.route_id"
-    " WHERE t.tenant_id = $1 AND t.id = $2 FOR UPDATE OF r"
+    " WHERE t.tenant_id = $1 AND t.id = $2 AND r.tenant_id = $1 FOR UPDATE OF r"
 )
-_OWNER = Statement.of("SELECT n.status, n.time_zone, n.settings_version::text FROM organizations_tenant n WHERE n.id = $1")
+_OWNER = Statement.of(
+    "SELECT n.status, n.time_zone, n.settings_version::text FROM organizations_tenant n WHERE n.id = $1"
+)
 _ZONE = Statement.of(
     "SELECT l.time_zone FROM prescriptions_prescription t"
     " JOIN organizations_location l ON l.tenant_id = t.tenant_id AND l.id = t.location_id"
-    " WHERE t.tenant_id = $1 AND t.id = $2"
+    " WHERE t.tenant_id = $1 AND t.id = $2 AND l.tenant_id = $1"
 )
 _JWS = Statement.of("SELECT s.jws FROM prescriptions_snapshot s WHERE s.tenant_id = $1 AND s.prescription_id = $2")
 _CLOSED = "closed"
@@ -76,8 +79,18 @@ def demand(prescription: Any, action: str) -> None:
         raise InvalidTransition(state=prescription.status, action=action, allowed=allowed)
 
 
+class Judged(Located):
+    """A `find` that judges a repeated request again before its answer is replayed."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def judge_again(self, actor: Actor, *path: Any) -> None:
+        """Refuse whoever may no longer act on the object of the path."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Owned(Located):
+class Owned(Judged):
     """The `find` of an operation of the owner; `judge` is its object rule, asked of the locked row."""
 
     judge: Judge | None = None
@@ -101,15 +114,23 @@ class Owned(Located):
             self.judge(actor, found)
         return found
 
+    @needs_transaction
+    def judge_again(self, actor: Actor, *path: Any) -> None:
+        """Judge by the row as it is now.
+
+        :raises NotFound: it is at a place beyond the caller's.
+        """
+        (located,) = run([self.locate(actor.tenant_id, *path)])
+        self(actor, *path, located=located)
+
 
 _OWN = Statement.of("SELECT 1 FROM prescriptions_prescription t WHERE t.id = $1 AND t.tenant_id = $2")
 WITHIN = organizations.reach("location_id", null=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AtPharmacy(Located):
-    """The `find` of an operation of the pharmacy that holds the prescription by its latest route.
-    """
+class AtPharmacy(Judged):
+    """The `find` of an operation of the pharmacy that holds the prescription by its latest route."""
 
     judge: Judge | None = None
 
@@ -135,7 +156,20 @@ class AtPharmacy(Located):
             self.judge(actor, found)
         return found
 
+    @needs_transaction
+    def judge_again(self, actor: Actor, *path: Any) -> None:
+        """Judge by the place to which the prescription was routed, which the copy keeps.
 
+        :raises WrongPharmacy: it is not among the caller's places.
+        """
+        (held,) = run([Call(_PLACE, [str(path[0]), str(actor.tenant_id)])])
+        if len(held):
+            demand_place(actor, UUID((held.value() or b"").decode()))
+
+
+_PLACE = Statement.of(
+    "SELECT c.pharmacy_location_id::text FROM prescriptions_receivedprescription c WHERE c.id = $1 AND c.tenant_id = $2"
+)
 _RECEIVED = Statement.of(
     "SELECT c.owner_tenant_id::text FROM prescriptions_receivedprescription c WHERE c.id = $1 AND c.tenant_id = $2"
 )

@@ -112,7 +112,9 @@ def test_pages_hold_every_medication_once(hospital: Tenant, prescriber: Api, sor
 
 
 def test_row_of_the_tenant_hides_that_of_the_platform(hospital: Tenant, prescriber: Api) -> None:
-    load_rows(hospital, "medications", medication(display="Coumadin of the house", schedule="V", classes="blood thinners"))
+    load_rows(
+        hospital, "medications", medication(display="Coumadin of the house", schedule="V", classes="blood thinners")
+    )
     stranger = as_member(provision("provider"), ["prescriber"])
 
     mine = prescriber.get("/v1/medications/rxnorm/855332")

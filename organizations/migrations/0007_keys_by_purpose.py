@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
     """Three columns, their constraints, a trigger, and the type of one column."""
 
     dependencies = [
-        ('organizations', '0005_client_keys'),
+        ('organizations', '0006_location_time_zone'),
     ]
 
     operations = [

@@ -1,0 +1,131 @@
+"""What the viewsets of prescriptions share: records of reads, both sides of an address, replays that are judged again."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+from uuid import UUID
+
+import orjson
+from django.http import HttpResponse
+
+from api import idempotency, preconditions
+from api.filters import check_names
+from api.listing import one_call
+from api.permissions import InsufficientScope
+from api.shapes import Selection, Shape, select
+from api.views import ApiViewSet
+from core.actor import Actor
+from core.conditions import Condition
+from core.errors import NotFound
+from core.pipeline import Call
+from fhir_api import public as record
+from organizations import public as organizations
+
+from .targets import WITHIN, Judged
+
+READ = "prescriptions.read"
+AUDITOR = "auditor"
+_PHARMACY_ONLY = frozenset({"pharmacy"})
+
+
+class PrescriptionsViewSet(ApiViewSet):
+    """Base of the viewsets of prescriptions; each read of patients' data leaves an access record.
+
+    `interaction_of_list` and `interaction_of_one` name what the records say.
+    """
+
+    family = "prescriptions"
+    scope_prefix = "prescriptions."
+    feature = "prescriptions"
+    interaction_of_list: ClassVar[str] = "rx.list"
+    interaction_of_one: ClassVar[str] = "rx.read"
+    _kinds: ClassVar[dict[UUID, frozenset[str]]] = {}
+
+    # -- who may read --------------------------------------------------------------------------------------------------
+
+    def _check(self, actor: Actor) -> None:
+        super()._check(actor)
+        if self.operation.scope == READ and AUDITOR in actor.roles:
+            self._check_auditor(actor)
+
+    def _check_auditor(self, actor: Actor) -> None:
+        """Refuse who may read prescriptions as an auditor alone, unless the tenant's policy lets auditors.
+
+        :raises InsufficientScope: it does not.
+        """
+        if (actor.roles - {AUDITOR}) & frozenset(organizations.roles_holding(READ)):
+            return
+        if not organizations.policy(actor, "auditor_reads_prescriptions"):
+            raise InsufficientScope("Auditors do not read prescriptions in this tenant.", scopes=[READ])
+
+    # -- both sides of an address --------------------------------------------------------------------------------------
+
+    def restrictions(self) -> Sequence[Condition]:
+        """The membership's places limit what it sees of the tenant's own."""
+        return (WITHIN,)
+
+    def is_received_box(self, box: str | None) -> bool:
+        """Tell whether a list is of what the tenant received: as asked, else for a tenant that is a pharmacy only."""
+        if box:
+            return box == "received"
+        tenant_id = self._tenant_id()
+        if tenant_id not in self._kinds:
+            self._kinds[tenant_id] = self.actor().tenant_kinds
+        return self._kinds[tenant_id] == _PHARMACY_ONLY
+
+    def retrieve_of_either(self, own: Shape, copy: Shape) -> HttpResponse:
+        """Answer the tenant's own row, else its received copy.
+
+        :raises NotFound: it has neither.
+        """
+        key, asked = str(self.kwargs[self.lookup_url_kwarg]), {}
+
+        def calls(tenant_id: UUID) -> list[Call]:
+            check_names(self.request.GET, ("fields", "include"))
+            found = []
+            for shape, within in ((own, WITHIN), (copy, None)):
+                chosen = select(shape, self.request.GET.get("fields"), self.request.GET.get("include"))
+                asked[shape] = chosen
+                found.append(one_call(shape, chosen, tenant_id, key, within))
+            return found
+
+        actor, rows = self.read(calls)
+        for shape, held in zip((own, copy), rows, strict=True):
+            if len(held):
+                content, version = held.row()
+                return self._answer_one(actor, shape, asked[shape], content or b"null", version)
+        raise NotFound(f"No such {own.name}.")
+
+    def _answer_one(
+        self, actor: Actor, shape: Shape, chosen: Selection, content: bytes, version: bytes | None
+    ) -> HttpResponse:
+        self.before_answer(actor, [content])
+        return self.answer(content, tag=preconditions.tag_of(shape, chosen, content, version))
+
+    # -- records of reads ----------------------------------------------------------------------------------------------
+
+    def before_answer(self, actor: Actor, contents: Sequence[bytes]) -> None:
+        """Write the access record of what is about to be answered."""
+        found = [orjson.loads(content) for content in contents]
+        is_list = self.action == "list"
+        self.record(
+            actor,
+            self.interaction_of_list if is_list else self.interaction_of_one,
+            [one["patient_id"] for one in found if one.get("patient_id")],
+            count=len(found),
+            one="" if is_list else str(self.kwargs.get(self.lookup_url_kwarg, "")),
+        )
+
+    def record(self, actor: Actor, interaction: str, patients: Sequence[str], *, count: int = 1, one: str = "") -> None:
+        """Write an access record; `one` is the prescription's id."""
+        names = sorted({*self.request.GET} - {"fields", "include", "cursor", "limit", "sort"})
+        access = record.Access(interaction, "Prescription", one, parameters=names, count=count)
+        record.record_read(actor, patients, access)
+
+    # -- replays -------------------------------------------------------------------------------------------------------
+
+    def _replay(self, actor: Actor, replay: idempotency.Replay) -> HttpResponse:
+        """Answer what was answered before, if the caller may still act. Source: contract, access.md checks 12 and 13."""
+        find = self.operation.find
+        if isinstance(find, Judged):
+            find.judge_again(actor, *self.kwargs.values())
+        return super()._replay(actor, replay)
