@@ -66,9 +66,9 @@ def _hear(*, connection: Any, **_: Any) -> None:
 
 def _note(diagnostic: Any) -> None:
     message = diagnostic.message_primary or ""
-    if message.startswith(_PREFIX) and (line := _line_of_the_product()):
-        if not (line.startswith(_STEPS[0]) and message.endswith(_STEPS[1])):
-            offences.append(f"{line}: {message}")
+    line = _line_of_the_product() if message.startswith(_PREFIX) else ""
+    if line and not (line.startswith(_STEPS[0]) and message.endswith(_STEPS[1])):
+        offences.append(f"{line}: {message}")
 
 
 def _line_of_the_product() -> str:

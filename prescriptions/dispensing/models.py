@@ -24,7 +24,7 @@ class Dispensation(TenantOwned):
     prescription = models.ForeignKey(
         Prescription, on_delete=models.PROTECT, related_name="dispensations", db_constraint=False, db_index=False
     )
-    fill_number = models.PositiveSmallIntegerField()
+    fill_number = models.PositiveIntegerField()
     pharmacy_location_id = models.UUIDField()
     dispenser_tenant_id = models.UUIDField()
     dispensed_by = models.UUIDField()
@@ -66,14 +66,14 @@ class DispensationLine(TenantOwned):
     item = models.ForeignKey(
         PrescriptionItem, on_delete=models.PROTECT, related_name="dispensed", db_constraint=False, db_index=False
     )
-    fill_number = models.PositiveSmallIntegerField()
+    fill_number = models.PositiveIntegerField()
     quantity = models.DecimalField(max_digits=14, decimal_places=4, null=True)
     unit = models.CharField(max_length=40, blank=True, default="")
     not_dispensed_reason = models.CharField(max_length=40, blank=True, default="")
     product = models.JSONField(null=True)
     lot_number = models.CharField(max_length=50, blank=True, default="")
     expires_on = models.DateField(null=True)
-    days_supply = models.PositiveSmallIntegerField(null=True)
+    days_supply = models.PositiveIntegerField(null=True)
     substitution = models.JSONField(null=True)
 
     class Meta:
@@ -137,7 +137,7 @@ class ReceivedSnapshot(TenantRow):
     schema = models.CharField(max_length=40)
     received_at = models.DateTimeField()
 
-    objects = TenantQuerySet.as_manager()
+    objects = TenantQuerySet.as_manager()  # type: ignore[misc]  # further methods than those of TenantRow
 
     security: ClassVar = TableSecurity(append_only=True)
 

@@ -17,7 +17,7 @@ class _Kept(TenantRow):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     tenant = models.ForeignKey("organizations.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False)
 
-    objects = TenantQuerySet.as_manager()
+    objects = TenantQuerySet.as_manager()  # type: ignore[misc]  # further methods than those of TenantRow
 
     security: ClassVar = TableSecurity(append_only=True)
 
@@ -101,7 +101,7 @@ class AuditOrigin(TenantRow):
     ip = models.CharField(max_length=64, blank=True, default="")
     user_agent = models.CharField(max_length=255, blank=True, default="")
 
-    objects = TenantQuerySet.as_manager()
+    objects = TenantQuerySet.as_manager()  # type: ignore[misc]  # further methods than those of TenantRow
 
     security: ClassVar = TableSecurity()
 

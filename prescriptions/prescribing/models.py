@@ -192,7 +192,7 @@ class PrescriptionItem(TenantOwned):
     prescription = models.ForeignKey(
         Prescription, on_delete=models.PROTECT, related_name="items", db_constraint=False, db_index=False
     )
-    line = models.PositiveSmallIntegerField()
+    line = models.PositiveIntegerField()
     prior_item_id = models.UUIDField(null=True)
     medication = models.JSONField(null=True)
     medication_text = models.CharField(max_length=500, blank=True, default="")
@@ -200,16 +200,16 @@ class PrescriptionItem(TenantOwned):
     quantity_value = models.DecimalField(max_digits=14, decimal_places=4)
     quantity_unit = models.CharField(max_length=40)
     quantity_in_words = models.CharField(max_length=200, blank=True, default="")
-    days_supply = models.PositiveSmallIntegerField(null=True)
-    fills_allowed = models.PositiveSmallIntegerField(default=1)
-    dispense_interval_days = models.PositiveSmallIntegerField(null=True)
+    days_supply = models.PositiveIntegerField(null=True)
+    fills_allowed = models.PositiveIntegerField(default=1)
+    dispense_interval_days = models.PositiveIntegerField(null=True)
     substitution_allowed = models.BooleanField(default=True)
     substitution_reason = models.CharField(max_length=500, blank=True, default="")
     authorization_number = models.CharField(max_length=50, blank=True, default="")
     schedule = models.CharField(max_length=4, choices=Schedule, blank=True, default="")
     effective_schedule = models.CharField(max_length=4, choices=Schedule, default=Schedule.NONE)
     dispensed_quantity = models.DecimalField(max_digits=14, decimal_places=4, default=0)
-    fills_used = models.PositiveSmallIntegerField(default=0)
+    fills_used = models.PositiveIntegerField(default=0)
     status = models.CharField(max_length=13, choices=ItemStatus, default=ItemStatus.PENDING)
     not_dispensed_reason = models.CharField(max_length=40, blank=True, default="")
 
@@ -285,10 +285,10 @@ class PrescriptionCounter(TenantRow):
 
     id = models.BigAutoField(primary_key=True)
     tenant = models.ForeignKey("organizations.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False)
-    year = models.PositiveSmallIntegerField()
+    year = models.PositiveIntegerField()
     last = models.PositiveIntegerField()
 
-    objects = TenantQuerySet.as_manager()
+    objects = TenantQuerySet.as_manager()  # type: ignore[misc]  # further methods than those of TenantRow
 
     security: ClassVar = TableSecurity()
 

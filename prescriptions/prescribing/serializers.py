@@ -23,9 +23,13 @@ def refusal(field: str, message: str, code: str) -> serializers.ValidationError:
 
 def optional_text(length: int, **options: Any) -> serializers.CharField:
     """Return a text that may be absent, null or empty; all three mean that there is none."""
-    return serializers.CharField(
-        max_length=length, **({"required": False, "allow_null": True, "allow_blank": True, "default": ""} | options)
-    )
+    given: dict[str, Any] = {"required": False, "allow_null": True, "allow_blank": True, "default": "", **options}
+    return serializers.CharField(max_length=length, **given)
+
+
+def many(form: Any, **options: Any) -> Any:
+    """Return a list of objects; `min_length` and `max_length` bound it."""
+    return form(many=True, **options)
 
 
 def fhir_id(**options: Any) -> serializers.RegexField:
@@ -42,7 +46,8 @@ class AmountField(serializers.DecimalField):
     """A positive number as a decimal string; the stored form has no trailing zeros."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**({"max_digits": 14, "decimal_places": 4, "min_value": Decimal("0.0001")} | options))
+        given: dict[str, Any] = {"max_digits": 14, "decimal_places": 4, "min_value": Decimal("0.0001"), **options}
+        super().__init__(**given)
 
     def to_internal_value(self, data: Any) -> Decimal:
         """Read a decimal string.
@@ -140,7 +145,7 @@ class ItemIn(StrictSerializer):
 
     medication = MedicationIn(required=False, allow_null=True, default=None)
     medication_text = optional_text(500)
-    dosage = DosageIn(many=True, min_length=1, max_length=MOST_DOSAGES)
+    dosage = many(DosageIn, min_length=1, max_length=MOST_DOSAGES)
     quantity = QuantityIn()
     quantity_in_words = optional_text(200)
     days_supply = serializers.IntegerField(min_value=1, max_value=365, required=False, allow_null=True, default=None)
@@ -170,7 +175,7 @@ class ItemIn(StrictSerializer):
 class ItemsIn(StrictSerializer):
     """The items of a template as those of a prescription."""
 
-    items = ItemIn(many=True, min_length=1, max_length=MOST_ITEMS)
+    items = many(ItemIn, min_length=1, max_length=MOST_ITEMS)
 
     class Meta:
         example: ClassVar = {"items": [ItemIn.Meta.example]}
@@ -180,12 +185,12 @@ class PrescriptionIn(StrictSerializer):
     """A draft as its author writes it; without `items` those of the template are taken."""
 
     patient_id = fhir_id()
-    items = ItemIn(many=True, required=False, allow_null=True, default=None, min_length=1, max_length=MOST_ITEMS)
+    items = many(ItemIn, required=False, allow_null=True, default=None, min_length=1, max_length=MOST_ITEMS)
     template_id = serializers.UUIDField(required=False, allow_null=True, default=None)
     encounter_id = optional_id()
     prescriber_id = optional_id()
     location_id = serializers.UUIDField(required=False, allow_null=True, default=None)
-    reason_codes = CodingIn(many=True, required=False, default=list, max_length=20)
+    reason_codes = many(CodingIn, required=False, default=list, max_length=20)
     priority = serializers.ChoiceField(choices=Priority.choices, default=Priority.ROUTINE)
     category = serializers.ChoiceField(choices=Category.choices, default=Category.OUTPATIENT)
     valid_from = serializers.DateField(required=False, allow_null=True, default=None)
@@ -225,10 +230,10 @@ class OverrideIn(StrictSerializer):
 class ValidateIn(StrictSerializer):
     """Overrides of issues that the last run has found."""
 
-    overrides = OverrideIn(many=True, required=False, default=list, max_length=100)
+    overrides = many(OverrideIn, required=False, default=list, max_length=100)
 
     class Meta:
-        example: ClassVar = {"overrides": []}
+        example: ClassVar[dict[str, Any]] = {"overrides": []}
 
 
 class SignIn(ValidateIn):
@@ -240,7 +245,7 @@ class SignIn(ValidateIn):
     external_signature = optional_text(20_000)
 
     class Meta:
-        example: ClassVar = {"overrides": []}
+        example: ClassVar[dict[str, Any]] = {"overrides": []}
 
 
 class RouteIn(StrictSerializer):

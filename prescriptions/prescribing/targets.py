@@ -30,7 +30,7 @@ from .refusals import OwnerClosed, WrongPharmacy
 Judge = Callable[[Actor, "LockedPrescription"], None]
 
 _ITEMS = Statement.of(
-    f"SELECT {', '.join(field.column for field in PrescriptionItem._meta.concrete_fields)}"
+    f"SELECT {', '.join(str(field.column) for field in PrescriptionItem._meta.concrete_fields)}"
     " FROM prescriptions_prescriptionitem WHERE tenant_id = $1 AND prescription_id = $2 ORDER BY line FOR UPDATE"
 )
 _ROUTE = Statement.of(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from prescriptions.prescribing.changes import Change
 
 _OPEN = Statement.of(
-    f"SELECT {', '.join(field.column for field in PrescriptionRequest._meta.concrete_fields)}"
+    f"SELECT {', '.join(str(field.column) for field in PrescriptionRequest._meta.concrete_fields)}"
     " FROM prescriptions_prescriptionrequest WHERE tenant_id = $1 AND prescription_id = $2 AND status = 'open'"
     " ORDER BY id FOR UPDATE"
 )

@@ -96,7 +96,7 @@ def check(change: Change, inputs: Inputs, requests: Sequence[OverrideRequest]) -
     change.save("validation")
     _move(change, found)
     for issue in _newly_overridden(found, former):
-        details = {"rule": issue.code, "fingerprint": issue.fingerprint}
+        details: dict[str, Any] = {"rule": issue.code, "fingerprint": issue.fingerprint}
         details["reason_code"] = issue.override.reason_code if issue.override else ""
         change.enter(OVERRIDE_RECORDED, before=before, run_id=shown["id"], **details)
     blocked = found.outcome is Outcome.BLOCKED

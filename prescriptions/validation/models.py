@@ -30,7 +30,7 @@ class ValidationRun(TenantRow):
     duration_ms = models.PositiveIntegerField()
     at = models.DateTimeField()
 
-    objects = TenantQuerySet.as_manager()
+    objects = TenantQuerySet.as_manager()  # type: ignore[misc]  # further methods than those of TenantRow
 
     security: ClassVar = TableSecurity(append_only=True)
 
