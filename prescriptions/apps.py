@@ -16,9 +16,35 @@ class PrescriptionsConfig(AppConfig):
 
     def ready(self) -> None:
         """Register events, received copies and what the record keeps, and the loading of the demonstration tables."""
-        from . import registrations  # noqa: F401  # registers at import
+        from .lifecycle import events  # noqa: F401  # registers the event types
+        from .owned_resources import own_resources
+        from .prescribing.cancelling import follow_cancelling
+        from .requests import events as request_events  # noqa: F401
+        from .requests.closing import close_open_requests
 
+        own_resources()
+        follow_cancelling(close_open_requests)
+        self._register_copies()
         post_migrate.connect(_after_migrate, sender=self, dispatch_uid="prescriptions")
+
+    def _register_copies(self) -> None:
+        """Register what pharmacies may see of a prescription, of their dispensations and of their requests."""
+        from api.listing import representation
+        from organizations import public as organizations
+
+        from .dispensing.models import DISPENSATIONS
+        from .dispensing.representations import DispensationOut
+        from .lifecycle.copies import PRESCRIPTIONS
+        from .prescribing.representations import PrescriptionForPharmacyOut
+        from .requests.models import REQUESTS
+        from .requests.representations import RequestOut
+
+        for kind, shown in (
+            (PRESCRIPTIONS, PrescriptionForPharmacyOut),
+            (DISPENSATIONS, DispensationOut),
+            (REQUESTS, RequestOut),
+        ):
+            organizations.register_received(kind, representation=representation(shown.shape))
 
 
 def _after_migrate(*, using: str, **_: Any) -> None:

@@ -1,15 +1,12 @@
 """The models of all feature folders, imported here because Django looks for them here."""
 
-from .dispensing.models import (
-    Dispensation,
-    DispensationLine,
-    PrescriptionToken,
-    ReceivedDispensation,
-    ReceivedPrescription,
-    ReceivedRequest,
-    ReceivedSnapshot,
-)
-from .evidence.models import AuditEntry, AuditOrigin, Checkpoint, CheckpointLeaf, Snapshot
+from prescriptions.lifecycle.chain_models import AuditEntry, AuditOrigin
+from prescriptions.lifecycle.copies import PrescriptionToken, ReceivedPrescription, ReceivedSnapshot
+from prescriptions.lifecycle.models import Prescription, PrescriptionCounter, PrescriptionItem, Route
+from prescriptions.requests.models import ReceivedRequest
+
+from .dispensing.models import Dispensation, DispensationLine, ReceivedDispensation
+from .evidence.models import Checkpoint, CheckpointLeaf, Snapshot
 from .medications.models import (
     IncomingRow,
     PlatformAllergyTerm,
@@ -25,7 +22,6 @@ from .medications.models import (
     TenantMedicationWord,
     TenantTableVersion,
 )
-from .prescribing.models import Prescription, PrescriptionCounter, PrescriptionItem, Route
 from .recurring.models import RecurringTreatment
 from .requests.models import PrescriptionRequest
 from .templates.models import PrescriptionTemplate

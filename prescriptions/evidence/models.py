@@ -1,31 +1,11 @@
-"""Tables of evidence: signed snapshots, the hash-chained audit history, and its checkpoints. None is ever changed."""
-
-from typing import ClassVar
+"""Tables of evidence: signed snapshots, and the checkpoints of the audit history. None is ever changed."""
 
 from django.db import models
 
-from core.ids import uuid7
-from core.row_security import TableSecurity
-from core.tenant_rows import TenantRow
-from organizations.public import TenantQuerySet
-from prescriptions.prescribing.models import fhir_id
+from prescriptions.lifecycle.chain_models import Kept
 
 
-class _Kept(TenantRow):
-    """Base of rows that are written once. Personal data: none of its own."""
-
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    tenant = models.ForeignKey("organizations.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False)
-
-    objects = TenantQuerySet.as_manager()  # type: ignore[misc]  # further methods than those of TenantRow
-
-    security: ClassVar = TableSecurity(append_only=True)
-
-    class Meta:
-        abstract = True
-
-
-class Snapshot(_Kept):
+class Snapshot(Kept):
     """The signed prescription: canonical text and JWS, sealed with a key of the tenant, and the digest of the text.
 
     Personal data: the whole prescription, sealed.
@@ -50,66 +30,7 @@ class Snapshot(_Kept):
         return self.digest
 
 
-class AuditEntry(_Kept):
-    """One entry of the audit history of one prescription; `hash` covers the entry and the hash before it.
-
-    `origin_digest` covers what lies in `AuditOrigin`. Personal data: whose prescription was changed by whom.
-    """
-
-    prescription_id = models.UUIDField()
-    patient_id = fhir_id()
-    sequence = models.PositiveIntegerField()
-    action = models.CharField(max_length=40)
-    actor = models.JSONField()
-    actor_id = models.UUIDField()
-    from_status = models.CharField(max_length=20, blank=True, default="")
-    to_status = models.CharField(max_length=20, blank=True, default="")
-    details = models.JSONField(default=dict)
-    request_id = models.CharField(max_length=64, blank=True, default="")
-    origin_digest = models.CharField(max_length=64)
-    occurred_at = models.DateTimeField()
-    prev_hash = models.CharField(max_length=64)
-    hash = models.CharField(max_length=64)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["tenant", "prescription_id", "sequence"], name="prescriptions_audit_sequence_once"
-            ),
-        ]
-        indexes = [
-            models.Index(fields=["tenant", "occurred_at", "id"], name="prescriptions_audit_by_time"),
-            models.Index(fields=["tenant", "patient_id", "occurred_at", "id"], name="prescriptions_audit_by_patient"),
-            models.Index(fields=["tenant", "actor_id", "occurred_at", "id"], name="prescriptions_audit_by_actor"),
-            models.Index(fields=["tenant", "action", "occurred_at", "id"], name="prescriptions_audit_by_action"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.sequence} {self.action}"
-
-
-class AuditOrigin(TenantRow):
-    """Who an entry's actor was by name and where the request came from; closing a tenant deletes the rows.
-
-    Personal data: a person's name, network address and browser.
-    """
-
-    id = models.UUIDField(primary_key=True, editable=False)
-    tenant = models.ForeignKey("organizations.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False)
-    salt = models.CharField(max_length=32)
-    display = models.CharField(max_length=255, blank=True, default="")
-    ip = models.CharField(max_length=64, blank=True, default="")
-    user_agent = models.CharField(max_length=255, blank=True, default="")
-
-    objects = TenantQuerySet.as_manager()  # type: ignore[misc]  # further methods than those of TenantRow
-
-    security: ClassVar = TableSecurity()
-
-    def __str__(self) -> str:
-        return str(self.id)
-
-
-class Checkpoint(_Kept):
+class Checkpoint(Kept):
     """The signed root of a tree over the ends of the chains that have changed since the last one. Source: RFC 6962.
 
     Personal data: none.
@@ -133,7 +54,7 @@ class Checkpoint(_Kept):
         return f"checkpoint {self.number}"
 
 
-class CheckpointLeaf(_Kept):
+class CheckpointLeaf(Kept):
     """The end of one chain at a checkpoint. Personal data: none."""
 
     checkpoint_number = models.PositiveIntegerField()

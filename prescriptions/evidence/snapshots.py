@@ -21,11 +21,11 @@ from core.ids import uuid7
 from core.pipeline import Call
 from organizations import public as organizations
 from organizations.public import KeyPurpose
-from prescriptions.prescribing.items import decimal_text
-from prescriptions.prescribing.models import Prescription, PrescriptionItem
+from prescriptions.lifecycle.amounts import decimal_text
+from prescriptions.lifecycle.models import Prescription, PrescriptionItem
+from prescriptions.lifecycle.sealing import seal
 
 from .models import Snapshot
-from .sealing import seal
 
 SCHEMA: Final = "hp.prescription.snapshot/1"
 TYP: Final = "prescription-snapshot+jws"

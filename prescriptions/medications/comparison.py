@@ -4,7 +4,7 @@ import re
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 
-from prescriptions.validation.knowledge import Medication
+from .knowledge import Medication
 
 _SPACE = re.compile(r"\s+")
 

@@ -8,16 +8,9 @@ from uuid import UUID
 from core.arrays import array_literal
 from core.db import run_bound
 from core.pipeline import Call, Rows
-from prescriptions.validation.knowledge import (
-    AllergyTerm,
-    Dose,
-    Interaction,
-    Knowledge,
-    Medication,
-    TableVersion,
-)
 
 from .comparison import Comparison, compare
+from .knowledge import AllergyTerm, Dose, Interaction, Knowledge, Medication, TableVersion
 from .knowledge_sql import KNOWLEDGE, Found
 from .systems import uri_of
 

@@ -1,6 +1,6 @@
 """Cancelling a prescription, or what is left of it. Source: contract, prescriptions.md "Lifecycle" and "Who may"."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -8,19 +8,24 @@ from core.actor import Actor, SubjectKind
 from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields
 from core.pipeline import ReadBack
-from prescriptions.dispensing.tokens import forget_call
-from prescriptions.requests.closing import close_open_requests
+from prescriptions.lifecycle.changes import Change
+from prescriptions.lifecycle.models import Prescription
+from prescriptions.lifecycle.refusals import SIGN, CancelNotPermitted
+from prescriptions.lifecycle.targets import LockedPrescription, demand
+from prescriptions.lifecycle.tokens import forget_call
 from prescriptions.states import Schedule, Status
 from prescriptions.vocabularies import UNSPECIFIED
 
-from .changes import Change
-from .models import Prescription
-from .refusals import CancelNotPermitted
-from .rules import SIGN
-from .targets import LockedPrescription, demand
-
 _DRAFTS = (Status.DRAFT, Status.CLINICALLY_VALIDATED)
 LEAD = "clinical_lead"
+
+_followed_by: list[Callable[[Change], None]] = []
+
+
+def follow_cancelling(follow: Callable[[Change], None]) -> None:
+    """Name what belongs to a cancellation, as part of the same change; to be called while the app is made ready."""
+    if follow not in _followed_by:
+        _followed_by.append(follow)
 
 
 def may_cancel(actor: Actor, target: LockedPrescription) -> None:
@@ -61,7 +66,8 @@ def cancel_prescription(
     change.save("status", "cancelled_at", "cancelled_by", "cancel_reason_code", "cancel_reason_text")
     change.calls.append(forget_call(row))
     change.enter("cancelled", before=before, to_pharmacy=row.is_routed_live, reason_code=row.cancel_reason_code)
-    close_open_requests(change)
+    for follow in _followed_by:
+        follow(change)
     return change.commit(reading)
 
 

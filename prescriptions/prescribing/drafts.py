@@ -6,25 +6,24 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from api import serializers
 from core import rows
 from core.actor import Actor
 from core.db import needs_transaction, run_bound
 from core.model_rows import delete_call
 from core.pipeline import Call, ReadBack, Statement
 from organizations import public as organizations
-from prescriptions.dispensing.models import PRESCRIPTIONS
-from prescriptions.evidence.chain import Witness
+from prescriptions.lifecycle.chain import Witness
+from prescriptions.lifecycle.changes import Change
+from prescriptions.lifecycle.copies import PRESCRIPTIONS
+from prescriptions.lifecycle.models import Prescription, PrescriptionItem
+from prescriptions.lifecycle.targets import LockedPrescription, demand
+from prescriptions.medications.knowledge import Knowledge
 from prescriptions.medications.queries import knowledge_calls, read_knowledge
 from prescriptions.states import Status
-from prescriptions.validation.knowledge import Knowledge
 
 from . import items as item_columns
-from .changes import Change
-from .models import Prescription, PrescriptionItem
 from .rules import Grounds, check_items, grounds, local_year, prescriber_of
-from .serializers import ItemsIn
-from .targets import LockedPrescription, demand
+from .serializers import items_of_template
 
 QUOTA = "prescriptions_per_month"
 _TEXTS = ("encounter_id", "notes_to_pharmacy", "patient_instructions")
@@ -137,7 +136,7 @@ def _items(data: Mapping[str, Any], ground: Grounds) -> Sequence[Mapping[str, An
     found: Sequence[Mapping[str, Any]] | None = data["items"]
     if found is None:
         assert ground.template is not None
-        found = serializers.read(ItemsIn, {"items": ground.template["items"]})["items"]
+        found = items_of_template(ground.template["items"])
     check_items(found, ground.policies)
     return found
 

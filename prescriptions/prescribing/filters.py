@@ -6,10 +6,9 @@ import django_filters
 
 from api.filters import Filters, one_of
 from core.conditions import Condition
-from prescriptions.dispensing.models import ReceivedPrescription
+from prescriptions.lifecycle.copies import ReceivedPrescription
+from prescriptions.lifecycle.models import Prescription
 from prescriptions.states import DispenseStatus, Status
-
-from .models import Prescription
 
 BOXES = [("issued", "issued"), ("received", "received")]
 _EXPIRED = "(t.status IN ('signed', 'routed') AND t.expires_at <= clock_timestamp())"

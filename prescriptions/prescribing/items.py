@@ -1,13 +1,13 @@
 """Items of a body as columns of their rows, and the number of a new prescription."""
 
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from core.pipeline import Call, Statement
+from prescriptions.lifecycle.amounts import decimal_text
+from prescriptions.medications.knowledge import Knowledge
 from prescriptions.medications.schedules import effective_schedule
-from prescriptions.validation.knowledge import Knowledge
 
 _NEXT = Statement.of(
     "INSERT INTO prescriptions_prescriptioncounter AS c (tenant_id, year, last) VALUES ($1, $2, 1)"
@@ -81,8 +81,3 @@ def dosage(one: Mapping[str, Any]) -> dict[str, Any]:
 def amount(given: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Return a quantity with its decimal string; None for none."""
     return {"value": decimal_text(given["value"]), "unit": given["unit"]} if given else None
-
-
-def decimal_text(value: Decimal | None) -> str | None:
-    """Write a decimal without trailing zeros and without an exponent; None for none."""
-    return None if value is None else f"{value.normalize() + 0:f}"

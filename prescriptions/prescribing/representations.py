@@ -8,12 +8,12 @@ from rest_framework import serializers
 from api.received_copies import received
 from api.representations import Computed, Document, Instant, OpenChoice, Representation
 from core.conditions import TENANT
-from prescriptions.dispensing.models import ReceivedPrescription
+from prescriptions.lifecycle.copies import ReceivedPrescription
+from prescriptions.lifecycle.models import Prescription, PrescriptionItem
 from prescriptions.states import Progress, RouteState
 
-from .forms import DosageForm, MedicationForm, PatientForm, PrescriberForm, QuantityForm, ReceivedRunForm, RunForm
-from .models import Prescription, PrescriptionItem
 from .serializers import CodingIn
+from .shapes import DosageForm, MedicationForm, PatientForm, PrescriberForm, QuantityForm, ReceivedRunForm, RunForm
 
 _OPEN = "t.status IN ('signed', 'routed') AND t.expires_at <= clock_timestamp()"
 EXPIRED = f"({_OPEN}) IS TRUE"

@@ -15,9 +15,14 @@ from core.errors import FieldError, InvalidFields
 from core.pipeline import Call, Rows, Statement
 from fhir_api import public as record
 from organizations import public as organizations
-
-from .refusals import EncounterNotFound, LocationNotFound, PatientNotFound, TemplateNotFound
-from .targets import WITHIN
+from prescriptions.lifecycle.refusals import (
+    SIGN,
+    EncounterNotFound,
+    LocationNotFound,
+    PatientNotFound,
+    TemplateNotFound,
+)
+from prescriptions.lifecycle.targets import WITHIN
 
 _TEMPLATE = Statement.of(
     "SELECT t.items, t.default_notes, t.version FROM prescriptions_prescriptiontemplate t"
@@ -27,7 +32,6 @@ _TEMPLATE = Statement.of(
 _PRIOR = Statement.of(
     "SELECT i.line, i.id FROM prescriptions_prescriptionitem i WHERE i.tenant_id = $1 AND i.prescription_id = $2"
 )
-SIGN = "prescriptions.sign"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer
+from api.serializers import StrictSerializer, read
 from prescriptions import vocabularies
 from prescriptions.states import Category, Priority, Schedule
 
@@ -179,6 +179,14 @@ class ItemsIn(StrictSerializer):
 
     class Meta:
         example: ClassVar = {"items": [ItemIn.Meta.example]}
+
+
+def items_of_template(items: Any) -> Any:
+    """Check the items of a template as those of a body.
+
+    :raises InvalidFields: they lack what a prescription needs.
+    """
+    return read(ItemsIn, {"items": items})["items"]
 
 
 class PrescriptionIn(StrictSerializer):

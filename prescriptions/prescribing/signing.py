@@ -11,29 +11,25 @@ from core.errors import Unprocessable
 from core.pipeline import ReadBack
 from core.results import Refusal
 from core.step_up import demand_step_up
+from prescriptions.evidence.contents import content_for
 from prescriptions.evidence.external_signatures import demand_external
 from prescriptions.evidence.snapshots import (
     CURRENT_ATTESTATION,
-    Json,
-    content_of,
-    patient_shown,
-    prescriber_shown,
     sign_snapshot,
     text_of,
 )
+from prescriptions.lifecycle.changes import Change
+from prescriptions.lifecycle.expiry import expires_at, last_valid_day
+from prescriptions.lifecycle.models import Prescription
+from prescriptions.lifecycle.refusals import NotThePrescriber, PatientNotFound, ValidFromOutOfRange
+from prescriptions.lifecycle.steps import step_to_validated
+from prescriptions.lifecycle.targets import LockedPrescription, demand
 from prescriptions.states import Schedule, Status
 from prescriptions.validation.actions import check, is_current, overrider_of, requests_of
 from prescriptions.validation.engine import Outcome
 from prescriptions.validation.gathering import gather
 from prescriptions.validation.inputs import Inputs
 from prescriptions.validation.overrides import demand_may_override
-
-from .changes import Change
-from .expiry import expires_at, last_valid_day
-from .models import Prescription
-from .refusals import NotThePrescriber, PatientNotFound, ValidFromOutOfRange
-from .steps import step_to_validated
-from .targets import LockedPrescription, demand
 
 _SIGNED = (
     "status", "signed_at", "signed_by", "expires_at", "patient", "prescriber", "prescriber_id", "snapshot_id",
@@ -120,16 +116,3 @@ def _fix(change: Change, inputs: Inputs, data: Mapping[str, Any]) -> None:
     change.calls.append(stored)
     change.jws = signed.jws
     row.snapshot_id, row.snapshot_digest, row.snapshot_kid = signed.id, signed.digest, signed.kid
-
-
-def content_for(target: LockedPrescription, inputs: Inputs) -> Json:
-    """Return the content that would be signed now, of what a run has read.
-
-    :raises PatientNotFound: there is no such patient any more.
-    """
-    if inputs.record.patient is None:
-        raise PatientNotFound
-    prescriber = prescriber_shown(inputs.prescriber.practitioner, target.witness.display, inputs.today)
-    return content_of(
-        target.row, target.items, patient_shown(inputs.record.patient), prescriber, target.settings_version
-    )

@@ -12,20 +12,7 @@ from core.errors import InvalidTransition, QuotaExceeded, VersionConflict
 from core.step_up import StepUpRequired
 from organizations.public import PartyClosed, PharmacyNotFound
 from prescriptions.evidence.external_signatures import ExternalSignatureMismatch, ExternalSignatureUntrusted
-from prescriptions.validation.actions import validate_prescription
-from prescriptions.validation.refusals import (
-    OverrideNotAllowed,
-    OverrideNotPermitted,
-    OverrideReasonRequired,
-    SeparationOfDuties,
-    UnknownIssue,
-)
-
-from .base import PrescriptionsViewSet
-from .cancelling import cancel_prescription, may_cancel
-from .drafts import create_prescription, replace_prescription
-from .filters import PrescriptionFilters, ReceivedFilters
-from .refusals import (
+from prescriptions.lifecycle.refusals import (
     AlreadyRouted,
     CancelNotPermitted,
     EncounterNotFound,
@@ -37,11 +24,24 @@ from .refusals import (
     TemplateNotFound,
     ValidFromOutOfRange,
 )
+from prescriptions.lifecycle.targets import Owned
+from prescriptions.lifecycle.views import PrescriptionsViewSet
+from prescriptions.validation.actions import validate_prescription
+from prescriptions.validation.refusals import (
+    OverrideNotAllowed,
+    OverrideNotPermitted,
+    OverrideReasonRequired,
+    SeparationOfDuties,
+    UnknownIssue,
+)
+
+from .cancelling import cancel_prescription, may_cancel
+from .drafts import create_prescription, replace_prescription
+from .filters import PrescriptionFilters, ReceivedFilters
 from .representations import PrescriptionOut, PrescriptionRowOut, ReceivedPrescriptionOut, ReceivedPrescriptionRowOut
 from .routing import route_prescription
 from .serializers import CancelIn, PrescriptionIn, RouteIn, SignIn, ValidateIn
 from .signing import ClinicalValidationFailed, may_sign, sign_prescription
-from .targets import Owned
 
 _REFERS = (PatientNotFound, TemplateNotFound, EncounterNotFound, LocationNotFound)
 _OVERRIDES = (OverrideNotPermitted, UnknownIssue, OverrideReasonRequired, SeparationOfDuties, OverrideNotAllowed)

@@ -8,7 +8,7 @@ from django_fsm import FSMField
 
 from core.lifecycle import LifecycleModel, transition
 from organizations.public import TenantOwned
-from prescriptions.prescribing.models import fhir_id
+from prescriptions.lifecycle.models import fhir_id
 from prescriptions.states import IntervalUnit, TreatmentStatus
 
 _ACTIVE, _PAUSED = TreatmentStatus.ACTIVE.value, TreatmentStatus.PAUSED.value

@@ -1,16 +1,11 @@
 """Closing of open requests when their prescription is cancelled."""
 
-from typing import TYPE_CHECKING
-
 from core.model_rows import rows_of, save_call
 from core.pipeline import Call, Statement, run
-from prescriptions.dispensing.models import REQUESTS
+from prescriptions.lifecycle.changes import Change
 
-from .models import PrescriptionRequest
+from .models import REQUESTS, PrescriptionRequest
 from .telling import answered
-
-if TYPE_CHECKING:
-    from prescriptions.prescribing.changes import Change
 
 _OPEN = Statement.of(
     f"SELECT {', '.join(str(field.column) for field in PrescriptionRequest._meta.concrete_fields)}"
@@ -19,7 +14,7 @@ _OPEN = Statement.of(
 )
 
 
-def close_open_requests(change: "Change") -> None:
+def close_open_requests(change: Change) -> None:
     """Close what the pharmacy has asked about a prescription that is being cancelled, as part of the change."""
     row = change.row
     if row.route_id is None:

@@ -7,8 +7,8 @@ from django.db.models import Q
 from django_fsm import FSMField
 
 from core.lifecycle import LifecycleModel, transition
-from organizations.public import TenantOwned
-from prescriptions.prescribing.models import Prescription, PrescriptionItem, fhir_id
+from organizations.public import ReceivedDocument, ReceivedKind, TenantOwned
+from prescriptions.lifecycle.models import Prescription, PrescriptionItem, fhir_id
 from prescriptions.states import RequestKind, RequestStatus
 
 _OPEN = Q(status=RequestStatus.OPEN)
@@ -80,3 +80,35 @@ class PrescriptionRequest(TenantOwned, LifecycleModel):
     @transition(field=status, source=RequestStatus.OPEN.value, target=RequestStatus.CLOSED.value)
     def close(self) -> None:
         """Close the request, because the prescription was cancelled."""
+
+
+class ReceivedRequest(ReceivedDocument):
+    """A request as the pharmacy sees it that asked. Personal data: what was asked for whom."""
+
+    prescription_id = models.UUIDField()
+    kind = models.CharField(max_length=13)
+    prescriber_id = fhir_id()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["tenant", "received_at", "id"], name="prescriptions_recq_by_time"),
+            models.Index(fields=["tenant", "prescription_id", "id"], name="prescriptions_recq_by_rx"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+REQUESTS = ReceivedKind(
+    document=PrescriptionRequest,
+    copy=ReceivedRequest,
+    party="t.dispenser_tenant_id",
+    handed_over="true",
+    version="version",
+    columns={
+        "number": "''",
+        "prescription_id": "t.prescription_id",
+        "kind": "t.kind",
+        "prescriber_id": "t.prescriber_id",
+    },
+)

@@ -5,10 +5,9 @@ from rest_framework import serializers
 
 from api.received_copies import received
 from api.representations import BlankAsNull, Document, Representation
-from prescriptions.dispensing.models import ReceivedRequest
 from prescriptions.states import RequestStatus
 
-from .models import PrescriptionRequest
+from .models import PrescriptionRequest, ReceivedRequest
 from .serializers import ProposedIn
 
 _ANSWERED = ~Q(status__in=[RequestStatus.OPEN.value, RequestStatus.CLOSED.value])

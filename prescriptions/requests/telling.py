@@ -1,29 +1,25 @@
 """What owner and pharmacy are told of a request, and its entry in the history of the prescription."""
 
-from typing import TYPE_CHECKING
-
 from ledger import public as ledger
-from prescriptions.evidence.chain import Act
+from prescriptions.lifecycle.chain import Act
+from prescriptions.lifecycle.changes import Change
 
 from .events import PrescriptionRequestAnswered, PrescriptionRequestCreated
 from .models import PrescriptionRequest
 
-if TYPE_CHECKING:
-    from prescriptions.prescribing.changes import Change
 
-
-def asked(change: "Change", request: PrescriptionRequest) -> None:
+def asked(change: Change, request: PrescriptionRequest) -> None:
     """Enter that a pharmacy asks, and tell both sides."""
     _tell(change, request, "requested", PrescriptionRequestCreated)
 
 
-def answered(change: "Change", request: PrescriptionRequest) -> None:
+def answered(change: Change, request: PrescriptionRequest) -> None:
     """Enter that a request was answered or closed, and tell both sides."""
     _tell(change, request, "request_answered", PrescriptionRequestAnswered)
 
 
 def _tell(
-    change: "Change",
+    change: Change,
     request: PrescriptionRequest,
     action: str,
     kind: type[PrescriptionRequestCreated] | type[PrescriptionRequestAnswered],

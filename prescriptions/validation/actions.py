@@ -14,11 +14,10 @@ from core.clock import rfc3339
 from core.db import needs_transaction
 from core.ids import uuid7
 from core.pipeline import ReadBack
-from prescriptions.prescribing.changes import OVERRIDE_RECORDED, Change
-from prescriptions.prescribing.models import Prescription
-from prescriptions.prescribing.refusals import PatientNotFound
-from prescriptions.prescribing.rules import SIGN
-from prescriptions.prescribing.targets import LockedPrescription, demand
+from prescriptions.lifecycle.changes import OVERRIDE_RECORDED, Change
+from prescriptions.lifecycle.models import Prescription
+from prescriptions.lifecycle.refusals import SIGN, PatientNotFound
+from prescriptions.lifecycle.targets import LockedPrescription, demand
 from prescriptions.states import Status
 
 from .digests import inputs_digest

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from prescriptions.medications.knowledge import TableVersion
+
 from .digests import digest_of, inputs_digest
 from .facts import facts_of
 from .inputs import Inputs
 from .issues import Finding, Issue, Needs, Override
-from .knowledge import TableVersion
 from .overrides import Overrider, OverrideRequest, carried_over, overridden
 from .rules import RULES
 

@@ -10,13 +10,13 @@ import orjson
 from core.db import run_bound
 from core.pipeline import Call, Rows, Statement
 from fhir_api import public as record
+from prescriptions.lifecycle.models import Prescription, PrescriptionItem
+from prescriptions.lifecycle.targets import LockedPrescription
+from prescriptions.medications.knowledge import Knowledge
 from prescriptions.medications.queries import knowledge_calls, read_knowledge
-from prescriptions.prescribing.models import Prescription, PrescriptionItem
-from prescriptions.prescribing.targets import LockedPrescription
 
 from . import codes
 from .inputs import Inputs, Item, Json, OtherPrescription, PatientRecord, Policies, Prescriber
-from .knowledge import Knowledge
 
 _TYPES: Final = ("Patient", "AllergyIntolerance", "Condition", "MedicationStatement", "Observation")
 _OBSERVATIONS: Final = sorted(

@@ -6,7 +6,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from .knowledge import Knowledge
+from prescriptions.medications.knowledge import Knowledge
 
 Json = Mapping[str, Any]
 

@@ -8,7 +8,7 @@ from core.ids import uuid7
 from core.row_security import TableSecurity
 from core.tenant_rows import TenantRow
 from organizations.public import TenantQuerySet
-from prescriptions.prescribing.models import Prescription
+from prescriptions.lifecycle.models import Prescription
 
 
 class ValidationRun(TenantRow):

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from prescriptions.medications.knowledge import Dose, Interaction
 from prescriptions.validation.inputs import Inputs
-from prescriptions.validation.knowledge import Dose, Interaction
 
 from .allergens import Allergen, Allergies, allergies_of
 from .drugs import Drug, Prescribed, other_drugs, prescribed_of

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from prescriptions.medications.knowledge import AllergyTerm, Medication
 from prescriptions.validation import codes
 from prescriptions.validation.codes import Code
 from prescriptions.validation.inputs import Inputs, Json
-from prescriptions.validation.knowledge import AllergyTerm, Medication
 
 from . import fhir
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from prescriptions.medications.knowledge import Knowledge, Medication
 from prescriptions.validation.codes import Code
 from prescriptions.validation.inputs import Inputs, Item, Json, OtherPrescription, PatientRecord
-from prescriptions.validation.knowledge import Knowledge, Medication
 
 from . import fhir
 

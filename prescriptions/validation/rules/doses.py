@@ -6,11 +6,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar, Final
 
+from prescriptions.medications.knowledge import Dose
 from prescriptions.validation.dosing import Amount, amount_of, most_at_once, most_in_a_day
 from prescriptions.validation.facts import Facts, Prescribed
 from prescriptions.validation.inputs import Json
 from prescriptions.validation.issues import Finding, Severity
-from prescriptions.validation.knowledge import Dose
 from prescriptions.validation.strengths import Strength, strengths_of
 from prescriptions.validation.units import kind_of, shown
 

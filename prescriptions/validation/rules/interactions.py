@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import Final
 
+from prescriptions.medications.knowledge import Interaction
 from prescriptions.validation.facts import Drug, Facts
 from prescriptions.validation.issues import Finding, Severity
-from prescriptions.validation.knowledge import Interaction
 
 from .duplicates import OtherDrugsRule
 from .registry import register

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import ClassVar, Final
 
+from prescriptions.medications.knowledge import Dose, Interaction
 from prescriptions.validation import codes
 from prescriptions.validation.facts import Facts, Prescribed
 from prescriptions.validation.issues import Finding, Severity
-from prescriptions.validation.knowledge import Dose, Interaction
 
 from .interactions import severity_of, strictest
 from .registry import ClinicalRule, register

@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Final
 
 from core.pipeline import Call, Statement
-from prescriptions.prescribing.models import Prescription
+
+from .models import Prescription
 
 ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 LENGTH: Final = 26

@@ -3,9 +3,10 @@
 from core import rows
 from core.db import bind_call
 from core.pipeline import Call, Statement
-from prescriptions.evidence.sealing import seal
-from prescriptions.prescribing.models import Route
-from prescriptions.prescribing.targets import LockedPrescription
+
+from .models import Route
+from .sealing import seal
+from .targets import LockedPrescription
 
 _KEEP = Statement.of(
     "INSERT INTO prescriptions_receivedsnapshot (id, tenant_id, owner_tenant_id, jws, schema, received_at)"

@@ -25,11 +25,11 @@ from fhir_api import public as record
 from ledger import public as ledger
 from organizations import public as organizations
 from organizations.public import ReceivedKind
-from prescriptions.dispensing.models import PRESCRIPTIONS
-from prescriptions.evidence.chain import Act, entry_calls
 from prescriptions.states import RouteState
 
 from . import events
+from .chain import Act, entry_calls
+from .copies import PRESCRIPTIONS
 from .medication_requests import Json, Projected, medication_requests
 from .models import Prescription, PrescriptionItem, Route
 from .targets import LockedPrescription

@@ -3,6 +3,8 @@
 from core.errors import Conflict, Forbidden, Unprocessable
 from organizations.public import PartyClosed
 
+SIGN = "prescriptions.sign"
+
 
 class OwnerClosed(PartyClosed):
     """The tenant that issued the prescription is closed; what was received stays readable."""

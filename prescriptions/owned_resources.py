@@ -1,23 +1,12 @@
-"""What the app registers when it is ready: event types, received copies, and the resources that it keeps in the record."""
+"""Which resources of the record are made from prescriptions, so that nobody writes them through FHIR."""
 
 from collections.abc import Collection, Mapping
 from uuid import UUID
 
-from api.listing import representation
 from core.arrays import array_literal
 from core.ids import parse_uuid
 from core.pipeline import Call, Statement, run
 from fhir_api import public as record
-from organizations import public as organizations
-
-from .dispensing.models import DISPENSATIONS, PRESCRIPTIONS, REQUESTS
-from .dispensing.representations import DispensationOut
-from .prescribing import events as prescription_events
-from .prescribing.representations import PrescriptionForPharmacyOut
-from .requests import events as request_events
-from .requests.representations import RequestOut
-
-__all__ = ["prescription_events", "request_events"]
 
 _ITEMS = Statement.of(
     "SELECT i.id::text, i.prescription_id::text FROM prescriptions_prescriptionitem i"
@@ -42,8 +31,7 @@ def _owner(statement: Statement) -> record.Owner:
     return addresses
 
 
-record.own("MedicationRequest", _owner(_ITEMS))
-record.own("MedicationDispense", _owner(_LINES))
-organizations.register_received(PRESCRIPTIONS, representation=representation(PrescriptionForPharmacyOut.shape))
-organizations.register_received(DISPENSATIONS, representation=representation(DispensationOut.shape))
-organizations.register_received(REQUESTS, representation=representation(RequestOut.shape))
+def own_resources() -> None:
+    """Register the items of prescriptions and the lines of dispensations as resources that are kept here."""
+    record.own("MedicationRequest", _owner(_ITEMS))
+    record.own("MedicationDispense", _owner(_LINES))

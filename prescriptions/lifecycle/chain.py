@@ -19,7 +19,7 @@ from core.clock import rfc3339
 from core.ids import uuid7
 from core.pipeline import Call
 
-from .models import AuditEntry, AuditOrigin
+from .chain_models import AuditEntry, AuditOrigin
 
 START: Final = "0" * 64
 LONGEST_NAME, LONGEST_AGENT = 255, 255

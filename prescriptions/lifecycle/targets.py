@@ -19,13 +19,13 @@ from core.pipeline import Call, Rows, Statement, run
 from core.targets import Located
 from organizations import public as organizations
 from organizations.public import SharedDocument
-from prescriptions.dispensing.models import PRESCRIPTIONS
-from prescriptions.evidence.chain import Witness
-from prescriptions.evidence.sealing import unseal
 from prescriptions.states import ALLOWED
 
+from .chain import Witness
+from .copies import PRESCRIPTIONS
 from .models import Prescription, PrescriptionItem, Route
 from .refusals import OwnerClosed, WrongPharmacy
+from .sealing import unseal
 
 Judge = Callable[[Actor, "LockedPrescription"], None]
 
