@@ -1,9 +1,10 @@
 """Reading FHIR R4 resources as rules need them: codes, standing, the newest observation."""
 
 import re
+from calendar import monthrange
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, Final
 
@@ -69,12 +70,11 @@ def first_day(text: str) -> date | None:
 
 def last_day(text: str) -> date | None:
     """Return the last day that a date or dateTime, perhaps partial, stands for; None where it is none."""
-    match = _PARTIAL_DATE.match(text)
-    if match is None or match[3]:
-        return first_day(text)
-    year, month = int(match[1]), int(match[2] or 12)
-    after = first_day(f"{year + month // 12:04d}-{month % 12 + 1:02d}")
-    return after - timedelta(days=1) if after else None
+    first, match = first_day(text), _PARTIAL_DATE.match(text)
+    if first is None or match is None or match[3]:
+        return first
+    month = first.month if match[2] else 12
+    return first.replace(month=month, day=monthrange(first.year, month)[1])
 
 
 def covers(period: Json | None, day: date) -> bool:
