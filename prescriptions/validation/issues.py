@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from core.canonical import canonical_json, sha256_hex
+from .canonical import digest
 
 
 class Severity(StrEnum):
@@ -64,7 +64,7 @@ class Finding:
     def fingerprint(self) -> str:
         """The digest of the rule's code, its verdict and what it read."""
         told = {"rule": self.code, "severity": self.severity, "evaluated": self.evaluated, "read": self.read}
-        return sha256_hex(canonical_json(told))
+        return digest(told)
 
 
 @dataclass(frozen=True, slots=True)

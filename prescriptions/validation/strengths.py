@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 from .units import converted, kind_of
@@ -31,6 +32,7 @@ class Strength:
         return None if measure is None else converted(measure / self.per * self.amount, self.unit, to)
 
 
+@lru_cache(maxsize=4096)
 def strengths_of(text: str, unit: str = "") -> tuple[Strength, ...]:
     """Read the strengths of a medication, one for each ingredient; none where one of them cannot be read.
 

@@ -1,6 +1,6 @@
 """What a run read, once for all its rules."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from prescriptions.validation.inputs import Inputs
@@ -13,7 +13,10 @@ from .patients import Patient, State, patient_of
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The inputs as rules read them. `interactions` and `doses` are the rows that concern the drugs of this run."""
+    """The inputs as rules read them.
+
+    `interactions` and `doses` are the rows that concern the drugs of this run, `pairs` the former by their two terms.
+    """
 
     inputs: Inputs
     prescribed: tuple[Prescribed, ...]
@@ -21,7 +24,12 @@ class Facts:
     patient: Patient
     allergies: Allergies
     interactions: tuple[Interaction, ...]
+    pairs: dict[tuple[str, str], list[Interaction]]
     doses: dict[str, tuple[Dose, ...]]
+
+    def rows_between(self, terms: Iterable[str], others: Collection[str]) -> list[Interaction]:
+        """Return the rows of the table of interactions that join one of the terms with one of the others."""
+        return [row for one in terms for other in others for row in self.pairs.get((one, other), ())]
 
     @property
     def known(self) -> Iterable[Prescribed]:
@@ -45,19 +53,30 @@ def facts_of(inputs: Inputs) -> Facts:
     for dose in inputs.knowledge.doses:
         if dose.ingredient in ingredients:
             doses.setdefault(dose.ingredient, []).append(dose)
+    interactions = [
+        row
+        for row in inputs.knowledge.interactions
+        if row.a in terms and row.b in terms and (row.a in own or row.b in own)
+    ]
     return Facts(
         inputs=inputs,
         prescribed=prescribed,
         others=others,
         patient=patient,
         allergies=allergies_of(inputs),
-        interactions=tuple(
-            row
-            for row in inputs.knowledge.interactions
-            if row.a in terms and row.b in terms and (row.a in own or row.b in own)
-        ),
-        doses={ingredient: tuple(rows) for ingredient, rows in doses.items()},
+        interactions=tuple(sorted(interactions, key=lambda row: (row.a, row.b, row.severity, row.text))),
+        pairs=_by_pair(interactions),
+        doses={ingredient: tuple(sorted(rows, key=repr)) for ingredient, rows in doses.items()},
     )
+
+
+def _by_pair(rows: Iterable[Interaction]) -> dict[tuple[str, str], list[Interaction]]:
+    """The rows by their terms, in both orders."""
+    found: dict[tuple[str, str], list[Interaction]] = {}
+    for row in rows:
+        for pair in {(row.a, row.b), (row.b, row.a)}:
+            found.setdefault(pair, []).append(row)
+    return found
 
 
 __all__ = ["Allergen", "Allergies", "Drug", "Facts", "Patient", "Prescribed", "State", "facts_of"]

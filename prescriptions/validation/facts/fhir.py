@@ -49,12 +49,21 @@ def is_present(condition: Json) -> bool:
     return is_standing(condition) and not has_abated and "remission" not in clinical
 
 
-def newest(observations: Iterable[Json], wanted: AbstractSet[Code]) -> list[Json]:
-    """Return the observations with one of these codes that count, the newest first; ties are broken by id."""
-    found = [
-        one for one in observations if has_code(one.get("code"), wanted) and one.get("status") in _COUNTING_OBSERVATIONS
-    ]
-    return sorted(found, key=lambda one: (_effective(one), str(one.get("id", ""))), reverse=True)
+def by_code(observations: Iterable[Json], wanted: AbstractSet[Code]) -> dict[Code, list[Json]]:
+    """Return those of the observations that count, by each of the wanted codes that they have."""
+    found: dict[Code, list[Json]] = {}
+    for one in observations:
+        for coding in (one.get("code") or _NOTHING).get("coding", ()):
+            code = (coding.get("system"), coding.get("code"))
+            if code in wanted and one.get("status") in _COUNTING_OBSERVATIONS:
+                found.setdefault(code, []).append(one)
+    return found
+
+
+def newest(observations: Mapping[Code, Sequence[Json]], wanted: Iterable[Code]) -> list[Json]:
+    """Return the observations with one of these codes, the newest first; ties are broken by id."""
+    found = {id(one): one for code in wanted for one in observations.get(code, ())}
+    return sorted(found.values(), key=lambda one: (_effective(one), str(one.get("id", ""))), reverse=True)
 
 
 def decimal(value: Any) -> Decimal:

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given as for_all
 from hypothesis import strategies as st
 
+from core.canonical import canonical_json
+from prescriptions.validation.canonical import canonical
 from prescriptions.validation.codes import RXNORM
 from prescriptions.validation.engine import ENGINE_VERSION, Outcome, inputs_digest, run
 from prescriptions.validation.inputs import OtherPrescription, PatientRecord, Prescriber
@@ -347,6 +349,21 @@ def test_verdict_is_part_of_the_fingerprint():
     assert (
         len({one.fingerprint, replace(one, severity=Severity.LOW).fingerprint, replace(one, code="y").fingerprint}) == 3
     )
+
+
+@for_all(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(codec="ascii")), inner),
+    )
+)
+def test_canonical_form_is_that_of_rfc_8785(value):
+    assert canonical(value) == canonical_json(value)
+
+
+def test_lone_surrogates_have_no_canonical_form():
+    with pytest.raises(ValueError, match="surrogates"):
+        canonical(["\ud800"])
 
 
 # -- digest of the inputs -----------------------------------------------------------------------------------------------
