@@ -7,7 +7,7 @@ from prescriptions.validation.inputs import Inputs
 from prescriptions.validation.knowledge import Dose, Interaction
 
 from .allergens import Allergen, Allergies, allergies_of
-from .drugs import Drug, Prescribed, other_drugs, prescribed_of
+from .drugs import Drug, Ingredients, Prescribed, ingredients_of, other_drugs, prescribed_of
 from .patients import Patient, State, patient_of
 
 
@@ -23,6 +23,7 @@ class Facts:
     others: tuple[Drug, ...]
     patient: Patient
     allergies: Allergies
+    ingredients: Ingredients
     interactions: tuple[Interaction, ...]
     pairs: dict[tuple[str, str], list[Interaction]]
     doses: dict[str, tuple[Dose, ...]]
@@ -44,14 +45,15 @@ class Facts:
 
 def facts_of(inputs: Inputs) -> Facts:
     """Read the inputs."""
-    prescribed, others = prescribed_of(inputs), other_drugs(inputs)
+    ingredients = ingredients_of(inputs)
+    prescribed, others = prescribed_of(inputs, ingredients), other_drugs(inputs, ingredients)
     own = frozenset(term for one in prescribed for term in one.drug.terms)
     patient = patient_of(inputs)
     terms = own.union(patient.states, *(drug.terms for drug in others))
-    ingredients = frozenset(name for one in prescribed for name in one.drug.ingredients)
+    prescribed_ingredients = frozenset(name for one in prescribed for name in one.drug.ingredients)
     doses: dict[str, list[Dose]] = {}
     for dose in inputs.knowledge.doses:
-        if dose.ingredient in ingredients:
+        if dose.ingredient in prescribed_ingredients:
             doses.setdefault(dose.ingredient, []).append(dose)
     interactions = [
         row
@@ -63,7 +65,8 @@ def facts_of(inputs: Inputs) -> Facts:
         prescribed=prescribed,
         others=others,
         patient=patient,
-        allergies=allergies_of(inputs),
+        allergies=allergies_of(inputs, ingredients),
+        ingredients=ingredients,
         interactions=tuple(sorted(interactions, key=lambda row: (row.a, row.b, row.severity, row.text))),
         pairs=_by_pair(interactions),
         doses={ingredient: tuple(sorted(rows, key=repr)) for ingredient, rows in doses.items()},

@@ -180,6 +180,15 @@ def test_medication_of_a_statement_may_be_contained_or_in_the_record():
     assert gaps("duplicate.ingredient", inputs(item(IBUPROFEN), statements=[referred])) == ["unknown_other_drug"]
 
 
+def test_statement_may_name_the_ingredient_itself():
+    told = inputs(item(IBUPROFEN), statements=[statement("ibuprofen")])
+    assert (found("duplicate.ingredient", told), gaps("duplicate.ingredient", told)) == ([("high", (1,))], [])
+    assert found("duplicate.class", inputs(item(NAPROXEN), statements=[statement("ibuprofen")])) == [("moderate", (1,))]
+    assert found("interaction.drug_drug", inputs(item(WARFARIN), statements=[statement("ibuprofen")])) == [
+        ("high", (1,))
+    ]
+
+
 @pytest.mark.parametrize("code", ["duplicate.ingredient", "duplicate.class", "interaction.drug_drug"])
 def test_drugs_that_cannot_be_compared_are_told(code):
     told = inputs(item(code="", system="", medication_text="a herb"), statements=[statement("12345")])

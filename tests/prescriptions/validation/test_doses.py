@@ -84,9 +84,23 @@ def test_no_text_breaks_the_reading_of_strengths(text, unit):
     assert all(kind_of(one.unit) and one.per > 0 for one in strengths_of(text, unit))
 
 
-@pytest.mark.parametrize(("number", "text"), [("1.500", "1.5"), ("0", "0"), ("1300", "1300"), ("0.33333", "0.3333")])
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        ("1.500", "1.5"),
+        ("0", "0"),
+        ("1300", "1300"),
+        ("0.33333", "0.33333"),
+        ("1.000001", "1.000001"),
+        ("0.00001", "0.00001"),
+    ],
+)
 def test_numbers_are_shown_without_trailing_zeros(number, text):
     assert shown(Decimal(number)) == text
+
+
+def test_numbers_without_end_are_rounded():
+    assert (shown(Fraction(1, 3)), shown(Fraction(20_000_000, 3))) == ("0.333333", "6666670")
 
 
 # -- arithmetic ---------------------------------------------------------------------------------------------------------
@@ -103,6 +117,8 @@ def test_numbers_are_shown_without_trailing_zeros(number, text):
         ({}, None),
         ({"frequency": 1, "period": "0", "period_unit": "d"}, None),
         ({"frequency": 1, "period": "1", "period_unit": "fortnight"}, None),
+        ({"frequency": 1, "period": "1e-999999999"}, None),
+        ({"frequency": "Infinity", "period": "1"}, None),
         ({"frequency": 1, "period": "often", "period_unit": "d"}, None),
     ],
 )
