@@ -53,7 +53,7 @@ class AllergyClass(_AllergyRule):
     def find(self, facts: Facts) -> Iterator[Finding]:
         """Yield one issue for each item and allergen that is no exact match."""
         classes = facts.ingredients.classes
-        for item in facts.known:
+        for item in facts.prescribed:
             for allergen in facts.allergies.allergens:
                 if not exact_match(item, allergen) and (matched := _related(item, allergen, classes)):
                     yield self.finding(

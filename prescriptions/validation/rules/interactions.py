@@ -34,7 +34,7 @@ class InteractionDrugDrug(OtherDrugsRule):
 
     def find(self, facts: Facts) -> Iterator[Finding]:
         """Yield the gravest interaction of each pair of drugs."""
-        items = list(facts.known)
+        items = facts.prescribed
         pairs = [(one.drug, other.drug, [one.line, other.line]) for one, other in combinations(items, 2)]
         pairs += [(one.drug, other, [one.line]) for one in items for other in facts.others]
         for drug, other, lines in pairs:

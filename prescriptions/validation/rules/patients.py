@@ -121,8 +121,10 @@ class _StateRule(ClinicalRule):
         state = facts.patient.states[self.state]
         if not state.is_possible or state.is_present is False:
             return
-        for item in facts.known:
+        for item in facts.prescribed:
             row = strictest(facts.rows_between(item.drug.terms, (self.state,)))
+            if row is None and not item.drug.is_known:
+                continue  # told below
             if row is None:
                 message = f"Not evaluated: the tables say nothing about a medication in {self.called}."
                 yield self.not_evaluated("not_in_tables", message, [item.line])

@@ -34,12 +34,12 @@ MEDICATIONS = [
     medication("834101", "Penicillin V Potassium 500 MG", ["penicillin v"], ["penicillins"], strength="500 mg"),
     medication("562251", "Amoxicillin 250 MG / Clavulanate 125 MG Oral Tablet", ["amoxicillin", "clavulanate"], ["penicillins"], strength="250 mg;125 mg"),
     medication("855332", "Warfarin Sodium 5 MG Oral Tablet", ["warfarin"], ["anticoagulants"], strength="5 mg"),
-    medication("310965", "Ibuprofen 200 MG Oral Tablet", ["ibuprofen"], ["nsaids"], strength="200 mg"),
+    medication("310965", "Ibuprofen 200 MG Oral Tablet", ["ibuprofen"], ["nsaids"], strength="200"),
     medication("849574", "Naproxen sodium 220 MG Oral Tablet", ["naproxen"], ["nsaids"], strength="220 mg"),
     medication("1804799", "Alteplase 100 MG Injection", ["alteplase"], ["thrombolytics"], form="Injection", strength="100 mg"),
     medication("313782", "Acetaminophen 325 MG Oral Tablet", ["acetaminophen"], ["analgesics"], strength="325 mg"),
     medication("syrup", "Acetaminophen 250 mg/5 mL Oral Suspension", ["acetaminophen"], ["analgesics"], form="Oral Suspension", strength="250 mg/5 mL"),
-    medication("1049221", "Acetaminophen 325 MG / oxyCODONE 5 MG Oral Tablet", ["acetaminophen", "oxycodone"], ["opioids"], strength="325 MG / 5 MG", schedule="II"),
+    medication("1049221", "Acetaminophen 325 MG / oxyCODONE 5 MG Oral Tablet", ["acetaminophen", "oxycodone"], ["opioids"], strength="325/5", schedule="II"),
     medication("563026", "Diazepam [Valium]", ["diazepam"], ["benzodiazepines"], strength="5 mg", schedule="IV"),
     medication("860975", "Metformin 500 MG Oral Tablet", ["metformin"], ["biguanides"], strength="500 mg"),
     medication("106258", "Hydrocortisone 10 MG/ML Topical Cream", ["hydrocortisone"], ["steroids"], form="Topical Cream", strength="10 mg/mL"),
@@ -52,8 +52,8 @@ INTERACTIONS = [
     Interaction("pregnancy", "warfarin", "contraindicated", "Malformations.", "demonstration"),
     Interaction("nsaids", "pregnancy", "low", "Late pregnancy.", "demonstration"),
     Interaction("lactation", "diazepam", "high", "Passes into milk.", "demonstration"),
-    Interaction("renal_impairment", "metformin", "moderate", "Lactic acidosis.", "demonstration"),
-    Interaction("acetaminophen", "hepatic_impairment", "moderate", "Toxic to the liver.", "demonstration"),
+    Interaction("renal impairment", "metformin", "moderate", "Lactic acidosis.", "demonstration"),
+    Interaction("acetaminophen", "hepatic impairment", "moderate", "Toxic to the liver.", "demonstration"),
 ]
 
 

@@ -16,6 +16,7 @@ from .cases import (
     gaps,
     inputs,
     item,
+    medication,
     patient,
     statement,
     status,
@@ -119,6 +120,12 @@ def test_codes_that_the_tables_do_not_know_are_told(code):
 def test_ingredient_codes_of_the_item_serve_where_the_table_lacks_its_code():
     told = inputs(item("77", ingredient_codes=("amoxicillin",)), allergies=[allergy(MAPPED_INGREDIENT)])
     assert found("allergy.exact", told) == [("contraindicated", (1,))]
+
+
+def test_drug_of_which_the_classes_alone_are_known_is_compared_by_them():
+    rows = [medication("70618", "Penicillin", [], ["penicillins"])]
+    told = inputs(item("70618"), allergies=[allergy(MAPPED_CLASS)], knowledge=tables(rows))
+    assert (found("allergy.class", told), gaps("allergy.class", told)) == ([("high", (1,))], ["no_ingredients"])
 
 
 # -- duplicates ---------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from prescriptions.validation.codes import LOINC, SNOMED
 from prescriptions.validation.facts import facts_of
 from prescriptions.validation.facts.fhir import covers, first_day, last_day
 from prescriptions.validation.facts.patients import age_in_years
+from prescriptions.validation.knowledge import Interaction
 
 from .cases import (
     TODAY,
@@ -289,9 +290,7 @@ def test_disease_of_the_liver(told, hits):
 
 
 def test_severity_of_the_table_counts_where_it_is_graver():
-    from prescriptions.validation.knowledge import Interaction
-
-    rows = [Interaction("biguanides", "renal_impairment", "contraindicated", "", "tenant")]
+    rows = [Interaction("biguanides", "renal impairment", "contraindicated", "", "tenant")]
     told = [observation("62238-1", **quantity(20, "mL/min"))]
     assert found("renal", inputs(item(METFORMIN), observations=told, knowledge=tables(interactions=rows))) == [
         ("contraindicated", (1,))
