@@ -77,7 +77,7 @@ def _allergen(
     found = tuple(sorted(fhir.codings(concept)))
     rows = [row for code in found for row in terms.get(code, ())]
     return Allergen(
-        label=fhir.text_of(concept) or "an allergen without a name",
+        label=fhir.text_of(concept) or (f"code {found[0][1]}" if found else "an allergen without a name"),
         codings=found,
         ingredients=frozenset(row.value for row in rows if row.kind == "ingredient"),
         classes=frozenset(row.value for row in rows if row.kind == "class"),

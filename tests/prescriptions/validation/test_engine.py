@@ -15,7 +15,7 @@ from prescriptions.validation.canonical import canonical
 from prescriptions.validation.codes import RXNORM
 from prescriptions.validation.engine import ENGINE_VERSION, Outcome, inputs_digest, run
 from prescriptions.validation.inputs import OtherPrescription, PatientRecord, Prescriber
-from prescriptions.validation.issues import NEEDS, Finding, Override, Severity
+from prescriptions.validation.issues import NEEDS, Finding, Override, Severity, overrides_of
 from prescriptions.validation.knowledge import TableVersion
 from prescriptions.validation.overrides import OVERRIDE_REASONS, Overrider, OverrideRequest
 from prescriptions.validation.refusals import (
@@ -228,7 +228,26 @@ def test_author_overrides_what_is_high():
 
 
 def former_of(done):
-    return {one.fingerprint: one.override for one in done.issues if one.override}
+    """The overrides of a run as the next one gets them: from its stored issues."""
+    return overrides_of(json.loads(json.dumps([one.as_json() for one in done.issues])))
+
+
+def test_issue_is_stored_as_the_contract_has_it():
+    told = contraindicated(**ALLOWED)
+    one = issue(told, "allergy.exact")
+    form = {
+        "code": "allergy.exact",
+        "severity": "contraindicated",
+        "lines": [1],
+        "message": f"An allergy to code 294505008 is recorded; drug {AMOXICILLIN} is or contains it.",
+        "fingerprint": one.fingerprint,
+        "evaluated": True,
+        "needs": "override",
+    }
+    assert one.as_json() == form
+    given = run(told, [asked(one, "other", "seen before, no rash")], PRESCRIBER).issues[0].as_json()
+    told_by = {"reason_code": "other", "text": "seen before, no rash", "by": "m-1", "at": "2026-03-10T09:30:00.000Z"}
+    assert given == {**form, "override": told_by}
 
 
 def overridden(told, code):
