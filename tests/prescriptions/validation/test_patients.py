@@ -134,6 +134,12 @@ def test_weight_of_a_child_is_required(born, observations, hits):
     assert found("weight.required", told) == hits
 
 
+@pytest.mark.parametrize(("born", "hits"), [("2014-03-10", []), ("2014-03-11", [("moderate", (1,))])])
+def test_weight_is_required_below_twelve_years_only(born, hits):
+    knowledge = tables(doses=[dose("acetaminophen", 15, per_kg=True)])
+    assert found("weight.required", inputs(item(ACETAMINOPHEN), patient=patient(born), knowledge=knowledge)) == hits
+
+
 def test_weight_is_not_required_where_no_dose_goes_by_it():
     assert found("weight.required", inputs(item(METFORMIN), patient=patient("2020-01-01"))) == []
 
