@@ -54,6 +54,6 @@ LIVER_DISEASE_ICD10: Final = ("K70", "K71", "K72", "K73", "K74", "K75", "K76", "
 # Words that stand for a state of the patient where the table of interactions names an ingredient or class.
 PREGNANCY: Final = "pregnancy"
 LACTATION: Final = "lactation"
-RENAL_IMPAIRMENT: Final = "renal_impairment"
-HEPATIC_IMPAIRMENT: Final = "hepatic_impairment"
+RENAL_IMPAIRMENT: Final = "renal impairment"
+HEPATIC_IMPAIRMENT: Final = "hepatic impairment"
 PATIENT_STATES: Final = frozenset({PREGNANCY, LACTATION, RENAL_IMPAIRMENT, HEPATIC_IMPAIRMENT})

@@ -8,8 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from core.canonical import canonical_json, sha256_hex
-
+from .canonical import digest
 from .facts import Facts, facts_of
 from .inputs import Inputs
 
@@ -45,11 +44,13 @@ def digest_of(facts: Facts) -> str:
         "today": inputs.today,
         "language": inputs.language,
     }
-    return sha256_hex(canonical_json(as_json(told)))
+    return digest(as_json(told))
 
 
 def as_json(value: Any) -> Any:
     """Return a value as JSON without numbers that are no integers: decimals become text, sets become sorted lists.
+
+    Dataclasses become lists of their members in order.
 
     :raises TypeError: the value has no such form.
     """
@@ -66,7 +67,7 @@ def as_json(value: Any) -> Any:
 
 def _composed(value: Any) -> Any:
     if is_dataclass(value):
-        return {one.name: as_json(getattr(value, one.name)) for one in fields(value)}
+        return [as_json(getattr(value, one.name)) for one in fields(value)]
     if isinstance(value, Mapping):
         return {str(name): as_json(one) for name, one in value.items()}
     if isinstance(value, AbstractSet):

@@ -21,6 +21,8 @@ _DAYS: Final = {
     "a": Fraction(365),
 }
 
+_LARGEST_EXPONENT: Final = 30
+
 
 @dataclass(frozen=True, slots=True)
 class Amount:
@@ -93,7 +95,11 @@ def _in_unit(value: Fraction | None, given: str, strength: Strength | None, unit
 
 
 def _number(value: Any) -> Fraction | None:
+    """A number of a Dosage; None where it is none, or so large or small that no dose is."""
     try:
-        return None if value is None else Fraction(Decimal(str(value)))
-    except (InvalidOperation, ValueError, OverflowError):
+        number = Decimal(str(value))
+    except InvalidOperation:
         return None
+    if not number.is_finite() or abs(number.adjusted()) > _LARGEST_EXPONENT:
+        return None
+    return Fraction(number)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -73,14 +73,15 @@ def run(
 
 def issues_of(findings: Iterable[Finding]) -> list[Issue]:
     """Make issues of findings, the gravest first; those of one fingerprint become one on all their lines."""
-    found: dict[str, Issue] = {}
+    found: dict[str, tuple[Finding, set[int]]] = {}
     for finding in findings:
-        name = finding.fingerprint
-        issue = found.get(name) or Issue(
-            finding.code, finding.severity, (), finding.message, name, evaluated=finding.evaluated
-        )
-        found[name] = replace(issue, lines=tuple(sorted({*issue.lines, *finding.lines})))
-    return sorted(found.values(), key=lambda one: (-one.severity.rank, one.code, one.lines, one.fingerprint))
+        _, lines = found.setdefault(finding.fingerprint, (finding, set()))
+        lines.update(finding.lines)
+    issues = [
+        Issue(one.code, one.severity, tuple(sorted(lines)), one.message, name, evaluated=one.evaluated)
+        for name, (one, lines) in found.items()
+    ]
+    return sorted(issues, key=lambda one: (-one.severity.rank, one.code, one.lines, one.fingerprint))
 
 
 def outcome_of(issues: Sequence[Issue]) -> Outcome:

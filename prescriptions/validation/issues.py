@@ -1,12 +1,14 @@
 """Findings of rules, and the issues that a run answers."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from core.canonical import canonical_json, sha256_hex
+from core.clock import rfc3339
+
+from .canonical import digest
 
 
 class Severity(StrEnum):
@@ -64,7 +66,7 @@ class Finding:
     def fingerprint(self) -> str:
         """The digest of the rule's code, its verdict and what it read."""
         told = {"rule": self.code, "severity": self.severity, "evaluated": self.evaluated, "read": self.read}
-        return sha256_hex(canonical_json(told))
+        return digest(told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,10 @@ class Override:
     text: str
     by: str
     at: datetime
+
+    def as_json(self) -> dict[str, str]:
+        """Return the form in which it is stored and answered."""
+        return {"reason_code": self.reason_code, "text": self.text, "by": self.by, "at": rfc3339(self.at)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +106,30 @@ class Issue:
         if self.severity is Severity.BLOCKING:
             return False
         return self.needs is Needs.NONE or self.override is not None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the form in which it is stored and answered; `override` is there only where one was given."""
+        told = {
+            "code": self.code,
+            "severity": self.severity.value,
+            "lines": list(self.lines),
+            "message": self.message,
+            "fingerprint": self.fingerprint,
+            "evaluated": self.evaluated,
+            "needs": self.needs.value,
+        }
+        return told if self.override is None else {**told, "override": self.override.as_json()}
+
+
+def overrides_of(issues: Iterable[Mapping[str, Any]]) -> dict[str, Override]:
+    """Read the overrides of a stored run, by fingerprint, so that the next run can take them over."""
+    return {
+        issue["fingerprint"]: Override(
+            issue["override"]["reason_code"],
+            issue["override"]["text"],
+            issue["override"]["by"],
+            datetime.fromisoformat(issue["override"]["at"]),
+        )
+        for issue in issues
+        if issue.get("override")
+    }

@@ -114,7 +114,8 @@ def carried_over(
 
 
 def _with(issue: Issue, overrides: Mapping[str, Override]) -> Issue:
-    return replace(issue, override=overrides.get(issue.fingerprint, issue.override))
+    given = overrides.get(issue.fingerprint)
+    return issue if given is None else replace(issue, override=given)
 
 
 def _has_reason(request: OverrideRequest) -> bool:

@@ -57,6 +57,7 @@ _COUNTED: Final = frozenset(
         "lozenges",
     ]
 )
+_DIGITS_SHOWN: Final = 12
 _ANNOTATION: Final = re.compile(r"\{[^{}]*\}")
 
 
@@ -77,8 +78,9 @@ def converted(value: Fraction, unit: str, to: str) -> Fraction | None:
 
 
 def shown(value: Fraction | Decimal) -> str:
-    """Write a number for people, with at most four decimals and no trailing zeros."""
+    """Write a number for people: exactly where few digits do, else rounded to six of them."""
     exact = Fraction(value)
-    number = Decimal(exact.numerator) / Decimal(exact.denominator)
-    text = f"{number:.4f}".rstrip("0").rstrip(".")
-    return text or "0"
+    number = (Decimal(exact.numerator) / Decimal(exact.denominator)).normalize()
+    if len(number.as_tuple().digits) > _DIGITS_SHOWN:
+        number = Decimal(f"{number:.6g}").normalize()
+    return f"{number:f}"

@@ -9,6 +9,7 @@ from prescriptions.validation.codes import Code
 from prescriptions.validation.inputs import Inputs, Json
 
 from . import fhir
+from .drugs import Ingredients
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +39,10 @@ class Allergies:
     is_recorded: bool
 
 
-def allergies_of(inputs: Inputs) -> Allergies:
+def allergies_of(inputs: Inputs, ingredients: Ingredients) -> Allergies:
     """Read allergies and those conditions that the allergy map names, as far as they count."""
-    terms = _by_code([*inputs.knowledge.allergy_terms, *_ingredients(inputs)])
+    by_themselves = (AllergyTerm(system, code, "ingredient", code) for system, code in ingredients.codes)
+    terms = _by_code([*inputs.knowledge.allergy_terms, *by_themselves])
     medications = inputs.knowledge.medications
     mapped = {(row.system, row.code) for row in inputs.knowledge.allergy_terms}
     standing = [allergy for allergy in inputs.record.allergies if fhir.is_standing(allergy)]
@@ -54,13 +56,6 @@ def allergies_of(inputs: Inputs) -> Allergies:
     return Allergies(
         tuple(sorted(found, key=lambda one: (one.codings, one.label))), is_recorded=bool(standing or concepts)
     )
-
-
-def _ingredients(inputs: Inputs) -> Iterable[AllergyTerm]:
-    """The codes of ingredients themselves, which name them without an entry of the map."""
-    named = {(row.system, code) for row in inputs.knowledge.medications.values() for code in row.ingredients}
-    named |= {(item.system, code) for item in inputs.items for code in item.ingredient_codes}
-    return (AllergyTerm(system, code, "ingredient", code) for system, code in named)
 
 
 def _by_code(rows: Iterable[AllergyTerm]) -> dict[Code, list[AllergyTerm]]:
@@ -82,7 +77,7 @@ def _allergen(
     found = tuple(sorted(fhir.codings(concept)))
     rows = [row for code in found for row in terms.get(code, ())]
     return Allergen(
-        label=fhir.text_of(concept) or "an allergen without a name",
+        label=fhir.text_of(concept) or (f"code {found[0][1]}" if found else "an allergen without a name"),
         codings=found,
         ingredients=frozenset(row.value for row in rows if row.kind == "ingredient"),
         classes=frozenset(row.value for row in rows if row.kind == "class"),

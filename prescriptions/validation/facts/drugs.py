@@ -66,34 +66,63 @@ class Prescribed:
         return next((schedule for schedule in SCHEDULES if schedule in named), "")
 
 
-def prescribed_of(inputs: Inputs) -> tuple[Prescribed, ...]:
+@dataclass(frozen=True, slots=True)
+class Ingredients:
+    """The ingredients that the tables and the items name, by the systems of the codes, and the classes of each."""
+
+    codes: frozenset[Code]
+    classes: Mapping[str, frozenset[str]]
+
+
+def ingredients_of(inputs: Inputs) -> Ingredients:
+    """Return the known ingredients; the classes of one are those of rows that hold nothing else."""
+    codes = {(item.system, code) for item in inputs.items for code in item.ingredient_codes}
+    classes: dict[str, frozenset[str]] = {}
+    for row in inputs.knowledge.medications.values():
+        codes.update((row.system, code) for code in row.ingredients)
+        if len(row.ingredients) == 1:
+            (name,) = row.ingredients
+            classes[name] = classes.get(name, frozenset()) | frozenset(row.classes)
+    return Ingredients(frozenset(codes), classes)
+
+
+def prescribed_of(inputs: Inputs, ingredients: Ingredients) -> tuple[Prescribed, ...]:
     """Return the items in the order of their lines."""
-    return tuple(_prescribed(item, inputs.knowledge) for item in sorted(inputs.items, key=lambda item: item.line))
+    return tuple(
+        _prescribed(item, inputs.knowledge, ingredients) for item in sorted(inputs.items, key=lambda item: item.line)
+    )
 
 
-def other_drugs(inputs: Inputs) -> tuple[Drug, ...]:
+def other_drugs(inputs: Inputs, ingredients: Ingredients) -> tuple[Drug, ...]:
     """Return what else the patient is given, sorted: other prescriptions and active statements."""
-    found = [*_of_prescriptions(inputs.others, inputs.knowledge), *_of_statements(inputs.record, inputs.knowledge)]
+    knowledge = inputs.knowledge
+    found = [
+        *_of_prescriptions(inputs.others, knowledge, ingredients),
+        *_of_statements(inputs.record, knowledge, ingredients),
+    ]
     return tuple(sorted(found, key=lambda drug: drug.identity))
 
 
-def _prescribed(item: Item, knowledge: Knowledge) -> Prescribed:
+def _prescribed(item: Item, knowledge: Knowledge, ingredients: Ingredients) -> Prescribed:
     row = knowledge.medications.get((item.system, item.code)) if item.code else None
     label = item.display or (row.display if row else "") or item.medication_text
     identity = (item.system, item.code) if item.code else (item.medication_text,)
-    return Prescribed(item, _drug(label, identity, [row] if row else [], item.ingredient_codes), row)
+    drug = _drug(label, identity, [row] if row else [], item.ingredient_codes, ingredients)
+    return Prescribed(item, drug, row)
 
 
-def _of_prescriptions(others: Iterable[OtherPrescription], knowledge: Knowledge) -> Iterable[Drug]:
+def _of_prescriptions(
+    others: Iterable[OtherPrescription], knowledge: Knowledge, ingredients: Ingredients
+) -> Iterable[Drug]:
     for other in others:
         for item in other.items:
-            found = _prescribed(item, knowledge).drug
+            found = _prescribed(item, knowledge, ingredients).drug
             identity = ("prescription", other.id, *found.identity)
             label = f"{found.label} (prescription {other.number})"
             yield Drug(label, identity, found.ingredients, found.classes)
 
 
-def _of_statements(record: PatientRecord, knowledge: Knowledge) -> Iterable[Drug]:
+def _of_statements(record: PatientRecord, knowledge: Knowledge, ingredients: Ingredients) -> Iterable[Drug]:
     for statement in record.statements:
         if statement.get("status") == "active":
             concept = _medication_of(statement, record.medications)
@@ -101,7 +130,8 @@ def _of_statements(record: PatientRecord, knowledge: Knowledge) -> Iterable[Drug
             rows = [knowledge.medications[code] for code in found if code in knowledge.medications]
             label = fhir.text_of(concept) or (rows[0].display if rows else "a drug without a name")
             identity = ("statement", str(statement.get("id", "")), *sorted("|".join(code) for code in found))
-            yield _drug(f"{label} (medication statement)", identity, rows, ())
+            named = [code[1] for code in found if code in ingredients.codes]
+            yield _drug(f"{label} (medication statement)", identity, rows, named, ingredients)
 
 
 def _medication_of(statement: Json, medications: Sequence[Json]) -> Json | None:
@@ -113,7 +143,14 @@ def _medication_of(statement: Json, medications: Sequence[Json]) -> Json | None:
     return concept
 
 
-def _drug(label: str, identity: tuple[str, ...], rows: Sequence[Medication], ingredients: Sequence[str]) -> Drug:
-    """A drug of the rows that name it, else of the ingredients that are known of it."""
-    found = {ingredient for row in rows for ingredient in row.ingredients} or set(ingredients)
-    return Drug(label, identity, frozenset(found), frozenset(name for row in rows for name in row.classes))
+def _drug(
+    label: str, identity: tuple[str, ...], rows: Sequence[Medication], named: Sequence[str], ingredients: Ingredients
+) -> Drug:
+    """A drug of the rows that name it, else of the ingredients that are named."""
+    if rows:
+        found = {ingredient for row in rows for ingredient in row.ingredients}
+        classes = {name for row in rows for name in row.classes}
+    else:
+        found = set(named)
+        classes = {name for ingredient in named for name in ingredients.classes.get(ingredient, ())}
+    return Drug(label, identity, frozenset(found), frozenset(classes))

@@ -1,9 +1,10 @@
 """Reading FHIR R4 resources as rules need them: codes, standing, the newest observation."""
 
 import re
+from calendar import monthrange
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, Final
 
@@ -48,12 +49,21 @@ def is_present(condition: Json) -> bool:
     return is_standing(condition) and not has_abated and "remission" not in clinical
 
 
-def newest(observations: Iterable[Json], wanted: AbstractSet[Code]) -> list[Json]:
-    """Return the observations with one of these codes that count, the newest first; ties are broken by id."""
-    found = [
-        one for one in observations if has_code(one.get("code"), wanted) and one.get("status") in _COUNTING_OBSERVATIONS
-    ]
-    return sorted(found, key=lambda one: (_effective(one), str(one.get("id", ""))), reverse=True)
+def by_code(observations: Iterable[Json], wanted: AbstractSet[Code]) -> dict[Code, list[Json]]:
+    """Return those of the observations that count, by each of the wanted codes that they have."""
+    found: dict[Code, list[Json]] = {}
+    for one in observations:
+        for coding in (one.get("code") or _NOTHING).get("coding", ()):
+            code = (coding.get("system"), coding.get("code"))
+            if code in wanted and one.get("status") in _COUNTING_OBSERVATIONS:
+                found.setdefault(code, []).append(one)
+    return found
+
+
+def newest(observations: Mapping[Code, Sequence[Json]], wanted: Iterable[Code]) -> list[Json]:
+    """Return the observations with one of these codes, the newest first; ties are broken by id."""
+    found = {id(one): one for code in wanted for one in observations.get(code, ())}
+    return sorted(found.values(), key=lambda one: (_effective(one), str(one.get("id", ""))), reverse=True)
 
 
 def decimal(value: Any) -> Decimal:
@@ -69,12 +79,11 @@ def first_day(text: str) -> date | None:
 
 def last_day(text: str) -> date | None:
     """Return the last day that a date or dateTime, perhaps partial, stands for; None where it is none."""
-    match = _PARTIAL_DATE.match(text)
-    if match is None or match[3]:
-        return first_day(text)
-    year, month = int(match[1]), int(match[2] or 12)
-    after = first_day(f"{year + month // 12:04d}-{month % 12 + 1:02d}")
-    return after - timedelta(days=1) if after else None
+    first, match = first_day(text), _PARTIAL_DATE.match(text)
+    if first is None or match is None or match[3]:
+        return first
+    month = first.month if match[2] else 12
+    return first.replace(month=month, day=monthrange(first.year, month)[1])
 
 
 def covers(period: Json | None, day: date) -> bool:

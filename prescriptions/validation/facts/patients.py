@@ -1,11 +1,11 @@
 """What the record tells of the patient: age, weight, pregnancy, lactation, the work of kidneys and liver."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from prescriptions.validation import codes
 from prescriptions.validation.codes import Code
@@ -13,6 +13,9 @@ from prescriptions.validation.inputs import Inputs, Json
 from prescriptions.validation.units import converted
 
 from . import fhir
+
+Observations = Mapping[Code, Sequence[Json]]
+_READ: Final = codes.BODY_WEIGHT | codes.EGFR | codes.PREGNANCY_STATUS | codes.BREASTFEEDING_STATUS
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,27 +46,28 @@ def patient_of(inputs: Inputs) -> Patient:
     """Read the patient out of the record."""
     resource, record = inputs.record.patient, inputs.record
     present = [one for one in record.conditions if fhir.is_present(one)]
+    observations = fhir.by_code(record.observations, _READ)
     can_bear = resource is None or resource.get("gender") != "male"
     return Patient(
         resource=resource,
         age=_age((resource or {}).get("birthDate", ""), inputs.today),
-        weight=_weight(record.observations),
+        weight=_weight(observations),
         states={
             codes.PREGNANCY: _answered(
                 present,
-                fhir.newest(record.observations, codes.PREGNANCY_STATUS),
+                fhir.newest(observations, codes.PREGNANCY_STATUS),
                 codes.PREGNANT,
                 codes.NOT_PREGNANT,
                 is_possible=can_bear,
             ),
             codes.LACTATION: _answered(
                 present,
-                fhir.newest(record.observations, codes.BREASTFEEDING_STATUS),
+                fhir.newest(observations, codes.BREASTFEEDING_STATUS),
                 codes.BREASTFEEDING,
                 codes.NOT_BREASTFEEDING,
                 is_possible=can_bear,
             ),
-            codes.RENAL_IMPAIRMENT: _renal(record.observations),
+            codes.RENAL_IMPAIRMENT: _renal(observations),
             codes.HEPATIC_IMPAIRMENT: _hepatic(present, has_conditions=bool(record.conditions)),
         },
     )
@@ -96,7 +100,7 @@ def _age(birth_date: str, today: date) -> Fraction | None:
     return age_in_years(born, today) if born <= today else None
 
 
-def _weight(observations: Sequence[Json]) -> Fraction | None:
+def _weight(observations: Observations) -> Fraction | None:
     """The newest body weight that has a value in a unit of mass."""
     for one in fhir.newest(observations, codes.BODY_WEIGHT):
         quantity = one.get("valueQuantity") or {}
@@ -129,7 +133,7 @@ def _answered(
     return State(is_present=None, is_possible=is_possible)
 
 
-def _renal(observations: Sequence[Json]) -> State:
+def _renal(observations: Observations) -> State:
     """Impaired where the newest filtration rate lies below the mark."""
     for one in fhir.newest(observations, codes.EGFR):
         quantity = one.get("valueQuantity") or {}

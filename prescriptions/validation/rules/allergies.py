@@ -1,6 +1,6 @@
 """Allergies against the items' codes, ingredients and classes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from prescriptions.validation.facts import Allergen, Facts, Prescribed
 from prescriptions.validation.issues import Finding, Severity
@@ -52,8 +52,8 @@ class AllergyClass(_AllergyRule):
 
     def find(self, facts: Facts) -> Iterator[Finding]:
         """Yield one issue for each item and allergen that is no exact match."""
-        classes = _classes_of_ingredients(facts)
-        for item in facts.known:
+        classes = facts.ingredients.classes
+        for item in facts.prescribed:
             for allergen in facts.allergies.allergens:
                 if not exact_match(item, allergen) and (matched := _related(item, allergen, classes)):
                     yield self.finding(
@@ -74,18 +74,8 @@ def exact_match(item: Prescribed, allergen: Allergen) -> list[str]:
     return sorted(found.union(*(row.ingredients for row in wholly)))
 
 
-def _related(item: Prescribed, allergen: Allergen, classes: dict[str, frozenset[str]]) -> list[str]:
+def _related(item: Prescribed, allergen: Allergen, classes: Mapping[str, frozenset[str]]) -> list[str]:
     """The classes that item and allergen share, and the ingredients that it shares with an allergenic product."""
     named = allergen.classes.union(*(classes.get(name, frozenset()) for name in allergen.ingredients))
     parts = frozenset(name for row in allergen.products for name in (*row.ingredients, *row.classes))
     return sorted(item.drug.terms & (named | parts))
-
-
-def _classes_of_ingredients(facts: Facts) -> dict[str, frozenset[str]]:
-    """The classes of single ingredients, by the rows that hold nothing else."""
-    found: dict[str, frozenset[str]] = {}
-    for row in facts.inputs.knowledge.medications.values():
-        if len(row.ingredients) == 1:
-            (name,) = row.ingredients
-            found[name] = found.get(name, frozenset()) | frozenset(row.classes)
-    return found

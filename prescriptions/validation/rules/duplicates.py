@@ -32,7 +32,7 @@ class _DuplicateRule(OtherDrugsRule):
 
     def find(self, facts: Facts) -> Iterator[Finding]:
         """Yield one issue for each item and what it shares with other drugs, however many these are."""
-        for item in facts.known:
+        for item in facts.prescribed:
             shared: dict[str, list[Drug]] = {}
             for other in facts.others:
                 for name in sorted(self.shared(item.drug, other)):

@@ -5,7 +5,7 @@ from itertools import combinations
 from typing import Final
 
 from prescriptions.medications.knowledge import Interaction
-from prescriptions.validation.facts import Drug, Facts
+from prescriptions.validation.facts import Facts
 from prescriptions.validation.issues import Finding, Severity
 
 from .duplicates import OtherDrugsRule
@@ -34,11 +34,11 @@ class InteractionDrugDrug(OtherDrugsRule):
 
     def find(self, facts: Facts) -> Iterator[Finding]:
         """Yield the gravest interaction of each pair of drugs."""
-        items = list(facts.known)
+        items = facts.prescribed
         pairs = [(one.drug, other.drug, [one.line, other.line]) for one, other in combinations(items, 2)]
         pairs += [(one.drug, other, [one.line]) for one in items for other in facts.others]
         for drug, other, lines in pairs:
-            if row := strictest(row for row in facts.interactions if _joins(row, drug, other)):
+            if row := strictest(facts.rows_between(drug.terms, other.terms)):
                 yield self.finding(
                     severity_of(row),
                     lines,
@@ -49,8 +49,3 @@ class InteractionDrugDrug(OtherDrugsRule):
                     },
                 )
         yield from self.gaps(facts)
-
-
-def _joins(row: Interaction, drug: Drug, other: Drug) -> bool:
-    """Whether a row names one of the two drugs by one of its terms and the other by the other."""
-    return (row.a in drug.terms and row.b in other.terms) or (row.b in drug.terms and row.a in other.terms)

@@ -1,12 +1,13 @@
 """Who the patient is, and states of the patient that tables warn of."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar, Final
 
-from prescriptions.medications.knowledge import Dose, Interaction
+from prescriptions.medications.knowledge import Dose
 from prescriptions.validation import codes
-from prescriptions.validation.facts import Facts, Prescribed
+from prescriptions.validation.facts import Facts
 from prescriptions.validation.issues import Finding, Severity
 
 from .interactions import severity_of, strictest
@@ -120,8 +121,10 @@ class _StateRule(ClinicalRule):
         state = facts.patient.states[self.state]
         if not state.is_possible or state.is_present is False:
             return
-        for item in facts.known:
-            row = strictest(row for row in facts.interactions if self._warns(row, item))
+        for item in facts.prescribed:
+            row = strictest(facts.rows_between(item.drug.terms, (self.state,)))
+            if row is None and not item.drug.is_known:
+                continue  # told below
             if row is None:
                 message = f"Not evaluated: the tables say nothing about a medication in {self.called}."
                 yield self.not_evaluated("not_in_tables", message, [item.line])
@@ -136,10 +139,6 @@ class _StateRule(ClinicalRule):
                     severity, [item.line], message, {"item": item.code, "state": state.read, "row": told}
                 )
         yield from self.without_codes(facts)
-
-    def _warns(self, row: Interaction, item: Prescribed) -> bool:
-        terms = item.drug.terms
-        return (row.a == self.state and row.b in terms) or (row.b == self.state and row.a in terms)
 
 
 @register
@@ -182,9 +181,9 @@ class Hepatic(_StateRule):
     default = Severity.MODERATE
 
 
-def is_within(value: Fraction, lower: object, upper: object) -> bool:
+def is_within(value: Fraction, lower: Decimal | None, upper: Decimal | None) -> bool:
     """Whether a value lies in a band `[lower, upper)`; None is no bound."""
-    return (lower is None or value >= Fraction(str(lower))) and (upper is None or value < Fraction(str(upper)))
+    return (lower is None or value >= Fraction(lower)) and (upper is None or value < Fraction(upper))
 
 
 def is_by_weight(row: Dose) -> bool:
@@ -198,5 +197,5 @@ def _aged(facts: Facts, ingredient: str) -> Iterator[Dose]:
     return (row for row in facts.doses.get(ingredient, ()) if age is None or is_within(age, row.age_from, row.age_to))
 
 
-def _text(bound: object) -> str:
-    return "" if bound is None else f"{Fraction(str(bound))}"
+def _text(bound: Decimal | None) -> str:
+    return "" if bound is None else f"{Fraction(bound)}"

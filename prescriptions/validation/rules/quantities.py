@@ -65,4 +65,4 @@ def _concerns(entry: Any, item: Prescribed) -> bool:
     """Whether a limit names the item's code or its effective schedule."""
     if entry.get("code"):
         return bool(entry["code"] == item.item.code)
-    return bool(entry.get("schedule")) and str(entry["schedule"]).upper() == (item.schedule or "NONE")
+    return bool(item.schedule) and entry.get("schedule") == item.schedule
