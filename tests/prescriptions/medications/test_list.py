@@ -44,7 +44,9 @@ def test_one_medication_is_answered_with_its_tag(prescriber: Api) -> None:
     assert again.status_code == 304
 
 
-@pytest.mark.parametrize("path", ["rxnorm/0", "snomed/1049221", "icd/1049221", "rxnorm/%20", "RXNORM/1049221", "rxnorm/%EF%BF%BD"])
+@pytest.mark.parametrize(
+    "path", ["rxnorm/0", "snomed/1049221", "icd/1049221", "rxnorm/%20", "RXNORM/1049221", "rxnorm/%EF%BF%BD"]
+)
 def test_unknown_medication_is_not_found(prescriber: Api, path: str) -> None:
     answer = prescriber.get(f"/v1/medications/{path}")
 
