@@ -2,7 +2,6 @@
 
 import csv
 from collections.abc import Iterable, Iterator
-from io import TextIOWrapper
 from pathlib import Path
 
 from core.errors import FieldError, InvalidFields
@@ -25,8 +24,8 @@ def rows_of_file(table: Table, path: Path) -> list[Row]:
     :raises UnusableTable: the file cannot be opened, is not UTF-8, or its content has faults.
     """
     try:
-        with path.open("rb") as file:
-            return rows_of(table, TextIOWrapper(file, encoding="utf-8-sig", newline=""))
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return rows_of(table, file)
     except OSError as error:
         raise UnusableTable(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

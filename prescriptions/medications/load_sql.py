@@ -64,7 +64,14 @@ class LoadSql:
         return f"ROW({ours}) IS DISTINCT FROM ROW({theirs})"
 
     def _label(self, alias: str) -> str:
-        return "concat_ws(' ', " + ", ".join(f'{alias}."{name}"' for name in self.table.key) + ")"
+        return " || ' ' || ".join(self._shown(alias, name) for name in self.table.key)
+
+    def _shown(self, alias: str, name: str) -> str:
+        field = self.model._meta.get_field(name)
+        column = f'{alias}."{name}"'
+        if isinstance(field, models.BooleanField):
+            return f"CASE WHEN {column} THEN '{name}' ELSE '-' END"
+        return f"coalesce(trim_scale({column})::text, '-')" if field.null else f"coalesce(nullif({column}, ''), '-')"
 
     @cached_property
     def digest(self) -> str:

@@ -22,6 +22,9 @@ from .models import PlatformTableVersion, TenantTableVersion
 from .search_index import words_of_medication
 from .tables import MEDICATIONS, Row, Table
 
+# A release has some 200,000 drugs. Nothing is known of the rows that just came, so PostgreSQL would compare each with each.
+_BEGIN = "SET LOCAL statement_timeout = '30min'; SET LOCAL enable_nestloop = off"
+_END = "SET LOCAL enable_nestloop = on"
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 _COPY = "COPY prescriptions_incomingrow (id, load_id, content, words) FROM STDIN"
 _CLEAR = "DELETE FROM prescriptions_incomingrow WHERE load_id = %s"
@@ -79,17 +82,19 @@ def load(
         "load": uuid7(), "tenant": target.tenant_id, "at": at, "demonstration": target.demonstration,
     }  # fmt: skip
     with target.transaction(), connections[target.using].cursor() as cursor:
+        cursor.execute(_BEGIN)
         cursor.execute(_LOCK, [f"prescriptions {target.tenant_id or 'platform'} {table.name}"])
         _copy(cursor, table, rows, values["load"])
         current = current_version(table, target)
         found = _compared(cursor, sql, values, current)
         same_mark = target.tenant_id is not None or current is None or current.demonstration == target.demonstration
         if dry_run or (current is not None and same_mark and not (found.added or found.changed or found.removed)):
-            cursor.execute(_CLEAR, [values["load"]])
+            _clear(cursor, values["load"])
             return found
         values["number"] = found.version + 1
-        _apply(cursor, sql, values)
-        cursor.execute(_CLEAR, [values["load"]])
+        for statement in _changes(sql):
+            cursor.execute(statement, values)
+        _clear(cursor, values["load"])
         return _recorded(found, target, source, at)
 
 
@@ -135,9 +140,9 @@ def _compared(cursor: Any, sql: LoadSql, values: dict[str, Any], current: Any) -
     )
 
 
-def _apply(cursor: Any, sql: LoadSql, values: dict[str, Any]) -> None:
-    for statement in _changes(sql):
-        cursor.execute(statement, values)
+def _clear(cursor: Any, load_id: UUID) -> None:
+    cursor.execute(_CLEAR, [load_id])
+    cursor.execute(_END)
 
 
 def _changes(sql: LoadSql) -> Iterator[str]:

@@ -21,6 +21,7 @@ from api.representations import Computed, Representation, Rows
 from core.clock import rfc3339
 from core.row_security import security_of
 from organizations.models import ApiKey, Membership, Tenant, User
+from prescriptions.medications.models import PlatformMedication, TenantMedication
 from suppliers.catalog.models import Product
 from webhooks.models import Event, Replay
 
@@ -154,6 +155,11 @@ def _api_key(draw: Draw, values: Values) -> None:
     values["overlap_ends_at"] = draw(INSTANTS) if values["status"] == "rotating" else values["overlap_ends_at"]
 
 
+def _medication(draw: Draw, values: Values) -> None:
+    """A code names one medication of its system, in either table."""
+    values["code"] = draw(st.uuids()).hex
+
+
 # References that may be null, of which a rule keeps one.
 EITHER: dict[type[models.Model], tuple[str, ...]] = {Membership: ("user_id", "service_account_id")}
 RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
@@ -163,6 +169,8 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     Event: _event,
     Membership: _membership,
     ApiKey: _api_key,
+    PlatformMedication: _medication,
+    TenantMedication: _medication,
 }
 
 

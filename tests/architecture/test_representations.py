@@ -24,6 +24,8 @@ from config import urls  # noqa: F401  (imports every view, and with them every 
 from core.conditions import TENANT
 from core.db import BOUND_TENANT
 from core.row_security import security_of
+from prescriptions.medications.models import PlatformMedication
+from prescriptions.medications.representations import MedicationOut
 from suppliers.catalog.models import Category
 from suppliers.catalog.representations import CategoryOut
 from suppliers.pricing.representations import ListPriceOut
@@ -36,7 +38,7 @@ EXAMPLES = 12
 ROOT = Path(__file__).parents[2]
 
 # Rows of a derived table that other models give, beside those of the representation's own.
-BESIDE = {CategoryOut: (Category,)}
+BESIDE = {CategoryOut: (Category,), MedicationOut: (PlatformMedication,)}
 
 
 def _import_everything() -> None:

@@ -12,8 +12,8 @@ from core.db import tenant_context
 from organizations.public import tenant_named
 from prescriptions.management.reports import faults_of, lines_of_load
 from prescriptions.medications.csv_files import UnusableTable, rows_of_file
-from prescriptions.medications.loading import Load, Target, load
-from prescriptions.medications.tables import TABLES
+from prescriptions.medications.loading import Target, load
+from prescriptions.medications.tables import TABLES, Row, Table
 
 
 class Command(BaseCommand):
@@ -45,20 +45,23 @@ class Command(BaseCommand):
         tenant_id = tenant_named(options["tenant"])
         if tenant_id is None:
             raise CommandError(f"There is no tenant {options['tenant']!r}.")
-        files = {table: options[table.name] for table in TABLES.values() if options[table.name] is not None}
+        files: dict[str, Path] = {name: options[name] for name in TABLES if options[name] is not None}
         if not files:
             raise CommandError("Name a file: " + ", ".join(f"--{name.replace('_', '-')}" for name in TABLES) + ".")
+        rows = {name: _rows(TABLES[name], path) for name, path in files.items()}
         target, dry_run, at = Target(tenant_id), options["dry_run"], clock.now()
-        loads: list[Load] = []
-        rows = {}
-        for table, path in files.items():
-            try:
-                rows[table.name] = rows_of_file(table, path)
-            except UnusableTable as error:
-                raise CommandError(f"{path}: {faults_of(error)}") from error
         with transaction.atomic(), tenant_context(tenant_id):
-            for table, path in files.items():
-                loads.append(load(table, rows[table.name], target, source=path.name, at=at, dry_run=dry_run))
+            loads = [
+                load(TABLES[name], rows[name], target, source=path.name, at=at, dry_run=dry_run)
+                for name, path in files.items()
+            ]
         for found in loads:
             for line in lines_of_load(found, dry_run=dry_run):
                 self.stdout.write(line)
+
+
+def _rows(table: Table, path: Path) -> list[Row]:
+    try:
+        return rows_of_file(table, path)
+    except UnusableTable as error:
+        raise CommandError(f"{path}: {faults_of(error)}") from error

@@ -44,7 +44,9 @@ def test_one_medication_is_answered_with_its_tag(prescriber: Api) -> None:
     assert again.status_code == 304
 
 
-@pytest.mark.parametrize("path", ["rxnorm/0", "snomed/1049221", "icd/1049221", "rxnorm/%20", "RXNORM/1049221"])
+@pytest.mark.parametrize(
+    "path", ["rxnorm/0", "snomed/1049221", "icd/1049221", "rxnorm/%20", "RXNORM/1049221", "rxnorm/%EF%BF%BD"]
+)
 def test_unknown_medication_is_not_found(prescriber: Api, path: str) -> None:
     answer = prescriber.get(f"/v1/medications/{path}")
 
@@ -137,14 +139,17 @@ def test_row_of_the_tenant_hides_that_of_the_platform(hospital: Tenant, prescrib
     assert codes(prescriber, "search=coumadin") == []
 
 
-def test_reading_needs_scope_and_feature_and_no_key(hospital: Tenant) -> None:
-    for path in ("/v1/medications", "/v1/medications/rxnorm/1049221", "/v1/medications/icd/1"):
-        answer = as_member(hospital, ["billing_admin"]).get(path)
-        assert (answer.status_code, answer.json()["code"]) == (403, "insufficient_scope")
-        answer = as_member(provision("supplier"), ["tenant_owner"]).get(path)
-        assert answer.status_code == 403
-        answer = Api(key=api_key(provision("supplier"))).get(path)
-        assert (answer.status_code, answer.json()["code"]) == (403, "credential_not_accepted")
+@pytest.mark.parametrize("path", ["", "/rxnorm/1049221", "/icd/1"])
+def test_reading_needs_scope_feature_and_a_person(hospital: Tenant, path: str) -> None:
+    other = provision("provider")
+    Tenant.objects.filter(pk=other.id).update(features=["fhir"])
+    for api, code in (
+        (as_member(hospital, ["supplier_user"]), "insufficient_scope"),
+        (as_member(other, ["prescriber"]), "feature_not_enabled"),
+        (Api(key=api_key(provision("supplier"))), "credential_not_accepted"),
+    ):
+        answer = api.get(f"/v1/medications{path}")
+        assert (answer.status_code, answer.json()["code"]) == (403, code)
 
 
 @pytest.mark.parametrize("path", ["", "?search=war+oral&sort=-updated_at", "?class=opioids", "/rxnorm/855332"])
@@ -153,3 +158,8 @@ def test_read_is_one_trip(prescriber: Api, path: str) -> None:
     with recording() as record:
         assert prescriber.get(f"/v1/medications{path}").status_code == 200
     assert len(record) == 1, record.texts()
+
+
+@pytest.mark.parametrize("path", ["/rxnorm/%00", "/%00/1", "?code=%00", "?class=%00", "?system=%00"])
+def test_nul_is_refused_and_no_error_of_the_server(prescriber: Api, path: str) -> None:
+    assert prescriber.get(f"/v1/medications{path}").status_code in (400, 404)

@@ -3,12 +3,12 @@
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
+from prescriptions.medications.knowledge import AllergyTerm, Dose, Interaction, Knowledge, Medication, TableVersion
 from prescriptions.validation.codes import LOINC, RXNORM, SNOMED
 from prescriptions.validation.engine import run
 from prescriptions.validation.facts import facts_of
 from prescriptions.validation.inputs import Inputs, Item, PatientRecord, Policies, Prescriber
 from prescriptions.validation.issues import Severity
-from prescriptions.medications.knowledge import (AllergyTerm, Dose, Interaction, Knowledge, Medication, TableVersion)
 from prescriptions.validation.rules import RULES
 
 AT = datetime(2026, 3, 10, 9, 30, tzinfo=UTC)

@@ -2,10 +2,10 @@
 
 import pytest
 
+from prescriptions.medications.knowledge import Interaction
 from prescriptions.validation.codes import LOINC, RXNORM, SNOMED
 from prescriptions.validation.engine import run
 from prescriptions.validation.inputs import OtherPrescription
-from prescriptions.medications.knowledge import Interaction
 
 from .cases import (
     INTERACTIONS,

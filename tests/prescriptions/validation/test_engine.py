@@ -11,12 +11,12 @@ from hypothesis import given as for_all
 from hypothesis import strategies as st
 
 from core.canonical import canonical_json
+from prescriptions.medications.knowledge import TableVersion
 from prescriptions.validation.canonical import canonical
 from prescriptions.validation.codes import RXNORM
 from prescriptions.validation.engine import ENGINE_VERSION, Outcome, inputs_digest, run
 from prescriptions.validation.inputs import OtherPrescription, PatientRecord, Prescriber
 from prescriptions.validation.issues import NEEDS, Finding, Override, Severity, overrides_of
-from prescriptions.medications.knowledge import TableVersion
 from prescriptions.validation.overrides import OVERRIDE_REASONS, Overrider, OverrideRequest
 from prescriptions.validation.refusals import (
     OverrideNotAllowed,

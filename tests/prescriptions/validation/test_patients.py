@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import pytest
 
+from prescriptions.medications.knowledge import Interaction
 from prescriptions.validation.codes import LOINC, SNOMED
 from prescriptions.validation.facts import facts_of
 from prescriptions.validation.facts.fhir import covers, first_day, last_day
 from prescriptions.validation.facts.patients import age_in_years
-from prescriptions.medications.knowledge import Interaction
 
 from .cases import (
     TODAY,
