@@ -96,7 +96,7 @@ def run_bound(tenant_id: UUID, calls: Sequence[Call]) -> list[Rows]:
 @contextmanager
 def lasting_cursor() -> Iterator[CursorWrapper]:
     """Lend a cursor of a further connection that commits each statement, whatever becomes of the open transaction."""
-    further = connections.create_connection(DEFAULT_DB_ALIAS)
+    further = connections[DEFAULT_DB_ALIAS].copy()
     try:
         with further.cursor() as cursor:
             yield cursor

@@ -20,6 +20,7 @@ from organizations.queries.reachable import Reach
 from organizations.roles import PLATFORM_ROLES, TENANT_ADMIN
 from organizations.signin import invitations
 from organizations.signing_keys import ensure_keys
+from organizations.tenant_keys import create_key
 
 from . import configuration, entitlements, locations
 from .memberships import Terms, open_membership
@@ -244,6 +245,10 @@ def _ensure_signing_keys(run: _Run) -> dict[str, Any]:
     return {"kids": ensure_keys()}
 
 
+def _create_key(run: _Run) -> dict[str, Any]:
+    return {"created": create_key(run.tenant.id, at=run.at)}
+
+
 def _invite(run: _Run) -> dict[str, Any]:
     for member in run.spec.members:
         email = member.email.strip().lower()
@@ -275,6 +280,7 @@ _STEPS: dict[str, Callable[[_Run], dict[str, Any]]] = {
     "location": _create_location,
     "roles": _check_roles,
     "signing_key": _ensure_signing_keys,
+    "tenant_key": _create_key,
     "members": _invite,
     "activation": _activate,
 }

@@ -11,6 +11,7 @@ from ledger import public as ledger
 from organizations.events import TenantClosed, TenantOffboarding, TenantResumed, TenantSuspended, TenantUpdated
 from organizations.models import Organization, Tenant
 from organizations.policies import may_change_tenant_status
+from organizations.tenant_keys import destroy_key
 
 
 class OwnTenant(Forbidden):
@@ -83,13 +84,14 @@ def offboard_tenant(actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
 
 @needs_transaction
 def close_tenant(actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
-    """Close a locked tenant after offboarding; the caller deletes its rows in batches.
+    """Close a locked tenant after offboarding and destroy its key; the caller deletes its rows in batches.
 
     :raises InvalidTransition: the tenant is not in offboarding.
     :raises LegalHold: the tenant's data must be kept.
     """
     tenant.close(at)
     tenant.save_version("status", "closed_at", at=at)
+    destroy_key(tenant.id, at=at)
     record_event(actor, tenant, TenantClosed(), at)
     return tenant
 

@@ -14,7 +14,7 @@ from .credentials import (
 )
 from .identity import ServiceAccount, StaffRole, User
 from .jobs import Job, JobState
-from .keys import ApiKey, ApiKeyUse, SecurityLogEntry
+from .keys import ApiKey, ApiKeyUse, SecurityLogEntry, TenantKey
 from .locations import Location, LocationStatus, LocationType, LocationWord, PharmacyListing
 from .settings import ConfigurationVersion, Entitlement, OrganizationConfiguration, Quota, TenantConfiguration
 from .tenancy import LIVE, Membership, Organization, ProvisioningStep, Role, Tenant
@@ -53,6 +53,7 @@ __all__ = [
     "StaffRole",
     "Tenant",
     "TenantConfiguration",
+    "TenantKey",
     "TotpDevice",
     "User",
 ]

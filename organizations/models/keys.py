@@ -1,4 +1,4 @@
-"""API keys and the security log. Global tables: they are read and written before a tenant is known."""
+"""API keys, the security log and the keys of tenants. Global tables: they are read and written before a tenant is known."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -12,7 +12,7 @@ from django_fsm import FSMField
 from core.clock import now
 from core.ids import uuid7
 from core.lifecycle import LifecycleModel, transition
-from core.row_security import TableSecurity
+from core.row_security import REFERENCE, TableSecurity
 from core.tenant_rows import TenantRow
 from core.validity import Validity
 from core.versioned import Versioned
@@ -145,3 +145,33 @@ class SecurityLogEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.code} {self.at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+class TenantKey(models.Model):
+    """The key of a tenant, sealed by the platform's key ring. The row of a destroyed key stays, and no other key follows it.
+
+    Outside row security: a transaction seals rows of two tenants, and without the key ring a sealed key opens nothing.
+
+    Personal data: none.
+    """
+
+    tenant = models.OneToOneField(
+        "organizations.Tenant", primary_key=True, on_delete=models.PROTECT, related_name="+", editable=False
+    )
+    sealed_key = models.BinaryField(null=True)
+    created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
+    destroyed_at = models.DateTimeField(null=True)
+
+    security: ClassVar = REFERENCE
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(sealed_key__isnull=True, destroyed_at__isnull=False)
+                | Q(sealed_key__isnull=False, destroyed_at__isnull=True),
+                name="organizations_tenant_key_or_destroyed",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.tenant_id)

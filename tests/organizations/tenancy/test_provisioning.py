@@ -47,6 +47,7 @@ def test_first_run_makes_tenant_and_organization():
         "location",
         "roles",
         "signing_key",
+        "tenant_key",
         "members",
         "activation",
     ]
@@ -87,7 +88,7 @@ def test_run_that_broke_goes_on_after_the_last_finished_step(monkeypatch):
 
     outcome = run(wanted)
 
-    assert outcome.steps == ["roles", "signing_key", "members", "activation"]
+    assert outcome.steps == ["roles", "signing_key", "tenant_key", "members", "activation"]
     assert Tenant.objects.get(slug=wanted.slug).status == "active"
     with tenant_context(tenant.id):
         assert Location.objects.filter(tenant_id=tenant.id).count() == 1
@@ -100,7 +101,7 @@ def test_two_runs_at_once_make_one_tenant():
 
     assert sorted(outcome.created for outcome in outcomes) == [False, False, True]
     tenant = Tenant.objects.get(slug=wanted.slug)
-    assert ProvisioningStep.objects.filter(tenant=tenant).count() == 7
+    assert ProvisioningStep.objects.filter(tenant=tenant).count() == 8
     assert recorded(tenant, "tenant.provisioned") == 1
 
 
