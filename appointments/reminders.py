@@ -1,5 +1,6 @@
 """Reminders: the event that it is time to remind a patient, once for each reminder of an appointment."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -49,13 +50,17 @@ def _remind_tenant(tenant_id: UUID, at: datetime) -> int:
     with tenant_context(tenant_id):
         due = Appointment.objects.filter(tenant_id=tenant_id, next_reminder_at__lte=at, status__in=REMINDED)
         rows = list(due.select_for_update(skip_locked=True).order_by("next_reminder_at", "id")[:BATCH])
-        facts = []
-        for row in rows:
-            assert row.next_reminder_at is not None
-            if row.starts_at > at:
-                event = AppointmentReminderDue(status=str(row.status))
-                facts.append(ledger.Occurrence(event=event, resource_id=row.pk, resource_version=row.version))
-            row.plan_reminder(row.next_reminder_at if row.starts_at > at else row.starts_at)
+        facts = [fact for row in rows for fact in _due_of(row, at)]
         ledger.record_many(actor=system_actor(tenant_id), occurrences=facts, at=at)
         Appointment.objects.filter(tenant_id=tenant_id).bulk_update(rows, ["next_reminder_at"])
         return len(rows)
+
+
+def _due_of(row: Appointment, at: datetime) -> Iterator[ledger.Occurrence]:
+    """Yield an event for each reminder of a row that is due, and set when the next one is."""
+    if row.starts_at <= at:
+        row.plan_reminder(row.starts_at)
+    while row.next_reminder_at is not None and row.next_reminder_at <= at:
+        event = AppointmentReminderDue(status=str(row.status))
+        yield ledger.Occurrence(event=event, resource_id=row.pk, resource_version=row.version)
+        row.plan_reminder(row.next_reminder_at)
