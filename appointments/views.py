@@ -161,7 +161,7 @@ class AppointmentViewSet(ApiViewSet):
 
     def _replay(self, actor: Actor, replay: Replay) -> HttpResponse:
         """Answer again what is within the membership's reach still. Source: contract, access.md, check 12."""
-        key = self.kwargs.get("pk") or replay.headers["Location"].rpartition("/")[2]
+        key = UUID(str(self.kwargs.get("pk") or replay.headers["Location"].rpartition("/")[2]))
         (rows,) = run([queries.reached_call(actor.tenant_id, key, actor.subject.patient)])
         if not len(rows):
             raise NotFound("No such appointment.")

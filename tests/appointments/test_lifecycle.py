@@ -300,3 +300,25 @@ def test_a_key_of_a_cancelled_series_replays(free):
     again = free.act(first, "cancel", json={"scope": "following"}, headers=key)
     assert (again.status_code, again.content) == (200, one.content)
     assert [row["version"] for row in listed(free, first)] == [2, 2, 2]
+
+
+def test_a_stale_version_is_refused_and_nothing_is_deleted(free):
+    made = free.book(monday(10))
+    stale = free.act(made, "confirm", headers={"If-Match": '"7"'})
+    assert (stale.status_code, stale.json()["code"], stale.json()["current_version"]) == (409, "version_conflict", 1)
+    assert free.api.delete(f"{BASE}/{made['id']}").status_code == 405
+    assert free.act("0191b5ce-0000-7000-8000-000000000000", "confirm").status_code == 404
+    assert free.read(made["id"]) == made
+
+
+def test_an_action_takes_an_empty_body_and_no_other(free):
+    made = free.book(monday(10))
+    assert free.act(made, "confirm", json={}).status_code == 200
+    refused = free.act(made, "cancel", json={"why": "x"})
+    assert (refused.status_code, refused.json()["code"]) == (400, "unknown_field")
+
+
+def test_an_appointment_can_leave_its_location(free):
+    made = free.book(monday(10), location_id=practice.place(free.tenant, time_zone="Africa/Cairo"))
+    moved = patch(free, made, {"location_id": None}).json()["data"]
+    assert (moved["location_id"], moved["time_zone"]) == (None, "Europe/Berlin")

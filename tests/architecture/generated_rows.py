@@ -18,6 +18,8 @@ from django.db import connections, models
 from hypothesis import strategies as st
 
 from api.representations import Computed, Representation, Rows
+from appointments.models import Appointment
+from appointments.states import REMINDED, CancelReason, Status
 from core.clock import rfc3339
 from core.row_security import security_of
 from organizations.models import ApiKey, Membership, Tenant, User
@@ -154,6 +156,14 @@ def _api_key(draw: Draw, values: Values) -> None:
     values["overlap_ends_at"] = draw(INSTANTS) if values["status"] == "rotating" else values["overlap_ends_at"]
 
 
+def _appointment(draw: Draw, values: Values) -> None:
+    """An appointment lasts minutes to a day, is reminded of while it is due, and has a reason if it was cancelled."""
+    values["ends_at"] = values["starts_at"] + draw(st.timedeltas(timedelta(minutes=5), timedelta(days=1)))
+    values["status"] = status = draw(st.sampled_from(Status.values))
+    values["cancel_reason_code"] = draw(st.sampled_from(CancelReason.values)) if status == Status.CANCELLED else ""
+    values["next_reminder_at"] = values["next_reminder_at"] if status in REMINDED else None
+
+
 # References that may be null, of which a rule keeps one.
 EITHER: dict[type[models.Model], tuple[str, ...]] = {Membership: ("user_id", "service_account_id")}
 RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
@@ -163,6 +173,7 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     Event: _event,
     Membership: _membership,
     ApiKey: _api_key,
+    Appointment: _appointment,
 }
 
 
