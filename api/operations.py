@@ -38,7 +38,7 @@ class Operation:
     Body and answer: `body` is the serializer of the body, `body_limit` its greatest size in bytes, `example` one body.
     `answer` is a representation other than the viewset's `serializer_class`, or a plain serializer of what `run`
     returns as `Answer`. `listing` is a list other than the viewset's own. `secrets` are members that a replay answers
-    as null. `errors` are the refusals of the action.
+    as null. `many` marks an answer that is a whole list, without pages. `errors` are the refusals of the action.
 
     Work: `run` is the action. It is called with actor, target, data and instant; without `find` there is no target, and
     without `body` there are no data. `find` is called with the actor and the ids of the path, and returns the locked
@@ -65,6 +65,7 @@ class Operation:
     partial: bool = False
     upsert: bool = False
     answer: type[BaseSerializer[Any]] | None = None
+    many: bool = False
     listing: Listing | None = None
     shape: Shape | None = None
     status: int = 0

@@ -17,6 +17,7 @@ TAGS: list[dict[str, str]] = [
         "Categories": "The platform's product categories and the supplier's own categories, as one tree.",
         "Products": "A supplier's products, with packagings, prices and stock.",
         "Medications": "The platform's tables of medications with the tenant's own.",
+        "Appointments": "Appointments of patients with practitioners, working hours and absences, and free times.",
         "Webhooks": "Endpoints that events are sent to, the deliveries to them, their signing secrets, and replays.",
         "Events": "The log of events, for clients that poll instead of receiving webhooks.",
         "Event messages": "What the platform sends to webhook endpoints, one message for each type of event.",

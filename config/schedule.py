@@ -19,6 +19,7 @@ _EVERY_SECONDS: dict[str, float] = {
     "fhir_access.keep": 3600,
     "fhir_exports.carry_on": 5,
     "fhir_exports.sweep": 60,
+    "appointments.remind": 60,
 }
 
 SCHEDULE: dict[str, dict[str, Any]] = {

@@ -58,6 +58,7 @@ INSTALLED_APPS = [
     "organizations",
     "fhir_api",
     "suppliers",
+    "appointments",
     "prescriptions",
     "webhooks",
     "procurement",

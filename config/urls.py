@@ -12,6 +12,7 @@ urlpatterns = [
             path("", include("organizations.urls")),
             path("v1/", include("suppliers.urls")),
             path("v1/", include("prescriptions.urls")),
+            path("v1/", include("appointments.urls")),
             path("v1/", include("webhooks.urls")),
             path("fhir/R4", include("fhir_api.urls")),
             path("admin/", admin.site.urls),

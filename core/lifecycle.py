@@ -120,11 +120,11 @@ def refusing(refusal: type[PlatformError], condition: Condition, **extra: Callab
 
 
 def transition(
-    *, field: Any, source: str | Sequence[str], target: str, conditions: Sequence[Condition] = ()
+    *, field: Any, source: str | Sequence[str], target: str | None, conditions: Sequence[Condition] = ()
 ) -> Callable[[Method], Method]:
     """Declare a method as the transition from the named source states to the target, as django-fsm does.
 
-    The method does not save. Conditions are checked in their order; the first that fails decides the refusal. Wildcard
+    The method does not save. Target None is an action that keeps the state and is allowed in these only. Conditions are checked in their order; the first that fails decides the refusal. Wildcard
     sources are refused, because the trigger in the database lists every transition.
 
     :raises InvalidTransition: from the method, when the row's state or a condition without its own refusal forbids it.

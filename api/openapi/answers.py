@@ -96,8 +96,10 @@ def _one(answer: _Answer, declared: Operation, view: Any, components: Components
     if declared.public:
         return {"schema": answer.reference, "examples": {"answer": components.example(name, answer.example)}}
     supplier = view.family == "supplier"
-    envelope = _object(**_flag(supplier), data=answer.reference)
-    value = {"success": True, "data": answer.example} if supplier else {"data": answer.example}
+    data = {"type": "array", "items": answer.reference} if declared.many else answer.reference
+    envelope = _object(**_flag(supplier), data=data)
+    example = [answer.example] if declared.many else answer.example
+    value = {"success": True, "data": example} if supplier else {"data": example}
     return {
         "schema": components.schema(f"{name}Response", envelope),
         "examples": {"answer": components.example(f"{name}Response", value)},

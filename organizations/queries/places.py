@@ -19,15 +19,20 @@ class Place(NamedTuple):
     opening_hours: Any
 
 
-_PLACES = Statement.of(
+def places_sql(tenant: str, location_ids: str) -> str:
+    """Return the SELECT of places, for a statement of another app (`row=Place`); the arguments are SQL.
+
+    `tenant` is a parameter, and `location_ids` an array of uuids.
     """
-SELECT NULL::uuid AS location_id, time_zone, '[]'::jsonb AS opening_hours FROM organizations_tenant WHERE id = $1
+    return f"""
+SELECT NULL::uuid AS location_id, time_zone, '[]'::jsonb AS opening_hours FROM organizations_tenant WHERE id = {tenant}
 UNION ALL
-SELECT l.id, coalesce(NULLIF(l.time_zone, ''), (SELECT time_zone FROM organizations_tenant WHERE id = $1)), l.opening_hours
-  FROM organizations_location l WHERE l.tenant_id = $1 AND l.status = 'active' AND l.id = ANY($2::uuid[])
-""",
-    row=Place,
-)
+SELECT l.id, coalesce(NULLIF(l.time_zone, ''), (SELECT time_zone FROM organizations_tenant WHERE id = {tenant})), l.opening_hours
+  FROM organizations_location l WHERE l.tenant_id = {tenant} AND l.status = 'active' AND l.id = ANY({location_ids})
+"""
+
+
+_PLACES = Statement.of(places_sql("$1", "$2::uuid[]"), row=Place)
 
 
 def places_call(tenant_id: UUID, location_ids: Collection[UUID]) -> Call:

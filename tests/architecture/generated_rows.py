@@ -18,6 +18,8 @@ from django.db import connections, models
 from hypothesis import strategies as st
 
 from api.representations import Computed, Representation, Rows
+from appointments.models import Appointment
+from appointments.states import REMINDED, CancelReason, Status
 from core.clock import rfc3339
 from core.row_security import security_of
 from organizations.models import ApiKey, Membership, Tenant, User
@@ -160,6 +162,14 @@ def _medication(draw: Draw, values: Values) -> None:
     values["code"] = draw(st.uuids()).hex
 
 
+def _appointment(draw: Draw, values: Values) -> None:
+    """An appointment lasts minutes to a day, is reminded of while it is due, and has a reason if it was cancelled."""
+    values["ends_at"] = values["starts_at"] + draw(st.timedeltas(timedelta(minutes=5), timedelta(days=1)))
+    values["status"] = status = draw(st.sampled_from(Status.values))
+    values["cancel_reason_code"] = draw(st.sampled_from(CancelReason.values)) if status == Status.CANCELLED else ""
+    values["next_reminder_at"] = values["next_reminder_at"] if status in REMINDED else None
+
+
 # References that may be null, of which a rule keeps one.
 EITHER: dict[type[models.Model], tuple[str, ...]] = {Membership: ("user_id", "service_account_id")}
 RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
@@ -171,6 +181,7 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     ApiKey: _api_key,
     PlatformMedication: _medication,
     TenantMedication: _medication,
+    Appointment: _appointment,
 }
 
 
