@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from core.pipeline import Statement
 
+from .patient_states import PATIENT_STATES
+
 _MEDICATION = "ingredients, classes, display, form, strength, unit, schedule, version"
 _DOSE_KEY = (
     "d.ingredient = p.ingredient AND d.route = p.route AND d.per_kg = p.per_kg"
@@ -49,7 +51,7 @@ known AS (
 medication AS (
  SELECT a.asked, k.* FROM asked a JOIN known k ON k.system = a.system AND k.code = a.code),
 token AS MATERIALIZED (
- SELECT array_agg(DISTINCT name::text) AS names
+ SELECT array_agg(DISTINCT name::text) || '{{{",".join(sorted(PATIENT_STATES))}}}'::text[] AS names
  FROM medication CROSS JOIN LATERAL unnest(ingredients || classes) name),
 ingredient AS MATERIALIZED (
  SELECT array_agg(DISTINCT name::text) AS names FROM medication CROSS JOIN LATERAL unnest(ingredients) name),

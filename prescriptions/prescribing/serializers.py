@@ -267,7 +267,7 @@ class RouteIn(StrictSerializer):
         example: ClassVar = {"pharmacy_location_id": "0197b0c8-7b7e-7000-8000-000000000001"}
 
 
-class CancelIn(StrictSerializer):
+class PrescriptionCancelIn(StrictSerializer):
     """Why a prescription is cancelled."""
 
     reason_code = serializers.ChoiceField(

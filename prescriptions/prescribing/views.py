@@ -40,7 +40,7 @@ from .drafts import create_prescription, replace_prescription
 from .filters import PrescriptionFilters, ReceivedFilters
 from .representations import PrescriptionOut, PrescriptionRowOut, ReceivedPrescriptionOut, ReceivedPrescriptionRowOut
 from .routing import route_prescription
-from .serializers import CancelIn, PrescriptionIn, RouteIn, SignIn, ValidateIn
+from .serializers import PrescriptionCancelIn, PrescriptionIn, RouteIn, SignIn, ValidateIn
 from .signing import ClinicalValidationFailed, may_sign, sign_prescription
 
 _REFERS = (PatientNotFound, TemplateNotFound, EncounterNotFound, LocationNotFound)
@@ -123,7 +123,7 @@ class PrescriptionViewSet(PrescriptionsViewSet):
         ),
         "cancel": Operation(
             "Cancel a prescription, or what is left of it",
-            body=CancelIn,
+            body=PrescriptionCancelIn,
             find=Owned(may_cancel),
             run=cancel_prescription,
             errors=(CancelNotPermitted, VersionConflict, InvalidTransition),

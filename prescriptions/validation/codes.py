@@ -50,10 +50,3 @@ LIVER_DISEASE: Final = _snomed(
 )
 # Source: ICD-10: K70-K77 diseases of liver, B18 chronic viral hepatitis.
 LIVER_DISEASE_ICD10: Final = ("K70", "K71", "K72", "K73", "K74", "K75", "K76", "K77", "B18")
-
-# Words that stand for a state of the patient where the table of interactions names an ingredient or class.
-PREGNANCY: Final = "pregnancy"
-LACTATION: Final = "lactation"
-RENAL_IMPAIRMENT: Final = "renal impairment"
-HEPATIC_IMPAIRMENT: Final = "hepatic impairment"
-PATIENT_STATES: Final = frozenset({PREGNANCY, LACTATION, RENAL_IMPAIRMENT, HEPATIC_IMPAIRMENT})

@@ -7,6 +7,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Any, Final
 
+from prescriptions.medications import patient_states
 from prescriptions.validation import codes
 from prescriptions.validation.codes import Code
 from prescriptions.validation.inputs import Inputs, Json
@@ -53,22 +54,22 @@ def patient_of(inputs: Inputs) -> Patient:
         age=_age((resource or {}).get("birthDate", ""), inputs.today),
         weight=_weight(observations),
         states={
-            codes.PREGNANCY: _answered(
+            patient_states.PREGNANCY: _answered(
                 present,
                 fhir.newest(observations, codes.PREGNANCY_STATUS),
                 codes.PREGNANT,
                 codes.NOT_PREGNANT,
                 is_possible=can_bear,
             ),
-            codes.LACTATION: _answered(
+            patient_states.LACTATION: _answered(
                 present,
                 fhir.newest(observations, codes.BREASTFEEDING_STATUS),
                 codes.BREASTFEEDING,
                 codes.NOT_BREASTFEEDING,
                 is_possible=can_bear,
             ),
-            codes.RENAL_IMPAIRMENT: _renal(observations),
-            codes.HEPATIC_IMPAIRMENT: _hepatic(present, has_conditions=bool(record.conditions)),
+            patient_states.RENAL_IMPAIRMENT: _renal(observations),
+            patient_states.HEPATIC_IMPAIRMENT: _hepatic(present, has_conditions=bool(record.conditions)),
         },
     )
 

@@ -5,8 +5,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar, Final
 
+from prescriptions.medications import patient_states
 from prescriptions.medications.knowledge import Dose
-from prescriptions.validation import codes
 from prescriptions.validation.facts import Facts
 from prescriptions.validation.issues import Finding, Severity
 
@@ -146,7 +146,7 @@ class Pregnancy(_StateRule):
     """The patient is pregnant, and the tables warn of the medication."""
 
     code = "pregnancy"
-    state = codes.PREGNANCY
+    state = patient_states.PREGNANCY
     called = "pregnancy"
     default = Severity.HIGH
 
@@ -156,7 +156,7 @@ class Lactation(_StateRule):
     """The patient is breastfeeding, and the tables warn of the medication."""
 
     code = "lactation"
-    state = codes.LACTATION
+    state = patient_states.LACTATION
     called = "lactation"
     default = Severity.HIGH
 
@@ -166,7 +166,7 @@ class Renal(_StateRule):
     """The filtration rate of the kidneys is decreased, and the tables warn of the medication."""
 
     code = "renal"
-    state = codes.RENAL_IMPAIRMENT
+    state = patient_states.RENAL_IMPAIRMENT
     called = "renal impairment"
     default = Severity.MODERATE
 
@@ -176,7 +176,7 @@ class Hepatic(_StateRule):
     """A disease of the liver is recorded, and the tables warn of the medication."""
 
     code = "hepatic"
-    state = codes.HEPATIC_IMPAIRMENT
+    state = patient_states.HEPATIC_IMPAIRMENT
     called = "hepatic impairment"
     default = Severity.MODERATE
 
