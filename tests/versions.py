@@ -28,7 +28,7 @@ END $$
 """
 
 # Where a request makes two transitions, so that the database sees both; the second one raises the version.
-_STEPS = ("prescriptions/prescribing/steps.py", "status of prescriptions_prescription")
+_STEPS = ("prescriptions/lifecycle/steps.py", "status of prescriptions_prescription")
 
 offences: list[str] = []
 

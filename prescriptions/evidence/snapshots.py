@@ -18,7 +18,7 @@ from core.actor import Actor
 from core.canonical import canonical_json, sha256_hex
 from core.clock import rfc3339
 from core.ids import uuid7
-from core.pipeline import Call
+from core.pipeline import Call, run
 from organizations import public as organizations
 from organizations.public import KeyPurpose
 from prescriptions.lifecycle.amounts import decimal_text
@@ -190,7 +190,8 @@ def sign_snapshot(
         "external_signature_digest": sha256_hex(external.encode()) if external else None,
     }
     text = canonical_json(plain({"schema": SCHEMA, "content": content, "seal": sealed}))
-    jws = organizations.sign(KeyPurpose.SNAPSHOT, text, TYP)
+    (active,) = run([organizations.signing_key_call(KeyPurpose.SNAPSHOT)])
+    jws = organizations.sign(KeyPurpose.SNAPSHOT, text, TYP, kid=organizations.signing_key_of(active))
     signed = Signed(uuid7(), text.decode(), sha256_hex(text), jws, kid_of(jws))
     return signed, rows.insert_values(
         Snapshot,
