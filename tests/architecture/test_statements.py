@@ -164,7 +164,18 @@ def _accepted(listing: Listing, name: str) -> list[str]:
     field = listing.filters.base_filters[name]
     choices = [str(value) for value, _ in field.extra.get("choices", ())]
     words = ["gloves", "nitrile+gloves+m", "supplier", "product.created", "evt_" + "0" * 32]
-    states = ["draft", "archived", "active", "available", "created", "pending", "delivered", "failed", "queued"]
+    states = [
+        "draft",
+        "archived",
+        "active",
+        "available",
+        "created",
+        "pending",
+        "delivered",
+        "failed",
+        "queued",
+        "booked",
+    ]
     guesses = [*choices, *words, *states, str(uuid4()), "true", "2026-01-02T03:04:05Z", "1", "a@example.org", "200"]
     found = []
     for guess in guesses:
