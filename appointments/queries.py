@@ -63,16 +63,22 @@ _BUSY = Statement.of(
     f" AND status IN ({_HOLDING})",
     row=Busy,
 )
-_OVERLAPPING: Final = f"""
+
+
+def _overlapping(column: str) -> str:
+    """Return the SQL for what takes a practitioner or a patient ($2) in one of many spans, but for some appointments."""
+    return f"""
 SELECT a.id, a.practitioner_id, a.starts_at, a.ends_at
   FROM unnest($3::timestamptz[], $4::timestamptz[]) AS wanted (starts_at, ends_at)
-  JOIN appointments_appointment a ON a.tenant_id = $1 AND a.{{column}} = $2
+  JOIN appointments_appointment a ON a.tenant_id = $1 AND a.{column} = $2
    AND a.starts_at > wanted.starts_at - interval '{int(LONGEST.total_seconds())} seconds'
    AND a.starts_at < wanted.ends_at AND a.ends_at > wanted.starts_at
- WHERE a.status IN ({{statuses}}) AND a.id <> ALL($5::uuid[]) ORDER BY a.starts_at, a.id
+ WHERE a.status IN ({_HOLDING}) AND a.id <> ALL($5::uuid[]) ORDER BY a.starts_at, a.id
 """
-_TAKEN = Statement.of(_OVERLAPPING.format(column="practitioner_id", statuses=_HOLDING), row=Busy)
-_OF_PATIENT = Statement.of(_OVERLAPPING.format(column="patient_id", statuses=_HOLDING), row=Busy)
+
+
+_TAKEN = Statement.of(_overlapping("practitioner_id"), row=Busy)
+_OF_PATIENT = Statement.of(_overlapping("patient_id"), row=Busy)
 _LOCK = Statement.of("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))")
 _REACHED = Statement.of(
     "SELECT 1 FROM appointments_appointment t WHERE t.tenant_id = $1 AND t.id = $2"

@@ -144,11 +144,11 @@ class InvalidFields(Malformed):
 
 
 class VersionConflict(Conflict):
-    """The row has changed since the caller read it; `current_version` is its version now."""
+    """The row has changed since the caller read it; `current_version` is its version now, null where there is none."""
 
     code = "version_conflict"
     title = "The resource was changed since it was read."
-    extensions = {"current_version": 7}
+    extensions = {"current_version": (7, None)}
 
 
 class InvalidTransition(Conflict):

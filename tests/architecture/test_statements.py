@@ -165,7 +165,19 @@ def _accepted(listing: Listing, name: str) -> list[str]:
     choices = [str(value) for value, _ in field.extra.get("choices", ())]
     words = ["gloves", "nitrile+gloves+m", "supplier", "product.created", "evt_" + "0" * 32]
     states = ["draft", "archived", "IV", "active", "available", "created", "pending", "delivered", "failed", "queued"]
-    guesses = [*choices, *words, *states, str(uuid4()), "true", "2026-01-02T03:04:05Z", "1", "a@example.org", "200"]
+    more = ["booked", "signed", "none", "open", "tenant"]
+    guesses = [
+        *choices,
+        *words,
+        *states,
+        *more,
+        str(uuid4()),
+        "true",
+        "2026-01-02T03:04:05Z",
+        "1",
+        "a@example.org",
+        "200",
+    ]
     found = []
     for guess in guesses:
         try:

@@ -49,6 +49,7 @@ def test_create_answers_the_whole_place():
         "opening_hours": [{"days": ["mon"], "opens": "08:00", "closes": "18:00"}, {"days": ["sun"], "all_day": True}],
         "contact": {"phone": "+47 55"},
         "identifiers": [{"system": "urn:gln", "value": "7080000000012"}],
+        "time_zone": "Europe/Oslo",
     }
     answer = as_member(tenant).post(PATH, json=body)
     assert answer.status_code == 201
@@ -82,6 +83,7 @@ def test_create_answers_the_whole_place():
         ({"name": "A", "type": "ward", "organization_id": str(uuid7())}, "organization_id", "does_not_exist"),
         ({"name": "A", "type": "ward", "geo": {"latitude": 91, "longitude": 0}}, "geo.latitude", "max_value"),
         ({"name": "A", "type": "ward", "opening_hours": [{"days": ["mon"]}]}, "opening_hours.0", "invalid"),
+        ({"name": "A", "type": "ward", "time_zone": "Mars/Base"}, "time_zone", "unknown_time_zone"),
         ({"name": "A", "type": "ward", "is_dispensing": True}, "is_dispensing", "unknown_field"),
         ({"name": "A", "type": "ward", "address": {"zip": "1"}}, "address.zip", "unknown_field"),
     ],
@@ -342,3 +344,11 @@ def test_list_takes_one_round_trip_of_two_statements(monkeypatch):
         rounds.clear()
         api.get(PATH)
         assert rounds == [2]
+
+
+def test_a_location_without_a_zone_has_the_tenants():
+    api = as_member(provision())
+    made = api.post(PATH, json={"name": "A", "type": "ward", "time_zone": "Africa/Cairo"}).json()["data"]
+    assert made["time_zone"] == "Africa/Cairo"
+    changed = api.patch(f"{PATH}/{made['id']}", json={"time_zone": None}).json()["data"]
+    assert (changed["time_zone"], changed["version"]) == (None, 2)
