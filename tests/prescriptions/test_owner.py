@@ -91,7 +91,11 @@ def test_record_refuses_to_write_what_prescriptions_keep(ward, method):
     drafted = ward.draft()
     path = f"/MedicationRequest/{drafted['items'][0]['id']}"
     shown = ward.fhir.get(path).json()
-    body = {"put": [{**shown, "status": "active"}], "patch": [[{"op": "replace", "path": "/status", "value": "active"}]], "delete": []}[method]
+    body = {
+        "put": [{**shown, "status": "active"}],
+        "patch": [[{"op": "replace", "path": "/status", "value": "active"}]],
+        "delete": [],
+    }[method]
     answer = getattr(ward.fhir, method)(path, *body)
     assert answer.status_code == 409
     assert answer.json()["issue"][0]["details"]["coding"][0]["code"] == "projected_resource"
