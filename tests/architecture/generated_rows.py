@@ -25,6 +25,7 @@ from core.clock import rfc3339
 from core.row_security import security_of
 from organizations.models import ApiKey, Membership, Tenant, User
 from prescriptions.dispensing.models import Dispensation, DispensationLine
+from prescriptions.lifecycle.copies import ReceivedPrescription
 from prescriptions.lifecycle.models import Prescription, PrescriptionItem, Route
 from prescriptions.medications.models import PlatformMedication, TenantMedication
 from suppliers.catalog.models import Product
@@ -193,6 +194,11 @@ def _route(draw: Draw, values: Values) -> None:
     values["state"] = draw(st.sampled_from(["superseded", "returned", "rejected"]))
 
 
+def _received_prescription(draw: Draw, values: Values) -> None:
+    """A copy is shown while its route is live."""
+    values["route_state"] = draw(st.sampled_from(["sent", "acknowledged"]))
+
+
 def _dispensation(draw: Draw, values: Values) -> None:
     """A reversed dispensation says when."""
     values["status"] = draw(st.sampled_from(["completed", "reversed"]))
@@ -221,6 +227,7 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     Prescription: _prescription,
     PrescriptionItem: _prescription_item,
     Route: _route,
+    ReceivedPrescription: _received_prescription,
     Dispensation: _dispensation,
     DispensationLine: _dispensation_line,
 }
