@@ -26,9 +26,9 @@ from core.db import BOUND_TENANT
 from core.row_security import security_of
 from prescriptions.medications.models import PlatformMedication
 from prescriptions.medications.representations import MedicationOut
+from prescriptions.prescribing.representations import SnapshotRefOut
 from suppliers.catalog.models import Category
 from suppliers.catalog.representations import CategoryOut
-from prescriptions.prescribing.representations import SnapshotRefOut
 from suppliers.pricing.representations import ListPriceOut
 from suppliers.storefront.representations import ProductOut
 from tests import factories
