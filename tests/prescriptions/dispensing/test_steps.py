@@ -51,7 +51,7 @@ def test_dispense_without_lines_gives_all(ward):
     given = done(answer, 201)
     assert answer.headers["Location"] == f"{BASE}/{one['id']}/dispensations/{given['id']}"
     assert [(found["quantity"], found["unit"], found["fill_number"]) for found in given["lines"]] == [
-        ("21", "capsule", 1)
+        ("21", "tablet", 1)
     ]
     assert (given["status"], given["is_partial"], given["fill_number"]) == ("completed", False, 1)
     assert done(ward.pharmacist.get(answer.headers["Location"])) == given
