@@ -96,14 +96,14 @@ def _record(
 
 def _dispensation(change: Change, data: Body, *, is_partial: bool, fill_number: int) -> Dispensation:
     target, row, at, actor = change.target, change.row, change.at, change.target.actor
-    receiver, witness = data["receiver"], data["witness"]
-    own = row.dispenser_tenant_id == target.owner_id
+    receiver, witness, route = data["receiver"], data["witness"], route_of(target)
+    own = route.dispenser_tenant_id == target.owner_id
     return Dispensation(
         tenant_id=row.tenant_id,
         prescription_id=row.id,
         fill_number=fill_number,
-        pharmacy_location_id=row.pharmacy_location_id,
-        dispenser_tenant_id=row.dispenser_tenant_id,
+        pharmacy_location_id=route.pharmacy_location_id,
+        dispenser_tenant_id=route.dispenser_tenant_id,
         dispensed_by=actor.subject_id,
         practitioner_id=actor.practitioner_id if own else "",
         handed_over_at=data["handed_over_at"],

@@ -15,7 +15,7 @@ from api.writing import Answer, Command
 from core.actor import Actor
 from core.clock import rfc3339
 from core.db import bind_call
-from core.errors import InvalidTransition, VersionConflict
+from core.errors import InvalidTransition, NotFound, VersionConflict
 from core.pipeline import run
 from organizations.public import PharmacyNotFound
 from prescriptions.dispensing.claims import claim_prescription, issue_token
@@ -85,7 +85,7 @@ class DispensingViewSet(PrescriptionsViewSet):
             status=200,
             body=ClaimIn,
             run=claim_prescription,
-            errors=(WrongPharmacy, PharmacyNotFound),
+            errors=(WrongPharmacy, PharmacyNotFound, NotFound),
         ),
         "acknowledge": Operation(
             "Confirm the receipt of a prescription, or that its cancellation was seen",
