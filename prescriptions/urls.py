@@ -2,12 +2,16 @@
 
 from api.routing import Router
 
+from .evidence.views import AuditOfOneViewSet, AuditViewSet, EvidenceViewSet
 from .medications.views import MedicationOfSystemViewSet, MedicationViewSet
 from .prescribing.views import PrescriptionViewSet
 
 router = Router()
 router.register("medications", MedicationViewSet, basename="medication")
 router.register("medications/<str:system>", MedicationOfSystemViewSet, basename="medication-of-system")
+router.register("prescriptions/audit", AuditViewSet, basename="prescription-audit")
+router.register("prescriptions/<uuid:prescription_id>/audit", AuditOfOneViewSet, basename="audit-of-prescription")
+router.register("prescriptions", EvidenceViewSet, basename="prescription-evidence")
 router.register("prescriptions", PrescriptionViewSet, basename="prescription")
 
 urlpatterns = router.urls
