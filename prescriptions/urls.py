@@ -4,6 +4,7 @@ from api.routing import Router
 
 from .dispensing.views.dispensations import DispensationViewSet
 from .dispensing.views.prescriptions import DispensingViewSet
+from .evidence.views import AuditOfOneViewSet, AuditViewSet, EvidenceViewSet
 from .medications.views import MedicationOfSystemViewSet, MedicationViewSet
 from .prescribing.views import PrescriptionViewSet
 
@@ -12,6 +13,9 @@ router.register("medications", MedicationViewSet, basename="medication")
 router.register("medications/<str:system>", MedicationOfSystemViewSet, basename="medication-of-system")
 router.register("prescriptions", DispensingViewSet, basename="dispensing")
 router.register("prescriptions/<uuid:pk>/dispensations", DispensationViewSet, basename="dispensation")
+router.register("prescriptions/audit", AuditViewSet, basename="prescription-audit")
+router.register("prescriptions/<uuid:prescription_id>/audit", AuditOfOneViewSet, basename="audit-of-prescription")
+router.register("prescriptions", EvidenceViewSet, basename="prescription-evidence")
 router.register("prescriptions", PrescriptionViewSet, basename="prescription")
 
 urlpatterns = router.urls

@@ -207,15 +207,17 @@ def _locked(actor: Actor, owner_id: UUID, prescription_id: UUID) -> LockedPrescr
         Call(_ZONE, keys),
         Call(_JWS, keys),
         organizations.policies_call(owner_id),
+        organizations.tenant_key_call(owner_id),
         *([organizations.display_name_call(actor.subject_id)] if is_owner else []),
     ]
-    _, found, items, routes, parties, owner, zone, jws, policies, *name = run(calls)
+    _, found, items, routes, parties, owner, zone, jws, policies, key, *name = run(calls)
     status, tenant_zone, settings_version = ((value or b"").decode() for value in owner.row())
     if not is_owner and status == _CLOSED:
         raise OwnerClosed
     row = row_of(Prescription, found)
     if row is None:
         raise NotFound("No such prescription.")
+    organizations.keep_tenant_key(owner_id, key)
     display = organizations.display_name_of(name[0]) if name else ""
     own_zone = (zone.value() or b"").decode() if len(zone) else ""
     return LockedPrescription(
