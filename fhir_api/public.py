@@ -2,6 +2,7 @@
 
 from .access.records import Access, record_read
 from .owners import Owner, own
+from .past_versions import PastVersion, past_versions
 from .projections.actions import project
 from .queries import Lookup, Shown, lookup, of_patient, patient_lookup, read
 
@@ -9,10 +10,12 @@ __all__ = [
     "Access",
     "Lookup",
     "Owner",
+    "PastVersion",
     "Shown",
     "lookup",
     "of_patient",
     "own",
+    "past_versions",
     "patient_lookup",
     "project",
     "read",
