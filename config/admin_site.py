@@ -51,6 +51,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.WEBHOOKS, "replay", "Replays", "webhooks_replay"),
             (Area.RECORDS, "clinical_notes", "Clinical record", "fhir_api_resource"),
             (Area.RECORDS, "dictionary", "Value sets", "fhir_api_valueset"),
+            (Area.RECORDS, "prescriptions", "Prescriptions", "prescriptions_prescription"),
             (Area.RECORDS, "event", "Appointments", "appointments_appointment"),
             (Area.RECORDS, "schedule", "Schedules", "appointments_schedule"),
             (Area.JOBS, "download", "Exports of the record", "fhir_api_exportjob"),
