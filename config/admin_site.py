@@ -11,7 +11,7 @@ from organizations.staff import figures
 from organizations.staff.roles import Area, sees
 from webhooks.public import latest_attempts
 
-# The title of each group and its pages: area, icon, title, model.
+# The title of each group and its pages: area, icon, title, model; behind a colon a page of it that is not its list.
 _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
     (
         "Tenants and people",
@@ -52,6 +52,8 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.RECORDS, "clinical_notes", "Clinical record", "fhir_api_resource"),
             (Area.RECORDS, "dictionary", "Value sets", "fhir_api_valueset"),
             (Area.RECORDS, "prescriptions", "Prescriptions", "prescriptions_prescription"),
+            (Area.RECORDS, "hourglass_bottom", "Stuck prescriptions", "prescriptions_prescription:stuck"),
+            (Area.RECORDS, "event_repeat", "Recurring treatments", "prescriptions_recurringtreatment"),
             (Area.RECORDS, "event", "Appointments", "appointments_appointment"),
             (Area.RECORDS, "schedule", "Schedules", "appointments_schedule"),
             (Area.JOBS, "download", "Exports of the record", "fhir_api_exportjob"),
@@ -80,13 +82,18 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     groups: list[dict[str, Any]] = [{"title": "", "separator": False, "items": top}]
     for title, pages in _GROUPS:
         items = [
-            {"title": name, "icon": icon, "link": reverse(f"admin:{model}_changelist")}
+            {"title": name, "icon": icon, "link": reverse(_page(model))}
             for area, icon, name, model in pages
             if sees(request.user, area)
         ]
         if items:
             groups.append({"title": title, "separator": True, "collapsible": False, "items": items})
     return groups
+
+
+def _page(model: str) -> str:
+    name, _, view = model.partition(":")
+    return f"admin:{name}_{view or 'changelist'}"
 
 
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:

@@ -3,24 +3,27 @@
 from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.urls import URLPattern, path
 from django.utils.safestring import SafeString
 from unfold.paginator import InfinitePaginator
 
 from core.clock import now
 from core.db import tenant_context
 from organizations.staff.columns import column
-from organizations.staff.exports import MOST_ROWS
 from organizations.staff.roles import Area, sees
-from organizations.staff.tenant_admin import TenantAdmin
+from organizations.staff.tenant_admin import link_action
 from prescriptions.lifecycle.models import Prescription, PrescriptionItem
 from prescriptions.states import Status
 
+from . import stuck_page
 from .buttons import PRESCRIPTION_BUTTONS
 from .filters import ExpiredFilter, PlaceFilter, StuckPrescriptions, places_of_tenant
-from .looks import note_look
+from .looked_at import LookedAtAdmin
+from .looks import PRESCRIPTION, note_look
 from .timelines import in_order, story_of
 from .told import audiences_of, told_steps
 
@@ -35,12 +38,14 @@ COLOURS = {
 _WHO = ("patient_id", "prescriber_id", "place", "encounter_id", "created_by")
 _COURSE = ("created_at", "signed_at", "expires_at", "is_expired", "dispensed_at", "cancelled_at", "cancel_reason_code")
 
+_MORE = (("stuck", "Stuck work", "hourglass_bottom"),)
+
 
 @admin.register(Prescription)
-class PrescriptionAdmin(TenantAdmin):
+class PrescriptionAdmin(LookedAtAdmin):
     """The acting tenant's prescriptions. A list shows numbers, states and ids; a page tells one from its draft on."""
 
-    area = Area.RECORDS
+    kind = PRESCRIPTION
     buttons = PRESCRIPTION_BUTTONS
     change_form_outer_after_template = "prescriptions/timeline.html"
     list_display = ("number", "state_label", "dispense_status", "route_state", "is_expired", "patient_id", "created_at")
@@ -89,31 +94,36 @@ class PrescriptionAdmin(TenantAdmin):
         items = items.annotate(most=F("quantity_value") * F("fills_allowed")).order_by("line", "id")
         return render_to_string("prescriptions/items.html", {"items": items})
 
-    # -- looking leaves a record ---------------------------------------------------------------------------------------
+    # -- pages ---------------------------------------------------------------------------------------------------------
+
+    def further_urls(self) -> list[URLPattern]:
+        """The page of stuck work."""
+        view = self.admin_site.admin_view
+        return [path("stuck/", view(self.stuck_view), name="prescriptions_prescription_stuck")]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """The list; whose prescriptions are on the page is recorded."""
+        """The list, with links to what is made of all of it."""
         response = super().changelist_view(request, extra_context)
         listed = getattr(response, "context_data", None) or {}
         if "cl" in listed:
-            shown = [row.patient_id for row in listed["cl"].result_list]
-            note_look(request, shown, count=len(shown), parameters=sorted(request.GET))
+            more = [link_action(title, self._link(name), icon=icon) for name, title, icon in _MORE]
+            listed["actions_list"] = [*listed.get("actions_list", ()), *more]
         return response
 
-    def export_view(self, request: HttpRequest) -> HttpResponse:
-        """The list as CSV, recorded alike."""
-        response = super().export_view(request)
-        rows = self.get_changelist_instance(request).get_queryset(request)[:MOST_ROWS]
-        shown = [row.patient_id for row in rows]
-        note_look(request, shown, count=len(shown), parameters=sorted({*request.GET, "export"}))
-        return response
+    def stuck_view(self, request: HttpRequest) -> HttpResponse:
+        """What waits for somebody."""
+        return stuck_page.show(request, self._context(request))
+
+    def _context(self, request: HttpRequest) -> dict[str, Any]:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return {**self.admin_site.each_context(request), "opts": self.opts, "back": self._link("changelist")}
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         """The page of one, with its timeline."""
         row: Prescription = kwargs["obj"]
-        note_look(request, [row.patient_id], key=str(row.pk))
         story = story_of(row)
         steps = [*story.steps, *self._told(request, row)]
         context |= {"steps": in_order(steps), "is_cut": story.is_cut, "prescription": row}

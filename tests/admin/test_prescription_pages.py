@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -16,7 +17,7 @@ from fhir_api.access.models import AccessRecord
 from fhir_api.models import Resource, ResourceVersion
 from ledger.models import Event as Fact
 from organizations.staff.roles import Permission, does
-from prescriptions.models import Prescription
+from prescriptions.models import Dispensation, Prescription, RecurringTreatment, Route
 from tests import factories
 from tests.admin.people import REASON, act_in, signed_in, staff
 from tests.prescriptions.ward import RXNORM, done, item, refused, ward
@@ -196,7 +197,7 @@ def test_export_is_recorded(seen):
     assert looks(clinic)[before:][-1].parameters == ["export"]
 
 
-PATHS = ("prescription/", "prescription/{id}/change/")
+PATHS = ("prescription/", "prescription/{id}/change/", "prescription/stuck/", "recurringtreatment/")
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -279,3 +280,97 @@ def test_projecting_needs_the_permission_and_a_reason(seen, role):
     chief = staff()
     assert press(chief, seen.ward.clinic.tenant, path, reason="no").status_code == 200
     assert facts(chief) == []
+
+
+# -- stuck work --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def stuck():
+    """A clinic whose work is stuck in each way; times are set back as the owner of the database."""
+    both = ward()
+    waiting, partial, fresh = (both.routed() for _ in range(3))
+    both.clinic.policies(prescription_validity_days=1)
+    expiring = both.routed()
+    aged(Route, {"prescription_id": waiting["id"]}, routed_at=now() - timedelta(hours=25))
+    aged(Prescription, {"id": partial["id"]}, dispense_status="partial")
+    clinic = both.clinic.tenant
+    for one, name in ((partial, "old"), (fresh, "new")):
+        when = now() - timedelta(days=15 if name == "old" else 1)
+        dispensation(both, one, when)
+    aged(Prescription, {"id": fresh["id"]}, dispense_status="partial")
+    paused = treatment(both)
+    with tenant_context(clinic.id):
+        paused.pause("template_gone")
+        paused.save_version("status", "pause_reason", at=now())
+    late = treatment(both, drafts_from=now() - timedelta(hours=2))
+    treatment(both, drafts_from=now() + timedelta(hours=2))
+    browser = signed_in()
+    act_in(browser, clinic)
+    found = {"unacknowledged": waiting, "partial": partial, "expiring": expiring}
+    return SimpleNamespace(ward=both, browser=browser, found=found, fresh=fresh, paused=paused, late=late)
+
+
+def aged(model, which, **values):
+    """Set what only time or the other party could set."""
+    assert model.objects.using("owner").filter(**which).update(**values) == 1
+
+
+def dispensation(both, one, at):
+    actor = factories.actor_of(both.clinic.tenant)
+    with tenant_context(both.clinic.tenant.id):
+        Dispensation.objects.create(
+            tenant=both.clinic.tenant, prescription_id=one["id"], fill_number=1, is_partial=True, handed_over_at=at,
+            pharmacy_location_id=both.pharmacy_id, dispenser_tenant_id=both.pharmacy.tenant.id, created_at=at,
+            dispensed_by=actor.subject_id,
+        )  # fmt: skip
+
+
+def treatment(both, **values):
+    with tenant_context(both.clinic.tenant.id):
+        return RecurringTreatment.objects.create(
+            tenant=both.clinic.tenant, patient_id=both.patient_id, prescriber_id=both.practitioner_id, every=1, unit="month",
+            items=[item()], start_date=now().date(), created_by=factories.actor_of(both.clinic.tenant).subject_id, **values,
+        )  # fmt: skip
+
+
+def test_stuck_work_is_counted_with_links(stuck):
+    before = len(looks(stuck.ward.clinic.tenant))
+    text = page(stuck.browser, "prescription/stuck/")
+
+    for name, one in stuck.found.items():
+        card = re.search(rf'<section id="stuck-{name}".*?</section>', text, re.DOTALL)[0]
+        assert re.search(r'line-height: 1.2">(\d+)</a>', card)[1] == "1"
+        assert one["number"] in card
+        listed = page(stuck.browser, f"prescription/?stuck={name}")
+        numbers = {other["number"] for other in [*stuck.found.values(), stuck.fresh] if other["number"] in listed}
+        assert numbers == {one["number"]}
+    for name, one in (("paused", stuck.paused), ("undrawn", stuck.late)):
+        card = re.search(rf'<section id="stuck-{name}".*?</section>', text, re.DOTALL)[0]
+        assert re.search(r'line-height: 1.2">(\d+)</a>', card)[1] == "1"
+        assert str(one.pk) in card
+        listed = page(stuck.browser, f"recurringtreatment/?stuck={name}")
+        assert [str(other.pk) in listed for other in (stuck.paused, stuck.late)] == [
+            one is stuck.paused,
+            one is stuck.late,
+        ]
+    assert "template_gone" in text
+    look = looks(stuck.ward.clinic.tenant)[before]
+    assert (look.parameters, look.patients, look.count) == (["stuck"], [stuck.ward.patient_id], 5)
+    assert not any(secret in text for secret in SECRETS)
+
+
+def test_expiring_follows_the_policy(stuck):
+    stuck.ward.clinic.policies(prescription_expiring_days=0)
+    assert stuck.found["expiring"]["number"] not in page(stuck.browser, "prescription/?stuck=expiring")
+    stuck.ward.clinic.policies(prescription_expiring_days=2)
+    assert stuck.found["expiring"]["number"] in page(stuck.browser, "prescription/?stuck=expiring")
+
+
+def test_page_of_a_recurring_treatment_is_recorded(stuck):
+    before = len(looks(stuck.ward.clinic.tenant))
+    text = page(stuck.browser, f"recurringtreatment/{stuck.paused.pk}/change/")
+    assert "amoxicillin 250 MG" in text
+    assert "template_gone" in text
+    (look,) = looks(stuck.ward.clinic.tenant)[before:]
+    assert (look.resource_type, look.resource_id) == ("RecurringTreatment", str(stuck.paused.pk))
