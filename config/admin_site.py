@@ -53,6 +53,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.RECORDS, "dictionary", "Value sets", "fhir_api_valueset"),
             (Area.RECORDS, "prescriptions", "Prescriptions", "prescriptions_prescription"),
             (Area.RECORDS, "hourglass_bottom", "Stuck prescriptions", "prescriptions_prescription:stuck"),
+            (Area.RECORDS, "bar_chart", "Figures of prescriptions", "prescriptions_prescription:figures"),
             (Area.RECORDS, "event_repeat", "Recurring treatments", "prescriptions_recurringtreatment"),
             (Area.RECORDS, "event", "Appointments", "appointments_appointment"),
             (Area.RECORDS, "schedule", "Schedules", "appointments_schedule"),

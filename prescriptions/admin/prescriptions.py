@@ -19,7 +19,7 @@ from organizations.staff.tenant_admin import link_action
 from prescriptions.lifecycle.models import Prescription, PrescriptionItem
 from prescriptions.states import Status
 
-from . import stuck_page
+from . import charts, stuck_page
 from .buttons import PRESCRIPTION_BUTTONS
 from .filters import ExpiredFilter, PlaceFilter, StuckPrescriptions, places_of_tenant
 from .looked_at import LookedAtAdmin
@@ -38,7 +38,7 @@ COLOURS = {
 _WHO = ("patient_id", "prescriber_id", "place", "encounter_id", "created_by")
 _COURSE = ("created_at", "signed_at", "expires_at", "is_expired", "dispensed_at", "cancelled_at", "cancel_reason_code")
 
-_MORE = (("stuck", "Stuck work", "hourglass_bottom"),)
+_MORE = (("stuck", "Stuck work", "hourglass_bottom"), ("figures", "Figures", "bar_chart"))
 
 
 @admin.register(Prescription)
@@ -97,9 +97,12 @@ class PrescriptionAdmin(LookedAtAdmin):
     # -- pages ---------------------------------------------------------------------------------------------------------
 
     def further_urls(self) -> list[URLPattern]:
-        """The page of stuck work."""
+        """The pages of stuck work and of figures."""
         view = self.admin_site.admin_view
-        return [path("stuck/", view(self.stuck_view), name="prescriptions_prescription_stuck")]
+        return [
+            path("stuck/", view(self.stuck_view), name="prescriptions_prescription_stuck"),
+            path("figures/", view(self.figures_view), name="prescriptions_prescription_figures"),
+        ]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """The list, with links to what is made of all of it."""
@@ -113,6 +116,10 @@ class PrescriptionAdmin(LookedAtAdmin):
     def stuck_view(self, request: HttpRequest) -> HttpResponse:
         """What waits for somebody."""
         return stuck_page.show(request, self._context(request))
+
+    def figures_view(self, request: HttpRequest) -> HttpResponse:
+        """The figures of the last 90 days as charts."""
+        return charts.show(request, self._context(request))
 
     def _context(self, request: HttpRequest) -> dict[str, Any]:
         if not self.has_view_permission(request):

@@ -17,7 +17,7 @@ from fhir_api.access.models import AccessRecord
 from fhir_api.models import Resource, ResourceVersion
 from ledger.models import Event as Fact
 from organizations.staff.roles import Permission, does
-from prescriptions.models import Dispensation, Prescription, RecurringTreatment, Route
+from prescriptions.models import Dispensation, Prescription, PrescriptionItem, RecurringTreatment, Route
 from tests import factories
 from tests.admin.people import REASON, act_in, signed_in, staff
 from tests.prescriptions.ward import RXNORM, done, item, refused, ward
@@ -197,7 +197,13 @@ def test_export_is_recorded(seen):
     assert looks(clinic)[before:][-1].parameters == ["export"]
 
 
-PATHS = ("prescription/", "prescription/{id}/change/", "prescription/stuck/", "recurringtreatment/")
+PATHS = (
+    "prescription/",
+    "prescription/{id}/change/",
+    "prescription/stuck/",
+    "prescription/figures/",
+    "recurringtreatment/",
+)
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -374,3 +380,62 @@ def test_page_of_a_recurring_treatment_is_recorded(stuck):
     assert "template_gone" in text
     (look,) = looks(stuck.ward.clinic.tenant)[before:]
     assert (look.resource_type, look.resource_id) == ("RecurringTreatment", str(stuck.paused.pk))
+
+
+# -- figures -----------------------------------------------------------------------------------------------------------
+
+
+def cell_texts(text, name):
+    """The cells of a table, row by row."""
+    body = re.search(rf'id="{name}">.*?<tbody>(.*?)</tbody>', text, re.DOTALL)[1]
+    return [
+        [re.sub(r"<[^>]+>", "", cell) for cell in re.findall(r"<td.*?</td>", row)] for row in body.split("</tr>")[:-1]
+    ]
+
+
+def test_figures_are_those_of_the_rows_and_the_look_is_recorded():
+    both = ward()
+    clinic = both.clinic.tenant
+    browser = signed_in()
+    act_in(browser, clinic)
+    assert "No prescription was made." in page(browser, "prescription/figures/")
+    one, two = both.routed(), both.routed()
+    both.draft()
+    risky = both.draft(item(WARFARIN), item(IBUPROFEN))
+    refused(both.prescriber.post(f"/v1/prescriptions/{risky['id']}/sign", json={}), 422, "clinical_validation_failed")
+    signed = [Prescription.objects.using("platform").get(pk=each["id"]).signed_at for each in (one, two)]
+    aged(Route, {"prescription_id": one["id"]}, acknowledged_at=signed[0] + timedelta(hours=1))
+    aged(Route, {"prescription_id": two["id"]}, acknowledged_at=signed[1] + timedelta(hours=3))
+    aged(Prescription, {"id": one["id"]}, dispensed_at=signed[0] + timedelta(hours=2, seconds=5))
+    aged(PrescriptionItem, {"prescription_id": two["id"]}, not_dispensed_reason="out_of_stock", status="not_dispensed")
+    for each in (one, one, two):
+        dispensation(both, each, now())
+    gone = Dispensation.objects.using("platform").filter(prescription_id=one["id"]).order_by("id")[0]
+    aged(Dispensation, {"id": gone.pk}, status="reversed", reversed_at=now(), reversal_reason_code="wrong_item")
+    before = len(looks(clinic))
+
+    text = page(browser, "prescription/figures/")
+
+    assert cell_texts(text, "days-table") == [[f"{now():%Y-%m-%d}", "2", "0", "0", "2", "0", "0"]]
+    lags = cell_texts(text, "lags")
+    assert [row[0] for row in lags] == [
+        "draft to signature",
+        "signature to acknowledgement",
+        "acknowledgement to dispensed",
+    ]
+    assert lags[1][1:] == ["2 h", "2 h 48 min", "2"]
+    assert lags[2][1:] == ["1 h", "1 h", "1"] or lags[2][1:] == ["1 h 5 s", "1 h 5 s", "1"]
+    assert lags[0][3] == "2"
+    for part in ("interaction.drug_drug</span>", "0 of 1, 0 %", "out of stock</span>", "wrong item</span>"):
+        assert part in text, part
+    assert "1 of 3 dispensations was reversed." in text
+    assert text.count("<rect") == 91 + 2
+    (look,) = looks(clinic)[before:]
+    assert (look.parameters, look.patients, look.count) == (["charts"], [], 4)
+    assert not any(secret in text for secret in (*SECRETS, both.patient_id))
+
+
+def test_figures_of_another_tenant_are_not_there(seen):
+    browser = signed_in()
+    act_in(browser, factories.provision("provider"))
+    assert "No prescription was made." in page(browser, "prescription/figures/")
