@@ -1,5 +1,5 @@
 """Pages of prescriptions for the platform's staff, of the acting tenant. Importing registers them."""
 
-from . import prescriptions, recurring
+from . import checkpoints, prescriptions, recurring, tables
 
-__all__ = ["prescriptions", "recurring"]
+__all__ = ["checkpoints", "prescriptions", "recurring", "tables"]

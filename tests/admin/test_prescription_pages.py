@@ -2,7 +2,6 @@
 
 import json
 import re
-from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -13,21 +12,26 @@ from core.actor import system_actor
 from core.clock import now
 from core.db import tenant_context
 from fhir_api import public as record
-from fhir_api.access.models import AccessRecord
 from fhir_api.models import Resource, ResourceVersion
-from ledger.models import Event as Fact
 from organizations.staff.roles import Permission, does
-from prescriptions.models import Dispensation, Prescription, PrescriptionItem, RecurringTreatment, Route
+from prescriptions.models import (
+    Prescription,
+)
 from tests import factories
+from tests.admin.dispensary import (
+    IBUPROFEN,
+    LIST,
+    PREFIX,
+    SECRETS,
+    WARFARIN,
+    facts,
+    looks,
+    page,
+    press,
+)
 from tests.admin.people import REASON, act_in, signed_in, staff
-from tests.prescriptions.ward import RXNORM, done, item, refused, ward
+from tests.prescriptions.ward import done, item, refused, ward
 from tests.webhooks.worlds import drain
-
-PREFIX = "/admin/prescriptions"
-LIST = f"{PREFIX}/prescription/"
-WARFARIN = {"system": RXNORM, "code": "855332", "display": "Warfarin Sodium 5 MG Oral Tablet"}
-IBUPROFEN = {"system": RXNORM, "code": "197806", "display": "Ibuprofen 600 MG Oral Tablet"}
-SECRETS = ("Muster", "Hauptstr", "Secret knee")
 
 
 @pytest.fixture(scope="module")
@@ -51,18 +55,6 @@ def seen(receiver):
     browser = signed_in()
     act_in(browser, both.clinic.tenant)
     return SimpleNamespace(ward=both, routed=routed, draft=draft, browser=browser)
-
-
-def looks(tenant):
-    with tenant_context(tenant.id):
-        rows = AccessRecord.objects.filter(tenant_id=tenant.id, interaction="staff")
-        return list(rows.order_by("created_at", "id"))
-
-
-def page(browser, path=""):
-    answer = browser.get(f"{PREFIX}/{path}")
-    assert answer.status_code == 200, answer.content[-500:]
-    return answer.content.decode()
 
 
 def timeline(text):
@@ -235,19 +227,6 @@ def test_no_name_gets_into_address_or_log(seen, lines):
 # -- project again -----------------------------------------------------------------------------------------------------
 
 
-def press(person, tenant, path, **more):
-    chosen = signed_in(person=person)
-    act_in(chosen, tenant)
-    return chosen.post(f"{PREFIX}/{path}", {"reason": REASON, **more}, follow=True)
-
-
-def facts(person):
-    rows = Fact.objects.using("platform").filter(subject_id=person.pk).exclude(type__startswith="staff_access")
-    return [
-        (row.type, row.data.get("action", ""), row.data.get("reason", "")) for row in rows.order_by("occurred_at", "id")
-    ]
-
-
 def request_of(one):
     return Resource.objects.using("platform").get(fhir_id=one["items"][0]["id"])
 
@@ -286,156 +265,3 @@ def test_projecting_needs_the_permission_and_a_reason(seen, role):
     chief = staff()
     assert press(chief, seen.ward.clinic.tenant, path, reason="no").status_code == 200
     assert facts(chief) == []
-
-
-# -- stuck work --------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def stuck():
-    """A clinic whose work is stuck in each way; times are set back as the owner of the database."""
-    both = ward()
-    waiting, partial, fresh = (both.routed() for _ in range(3))
-    both.clinic.policies(prescription_validity_days=1)
-    expiring = both.routed()
-    aged(Route, {"prescription_id": waiting["id"]}, routed_at=now() - timedelta(hours=25))
-    aged(Prescription, {"id": partial["id"]}, dispense_status="partial")
-    clinic = both.clinic.tenant
-    for one, name in ((partial, "old"), (fresh, "new")):
-        when = now() - timedelta(days=15 if name == "old" else 1)
-        dispensation(both, one, when)
-    aged(Prescription, {"id": fresh["id"]}, dispense_status="partial")
-    paused = treatment(both)
-    with tenant_context(clinic.id):
-        paused.pause("template_gone")
-        paused.save_version("status", "pause_reason", at=now())
-    late = treatment(both, drafts_from=now() - timedelta(hours=2))
-    treatment(both, drafts_from=now() + timedelta(hours=2))
-    browser = signed_in()
-    act_in(browser, clinic)
-    found = {"unacknowledged": waiting, "partial": partial, "expiring": expiring}
-    return SimpleNamespace(ward=both, browser=browser, found=found, fresh=fresh, paused=paused, late=late)
-
-
-def aged(model, which, **values):
-    """Set what only time or the other party could set."""
-    assert model.objects.using("owner").filter(**which).update(**values) == 1
-
-
-def dispensation(both, one, at):
-    actor = factories.actor_of(both.clinic.tenant)
-    with tenant_context(both.clinic.tenant.id):
-        Dispensation.objects.create(
-            tenant=both.clinic.tenant, prescription_id=one["id"], fill_number=1, is_partial=True, handed_over_at=at,
-            pharmacy_location_id=both.pharmacy_id, dispenser_tenant_id=both.pharmacy.tenant.id, created_at=at,
-            dispensed_by=actor.subject_id,
-        )  # fmt: skip
-
-
-def treatment(both, **values):
-    with tenant_context(both.clinic.tenant.id):
-        return RecurringTreatment.objects.create(
-            tenant=both.clinic.tenant, patient_id=both.patient_id, prescriber_id=both.practitioner_id, every=1, unit="month",
-            items=[item()], start_date=now().date(), created_by=factories.actor_of(both.clinic.tenant).subject_id, **values,
-        )  # fmt: skip
-
-
-def test_stuck_work_is_counted_with_links(stuck):
-    before = len(looks(stuck.ward.clinic.tenant))
-    text = page(stuck.browser, "prescription/stuck/")
-
-    for name, one in stuck.found.items():
-        card = re.search(rf'<section id="stuck-{name}".*?</section>', text, re.DOTALL)[0]
-        assert re.search(r'line-height: 1.2">(\d+)</a>', card)[1] == "1"
-        assert one["number"] in card
-        listed = page(stuck.browser, f"prescription/?stuck={name}")
-        numbers = {other["number"] for other in [*stuck.found.values(), stuck.fresh] if other["number"] in listed}
-        assert numbers == {one["number"]}
-    for name, one in (("paused", stuck.paused), ("undrawn", stuck.late)):
-        card = re.search(rf'<section id="stuck-{name}".*?</section>', text, re.DOTALL)[0]
-        assert re.search(r'line-height: 1.2">(\d+)</a>', card)[1] == "1"
-        assert str(one.pk) in card
-        listed = page(stuck.browser, f"recurringtreatment/?stuck={name}")
-        assert [str(other.pk) in listed for other in (stuck.paused, stuck.late)] == [
-            one is stuck.paused,
-            one is stuck.late,
-        ]
-    assert "template_gone" in text
-    look = looks(stuck.ward.clinic.tenant)[before]
-    assert (look.parameters, look.patients, look.count) == (["stuck"], [stuck.ward.patient_id], 5)
-    assert not any(secret in text for secret in SECRETS)
-
-
-def test_expiring_follows_the_policy(stuck):
-    stuck.ward.clinic.policies(prescription_expiring_days=0)
-    assert stuck.found["expiring"]["number"] not in page(stuck.browser, "prescription/?stuck=expiring")
-    stuck.ward.clinic.policies(prescription_expiring_days=2)
-    assert stuck.found["expiring"]["number"] in page(stuck.browser, "prescription/?stuck=expiring")
-
-
-def test_page_of_a_recurring_treatment_is_recorded(stuck):
-    before = len(looks(stuck.ward.clinic.tenant))
-    text = page(stuck.browser, f"recurringtreatment/{stuck.paused.pk}/change/")
-    assert "amoxicillin 250 MG" in text
-    assert "template_gone" in text
-    (look,) = looks(stuck.ward.clinic.tenant)[before:]
-    assert (look.resource_type, look.resource_id) == ("RecurringTreatment", str(stuck.paused.pk))
-
-
-# -- figures -----------------------------------------------------------------------------------------------------------
-
-
-def cell_texts(text, name):
-    """The cells of a table, row by row."""
-    body = re.search(rf'id="{name}">.*?<tbody>(.*?)</tbody>', text, re.DOTALL)[1]
-    return [
-        [re.sub(r"<[^>]+>", "", cell) for cell in re.findall(r"<td.*?</td>", row)] for row in body.split("</tr>")[:-1]
-    ]
-
-
-def test_figures_are_those_of_the_rows_and_the_look_is_recorded():
-    both = ward()
-    clinic = both.clinic.tenant
-    browser = signed_in()
-    act_in(browser, clinic)
-    assert "No prescription was made." in page(browser, "prescription/figures/")
-    one, two = both.routed(), both.routed()
-    both.draft()
-    risky = both.draft(item(WARFARIN), item(IBUPROFEN))
-    refused(both.prescriber.post(f"/v1/prescriptions/{risky['id']}/sign", json={}), 422, "clinical_validation_failed")
-    signed = [Prescription.objects.using("platform").get(pk=each["id"]).signed_at for each in (one, two)]
-    aged(Route, {"prescription_id": one["id"]}, acknowledged_at=signed[0] + timedelta(hours=1))
-    aged(Route, {"prescription_id": two["id"]}, acknowledged_at=signed[1] + timedelta(hours=3))
-    aged(Prescription, {"id": one["id"]}, dispensed_at=signed[0] + timedelta(hours=2, seconds=5))
-    aged(PrescriptionItem, {"prescription_id": two["id"]}, not_dispensed_reason="out_of_stock", status="not_dispensed")
-    for each in (one, one, two):
-        dispensation(both, each, now())
-    gone = Dispensation.objects.using("platform").filter(prescription_id=one["id"]).order_by("id")[0]
-    aged(Dispensation, {"id": gone.pk}, status="reversed", reversed_at=now(), reversal_reason_code="wrong_item")
-    before = len(looks(clinic))
-
-    text = page(browser, "prescription/figures/")
-
-    assert cell_texts(text, "days-table") == [[f"{now():%Y-%m-%d}", "2", "0", "0", "2", "0", "0"]]
-    lags = cell_texts(text, "lags")
-    assert [row[0] for row in lags] == [
-        "draft to signature",
-        "signature to acknowledgement",
-        "acknowledgement to dispensed",
-    ]
-    assert lags[1][1:] == ["2 h", "2 h 48 min", "2"]
-    assert lags[2][1:] == ["1 h", "1 h", "1"] or lags[2][1:] == ["1 h 5 s", "1 h 5 s", "1"]
-    assert lags[0][3] == "2"
-    for part in ("interaction.drug_drug</span>", "0 of 1, 0 %", "out of stock</span>", "wrong item</span>"):
-        assert part in text, part
-    assert "1 of 3 dispensations was reversed." in text
-    assert text.count("<rect") == 91 + 2
-    (look,) = looks(clinic)[before:]
-    assert (look.parameters, look.patients, look.count) == (["charts"], [], 4)
-    assert not any(secret in text for secret in (*SECRETS, both.patient_id))
-
-
-def test_figures_of_another_tenant_are_not_there(seen):
-    browser = signed_in()
-    act_in(browser, factories.provision("provider"))
-    assert "No prescription was made." in page(browser, "prescription/figures/")
