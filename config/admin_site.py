@@ -54,6 +54,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.RECORDS, "clinical_notes", "Clinical record", "fhir_api_resource"),
             (Area.RECORDS, "dictionary", "Value sets", "fhir_api_valueset"),
             (Area.RECORDS, "prescriptions", "Prescriptions", "prescriptions_prescription"),
+            (Area.RECORDS, "inbox", "Received prescriptions", "prescriptions_receivedprescription"),
             (Area.RECORDS, "hourglass_bottom", "Stuck prescriptions", "prescriptions_prescription:stuck"),
             (Area.RECORDS, "bar_chart", "Figures of prescriptions", "prescriptions_prescription:figures"),
             (Area.RECORDS, "event_repeat", "Recurring treatments", "prescriptions_recurringtreatment"),

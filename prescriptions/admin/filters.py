@@ -1,6 +1,6 @@
 """Filters of the lists; none of them reads the history to find out what there is."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Final, NamedTuple
 from uuid import UUID
 
@@ -55,6 +55,24 @@ class PlaceFilter(admin.SimpleListFilter):
             return queryset
         key = parse_uuid(str(self.value()))
         return queryset.filter(location_id=key) if key else queryset.none()
+
+
+class KnownFilter(admin.SimpleListFilter):
+    """One column, compared with one of some known words."""
+
+    field: ClassVar[str]
+    words: ClassVar[Sequence[str]]
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
+        """Return the words."""
+        return [(word, word) for word in self.words]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Keep the chosen ones."""
+        chosen = self.value()
+        if chosen is None:
+            return queryset
+        return queryset.filter(**{self.field: chosen}) if chosen in self.words else queryset.none()
 
 
 class ExpiredFilter(admin.SimpleListFilter):

@@ -75,5 +75,5 @@ def _page(one: Told, audience: Audience) -> str:
     """Return the page of the delivery; that of another tenant opens once the member of staff acts in it."""
     if audience.is_owner:
         return one.page
-    query = urlencode({"tenant": audience.tenant_id, "next": one.page})
+    query = urlencode({"tenant": str(audience.tenant_id), "next": one.page})
     return f"{reverse('admin:acting_tenant')}?{query}"

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django import forms
 from django.core import signing
-from django.core.files.uploadedfile import UploadedFile
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from core.errors import Conflict
@@ -38,9 +37,9 @@ class PreviewForm(forms.Form):
         widget=forms.ClearableFileInput(attrs={"accept": ".csv,text/csv"}),
     )
 
-    def clean_file(self) -> UploadedFile:
+    def clean_file(self) -> Any:
         """Refuse what is too long for a page."""
-        found: UploadedFile = self.cleaned_data["file"]
+        found = self.cleaned_data["file"]
         if (found.size or 0) > MOST_BYTES:
             raise forms.ValidationError(
                 f"At most {MOST_BYTES:,} bytes; longer files are loaded by import_clinical_tables."

@@ -217,6 +217,25 @@ def test_other_tenants_prescription_is_not_there(seen):
     assert seen.routed["number"] not in page(other, "prescription/")
 
 
+def test_pharmacy_sees_what_it_received_and_the_way_to_the_owner(seen):
+    pharmacy = seen.ward.pharmacy.tenant
+    browser = signed_in()
+    act_in(browser, pharmacy)
+    before = len(looks(pharmacy))
+    for query in ("", "?status=routed", "?route_state=sent", f"?q={seen.routed['number']}"):
+        text = page(browser, f"receivedprescription/{query}")
+        assert seen.routed["number"] in text
+        assert not any(secret in text for secret in SECRETS)
+    for query in ("?status=signed", "?status=none", "?route_state=returned"):
+        assert seen.routed["number"] not in page(browser, f"receivedprescription/{query}")
+    text = page(browser, f"receivedprescription/{seen.routed['id']}/change/")
+    assert "amoxicillin 250 MG Oral Capsule" in text
+    assert f"/admin/acting-tenant/?tenant={seen.ward.clinic.tenant.id}" in text
+    look = looks(pharmacy)[-1]
+    assert len(looks(pharmacy)) == before + 8
+    assert (look.resource_id, look.patients, look.reason) == (seen.routed["id"], [seen.ward.patient_id], REASON)
+
+
 def test_no_name_gets_into_address_or_log(seen, lines):
     for path in PATHS:
         page(seen.browser, path.format(id=seen.routed["id"]))
