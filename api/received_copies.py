@@ -23,6 +23,11 @@ class _Member(Computed):
         return value
 
 
+def _form(field: Any) -> Any:
+    """What describes a member's value: of a computed one its form."""
+    return field.form if isinstance(field, Computed) else field
+
+
 def received(
     name: str, shown: type[Representation], copy: type[models.Model], /, *, lines: str = "", **meta: Any
 ) -> type[Representation]:
@@ -31,7 +36,7 @@ def received(
     `meta` becomes part of its `Meta`.
     """
     members = {
-        member: _Member('t."lines"' if member == lines else f"t.\"representation\" -> '{member}'", field)
+        member: _Member('t."lines"' if member == lines else f"t.\"representation\" -> '{member}'", _form(field))
         for member, field in shown().fields.items()
     }
     includes = getattr(shown.Meta, "includes", ())

@@ -19,8 +19,9 @@ from . import api_key_format
 from .actions import memberships
 from .actions.first_credentials import new_client
 from .actions.keys import create_key, revoke_key
+from .actions.locations import create_location
 from .actions.provisioning import TenantSpec, platform_actor, provision_tenant
-from .models import LIVE, ApiKey, Membership, OAuthApplication, Tenant, User
+from .models import LIVE, ApiKey, Location, Membership, OAuthApplication, Tenant, User
 from .roles import SUPPLIER_ADMIN
 
 TENANTS = {
@@ -43,7 +44,11 @@ USERS = {
     "supplier_admin": ("supplier", SUPPLIER_ADMIN),
     "org_admin": ("hospital", "org_admin"),
     "other_prescriber": ("other_hospital", "prescriber"),
+    "pharmacy_admin": ("pharmacy", "tenant_admin"),
 }
+# Who has a Practitioner in the tenant's record, and under which id.
+PRACTITIONERS = {name: f"demo-{name.replace('_', '-')}" for name in ("prescriber", "other_prescriber", "pharmacist")}
+PLACE = {"name": "Demo Pharmacy, Main Street", "type": "pharmacy", "listed": True}
 KEYS = ("supplier", "other_supplier")
 CLIENT = "hospital_service"
 KEY_NAME = "Demo key"
@@ -76,6 +81,7 @@ def seed(path: Path, *, at: datetime) -> list[str]:
         outcome = provision_tenant(actor=platform_actor(), spec=spec, at=at)
         run.tenants[name] = outcome.tenant
         run.made += [f"tenant {name}"] if outcome.created else []
+    _place(run)
     document = {
         "base_url": settings.BASE_URL,
         "fhir_base_url": settings.FHIR_BASE_URL,
@@ -163,10 +169,19 @@ def _user(run: _Seed, name: str, tenant_name: str, role: str) -> dict[str, str]:
         user = User.objects.filter(email=email).first() or User.objects.create_user(email, None, name=title)
         if not Membership.objects.filter(tenant=tenant, user=user, status__in=LIVE).exists():
             with tenant_context(tenant.id):
-                terms = memberships.Terms(roles=(role,))
+                terms = memberships.Terms(roles=(role,), practitioner_id=PRACTITIONERS.get(name))
                 memberships.add_member(actor=system_actor(tenant.id), user=user, terms=terms, at=run.at)
         password = _password(run, user, run.earlier_object("users", name))
     return {"email": email, "password": password, "tenant": tenant_name}
+
+
+def _place(run: _Seed) -> None:
+    """Give the pharmacy its first place, which the directory lists."""
+    tenant = run.tenants["pharmacy"]
+    with transaction.atomic(), tenant_context(tenant.id):
+        if not Location.objects.filter(tenant_id=tenant.id).exists():
+            create_location(system_actor(tenant.id), PLACE, run.at)
+            run.made.append("place of the pharmacy")
 
 
 def _key(run: _Seed, name: str) -> str:

@@ -124,7 +124,8 @@ def schema_of(value: Any) -> Schema:
     """Return the schema of an example value; a tuple holds one value of each possible type."""
     if isinstance(value, dict):
         inner = [schema_of(one) for one in value.values()]
-        return {"type": "object", "additionalProperties": inner[0] if inner else True}
+        is_uniform = bool(inner) and all(one == inner[0] for one in inner)
+        return {"type": "object", "additionalProperties": inner[0] if is_uniform else True}
     if isinstance(value, tuple):
         return {"type": [schema_of(one)["type"] for one in value]}
     if isinstance(value, list):

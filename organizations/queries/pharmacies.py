@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from core.actor import Actor
+from core.arrays import array_literal
 from core.pipeline import Call, Rows, Statement, run
 from organizations.refusals import PharmacyNotFound
 
@@ -28,6 +29,20 @@ SELECT p.id, p.tenant_id, p.name, coalesce(p.address, 'null')
 """,
     row=Pharmacy,
 )
+
+_OWN = Statement.of(
+    "SELECT l.id AS location_id, l.tenant_id, l.name, coalesce(l.address, 'null') AS address FROM organizations_location l"
+    " WHERE l.tenant_id = $1 AND l.is_dispensing AND l.status = 'active'"
+    " AND ($2::uuid[] = '{}' OR l.id = ANY($2::uuid[])) ORDER BY l.id LIMIT 2",
+    row=Pharmacy,
+)
+
+
+def only_pharmacy(actor: Actor) -> Pharmacy | None:
+    """Return the one active dispensing location of the actor's own tenant that is in reach; None for none or several."""
+    (found,) = run([Call(_OWN, [str(actor.tenant_id), array_literal(actor.location_ids)])])
+    places = found.of(Pharmacy)
+    return places[0] if len(places) == 1 else None
 
 
 def pharmacy_call(location_id: UUID, actor: Actor) -> Call:

@@ -4,13 +4,14 @@ from django.db import models
 from django.db.models import Q
 
 from organizations.public import ReceivedDocument, ReceivedKind, TenantOwned
-from prescriptions.lifecycle.models import Prescription, PrescriptionItem
+from prescriptions.lifecycle.models import Prescription, PrescriptionItem, fhir_id
 from prescriptions.states import DispensationStatus
 
 
 class Dispensation(TenantOwned):
     """One act of dispensing, in the tenant of the prescription's owner; a reversal makes it count no more.
 
+    `practitioner_id` is the pharmacist as a resource of the owner's record, where the pharmacy is of the same tenant.
     Personal data: who collected what for whom.
     """
 
@@ -21,6 +22,7 @@ class Dispensation(TenantOwned):
     pharmacy_location_id = models.UUIDField()
     dispenser_tenant_id = models.UUIDField()
     dispensed_by = models.UUIDField()
+    practitioner_id = fhir_id(blank=True, default="")
     handed_over_at = models.DateTimeField()
     is_partial = models.BooleanField()
     receiver = models.JSONField(null=True)

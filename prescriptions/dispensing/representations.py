@@ -18,6 +18,13 @@ class _Form(serializers.Serializer[Any]):
         return instance
 
 
+class TokenOut(serializers.Serializer[Any]):
+    """The token by which a patient lets any pharmacy claim a prescription, and when it ends; shown once."""
+
+    token = serializers.CharField(allow_null=True)
+    expires_at = serializers.DateTimeField()
+
+
 class SubstitutionForm(_Form):
     """Whether another product was given than the one prescribed, of which kind, and why."""
 

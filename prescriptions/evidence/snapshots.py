@@ -171,24 +171,7 @@ def sign_snapshot(
 
     The row has its instants of signing and expiry already. `external` is the prescriber's own signature, if there is one.
     """
-    subject = actor.subject
-    assert row.signed_at is not None
-    assert row.expires_at is not None
-    sealed = {
-        "content_digest": sha256_hex(text_of(content).encode()),
-        "signed_at": rfc3339(row.signed_at),
-        "expires_at": rfc3339(row.expires_at),
-        "authentication": {
-            "subject_id": str(subject.id),
-            "acr": subject.acr,
-            "amr": list(subject.amr),
-            "auth_time": subject.authenticated_at and rfc3339(subject.authenticated_at),
-            "session_id": subject.session_id,
-            "client_id": subject.client_id,
-        },
-        "attestation": {"version": attestation, "text": ATTESTATIONS[attestation]},
-        "external_signature_digest": sha256_hex(external.encode()) if external else None,
-    }
+    sealed = _sealed(actor, row, content, attestation, external)
     text = canonical_json(plain({"schema": SCHEMA, "content": content, "seal": sealed}))
     (active,) = run([organizations.signing_key_call(KeyPurpose.SNAPSHOT)])
     jws = organizations.sign(KeyPurpose.SNAPSHOT, text, TYP, kid=organizations.signing_key_of(active))
@@ -208,6 +191,28 @@ def sign_snapshot(
             "signed_at": at,
         },
     )
+
+
+def _sealed(actor: Actor, row: Prescription, content: Json, attestation: str, external: str) -> Json:
+    """What the platform adds to the content: when, until when, by whom, how proved, and what he attested."""
+    subject = actor.subject
+    assert row.signed_at is not None
+    assert row.expires_at is not None
+    return {
+        "content_digest": sha256_hex(text_of(content).encode()),
+        "signed_at": rfc3339(row.signed_at),
+        "expires_at": rfc3339(row.expires_at),
+        "authentication": {
+            "subject_id": str(subject.id),
+            "acr": subject.acr,
+            "amr": list(subject.amr),
+            "auth_time": subject.authenticated_at and rfc3339(subject.authenticated_at),
+            "session_id": subject.session_id,
+            "client_id": subject.client_id,
+        },
+        "attestation": {"version": attestation, "text": ATTESTATIONS[attestation]},
+        "external_signature_digest": sha256_hex(external.encode()) if external else None,
+    }
 
 
 def kid_of(jws: str) -> str:

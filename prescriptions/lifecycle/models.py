@@ -208,7 +208,7 @@ class PrescriptionItem(TenantOwned):
     authorization_number = models.CharField(max_length=50, blank=True, default="")
     schedule = models.CharField(max_length=4, choices=Schedule, blank=True, default="")
     effective_schedule = models.CharField(max_length=4, choices=Schedule, default=Schedule.NONE)
-    dispensed_quantity = models.DecimalField(max_digits=14, decimal_places=4, default=0)
+    dispensed_quantity = models.DecimalField(max_digits=16, decimal_places=4, default=0)
     fills_used = models.PositiveIntegerField(default=0)
     status = models.CharField(max_length=13, choices=ItemStatus, default=ItemStatus.PENDING)
     not_dispensed_reason = models.CharField(max_length=40, blank=True, default="")

@@ -15,6 +15,7 @@ from api.shapes import Selection, Shape, select
 from api.views import ApiViewSet
 from core.actor import Actor
 from core.conditions import Condition
+from core.db import run_bound
 from core.errors import NotFound
 from core.pipeline import Call
 from fhir_api import public as record
@@ -54,8 +55,9 @@ class PrescriptionsViewSet(ApiViewSet):
         """
         if (actor.roles - {AUDITOR}) & frozenset(organizations.roles_holding(READ)):
             return
-        if not organizations.policy(actor, "auditor_reads_prescriptions"):
-            raise InsufficientScope("Auditors do not read prescriptions in this tenant.", scopes=[READ])
+        (found,) = run_bound(actor.tenant_id, [organizations.policies_call(actor.tenant_id)])
+        if not organizations.policies_of(found)["auditor_reads_prescriptions"]:
+            raise InsufficientScope("Auditors do not read prescriptions in this tenant.", required=[READ])
 
     # -- both sides of an address --------------------------------------------------------------------------------------
 

@@ -75,19 +75,7 @@ def create_prescription(
     if cause:
         row.recurring_treatment_id, row.occurrence_index = cause.treatment_id, cause.occurrence_index
     items = _new_items(row, wanted, read_knowledge(known), ground, at)
-    target = LockedPrescription(
-        kind=PRESCRIPTIONS,
-        actor=actor,
-        row=row,
-        parties=frozenset(),
-        items=tuple(items),
-        route=None,
-        policies=ground.policies,
-        zone=ground.zone,
-        settings_version=0,
-        witness=Witness(actor, organizations.display_name_of(name)),
-        jws="",
-    )
+    target = _as_locked(actor, row, items, ground, organizations.display_name_of(name))
     change = Change(target, at)
     change.enter("created", items=len(items))
     change.calls += [*_template_used(actor, data), *(rows.insert(item) for item in items)]
@@ -126,6 +114,25 @@ def replace_prescription(
     change.items = (*kept, *fresh[len(kept) :])
     change.enter("updated", before=before, items=len(fresh))
     return change.commit(reading)
+
+
+def _as_locked(
+    actor: Actor, row: Prescription, items: Sequence[PrescriptionItem], ground: Grounds, display: str
+) -> LockedPrescription:
+    """A new prescription in the form in which changes take one."""
+    return LockedPrescription(
+        kind=PRESCRIPTIONS,
+        actor=actor,
+        row=row,
+        parties=frozenset(),
+        items=tuple(items),
+        route=None,
+        policies=ground.policies,
+        zone=ground.zone,
+        settings_version=0,
+        witness=Witness(actor, display),
+        jws="",
+    )
 
 
 def _items(data: Mapping[str, Any], ground: Grounds) -> Sequence[Mapping[str, Any]]:

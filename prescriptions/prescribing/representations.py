@@ -153,6 +153,7 @@ class PrescriptionRowOut(PrescriptionOut):
     """A prescription in a list; `include=items` brings its items."""
 
     class Meta(PrescriptionOut.Meta):
+        fields = (*(name for name in PrescriptionOut.Meta.fields if name != "items"), "items")
         includes = ("items",)
 
 
@@ -187,8 +188,15 @@ _OF_COPY: dict[str, Any] = {
 }
 
 
-def _received(name: str, **meta: Any) -> type[Representation]:
-    base = received(f"{name}Base", PrescriptionForPharmacyOut, ReceivedPrescription, **_OF_COPY, **meta)
+class PrescriptionRowForPharmacyOut(PrescriptionForPharmacyOut):
+    """The members of a row of the pharmacy's list, its items last."""
+
+    class Meta(PrescriptionForPharmacyOut.Meta):
+        fields = (*(name for name in PrescriptionForPharmacyOut.Meta.fields if name != "items"), "items")
+
+
+def _received(name: str, shown: type[Representation], **meta: Any) -> type[Representation]:
+    base = received(f"{name}Base", shown, ReceivedPrescription, **_OF_COPY, **meta)
     members = {
         "__doc__": "A prescription as the pharmacy holds it that it was routed to; `created_at` is the time of routing.",
         "__module__": __name__,
@@ -199,5 +207,5 @@ def _received(name: str, **meta: Any) -> type[Representation]:
     return type(name, (base,), members)
 
 
-ReceivedPrescriptionOut = _received("ReceivedPrescriptionOut")
-ReceivedPrescriptionRowOut = _received("ReceivedPrescriptionRowOut", includes=("items",))
+ReceivedPrescriptionOut = _received("ReceivedPrescriptionOut", PrescriptionForPharmacyOut)
+ReceivedPrescriptionRowOut = _received("ReceivedPrescriptionRowOut", PrescriptionRowForPharmacyOut, includes=("items",))

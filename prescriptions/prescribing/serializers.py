@@ -39,7 +39,7 @@ def fhir_id(**options: Any) -> serializers.RegexField:
 
 def optional_id() -> serializers.RegexField:
     """Return the id of a resource that may be absent or null."""
-    return fhir_id(required=False, allow_null=True, allow_blank=True, default="")
+    return fhir_id(required=False, allow_null=True, default=None)
 
 
 class AmountField(serializers.DecimalField):
@@ -189,7 +189,7 @@ def items_of_template(items: Any) -> Any:
     return read(ItemsIn, {"items": items})["items"]
 
 
-class PrescriptionIn(StrictSerializer):
+class PrescriptionDraftIn(StrictSerializer):
     """A draft as its author writes it; without `items` those of the template are taken."""
 
     patient_id = fhir_id()

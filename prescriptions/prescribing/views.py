@@ -40,7 +40,7 @@ from .drafts import create_prescription, replace_prescription
 from .filters import PrescriptionFilters, ReceivedFilters
 from .representations import PrescriptionOut, PrescriptionRowOut, ReceivedPrescriptionOut, ReceivedPrescriptionRowOut
 from .routing import route_prescription
-from .serializers import PrescriptionCancelIn, PrescriptionIn, RouteIn, SignIn, ValidateIn
+from .serializers import PrescriptionCancelIn, PrescriptionDraftIn, RouteIn, SignIn, ValidateIn
 from .signing import ClinicalValidationFailed, may_sign, sign_prescription
 
 _REFERS = (PatientNotFound, TemplateNotFound, EncounterNotFound, LocationNotFound)
@@ -73,7 +73,7 @@ class PrescriptionViewSet(PrescriptionsViewSet):
         ),
         "create": Operation(
             "Draft a prescription",
-            body=PrescriptionIn,
+            body=PrescriptionDraftIn,
             run=create_prescription,
             errors=(*_REFERS, QuotaExceeded),
         ),
@@ -83,7 +83,7 @@ class PrescriptionViewSet(PrescriptionsViewSet):
         "update": Operation(
             "Replace a draft",
             "Items keep their ids by position. A former validation no longer counts.",
-            body=PrescriptionIn,
+            body=PrescriptionDraftIn,
             find=Owned(),
             run=replace_prescription,
             errors=(VersionConflict, InvalidTransition, *_REFERS),

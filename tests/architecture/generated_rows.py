@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -23,6 +24,9 @@ from appointments.states import REMINDED, CancelReason, Status
 from core.clock import rfc3339
 from core.row_security import security_of
 from organizations.models import ApiKey, Membership, Tenant, User
+from prescriptions.dispensing.models import Dispensation, DispensationLine
+from prescriptions.lifecycle.copies import ReceivedPrescription
+from prescriptions.lifecycle.models import Prescription, PrescriptionItem, Route
 from prescriptions.medications.models import PlatformMedication, TenantMedication
 from suppliers.catalog.models import Product
 from webhooks.models import Event, Replay
@@ -170,6 +174,44 @@ def _appointment(draw: Draw, values: Values) -> None:
     values["next_reminder_at"] = values["next_reminder_at"] if status in REMINDED else None
 
 
+def _prescription(draw: Draw, values: Values) -> None:
+    """A prescription that is not signed yet, so that its items may still come, or one that was cancelled before."""
+    values["status"] = draw(st.sampled_from(["draft", "clinically_validated", "cancelled"]))
+    values["cancelled_at"] = draw(INSTANTS) if values["status"] == "cancelled" else None
+    values["snapshot_id"] = None
+
+
+def _prescription_item(draw: Draw, values: Values) -> None:
+    """Of an item no more is dispensed than was prescribed."""
+    values["quantity_value"] = draw(st.decimals(Decimal("0.0001"), Decimal(9_000), places=4))
+    values["fills_allowed"] = draw(st.integers(1, 99))
+    values["fills_used"] = draw(st.integers(0, values["fills_allowed"]))
+    values["dispensed_quantity"] = draw(st.sampled_from([Decimal(0), values["quantity_value"]]))
+
+
+def _route(draw: Draw, values: Values) -> None:
+    """At most one route is live."""
+    values["state"] = draw(st.sampled_from(["superseded", "returned", "rejected"]))
+
+
+def _received_prescription(draw: Draw, values: Values) -> None:
+    """A copy is shown while its route is live."""
+    values["route_state"] = draw(st.sampled_from(["sent", "acknowledged"]))
+
+
+def _dispensation(draw: Draw, values: Values) -> None:
+    """A reversed dispensation says when."""
+    values["status"] = draw(st.sampled_from(["completed", "reversed"]))
+    values["reversed_at"] = draw(INSTANTS) if values["status"] == "reversed" else None
+
+
+def _dispensation_line(draw: Draw, values: Values) -> None:
+    """A quantity was handed over, or there is a reason why none was."""
+    given = draw(st.booleans())
+    values["quantity"] = draw(st.decimals(Decimal("0.0001"), Decimal(9_000), places=4)) if given else None
+    values["not_dispensed_reason"] = "" if given else "out_of_stock"
+
+
 # References that may be null, of which a rule keeps one.
 EITHER: dict[type[models.Model], tuple[str, ...]] = {Membership: ("user_id", "service_account_id")}
 RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
@@ -182,6 +224,12 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     PlatformMedication: _medication,
     TenantMedication: _medication,
     Appointment: _appointment,
+    Prescription: _prescription,
+    PrescriptionItem: _prescription_item,
+    Route: _route,
+    ReceivedPrescription: _received_prescription,
+    Dispensation: _dispensation,
+    DispensationLine: _dispensation_line,
 }
 
 

@@ -26,6 +26,7 @@ from core.db import BOUND_TENANT
 from core.row_security import security_of
 from prescriptions.medications.models import PlatformMedication
 from prescriptions.medications.representations import MedicationOut
+from prescriptions.prescribing.representations import SnapshotRefOut
 from suppliers.catalog.models import Category
 from suppliers.catalog.representations import CategoryOut
 from suppliers.pricing.representations import ListPriceOut
@@ -176,6 +177,10 @@ def _attribute(shape: Shape) -> str:
     return next((field.attname for field in shape.model._meta.concrete_fields if field.column == column), "")
 
 
+# Members that are null in all generated rows: the database lets nobody add items to a prescription that has a snapshot.
+ALIKE: dict[type[Representation], set[str]] = {SnapshotRefOut: {"id"}}
+
+
 # -- every representation ----------------------------------------------------------------------------------------------
 
 
@@ -186,7 +191,7 @@ def test_json_of_postgresql_is_that_of_drf(kind, tenant, long):
     columns = {
         name for name, field in kind().fields.items() if field.source not in {"*", ""} and not hasattr(field, "sql")
     }
-    still = {name for name in columns & set(seen) if len(seen[name]) == 1} - {"tenant_id"}
+    still = {name for name in columns & set(seen) if len(seen[name]) == 1} - {"tenant_id"} - ALIKE.get(kind, set())
     assert not still, f"{kind.__name__}: the rows never told {still} apart"
 
 

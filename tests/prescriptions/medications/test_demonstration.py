@@ -8,6 +8,7 @@ from prescriptions.medications.demonstration import DIGEST, FOLDER, SOURCE, dige
 from prescriptions.medications.ingredients import known_ingredients
 from prescriptions.medications.loading import Target, load, versions
 from prescriptions.medications.models import PlatformInteraction, PlatformTableVersion
+from prescriptions.medications.patient_states import PATIENT_STATES
 from prescriptions.medications.schedules import effective_schedule
 from prescriptions.medications.tables import INTERACTIONS, TABLES
 
@@ -35,7 +36,7 @@ def test_tables_name_known_ingredients_and_classes_alone() -> None:
         assert row["schedule"] == effective_schedule(*(fact.schedule for fact in facts))
         assert not any(name.startswith("http://www.whocc.no") for name in (row["system"],))
     for row in rows["interactions"]:
-        assert {row["a"], row["b"]} <= classes | set(known)
+        assert {row["a"], row["b"]} <= classes | set(known) | PATIENT_STATES
     assert {row["ingredient"] for row in rows["doses"]} <= set(known)
     for row in rows["allergy_map"]:
         assert row["value"] in (classes if row["kind"] == "class" else known)

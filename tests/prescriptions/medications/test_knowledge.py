@@ -10,6 +10,7 @@ from core.db import tenant_context
 from organizations.models import Tenant
 from prescriptions.medications.comparison import Comparison, compare
 from prescriptions.medications.knowledge import AllergyTerm, Dose, Interaction, Knowledge, Medication, TableVersion
+from prescriptions.medications.patient_states import PATIENT_STATES
 from prescriptions.medications.queries import comparable, knowledge
 from tests.factories import provision
 from tests.prescriptions.medications.files import RXNORM, SNOMED, load_rows, medication
@@ -19,7 +20,7 @@ PENICILLIN_ALLERGY = (SNOMED, "91936005")
 
 
 def pairs(found: Knowledge) -> set[tuple[str, str, str]]:
-    return {(one.a, one.b, one.severity) for one in found.interactions}
+    return {(one.a, one.b, one.severity) for one in found.interactions if not {one.a, one.b} & PATIENT_STATES}
 
 
 def test_knowledge_holds_all_that_a_run_looks_up(hospital: Tenant) -> None:
@@ -99,6 +100,12 @@ def test_interaction_of_classes_is_found_by_the_medications_in_them(hospital: Te
     assert pairs(knowledge(hospital.id, [oxycodone])) == set()
 
 
+def test_interaction_with_a_state_of_the_patient_comes_with_the_medication(hospital: Tenant) -> None:
+    found = knowledge(hospital.id, [WARFARIN])
+
+    assert ("pregnancy", "warfarin", "contraindicated") in {(one.a, one.b, one.severity) for one in found.interactions}
+
+
 def test_rows_of_the_tenant_win_over_those_of_the_platform(hospital: Tenant) -> None:
     load_rows(
         hospital, "medications", medication(schedule="V"), medication(code="H-1", display="House", ingredients="x")
@@ -132,7 +139,8 @@ def test_rows_of_the_tenant_win_over_those_of_the_platform(hospital: Tenant) -> 
     stranger = knowledge(provision("provider").id, [WARFARIN, IBUPROFEN, (RXNORM, "H-1")], [PENICILLIN_ALLERGY])
 
     assert (found.medications[WARFARIN].schedule, found.medications[WARFARIN].source) == ("V", "tenant")
-    assert found.interactions == (
+    between_drugs = tuple(one for one in found.interactions if not {one.a, one.b} & PATIENT_STATES)
+    assert between_drugs == (
         Interaction("ibuprofen", "warfarin", "moderate", "Ours", "Committee"),
         Interaction("warfarin", "x", "low", "", ""),
     )

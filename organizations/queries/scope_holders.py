@@ -1,0 +1,36 @@
+"""Members who hold a scope by their roles, for rules that name a second person."""
+
+from typing import NamedTuple
+from uuid import UUID
+
+from core.pipeline import Call, Rows, Statement
+from organizations.models import Membership
+
+
+class Holder(NamedTuple):
+    """A member: the membership, and the person or the service behind it."""
+
+    membership_id: UUID
+    subject_id: UUID
+
+
+_HOLDER = Statement.of(
+    "SELECT m.id AS membership_id, coalesce(m.user_id, m.service_account_id) AS subject_id"
+    " FROM organizations_membership m"
+    " LEFT JOIN organizations_user u ON u.id = m.user_id"
+    " LEFT JOIN organizations_serviceaccount a ON a.id = m.service_account_id"
+    f" WHERE m.tenant_id = $1 AND m.id = $2 AND m.status = 'active' AND {Membership.VALIDITY.holds_now('m')}"
+    " AND coalesce(u.is_active, a.is_active) AND EXISTS (SELECT 1 FROM organizations_role r WHERE r.code = ANY(m.roles)"
+    " AND (r.tenant_id IS NULL OR r.tenant_id = m.tenant_id) AND $3 = ANY(r.scopes))",
+    row=Holder,
+)
+
+
+def holder_call(tenant_id: UUID, membership_id: UUID | None, scope: str) -> Call:
+    """Return the call that finds an active member of the bound tenant who holds a scope; `holder_of` reads its rows."""
+    return Call(_HOLDER, [str(tenant_id), str(membership_id) if membership_id else None, scope])
+
+
+def holder_of(rows: Rows) -> Holder | None:
+    """Return the member; None if there is no such member, or it does not hold the scope."""
+    return next(iter(rows.of(Holder)), None)
