@@ -4,6 +4,7 @@ from .access.models import AccessRecord
 from .access.queries import RX_READS, reads_of_patient
 from .access.records import Access, record_read
 from .owners import Owner, own
+from .past_versions import PastVersion, past_versions
 from .projections.actions import project
 from .queries import Lookup, Shown, lookup, of_patient, patient_lookup, projected, read
 
@@ -13,10 +14,12 @@ __all__ = [
     "AccessRecord",
     "Lookup",
     "Owner",
+    "PastVersion",
     "Shown",
     "lookup",
     "of_patient",
     "own",
+    "past_versions",
     "patient_lookup",
     "project",
     "projected",
