@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('organizations', '0008_tenant_keys'),
-        ('prescriptions', '0003_guards'),
+        ('prescriptions', '0010_count_quantities_of_all_fills'),
     ]
 
     operations = [
