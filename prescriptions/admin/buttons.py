@@ -1,4 +1,4 @@
-"""What staff may do with a prescription: bring its record up to date. Each asks for a reason and is told to the tenant."""
+"""What staff may do with a prescription: verify its evidence, bring its record up to date. Each asks for a reason and is told to the tenant."""
 
 from typing import Final
 
@@ -7,6 +7,8 @@ from organizations.staff.buttons import Button, ButtonClick
 from organizations.staff.roles import Permission
 from prescriptions.lifecycle.medication_requests import Projected, medication_requests
 from prescriptions.lifecycle.targets import LockedPrescription, locked
+
+from .verifying import verify_evidence
 
 
 def _project(click: ButtonClick) -> str:
@@ -28,6 +30,17 @@ def _source(target: LockedPrescription, click: ButtonClick) -> Projected:
 
 
 PRESCRIPTION_BUTTONS: Final = (
+    Button(
+        name="verify",
+        label="Verify evidence",
+        permission=Permission.VERIFY_RECORDS,
+        run=verify_evidence,
+        explains="Computes the digest of what was signed, the signature, the hashes of the history and its place in a "
+        "checkpoint anew, and compares the prescription with what was signed. Nothing is changed; the tenant’s audit shows "
+        "that it was done.",
+        shown=lambda row: row.snapshot_id is not None,
+        icon="verified_user",
+    ),
     Button(
         name="project",
         label="Project again",

@@ -5,12 +5,8 @@ import re
 from core.db import tenant_context
 from fhir_api.access.models import AccessRecord
 from ledger.models import Event as Fact
-from prescriptions.models import (
-    Dispensation,
-)
-from tests import factories
 from tests.admin.people import REASON, act_in, signed_in
-from tests.prescriptions.ward import RXNORM
+from tests.prescriptions.ward import RXNORM, done
 
 PREFIX = "/admin/prescriptions"
 LIST = f"{PREFIX}/prescription/"
@@ -49,14 +45,14 @@ def aged(model, which, **values):
     assert model.objects.using("owner").filter(**which).update(**values) == 1
 
 
-def dispensation(both, one, at):
-    actor = factories.actor_of(both.clinic.tenant)
-    with tenant_context(both.clinic.tenant.id):
-        Dispensation.objects.create(
-            tenant=both.clinic.tenant, prescription_id=one["id"], fill_number=1, is_partial=True, handed_over_at=at,
-            pharmacy_location_id=both.pharmacy_id, dispenser_tenant_id=both.pharmacy.tenant.id, created_at=at,
-            dispensed_by=actor.subject_id,
-        )  # fmt: skip
+def dispense(both, one, **line):
+    """Dispense what the line says of the only item."""
+    return done(both.at_pharmacy(one, "dispense", lines=[{"item_id": one["items"][0]["id"], **line}]), 201)
+
+
+def reverse(both, one, given, reason_code):
+    """Reverse a dispensation."""
+    return done(both.at_pharmacy(one, f"dispensations/{given['id']}/reverse", reason_code=reason_code))
 
 
 def cell_texts(text, name):

@@ -6,12 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 from django.conf import settings as django_settings
+from django.db import connections, transaction
 
 from bench.receiver import Receiver
 from core.actor import system_actor
 from core.clock import now
 from core.db import tenant_context
 from fhir_api import public as record
+from fhir_api.access.models import AccessRecord
 from fhir_api.models import Resource, ResourceVersion
 from organizations.staff.roles import Permission, does
 from prescriptions.models import (
@@ -24,13 +26,15 @@ from tests.admin.dispensary import (
     PREFIX,
     SECRETS,
     WARFARIN,
+    dispense,
     facts,
     looks,
     page,
     press,
+    reverse,
 )
 from tests.admin.people import REASON, act_in, signed_in, staff
-from tests.prescriptions.ward import done, item, refused, ward
+from tests.prescriptions.ward import AMOXICILLIN, done, item, refused, ward
 from tests.webhooks.worlds import drain
 
 
@@ -136,11 +140,37 @@ def test_page_tells_one_timeline_and_is_recorded_on_both_sides(seen, receiver):
     assert f"to {receiver.url}/clinic" in told
     assert f"{receiver.url}/pharmacy" not in text
     assert 'name="_save"' not in text
-    assert "amoxicillin 250 MG Oral Capsule (308182)" in text
+    assert f"{AMOXICILLIN['display']} ({AMOXICILLIN['code']})" in text
     (look,) = looks(clinic)[before:]
     assert (look.resource_id, look.patients, look.reason) == (seen.routed["id"], [seen.ward.patient_id], REASON)
     (there,) = looks(pharmacy)[there_before:]
     assert (there.resource_id, there.patients, there.reason) == (seen.routed["id"], [seen.ward.patient_id], REASON)
+
+
+def test_dispensing_and_reversing_are_told(seen):
+    both = seen.ward
+    one = both.routed()
+    done(both.at_pharmacy(one, "acknowledge"))
+    reverse(both, one, dispense(both, one, quantity="7"), "wrong_item")
+    dispense(both, one, not_dispensed_reason="out_of_stock")
+    told = timeline(page(seen.browser, f"prescription/{one['id']}/change/"))
+
+    for part in (
+        "5. acknowledged history",
+        "state acknowledged acknowledged 20",
+        "partially dispensed history",
+        "Dispensed, fill 1: part dispensing",
+        "line 1: 7 {unit}".format(unit=item()["quantity"]["unit"]),
+        "dispense reversed history",
+        "Dispensation of fill 1 reversed",
+        "reason wrong_item",
+        "line 1: not dispensed, out_of_stock",
+        "by the pharmacy",
+        "MedicationDispense, version 2 written",
+        "Event for Pharmacy at the Corner: prescription.partially_dispensed",
+    ):
+        assert part in told, part
+    assert "pharmacist" not in told
 
 
 def test_links_of_the_timeline_open(seen):
@@ -229,7 +259,7 @@ def test_pharmacy_sees_what_it_received_and_the_way_to_the_owner(seen):
     for query in ("?status=signed", "?status=none", "?route_state=returned"):
         assert seen.routed["number"] not in page(browser, f"receivedprescription/{query}")
     text = page(browser, f"receivedprescription/{seen.routed['id']}/change/")
-    assert "amoxicillin 250 MG Oral Capsule" in text
+    assert AMOXICILLIN["display"] in text
     assert f"/admin/acting-tenant/?tenant={seen.ward.clinic.tenant.id}" in text
     look = looks(pharmacy)[-1]
     assert len(looks(pharmacy)) == before + 8
@@ -284,3 +314,43 @@ def test_projecting_needs_the_permission_and_a_reason(seen, role):
     chief = staff()
     assert press(chief, seen.ward.clinic.tenant, path, reason="no").status_code == 200
     assert facts(chief) == []
+
+
+# -- verify evidence ---------------------------------------------------------------------------------------------------
+
+
+def test_sound_evidence_is_told_and_recorded(seen):
+    person, clinic = staff("security"), seen.ward.clinic.tenant
+    text = press(person, clinic, f"prescription/{seen.routed['id']}/do/verify/").content.decode()
+
+    assert "The evidence is sound: the digest is that of the text; the signature holds;" in text
+    assert "the history is whole; no checkpoint holds it yet (4 entries)." in text
+    assert facts(person) == [("staff_action.performed", "prescription.verify", REASON)]
+    with tenant_context(clinic.id):
+        (look,) = AccessRecord.objects.filter(tenant_id=clinic.id, interaction="rx.verify", subject_id=person.pk)
+    assert (look.resource_id, look.patients, look.reason) == (seen.routed["id"], [seen.ward.patient_id], REASON)
+
+
+def test_tampered_evidence_raises_the_alarm_and_stays_recorded(seen):
+    one, person = seen.ward.routed(), staff("security")
+    with transaction.atomic("owner"), connections["owner"].cursor() as cursor:
+        cursor.execute("SELECT set_config('hp.may_change', 'prescriptions_auditentry', true)")
+        cursor.execute(_TAMPER, [one["id"]])
+        assert cursor.rowcount == 1
+    text = press(person, seen.ward.clinic.tenant, f"prescription/{one['id']}/do/verify/").content.decode()
+
+    assert "The evidence has faults: the history is not whole." in text
+    assert facts(person) == [("staff_action.performed", "prescription.verify", REASON)]
+
+
+_TAMPER = "UPDATE prescriptions_auditentry SET action = 'returned' WHERE prescription_id = %s AND sequence = 4"
+
+
+def test_draft_has_no_evidence_to_verify(seen):
+    text = page(seen.browser, f"prescription/{seen.draft['id']}/change/")
+    assert f"{seen.draft['id']}/do/verify/" not in text
+    assert f"{seen.routed['id']}/do/verify/" in page(seen.browser, f"prescription/{seen.routed['id']}/change/")
+    assert (
+        press(staff("support"), seen.ward.clinic.tenant, f"prescription/{seen.routed['id']}/do/verify/").status_code
+        == 403
+    )
