@@ -21,6 +21,7 @@ _EVERY_SECONDS: dict[str, float] = {
     "fhir_exports.sweep": 60,
     "appointments.remind": 60,
     "prescriptions.checkpoint": 3600,
+    "prescriptions.sweep": 60,
 }
 
 SCHEDULE: dict[str, dict[str, Any]] = {
