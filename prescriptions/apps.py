@@ -21,6 +21,7 @@ class PrescriptionsConfig(AppConfig):
         from .prescribing.cancelling import follow_cancelling
         from .requests import events as request_events  # noqa: F401
         from .requests.closing import close_open_requests
+        from .templates import events as template_events  # noqa: F401
 
         own_resources()
         follow_cancelling(close_open_requests)

@@ -7,10 +7,12 @@ from .dispensing.views.prescriptions import DispensingViewSet
 from .evidence.views import AuditOfOneViewSet, AuditViewSet, EvidenceViewSet
 from .medications.views import MedicationOfSystemViewSet, MedicationViewSet
 from .prescribing.views import PrescriptionViewSet
+from .templates.views import TemplateViewSet
 
 router = Router()
 router.register("medications", MedicationViewSet, basename="medication")
 router.register("medications/<str:system>", MedicationOfSystemViewSet, basename="medication-of-system")
+router.register("prescriptions/templates", TemplateViewSet, basename="prescription-template")
 router.register("prescriptions", DispensingViewSet, basename="dispensing")
 router.register("prescriptions/<uuid:pk>/dispensations", DispensationViewSet, basename="dispensation")
 router.register("prescriptions/audit", AuditViewSet, basename="prescription-audit")
