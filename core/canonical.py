@@ -39,7 +39,7 @@ def _is_simple(value: Any) -> bool:
     if kind is str or value is None or kind is bool:
         return True
     if kind is int:
-        return -_LARGEST <= value <= _LARGEST
+        return bool(-_LARGEST <= value <= _LARGEST)
     if kind is dict:
         return all(type(name) is str and name.isascii() and _is_simple(one) for name, one in value.items())
     return kind is list and all(map(_is_simple, value))

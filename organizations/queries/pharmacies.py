@@ -38,11 +38,15 @@ _OWN = Statement.of(
 )
 
 
-def only_pharmacy(actor: Actor) -> Pharmacy | None:
-    """Return the one active dispensing location of the actor's own tenant that is in reach; None for none or several."""
-    (found,) = run([Call(_OWN, [str(actor.tenant_id), array_literal(actor.location_ids)])])
-    places = found.of(Pharmacy)
-    return places[0] if len(places) == 1 else None
+def own_pharmacies_call(actor: Actor) -> Call:
+    """Return the call that finds up to two active dispensing locations of the actor's own tenant that are in reach."""
+    return Call(_OWN, [str(actor.tenant_id), array_literal(actor.location_ids)])
+
+
+def only_pharmacy_of(rows: Rows) -> Pharmacy | None:
+    """Return the location that `own_pharmacies_call` found if there is exactly one, else None."""
+    found = rows.of(Pharmacy)
+    return found[0] if len(found) == 1 else None
 
 
 def pharmacy_call(location_id: UUID, actor: Actor) -> Call:

@@ -3,7 +3,7 @@
 Source: contract, prescriptions.md "Routing", Patient's choice.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -64,8 +64,9 @@ def claim_prescription(
     :raises PharmacyNotFound: the tenant has no such dispensing place.
     :raises NotFound: the token is unknown, used, replaced or dead.
     """
-    pharmacy = _place(actor, data["pharmacy_location_id"])
-    target = _claimed(actor, digest_of(data["token"]), at)
+    call = Call(_LIVE, [digest_of(data["token"]), at.isoformat()])
+    pharmacy, tokens = _place(actor, data["pharmacy_location_id"], call)
+    target = _claimed(actor, tokens, call)
     change, before = Change(target, at), target.row.status
     route = Route(
         pharmacy_location_id=pharmacy.location_id,
@@ -80,26 +81,28 @@ def claim_prescription(
     return change.commit(reading)
 
 
-def _place(actor: Actor, asked: UUID | None) -> organizations.Pharmacy:
+def _place(actor: Actor, asked: UUID | None, token: Call) -> tuple[organizations.Pharmacy, list[LiveToken]]:
+    """Return the place that claims, and whose token it is, both found in one trip."""
+    if asked is not None:
+        demand_place(actor, asked)
+    place = organizations.pharmacy_call(asked, actor) if asked else organizations.own_pharmacies_call(actor)
+    places, tokens = run([place, token])
     if asked is None:
-        found = organizations.only_pharmacy(actor)
+        found = organizations.only_pharmacy_of(places)
         if found is None:
             message = "Name the place that is to dispense."
             raise InvalidFields(errors=[FieldError("pharmacy_location_id", "required", message)])
-        return found
-    demand_place(actor, asked)
-    pharmacy = organizations.pharmacy(asked, actor)
+        return found, tokens.of(LiveToken)
+    pharmacy = organizations.pharmacy_of(places)
     if pharmacy.tenant_id != actor.tenant_id:
         raise organizations.PharmacyNotFound
-    return pharmacy
+    return pharmacy, tokens.of(LiveToken)
 
 
-def _claimed(actor: Actor, digest: str, at: datetime) -> LockedPrescription:
+def _claimed(actor: Actor, tokens: Sequence[LiveToken], call: Call) -> LockedPrescription:
     """Lock the prescription of a live token; whoever claims it at the same moment waits, and finds the token used."""
     dead = NotFound("No such token.")
-    call = Call(_LIVE, [digest, at.isoformat()])
-    (found,) = run([call])
-    for token in found.of(LiveToken):
+    for token in tokens:
         try:
             target = locked(actor, token.tenant_id, token.prescription_id)
         except (NotFound, OwnerClosed) as error:

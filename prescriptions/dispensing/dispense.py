@@ -85,6 +85,7 @@ def _record(
         for body, number in zip(bodies, outcome.fill_numbers, strict=True)
     ]
     change.calls += [rows.insert(made), *(rows.insert(line) for line in lines)]
+    change.made |= {str(line.id) for line in lines}
     change.resources += medication_dispenses(Dispensed(made, items, row.patient_id, route, grounds.known), lines)
     action = "dispensed" if finished else "partially_dispensed"
     details = {"dispensation_id": str(made.id), "fill_number": made.fill_number}

@@ -7,6 +7,7 @@ import django_filters
 from api.filters import Filters
 from core.arrays import array_literal
 from core.conditions import TENANT, Condition
+from core.db import BOUND_LOCATIONS
 from fhir_api import public as record
 from prescriptions.lifecycle.chain_models import AuditEntry
 from prescriptions.lifecycle.targets import WITHIN
@@ -20,8 +21,10 @@ _ACTIONS: Final = [(name, name) for name in (*CHAINED, *record.RX_READS)]
 _REACHED: Final = f"SELECT 1 FROM prescriptions_prescription p WHERE p.tenant_id = {TENANT} AND {WITHIN.over('p').sql}"
 _UUID: Final = "CASE WHEN t.resource_id ~ '^[0-9a-f-]{{36}}$' THEN t.resource_id::uuid END"
 
-ENTRIES_WITHIN: Final = Condition(f"EXISTS ({_REACHED} AND p.id = t.prescription_id)")
-READS_WITHIN: Final = Condition(f"EXISTS ({_REACHED} AND p.id = {_UUID})")
+# Whoever is limited to places sees what concerns prescriptions there; everybody else is spared the look at them.
+_UNLIMITED: Final = f"cardinality({BOUND_LOCATIONS}) = 0"
+ENTRIES_WITHIN: Final = Condition(f"({_UNLIMITED} OR EXISTS ({_REACHED} AND p.id = t.prescription_id))")
+READS_WITHIN: Final = Condition(f"({_UNLIMITED} OR EXISTS ({_REACHED} AND p.id = {_UUID}))")
 
 
 class _Shared(Filters):

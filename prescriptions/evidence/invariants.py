@@ -80,16 +80,16 @@ _ROUTES: Final = Statement.of(
 _ENTRIES: Final = Statement.of(
     "SELECT e.prescription_id, e.action AS step, count(*) AS times FROM prescriptions_auditentry e"
     f" WHERE e.tenant_id = $1 AND e.prescription_id = ANY($2::uuid[]) AND e.action <> '{UNTOLD}'"
-    " GROUP BY e.prescription_id, e.action",
+    " GROUP BY e.tenant_id, e.prescription_id, e.action",
     row=_Count,
 )
 _EVENTS: Final = Statement.of(
     "SELECT v.resource_id AS prescription_id, v.type AS step, count(*) AS times FROM ledger_event v WHERE v.tenant_id = $1"
     " AND v.resource_id = ANY($2::uuid[]) AND v.resource_type = 'prescription' AND v.type <> 'prescription.expiring'"
-    " GROUP BY v.resource_id, v.type UNION ALL"
+    " GROUP BY v.tenant_id, v.resource_id, v.type UNION ALL"
     " SELECT q.prescription_id, v.type, count(*) FROM prescriptions_prescriptionrequest q JOIN ledger_event v"
     " ON v.resource_id = q.id WHERE q.tenant_id = $1 AND q.prescription_id = ANY($2::uuid[]) AND v.tenant_id = $1"
-    " AND v.resource_type = 'prescription_request' GROUP BY q.prescription_id, v.type",
+    " AND v.resource_type = 'prescription_request' GROUP BY q.tenant_id, q.prescription_id, v.type",
     row=_Count,
 )
 _KEYS: Final = Statement.of(

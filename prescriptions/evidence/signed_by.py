@@ -1,6 +1,6 @@
 """What a key has signed, over all tenants: asked for when a key is found to be compromised."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -50,10 +50,10 @@ def checkpoints_by(kid: str) -> Iterator[Signed]:
     return _listed(_CHECKPOINTS, _Checkpoint, kid)
 
 
-def _listed(statement: Statement, kind: Callable[..., Any], kid: str) -> Iterator[Signed]:
+def _listed(statement: Statement, kind: type[Any], kid: str) -> Iterator[Signed]:
     for tenant_id in organizations.tenants_with("prescriptions"):
         _, rows = run([bind_call(tenant_id), Call(statement, [str(tenant_id), kid])])
-        for row in rows.of(kind):  # type: ignore[type-var]
+        for row in rows.of(kind):
             yield {"tenant_id": str(tenant_id), **{name: _text(value) for name, value in row._asdict().items()}}
 
 

@@ -41,7 +41,7 @@ Told = dict[UUID, list[tuple[str, dict[str, Any]]]]
 
 @dataclass(slots=True, eq=False)
 class Change:
-    """One change of one prescription; `by` is the side that acts."""
+    """One change of one prescription; `by` is the side that acts, `made` are ids of resources that are written first."""
 
     target: LockedPrescription
     at: datetime
@@ -51,6 +51,7 @@ class Change:
     acts: list[Act] = field(default_factory=list)
     told: Told = field(default_factory=dict)
     resources: list[Json] = field(default_factory=list)
+    made: set[str] = field(default_factory=set)
     touched: list[tuple[ReceivedKind, UUID]] = field(default_factory=list)
     others: dict[UUID, list[ledger.Occurrence]] = field(default_factory=dict)
     gone: list[PrescriptionItem] = field(default_factory=list)
@@ -114,7 +115,9 @@ class Change:
         row, target = self.row, self.target
         entries = [call for act in self.acts for call in entry_calls(row, act, target.witness, at=self.at)]
         saved = self._inserted() if new else save_call(row, *sorted(self.columns), *_CHAIN, at=self.at)
-        record.project(target.owner, [*self._requests(), *self.resources], at=self.at)
+        requests = self._requests()
+        made = {*self.made, *(one["id"] for one in requests if new)}
+        record.project(target.owner, [*requests, *self.resources], at=self.at, made=made)
         touched = list(dict.fromkeys([*([answers] if answers else []), (PRESCRIPTIONS, row.id), *self.touched]))
         organizations.write_documents(
             target.actor,

@@ -66,7 +66,7 @@ def test_facts_of_lines_in_their_order(ward, tables):
     unknown = {"item_id": str(uuid4()), "quantity": "1", "lot_number": "L"}
     sound = [line(one, place, quantity="1", lot_number="L") for place in (1, 2, 3)]
     lines = [
-        line(one, 1, quantity="1", unit="tablet", product=coded("U1"), expires_on="2020-01-01"),
+        line(one, 1, quantity="1", unit="capsule", product=coded("U1"), expires_on="2020-01-01"),
         line(one, 1, quantity="21", product=coded("T2")),
         line(one, 0, quantity="1"),
         sound[1],
@@ -76,7 +76,7 @@ def test_facts_of_lines_in_their_order(ward, tables):
     dispensing_refused(ward, one, 422, "unknown_item", **body)
     body["lines"] = lines
     dispensing_refused(ward, one, 422, "unit_mismatch", **body)
-    lines[0]["unit"] = "capsule"
+    lines[0]["unit"] = "tablet"
     found = dispensing_refused(ward, one, 409, "over_dispensed", **body)
     assert (found["item_id"], found["remaining"]) == (one["items"][1]["id"], "20")
     lines[1]["quantity"] = "20"

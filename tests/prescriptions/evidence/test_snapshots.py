@@ -32,7 +32,7 @@ def checkpoint(ward):
 
 def reads(ward, side, action):
     auditor = factories.as_member(side.tenant, ["auditor"])
-    return auditor.get("/v1/prescriptions/audit", params={"action": action}).json()["data"]
+    return auditor.get(f"/v1/prescriptions/audit?action={action}").json()["data"]
 
 
 def test_snapshot_is_the_same_for_owner_and_pharmacy(ward):
@@ -130,7 +130,7 @@ def test_verify_tells_of_a_presented_signature_only(ward):
         "key_status_at_signing": "unknown",
     }
     assert verify(ward.pharmacist, "rubbish")["signature_ok"] is False
-    refused(ward.pharmacist.post("/v1/prescriptions/verify", json={}), 400, "invalid_fields")
+    refused(ward.pharmacist.post("/v1/prescriptions/verify", json={}), 400, "validation_error")
 
 
 def test_reads_leave_records_that_the_audit_shows(ward):
@@ -141,7 +141,7 @@ def test_reads_leave_records_that_the_audit_shows(ward):
     auditor = factories.as_member(ward.clinic.tenant, ["auditor"])
     seen = {}
     for action in ("read", "verified", "exported"):
-        answer = auditor.get(f"/v1/prescriptions/{one['id']}/audit", params={"action": action})
+        answer = auditor.get(f"/v1/prescriptions/{one['id']}/audit?action={action}")
         assert answer.status_code == 200, answer.content
         seen[action] = answer.json()["data"]
     assert [len(rows) for rows in seen.values()] == [1, 1, 1]
@@ -158,6 +158,10 @@ def test_reads_leave_records_that_the_audit_shows(ward):
     assert (
         auditor.get("/v1/prescriptions/audit", params={"action": "read", "patient_id": "nobody"}).json()["data"] == []
     )
+    assert [row["prescription_id"] for row in reads(ward, ward.pharmacy, "exported")][0] == one["id"]
+    by_patient = auditor.get(f"/v1/prescriptions/audit?action=exported&patient_id={ward.patient_id}")
+    assert entry in by_patient.json()["data"]
+    assert auditor.get("/v1/prescriptions/audit?action=read&patient_id=nobody").json()["data"] == []
 
 
 def test_signing_payload_is_what_will_be_signed(ward):
