@@ -4,7 +4,7 @@ from django.db import transaction
 
 from core.clock import now
 from core.db import tenant_context
-from fhir_api.store.models import AccessRecord
+from fhir_api.access.models import AccessRecord
 from ledger.models import Event
 from organizations.actions import tenants
 from organizations.actions.provisioning import platform_actor
