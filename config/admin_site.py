@@ -9,9 +9,10 @@ from core.clock import now
 from ledger.public import backlog
 from organizations.staff import figures
 from organizations.staff.roles import Area, sees
+from prescriptions.public import unguarded_tenants
 from webhooks.public import latest_attempts
 
-# The title of each group and its pages: area, icon, title, model.
+# The title of each group and its pages: area, icon, title, model; behind a colon a page of it that is not its list.
 _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
     (
         "Tenants and people",
@@ -29,6 +30,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.KEYS, "key", "API keys", "organizations_apikey"),
             (Area.KEYS, "smart_toy", "Service accounts", "organizations_serviceaccount"),
             (Area.CLIENTS, "apps", "OAuth clients", "organizations_oauthapplication"),
+            (Area.SECURITY, "encrypted", "Signing keys", "organizations_signingkey"),
             (Area.SECURITY, "security", "Security log", "organizations_securitylogentry"),
             (Area.SECURITY, "history", "Staff actions", "admin_logentry"),
         ),
@@ -51,6 +53,13 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.WEBHOOKS, "replay", "Replays", "webhooks_replay"),
             (Area.RECORDS, "clinical_notes", "Clinical record", "fhir_api_resource"),
             (Area.RECORDS, "dictionary", "Value sets", "fhir_api_valueset"),
+            (Area.RECORDS, "prescriptions", "Prescriptions", "prescriptions_prescription"),
+            (Area.RECORDS, "inbox", "Received prescriptions", "prescriptions_receivedprescription"),
+            (Area.RECORDS, "hourglass_bottom", "Stuck prescriptions", "prescriptions_prescription:stuck"),
+            (Area.RECORDS, "bar_chart", "Figures of prescriptions", "prescriptions_prescription:figures"),
+            (Area.RECORDS, "event_repeat", "Recurring treatments", "prescriptions_recurringtreatment"),
+            (Area.SECURITY, "verified", "Checkpoints", "prescriptions_checkpoint"),
+            (Area.CATALOG, "medication", "Own tables of medications", "prescriptions_tenanttableversion"),
             (Area.RECORDS, "event", "Appointments", "appointments_appointment"),
             (Area.RECORDS, "schedule", "Schedules", "appointments_schedule"),
             (Area.JOBS, "download", "Exports of the record", "fhir_api_exportjob"),
@@ -63,6 +72,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
         "Shared by all tenants",
         (
             (Area.CATALOG, "schema", "Platform categories", "suppliers_platformcategory"),
+            (Area.CATALOG, "pill", "Tables of medications", "prescriptions_platformtableversion"),
             (Area.LOCATIONS, "local_pharmacy", "Pharmacy directory", "organizations_pharmacylisting"),
             (Area.CONFIGURATION, "lock", "Organization settings", "organizations_organizationconfiguration"),
         ),
@@ -79,13 +89,18 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     groups: list[dict[str, Any]] = [{"title": "", "separator": False, "items": top}]
     for title, pages in _GROUPS:
         items = [
-            {"title": name, "icon": icon, "link": reverse(f"admin:{model}_changelist")}
+            {"title": name, "icon": icon, "link": reverse(_page(model))}
             for area, icon, name, model in pages
             if sees(request.user, area)
         ]
         if items:
             groups.append({"title": title, "separator": True, "collapsible": False, "items": items})
     return groups
+
+
+def _page(model: str) -> str:
+    name, _, view = model.partition(":")
+    return f"admin:{name}_{view or 'changelist'}"
 
 
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -98,5 +113,6 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "backlog": backlog() if sees(user, Area.LEDGER) else None,
         "webhooks": latest_attempts() if sees(user, Area.WEBHOOKS) else None,
         "expiring_keys": figures.expiring_keys(at) if sees(user, Area.KEYS) else None,
+        "unguarded": unguarded_tenants(at) if sees(user, Area.SECURITY) else None,
         "waiting_clients": figures.waiting_clients() if sees(user, Area.CLIENTS) else None,
     }

@@ -20,6 +20,8 @@ _EVERY_SECONDS: dict[str, float] = {
     "fhir_exports.carry_on": 5,
     "fhir_exports.sweep": 60,
     "appointments.remind": 60,
+    "prescriptions.checkpoint": 3600,
+    "prescriptions.sweep": 60,
 }
 
 SCHEDULE: dict[str, dict[str, Any]] = {

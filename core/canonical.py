@@ -1,7 +1,7 @@
 """Canonical JSON, which has exactly one byte form for a value, for digests and signatures. Source: RFC 8785 (JCS).
 
-The form is written by the package rfc8785. It knows JSON's own types only; `canonical_document` brings the platform's
-values into them.
+The form is written by the package rfc8785; by orjson, ten times as fast, where the two agree: without fractions, and with
+names of members in ASCII. Both know JSON's own types only; `canonical_document` brings the platform's values into them.
 """
 
 import hashlib
@@ -12,9 +12,12 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+import orjson
 import rfc8785
 
 from core.clock import rfc3339
+
+_LARGEST = 2**53 - 1
 
 
 def canonical_json(value: Any) -> bytes:
@@ -22,7 +25,24 @@ def canonical_json(value: Any) -> bytes:
 
     :raises ValueError: the value has no canonical form (larger integers, lone surrogates, NaN).
     """
+    if _is_simple(value):
+        try:
+            return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        except TypeError:  # a lone surrogate, which the other refuses in its own words
+            pass
     return rfc8785.dumps(value)
+
+
+def _is_simple(value: Any) -> bool:
+    """Tell whether orjson writes the canonical form: RFC 8785 sorts by UTF-16 and writes fractions as ECMAScript does."""
+    kind = type(value)
+    if kind is str or value is None or kind is bool:
+        return True
+    if kind is int:
+        return bool(-_LARGEST <= value <= _LARGEST)
+    if kind is dict:
+        return all(type(name) is str and name.isascii() and _is_simple(one) for name, one in value.items())
+    return kind is list and all(map(_is_simple, value))
 
 
 def canonical_document(value: Mapping[str, Any]) -> bytes:

@@ -1,20 +1,29 @@
 """The door of the clinical record: what other apps may use. Everything else in here is private."""
 
+from .access.models import AccessRecord
+from .access.queries import RX_READS, reads_of_patient
 from .access.records import Access, record_read
 from .owners import Owner, own
+from .past_versions import PastVersion, past_versions
 from .projections.actions import project
-from .queries import Lookup, Shown, lookup, of_patient, patient_lookup, read
+from .queries import Lookup, Shown, lookup, of_patient, patient_lookup, projected, read
 
 __all__ = [
+    "RX_READS",
     "Access",
+    "AccessRecord",
     "Lookup",
     "Owner",
+    "PastVersion",
     "Shown",
     "lookup",
     "of_patient",
     "own",
+    "past_versions",
     "patient_lookup",
     "project",
+    "projected",
     "read",
+    "reads_of_patient",
     "record_read",
 ]

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+from uuid import UUID
 
 from core.actor import Actor, SubjectKind
 from core.arrays import numbers
@@ -126,6 +127,18 @@ class Lookup:
             if version.body is not None:
                 by_type.setdefault(version.type, []).append(read_stored(version.body))
         return by_type
+
+
+def projected(tenant_id: UUID, names: Iterable[Name]) -> dict[Name, bytes]:
+    """Return the bodies of resources that another app projects, to prove that they agree with its rows.
+
+    The tenant is bound by the caller. Nobody is shown them, so no read is recorded.
+    """
+    wanted = sorted(set(names))
+    if not wanted:
+        return {}
+    (rows,) = run_bound(tenant_id, [named_call(tenant_id, wanted)])
+    return {version.name: version.body for version in _versions(rows) if version.body is not None}
 
 
 def lookup(actor: Actor, names: Iterable[Name]) -> Lookup:

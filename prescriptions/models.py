@@ -6,7 +6,7 @@ from prescriptions.lifecycle.models import Prescription, PrescriptionCounter, Pr
 from prescriptions.requests.models import ReceivedRequest
 
 from .dispensing.models import Dispensation, DispensationLine, ReceivedDispensation
-from .evidence.models import Checkpoint, CheckpointLeaf, Snapshot
+from .evidence.models import Checkpoint, CheckpointLeaf, CheckpointNode, Snapshot
 from .medications.models import (
     IncomingRow,
     PlatformAllergyTerm,
@@ -32,6 +32,7 @@ __all__ = [
     "AuditOrigin",
     "Checkpoint",
     "CheckpointLeaf",
+    "CheckpointNode",
     "Dispensation",
     "DispensationLine",
     "IncomingRow",

@@ -2,16 +2,20 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import QuerySet
 
+from core.conditions import TENANT, Condition
 from core.db import needs_transaction
 
 from .models import AccessPatient, AccessRecord
 
 MOST = 10_000
+
+# The reads of prescriptions that another app records: what its audit history calls them, and the interactions.
+RX_READS: Final = {"read": ("rx.read", "rx.list"), "verified": ("rx.verify",), "exported": ("rx.export",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,14 @@ class Question:
     subject_id: UUID | None = None
     emergencies: bool = False
     limit: int = 100
+
+
+def reads_of_patient(patient_id: str) -> Condition:
+    """Return the condition on records `t` that they are about a patient, for lists of another app."""
+    return Condition(
+        f"t.id IN (SELECT p.id FROM fhir_api_accesspatient p WHERE p.tenant_id = {TENANT} AND p.patient = {{0}})",
+        (patient_id,),
+    )
 
 
 @needs_transaction

@@ -1,6 +1,19 @@
 """Admin pages of this app and of the ledger; importing the modules registers the pages."""
 
-from . import clients, entitlements, keys, ledgers, locations, memberships, people, security, settings, tenants, tree
+from . import (
+    clients,
+    entitlements,
+    keys,
+    ledgers,
+    locations,
+    memberships,
+    people,
+    security,
+    settings,
+    signing_keys,
+    tenants,
+    tree,
+)
 
 __all__ = [
     "clients",
@@ -12,6 +25,7 @@ __all__ = [
     "people",
     "security",
     "settings",
+    "signing_keys",
     "tenants",
     "tree",
 ]

@@ -45,6 +45,12 @@ class ConfirmedForm(ReasonForm):
         return typed
 
 
+class Alarm(str):
+    """The message of a button that has found something wrong; it is shown as an error, and what was done stays."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class ButtonClick:
     """One click: the actor, the member of staff (`user`), the locked row, the form's data and the time."""

@@ -43,6 +43,9 @@ class Permission(StrEnum):
     SEND_WEBHOOKS = "webhooks.send"
     SWITCH_WEBHOOKS = "webhooks.switch"
     EXPUNGE_WEBHOOKS = "webhooks.expunge"
+    VERIFY_RECORDS = "records.verify"
+    PROJECT_RECORDS = "records.project"
+    LOAD_TABLES = "tables.load"
 
 
 _TENANT_CARE = {Area.ORGANIZATIONS, Area.TENANTS, Area.ENTITLEMENTS, Area.LOCATIONS, Area.JOBS, Area.LEDGER}
@@ -67,6 +70,7 @@ _DOES: dict[str, frozenset[Permission]] = {
             Permission.LOCK_PEOPLE,
             Permission.SWITCH_WEBHOOKS,
             Permission.EXPUNGE_WEBHOOKS,
+            Permission.VERIFY_RECORDS,
         }
     ),
     StaffRole.ADMINISTRATOR: frozenset(Permission),

@@ -27,7 +27,7 @@ from core.db import tenant_context
 from core.errors import PlatformError
 
 from . import acting_tenant, audit, columns, exports
-from .buttons import Button, ButtonClick, ConfirmedForm, ReasonForm
+from .buttons import Alarm, Button, ButtonClick, ConfirmedForm, ReasonForm
 from .columns import column
 from .roles import Area, does, sees
 
@@ -200,7 +200,8 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
             except PlatformError as refusal:
                 show_refusal(refusal, form)
             else:
-                messages.success(request, message or f"{chosen.label}: done.")
+                tell = messages.error if isinstance(message, Alarm) else messages.success
+                tell(request, message or f"{chosen.label}: done.")
                 return HttpResponseRedirect(self._link("change", row.pk))
         context = {
             **self.admin_site.each_context(request),

@@ -1,4 +1,8 @@
-"""Tables of evidence: signed snapshots, and the checkpoints of the audit history. None is ever changed."""
+"""Tables of evidence: signed snapshots, and the checkpoints of the audit history. None is ever changed.
+
+Each tenant has one tree that only grows: its leaves are the ends of chains, and a checkpoint signs its root.
+Source: RFC 6962 section 2.1.
+"""
 
 from django.db import models
 
@@ -31,14 +35,14 @@ class Snapshot(Kept):
 
 
 class Checkpoint(Kept):
-    """The signed root of a tree over the ends of the chains that have changed since the last one. Source: RFC 6962.
+    """The signed root of a tenant's tree as it was at one instant, when it had `size` leaves.
 
-    Personal data: none.
+    `digest` is the SHA-256 of the JWS; the next checkpoint names it as `previous`. Personal data: none.
     """
 
     number = models.PositiveIntegerField()
     previous = models.CharField(max_length=64, blank=True, default="")
-    size = models.PositiveIntegerField()
+    size = models.PositiveBigIntegerField()
     root = models.CharField(max_length=64)
     at = models.DateTimeField()
     jws = models.TextField()
@@ -49,16 +53,17 @@ class Checkpoint(Kept):
         constraints = [
             models.UniqueConstraint(fields=["tenant", "number"], name="prescriptions_checkpoint_once"),
         ]
+        indexes = [models.Index(fields=["tenant", "kid", "number"], name="prescriptions_checkpoint_kid")]
 
     def __str__(self) -> str:
         return f"checkpoint {self.number}"
 
 
 class CheckpointLeaf(Kept):
-    """The end of one chain at a checkpoint. Personal data: none."""
+    """The end of one chain as a checkpoint found it. Personal data: none."""
 
     checkpoint_number = models.PositiveIntegerField()
-    position = models.PositiveIntegerField()
+    position = models.PositiveBigIntegerField()
     prescription_id = models.UUIDField()
     sequence = models.PositiveIntegerField()
     hash = models.CharField(max_length=64)
@@ -69,8 +74,26 @@ class CheckpointLeaf(Kept):
         ]
         indexes = [
             models.Index(fields=["tenant", "prescription_id", "sequence"], name="prescriptions_leaf_by_rx"),
-            models.Index(fields=["tenant", "checkpoint_number", "position"], name="prescriptions_leaf_by_number"),
         ]
 
     def __str__(self) -> str:
         return f"leaf {self.position}"
+
+
+class CheckpointNode(Kept):
+    """The digest of 2^level leaves of the tree, the `place`-th of its level; level 0 are the leaves themselves.
+
+    It follows from the leaves, and is kept so that a proof reads as many rows as the tree is high. Personal data: none.
+    """
+
+    level = models.PositiveSmallIntegerField()
+    place = models.PositiveBigIntegerField()
+    digest = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "level", "place"], name="prescriptions_node_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"node {self.place} of level {self.level}"

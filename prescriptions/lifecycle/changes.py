@@ -8,9 +8,11 @@
 
 `commit` writes the next version of the row, one entry of the audit history for each step, one event for each entry in the
 owner's tenant and those that the pharmacy is to hear, the resources of the record, and the copies of other tenants.
+`commit_all` does so for several prescriptions of one owner.
 Source: contract, prescriptions.md "Lifecycle" (version) and "Events".
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -20,7 +22,7 @@ from core import rows
 from core.actor import SubjectKind
 from core.db import bind_call
 from core.model_rows import save_call
-from core.pipeline import Call, ReadBack
+from core.pipeline import Call, ReadBack, Statement
 from fhir_api import public as record
 from ledger import public as ledger
 from organizations import public as organizations
@@ -36,7 +38,19 @@ from .targets import LockedPrescription
 
 OVERRIDE_RECORDED = "override_recorded"
 _CHAIN = ("chain_length", "chain_hash")
+_CHAIN_GROWN = Statement.of(
+    "UPDATE prescriptions_prescription SET chain_length = $3, chain_hash = $4 WHERE tenant_id = $1 AND id = $2"
+)
 Told = dict[UUID, list[tuple[str, dict[str, Any]]]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """Statements, documents whose copies follow, and resources of the record, of one change."""
+
+    calls: list[Call]
+    touched: list[tuple[ReceivedKind, UUID]]
+    resources: list[Json]
 
 
 @dataclass(slots=True, eq=False)
@@ -110,10 +124,26 @@ class Change:
         *,
         answers: tuple[ReceivedKind, UUID] | None = None,
         new: bool = False,
+        versioned: bool = True,
     ) -> Prescription:
-        """Write all of it. `reading` reads the prescription, or what `answers` names; `new` inserts the row."""
-        row, target = self.row, self.target
-        entries = [call for act in self.acts for call in entry_calls(row, act, target.witness, at=self.at)]
+        """Write all of it. `reading` reads the prescription, or what `answers` names; `new` inserts the row.
+
+        Without `versioned` the prescription stays as it is: entries are added to its history, its copies and its resources
+        are not written again, and its version does not rise.
+        """
+        _write([self], [self._written(new=new, versioned=versioned, answers=answers)], reading)
+        return self.row
+
+    def _written(
+        self, *, new: bool = False, versioned: bool = True, answers: tuple[ReceivedKind, UUID] | None = None
+    ) -> "_Written":
+        """Return what is to be written; the row in memory is the next version."""
+        row, first = self.row, [answers] if answers else []
+        entries = [call for act in self.acts for call in entry_calls(row, act, self.target.witness, at=self.at)]
+        if not versioned:
+            assert not self.columns, "columns of the prescription make a version"
+            ends = Call(_CHAIN_GROWN, [str(row.tenant_id), str(row.id), str(row.chain_length), row.chain_hash])
+            return _Written([ends, *self.calls, *entries], list(dict.fromkeys([*first, *self.touched])), [])
         saved = self._inserted() if new else save_call(row, *sorted(self.columns), *_CHAIN, at=self.at)
         requests = self._requests()
         made = {*self.made, *(one["id"] for one in requests if new)}
@@ -129,6 +159,9 @@ class Change:
             reading=reading,
         )
         return row
+        touched = list(dict.fromkeys([*first, (PRESCRIPTIONS, row.id), *self.touched]))
+        resources = [*self._requests(), *self.resources]
+        return _Written([saved, *self.calls, *entries, *self._handed_over()], touched, resources)
 
     def _handed_over(self) -> list[Call]:
         """What is written in the pharmacy's tenant beside the copy; the owner is bound again behind it."""
@@ -178,3 +211,27 @@ class Change:
         if actor.subject.kind is SubjectKind.SYSTEM:
             return events.PLATFORM
         return events.PRESCRIBER if self.target.is_owner else events.PHARMACY
+
+
+def commit_all(changes: Sequence[Change]) -> None:
+    """Write changes of several prescriptions of one owner, made by one actor at one time, in the trips of one."""
+    if changes:
+        _write(changes, [change._written() for change in changes])
+
+
+def _write(changes: Sequence[Change], written: Sequence[_Written], reading: ReadBack | None = None) -> None:
+    target, at = changes[0].target, changes[0].at
+    told: dict[UUID, list[ledger.Occurrence]] = {}
+    for change in changes:
+        for tenant_id, occurrences in change._occurrences().items():
+            told.setdefault(tenant_id, []).extend(occurrences)
+    record.project(target.owner, [resource for one in written for resource in one.resources], at=at)
+    organizations.write_documents(
+        target.actor,
+        target.owner_id,
+        [document for one in written for document in one.touched],
+        [call for one in written for call in one.calls],
+        told=told,
+        at=at,
+        reading=reading,
+    )

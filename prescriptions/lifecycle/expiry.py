@@ -30,14 +30,14 @@ def start_of(day: date, zone: ZoneInfo) -> datetime:
     earliest = begin - timedelta(hours=3)
     if begin.astimezone(zone).date() == day and (begin - timedelta(seconds=1)).astimezone(zone).date() < day:
         return begin
-    low, high = earliest, begin + timedelta(hours=27)
-    while high - low > timedelta(seconds=1):
-        middle = low + (high - low) / 2
-        if middle.astimezone(zone).date() >= day:
-            high = middle
+    before, after = int(earliest.timestamp()), int(begin.timestamp()) + 27 * 3600
+    while after - before > 1:
+        middle = (before + after) // 2
+        if datetime.fromtimestamp(middle, zone).date() >= day:
+            after = middle
         else:
-            low = middle
-    return high.replace(microsecond=0) + timedelta(seconds=1 if high.microsecond else 0)
+            before = middle
+    return datetime.fromtimestamp(after, UTC)
 
 
 def expires_at(last_day: date, zone: ZoneInfo) -> datetime:

@@ -18,6 +18,7 @@ from prescriptions.vocabularies import ENTERED_IN_ERROR
 
 from .models import Prescription, PrescriptionItem, Route
 
+VERSION_EXTENSION: Final = "/fhir/StructureDefinition/prescription-version"
 Json = dict[str, Any]
 
 UCUM: Final = "http://unitsofmeasure.org"
@@ -78,7 +79,7 @@ def _request(source: Projected, item: PrescriptionItem, status: str, reason: str
         "resourceType": "MedicationRequest",
         "id": str(item.id),
         "extension": [
-            {"url": address("/fhir/StructureDefinition/prescription-version"), "valueInteger": row.version},
+            {"url": address(VERSION_EXTENSION), "valueInteger": row.version},
         ],
         "status": status,
         "intent": "order",

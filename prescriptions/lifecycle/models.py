@@ -89,6 +89,10 @@ class Prescription(TenantOwned, LifecycleModel):
         "valid_from", "notes_to_pharmacy", "patient_instructions", "template_id", "template_version",
         "prior_prescription_id",
     )  # fmt: skip
+    # What nobody reads in a prescription: the end of its history, and that its coming expiry was told.
+    unversioned: ClassVar = ("chain_length", "chain_hash", "expiring_at")
+
+    security: ClassVar = TableSecurity(dispatcher=True)
 
     class Meta:
         verbose_name = "prescription"
@@ -131,6 +135,11 @@ class Prescription(TenantOwned, LifecycleModel):
                 fields=["expires_at"],
                 condition=_OPEN & Q(expired_at__isnull=True),
                 name="prescriptions_rx_expiring",
+            ),
+            models.Index(
+                fields=["tenant", "expires_at"],
+                condition=_OPEN & Q(expired_at__isnull=True, expiring_at__isnull=True),
+                name="prescriptions_rx_untold",
             ),
         ]
 

@@ -14,6 +14,7 @@ _NEXT = Statement.of(
     " ON CONFLICT (tenant_id, year) DO UPDATE SET last = c.last + 1 RETURNING c.last"
 )
 _TEXTS = ("medication_text", "quantity_in_words", "substitution_reason", "authorization_number", "schedule")
+_AS_GIVEN = ("days_supply", "fills_allowed", "dispense_interval_days", "substitution_allowed")
 _DOSAGE_TEXTS = ("route", "site", "method", "as_needed_reason")
 
 
@@ -81,3 +82,16 @@ def dosage(one: Mapping[str, Any]) -> dict[str, Any]:
 def amount(given: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Return a quantity with its decimal string; None for none."""
     return {"value": decimal_text(given["value"]), "unit": given["unit"]} if given else None
+
+
+def template_item(one: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an item of a checked body as templates and recurring treatments keep it; the same serializer reads it again."""
+    given = one["medication"]
+    names = ("system", "code", "display", "form", "strength")
+    return {
+        **{name: one[name] or None for name in _TEXTS},
+        "medication": {name: given[name] or None for name in names} if given else None,
+        "dosage": [dosage(each) for each in one["dosage"]],
+        "quantity": amount(one["quantity"]),
+        **{name: one[name] for name in _AS_GIVEN},
+    }

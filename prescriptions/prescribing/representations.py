@@ -143,7 +143,7 @@ class PrescriptionOut(_Shared):
     class Meta:
         model = Prescription
         name = "prescription"
-        fields = (*_HEAD, *_OWNERS, *_BODY, *_TAIL)
+        fields: tuple[str, ...] = (*_HEAD, *_OWNERS, *_BODY, *_TAIL)
         blank_as_null = ("encounter_id", *_BLANK)
         unversioned = _EXPIRED_TAG
         example = _EXAMPLE
@@ -153,7 +153,7 @@ class PrescriptionRowOut(PrescriptionOut):
     """A prescription in a list; `include=items` brings its items."""
 
     class Meta(PrescriptionOut.Meta):
-        fields = (*(name for name in PrescriptionOut.Meta.fields if name != "items"), "items")
+        fields: tuple[str, ...] = (*(name for name in PrescriptionOut.Meta.fields if name != "items"), "items")
         includes = ("items",)
 
 
@@ -173,7 +173,7 @@ class PrescriptionForPharmacyOut(_Shared):
     class Meta:
         model = Prescription
         name = "prescription"
-        fields = (*_HEAD, *_BODY, *_TAIL)
+        fields: tuple[str, ...] = (*_HEAD, *_BODY, *_TAIL)
         blank_as_null = _BLANK
         example = _EXAMPLE
 
@@ -192,7 +192,10 @@ class PrescriptionRowForPharmacyOut(PrescriptionForPharmacyOut):
     """The members of a row of the pharmacy's list, its items last."""
 
     class Meta(PrescriptionForPharmacyOut.Meta):
-        fields = (*(name for name in PrescriptionForPharmacyOut.Meta.fields if name != "items"), "items")
+        fields: tuple[str, ...] = (
+            *(name for name in PrescriptionForPharmacyOut.Meta.fields if name != "items"),
+            "items",
+        )
 
 
 def _received(name: str, shown: type[Representation], **meta: Any) -> type[Representation]:

@@ -7,28 +7,28 @@ from rest_framework import serializers
 from api.representations import Instant, OpenChoice
 
 
-class _Form(serializers.Serializer[Any]):
+class StoredForm(serializers.Serializer[Any]):
     """A JSON value that is answered as it is stored."""
 
     def to_representation(self, instance: Any) -> Any:
         return instance
 
 
-class QuantityForm(_Form):
+class QuantityForm(StoredForm):
     """A quantity: a decimal string and its unit."""
 
     value = serializers.CharField()
     unit = serializers.CharField()
 
 
-class DurationForm(_Form):
+class DurationForm(StoredForm):
     """A length of time."""
 
     value = serializers.CharField()
     unit = serializers.CharField()
 
 
-class MedicationForm(_Form):
+class MedicationForm(StoredForm):
     """A medication by its code, with its ingredients as the tables of medications know them."""
 
     system = serializers.CharField()
@@ -39,7 +39,7 @@ class MedicationForm(_Form):
     strength = serializers.CharField(allow_null=True)
 
 
-class DosageForm(_Form):
+class DosageForm(StoredForm):
     """How a medication is to be taken."""
 
     text = serializers.CharField()
@@ -56,7 +56,7 @@ class DosageForm(_Form):
     max_dose_per_day = QuantityForm(allow_null=True)
 
 
-class PatientForm(_Form):
+class PatientForm(StoredForm):
     """The patient as at the signing."""
 
     name = serializers.CharField(allow_null=True)
@@ -65,7 +65,7 @@ class PatientForm(_Form):
     address = serializers.CharField(allow_null=True)
 
 
-class PrescriberForm(_Form):
+class PrescriberForm(StoredForm):
     """The prescriber as at the signing."""
 
     name = serializers.CharField(allow_null=True)
@@ -73,7 +73,7 @@ class PrescriberForm(_Form):
     phone = serializers.CharField(allow_null=True)
 
 
-class OverrideForm(_Form):
+class OverrideForm(StoredForm):
     """Who has overridden an issue, and why."""
 
     reason_code = serializers.CharField(allow_null=True)
@@ -82,7 +82,7 @@ class OverrideForm(_Form):
     at = Instant()
 
 
-class IssueForm(_Form):
+class IssueForm(StoredForm):
     """What a rule has found; `fingerprint` names it in `overrides`."""
 
     code = serializers.CharField()
@@ -95,14 +95,14 @@ class IssueForm(_Form):
     override = OverrideForm(allow_null=True)
 
 
-class TableForm(_Form):
+class TableForm(StoredForm):
     """A table of knowledge and its version."""
 
     table = serializers.CharField()
     version = serializers.CharField()
 
 
-class RunForm(_Form):
+class RunForm(StoredForm):
     """A run of the clinical rules; `stale` once the prescription was changed."""
 
     id = serializers.UUIDField()
@@ -116,7 +116,7 @@ class RunForm(_Form):
     stale = serializers.BooleanField()
 
 
-class ReceivedOverrideForm(_Form):
+class ReceivedOverrideForm(StoredForm):
     """An override as the pharmacy sees it."""
 
     code = serializers.CharField()
@@ -124,7 +124,7 @@ class ReceivedOverrideForm(_Form):
     reason_code = serializers.CharField(allow_null=True)
 
 
-class ReceivedRunForm(_Form):
+class ReceivedRunForm(StoredForm):
     """What the pharmacy sees of the validation."""
 
     outcome = serializers.CharField()

@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
@@ -20,7 +21,7 @@ class TemplateNameTaken(Duplicate):
 class PrescriptionTemplate(TenantOwned):
     """Items that are prescribed again and again, of one owner, shown to him, to a place or to the tenant.
 
-    Personal data: none, if its writers keep to what it is for.
+    `words` are those by which a search finds it. Personal data: none, if its writers keep to what it is for.
     """
 
     name = models.CharField(max_length=120)
@@ -31,12 +32,14 @@ class PrescriptionTemplate(TenantOwned):
     specialty = models.CharField(max_length=120, blank=True, default="")
     items = models.JSONField()
     default_notes = models.CharField(max_length=1000, blank=True, default="")
+    words = ArrayField(models.TextField(), default=list)
     owner_id = models.UUIDField()
     usage_count = models.PositiveIntegerField(default=0)
     archived_at = models.DateTimeField(null=True)
 
     WRITABLE: ClassVar = (
         "name", "description", "visibility", "location_id", "specialty", "items", "default_notes",
+        "words",
     )  # fmt: skip
     unversioned: ClassVar = ("usage_count",)
     refusals: ClassVar = {"prescriptions_template_name_once": TemplateNameTaken}
