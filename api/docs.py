@@ -1,6 +1,7 @@
 """The OpenAPI document and the pages that show it; the platform serves all their scripts itself."""
 
 import functools
+import threading
 from pathlib import Path
 
 import orjson
@@ -12,9 +13,14 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 from core.canonical import sha256_hex
 
 
+# drf-spectacular loads its extensions when they are first used, and two threads would do so at once.
+_building = threading.Lock()
+
+
 def document() -> dict[str, object]:
     """Build the OpenAPI 3.1 document from the routes."""
-    found: dict[str, object] = SchemaGenerator().get_schema(request=None, public=True)
+    with _building:
+        found: dict[str, object] = SchemaGenerator().get_schema(request=None, public=True)
     return found
 
 
