@@ -20,6 +20,7 @@ _EVERY_SECONDS: dict[str, float] = {
     "fhir_exports.carry_on": 5,
     "fhir_exports.sweep": 60,
     "appointments.remind": 60,
+    "recurring.make_drafts": 900,
 }
 
 SCHEDULE: dict[str, dict[str, Any]] = {
