@@ -30,7 +30,7 @@ class WholeItemIn(ItemIn):
         return form(ItemIn).run_validation(data)
 
 
-class ScheduleIn(StrictSerializer):
+class TreatmentScheduleIn(StrictSerializer):
     """Every so many days, weeks or months from a date on; `end_date` belongs to it."""
 
     every = serializers.IntegerField(min_value=1, max_value=365)
@@ -48,7 +48,7 @@ class RecurringTreatmentChange(StrictSerializer):
 
     template_id = serializers.UUIDField(required=False, allow_null=True)
     items = many(WholeItemIn, required=False, allow_null=True, min_length=1, max_length=MOST_ITEMS)
-    schedule = ScheduleIn()
+    schedule = TreatmentScheduleIn()
     lead_days = serializers.IntegerField(min_value=0, max_value=LONGEST_LEAD, required=False)
     review_by = day(required=False, allow_null=True)
     auto_create_draft = serializers.BooleanField(required=False)
@@ -68,7 +68,7 @@ class RecurringTreatmentIn(RecurringTreatmentChange):
         example: ClassVar = {
             "patient_id": "pat-1",
             "items": [ItemIn.Meta.example],
-            "schedule": ScheduleIn.Meta.example,
+            "schedule": TreatmentScheduleIn.Meta.example,
         }
 
 
