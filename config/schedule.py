@@ -22,6 +22,7 @@ _EVERY_SECONDS: dict[str, float] = {
     "appointments.remind": 60,
     "prescriptions.checkpoint": 3600,
     "prescriptions.sweep": 60,
+    "recurring.make_drafts": 900,
 }
 
 SCHEDULE: dict[str, dict[str, Any]] = {

@@ -19,6 +19,7 @@ class PrescriptionsConfig(AppConfig):
         from .lifecycle import events  # noqa: F401  # registers the event types
         from .owned_resources import own_resources
         from .prescribing.cancelling import follow_cancelling
+        from .recurring import events as recurring_events  # noqa: F401
         from .requests import events as request_events  # noqa: F401
         from .requests.closing import close_open_requests
         from .templates import events as template_events  # noqa: F401

@@ -102,6 +102,16 @@ class IntervalUnit(models.TextChoices):
     MONTH = "month"
 
 
+class PauseReason(models.TextChoices):
+    BY_PERSON = "by_person"
+    PRESCRIBER_INACTIVE = "prescriber_inactive"
+    PATIENT_DECEASED = "patient_deceased"
+    PATIENT_NOT_FOUND = "patient_not_found"
+    TEMPLATE_GONE = "template_gone"
+    QUOTA_EXCEEDED = "quota_exceeded"
+    REVIEW_DUE = "review_due"
+
+
 LIVE: Final = (RouteState.QUEUED.value, RouteState.SENT.value, RouteState.ACKNOWLEDGED.value)
 HANDED_OVER: Final = (Status.ROUTED.value, Status.DISPENSED.value)
 

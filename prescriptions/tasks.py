@@ -6,8 +6,9 @@ from core import clock
 
 from .evidence.tasks import checkpoint
 from .prescribing.sweeping import sweep
+from .recurring.tasks import make_recurring_drafts
 
-__all__ = ["checkpoint", "sweep_expiry"]
+__all__ = ["checkpoint", "make_recurring_drafts", "sweep_expiry"]
 
 SWEEP = "prescriptions.sweep"
 

@@ -7,11 +7,13 @@ from .dispensing.views.prescriptions import DispensingViewSet
 from .evidence.views import AuditOfOneViewSet, AuditViewSet, EvidenceViewSet
 from .medications.views import MedicationOfSystemViewSet, MedicationViewSet
 from .prescribing.views import PrescriptionViewSet
+from .recurring.views import RecurringTreatmentViewSet
 from .templates.views import TemplateViewSet
 
 router = Router()
 router.register("medications", MedicationViewSet, basename="medication")
 router.register("medications/<str:system>", MedicationOfSystemViewSet, basename="medication-of-system")
+router.register("prescriptions/recurring", RecurringTreatmentViewSet, basename="recurring-treatment")
 router.register("prescriptions/templates", TemplateViewSet, basename="prescription-template")
 router.register("prescriptions", DispensingViewSet, basename="dispensing")
 router.register("prescriptions/<uuid:pk>/dispensations", DispensationViewSet, basename="dispensation")

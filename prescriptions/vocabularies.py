@@ -25,10 +25,6 @@ OVERRIDE: Final = (
     "record_wrong", "patient_informed", OTHER,
 )  # fmt: skip
 DENIED: Final = ("patient_unknown", "not_under_care", "too_soon", "appointment_needed", "contraindicated", OTHER)
-PAUSED: Final = (
-    "by_person", "prescriber_inactive", "patient_deceased", "patient_not_found", "template_gone", "quota_exceeded",
-    "review_due",
-)  # fmt: skip
 
 # v3-ActSubstanceAdminSubstitutionCode; therapeutic exchange is known, and refused when it is used.
 SUBSTITUTION: Final = ("E", "EC", "BC", "G", "F", "N")

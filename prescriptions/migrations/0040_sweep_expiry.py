@@ -5,7 +5,7 @@ from django.db.models import Q
 
 
 class Migration(migrations.Migration):
-    dependencies = [("prescriptions", "0030_template_words")]
+    dependencies = [("prescriptions", "0031_dates_of_treatments")]
 
     operations = [
         migrations.AddIndex(

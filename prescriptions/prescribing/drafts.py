@@ -34,10 +34,14 @@ _USED = Statement.of(
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why a draft is made, if not by a person's request: the treatment and the date's index, or the prescription before."""
+    """Why a draft is made, if not by a person's request: the treatment, and the index of its occurrence.
+
+    `author_id` is the person who counts as the draft's author, and whose templates may be used.
+    """
 
     treatment_id: UUID | None = None
     occurrence_index: int | None = None
+    author_id: UUID | None = None
 
 
 @needs_transaction
@@ -50,7 +54,8 @@ def create_prescription(
     :raises InvalidFields: an item is not complete, or of free text where the tenant prescribes by codes.
     :raises QuotaExceeded: the tenant may make no more prescriptions this month.
     """
-    ground = grounds(actor, data)
+    author = cause.author_id if cause and cause.author_id else actor.subject_id
+    ground = grounds(actor, data, author)
     wanted = _items(data, ground)
     organizations.consume_quota(actor=actor, key=QUOTA, at=at)
     year = local_year(ground.zone, at)
@@ -66,7 +71,7 @@ def create_prescription(
     row = Prescription(
         tenant_id=actor.tenant_id,
         number=item_columns.number_text(year, int((number.value() or b"0").decode())),
-        created_by=actor.subject_id,
+        created_by=author,
         created_at=at,
         updated_at=at,
         version=0,

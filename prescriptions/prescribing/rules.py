@@ -44,8 +44,8 @@ class Grounds:
     prior: Mapping[int, UUID]
 
 
-def grounds(actor: Actor, data: Mapping[str, Any]) -> Grounds:
-    """Look up what a body refers to.
+def grounds(actor: Actor, data: Mapping[str, Any], author: UUID | None = None) -> Grounds:
+    """Look up what a body refers to; templates as the author sees them, who is the caller unless another is named.
 
     :raises PatientNotFound, TemplateNotFound, EncounterNotFound, LocationNotFound: as named, in this order.
     """
@@ -57,7 +57,7 @@ def grounds(actor: Actor, data: Mapping[str, Any]) -> Grounds:
         *wanted.calls,
         organizations.policies_call(tenant),
         organizations.places_call(tenant, [place] if place else []),
-        _template_call(actor, data["template_id"]),
+        _template_call(actor, data["template_id"], author or actor.subject_id),
         Call(_PRIOR, [str(tenant), str(data["prior_prescription_id"]) if data["prior_prescription_id"] else None]),
     ]
     found = run_bound(tenant, calls)
@@ -79,10 +79,10 @@ def grounds(actor: Actor, data: Mapping[str, Any]) -> Grounds:
     )
 
 
-def _template_call(actor: Actor, template_id: UUID | None) -> Call:
+def _template_call(actor: Actor, template_id: UUID | None, author: UUID) -> Call:
     places = "{" + ",".join(str(one) for one in actor.location_ids) + "}"
     key = str(template_id) if template_id else None
-    return Call(_TEMPLATE, [str(actor.tenant_id), key, str(actor.subject_id), places])
+    return Call(_TEMPLATE, [str(actor.tenant_id), key, str(author), places])
 
 
 def _template_of(rows: Rows) -> Mapping[str, Any] | None:

@@ -7,6 +7,7 @@ from django.db.models import Q
 from django_fsm import FSMField
 
 from core.lifecycle import LifecycleModel, transition
+from core.row_security import TableSecurity
 from organizations.public import TenantOwned
 from prescriptions.lifecycle.models import fhir_id
 from prescriptions.states import IntervalUnit, TreatmentStatus
@@ -17,8 +18,9 @@ _ACTIVE, _PAUSED = TreatmentStatus.ACTIVE.value, TreatmentStatus.PAUSED.value
 class RecurringTreatment(TenantOwned, LifecycleModel):
     """A treatment that goes on: a draft is made for each date on which the next prescription is due.
 
-    `next_index` counts the occurrences from 0, whether a draft was made or the date was skipped. `drafts_from` is the
-    instant from which the next draft is due. Personal data: who is treated, with what.
+    `next_index` counts the occurrences from 0, whether a draft was made, it was told, or the date was skipped. Dates are
+    counted from `base_date`, that of the occurrence `first_index`, and in months on `anchor_day`. `drafts_from` is the
+    instant from which the job looks at the row. Personal data: who is treated, with what.
     """
 
     patient_id = fhir_id()
@@ -29,6 +31,8 @@ class RecurringTreatment(TenantOwned, LifecycleModel):
     every = models.PositiveIntegerField()
     unit = models.CharField(max_length=5, choices=IntervalUnit)
     start_date = models.DateField()
+    base_date = models.DateField()
+    anchor_day = models.PositiveSmallIntegerField()
     first_index = models.PositiveIntegerField(default=0)
     end_date = models.DateField(null=True)
     max_occurrences = models.PositiveIntegerField(null=True)
@@ -45,6 +49,8 @@ class RecurringTreatment(TenantOwned, LifecycleModel):
     last_prescription_id = models.UUIDField(null=True)
     created_by = models.UUIDField()
 
+    security: ClassVar = TableSecurity(dispatcher=True)
+    unversioned: ClassVar = ("drafts_from",)
     WRITABLE: ClassVar = (
         "template_id", "items", "every", "unit", "start_date", "end_date", "max_occurrences", "lead_days", "review_by",
         "auto_create_draft",
@@ -55,14 +61,18 @@ class RecurringTreatment(TenantOwned, LifecycleModel):
         constraints = [
             models.CheckConstraint(condition=Q(every__gte=1), name="prescriptions_recurring_every"),
             models.CheckConstraint(
-                condition=Q(template_id__isnull=False) | Q(items__isnull=False), name="prescriptions_recurring_what"
+                condition=Q(template_id__isnull=False, items__isnull=True)
+                | Q(template_id__isnull=True, items__isnull=False),
+                name="prescriptions_recurring_what",
             ),
         ]
         indexes = [
             models.Index(fields=["tenant", "created_at", "id"], name="prescriptions_rec_treatments"),
             models.Index(fields=["tenant", "patient_id", "created_at", "id"], name="prescriptions_rec_patient"),
             models.Index(
-                fields=["drafts_from"], condition=Q(status__in=[_ACTIVE, _PAUSED]), name="prescriptions_rec_due"
+                fields=["tenant", "id", "drafts_from"],
+                condition=Q(drafts_from__isnull=False),
+                name="prescriptions_rec_due",
             ),
         ]
 

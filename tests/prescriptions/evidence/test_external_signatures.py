@@ -140,6 +140,4 @@ def test_a_run_made_anew_changes_the_content(ward):
     text = done(ward.prescriber.get(f"{path}/signing-payload"))["text"]
     ward.act(one, "validate")
     jws = detached(text, doctor, between)
-    refused(
-        ward.prescriber.post(f"{path}/sign", json={"external_signature": jws}), 422, "external_signature_mismatch"
-    )
+    refused(ward.prescriber.post(f"{path}/sign", json={"external_signature": jws}), 422, "external_signature_mismatch")

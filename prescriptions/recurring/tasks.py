@@ -1,0 +1,15 @@
+"""Celery tasks of recurring treatments; each is safe to run twice."""
+
+from celery import shared_task
+
+from core import clock
+
+from .drafting import make_drafts
+
+MAKE_DRAFTS = "recurring.make_drafts"
+
+
+@shared_task(name=MAKE_DRAFTS, ignore_result=True, acks_late=False)
+def make_recurring_drafts() -> None:
+    """Make the drafts of recurring treatments that are due; runs every 15 minutes."""
+    make_drafts(at=clock.now())
