@@ -12,7 +12,6 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from core.canonical import sha256_hex
 
-
 # drf-spectacular loads its extensions when they are first used, and two threads would do so at once.
 _building = threading.Lock()
 
