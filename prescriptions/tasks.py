@@ -1,15 +1,13 @@
-"""Celery tasks of prescriptions, imported here because Celery looks for them here."""
-
-from .evidence.tasks import checkpoint
-
-__all__ = ["checkpoint"]
-"""Celery tasks of prescriptions; each is safe to run twice."""
+"""Celery tasks of prescriptions, imported here because Celery looks for them here; each is safe to run twice."""
 
 from celery import shared_task
 
 from core import clock
 
+from .evidence.tasks import checkpoint
 from .prescribing.sweeping import sweep
+
+__all__ = ["checkpoint", "sweep_expiry"]
 
 SWEEP = "prescriptions.sweep"
 

@@ -46,11 +46,12 @@ Told = dict[UUID, list[tuple[str, dict[str, Any]]]]
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """Statements, documents whose copies follow, and resources of the record, of one change."""
+    """Statements, documents whose copies follow, and resources of the record, of one change; `made` are ids that are new."""
 
     calls: list[Call]
     touched: list[tuple[ReceivedKind, UUID]]
     resources: list[Json]
+    made: set[str]
 
 
 @dataclass(slots=True, eq=False)
@@ -143,25 +144,13 @@ class Change:
         if not versioned:
             assert not self.columns, "columns of the prescription make a version"
             ends = Call(_CHAIN_GROWN, [str(row.tenant_id), str(row.id), str(row.chain_length), row.chain_hash])
-            return _Written([ends, *self.calls, *entries], list(dict.fromkeys([*first, *self.touched])), [])
+            return _Written([ends, *self.calls, *entries], list(dict.fromkeys([*first, *self.touched])), [], set())
         saved = self._inserted() if new else save_call(row, *sorted(self.columns), *_CHAIN, at=self.at)
         requests = self._requests()
         made = {*self.made, *(one["id"] for one in requests if new)}
-        record.project(target.owner, [*requests, *self.resources], at=self.at, made=made)
-        touched = list(dict.fromkeys([*([answers] if answers else []), (PRESCRIPTIONS, row.id), *self.touched]))
-        organizations.write_documents(
-            target.actor,
-            target.owner_id,
-            touched,
-            [saved, *self.calls, *entries, *self._handed_over()],
-            told=self._occurrences(),
-            at=self.at,
-            reading=reading,
-        )
-        return row
         touched = list(dict.fromkeys([*first, (PRESCRIPTIONS, row.id), *self.touched]))
-        resources = [*self._requests(), *self.resources]
-        return _Written([saved, *self.calls, *entries, *self._handed_over()], touched, resources)
+        resources = [*requests, *self.resources]
+        return _Written([saved, *self.calls, *entries, *self._handed_over()], touched, resources, made)
 
     def _handed_over(self) -> list[Call]:
         """What is written in the pharmacy's tenant beside the copy; the owner is bound again behind it."""
@@ -225,7 +214,8 @@ def _write(changes: Sequence[Change], written: Sequence[_Written], reading: Read
     for change in changes:
         for tenant_id, occurrences in change._occurrences().items():
             told.setdefault(tenant_id, []).extend(occurrences)
-    record.project(target.owner, [resource for one in written for resource in one.resources], at=at)
+    made = {key for one in written for key in one.made}
+    record.project(target.owner, [resource for one in written for resource in one.resources], at=at, made=made)
     organizations.write_documents(
         target.actor,
         target.owner_id,

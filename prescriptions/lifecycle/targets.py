@@ -205,7 +205,8 @@ def locked_many(actor: Actor, prescription_ids: Sequence[UUID]) -> list[LockedPr
     ids = sorted(prescription_ids)
     name = organizations.display_name_call(actor.subject_id)
     calls = [call for one in ids for call in _calls(actor.tenant_id, one)]
-    _, owner, policies, named, *rest = run([*_owner_calls(actor.tenant_id), name, *calls])
+    _, owner, policies, key, named, *rest = run([*_owner_calls(actor.tenant_id), name, *calls])
+    organizations.keep_tenant_key(actor.tenant_id, key)
     held = _OwnerOf(actor, actor.tenant_id, owner, policies, named)
     width = len(rest) // len(ids)
     made = (held.locked(rest[place : place + width]) for place in range(0, len(rest), width))
@@ -216,7 +217,8 @@ def _locked(actor: Actor, owner_id: UUID, prescription_id: UUID) -> LockedPrescr
     is_owner = owner_id == actor.tenant_id
     name = [organizations.display_name_call(actor.subject_id)] if is_owner else []
     calls = [*_owner_calls(owner_id), *_calls(owner_id, prescription_id), *name]
-    _, owner, policies, *found = run(calls)
+    _, owner, policies, key, *found = run(calls)
+    organizations.keep_tenant_key(owner_id, key)
     held = _OwnerOf(actor, owner_id, owner, policies, found.pop() if is_owner else None)
     if not is_owner and held.status == _CLOSED:
         raise OwnerClosed
@@ -227,8 +229,13 @@ def _locked(actor: Actor, owner_id: UUID, prescription_id: UUID) -> LockedPrescr
 
 
 def _owner_calls(owner_id: UUID) -> list[Call]:
-    """Bind the owner, and read its tenant and its policies."""
-    return [bind_call(owner_id), Call(_OWNER, [str(owner_id)]), organizations.policies_call(owner_id)]
+    """Bind the owner, and read its tenant, its policies and its key."""
+    reads = [
+        Call(_OWNER, [str(owner_id)]),
+        organizations.policies_call(owner_id),
+        organizations.tenant_key_call(owner_id),
+    ]
+    return [bind_call(owner_id), *reads]
 
 
 def _calls(owner_id: UUID, prescription_id: UUID) -> list[Call]:
@@ -241,33 +248,6 @@ def _calls(owner_id: UUID, prescription_id: UUID) -> list[Call]:
         Call(PRESCRIPTIONS.parties, [str(prescription_id), str(owner_id)]),
         Call(_ZONE, keys),
         Call(_JWS, keys),
-        organizations.policies_call(owner_id),
-        organizations.tenant_key_call(owner_id),
-        *([organizations.display_name_call(actor.subject_id)] if is_owner else []),
-    ]
-    _, found, items, routes, parties, owner, zone, jws, policies, key, *name = run(calls)
-    status, tenant_zone, settings_version = ((value or b"").decode() for value in owner.row())
-    if not is_owner and status == _CLOSED:
-        raise OwnerClosed
-    row = row_of(Prescription, found)
-    if row is None:
-        raise NotFound("No such prescription.")
-    organizations.keep_tenant_key(owner_id, key)
-    display = organizations.display_name_of(name[0]) if name else ""
-    own_zone = (zone.value() or b"").decode() if len(zone) else ""
-    return LockedPrescription(
-        kind=PRESCRIPTIONS,
-        actor=actor,
-        row=row,
-        parties=frozenset(UUID((parties.value(n) or b"").decode()) for n in range(len(parties))),
-        items=tuple(rows_of(PrescriptionItem, items)),
-        route=row_of(Route, routes),
-        policies=organizations.policies_of(policies),
-        zone=ZoneInfo(own_zone or tenant_zone),
-        settings_version=int(settings_version),
-        witness=Witness(actor, display, is_owner),
-        jws=unseal(owner_id, row.id, (jws.value() or b"").decode()) if len(jws) else "",
-    )
     ]
 
 

@@ -11,7 +11,6 @@ class Migration(migrations.Migration):
     dependencies = [
         ("organizations", "0008_tenant_keys"),
         ("prescriptions", "0010_count_quantities_of_all_fills"),
-        ("prescriptions", "0010_count_quantities_of_all_fills"),
     ]
 
     operations = [

@@ -9,7 +9,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("prescriptions", "0010_count_quantities_of_all_fills"),
+        ("prescriptions", "0021_end_of_a_tenant"),
     ]
 
     operations = [

@@ -5,7 +5,7 @@ from django.db.models import Q
 
 
 class Migration(migrations.Migration):
-    dependencies = [("prescriptions", "0010_count_quantities_of_all_fills")]
+    dependencies = [("prescriptions", "0030_template_words")]
 
     operations = [
         migrations.AddIndex(

@@ -34,7 +34,7 @@ from tests.admin.dispensary import (
     reverse,
 )
 from tests.admin.people import REASON, act_in, signed_in, staff
-from tests.prescriptions.ward import AMOXICILLIN, done, item, refused, ward
+from tests.prescriptions.ward import done, item, refused, ward
 from tests.webhooks.worlds import drain
 
 
@@ -140,7 +140,7 @@ def test_page_tells_one_timeline_and_is_recorded_on_both_sides(seen, receiver):
     assert f"to {receiver.url}/clinic" in told
     assert f"{receiver.url}/pharmacy" not in text
     assert 'name="_save"' not in text
-    assert f"{AMOXICILLIN['display']} ({AMOXICILLIN['code']})" in text
+    assert f"{item()['medication']['display']} ({item()['medication']['code']})" in text
     (look,) = looks(clinic)[before:]
     assert (look.resource_id, look.patients, look.reason) == (seen.routed["id"], [seen.ward.patient_id], REASON)
     (there,) = looks(pharmacy)[there_before:]
@@ -259,7 +259,7 @@ def test_pharmacy_sees_what_it_received_and_the_way_to_the_owner(seen):
     for query in ("?status=signed", "?status=none", "?route_state=returned"):
         assert seen.routed["number"] not in page(browser, f"receivedprescription/{query}")
     text = page(browser, f"receivedprescription/{seen.routed['id']}/change/")
-    assert AMOXICILLIN["display"] in text
+    assert item()["medication"]["display"] in text
     assert f"/admin/acting-tenant/?tenant={seen.ward.clinic.tenant.id}" in text
     look = looks(pharmacy)[-1]
     assert len(looks(pharmacy)) == before + 8

@@ -152,13 +152,7 @@ def test_reads_leave_records_that_the_audit_shows(ward):
     assert entry["actor"]["id"] == str(ward.clinic.users["prescriber"].pk)
     assert entry["prescription_id"] == one["id"]
     get(ward.pharmacist, one, "snapshot")
-    assert next(row["prescription_id"] for row in reads(ward, ward.pharmacy, "exported")) == one["id"]
-    by_patient = auditor.get("/v1/prescriptions/audit", params={"action": "exported", "patient_id": ward.patient_id})
-    assert entry in by_patient.json()["data"]
-    assert (
-        auditor.get("/v1/prescriptions/audit", params={"action": "read", "patient_id": "nobody"}).json()["data"] == []
-    )
-    assert [row["prescription_id"] for row in reads(ward, ward.pharmacy, "exported")][0] == one["id"]
+    assert reads(ward, ward.pharmacy, "exported")[0]["prescription_id"] == one["id"]
     by_patient = auditor.get(f"/v1/prescriptions/audit?action=exported&patient_id={ward.patient_id}")
     assert entry in by_patient.json()["data"]
     assert auditor.get("/v1/prescriptions/audit?action=read&patient_id=nobody").json()["data"] == []
@@ -192,9 +186,7 @@ def test_signature_of_a_compromised_key_is_trusted_only_where_a_checkpoint_was_b
     checkpoint(ward)
     unsealed = ward.signed()
     kid = sealed["snapshot"]["kid"]
-    _since, replaced = factories.committed(
-        lambda: signing_keys.mark_compromised(kid, purpose=KeyPurpose.SNAPSHOT, at=now())
-    )
+    _, replaced = factories.committed(lambda: signing_keys.mark_compromised(kid, purpose=KeyPurpose.SNAPSHOT, at=now()))
     assert replaced
     checkpoint(ward)
     assert [get(ward.prescriber, one, "verification")["trusted"] for one in (sealed, unsealed)] == [True, False]
