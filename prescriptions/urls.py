@@ -6,10 +6,13 @@ from .dispensing.views.dispensations import DispensationViewSet
 from .dispensing.views.prescriptions import DispensingViewSet
 from .medications.views import MedicationOfSystemViewSet, MedicationViewSet
 from .prescribing.views import PrescriptionViewSet
+from .requests.views import AskingViewSet, RequestViewSet
 
 router = Router()
 router.register("medications", MedicationViewSet, basename="medication")
 router.register("medications/<str:system>", MedicationOfSystemViewSet, basename="medication-of-system")
+router.register("prescriptions/requests", RequestViewSet, basename="prescription-request")
+router.register("prescriptions/<uuid:pk>/requests", AskingViewSet, basename="asking")
 router.register("prescriptions", DispensingViewSet, basename="dispensing")
 router.register("prescriptions/<uuid:pk>/dispensations", DispensationViewSet, basename="dispensation")
 router.register("prescriptions", PrescriptionViewSet, basename="prescription")

@@ -1,7 +1,7 @@
 """Actions on drafts: make one, and replace one. Source: contract, prescriptions.md "Lifecycle"."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -34,10 +34,14 @@ _USED = Statement.of(
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why a draft is made, if not by a person's request: the treatment and the date's index, or the prescription before."""
+    """Why a draft is made, if not by a person's request: the treatment and the date's index, or the items that it follows.
+
+    `prior_items` are those of its lines, in their order, where they are not the same lines of the prescription before.
+    """
 
     treatment_id: UUID | None = None
     occurrence_index: int | None = None
+    prior_items: tuple[UUID, ...] = ()
 
 
 @needs_transaction
@@ -74,6 +78,8 @@ def create_prescription(
     )
     if cause:
         row.recurring_treatment_id, row.occurrence_index = cause.treatment_id, cause.occurrence_index
+        if cause.prior_items:
+            ground = replace(ground, prior=dict(enumerate(cause.prior_items, 1)))
     items = _new_items(row, wanted, read_knowledge(known), ground, at)
     target = _as_locked(actor, row, items, ground, organizations.display_name_of(name))
     change = Change(target, at)
