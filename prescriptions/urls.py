@@ -8,6 +8,7 @@ from .evidence.views import AuditOfOneViewSet, AuditViewSet, EvidenceViewSet
 from .medications.views import MedicationOfSystemViewSet, MedicationViewSet
 from .prescribing.views import PrescriptionViewSet
 from .recurring.views import RecurringTreatmentViewSet
+from .requests.views import AskingViewSet, RequestViewSet
 from .templates.views import TemplateViewSet
 
 router = Router()
@@ -15,6 +16,8 @@ router.register("medications", MedicationViewSet, basename="medication")
 router.register("medications/<str:system>", MedicationOfSystemViewSet, basename="medication-of-system")
 router.register("prescriptions/recurring", RecurringTreatmentViewSet, basename="recurring-treatment")
 router.register("prescriptions/templates", TemplateViewSet, basename="prescription-template")
+router.register("prescriptions/requests", RequestViewSet, basename="prescription-request")
+router.register("prescriptions/<uuid:pk>/requests", AskingViewSet, basename="asking")
 router.register("prescriptions", DispensingViewSet, basename="dispensing")
 router.register("prescriptions/<uuid:pk>/dispensations", DispensationViewSet, basename="dispensation")
 router.register("prescriptions/audit", AuditViewSet, basename="prescription-audit")

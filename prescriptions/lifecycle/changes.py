@@ -189,7 +189,7 @@ class Change:
         }
         for tenant_id, more in self.others.items():
             found.setdefault(tenant_id, []).extend(more)
-        return found
+        return {tenant_id: some for tenant_id, some in found.items() if tenant_id not in self.target.closed}
 
     @property
     def side(self) -> str:

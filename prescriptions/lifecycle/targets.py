@@ -46,13 +46,20 @@ _ZONE = Statement.of(
     " JOIN organizations_location l ON l.tenant_id = t.tenant_id AND l.id = t.location_id"
     " WHERE t.tenant_id = $1 AND t.id = $2 AND l.tenant_id = $1"
 )
+_CLOSED_PARTIES = Statement.of(
+    "SELECT DISTINCT n.id::text FROM prescriptions_route r JOIN organizations_tenant n ON n.id = r.dispenser_tenant_id"
+    " WHERE r.tenant_id = $1 AND r.prescription_id = $2 AND n.status = 'closed'"
+)
 _JWS = Statement.of("SELECT s.jws FROM prescriptions_snapshot s WHERE s.tenant_id = $1 AND s.prescription_id = $2")
 _CLOSED = "closed"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LockedPrescription(SharedDocument):
-    """A locked prescription with its items and its latest route, the owner's policies and the zone of its days."""
+    """A locked prescription with its items and its latest route, the owner's policies and the zone of its days.
+
+    `closed` are those of its pharmacies whose tenants are closed: nobody is there to be told.
+    """
 
     items: tuple[PrescriptionItem, ...]
     route: Route | None
@@ -61,6 +68,7 @@ class LockedPrescription(SharedDocument):
     settings_version: int
     witness: Witness
     jws: str
+    closed: frozenset[UUID] = frozenset()
 
     @property
     def is_at_caller(self) -> bool:
@@ -248,6 +256,7 @@ def _calls(owner_id: UUID, prescription_id: UUID) -> list[Call]:
         Call(PRESCRIPTIONS.parties, [str(prescription_id), str(owner_id)]),
         Call(_ZONE, keys),
         Call(_JWS, keys),
+        Call(_CLOSED_PARTIES, keys),
     ]
 
 
@@ -264,7 +273,7 @@ class _OwnerOf:
 
     def locked(self, found: Sequence[Rows]) -> LockedPrescription | None:
         """Return a prescription by the rows of `_calls`; None where there is none."""
-        locked, items, routes, parties, zone, jws = found
+        locked, items, routes, parties, zone, jws, closed = found
         row = row_of(Prescription, locked)
         if row is None:
             return None
@@ -273,7 +282,7 @@ class _OwnerOf:
             kind=PRESCRIPTIONS,
             actor=self._actor,
             row=row,
-            parties=frozenset(UUID((parties.value(n) or b"").decode()) for n in range(len(parties))),
+            parties=_ids(parties),
             items=tuple(rows_of(PrescriptionItem, items)),
             route=row_of(Route, routes),
             policies=self._policies,
@@ -281,4 +290,9 @@ class _OwnerOf:
             settings_version=self._settings_version,
             witness=self._witness,
             jws=unseal(self._owner_id, row.id, (jws.value() or b"").decode()) if len(jws) else "",
+            closed=_ids(closed),
         )
+
+
+def _ids(found: Rows) -> frozenset[UUID]:
+    return frozenset(UUID((found.value(number) or b"").decode()) for number in range(len(found)))

@@ -1,7 +1,7 @@
 """What the viewsets of prescriptions share: records of reads, both sides of an address, replays that are judged again."""
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 from uuid import UUID
 
 import orjson
@@ -14,10 +14,11 @@ from api.permissions import InsufficientScope
 from api.shapes import Selection, Shape, select
 from api.views import ApiViewSet
 from core.actor import Actor
+from core.arrays import array_literal
 from core.conditions import Condition
 from core.db import run_bound
 from core.errors import NotFound
-from core.pipeline import Call
+from core.pipeline import Call, Statement
 from fhir_api import public as record
 from organizations import public as organizations
 
@@ -26,6 +27,11 @@ from .targets import WITHIN, Judged
 READ = "prescriptions.read"
 AUDITOR = "auditor"
 _PHARMACY_ONLY = frozenset({"pharmacy"})
+_PATIENTS = Statement.of(
+    "SELECT p.patient_id FROM prescriptions_prescription p WHERE p.tenant_id = $1 AND p.id = ANY($2::uuid[])"
+    " UNION SELECT c.patient_id FROM prescriptions_receivedprescription c"
+    " WHERE c.tenant_id = $1 AND c.id = ANY($2::uuid[])"
+)
 
 
 class PrescriptionsViewSet(ApiViewSet):
@@ -112,10 +118,18 @@ class PrescriptionsViewSet(ApiViewSet):
         self.record(
             actor,
             self.interaction_of_list if is_list else self.interaction_of_one,
-            [one["patient_id"] for one in found if one.get("patient_id")],
+            self.patients_of(actor, found),
             count=len(found),
             one="" if is_list else str(self.kwargs.get(self.lookup_url_kwarg, "")),
         )
+
+    def patients_of(self, actor: Actor, found: Sequence[Mapping[str, Any]]) -> Sequence[str]:
+        """Return whose prescriptions are about to be answered; `fields` may have left the patients out of them."""
+        if all("patient_id" in one for one in found):
+            return [one["patient_id"] for one in found]
+        ids = array_literal(one["id"] for one in found)
+        (rows,) = run_bound(actor.tenant_id, [Call(_PATIENTS, [str(actor.tenant_id), ids])])
+        return [(rows.value(number) or b"").decode() for number in range(len(rows))]
 
     def record(self, actor: Actor, interaction: str, patients: Sequence[str], *, count: int = 1, one: str = "") -> None:
         """Write an access record; `one` is the prescription's id."""

@@ -1,7 +1,7 @@
 """Actions on drafts: make one, and replace one. Source: contract, prescriptions.md "Lifecycle"."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -34,14 +34,16 @@ _USED = Statement.of(
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why a draft is made, if not by a person's request: the treatment, and the index of its occurrence.
+    """Why a draft is made, if not by a person's request: the treatment and the index of its occurrence, or items before.
 
-    `author_id` is the person who counts as the draft's author, and whose templates may be used.
+    `author_id` is the person who counts as the draft's author, and whose templates may be used. `prior_items` are the
+    items that its lines follow, in their order, where they are not the same lines of the prescription before.
     """
 
     treatment_id: UUID | None = None
     occurrence_index: int | None = None
     author_id: UUID | None = None
+    prior_items: tuple[UUID, ...] = ()
 
 
 @needs_transaction
@@ -79,6 +81,8 @@ def create_prescription(
     )
     if cause:
         row.recurring_treatment_id, row.occurrence_index = cause.treatment_id, cause.occurrence_index
+        if cause.prior_items:
+            ground = replace(ground, prior=dict(enumerate(cause.prior_items, 1)))
     items = _new_items(row, wanted, read_knowledge(known), ground, at)
     target = _as_locked(actor, row, items, ground, organizations.display_name_of(name))
     change = Change(target, at)

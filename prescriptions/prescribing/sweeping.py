@@ -14,17 +14,16 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from core.actor import system_actor
-from core.arrays import array_literal
 from core.db import needs_transaction, role_context, tenant_context
 from core.lanes import Lane, in_turn
-from core.pipeline import Call, Statement, run
+from core.pipeline import run
 from core.row_security import DISPATCHER
 from ledger import public as ledger
 from organizations import public as organizations
 from prescriptions.lifecycle.changes import Change, commit_all
 from prescriptions.lifecycle.events import KINDS, PLATFORM
 from prescriptions.lifecycle.models import Prescription
-from prescriptions.lifecycle.targets import LockedPrescription, locked_many
+from prescriptions.lifecycle.targets import locked_many
 from prescriptions.lifecycle.tokens import forget_call
 from prescriptions.states import Status
 
@@ -33,9 +32,6 @@ SHARE: Final = 20  # how many are locked at once: a person may wait for one of t
 _LONGEST_NOTICE: Final = timedelta(days=90)  # of the policy `prescription_expiring_days`
 _QUEUE: Final = "prescriptions.sweep"
 _OPEN: Final = (Status.SIGNED.value, Status.ROUTED.value)
-_CLOSED = Statement.of(
-    "SELECT n.id::text FROM organizations_tenant n WHERE n.id = ANY($1::uuid[]) AND n.status = 'closed'"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,26 +102,17 @@ def _expire_batch(tenant_id: UUID, at: datetime) -> tuple[int, bool]:
 @needs_transaction
 def _expire(tenant_id: UUID, ids: Sequence[UUID], at: datetime) -> int:
     """Stamp prescriptions that this transaction has locked."""
-    targets = locked_many(system_actor(tenant_id), ids)
-    closed = _closed_pharmacies(targets)
     changes = []
-    for target in targets:
+    for target in locked_many(system_actor(tenant_id), ids):
         row: Prescription = target.row
         row.expired_at = at
         change = Change(target, at)
         change.save("expired_at")
         change.calls.append(forget_call(row))
-        change.enter("expired", to_pharmacy=row.is_routed_live and row.dispenser_tenant_id not in closed)
+        change.enter("expired", to_pharmacy=row.is_routed_live)
         changes.append(change)
     commit_all(changes)
     return len(changes)
-
-
-def _closed_pharmacies(targets: Sequence[LockedPrescription]) -> set[UUID]:
-    """Return which pharmacies of prescriptions are closed: nobody is there to be told."""
-    pharmacies = {one.row.dispenser_tenant_id for one in targets if one.row.dispenser_tenant_id}
-    (found,) = run([Call(_CLOSED, [array_literal(sorted(pharmacies))])])
-    return {UUID((found.value(number) or b"").decode()) for number in range(len(found))}
 
 
 # -- expiring ----------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ _OPEN = Q(status=RequestStatus.OPEN)
 class PrescriptionRequest(TenantOwned, LifecycleModel):
     """A pharmacy's request for a renewal, a change or a clarification, and the answer to it.
 
-    Personal data: what is asked for whom.
+    `location_id` is that of the prescription, by which reads are limited. Personal data: what is asked for whom.
     """
 
     prescription = models.ForeignKey(
@@ -31,6 +31,7 @@ class PrescriptionRequest(TenantOwned, LifecycleModel):
     proposed = models.JSONField(null=True)
     status = FSMField(default=RequestStatus.OPEN.value, choices=RequestStatus, protected=True, max_length=21)
     prescriber_id = fhir_id(blank=True, default="")
+    location_id = models.UUIDField(null=True)
     pharmacy_location_id = models.UUIDField()
     dispenser_tenant_id = models.UUIDField()
     asked_by = models.UUIDField()

@@ -30,14 +30,15 @@ class RequestOut(Representation):
     item_id = serializers.UUIDField(allow_null=True)
     proposed = Document(ProposedIn(allow_null=True))
     answer = AnswerOut(when=_ANSWERED)
+    created_by = serializers.UUIDField(source="asked_by")
 
     class Meta:
         model = PrescriptionRequest
         name = "request"
         fields = (
-            "id", "prescription_id", "item_id", "kind", "text", "proposed", "status", "prescriber_id",
+            "id", "tenant_id", "prescription_id", "item_id", "kind", "text", "proposed", "status", "prescriber_id",
             "pharmacy_location_id", "follow_ups", "answered_at", "answered_by", "answer", "draft_prescription_id",
-            "version", "created_at", "updated_at",
+            "version", "created_at", "updated_at", "created_by",
         )  # fmt: skip
         blank_as_null = ("text", "prescriber_id")
 
