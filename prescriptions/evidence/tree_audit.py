@@ -118,7 +118,7 @@ def _of_tree(tenant_id: UUID, checkpoints: Iterable[CheckpointRow], leaves: Leaf
     """Build the tree anew, and compare its root at each checkpoint."""
     size, nodes, read = 0, dict[Node, bytes](), _walked(tenant_id)
     for row in checkpoints:
-        entries = []
+        entries: list[bytes] = []
         for leaf in read:
             leaves.note(leaf)
             if leaf.position != size + len(entries) or leaf.checkpoint_number != row.number:

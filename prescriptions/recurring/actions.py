@@ -96,7 +96,7 @@ def resume_treatment(actor: Actor, treatment: RecurringTreatment, at: datetime) 
     zone = zone_of(actor.tenant_id, treatment.location_id)
     skip_missed(treatment, today_in(zone, at))
     plan(treatment, zone)
-    told = [events.RecurringTreatmentResumed, *_completed(treatment)]
+    told: list[type[events.TreatmentEvent]] = [events.RecurringTreatmentResumed, *_completed(treatment)]
     return _moved(actor, treatment, told, at)
 
 
