@@ -20,7 +20,7 @@ class RecurringTreatmentOut(Representation):
     """A treatment that goes on, and when its next prescription is due."""
 
     items = Document(WantedItemForm(many=True), allow_null=True)
-    schedule = TreatmentScheduleOut()
+    schedule = TreatmentScheduleOut(source="*")
 
     class Meta:
         model = RecurringTreatment

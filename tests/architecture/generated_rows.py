@@ -28,6 +28,7 @@ from prescriptions.dispensing.models import Dispensation, DispensationLine
 from prescriptions.lifecycle.copies import ReceivedPrescription
 from prescriptions.lifecycle.models import Prescription, PrescriptionItem, Route
 from prescriptions.medications.models import PlatformMedication, TenantMedication
+from prescriptions.recurring.models import RecurringTreatment
 from suppliers.catalog.models import Product
 from webhooks.models import Event, Replay
 
@@ -214,6 +215,15 @@ def _dispensation_line(draw: Draw, values: Values) -> None:
 
 # References that may be null, of which a rule keeps one.
 EITHER: dict[type[models.Model], tuple[str, ...]] = {Membership: ("user_id", "service_account_id")}
+
+
+def _recurring_treatment(draw: Draw, values: Values) -> None:
+    """By items or by a template, every interval or more."""
+    values["every"] = values["every"] or 1
+    values["items"] = None if draw(st.booleans()) else []
+    values["template_id"] = UUID(int=1) if values["items"] is None else None
+
+
 RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     Product: _product,
     User: _user,
@@ -230,6 +240,7 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     ReceivedPrescription: _received_prescription,
     Dispensation: _dispensation,
     DispensationLine: _dispensation_line,
+    RecurringTreatment: _recurring_treatment,
 }
 
 
