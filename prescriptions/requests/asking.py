@@ -94,7 +94,7 @@ def _new(change: Change, data: Mapping[str, Any]) -> PrescriptionRequest:
     target, row = change.target, change.row
     if data["item_id"] is not None and data["item_id"] not in {item.id for item in target.items}:
         raise UnknownItem
-    assert row.pharmacy_location_id is not None  # a pharmacy holds it
+    assert row.pharmacy_location_id is not None
     assert row.dispenser_tenant_id is not None
     request = PrescriptionRequest(
         tenant_id=row.tenant_id,

@@ -47,7 +47,8 @@ def test_events_and_versions_are_compared(ward):
     with superuser() as cursor:
         cursor.execute("UPDATE prescriptions_prescription SET version = 9 WHERE id = %s", [one["id"]])
         cursor.execute(
-            "UPDATE prescriptions_auditentry SET action = 'updated' WHERE prescription_id = %s AND sequence = 2", [one["id"]]
+            "UPDATE prescriptions_auditentry SET action = 'updated' WHERE prescription_id = %s AND sequence = 2",
+            [one["id"]],
         )
     (item,) = one["items"]
     assert found(ward) == [

@@ -108,7 +108,7 @@ def test_changed_item_is_found(ward):
 def test_changed_entry_is_found(ward, column):
     one = ward.ones[0]
     values = {
-        "actor_id": "actor = actor || '{\"id\": \"x\"}'",
+        "actor_id": 'actor = actor || \'{"id": "x"}\'',
         "occurred_at": "occurred_at = occurred_at - interval '1 day'",
         "action": "action = 'updated'",
     }
@@ -191,7 +191,9 @@ def test_changed_checkpoint_is_found(ward):
         )
     assert audit(ward)[:2] == (1, [(None, None, "the signature of checkpoint 1 does not hold")])
     with superuser() as cursor:
-        cursor.execute("DELETE FROM prescriptions_checkpoint WHERE tenant_id = %s AND number = 1", [ward.clinic.tenant.id])
+        cursor.execute(
+            "DELETE FROM prescriptions_checkpoint WHERE tenant_id = %s AND number = 1", [ward.clinic.tenant.id]
+        )
     faults = audit(ward)[1]
     assert (None, None, "checkpoint 2 is the first that is left") in faults
 
@@ -199,7 +201,8 @@ def test_changed_checkpoint_is_found(ward):
 def test_changed_node_does_not_pass_for_a_proof(ward):
     with superuser() as cursor:
         cursor.execute(
-            "UPDATE prescriptions_checkpointnode SET digest = repeat('0', 64) WHERE tenant_id = %s", [ward.clinic.tenant.id]
+            "UPDATE prescriptions_checkpointnode SET digest = repeat('0', 64) WHERE tenant_id = %s",
+            [ward.clinic.tenant.id],
         )
     assert verification(ward, ward.ones[0])["checkpoint"]["included"] is False
     assert audit(ward, ward.ones[0])[0] == 1
@@ -229,7 +232,8 @@ def test_of_all_pairs_of_statuses_sql_passes_eleven():
             with superuser() as cursor:
                 ends = "now()" if before == "cancelled" else "NULL"
                 cursor.execute(
-                    f"UPDATE prescriptions_prescription SET status = %s, cancelled_at = {ends} WHERE id = %s", [before, key]
+                    f"UPDATE prescriptions_prescription SET status = %s, cancelled_at = {ends} WHERE id = %s",
+                    [before, key],
                 )
             ends = "now()" if after == "cancelled" else "NULL"
             try:
