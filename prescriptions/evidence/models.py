@@ -86,7 +86,7 @@ class CheckpointNode(Kept):
     It follows from the leaves, and is kept so that a proof reads as many rows as the tree is high. Personal data: none.
     """
 
-    level = models.PositiveSmallIntegerField()
+    level = models.PositiveIntegerField()
     place = models.PositiveBigIntegerField()
     digest = models.CharField(max_length=64)
 
