@@ -25,8 +25,7 @@ def _project(click: ButtonClick) -> str:
 
 
 def _source(target: LockedPrescription, click: ButtonClick) -> Projected:
-    signer = (target.row.prescriber or {}).get("name") or ""
-    return Projected(target.row, target.items, target.route, click.at, target.jws, signer)
+    return Projected(target.row, target.items, target.route, click.at, target.jws)
 
 
 PRESCRIPTION_BUTTONS: Final = (

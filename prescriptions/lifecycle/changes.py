@@ -167,7 +167,6 @@ class Change:
             self.route or self.target.route,
             self.at,
             self.jws or self.target.jws,
-            self.target.witness.display,
         )
         return medication_requests(source, self.gone)
 

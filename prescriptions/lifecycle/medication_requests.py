@@ -36,7 +36,6 @@ class Projected:
     route: Route | None
     at: datetime
     jws: str = ""
-    signer: str = ""
 
     @property
     def is_expired(self) -> bool:
@@ -198,10 +197,12 @@ def pharmacy(route: Route) -> Json:
 
 
 def _requester(source: Projected) -> Json | None:
+    """Who prescribes: the practitioner, else whom the signature names, whoever acts now."""
     row = source.prescription
     if row.prescriber_id:
         return {"reference": f"Practitioner/{row.prescriber_id}"}
-    return {"display": source.signer} if source.signer else None
+    name = (row.prescriber or {}).get("name")
+    return {"display": name} if name else None
 
 
 def _provenance(source: Projected) -> Json:
