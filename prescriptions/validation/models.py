@@ -14,6 +14,8 @@ from prescriptions.lifecycle.models import Prescription
 class ValidationRun(TenantRow):
     """One run of the clinical rules over a prescription, with the versions of what it knew; it never changes.
 
+    A trigger refuses changes. Runs are deleted with their tenant alone, since they tell of patients.
+
     Personal data: what was found about a patient's treatment.
     """
 
@@ -32,7 +34,7 @@ class ValidationRun(TenantRow):
 
     objects = TenantQuerySet.as_manager()  # type: ignore[misc]  # further methods than those of TenantRow
 
-    security: ClassVar = TableSecurity(append_only=True)
+    security: ClassVar = TableSecurity()
 
     class Meta:
         indexes = [models.Index(fields=["tenant", "prescription", "at"], name="prescriptions_run_by_rx")]
