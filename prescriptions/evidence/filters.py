@@ -64,7 +64,7 @@ class AccessFilters(_Shared):
 
     def condition_action(self, value: str) -> Condition:
         """Reads of one kind."""
-        return Condition('t."interaction" = ANY({0}::text[])', (array_literal(record.RX_READS[value]),))
+        return Condition('t."interaction" = ANY({0}::text[])', (array_literal(record.RX_READS.get(value, ())),))
 
     def condition_actor_id(self, value: Any) -> Condition:
         """Reads by one person or service."""

@@ -13,7 +13,12 @@ from core.pipeline import Call, Statement
 from fhir_api import public as record
 from prescriptions.lifecycle.chain_models import AuditEntry
 
-_ORIGIN = f"SELECT nullif(o.{{}}, '') FROM prescriptions_auditorigin o WHERE o.tenant_id = {TENANT} AND o.id = t.id"
+
+def _origin(column: str) -> str:
+    """SQL for what the history keeps apart of an entry."""
+    return (
+        f"SELECT nullif(o.{column}, '') FROM prescriptions_auditorigin o WHERE o.tenant_id = {TENANT} AND o.id = t.id"
+    )
 
 
 class ActorForm(serializers.Serializer[Any]):
@@ -45,13 +50,13 @@ class AuditEntryOut(Representation):
 
     actor = Computed(
         "json_build_object('type', t.actor -> 'type', 'id', t.actor -> 'id',"
-        f" 'display', ({_ORIGIN.format('display')}), 'tenant_id', t.actor -> 'tenant_id',"
+        f" 'display', ({_origin('display')}), 'tenant_id', t.actor -> 'tenant_id',"
         " 'membership_id', t.actor -> 'membership_id', 'role', t.actor -> 'role', 'client_id', t.actor -> 'client_id')",
         ActorForm(),
     )
     details = Document(serializers.DictField())
-    ip = Computed(_ORIGIN.format("ip"), serializers.CharField(allow_null=True))
-    user_agent = Computed(_ORIGIN.format("user_agent"), serializers.CharField(allow_null=True))
+    ip = Computed(_origin("ip"), serializers.CharField(allow_null=True))
+    user_agent = Computed(_origin("user_agent"), serializers.CharField(allow_null=True))
     sequence = serializers.IntegerField(allow_null=True)
     prev_hash = serializers.CharField(allow_null=True)
     hash = serializers.CharField(allow_null=True)

@@ -60,19 +60,10 @@ def create_prescription(
     ground = grounds(actor, data, author)
     wanted = _items(data, ground)
     organizations.consume_quota(actor=actor, key=QUOTA, at=at)
-    year = local_year(ground.zone, at)
-    looked_up = knowledge_calls(actor.tenant_id, item_columns.codes_of(wanted), ())
-    *known, number, name = run_bound(
-        actor.tenant_id,
-        [
-            *looked_up,
-            item_columns.number_call(actor.tenant_id, year),
-            organizations.display_name_call(actor.subject_id),
-        ],
-    )
+    known, number, display = _drawn(actor, wanted, local_year(ground.zone, at))
     row = Prescription(
         tenant_id=actor.tenant_id,
-        number=item_columns.number_text(year, int((number.value() or b"0").decode())),
+        number=number,
         created_by=author,
         created_at=at,
         updated_at=at,
@@ -83,8 +74,8 @@ def create_prescription(
         row.recurring_treatment_id, row.occurrence_index = cause.treatment_id, cause.occurrence_index
         if cause.prior_items:
             ground = replace(ground, prior=dict(enumerate(cause.prior_items, 1)))
-    items = _new_items(row, wanted, read_knowledge(known), ground, at)
-    target = _as_locked(actor, row, items, ground, organizations.display_name_of(name))
+    items = _new_items(row, wanted, known, ground, at)
+    target = _as_locked(actor, row, items, ground, display)
     change = Change(target, at)
     change.enter("created", items=len(items))
     change.calls += [*_template_used(actor, data), *(rows.insert(item) for item in items)]
@@ -123,6 +114,16 @@ def replace_prescription(
     change.items = (*kept, *fresh[len(kept) :])
     change.enter("updated", before=before, items=len(fresh))
     return change.commit(reading)
+
+
+def _drawn(actor: Actor, wanted: Sequence[Mapping[str, Any]], year: int) -> tuple[Knowledge, str, str]:
+    """Look up the medications, draw the next number of the year, and read what the author is called, in one trip."""
+    looked_up = knowledge_calls(actor.tenant_id, item_columns.codes_of(wanted), ())
+    drawing = item_columns.number_call(actor.tenant_id, year)
+    name = organizations.display_name_call(actor.subject_id)
+    *known, number, named = run_bound(actor.tenant_id, [*looked_up, drawing, name])
+    text = item_columns.number_text(year, int((number.value() or b"0").decode()))
+    return read_knowledge(known), text, organizations.display_name_of(named)
 
 
 def _as_locked(

@@ -54,7 +54,7 @@ class RecurringTreatmentChange(StrictSerializer):
     auto_create_draft = serializers.BooleanField(required=False)
 
     class Meta:
-        example: ClassVar = {"lead_days": 5, "schedule": {"end_date": "2027-11-30"}}
+        example: ClassVar = {"lead_days": 5, "schedule": {**TreatmentScheduleIn.Meta.example, "end_date": "2027-11-30"}}
 
 
 class RecurringTreatmentIn(RecurringTreatmentChange):

@@ -23,6 +23,7 @@ from appointments.models import Appointment
 from appointments.states import REMINDED, CancelReason, Status
 from core.clock import rfc3339
 from core.row_security import security_of
+from fhir_api.access.models import AccessRecord
 from organizations.models import ApiKey, Membership, Tenant, User
 from prescriptions.dispensing.models import Dispensation, DispensationLine
 from prescriptions.lifecycle.copies import ReceivedPrescription
@@ -200,6 +201,11 @@ def _received_prescription(draw: Draw, values: Values) -> None:
     values["route_state"] = draw(st.sampled_from(["sent", "acknowledged"]))
 
 
+def _access_record(draw: Draw, values: Values) -> None:
+    """A read of prescriptions."""
+    values["interaction"] = draw(st.sampled_from(["rx.read", "rx.verify", "rx.export"]))
+
+
 def _dispensation(draw: Draw, values: Values) -> None:
     """A reversed dispensation says when."""
     values["status"] = draw(st.sampled_from(["completed", "reversed"]))
@@ -237,6 +243,7 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     Prescription: _prescription,
     PrescriptionItem: _prescription_item,
     Route: _route,
+    AccessRecord: _access_record,
     ReceivedPrescription: _received_prescription,
     Dispensation: _dispensation,
     DispensationLine: _dispensation_line,
