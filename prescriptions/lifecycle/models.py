@@ -211,7 +211,7 @@ class PrescriptionItem(TenantOwned):
     quantity_in_words = models.CharField(max_length=200, blank=True, default="")
     days_supply = models.PositiveIntegerField(null=True)
     fills_allowed = models.PositiveIntegerField(default=1)
-    dispense_interval_days = models.PositiveIntegerField(null=True)
+    dispense_interval_days = models.IntegerField(null=True)
     substitution_allowed = models.BooleanField(default=True)
     substitution_reason = models.CharField(max_length=500, blank=True, default="")
     authorization_number = models.CharField(max_length=50, blank=True, default="")

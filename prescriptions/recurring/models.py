@@ -44,8 +44,8 @@ class RecurringTreatment(TenantOwned, LifecycleModel):
     next_index = models.PositiveIntegerField(default=0)
     next_due_on = models.DateField(null=True)
     drafts_from = models.DateTimeField(null=True)
-    occurrences_created = models.PositiveIntegerField(default=0)
-    occurrences_skipped = models.PositiveIntegerField(default=0)
+    occurrences_created = models.IntegerField(default=0)
+    occurrences_skipped = models.IntegerField(default=0)
     last_prescription_id = models.UUIDField(null=True)
     created_by = models.UUIDField()
 
