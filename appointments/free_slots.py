@@ -8,12 +8,11 @@ from uuid import UUID
 from core.clock import rfc3339
 from core.pipeline import Call, Rows
 from fhir_api.public import Lookup
-from organizations.public import Place, places_of, policies_call, policies_of
+from organizations.public import LocationNotFound, Place, places_of, policies_call, policies_of
 
 from . import availability, queries
 from .local_times import Span, instant, seconds
 from .queries import Busy, FoundSchedule
-from .refusals import LocationNotFound
 from .rules import check_practitioners, practitioners_lookup, whole_seconds
 
 __all__ = ["Search"]

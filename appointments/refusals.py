@@ -34,22 +34,8 @@ class OutsideHours(Unprocessable):
     extensions = {"starts_at": "2026-03-02T22:00:00.000Z"}
 
 
-class PatientNotFound(Unprocessable):
-    """The tenant's record has no such patient."""
-
-    code = "patient_not_found"
-    title = "There is no such patient."
-
-
 class PractitionerNotFound(Unprocessable):
     """The tenant's record has no such practitioner, or the practitioner is inactive."""
 
     code = "practitioner_not_found"
     title = "There is no such active practitioner."
-
-
-class LocationNotFound(Unprocessable):
-    """The tenant has no such active location within the membership's reach."""
-
-    code = "location_not_found"
-    title = "There is no such active location."

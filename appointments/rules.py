@@ -9,21 +9,14 @@ from uuid import UUID
 from core.actor import Actor, system_actor
 from core.clock import rfc3339
 from core.pipeline import Rows, run
-from fhir_api.public import Lookup, Shown, lookup
-from organizations.public import Place, places_of, policies_call, policies_of
+from fhir_api.public import Lookup, PatientNotFound, Shown, lookup
+from organizations.public import LocationNotFound, Place, places_of, policies_call, policies_of
 
 from . import availability, queries
 from .local_times import Span, seconds
 from .models import Appointment
 from .queries import WITHIN, Busy, FoundSchedule
-from .refusals import (
-    LocationNotFound,
-    OutsideHours,
-    PatientNotFound,
-    PractitionerNotFound,
-    SlotTaken,
-    StartsInPast,
-)
+from .refusals import OutsideHours, PractitionerNotFound, SlotTaken, StartsInPast
 
 GRACE: Final = timedelta(minutes=5)
 PATIENT_DOUBLE_BOOKED: Final = "patient_double_booked"

@@ -11,11 +11,10 @@ from core.conditions import Condition
 from core.db import BOUND_LOCATIONS, needs_transaction
 from core.errors import NotFound
 from core.pipeline import run
-from organizations.public import places_call, places_of
+from organizations.public import LocationNotFound, places_call, places_of
 
 from .models import Schedule
 from .queries import WITHIN, locked_schedule
-from .refusals import LocationNotFound
 from .rules import check_practitioners, practitioners_lookup
 
 # A membership with locations reaches the schedules that name no other.

@@ -17,21 +17,14 @@ from core.actor import Actor
 from core.conditions import Condition
 from core.errors import InvalidFields, InvalidTransition, NotFound, VersionConflict
 from core.pipeline import Call, run
-from fhir_api.public import Access, record_read
+from fhir_api.public import Access, PatientNotFound, record_read
+from organizations.public import LocationNotFound
 
 from . import actions, queries
 from .filters import AppointmentFilters, Asked, asked_availability
 from .free_slots import Search
 from .queries import WITHIN, locked_appointment
-from .refusals import (
-    LocationNotFound,
-    OutsideHours,
-    PatientNotFound,
-    PractitionerNotFound,
-    SlotTaken,
-    StartsInPast,
-    TooEarly,
-)
+from .refusals import OutsideHours, PractitionerNotFound, SlotTaken, StartsInPast, TooEarly
 from .representations import AppointmentOut, ScheduleOut, SlotOut
 from .schedules import WITHIN_REACH, put_schedule, schedule_to_put
 from .serializers import AppointmentChange, AppointmentIn, CancelIn, ScheduleIn

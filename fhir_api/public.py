@@ -7,6 +7,7 @@ from .owners import Owner, own
 from .past_versions import PastVersion, past_versions
 from .projections.actions import project
 from .queries import Lookup, Shown, lookup, of_patient, patient_lookup, projected, read
+from .refusals import PatientNotFound
 
 __all__ = [
     "RX_READS",
@@ -15,6 +16,7 @@ __all__ = [
     "Lookup",
     "Owner",
     "PastVersion",
+    "PatientNotFound",
     "Shown",
     "lookup",
     "of_patient",

@@ -29,3 +29,10 @@ class PharmacyNotFound(Unprocessable):
 
     code = "pharmacy_not_found"
     title = "There is no such pharmacy."
+
+
+class LocationNotFound(Unprocessable):
+    """The tenant has no such active location, or it is beyond the caller's places."""
+
+    code = "location_not_found"
+    title = "There is no such location."

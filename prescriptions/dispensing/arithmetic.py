@@ -12,8 +12,8 @@ from decimal import ROUND_CEILING, Decimal
 from typing import Final
 from uuid import UUID
 
+from core.canonical import decimal_text
 from core.clock import rfc3339
-from prescriptions.lifecycle.amounts import decimal_text
 from prescriptions.lifecycle.refusals import UnknownItem
 from prescriptions.states import DispenseStatus, ItemStatus
 

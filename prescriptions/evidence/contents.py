@@ -1,6 +1,6 @@
 """The content that a prescriber would sign now."""
 
-from prescriptions.lifecycle.refusals import PatientNotFound
+from fhir_api.public import PatientNotFound
 from prescriptions.lifecycle.targets import LockedPrescription
 from prescriptions.validation.inputs import Inputs
 

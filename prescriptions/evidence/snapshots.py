@@ -15,13 +15,12 @@ from uuid import UUID
 
 from core import rows
 from core.actor import Actor
-from core.canonical import canonical_json, sha256_hex
+from core.canonical import canonical_json, decimal_text, sha256_hex
 from core.clock import rfc3339
 from core.ids import uuid7
 from core.pipeline import Call, run
 from organizations import public as organizations
 from organizations.public import KeyPurpose
-from prescriptions.lifecycle.amounts import decimal_text
 from prescriptions.lifecycle.models import Prescription, PrescriptionItem
 from prescriptions.lifecycle.sealing import seal
 

@@ -21,7 +21,7 @@ from core.db import bind_call, run_bound
 from core.errors import InvalidTransition, NotFound
 from core.pipeline import Call, Rows, run
 from fhir_api import public as record
-from prescriptions.lifecycle.refusals import PatientNotFound
+from fhir_api.public import PatientNotFound
 from prescriptions.lifecycle.targets import Owned
 from prescriptions.lifecycle.views import PrescriptionsViewSet
 

@@ -4,6 +4,7 @@ from core.errors import Conflict, Forbidden, Unprocessable
 from organizations.public import PartyClosed
 
 SIGN = "prescriptions.sign"
+LEAD = "clinical_lead"
 
 
 class OwnerClosed(PartyClosed):
@@ -11,13 +12,6 @@ class OwnerClosed(PartyClosed):
 
     code = "owner_closed"
     title = "The tenant that issued the prescription is closed."
-
-
-class PatientNotFound(Unprocessable):
-    """The record holds no such patient: unknown, deleted, or another tenant's."""
-
-    code = "patient_not_found"
-    title = "There is no such patient."
 
 
 class EncounterNotFound(Unprocessable):
@@ -32,13 +26,6 @@ class TemplateNotFound(Unprocessable):
 
     code = "template_not_found"
     title = "There is no such template."
-
-
-class LocationNotFound(Unprocessable):
-    """The tenant has no such active location, or it is beyond the caller's places."""
-
-    code = "location_not_found"
-    title = "There is no such location."
 
 
 class PrescriptionExpired(Conflict):

@@ -10,14 +10,13 @@ from core.errors import FieldError, InvalidFields
 from core.pipeline import ReadBack
 from prescriptions.lifecycle.changes import Change
 from prescriptions.lifecycle.models import Prescription
-from prescriptions.lifecycle.refusals import SIGN, CancelNotPermitted
+from prescriptions.lifecycle.refusals import LEAD, SIGN, CancelNotPermitted
 from prescriptions.lifecycle.targets import LockedPrescription, demand
 from prescriptions.lifecycle.tokens import forget_call
 from prescriptions.states import Schedule, Status
 from prescriptions.vocabularies import UNSPECIFIED
 
 _DRAFTS = (Status.DRAFT, Status.CLINICALLY_VALIDATED)
-LEAD = "clinical_lead"
 
 _followed_by: list[Callable[[Change], None]] = []
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
+from core.canonical import decimal_text
 from core.pipeline import Call, Statement
-from prescriptions.lifecycle.amounts import decimal_text
 from prescriptions.medications.knowledge import Knowledge
 from prescriptions.medications.schedules import effective_schedule
 
@@ -71,7 +71,7 @@ def dosage(one: Mapping[str, Any]) -> dict[str, Any]:
         "dose": amount(one["dose"]),
         **{name: one[name] or None for name in _DOSAGE_TEXTS},
         "frequency": one["frequency"],
-        "period": decimal_text(one["period"]),
+        "period": None if one["period"] is None else decimal_text(one["period"]),
         "period_unit": one["period_unit"],
         "duration": amount(one["duration"]),
         "as_needed": one["as_needed"],

@@ -14,14 +14,10 @@ from core.db import run_bound
 from core.errors import FieldError, InvalidFields
 from core.pipeline import Call, Rows, Statement
 from fhir_api import public as record
+from fhir_api.public import PatientNotFound
 from organizations import public as organizations
-from prescriptions.lifecycle.refusals import (
-    SIGN,
-    EncounterNotFound,
-    LocationNotFound,
-    PatientNotFound,
-    TemplateNotFound,
-)
+from organizations.public import LocationNotFound
+from prescriptions.lifecycle.refusals import SIGN, EncounterNotFound, TemplateNotFound
 from prescriptions.lifecycle.targets import WITHIN
 
 _TEMPLATE = Statement.of(

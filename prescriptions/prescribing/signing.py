@@ -11,6 +11,7 @@ from core.errors import Unprocessable
 from core.pipeline import ReadBack
 from core.results import Refusal
 from core.step_up import demand_step_up
+from fhir_api.public import PatientNotFound
 from prescriptions.evidence.contents import content_for
 from prescriptions.evidence.external_signatures import demand_external
 from prescriptions.evidence.snapshots import (
@@ -21,7 +22,7 @@ from prescriptions.evidence.snapshots import (
 from prescriptions.lifecycle.changes import Change
 from prescriptions.lifecycle.expiry import expires_at, last_valid_day
 from prescriptions.lifecycle.models import Prescription
-from prescriptions.lifecycle.refusals import NotThePrescriber, PatientNotFound, ValidFromOutOfRange
+from prescriptions.lifecycle.refusals import NotThePrescriber, ValidFromOutOfRange
 from prescriptions.lifecycle.steps import step_to_validated
 from prescriptions.lifecycle.targets import LockedPrescription, demand
 from prescriptions.states import Schedule, Status

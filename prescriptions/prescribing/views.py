@@ -10,17 +10,17 @@ from api.listing import Listing, SortBy
 from api.operations import Operation
 from core.errors import InvalidTransition, QuotaExceeded, VersionConflict
 from core.step_up import StepUpRequired
-from organizations.public import PartyClosed, PharmacyNotFound
+from fhir_api.public import PatientNotFound
+from organizations.public import LocationNotFound, PartyClosed, PharmacyNotFound
 from prescriptions.evidence.external_signatures import ExternalSignatureMismatch, ExternalSignatureUntrusted
 from prescriptions.lifecycle.refusals import (
     AlreadyRouted,
     CancelNotPermitted,
     EncounterNotFound,
-    LocationNotFound,
     NotThePrescriber,
     PartiallyDispensed,
-    PatientNotFound,
     PrescriptionExpired,
+    SeparationOfDuties,
     TemplateNotFound,
     ValidFromOutOfRange,
 )
@@ -31,7 +31,6 @@ from prescriptions.validation.refusals import (
     OverrideNotAllowed,
     OverrideNotPermitted,
     OverrideReasonRequired,
-    SeparationOfDuties,
     UnknownIssue,
 )
 

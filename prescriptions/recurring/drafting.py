@@ -19,7 +19,9 @@ from core.errors import InvalidFields, QuotaExceeded
 from core.lanes import Lane, in_turn
 from core.row_security import DISPATCHER
 from fhir_api import public as record_of_patients
-from prescriptions.lifecycle.refusals import LocationNotFound, PatientNotFound, TemplateNotFound
+from fhir_api.public import PatientNotFound
+from organizations.public import LocationNotFound
+from prescriptions.lifecycle.refusals import TemplateNotFound
 from prescriptions.prescribing.drafts import Cause, create_prescription
 from prescriptions.states import PauseReason, TreatmentStatus
 

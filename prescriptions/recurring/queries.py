@@ -8,9 +8,8 @@ from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import Forbidden, InvalidTransition, NotFound
 from core.pipeline import Call, Rows, Statement
-from prescriptions.lifecycle.refusals import SIGN
+from prescriptions.lifecycle.refusals import LEAD, SIGN
 from prescriptions.lifecycle.targets import WITHIN, Judged
-from prescriptions.prescribing.cancelling import LEAD
 from prescriptions.states import TreatmentStatus
 
 from .models import RecurringTreatment

@@ -8,7 +8,9 @@ from rest_framework.decorators import action
 
 from api.operations import Operation
 from core.errors import InvalidFields, InvalidTransition, VersionConflict
-from prescriptions.lifecycle.refusals import LocationNotFound, PatientNotFound, TemplateNotFound
+from fhir_api.public import PatientNotFound
+from organizations.public import LocationNotFound
+from prescriptions.lifecycle.refusals import TemplateNotFound
 from prescriptions.lifecycle.views import PrescriptionsViewSet
 
 from .actions import change_treatment, create_treatment, end_treatment, pause_treatment, resume_treatment

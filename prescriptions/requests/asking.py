@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from core import rows
 from core.actor import Actor
+from core.canonical import decimal_text
 from core.db import needs_transaction
 from core.errors import Conflict, InvalidTransition
 from core.model_rows import save_call
 from core.pipeline import ReadBack
-from prescriptions.lifecycle.amounts import decimal_text
 from prescriptions.lifecycle.changes import Change
 from prescriptions.lifecycle.models import Prescription
 from prescriptions.lifecycle.refusals import UnknownItem

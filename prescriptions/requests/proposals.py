@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from prescriptions.lifecycle.amounts import decimal_text
+from core.canonical import decimal_text
 from prescriptions.lifecycle.models import Prescription, PrescriptionItem
 
 _KEPT = (

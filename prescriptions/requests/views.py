@@ -18,7 +18,9 @@ from core.arrays import array_literal
 from core.db import run_bound
 from core.errors import InvalidTransition, QuotaExceeded, VersionConflict
 from core.pipeline import Call, Statement
-from prescriptions.lifecycle.refusals import LocationNotFound, OwnerClosed, PatientNotFound, UnknownItem, WrongPharmacy
+from fhir_api.public import PatientNotFound
+from organizations.public import LocationNotFound
+from prescriptions.lifecycle.refusals import OwnerClosed, UnknownItem, WrongPharmacy
 from prescriptions.lifecycle.targets import AtPharmacy
 from prescriptions.lifecycle.views import PrescriptionsViewSet
 

@@ -9,7 +9,7 @@ from core.db import needs_transaction, run_bound
 from core.search_terms import words_of
 from ledger import public as ledger
 from organizations import public as organizations
-from prescriptions.lifecycle.refusals import LocationNotFound
+from organizations.public import LocationNotFound
 from prescriptions.prescribing.items import template_item
 
 from .events import (

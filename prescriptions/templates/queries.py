@@ -16,8 +16,8 @@ from core.db import BOUND_SUBJECT, needs_transaction
 from core.errors import Forbidden, NotFound
 from core.pipeline import Call, Rows, Statement
 from organizations import public as organizations
+from prescriptions.lifecycle.refusals import LEAD
 from prescriptions.lifecycle.targets import Judged
-from prescriptions.prescribing.cancelling import LEAD
 from prescriptions.states import Visibility
 
 from .models import PrescriptionTemplate

@@ -8,7 +8,7 @@ from api.operations import Operation
 from core.actor import Actor
 from core.conditions import Condition
 from core.errors import VersionConflict
-from prescriptions.lifecycle.refusals import LocationNotFound
+from organizations.public import LocationNotFound
 from prescriptions.lifecycle.views import PrescriptionsViewSet
 
 from .actions import archive_template, create_template, replace_template

@@ -14,9 +14,10 @@ from core.clock import rfc3339
 from core.db import needs_transaction
 from core.ids import uuid7
 from core.pipeline import ReadBack
+from fhir_api.public import PatientNotFound
 from prescriptions.lifecycle.changes import OVERRIDE_RECORDED, Change
 from prescriptions.lifecycle.models import Prescription
-from prescriptions.lifecycle.refusals import SIGN, PatientNotFound
+from prescriptions.lifecycle.refusals import LEAD, SIGN
 from prescriptions.lifecycle.targets import LockedPrescription, demand
 from prescriptions.states import Status
 
@@ -24,11 +25,9 @@ from .digests import inputs_digest
 from .engine import Outcome, Run, run
 from .gathering import gather
 from .inputs import Inputs
-from .issues import Issue, Override
+from .issues import Issue, Override, overrides_of
 from .models import ValidationRun
 from .overrides import Overrider, OverrideRequest, demand_may_override
-
-LEAD = "clinical_lead"
 
 
 @needs_transaction
@@ -75,7 +74,7 @@ def check(change: Change, inputs: Inputs, requests: Sequence[OverrideRequest]) -
     row, at = change.row, change.at
     if inputs.record.patient is None:
         raise PatientNotFound
-    former = held_overrides(row.validation)
+    former = overrides_of(row.validation["issues"] if row.validation else ())
     found = run(inputs, requests, overrider_of(change.target.actor, row), former=former)
     shown = _shown(found, at)
     change.calls.append(
@@ -126,46 +125,16 @@ def is_current(row: Prescription, inputs: Inputs, policies: Mapping[str, Any], a
     return bool(held["inputs_digest"] == inputs_digest(inputs) and datetime.fromisoformat(held["at"]) >= oldest)
 
 
-def held_overrides(run_shown: Mapping[str, Any] | None) -> dict[str, Override]:
-    """Return the overrides of a stored run by fingerprint."""
-    found = {}
-    for issue in (run_shown or {}).get("issues", ()):
-        if held := issue["override"]:
-            instant = datetime.fromisoformat(held["at"])
-            found[issue["fingerprint"]] = Override(held["reason_code"] or "", held["text"] or "", held["by"], instant)
-    return found
-
-
 def _shown(found: Run, at: datetime) -> dict[str, Any]:
     """The run as it is stored and answered."""
     return {
         "id": str(uuid7()),
         "outcome": str(found.outcome),
-        "issues": [_issue(one) for one in found.issues],
+        "issues": [one.as_json() for one in found.issues],
         "engine_version": found.engine_version,
         "knowledge": [asdict(one) for one in found.knowledge],
         "inputs_digest": found.inputs_digest,
         "duration_ms": found.duration_ms,
         "at": rfc3339(at),
         "stale": False,
-    }
-
-
-def _issue(one: Issue) -> dict[str, Any]:
-    held = one.override
-    return {
-        "code": one.code,
-        "severity": str(one.severity),
-        "lines": list(one.lines),
-        "message": one.message,
-        "fingerprint": one.fingerprint,
-        "evaluated": one.evaluated,
-        "needs": str(one.needs),
-        "override": held
-        and {
-            "reason_code": held.reason_code or None,
-            "text": held.text or None,
-            "by": held.by,
-            "at": rfc3339(held.at),
-        },
     }

@@ -8,7 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from .canonical import digest
+from core.canonical import canonical_json, sha256_hex
+
 from .facts import Facts, facts_of
 from .inputs import Inputs
 
@@ -44,7 +45,7 @@ def digest_of(facts: Facts) -> str:
         "today": inputs.today,
         "language": inputs.language,
     }
-    return digest(as_json(told))
+    return sha256_hex(canonical_json(as_json(told)))
 
 
 def as_json(value: Any) -> Any:

@@ -6,9 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
+from core.canonical import canonical_json, sha256_hex
 from core.clock import rfc3339
-
-from .canonical import digest
 
 
 class Severity(StrEnum):
@@ -66,7 +65,7 @@ class Finding:
     def fingerprint(self) -> str:
         """The digest of the rule's code, its verdict and what it read."""
         told = {"rule": self.code, "severity": self.severity, "evaluated": self.evaluated, "read": self.read}
-        return digest(told)
+        return sha256_hex(canonical_json(told))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +77,10 @@ class Override:
     by: str
     at: datetime
 
-    def as_json(self) -> dict[str, str]:
-        """Return the form in which it is stored and answered."""
-        return {"reason_code": self.reason_code, "text": self.text, "by": self.by, "at": rfc3339(self.at)}
+    def as_json(self) -> dict[str, str | None]:
+        """Return the form in which it is stored and answered; null for no reason, and for no text."""
+        reason, text = self.reason_code or None, self.text or None
+        return {"reason_code": reason, "text": text, "by": self.by, "at": rfc3339(self.at)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +108,8 @@ class Issue:
         return self.needs is Needs.NONE or self.override is not None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the form in which it is stored and answered; `override` is there only where one was given."""
-        told = {
+        """Return the form in which it is stored and answered; `override` is null where none was given."""
+        return {
             "code": self.code,
             "severity": self.severity.value,
             "lines": list(self.lines),
@@ -117,16 +117,16 @@ class Issue:
             "fingerprint": self.fingerprint,
             "evaluated": self.evaluated,
             "needs": self.needs.value,
+            "override": self.override and self.override.as_json(),
         }
-        return told if self.override is None else {**told, "override": self.override.as_json()}
 
 
 def overrides_of(issues: Iterable[Mapping[str, Any]]) -> dict[str, Override]:
     """Read the overrides of a stored run, by fingerprint, so that the next run can take them over."""
     return {
         issue["fingerprint"]: Override(
-            issue["override"]["reason_code"],
-            issue["override"]["text"],
+            issue["override"]["reason_code"] or "",
+            issue["override"]["text"] or "",
             issue["override"]["by"],
             datetime.fromisoformat(issue["override"]["at"]),
         )

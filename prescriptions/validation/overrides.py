@@ -5,27 +5,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from prescriptions.lifecycle.refusals import SeparationOfDuties
+from prescriptions.vocabularies import OTHER, OVERRIDE
+
 from .issues import Issue, Needs, Override, Severity
 from .refusals import (
     OverrideNotAllowed,
     OverrideNotPermitted,
     OverrideReasonRequired,
-    SeparationOfDuties,
     UnknownIssue,
 )
 
-OTHER: Final = "other"
-# Source: contract, prescriptions.md, "Code lists".
-OVERRIDE_REASONS: Final = (
-    "benefit_outweighs_risk",
-    "tolerated_before",
-    "monitoring_in_place",
-    "dose_intended",
-    "no_alternative",
-    "record_wrong",
-    "patient_informed",
-    OTHER,
-)
 OTHER_TEXT_AT_LEAST: Final = 10  # characters
 
 
@@ -88,7 +78,7 @@ def overridden(
     if any(issue.severity is Severity.CONTRAINDICATED for _, issue in asked) and (
         overrider.is_author or not overrider.may_sign
     ):
-        raise SeparationOfDuties
+        raise SeparationOfDuties("What is contraindicated must be overridden by a prescriber who is not its author.")
     for request, issue in asked:
         if issue.severity is Severity.BLOCKING or (
             issue.severity is Severity.CONTRAINDICATED and not contraindicated_allowed
@@ -121,4 +111,4 @@ def _with(issue: Issue, overrides: Mapping[str, Override]) -> Issue:
 def _has_reason(request: OverrideRequest) -> bool:
     if request.reason_code == OTHER:
         return len(request.text.strip()) >= OTHER_TEXT_AT_LEAST
-    return request.reason_code in OVERRIDE_REASONS
+    return request.reason_code in OVERRIDE

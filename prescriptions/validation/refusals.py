@@ -26,13 +26,6 @@ class OverrideReasonRequired(Unprocessable):
     extensions = {"fingerprint": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}
 
 
-class SeparationOfDuties(Forbidden):
-    """What is contraindicated is overridden by somebody who may sign and is not the author of the draft."""
-
-    code = "separation_of_duties"
-    title = "What is contraindicated must be overridden by a prescriber who is not the author of the draft."
-
-
 class OverrideNotAllowed(Unprocessable):
     """The issue cannot be overridden: it is blocking, or contraindicated and the tenant's policy forbids it."""
 

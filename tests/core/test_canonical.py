@@ -6,6 +6,7 @@ from decimal import Decimal
 from uuid import UUID
 
 import pytest
+import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -110,3 +111,23 @@ def test_closing_zeros_say_nothing(value, zeros):
 
 def test_digests_are_lower_case_hexadecimal():
     assert sha256_hex(b"") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers(-(2**53) + 1, 2**53 - 1)
+        | st.text()
+        | st.floats(allow_nan=False, allow_infinity=False),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_both_writers_agree(value):
+    """Whichever writer is chosen, the bytes are those of the package that follows RFC 8785 to the letter."""
+    assert canonical_json(value) == rfc8785.dumps(value)
+
+
+def test_lone_surrogate_has_no_canonical_form():
+    with pytest.raises(ValueError, match=r"surrogate|codepoints"):
+        canonical_json(["\ud800"])

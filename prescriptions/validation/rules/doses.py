@@ -1,5 +1,6 @@
 """Doses against the table of maxima, by route, age and weight."""
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -45,13 +46,13 @@ class _Excess:
 class _MaximumRule(ClinicalRule):
     called: ClassVar[str]
 
+    @abstractmethod
     def limit(self, row: Dose) -> Decimal | None:
         """Return the limit of a row that this rule holds doses against."""
-        raise NotImplementedError
 
+    @abstractmethod
     def amount(self, amounts: Sequence[Amount]) -> Fraction | None:
         """Return what is held against the limit."""
-        raise NotImplementedError
 
     def find(self, facts: Facts) -> Iterator[Finding]:
         """Yield one issue for each item and ingredient that exceeds its limit."""

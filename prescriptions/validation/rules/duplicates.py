@@ -1,5 +1,6 @@
 """What the patient is given already."""
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -26,9 +27,9 @@ class _DuplicateRule(OtherDrugsRule):
     severity: ClassVar[Severity]
     kind: ClassVar[str]
 
+    @abstractmethod
     def shared(self, drug: Drug, other: Drug) -> frozenset[str]:
         """Return what both have."""
-        raise NotImplementedError
 
     def find(self, facts: Facts) -> Iterator[Finding]:
         """Yield one issue for each item and what it shares with other drugs, however many these are."""
