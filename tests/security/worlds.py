@@ -12,7 +12,16 @@ from tests import factories
 from tests.contract import document
 from tests.factories import Api
 
-EVERYTHING = ("tenant_admin", "org_admin", "supplier_admin", "prescriber", "buyer", "receiving_clerk", "auditor")
+EVERYTHING = (
+    "tenant_admin",
+    "org_admin",
+    "supplier_admin",
+    "prescriber",
+    "pharmacist",
+    "buyer",
+    "receiving_clerk",
+    "auditor",
+)
 
 
 @dataclass(frozen=True)
