@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from bench import demo
+from bench.demo_http import Answer
 from bench.receiver import Arrival as Request
 from bench.receiver import Receiver, Reply
 from tests.faults.verdicts import Arrival, Evidence, Write
@@ -31,7 +32,7 @@ class Client:
     headers: dict[str, str]
     line: http.client.HTTPConnection | None = None
 
-    def send(self, method: str, path: str, body: Any = None, **headers: str) -> demo.Answer | None:
+    def send(self, method: str, path: str, body: Any = None, **headers: str) -> Answer | None:
         """Send one request; None when the connection was refused, reset or silent."""
         try:
             if self.line is None:
@@ -47,7 +48,7 @@ class Client:
         if response.will_close:
             self.close()
         named = {name.lower(): value for name, value in response.headers.items()}
-        return demo.Answer(response.status, named, json.loads(content) if content else None)
+        return Answer(response.status, named, json.loads(content) if content else None)
 
     def close(self) -> None:
         """Drop the connection."""
