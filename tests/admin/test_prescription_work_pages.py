@@ -50,7 +50,7 @@ def treatment(both, **values):
     with tenant_context(both.clinic.tenant.id):
         return RecurringTreatment.objects.create(
             tenant=both.clinic.tenant, patient_id=both.patient_id, prescriber_id=both.practitioner_id, every=1, unit="month",
-            items=[item()], start_date=now().date(), created_by=factories.actor_of(both.clinic.tenant).subject_id, **values,
+            items=[item()], start_date=now().date(), base_date=now().date(), anchor_day=1, created_by=factories.actor_of(both.clinic.tenant).subject_id, **values,
         )  # fmt: skip
 
 

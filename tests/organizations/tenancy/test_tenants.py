@@ -89,7 +89,7 @@ def test_provision_sets_everything_up_and_invites_the_first_administrator(top, o
     assert (made["status"], made["organization_id"], made["time_zone"]) == ("active", str(top.id), "Europe/Oslo")
     invited = Membership.objects.get(tenant_id=made["id"])
     assert (invited.user.email, invited.status, invited.roles) == (email, "invited", ["tenant_admin"])
-    assert ProvisioningStep.objects.filter(tenant_id=made["id"]).count() == 7
+    assert ProvisioningStep.objects.filter(tenant_id=made["id"]).count() == 8
     with tenant_context(made["id"]):
         assert TenantConfiguration.objects.filter(tenant_id=made["id"]).count() == 1
         assert Entitlement.objects.get(tenant_id=made["id"]).plan == "standard"
