@@ -18,7 +18,7 @@ class _Form(serializers.Serializer[Any]):
         return instance
 
 
-class TokenOut(serializers.Serializer[Any]):
+class PrescriptionTokenOut(serializers.Serializer[Any]):
     """The token by which a patient lets any pharmacy claim a prescription, and when it ends; shown once."""
 
     token = serializers.CharField(allow_null=True)

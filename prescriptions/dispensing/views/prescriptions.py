@@ -37,7 +37,7 @@ from prescriptions.dispensing.refusals import (
     UnitMismatch,
     WitnessRequired,
 )
-from prescriptions.dispensing.representations import ReceivedDispensationOut, TokenOut
+from prescriptions.dispensing.representations import PrescriptionTokenOut, ReceivedDispensationOut
 from prescriptions.dispensing.serializers import ClaimIn, DispenseIn, ReturnIn
 from prescriptions.lifecycle.refusals import (
     OwnerClosed,
@@ -72,7 +72,7 @@ class DispensingViewSet(PrescriptionsViewSet):
             "routing, cancellation and expiry. Case, spaces and hyphens do not matter.",
             scope="prescriptions.route",
             status=201,
-            answer=TokenOut,
+            answer=PrescriptionTokenOut,
             secrets=("token",),
             find=Owned(),
             run=issue_token,
