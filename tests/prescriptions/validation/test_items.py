@@ -158,6 +158,7 @@ def test_schedule_that_nobody_can_tell_is_told():
         ("", "30", "en", False),
         ("two point five zero", "2.5", "en", False),
         ("thirty" * 100, "30", "en", False),
+        ("one million, one hundred and thirty-eight thousand, two hundred and one", "1138201", "am", True),
     ],
 )
 def test_numbers_in_words(text, number, language, is_equal):
