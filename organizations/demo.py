@@ -19,7 +19,7 @@ from . import api_key_format
 from .actions import memberships
 from .actions.first_credentials import new_client
 from .actions.keys import create_key, revoke_key
-from .actions.locations import create_location
+from .actions.locations import update_location
 from .actions.provisioning import TenantSpec, platform_actor, provision_tenant
 from .models import LIVE, ApiKey, Location, Membership, OAuthApplication, Tenant, User
 from .roles import SUPPLIER_ADMIN
@@ -48,7 +48,6 @@ USERS = {
 }
 # Who has a Practitioner in the tenant's record, and under which id.
 PRACTITIONERS = {name: f"demo-{name.replace('_', '-')}" for name in ("prescriber", "other_prescriber", "pharmacist")}
-PLACE = {"name": "Demo Pharmacy, Main Street", "type": "pharmacy", "listed": True}
 KEYS = ("supplier", "other_supplier")
 CLIENT = "hospital_service"
 KEY_NAME = "Demo key"
@@ -81,7 +80,7 @@ def seed(path: Path, *, at: datetime) -> list[str]:
         outcome = provision_tenant(actor=platform_actor(), spec=spec, at=at)
         run.tenants[name] = outcome.tenant
         run.made += [f"tenant {name}"] if outcome.created else []
-    _place(run)
+    _list_pharmacy(run)
     document = {
         "base_url": settings.BASE_URL,
         "fhir_base_url": settings.FHIR_BASE_URL,
@@ -175,13 +174,14 @@ def _user(run: _Seed, name: str, tenant_name: str, role: str) -> dict[str, str]:
     return {"email": email, "password": password, "tenant": tenant_name}
 
 
-def _place(run: _Seed) -> None:
-    """Give the pharmacy its first place, which the directory lists."""
+def _list_pharmacy(run: _Seed) -> None:
+    """Enter the pharmacy's first place in the public directory, once."""
     tenant = run.tenants["pharmacy"]
     with transaction.atomic(), tenant_context(tenant.id):
-        if not Location.objects.filter(tenant_id=tenant.id).exists():
-            create_location(system_actor(tenant.id), PLACE, run.at)
-            run.made.append("place of the pharmacy")
+        places = Location.objects.filter(tenant_id=tenant.id).select_for_update().order_by("created_at", "id")
+        if not any(place.listed for place in places):
+            update_location(system_actor(tenant.id), places[0], {"listed": True}, run.at)
+            run.made.append("entry in the directory of pharmacies")
 
 
 def _key(run: _Seed, name: str) -> str:

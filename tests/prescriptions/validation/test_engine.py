@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given as for_all
 from hypothesis import strategies as st
 
+from prescriptions.lifecycle.refusals import SeparationOfDuties
 from prescriptions.medications.knowledge import TableVersion
 from prescriptions.validation.codes import RXNORM
 from prescriptions.validation.engine import ENGINE_VERSION, Outcome, inputs_digest, run
@@ -20,7 +21,6 @@ from prescriptions.validation.refusals import (
     OverrideNotAllowed,
     OverrideNotPermitted,
     OverrideReasonRequired,
-    SeparationOfDuties,
     UnknownIssue,
 )
 from prescriptions.validation.rules import RULES
