@@ -54,6 +54,11 @@ class Places:
         return self.data / "log"
 
     @property
+    def credentials(self) -> Path:
+        """The file of the demo data's credentials."""
+        return self.data / "demo.json"
+
+    @property
     def prepared(self) -> Path:
         """The file that records for which code, address and database `./dev up` prepared the database."""
         return self.data / "prepared.json"

@@ -85,7 +85,7 @@ def _serve(backends: Backends, *, places: Places, run_file: Path, port: int, sto
 
 
 def prepare(backends: Backends, *, places: Places, environment: Mapping[str, str]) -> None:
-    """Migrate and create the demo data in one process; skip both if code, address and database are unchanged.
+    """Migrate and create the demo data in one process; skip both if code, address, database and credentials are unchanged.
 
     :raises Trouble: the database cannot be prepared.
     """
@@ -97,6 +97,7 @@ def prepare(backends: Backends, *, places: Places, environment: Mapping[str, str
         "base_url": environment["BASE_URL"],
         "demo": environment.get("DEMO_DATA"),
         "database": hashlib.sha256(environment["DATABASE_URL"].encode()).hexdigest(),
+        "credentials": places.credentials.exists(),
     }
     if stamp.exists() and stamp.read_text() == json.dumps(state) and _schema_is_current(environment, schema):
         return
@@ -109,7 +110,7 @@ def prepare(backends: Backends, *, places: Places, environment: Mapping[str, str
     if made.returncode:
         last = (made.stderr.strip().splitlines() or ["no message"])[-1]
         raise Trouble(f"The database cannot be prepared: {last} (see {places.logs / 'prepare.log'})")
-    write_privately(stamp, json.dumps(state))
+    write_privately(stamp, json.dumps(state | {"credentials": places.credentials.exists()}))
     say("the database is prepared")
 
 
@@ -128,7 +129,7 @@ def _first_answer(port: int) -> Callable[[], bool]:
 def _announce(base_url: str, places: Places) -> None:
     plain(f"docs:        {base_url}/docs")
     plain(f"admin:       {base_url}/admin/")
-    demo = places.data / "demo.json"
+    demo = places.credentials
     plain(f"credentials: {demo}" if demo.exists() else "credentials: none (DEMO_DATA is off)")
     say(f"serving; logs in {places.logs}")
     plain(f"ready: {base_url}")
