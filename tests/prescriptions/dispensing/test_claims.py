@@ -1,6 +1,7 @@
 """The patient's token: shown once, kept as a digest, one at a time; and the pharmacy that claims by it."""
 
 import re
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
@@ -93,7 +94,7 @@ def test_token_of_other_states(ward):
             found = refused(issue(ward, one), 409, "invalid_transition")
         assert (found["from"], found["action"]) == (state, "token")
     old = ward.signed()
-    move(old, expires_at=now())
+    move(old, signed_at=now() - timedelta(days=1), expires_at=now())
     with nothing_changes(ward, old):
         refused(issue(ward, old), 409, "prescription_expired")
 
