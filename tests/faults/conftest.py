@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from devtools.ports import check_port
 from tests.faults.service import Service
 
 VARIABLES = {
@@ -26,7 +27,7 @@ def service(request: pytest.FixtureRequest, long: bool) -> Iterator[Service]:
     """
     folder = Path(tempfile.mkdtemp(prefix="hp-faults-"))
     folder.chmod(0o711)
-    variables = VARIABLES | {"WEBHOOKS_RETRY_SCHEDULE_SECONDS": RETRIES}
+    variables = VARIABLES | {"WEBHOOKS_RETRY_SCHEDULE_SECONDS": RETRIES, "METRICS_PORT": str(check_port(0))}
     if not long:
         variables["WEBHOOKS_LEASE_SECONDS"] = "5"
     found = Service(folder=folder, variables=variables)
