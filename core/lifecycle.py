@@ -155,13 +155,17 @@ def _refusal(row: LifecycleModel, change: Any) -> PlatformError:
     unmet = next((one for one in found.conditions if not one(row)), None) if found else None
     if isinstance(unmet, _Refusing):
         return unmet.refuse(row)
-    return InvalidTransition(state=state, action=change.__name__, allowed=allowed_actions(row, field.name))
+    return InvalidTransition(state=state, action=_word(change.__name__), allowed=allowed_actions(row, field.name))
 
 
 def allowed_actions(row: LifecycleModel, field: str = "status") -> list[str]:
-    """Return the names of the transitions that the row's state allows, in alphabetical order."""
+    """Return the actions that the row's state allows, by the words of their paths (`check-in`), in alphabetical order."""
     available = getattr(row, f"get_available_{field}_transitions")()
-    return sorted({transition.name for transition in available})
+    return sorted({_word(transition.name) for transition in available})
+
+
+def _word(method: str) -> str:
+    return method.replace("_", "-")
 
 
 def build_guards(connection: BaseDatabaseWrapper) -> None:
