@@ -11,6 +11,7 @@ from prescriptions.validation.inputs import Inputs, Item, PatientRecord, Policie
 from prescriptions.validation.issues import Severity
 from prescriptions.validation.rules import RULES
 
+AMOXICILLIN, WARFARIN, IBUPROFEN, NAPROXEN, METFORMIN = "308192", "855332", "310965", "849574", "860975"
 AT = datetime(2026, 3, 10, 9, 30, tzinfo=UTC)
 TODAY = date(2026, 3, 10)
 UCUM = "http://unitsofmeasure.org"
