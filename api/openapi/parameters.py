@@ -80,7 +80,7 @@ def _headers(situation: Situation) -> Iterator[str]:
         yield from ("TenantId", "MembershipId")
     if situation.writes and situation.tenanted:
         yield "IdempotencyKey"
-    if situation.writes and situation.has_target and situation.method != "POST":
+    if situation.writes and situation.has_target and (situation.method != "POST" or situation.declared.find):
         yield "IfMatch"
     if situation.etag:
         yield "IfNoneMatch"
