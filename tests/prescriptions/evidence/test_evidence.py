@@ -85,6 +85,24 @@ def test_script_of_the_documentation_verifies_it(evidence, tmp_path):
     assert (code, last.endswith("everything holds")) == (0, True), last
 
 
+def test_evidence_of_what_the_pharmacy_did_is_verified_too(ward, tmp_path):
+    """Entries by another tenant's people stand in the owner's chain, and the dispensations beside it."""
+    one = ward.routed()
+    asked = {"kind": "clarification", "text": "Is the dose meant for a day?"}
+    done(ward.at_pharmacy(one, "requests", **asked), 201)
+    given = done(ward.at_pharmacy(one, "dispense"), 201)
+    path = f"/v1/prescriptions/{one['id']}/dispensations/{given['id']}/reverse"
+    done(ward.pharmacist.post(path, json={"reason_code": "wrong_item"}))
+    checkpoint(ward)
+    auditor = factories.as_member(ward.clinic.tenant, ["auditor"])
+    found = done(auditor.get(f"/v1/prescriptions/{one['id']}/evidence"))
+    code, output = script(tmp_path, found)
+    assert code == 0, output
+    actions = [entry["action"] for entry in found["chain"]]
+    assert actions[-4:] == ["routed", "requested", "dispensed", "dispense_reversed"]
+    assert [(kept["id"], kept["status"]) for kept in found["dispensations"]] == [(given["id"], "reversed")]
+
+
 def flip(text):
     return ("0" if text[0] != "0" else "1") + text[1:]
 
