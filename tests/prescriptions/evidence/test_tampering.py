@@ -216,6 +216,16 @@ def test_the_service_may_not_change_what_proves(table, verb):
         connection.cursor().execute(verb.format(f"prescriptions_{table}"))
 
 
+@pytest.mark.parametrize("change", ["UPDATE {} SET outcome = 'passed'", "DELETE FROM {}"])
+def test_the_service_keeps_runs_of_the_validation_as_they_ended(ward, change):
+    statement = change.format("prescriptions_validationrun") + " WHERE tenant_id = %s"
+    with (
+        pytest.raises(DatabaseError, match=r"permission denied|kept as it ended"),
+        tenant_context(ward.clinic.tenant.id),
+    ):
+        connection.cursor().execute(statement, [ward.clinic.tenant.id])
+
+
 PASS = {
     ("draft", "clinically_validated"), ("clinically_validated", "draft"), ("clinically_validated", "signed"),
     ("signed", "routed"), ("routed", "signed"), ("routed", "dispensed"), ("dispensed", "routed"),
