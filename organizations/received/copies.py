@@ -1,11 +1,12 @@
 """Computing received copies from their owner's rows, and writing them in the tenants that read them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from uuid import UUID
 
+from core.arrays import array_literal
 from core.db import bind_call
 from core.pipeline import Call, Rows
 
@@ -40,6 +41,20 @@ def compute_call(kind: ReceivedKind, owner_id: UUID, document_id: UUID) -> Call:
     return Call(kind.computed, [str(document_id), str(owner_id)])
 
 
+def compute_calls(owner_id: UUID, touched: Iterable[tuple[ReceivedKind, UUID]]) -> list[tuple[ReceivedKind, Call]]:
+    """Return the statements that compute the copies of several documents, one for each type."""
+    wanted: dict[ReceivedKind, list[UUID]] = {}
+    for kind, key in touched:
+        wanted.setdefault(kind, []).append(key)
+    return [(kind, _compute_call(kind, owner_id, keys)) for kind, keys in wanted.items()]
+
+
+def _compute_call(kind: ReceivedKind, owner_id: UUID, keys: list[UUID]) -> Call:
+    if len(keys) == 1:
+        return compute_call(kind, owner_id, keys[0])
+    return Call(kind.computed_all, [array_literal(keys), str(owner_id)])
+
+
 def copies_of(kind: ReceivedKind, found: Rows) -> Iterator[Copy]:
     """Yield the copies that `compute_call` answered."""
     for number in range(len(found)):
@@ -57,8 +72,19 @@ def write_calls(copies: Iterable[Copy], at: datetime) -> list[Call]:
     ordered = sorted(open_copies, key=lambda copy: (copy.tenant_id, copy.kind.copy._meta.db_table, copy.id))
     calls: list[Call] = []
     for tenant_id, group in groupby(ordered, key=lambda copy: copy.tenant_id):
-        calls += [bind_call(tenant_id), *(call for copy in group for call in copy.calls(at))]
+        calls.append(bind_call(tenant_id))
+        for kind, alike in groupby(group, key=lambda copy: copy.kind):
+            calls += _calls_of(kind, list(alike), at)
     return calls
+
+
+def _calls_of(kind: ReceivedKind, copies: Sequence[Copy], at: datetime) -> list[Call]:
+    """Return the statements that write copies of one type in one tenant."""
+    if len(copies) == 1 or kind.index:
+        return [call for copy in copies for call in copy.calls(at)]
+    columns = zip(*(copy.values for copy in copies), strict=True)
+    texts = [array_literal(None if value is None else value.decode() for value in column) for column in columns]
+    return [Call(kind.written_all, [*texts, array_literal([at.isoformat()] * len(copies))])]
 
 
 def stored_calls(copy: Copy) -> list[Call]:

@@ -1,10 +1,11 @@
 """Types of documents of two parties, and the SQL by which the copies of each are computed, read and written."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from django.db import models
+from django.db import connection, models
 
 from core.pipeline import Statement
 from core.row_security import security_of
@@ -95,6 +96,14 @@ class ReceivedKind:
         )
 
     @cached_property
+    def computed_all(self) -> Statement:
+        """Bound to the owner: the copies of documents $1 (an array) of tenant $2, each as `computed` answers it."""
+        one = re.sub(r"\$1(?!\d)", "wanted.id", self.computed.sql.decode())
+        return Statement.of(
+            f"SELECT found.* FROM unnest($1::uuid[]) AS wanted (id) CROSS JOIN LATERAL ({one}) AS found"
+        )
+
+    @cached_property
     def parties(self) -> Statement:
         """Bound to the owner: the tenants that document $1 of tenant $2 was handed to."""
         return Statement.of(f"SELECT ({self.party})::text AS tenant_id {self._parties} {self._where} ORDER BY 1")
@@ -128,6 +137,21 @@ class ReceivedKind:
             f" ON CONFLICT (tenant_id, id) DO UPDATE SET {changes}, updated_at = EXCLUDED.updated_at"
             f" WHERE ({old}) IS DISTINCT FROM ({new}) RETURNING 1"
         )
+
+    @cached_property
+    def written_all(self) -> Statement:
+        """Bound to the reader's tenant: write several copies as `written` does; each parameter is a column's array of texts."""
+        names = [*self.values, _TIMES[0]]
+        arrays = ", ".join(f"${number}::text[]" for number in range(1, len(names) + 1))
+        shown = ", ".join(f'given."{name}"::{self._type(name)}' for name in (*names, _TIMES[0]))
+        source = f"SELECT {shown} FROM unnest({arrays}) AS given ({', '.join(names)})"
+        one = self.written.sql.decode()
+        return Statement.of(re.sub(r"VALUES \([$\d, ]+\)", lambda _: source, one))
+
+    def _type(self, column: str) -> str:
+        """The type of a column of the copies in PostgreSQL."""
+        field = next(one for one in self.copy._meta.concrete_fields if one.column == column)
+        return str(field.db_type(connection))
 
     @cached_property
     def walked(self) -> Statement:

@@ -38,7 +38,7 @@ from core.pipeline import Call, ReadBack, Rows, Statement, run
 from core.targets import Located
 from ledger import public as ledger
 
-from .copies import CLOSED, compute_call, copies_of, write_calls
+from .copies import CLOSED, compute_calls, copies_of, write_calls
 from .kinds import ReceivedKind
 
 Told = Mapping[UUID, Sequence[ledger.Occurrence]]
@@ -200,10 +200,10 @@ def write_documents(
     :raises PartyClosed: a tenant that is to be told is closed.
     """
     recording = ledger.recording_for(told, actor=actor, at=at)
-    computing = [compute_call(kind, owner_id, key) for kind, key in touched]
-    _, *found = run([bind_call(owner_id), *calls, *computing])
+    computing = compute_calls(owner_id, touched)
+    _, *found = run([bind_call(owner_id), *calls, *(call for _, call in computing)])
     changed, computed = found[: len(calls)], found[len(calls) :]
-    copies = [copy for (kind, _), rows in zip(touched, computed, strict=True) for copy in copies_of(kind, rows)]
+    copies = [copy for (kind, _), rows in zip(computing, computed, strict=True) for copy in copies_of(kind, rows)]
     if any(copy.is_closed and told.get(copy.tenant_id) for copy in copies):
         raise PartyClosed
     back = bind_call(actor.tenant_id)

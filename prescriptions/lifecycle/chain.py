@@ -68,6 +68,12 @@ def entry_calls(prescription: Any, act: Act, witness: Witness, *, at: datetime) 
 
     The caller saves the columns `chain_length` and `chain_hash` of the locked prescription.
     """
+    entry, origin = entry_rows(prescription, act, witness, at=at)
+    return [rows.insert_values(AuditEntry, entry), rows.insert_values(AuditOrigin, origin)]
+
+
+def entry_rows(prescription: Any, act: Act, witness: Witness, *, at: datetime) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return an entry and its origin by column name; the end of the chain in the prescription's row follows."""
     key, salt = uuid7(), secrets.token_hex(16)
     display, ip, agent = witness.origin()
     values = {
@@ -89,8 +95,8 @@ def entry_calls(prescription: Any, act: Act, witness: Witness, *, at: datetime) 
     }
     values["hash"] = hash_of(values)
     prescription.chain_length, prescription.chain_hash = values["sequence"], values["hash"]
-    private = AuditOrigin(id=key, tenant_id=prescription.tenant_id, salt=salt, display=display, ip=ip, user_agent=agent)
-    return [rows.insert_values(AuditEntry, values), rows.insert(private)]
+    named = {"salt": salt, "display": display, "ip": ip, "user_agent": agent}
+    return values, {"id": key, "tenant_id": prescription.tenant_id, **named}
 
 
 def hashed_form(values: Mapping[str, Any]) -> dict[str, Any]:

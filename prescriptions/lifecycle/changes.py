@@ -21,7 +21,7 @@ from uuid import UUID
 from core import rows
 from core.actor import SubjectKind
 from core.db import bind_call
-from core.model_rows import save_call
+from core.model_rows import save_all_call, save_call
 from core.pipeline import Call, ReadBack, Statement
 from fhir_api import public as record
 from ledger import public as ledger
@@ -30,7 +30,8 @@ from organizations.public import ReceivedKind
 from prescriptions.states import RouteState
 
 from . import events
-from .chain import Act, entry_calls
+from .chain import Act, entry_calls, entry_rows
+from .chain_models import AuditEntry, AuditOrigin
 from .copies import PRESCRIPTIONS
 from .medication_requests import Json, Projected, medication_requests
 from .models import Prescription, PrescriptionItem, Route
@@ -202,9 +203,24 @@ class Change:
 
 
 def commit_all(changes: Sequence[Change]) -> None:
-    """Write changes of several prescriptions of one owner, made by one actor at one time, in the trips of one."""
+    """Write changes of several prescriptions of one owner, made by one actor at one time, with the statements of one."""
     if changes:
-        _write(changes, [change._written() for change in changes])
+        _write(changes, [_written_together(changes)])
+
+
+def _written_together(changes: Sequence[Change]) -> _Written:
+    """Return what is to be written of several prescriptions, a statement for each table; the rows are the next versions."""
+    made = [entry_rows(one.row, act, one.target.witness, at=one.at) for one in changes for act in one.acts]
+    entered = [rows.insert_all(AuditEntry, [entry for entry, _ in made])] if made else []
+    entered += [rows.insert_all(AuditOrigin, [origin for _, origin in made])] if made else []
+    columns = sorted({name for one in changes for name in one.columns})
+    saved = save_all_call([one.row for one in changes], *columns, *_CHAIN, at=changes[0].at)
+    calls = [call for one in changes for call in one.calls]
+    received = [call for one in changes for call in one._handed_over()]
+    touched = dict.fromkeys(document for one in changes for document in ((PRESCRIPTIONS, one.row.id), *one.touched))
+    resources = [resource for one in changes for resource in (*one._requests(), *one.resources)]
+    known = {key for one in changes for key in one.made}
+    return _Written([saved, *calls, *entered, *received], list(touched), resources, known)
 
 
 def _write(changes: Sequence[Change], written: Sequence[_Written], reading: ReadBack | None = None) -> None:

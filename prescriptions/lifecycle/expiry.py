@@ -43,3 +43,12 @@ def start_of(day: date, zone: ZoneInfo) -> datetime:
 def expires_at(last_day: date, zone: ZoneInfo) -> datetime:
     """Return the instant from which a prescription is no longer good: the start of the day after its last one."""
     return start_of(last_day + timedelta(days=1), zone)
+
+
+def notice_from(ends: datetime, policies: Mapping[str, Any]) -> datetime | None:
+    """Return the instant from which the coming expiry is told; None where the policy wants no notice.
+
+    It is fixed at the signature, like the expiry itself: a later policy holds for later signatures.
+    """
+    days: int = policies["prescription_expiring_days"]
+    return ends - timedelta(days=days) if days else None

@@ -38,7 +38,8 @@ class Prescription(TenantOwned, LifecycleModel):
 
     `validation` is the last run as it is answered. `patient` and `prescriber` are those of the snapshot. The columns
     `pharmacy_…`, `dispenser_tenant_id` and `route_state` are those of the latest route. `chain_length` and `chain_hash`
-    are the end of its audit history. Personal data: who is treated, with what, why and by whom.
+    are the end of its audit history. `expiring_from` is when the coming expiry is to be told, fixed at the signature by
+    the policy of that time, null for no notice; `expiring_at` is when it was told. Personal data: who is treated, with what, why and by whom.
     """
 
     number = models.CharField(max_length=14)
@@ -73,6 +74,7 @@ class Prescription(TenantOwned, LifecycleModel):
     dispenser_tenant_id = models.UUIDField(null=True)
     expires_at = models.DateTimeField(null=True)
     expired_at = models.DateTimeField(null=True)
+    expiring_from = models.DateTimeField(null=True)
     expiring_at = models.DateTimeField(null=True)
     dispense_status = models.CharField(max_length=8, choices=DispenseStatus, default=DispenseStatus.NONE)
     dispensed_at = models.DateTimeField(null=True)
@@ -90,7 +92,7 @@ class Prescription(TenantOwned, LifecycleModel):
         "prior_prescription_id",
     )  # fmt: skip
     # What nobody reads in a prescription: the end of its history, and that its coming expiry was told.
-    unversioned: ClassVar = ("chain_length", "chain_hash", "expiring_at")
+    unversioned: ClassVar = ("chain_length", "chain_hash", "expiring_from", "expiring_at")
 
     security: ClassVar = TableSecurity(dispatcher=True)
 
@@ -137,8 +139,8 @@ class Prescription(TenantOwned, LifecycleModel):
                 name="prescriptions_rx_expiring",
             ),
             models.Index(
-                fields=["tenant", "expires_at"],
-                condition=_OPEN & Q(expired_at__isnull=True, expiring_at__isnull=True),
+                fields=["expiring_from", "tenant"],
+                condition=_OPEN & Q(expired_at__isnull=True, expiring_at__isnull=True, expiring_from__isnull=False),
                 name="prescriptions_rx_untold",
             ),
         ]

@@ -51,7 +51,7 @@ _CLOSED_PARTIES = Statement.of(
     " WHERE r.tenant_id = $1 AND r.prescription_id = $2 AND n.status = 'closed'"
 )
 _JWS = Statement.of("SELECT s.jws FROM prescriptions_snapshot s WHERE s.tenant_id = $1 AND s.prescription_id = $2")
-_CLOSED = "closed"
+CLOSED = "closed"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,33 +202,14 @@ def locked(actor: Actor, owner_id: UUID, prescription_id: UUID) -> LockedPrescri
     return _locked(actor, owner_id, prescription_id)
 
 
-@needs_transaction
-def locked_many(actor: Actor, prescription_ids: Sequence[UUID]) -> list[LockedPrescription]:
-    """Lock and return prescriptions of the actor's own tenant, which is bound, in one trip; for jobs.
-
-    What does not exist is left out.
-    """
-    if not prescription_ids:
-        return []
-    ids = sorted(prescription_ids)
-    name = organizations.display_name_call(actor.subject_id)
-    calls = [call for one in ids for call in _calls(actor.tenant_id, one)]
-    _, owner, policies, key, named, *rest = run([*_owner_calls(actor.tenant_id), name, *calls])
-    organizations.keep_tenant_key(actor.tenant_id, key)
-    held = _OwnerOf(actor, actor.tenant_id, owner, policies, named)
-    width = len(rest) // len(ids)
-    made = (held.locked(rest[place : place + width]) for place in range(0, len(rest), width))
-    return [one for one in made if one is not None]
-
-
 def _locked(actor: Actor, owner_id: UUID, prescription_id: UUID) -> LockedPrescription:
     is_owner = owner_id == actor.tenant_id
     name = [organizations.display_name_call(actor.subject_id)] if is_owner else []
-    calls = [*_owner_calls(owner_id), *_calls(owner_id, prescription_id), *name]
+    calls = [*owner_calls(owner_id), *_calls(owner_id, prescription_id), *name]
     _, owner, policies, key, *found = run(calls)
     organizations.keep_tenant_key(owner_id, key)
-    held = _OwnerOf(actor, owner_id, owner, policies, found.pop() if is_owner else None)
-    if not is_owner and held.status == _CLOSED:
+    held = OwnerOf(actor, owner_id, owner, policies, found.pop() if is_owner else None)
+    if not is_owner and held.status == CLOSED:
         raise OwnerClosed
     target = held.locked(found)
     if target is None:
@@ -236,7 +217,7 @@ def _locked(actor: Actor, owner_id: UUID, prescription_id: UUID) -> LockedPrescr
     return target
 
 
-def _owner_calls(owner_id: UUID) -> list[Call]:
+def owner_calls(owner_id: UUID) -> list[Call]:
     """Bind the owner, and read its tenant, its policies and its key."""
     reads = [
         Call(_OWNER, [str(owner_id)]),
@@ -247,7 +228,7 @@ def _owner_calls(owner_id: UUID) -> list[Call]:
 
 
 def _calls(owner_id: UUID, prescription_id: UUID) -> list[Call]:
-    """Lock a prescription and what belongs to it; `_OwnerOf.locked` takes the rows."""
+    """Lock a prescription and what belongs to it; `OwnerOf.locked` takes the rows."""
     keys = [str(owner_id), str(prescription_id)]
     return [
         lock_call(Prescription, owner_id, prescription_id),
@@ -260,7 +241,19 @@ def _calls(owner_id: UUID, prescription_id: UUID) -> list[Call]:
     ]
 
 
-class _OwnerOf:
+@dataclass(frozen=True, slots=True)
+class Belongings:
+    """What belongs to one prescription; `zone` is that of its place, `jws` the sealed signature, "" for none."""
+
+    items: tuple[PrescriptionItem, ...]
+    route: Route | None
+    parties: frozenset[UUID]
+    closed: frozenset[UUID]
+    zone: str
+    jws: str
+
+
+class OwnerOf:
     """What several prescriptions of one owner share when they are locked."""
 
     def __init__(self, actor: Actor, owner_id: UUID, owner: Rows, policies: Rows, name: Rows | None) -> None:
@@ -277,20 +270,31 @@ class _OwnerOf:
         row = row_of(Prescription, locked)
         if row is None:
             return None
-        own_zone = (zone.value() or b"").decode() if len(zone) else ""
+        belongings = Belongings(
+            items=tuple(rows_of(PrescriptionItem, items)),
+            route=row_of(Route, routes),
+            parties=_ids(parties),
+            closed=_ids(closed),
+            zone=(zone.value() or b"").decode() if len(zone) else "",
+            jws=(jws.value() or b"").decode() if len(jws) else "",
+        )
+        return self.made(row, belongings)
+
+    def made(self, row: Prescription, found: Belongings) -> LockedPrescription:
+        """Return a locked prescription by its row and what belongs to it."""
         return LockedPrescription(
             kind=PRESCRIPTIONS,
             actor=self._actor,
             row=row,
-            parties=_ids(parties),
-            items=tuple(rows_of(PrescriptionItem, items)),
-            route=row_of(Route, routes),
+            parties=found.parties,
+            items=found.items,
+            route=found.route,
             policies=self._policies,
-            zone=ZoneInfo(own_zone or self._zone),
+            zone=ZoneInfo(found.zone or self._zone),
             settings_version=self._settings_version,
             witness=self._witness,
-            jws=unseal(self._owner_id, row.id, (jws.value() or b"").decode()) if len(jws) else "",
-            closed=_ids(closed),
+            jws=unseal(self._owner_id, row.id, found.jws) if found.jws else "",
+            closed=found.closed,
         )
 
 

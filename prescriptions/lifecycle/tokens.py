@@ -6,9 +6,12 @@ digits are read as them. Source: contract, prescriptions.md "Routing"; Crockford
 
 import hashlib
 import secrets
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
+from uuid import UUID
 
+from core.arrays import array_literal
 from core.pipeline import Call, Statement
 
 from .models import Prescription
@@ -17,6 +20,9 @@ ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 LENGTH: Final = 26
 _LOOKALIKES: Final = str.maketrans({"O": "0", "I": "1", "L": "1", " ": "", "-": ""})
 _FORGET = Statement.of("DELETE FROM prescriptions_prescriptiontoken WHERE prescription_id = $1 AND tenant_id = $2")
+_FORGET_ALL = Statement.of(
+    "DELETE FROM prescriptions_prescriptiontoken WHERE prescription_id = ANY($1::uuid[]) AND tenant_id = $2"
+)
 _KEEP = Statement.of(
     "INSERT INTO prescriptions_prescriptiontoken (prescription_id, tenant_id, digest, expires_at, created_at)"
     " VALUES ($1, $2, $3, $4, $5) ON CONFLICT (prescription_id) DO UPDATE"
@@ -48,3 +54,8 @@ def keep_call(row: Prescription, token: str, at: datetime) -> Call:
 def forget_call(row: Prescription) -> Call:
     """Return the statement that ends a prescription's token."""
     return Call(_FORGET, [str(row.id), str(row.tenant_id)])
+
+
+def forget_all_call(tenant_id: UUID, prescription_ids: Iterable[UUID]) -> Call:
+    """Return the statement that ends the tokens of several prescriptions of a tenant."""
+    return Call(_FORGET_ALL, [array_literal(prescription_ids), str(tenant_id)])

@@ -20,7 +20,7 @@ from prescriptions.evidence.snapshots import (
     text_of,
 )
 from prescriptions.lifecycle.changes import Change
-from prescriptions.lifecycle.expiry import expires_at, last_valid_day
+from prescriptions.lifecycle.expiry import expires_at, last_valid_day, notice_from
 from prescriptions.lifecycle.models import Prescription
 from prescriptions.lifecycle.refusals import NotThePrescriber, ValidFromOutOfRange
 from prescriptions.lifecycle.steps import step_to_validated
@@ -33,7 +33,7 @@ from prescriptions.validation.inputs import Inputs
 from prescriptions.validation.overrides import demand_may_override
 
 _SIGNED = (
-    "status", "signed_at", "signed_by", "expires_at", "patient", "prescriber", "prescriber_id", "snapshot_id",
+    "status", "signed_at", "signed_by", "expires_at", "expiring_from", "patient", "prescriber", "prescriber_id", "snapshot_id",
     "snapshot_digest", "snapshot_kid",
 )  # fmt: skip
 
@@ -105,6 +105,7 @@ def _fix(change: Change, inputs: Inputs, data: Mapping[str, Any]) -> None:
     if row.valid_from and row.valid_from > last:
         raise ValidFromOutOfRange
     row.expires_at = expires_at(last, target.zone)
+    row.expiring_from = notice_from(row.expires_at, target.policies)
     content = content_for(target, inputs)
     external = data["external_signature"] or ""
     row.patient, row.prescriber = content["patient"], content["prescriber"]

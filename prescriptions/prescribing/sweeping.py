@@ -5,73 +5,88 @@ the expiry is near is told and nothing else: nobody reads it in the prescription
 clients and the record tell changes, stays.
 """
 
+import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Final
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db import OperationalError
+from django.db.models import Q, QuerySet
 
 from core.actor import system_actor
 from core.db import needs_transaction, role_context, tenant_context
 from core.lanes import Lane, in_turn
-from core.pipeline import run
 from core.row_security import DISPATCHER
 from ledger import public as ledger
-from organizations import public as organizations
 from prescriptions.lifecycle.changes import Change, commit_all
 from prescriptions.lifecycle.events import KINDS, PLATFORM
+from prescriptions.lifecycle.many_targets import locked_many
 from prescriptions.lifecycle.models import Prescription
-from prescriptions.lifecycle.targets import locked_many
-from prescriptions.lifecycle.tokens import forget_call
+from prescriptions.lifecycle.tokens import forget_all_call
 from prescriptions.states import Status
 
 BATCH: Final = 500  # how many are looked up at once
-SHARE: Final = 20  # how many are locked at once: a person may wait for one of them
-_LONGEST_NOTICE: Final = timedelta(days=90)  # of the policy `prescription_expiring_days`
+SHARE: Final = 50  # how many are locked at once: a person may wait for one of them
 _QUEUE: Final = "prescriptions.sweep"
 _OPEN: Final = (Status.SIGNED.value, Status.ROUTED.value)
+_log = logging.getLogger(__name__)
+
+
+class Swept(NamedTuple):
+    """How many prescriptions a sweep has stamped as expired, told of as expiring, and left out for a fault of theirs."""
+
+    expired: int = 0
+    expiring: int = 0
+    left_out: int = 0
+
+    def and_(self, other: "Swept") -> "Swept":
+        """Return the sums."""
+        return Swept(*(one + more for one, more in zip(self, other, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """One part of the sweep: which rows of all tenants may be due, and the work on one batch of a tenant.
+class _Turn:
+    """The next batch of a tenant: what lies behind `after`, so that none that stays due is looked at twice in a round."""
 
-    `work` returns how many it has taken, and whether there may be more.
+    tenant_id: UUID
+    after: tuple[datetime, UUID] | None = None
+
+
+Work = Callable[[_Turn, datetime], tuple[Swept, _Turn | None]]
+
+
+def sweep(*, at: datetime) -> Swept:
+    """Stamp what has expired and tell what will soon, in batches of one tenant each.
+
+    Of several workers each takes rows that no other holds, so that each is stamped once and told of once. A prescription
+    that cannot be stamped is left out and named in the log; the others are not, and the next sweep tries it again.
     """
-
-    due: Callable[[datetime], QuerySet[Prescription]]
-    work: Callable[[UUID, datetime], tuple[int, bool]]
-
-
-def sweep(*, at: datetime) -> int:
-    """Stamp what has expired and tell what will soon, in batches of one tenant each; return how many were taken.
-
-    Of several workers each takes rows that no other holds, so that each is stamped once and told of once.
-    """
-    parts = (_Part(_expired, _expire_batch), _Part(_untold, _announce_batch))
-    return sum(_sweep_lane(part, lane, at) for lane in in_turn(_QUEUE) for part in parts)
+    swept = Swept()
+    for lane in in_turn(_QUEUE):
+        swept = swept.and_(_sweep_lane(_expired(at), _expire_batch, lane, at))
+        swept = swept.and_(_sweep_lane(_untold(at), _announce_batch, lane, at))
+    return swept
 
 
-def _sweep_lane(part: _Part, lane: Lane, at: datetime) -> int:
-    count, waiting = 0, _tenants(part, lane, at)
+def _sweep_lane(due: QuerySet[Prescription], work: Work, lane: Lane, at: datetime) -> Swept:
+    swept, waiting = Swept(), [_Turn(tenant_id) for tenant_id in _tenants(due, lane)]
     while waiting:
         further = []
-        for tenant_id in waiting:
-            taken, is_more = part.work(tenant_id, at)
-            count += taken
-            if taken and is_more:
-                further.append(tenant_id)  # behind the other tenants; what another worker holds is left to it
+        for turn in waiting:
+            done, following = work(turn, at)
+            swept = swept.and_(done)
+            further += [following] if following else []  # behind the other tenants
         waiting = further
-    return count
+    return swept
 
 
-def _tenants(part: _Part, lane: Lane, at: datetime) -> list[UUID]:
-    """Return tenants with rows that may be due. People of a suspended one cannot act; its prescriptions expire all the same."""
+def _tenants(due: QuerySet[Prescription], lane: Lane) -> list[UUID]:
+    """Return tenants with rows that are due. People of a suspended one cannot act; its prescriptions expire all the same."""
     with role_context(DISPATCHER):
-        due = part.due(at).exclude(tenant__status="closed")
-        return list(lane.filter(due).order_by("tenant_id").values_list("tenant_id", flat=True).distinct())
+        found = lane.filter(due.exclude(tenant__status="closed"))
+        return list(found.order_by("tenant_id").values_list("tenant_id", flat=True).distinct())
 
 
 def _open(tenant_id: UUID | None = None) -> QuerySet[Prescription]:
@@ -87,16 +102,35 @@ def _expired(at: datetime, tenant_id: UUID | None = None) -> QuerySet[Prescripti
     return _open(tenant_id).filter(expires_at__lte=at)
 
 
-def _expire_batch(tenant_id: UUID, at: datetime) -> tuple[int, bool]:
-    with tenant_context(tenant_id):
-        ids = list(_expired(at, tenant_id).order_by("expires_at", "id").values_list("id", flat=True)[:BATCH])
-    taken = 0
+def _expire_batch(turn: _Turn, at: datetime) -> tuple[Swept, _Turn | None]:
+    with tenant_context(turn.tenant_id):
+        due = _expired(at, turn.tenant_id)
+        if turn.after:
+            ends, last = turn.after
+            due = due.filter(Q(expires_at__gt=ends) | Q(expires_at=ends, id__gt=last), expires_at__gte=ends)
+        found = list(due.order_by("expires_at", "id").values_list("expires_at", "id")[:BATCH])
+    swept, ids = Swept(), [key for _, key in found]
     for place in range(0, len(ids), SHARE):
+        swept = swept.and_(_stamp(turn.tenant_id, ids[place : place + SHARE], at))
+    return swept, replace(turn, after=found[-1]) if len(found) == BATCH else None
+
+
+def _stamp(tenant_id: UUID, ids: Sequence[UUID], at: datetime) -> Swept:
+    """Stamp prescriptions in a transaction; where that fails, halve them until the faulty one is left out alone."""
+    try:
         with tenant_context(tenant_id):
-            due = _expired(at, tenant_id).filter(id__in=ids[place : place + SHARE])
+            due = _expired(at, tenant_id).filter(id__in=ids)
             free = due.select_for_update(skip_locked=True).order_by("id")
-            taken += _expire(tenant_id, list(free.values_list("id", flat=True)), at)
-    return taken, len(ids) == BATCH
+            return Swept(expired=_expire(tenant_id, list(free.values_list("id", flat=True)), at))
+    except OperationalError:  # the database has gone away or is overloaded: no fault of a prescription
+        raise
+    except Exception as error:  # one that cannot be written must not keep the others from expiring
+        if len(ids) == 1:
+            told = {"prescription": str(ids[0]), "error": type(error).__name__}  # its text could quote the record
+            _log.error("prescription not swept", extra=told)
+            return Swept(left_out=1)
+    middle = len(ids) // 2
+    return _stamp(tenant_id, ids[:middle], at).and_(_stamp(tenant_id, ids[middle:], at))
 
 
 @needs_transaction
@@ -108,9 +142,10 @@ def _expire(tenant_id: UUID, ids: Sequence[UUID], at: datetime) -> int:
         row.expired_at = at
         change = Change(target, at)
         change.save("expired_at")
-        change.calls.append(forget_call(row))
         change.enter("expired", to_pharmacy=row.is_routed_live)
         changes.append(change)
+    if changes:
+        changes[0].calls.append(forget_all_call(tenant_id, ids))
     commit_all(changes)
     return len(changes)
 
@@ -118,22 +153,21 @@ def _expire(tenant_id: UUID, ids: Sequence[UUID], at: datetime) -> int:
 # -- expiring ----------------------------------------------------------------------------------------------------------
 
 
-def _untold(at: datetime) -> QuerySet[Prescription]:
-    return _open().filter(expiring_at__isnull=True, expires_at__gt=at, expires_at__lte=at + _LONGEST_NOTICE)
+def _untold(at: datetime, tenant_id: UUID | None = None) -> QuerySet[Prescription]:
+    return _open(tenant_id).filter(expiring_at__isnull=True, expiring_from__lte=at, expires_at__gt=at)
 
 
-def _announce_batch(tenant_id: UUID, at: datetime) -> tuple[int, bool]:
-    """Tell one batch; with a notice of no days there is nothing to tell before the expiry."""
+def _announce_batch(turn: _Turn, at: datetime) -> tuple[Swept, _Turn | None]:
+    """Tell one batch; what another worker holds is left to it."""
+    tenant_id = turn.tenant_id
     with tenant_context(tenant_id):
-        (policies,) = run([organizations.policies_call(tenant_id)])
-        notice = timedelta(days=organizations.policies_of(policies)["prescription_expiring_days"])
-        due = _open(tenant_id).filter(expiring_at__isnull=True, expires_at__gt=at, expires_at__lte=at + notice)
-        rows = list(due.select_for_update(skip_locked=True).order_by("expires_at", "id")[:BATCH])
+        due = _untold(at, tenant_id).select_for_update(skip_locked=True)
+        rows = list(due.order_by("expiring_from", "id")[:BATCH])
         told = [ledger.Occurrence(_expiring(row), row.pk, row.version) for row in rows]
         ledger.record_many(actor=system_actor(tenant_id), occurrences=told, at=at)
         chosen = Prescription.objects.filter(tenant_id=tenant_id, id__in=[row.pk for row in rows])
         chosen.update(expiring_at=at)
-        return len(rows), len(rows) == BATCH
+        return Swept(expiring=len(rows)), turn if len(rows) == BATCH else None
 
 
 def _expiring(row: Prescription) -> ledger.EventType:

@@ -11,7 +11,7 @@ from organizations.models import Tenant
 from prescriptions.lifecycle.chain import hash_of
 from prescriptions.models import AuditEntry, Prescription, PrescriptionToken
 from prescriptions.prescribing import sweeping
-from prescriptions.prescribing.sweeping import sweep
+from prescriptions.prescribing.sweeping import Swept, sweep
 from tests.prescriptions.ward import done, item
 from tests.prescriptions.ward import ward as made_ward
 from tests.races import race
@@ -147,7 +147,7 @@ def test_what_somebody_else_holds_is_left_for_the_next_round(ward):
     with tenant_context(ward.clinic.tenant.id):
         Prescription.objects.select_for_update().get(tenant_id=ward.clinic.tenant.id, pk=held["id"])
         (outcome,) = race(lambda: sweep(at=at))
-        assert isinstance(outcome, int)
+        assert isinstance(outcome, Swept)
     assert [bool(fetch(ward, one)["expired_at"]) for one in (held, free)] == [False, True]
     sweep(at=at)
     assert fetch(ward, held)["expired_at"]
@@ -161,7 +161,7 @@ def test_two_workers_tell_each_once(monkeypatch):
     near, over = ends(rows[0]) - timedelta(hours=1), ends(rows[0])
     for at in (near, over):
         for found in race(*[lambda at=at: sweep(at=at)] * 2):
-            assert isinstance(found, int), found
+            assert isinstance(found, Swept), found
         sweep(at=at)
     for one in rows:
         assert [len(told(ward.clinic, one, kind)) for kind in (EXPIRING, EXPIRED)] == [1, 1]
