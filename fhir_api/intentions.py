@@ -16,7 +16,8 @@ from .store.models import Method
 class Write:
     """One write. `criteria` is the query of a conditional interaction: If-None-Exist of POST, `?identifier=…` of others.
 
-    `projected` tells that the app which keeps the resource writes it, so that nobody is refused for its sake.
+    `projected` tells that the app which keeps the resource writes it, so that nobody is refused for its sake. `validated`
+    tells that the resource keeps the rules of FHIR, so that they are not gone through again.
 
     `if_match` are the versions one of which must be the current one, `must_exist` is `If-Match: *`, `create_only`
     `If-None-Match: *`. `place` stands before the expressions of issues: "Bundle.entry[3]".
@@ -33,6 +34,7 @@ class Write:
     place: str = ""
     must_exist: bool = False
     projected: bool = False
+    validated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -227,7 +227,7 @@ def _is_same(resource: Json | None, before: Version | None) -> bool:
 
 
 def _check_resources(plans: Sequence[_Plan]) -> None:
-    """Validate all that shall be stored and tell every broken rule of all of them.
+    """Validate all that shall be stored, but for what is known to be valid, and tell every broken rule of all of them.
 
     :raises InvalidResource: rules are broken.
     :raises WrongType: a resource is of another type than the write names.
@@ -236,7 +236,7 @@ def _check_resources(plans: Sequence[_Plan]) -> None:
     found: list[Issue] = []
     for plan in plans:
         resource = plan.change.resource if plan.change else None
-        if resource is None:
+        if resource is None or plan.of.write.validated:
             continue
         place = plan.of.write.place
         if resource.get("resourceType") != plan.of.write.type:

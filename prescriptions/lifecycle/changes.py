@@ -203,9 +203,12 @@ class Change:
 
 
 def commit_all(changes: Sequence[Change]) -> None:
-    """Write changes of several prescriptions of one owner, made by one actor at one time, with the statements of one."""
+    """Write changes of several prescriptions of one owner, made by one actor at one time, with the statements of one.
+
+    It is for a step that alters no content: the resources were valid before, and are not validated again.
+    """
     if changes:
-        _write(changes, [_written_together(changes)])
+        _write(changes, [_written_together(changes)], validated=True)
 
 
 def _written_together(changes: Sequence[Change]) -> _Written:
@@ -223,14 +226,17 @@ def _written_together(changes: Sequence[Change]) -> _Written:
     return _Written([saved, *calls, *entered, *received], list(touched), resources, known)
 
 
-def _write(changes: Sequence[Change], written: Sequence[_Written], reading: ReadBack | None = None) -> None:
+def _write(
+    changes: Sequence[Change], written: Sequence[_Written], reading: ReadBack | None = None, *, validated: bool = False
+) -> None:
     target, at = changes[0].target, changes[0].at
     told: dict[UUID, list[ledger.Occurrence]] = {}
     for change in changes:
         for tenant_id, occurrences in change._occurrences().items():
             told.setdefault(tenant_id, []).extend(occurrences)
     made = {key for one in written for key in one.made}
-    record.project(target.owner, [resource for one in written for resource in one.resources], at=at, made=made)
+    resources = [resource for one in written for resource in one.resources]
+    record.project(target.owner, resources, at=at, made=made, validated=validated)
     organizations.write_documents(
         target.actor,
         target.owner_id,

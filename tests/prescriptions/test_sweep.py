@@ -1,9 +1,12 @@
 """The sweep: what expires is stamped and told once, whoever runs the job and how often."""
 
+import json
 from datetime import datetime, timedelta
 
 import pytest
+from django.db import connections, transaction
 
+from bench.statements import recording
 from core.db import tenant_context
 from core.invariants import breaches
 from ledger.models import Event
@@ -12,6 +15,7 @@ from prescriptions.lifecycle.chain import hash_of
 from prescriptions.models import AuditEntry, Prescription, PrescriptionToken
 from prescriptions.prescribing import sweeping
 from prescriptions.prescribing.sweeping import Swept, sweep
+from prescriptions.tasks import sweep_expiry
 from tests.prescriptions.ward import done, item
 from tests.prescriptions.ward import ward as made_ward
 from tests.races import race
@@ -153,6 +157,68 @@ def test_what_somebody_else_holds_is_left_for_the_next_round(ward):
     assert fetch(ward, held)["expired_at"]
 
 
+def test_what_cannot_be_written_is_left_out_and_named(lines):
+    ward = made_ward()
+    rows = [ward.routed() for _ in range(5)]
+    bad, at = rows[2], ends(rows[0])
+    was = rewrite_dosage(bad, [{"no": "text"}])
+    try:
+        swept = sweep(at=at)
+        assert (swept.left_out, swept.expired >= 4) == (1, True)
+        logged = [json.loads(line) for line in lines.getvalue().splitlines()]
+        (named,) = [one for one in logged if one["event"] == "prescription not swept"]
+        assert (named["prescription"], named["error"]) == (bad["id"], "KeyError")
+        assert [bool(stamp_of(ward, one)) for one in rows] == [True, True, False, True, True]
+        sweep_expiry()
+    finally:
+        rewrite_dosage(bad, was)
+    assert sweep(at=at).left_out == 0
+    assert stamp_of(ward, bad) == at
+    assert_whole(ward)
+
+
+def rewrite_dosage(one, dosage):
+    """Plant what no request can write, past the guard of signed items; return what stood there."""
+    guard = "ALTER TABLE prescriptions_prescriptionitem {} TRIGGER prescriptions_item_fixed_columns"
+    with transaction.atomic(using="owner"), connections["owner"].cursor() as cursor:
+        cursor.execute(guard.format("DISABLE"))
+        cursor.execute("SELECT dosage FROM prescriptions_prescriptionitem WHERE prescription_id = %s", [one["id"]])
+        was = json.loads(cursor.fetchone()[0])
+        changed = "UPDATE prescriptions_prescriptionitem SET dosage = %s WHERE prescription_id = %s"
+        cursor.execute(changed, [json.dumps(dosage), one["id"]])
+        cursor.execute(guard.format("ENABLE"))
+    return was
+
+
+def stamp_of(ward, one):
+    with tenant_context(ward.clinic.tenant.id):
+        return Prescription.objects.get(tenant_id=ward.clinic.tenant.id, pk=one["id"]).expired_at
+
+
+def test_statements_do_not_grow_with_the_number_of_prescriptions():
+    counts = []
+    for number in (2, 5):
+        ward = made_ward()
+        rows = [ward.routed() for _ in range(number)]
+        sweep(at=ends(rows[0]) - timedelta(days=1))
+        with recording() as seen:
+            assert sweep(at=ends(rows[0])).expired >= number
+        assert_whole(ward)
+        counts.append((len(seen), seen.statements))
+    assert counts[0] == counts[1]
+
+
+def test_notice_follows_the_policy_of_the_signature():
+    ward = made_ward()
+    ward.clinic.policies(prescription_expiring_days=3)
+    signed = ward.signed()
+    ward.clinic.policies(prescription_expiring_days=30)
+    sweep(at=ends(signed) - timedelta(days=20))
+    assert told(ward.clinic, signed, EXPIRING) == []
+    sweep(at=ends(signed) - timedelta(days=3))
+    assert len(told(ward.clinic, signed, EXPIRING)) == 1
+
+
 def test_two_workers_tell_each_once(monkeypatch):
     monkeypatch.setattr(sweeping, "BATCH", 3)
     monkeypatch.setattr(sweeping, "SHARE", 2)
@@ -196,7 +262,7 @@ def test_sweep_of_many_tenants(ward):
 
 def test_task_is_scheduled():
     from config.schedule import SCHEDULE
-    from prescriptions.tasks import SWEEP, sweep_expiry
+    from prescriptions.tasks import SWEEP
 
     assert SCHEDULE[SWEEP]["schedule"] == 60
     sweep_expiry()
