@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
+from types import NoneType
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +19,7 @@ import rfc8785
 from core.clock import rfc3339
 
 _LARGEST = 2**53 - 1
+_PLAIN = frozenset({str, bool, NoneType})
 
 
 def canonical_json(value: Any) -> bytes:
@@ -36,13 +38,15 @@ def canonical_json(value: Any) -> bytes:
 def _is_simple(value: Any) -> bool:
     """Tell whether orjson writes the canonical form: RFC 8785 sorts by UTF-16 and writes fractions as ECMAScript does."""
     kind = type(value)
-    if kind is str or value is None or kind is bool:
-        return True
-    if kind is int:
-        return bool(-_LARGEST <= value <= _LARGEST)
     if kind is dict:
-        return all(type(name) is str and name.isascii() and _is_simple(one) for name, one in value.items())
-    return kind is list and all(map(_is_simple, value))
+        try:
+            is_ascii = "".join(value).isascii()
+        except TypeError:  # a name that is no text
+            return False
+        return is_ascii and all(_is_simple(one) for one in value.values() if type(one) not in _PLAIN)
+    if kind is list:
+        return all(_is_simple(one) for one in value if type(one) not in _PLAIN)
+    return bool(-_LARGEST <= value <= _LARGEST) if kind is int else kind in _PLAIN
 
 
 def canonical_document(value: Mapping[str, Any]) -> bytes:

@@ -138,7 +138,7 @@ def _batch(tenant_id: UUID, keys: Sequence[UUID]) -> _Batch:
         rows={row.id: row for row in rows_of(Prescription, rows)},
         items={key: list(some) for key, some in groupby(rows_of(PrescriptionItem, items), lambda i: i.prescription_id)},
         snapshots={one.prescription_id: one for one in rows_of(Snapshot, snapshots)},
-        chains={key: list(some) for key, some in groupby(entries, lambda entry: entry.prescription_id)},
+        chains={UUID(key): list(some) for key, some in groupby(entries, lambda entry: entry.prescription_id)},
         forged=forged,
         policies=organizations.policies_of(policies),
     )
@@ -161,7 +161,7 @@ def _verify(tenant_id: UUID, batch: _Batch, leaves: LeafOf, found: Audited) -> N
     found.entries += sum(map(len, batch.chains.values()))
     found.snapshots += len(batch.snapshots)
     for entry in batch.forged:
-        found.faults.append(_fault(tenant_id, entry.prescription_id, "name and address differ", entry.sequence))
+        found.faults.append(_fault(tenant_id, UUID(entry.prescription_id), "name and address differ", entry.sequence))
     for key in batch.keys:
         chain = batch.chains.get(key, [])
         for sequence, what in faults_of(chain):

@@ -1,7 +1,6 @@
 """Reading the audit history of one prescription, and checking that its entries are chained."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -10,11 +9,11 @@ from prescriptions.lifecycle.chain import START, chained, hashed_form
 
 
 class EntryRow(NamedTuple):
-    """An entry of the audit history as it is stored."""
+    """An entry of the audit history as it is stored; ids and the instant are the texts that are hashed."""
 
-    id: UUID
-    tenant_id: UUID
-    prescription_id: UUID
+    id: str
+    tenant_id: str
+    prescription_id: str
     patient_id: str
     sequence: int
     action: str
@@ -24,7 +23,7 @@ class EntryRow(NamedTuple):
     details: Any
     request_id: str
     origin_digest: str
-    occurred_at: datetime
+    occurred_at: str
     prev_hash: str
     hash: str
 
@@ -37,7 +36,10 @@ class EntryRow(NamedTuple):
         return {**self.form(), "hash": self.hash}
 
 
-ENTRY_COLUMNS = ", ".join(f"e.{name}" for name in EntryRow._fields)
+_TEXTS = {name: f"e.{name}::text" for name in ("id", "tenant_id", "prescription_id")} | {
+    "occurred_at": """to_char(e.occurred_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
+}
+ENTRY_COLUMNS = ", ".join(f"{_TEXTS.get(name, f'e.{name}')} AS {name}" for name in EntryRow._fields)
 _CHAIN = Statement.of(
     f"SELECT {ENTRY_COLUMNS} FROM prescriptions_auditentry e WHERE e.tenant_id = $1 AND e.prescription_id = $2"
     " ORDER BY e.sequence",

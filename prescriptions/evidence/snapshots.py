@@ -151,16 +151,23 @@ def _item(item: PrescriptionItem) -> Json:
 
 def text_of(content: Json) -> str:
     """Write the canonical text of a content, which a prescriber's own key signs."""
-    return canonical_json(plain({"schema": SCHEMA, "content": content})).decode()
+    return text_of_plain(plain(content))
+
+
+def text_of_plain(content: Json) -> str:
+    """Write the canonical text of a content that `plain` has returned."""
+    return canonical_json({"schema": SCHEMA, "content": content}).decode()
 
 
 def plain(value: Any) -> Any:
     """Return JSON without members that have no value, its texts in NFC. Source: Unicode Standard Annex 15."""
-    if isinstance(value, Mapping):
-        return {name: plain(one) for name, one in value.items() if one not in (None, "")}
+    if isinstance(value, str):
+        return value if value.isascii() else unicodedata.normalize("NFC", value)
+    if isinstance(value, dict):
+        return {name: plain(one) for name, one in value.items() if one is not None and one != ""}
     if isinstance(value, list | tuple):
         return [plain(one) for one in value]
-    return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
+    return value
 
 
 def sign_snapshot(

@@ -21,7 +21,7 @@ from .chains import is_whole
 from .external_signatures import is_external_sound
 from .growing_trees import inclusion_spans
 from .held_evidence import HeldEvidence
-from .snapshots import SCHEMA, content_of, plain, text_of
+from .snapshots import SCHEMA, content_of, plain, text_of, text_of_plain
 from .tree_rows import LeafRow, leaf_entry, path_of
 from .trust import UNKNOWN, counts, is_trusted, key_status
 
@@ -69,11 +69,12 @@ def does_row_match(held: HeldEvidence) -> bool:
     seal = held.document.get("seal")
     if not isinstance(content, dict) or not isinstance(seal, dict) or row.signed_at is None or row.expires_at is None:
         return False
-    shown = content_of(row, held.items, row.patient or {}, row.prescriber or {}, content.get("settings_version", 0))
+    version = content.get("settings_version", 0)
+    shown = plain(content_of(row, held.items, row.patient or {}, row.prescriber or {}, version))
     return bool(
         held.document.get("schema") == SCHEMA
-        and plain(shown) == content
-        and seal.get("content_digest") == sha256_hex(text_of(shown).encode())
+        and shown == content
+        and seal.get("content_digest") == sha256_hex(text_of_plain(shown).encode())
         and (seal.get("signed_at"), seal.get("expires_at")) == (rfc3339(row.signed_at), rfc3339(row.expires_at))
     )
 

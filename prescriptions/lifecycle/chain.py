@@ -100,7 +100,11 @@ def entry_rows(prescription: Any, act: Act, witness: Witness, *, at: datetime) -
 
 
 def hashed_form(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entry as it is hashed, and as evidence shows it beside `hash`: JSON values only."""
+    """Return the entry as it is hashed, and as evidence shows it beside `hash`: JSON values only.
+
+    Ids and the instant may be given as the texts that are hashed.
+    """
+    at = values["occurred_at"]
     return {
         "id": str(values["id"]),
         "tenant_id": str(values["tenant_id"]),
@@ -114,7 +118,7 @@ def hashed_form(values: Mapping[str, Any]) -> dict[str, Any]:
         "details": values["details"],
         "request_id": values["request_id"] or None,
         "origin_digest": values["origin_digest"],
-        "occurred_at": rfc3339(values["occurred_at"]),
+        "occurred_at": at if isinstance(at, str) else rfc3339(at),
         "prev_hash": values["prev_hash"],
     }
 
