@@ -48,12 +48,13 @@ def book(actor: Actor, data: Mapping[str, Any], at: datetime, reading: ReadBack 
     )
     _check_length(row)
     rules.check_start(row.starts_at, at)
-    practice = rules.practice_of(actor, row, ("patient_id", "practitioner_id", "location_id"))
+    known = [] if row.recurrence else [row.span]  # those of a series depend on the zone of its place
+    practice = rules.practice_of(actor, row, ("patient_id", "practitioner_id", "location_id"), known)
     row.time_zone = practice.places[row.location_id].time_zone
     row.reminders = practice.policies["appointment_reminder_minutes"] if "reminders" not in data else row.reminders
     times = _times(row)
     rules.check_hours(practice, row, times)
-    warnings = rules.check_free(row, times)
+    warnings = rules.check_free(row, times, practice.taken)
     made = _made(row, times, warnings, at)
     facts = [_occurrence(one, AppointmentBooked) for one in made if one.holds_slot]
     _write([*map(rows.insert, made), *ledger.statements_of_many(actor=actor, occurrences=facts, at=at)], made, reading)
@@ -216,11 +217,11 @@ def _made(
 
 def _recheck(actor: Actor, row: Appointment, changed: Sequence[str]) -> list[str]:
     """Check changed times, people and location as at booking; return the further columns that are to be saved."""
-    practice = rules.practice_of(actor, row, changed)
+    practice = rules.practice_of(actor, row, changed, [row.span])
     row.time_zone = practice.places[row.location_id].time_zone
     if _BY_HOURS.intersection(changed):
         rules.check_hours(practice, row, [row.span])
-    (row.warnings,) = rules.check_free(row, [row.span])
+    (row.warnings,) = rules.check_free(row, [row.span], practice.taken)
     return ["time_zone", "warnings"]
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from core.actor import Actor, system_actor
 from core.clock import rfc3339
-from core.pipeline import Rows, run
+from core.pipeline import Call, Rows, run
 from fhir_api.public import Lookup, PatientNotFound, Shown, lookup
 from organizations.public import LocationNotFound, Place, places_of, policies_call, policies_of
 
@@ -26,11 +26,15 @@ Times = tuple[datetime, datetime]
 
 @dataclass(frozen=True, slots=True)
 class Practice:
-    """What is known of the practitioner and the location of a booking, and the tenant's policies."""
+    """What is known of the practitioner and the location of a booking, and the tenant's policies.
+
+    `taken` are the answers of `free_calls` for times that were known before.
+    """
 
     places: Mapping[UUID | None, Place]
     schedule: FoundSchedule | None
     policies: Mapping[str, Any]
+    taken: Sequence[Rows] = ()
 
     def admits(self, location_id: UUID | None, times: Times) -> bool:
         """Tell whether opening hours, working hours and absences admit the times."""
@@ -55,10 +59,11 @@ def check_start(starts_at: datetime, at: datetime) -> None:
         raise StartsInPast
 
 
-def practice_of(actor: Actor, row: Appointment, changed: Sequence[str]) -> Practice:
+def practice_of(actor: Actor, row: Appointment, changed: Sequence[str], times: Sequence[Times] = ()) -> Practice:
     """Look up what a booking names, in one trip; other bookings of the practitioner wait from here on.
 
-    `changed` are the members that are new: only these must exist and be within the membership's reach.
+    `changed` are the members that are new: only these must exist and be within the membership's reach. `times`, where they
+    are known already, are looked up in the same trip, behind the lock; `check_free` judges them.
 
     :raises LocationNotFound: the tenant has no such active location within the membership's reach.
     :raises PatientNotFound: there is no such patient, or not for a token of another patient.
@@ -67,6 +72,7 @@ def practice_of(actor: Actor, row: Appointment, changed: Sequence[str]) -> Pract
     kinds = {"patient_id": ("Patient", row.patient_id), "practitioner_id": ("Practitioner", row.practitioner_id)}
     people = lookup(actor, [name for member, name in kinds.items() if member in changed])
     asked = (row.tenant_id, row.location_id, [row.practitioner_id])
+    free = free_calls(row, times) if times else []
     _, places, schedules, policies, *found = run(
         [
             queries.lock_call(row.tenant_id, row.practitioner_id),
@@ -74,9 +80,12 @@ def practice_of(actor: Actor, row: Appointment, changed: Sequence[str]) -> Pract
             queries.schedules_call(*asked),
             policies_call(row.tenant_id),
             *people.calls,
+            *free,
         ]
     )
-    practice = Practice(places_of(places), next(iter(schedules.of(FoundSchedule)), None), policies_of(policies))
+    found, taken = found[: len(people.calls)], found[len(people.calls) :]
+    schedule = next(iter(schedules.of(FoundSchedule)), None)
+    practice = Practice(places_of(places), schedule, policies_of(policies), taken)
     _check_location(actor, row, practice, is_new="location_id" in changed)
     _check_people(actor, people, found, [name for member, name in kinds.items() if member in changed])
     return practice
@@ -94,16 +103,22 @@ def check_hours(practice: Practice, row: Appointment, times: Sequence[Times]) ->
             raise OutsideHours(starts_at=rfc3339(one[0]))
 
 
-def check_free(row: Appointment, times: Sequence[Times]) -> list[list[dict[str, str]]]:
+def free_calls(row: Appointment, times: Sequence[Times]) -> list[Call]:
+    """Return the calls that find what takes the practitioner, and the patient, at these times."""
+    return [queries.taken_call(row, times), queries.of_patient_call(row, times)]
+
+
+def check_free(row: Appointment, times: Sequence[Times], found: Sequence[Rows] = ()) -> list[list[dict[str, str]]]:
     """Refuse times for which the practitioner is taken; return for each the warnings that concern the patient.
 
-    The practitioner must be locked (`practice_of`). A proposed appointment takes nobody.
+    The practitioner must be locked (`practice_of`). A proposed appointment takes nobody. `found` are the answers of
+    `free_calls` for the same times, if they were asked for already.
 
     :raises SlotTaken: the first taken span is named.
     """
-    taken, of_patient = run([queries.taken_call(row, times), queries.of_patient_call(row, times)])
-    if row.holds_slot and (found := taken.of(Busy)):
-        raise slot_taken(found[0])
+    taken, of_patient = found or run(free_calls(row, times))
+    if row.holds_slot and (busy := taken.of(Busy)):
+        raise slot_taken(busy[0])
     others = of_patient.of(Busy)
     return [
         [

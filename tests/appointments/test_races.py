@@ -9,6 +9,7 @@ import pytest
 from django.db import connection, transaction
 
 from appointments.models import Appointment
+from bench.statements import recording
 from core.db import tenant_context
 from tests.appointments import practice
 from tests.appointments.practice import BASE, clinic, monday
@@ -88,3 +89,14 @@ def test_two_practitioners_have_the_same_hour(house):
         *(lambda one=one: house.api.post(BASE, json=house.body(start, practitioner_id=one)) for one in others)
     )
     assert [one.status_code for one in answers] == [201] * 4
+
+
+def test_booking_takes_four_trips_and_losing_one_less():
+    one = clinic()
+    body = one.body(monday(8))
+    assert one.api.post(BASE, json=one.body(monday(9))).status_code == 201
+    with recording() as won:
+        assert one.api.post(BASE, json=body).status_code == 201
+    with recording() as lost:
+        assert one.api.post(BASE, json=body).json()["code"] == "slot_taken"
+    assert (len(won), len(lost)) == (4, 3), won.texts()
