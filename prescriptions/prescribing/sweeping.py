@@ -106,9 +106,10 @@ def _expire_batch(turn: _Turn, at: datetime) -> tuple[Swept, _Turn | None]:
     with tenant_context(turn.tenant_id):
         due = _expired(at, turn.tenant_id)
         if turn.after:
-            ends, last = turn.after
-            due = due.filter(Q(expires_at__gt=ends) | Q(expires_at=ends, id__gt=last), expires_at__gte=ends)
-        found = list(due.order_by("expires_at", "id").values_list("expires_at", "id")[:BATCH])
+            begins, last = turn.after
+            due = due.filter(Q(expires_at__gt=begins) | Q(expires_at=begins, id__gt=last), expires_at__gte=begins)
+        rows = due.order_by("expires_at", "id").values_list("expires_at", "id")[:BATCH]
+        found = [(ends, key) for ends, key in rows if ends is not None]
     swept, ids = Swept(), [key for _, key in found]
     for place in range(0, len(ids), SHARE):
         swept = swept.and_(_stamp(turn.tenant_id, ids[place : place + SHARE], at))
