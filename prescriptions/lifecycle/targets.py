@@ -207,10 +207,10 @@ def _locked(actor: Actor, owner_id: UUID, prescription_id: UUID) -> LockedPrescr
     name = [organizations.display_name_call(actor.subject_id)] if is_owner else []
     calls = [*owner_calls(owner_id), *_calls(owner_id, prescription_id), *name]
     _, owner, policies, key, *found = run(calls)
-    organizations.keep_tenant_key(owner_id, key)
     held = OwnerOf(actor, owner_id, owner, policies, found.pop() if is_owner else None)
-    if not is_owner and held.status == CLOSED:
+    if not is_owner and held.status == CLOSED:  # its key was destroyed
         raise OwnerClosed
+    organizations.keep_tenant_key(owner_id, key)
     target = held.locked(found)
     if target is None:
         raise NotFound("No such prescription.")
