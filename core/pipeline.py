@@ -174,11 +174,13 @@ class Rows:
 class ReadBack:
     """The statement that reads a changed row for the answer.
 
-    An action may send it in the trip of the change; `rows` is then what it returned.
+    An action may send it in the trip of the change; `rows` is then what it returned. `of` is the id of the row, where it
+    is not the one that the writer would read.
     """
 
     call: Callable[[UUID], Call]
     rows: Rows | None = None
+    of: UUID | None = None
 
 
 def run(calls: Sequence[Call]) -> list[Rows]:

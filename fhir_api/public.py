@@ -5,7 +5,7 @@ from .access.queries import RX_READS, reads_of_patient
 from .access.records import Access, record_read
 from .owners import Owner, own
 from .past_versions import PastVersion, past_versions
-from .projections.actions import project
+from .projections.actions import Held, Projection, ResourcesOf, project, projection
 from .queries import Lookup, Shown, lookup, of_patient, patient_lookup, projected, read
 from .refusals import PatientNotFound
 
@@ -13,10 +13,13 @@ __all__ = [
     "RX_READS",
     "Access",
     "AccessRecord",
+    "Held",
     "Lookup",
     "Owner",
     "PastVersion",
     "PatientNotFound",
+    "Projection",
+    "ResourcesOf",
     "Shown",
     "lookup",
     "of_patient",
@@ -25,6 +28,7 @@ __all__ = [
     "patient_lookup",
     "project",
     "projected",
+    "projection",
     "read",
     "reads_of_patient",
     "record_read",

@@ -8,34 +8,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
 from itertools import groupby
+from uuid import UUID
 
 from core.actor import Actor
 from core.db import needs_transaction
-from core.errors import Busy, Gone, Unprocessable
 from core.pipeline import Call, Rows
 from organizations.public import policies_call, policies_of
 
 from . import confinement, events, integrity, store
-from .access.patients import patients_of
-from .access.records import Access
 from .conditions import address
-from .intentions import (
-    Addressed,
-    AlreadyExists,
-    IdTaken,
-    NamedTwice,
-    StaleVersion,
-    Subsetted,
-    Write,
-    Written,
-)
+from .intentions import Addressed, NamedTwice, Subsetted, Write, Written
 from .outcomes import ERROR, InvalidResource, Issue
 from .owners import refuse
-from .patching import PatchRefused, apply_patch
-from .reading import WrongType, read_stored
-from .resources import Json, canonical
+from .plans import Plan, plan_of, within
+from .reading import WrongType
+from .resources import Json
 from .smart import UNNARROWED, access_of
-from .store import Change, Name, NoSuchResource, Prepared, Version
+from .store import Name, Prepared, Version
 from .store.models import Method
 from .validation import validate, vital_signs
 
@@ -70,17 +59,27 @@ def carry_out(actor: Actor, addressed: Sequence[Addressed], *, at: datetime) -> 
 
     Each address has an answer; `gathered` makes them those of the writes.
     """
-    plans, current = _planned(actor, addressed)
+    pending = decide(actor, addressed, at=at)
+    versions, rows = store.write_along(actor.tenant_id, pending.prepared, pending.along)
+    return pending.done(versions, rows)
+
+
+@needs_transaction
+def decide(
+    actor: Actor, addressed: Sequence[Addressed], *, at: datetime, held: Mapping[Name, Version] | None = None
+) -> "Pending":
+    """Decide what the writes come to, for a caller who sends their statements in a trip of his own.
+
+    `held` are current versions that the transaction has locked already.
+    """
+    plans, current = _planned(actor, addressed, held or {})
     if actor.subject.patient:
         for plan in plans:
             _check_confined(actor.subject.patient, plan)
     prepared = store.prepare([plan.change for plan in plans if plan.change], at=at)
     checks = _Checks.of(actor, plans, prepared)
     facts = events.statements(actor, [_coming(plan) for plan in plans if plan.change], at)
-    versions, rows = store.write_along(actor.tenant_id, prepared, [*checks.calls, *facts])
-    warnings = checks.read(rows[: len(checks.calls)])
-    by_name = {version.name: version for version in versions}
-    return [_written(plan, by_name, current, warnings.get(plan.of.name, ())) for plan in plans]
+    return Pending(actor.tenant_id, plans, current, prepared, checks, facts)
 
 
 @needs_transaction
@@ -89,17 +88,19 @@ def rehearse(actor: Actor, addressed: Sequence[Addressed], *, types: Container[s
 
     :raises core.errors.PlatformError: one of all that are addressed would be refused, whatever references there are.
     """
-    plans, _ = _planned(actor, addressed)
+    plans, _ = _planned(actor, addressed, {})
     changes = [plan.change for plan in plans if plan.change and plan.of.write.type in types]
     store.write(actor.tenant_id, changes, at=at)
 
 
-def _planned(actor: Actor, addressed: Sequence[Addressed]) -> tuple[list["_Plan"], dict[Name, Version]]:
+def _planned(
+    actor: Actor, addressed: Sequence[Addressed], held: Mapping[Name, Version]
+) -> tuple[list[Plan], dict[Name, Version]]:
     """What the writes come to, each valid for itself, and the current versions, held."""
     _check_once(addressed)
-    known = [one for one in addressed if one.fhir_id and not one.fresh]
-    current = _locked(actor, known)
-    plans = [_plan(one, current.get(one.name)) for one in addressed]
+    known = [one for one in addressed if one.fhir_id and not one.fresh and one.name not in held]
+    current = {**held, **_locked(actor, known)}
+    plans = [plan_of(one, current.get(one.name)) for one in addressed]
     if actor.subject.patient:
         confinement.check_ids(addressed, current)
     refuse(actor.tenant_id, [(plan.of.name, plan.of.write.place) for plan in plans if _could_be_kept(plan)])
@@ -107,7 +108,7 @@ def _planned(actor: Actor, addressed: Sequence[Addressed]) -> tuple[list["_Plan"
     return plans, current
 
 
-def _could_be_kept(plan: "_Plan") -> bool:
+def _could_be_kept(plan: Plan) -> bool:
     """Tell whether an app of the platform may keep what is to be changed, and it is not that app which writes."""
     return plan.change is not None and not plan.of.fresh and not plan.of.write.projected
 
@@ -121,18 +122,9 @@ def _locked(actor: Actor, known: Sequence[Addressed]) -> dict[Name, Version]:
     return current
 
 
-def _check_confined(patient: str, plan: "_Plan") -> None:
+def _check_confined(patient: str, plan: Plan) -> None:
     if plan.change:
         confinement.check_change(patient, plan.of, plan.change.before, plan.change.resource)
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What one write comes to: `change` None leaves things as they are."""
-
-    of: Addressed
-    status: int
-    change: Change | None = None
 
 
 def _check_once(addressed: Sequence[Addressed]) -> None:
@@ -145,88 +137,7 @@ def _check_once(addressed: Sequence[Addressed]) -> None:
         seen.add(one.name)
 
 
-def _plan(one: Addressed, before: Version | None) -> _Plan:
-    if one.matched and not one.fresh and _has_changed(one, before):
-        raise Busy(headers={"Retry-After": "1"})  # after the search had found it
-    if one.write.method is Method.POST:
-        return _create(one)
-    _check_match(one.write, before)
-    if one.write.method is Method.PUT:
-        return _update(one, before)
-    return _patch(one, before) if one.write.method is Method.PATCH else _delete(one, before)
-
-
-def _has_changed(one: Addressed, before: Version | None) -> bool:
-    """Tell whether what matched is gone, or is to be deleted and another version than the one that matched."""
-    return before is None or before.body is None or one.version not in (0, before.version)
-
-
-def _create(one: Addressed) -> _Plan:
-    if one.matched:
-        return _Plan(one, 200)
-    return _Plan(one, 201, _change(one, one.write.resource, None))
-
-
-def _update(one: Addressed, before: Version | None) -> _Plan:
-    alive = before is not None and before.body is not None
-    if alive and one.write.create_only:
-        raise AlreadyExists(expression=one.write.place, headers=_tag(before))
-    if alive and one.write.criteria and not one.matched:
-        raise IdTaken(expression=one.write.place)
-    if alive and _is_same(one.write.resource, before):
-        return _Plan(one, 200)
-    return _Plan(one, 200 if alive else 201, _change(one, one.write.resource, before))
-
-
-def _patch(one: Addressed, before: Version | None) -> _Plan:
-    if before is None:
-        raise NoSuchResource(expression=one.write.place)
-    if before.body is None:
-        raise Gone(expression=one.write.place, headers=_tag(before))
-    assert one.write.patch is not None
-    try:
-        patched = apply_patch(one.write.patch, read_stored(before.body))
-    except PatchRefused as refusal:
-        refusal.extra["expression"] = _within(one.write.place, refusal.extra.get("expression", ""))
-        if isinstance(refusal, Unprocessable):  # it depends on what the resource holds
-            whose = patients_of([(one.write.type, one.fhir_id, before.body)])
-            refusal.access = Access("read", one.write.type, one.fhir_id, patients=whose, outcome=422)
-        raise
-    return _Plan(one, 200) if _is_same(patched, before) else _Plan(one, 200, _change(one, patched, before))
-
-
-def _delete(one: Addressed, before: Version | None) -> _Plan:
-    if before is None or before.body is None:
-        return _Plan(one, 204)
-    return _Plan(one, 204, _change(one, None, before))
-
-
-def _change(one: Addressed, resource: Json | None, before: Version | None) -> Change:
-    return Change(one.write.method, one.write.type, one.fhir_id, resource, before)
-
-
-def _check_match(write: Write, before: Version | None) -> None:
-    absent = before is None or (write.must_exist and before.body is None)
-    if not (write.if_match or write.must_exist) or (write.must_exist and not absent):
-        return
-    if absent or before is None or before.version not in write.if_match:
-        stands = f"The resource stands at version {before.version}." if before else "The resource does not exist."
-        raise StaleVersion(stands, expression=write.place, headers=_tag(before))
-
-
-def _tag(version: Version | None) -> dict[str, str]:
-    return {"ETag": version.etag} if version else {}
-
-
-def _is_same(resource: Json | None, before: Version | None) -> bool:
-    """Tell whether a resource has the content that is stored, whatever the order of its members."""
-    assert resource is not None
-    assert before is not None
-    assert before.body is not None
-    return canonical(resource) == canonical(read_stored(before.body))
-
-
-def _check_resources(plans: Sequence[_Plan]) -> None:
+def _check_resources(plans: Sequence[Plan]) -> None:
     """Validate all that shall be stored, but for what is known to be valid, and tell every broken rule of all of them.
 
     :raises InvalidResource: rules are broken.
@@ -242,7 +153,7 @@ def _check_resources(plans: Sequence[_Plan]) -> None:
         if resource.get("resourceType") != plan.of.write.type:
             raise WrongType(f"A {plan.of.write.type} is expected.", expression=place)
         if is_subsetted(resource):
-            raise Subsetted(expression=_within(place, f"{plan.of.write.type}.meta.tag"), issue_type="business-rule")
+            raise Subsetted(expression=within(place, f"{plan.of.write.type}.meta.tag"), issue_type="business-rule")
         found.extend(_placed(issue, place) for issue in validate(resource) if issue.severity in (ERROR, "fatal"))
     if found:
         raise InvalidResource(found)
@@ -260,12 +171,7 @@ def is_subsetted(resource: Json) -> bool:
 def _placed(issue: Issue, place: str) -> Issue:
     if not place:
         return issue
-    return Issue(issue.code, issue.diagnostics, _within(place, issue.expression), issue.details, issue.severity)
-
-
-def _within(place: str, expression: str) -> str:
-    """An expression of a resource as one of the Bundle it came in."""
-    return f"{place}.resource{expression[len(expression.partition('.')[0]) :]}" if place else expression
+    return Issue(issue.code, issue.diagnostics, within(place, issue.expression), issue.details, issue.severity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +185,7 @@ class _Checks:
     named: bool  # the caller may be told who refers to what he deletes
 
     @classmethod
-    def of(cls, actor: Actor, plans: Sequence[_Plan], prepared: Sequence[Prepared]) -> "_Checks":
+    def of(cls, actor: Actor, plans: Sequence[Plan], prepared: Sequence[Prepared]) -> "_Checks":
         """The checks of these plans and what was prepared of them; none where nothing refers and nothing is deleted."""
         changing = [plan for plan in plans if plan.change]
         written = {plan.of.name for plan, item in zip(changing, prepared, strict=True) if item.body is not None}
@@ -323,7 +229,43 @@ class _Checks:
             integrity.check_unreferenced(rows[-1], next(iter(self.deleted.values())), named=self.named)
 
 
-def _profile_issues(plan: _Plan) -> list[Issue]:
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """Writes that are decided on: the statements of `calls` carry them out, `written` takes their rows."""
+
+    tenant_id: UUID
+    plans: Sequence[Plan]
+    current: Mapping[Name, Version]
+    prepared: Sequence[Prepared]
+    checks: _Checks
+    facts: Sequence[Call]
+
+    @property
+    def calls(self) -> list[Call]:
+        """The statements, for one trip and in their order, with the tenant bound."""
+        return [*store.write_calls(self.tenant_id, self.prepared), *self.along]
+
+    @property
+    def along(self) -> list[Call]:
+        """What follows the versions: checks and facts."""
+        return [*self.checks.calls, *self.facts]
+
+    def written(self, rows: Sequence[Rows]) -> list[Written]:
+        """Return what became of each write.
+
+        :raises InvalidResource, ReferenceNotFound, StillReferenced: as the tenant's policies demand.
+        """
+        versions = len(rows) - len(self.along)
+        return self.done(store.versions_of(self.prepared, rows[:versions]), rows[versions:])
+
+    def done(self, versions: Sequence[Version], along: Sequence[Rows]) -> list[Written]:
+        """As `written`, of versions that are written and the rows of `along`."""
+        warnings = self.checks.read(along[: len(self.checks.calls)])
+        by_name = {version.name: version for version in versions}
+        return [_written(plan, by_name, self.current, warnings.get(plan.of.name, ())) for plan in self.plans]
+
+
+def _profile_issues(plan: Plan) -> list[Issue]:
     """What breaks the vital-signs profiles that a resource is held to."""
     resource = plan.change.resource if plan.change else None
     profiles = vital_signs.profiles_of(resource) if resource else []
@@ -332,15 +274,15 @@ def _profile_issues(plan: _Plan) -> list[Issue]:
     return [_placed(issue, plan.of.write.place) for issue in vital_signs.judge(resource, profiles)]
 
 
-def _places(plan: _Plan) -> dict[integrity.Target, str]:
+def _places(plan: Plan) -> dict[integrity.Target, str]:
     """Where a resource refers to others."""
     assert plan.change is not None
     assert plan.change.resource is not None
     found = integrity.references(plan.change.resource)
-    return {target: _within(plan.of.write.place, expression) for target, expression in found.items()}
+    return {target: within(plan.of.write.place, expression) for target, expression in found.items()}
 
 
-def _coming(plan: _Plan) -> tuple[str, Name, int]:
+def _coming(plan: Plan) -> tuple[str, Name, int]:
     """What is told of a change: the verb, the name and the version that it makes."""
     assert plan.change is not None
     before = plan.change.before
@@ -349,7 +291,7 @@ def _coming(plan: _Plan) -> tuple[str, Name, int]:
 
 
 def _written(
-    plan: _Plan, by_name: Mapping[Name, Version], current: Mapping[Name, Version], warnings: Sequence[Issue]
+    plan: Plan, by_name: Mapping[Name, Version], current: Mapping[Name, Version], warnings: Sequence[Issue]
 ) -> Written:
     name = plan.of.name
     ends = plan.of.matched and plan.change is not None and plan.change.resource is None
@@ -358,4 +300,16 @@ def _written(
     return Written(plan.status, version, changed=changed, ended=ended, warnings=tuple(warnings))
 
 
-__all__ = ["Addressed", "Write", "Written", "address", "carry_out", "gathered", "is_subsetted", "perform", "rehearse"]
+__all__ = [
+    "Addressed",
+    "Pending",
+    "Write",
+    "Written",
+    "address",
+    "carry_out",
+    "decide",
+    "gathered",
+    "is_subsetted",
+    "perform",
+    "rehearse",
+]

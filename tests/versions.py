@@ -21,14 +21,11 @@ BEGIN
   SELECT array_agg(n.key ORDER BY n.key) INTO changed FROM jsonb_each(to_jsonb(NEW)) n
   WHERE n.value IS DISTINCT FROM to_jsonb(OLD) -> n.key AND n.key <> ALL (TG_ARGV);
   IF changed IS NOT NULL THEN
-    RAISE WARNING '{_PREFIX}% of %', array_to_string(changed, ', '), TG_TABLE_NAME;
+    RAISE WARNING '{_PREFIX}% of %', array_to_string(changed, ', '), TG_TABLE_NAME USING DETAIL = current_query();
   END IF;
   RETURN NULL;
 END $$
 """
-
-# Where a request makes two transitions, so that the database sees both; the second one raises the version.
-_STEPS = ("prescriptions/lifecycle/steps.py", "status of prescriptions_prescription")
 
 offences: list[str] = []
 
@@ -67,8 +64,15 @@ def _hear(*, connection: Any, **_: Any) -> None:
 def _note(diagnostic: Any) -> None:
     message = diagnostic.message_primary or ""
     line = _line_of_the_product() if message.startswith(_PREFIX) else ""
-    if line and not (line.startswith(_STEPS[0]) and message.endswith(_STEPS[1])):
+    if line and not _is_first_step(diagnostic.message_detail or ""):
         offences.append(f"{line}: {message}")
+
+
+def _is_first_step(query: str) -> bool:
+    """Tell whether this is the one statement for the first of two transitions of a request; the second raises the version."""
+    from prescriptions.lifecycle.steps import VALIDATED
+
+    return query == VALIDATED.sql.decode()
 
 
 def _line_of_the_product() -> str:

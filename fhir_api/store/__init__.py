@@ -9,14 +9,17 @@ from .versions import (
     Name,
     Prepared,
     Version,
+    by_name,
     columns,
     index_of_body,
     locked,
     numbered,
     prepare,
     version_of,
+    versions_of,
     write,
     write_along,
+    write_calls,
 )
 
 __all__ = [
@@ -25,12 +28,15 @@ __all__ = [
     "NoSuchResource",
     "Prepared",
     "Version",
+    "by_name",
     "columns",
     "index_of_body",
     "locked",
     "numbered",
     "prepare",
     "version_of",
+    "versions_of",
     "write",
     "write_along",
+    "write_calls",
 ]

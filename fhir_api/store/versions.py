@@ -114,13 +114,22 @@ def write_along(
     """
     if not prepared:
         return [], []
-    *early, late = [prepared[start : start + _AT_ONCE] for start in range(0, len(prepared), _AT_ONCE)]
-    answers = [run([_call(tenant_id, some)])[0] for some in early]
-    last, *others = run([_call(tenant_id, late), *along])
-    numbers = {
-        int(rows.value(n, 1) or 0): int(rows.value(n, 0) or 0) for rows in (*answers, last) for n in range(len(rows))
-    }
-    return [item.version(numbers[item.target]) for item in prepared], others
+    *early, late = write_calls(tenant_id, prepared)
+    answers = [run([call])[0] for call in early]
+    last, *others = run([late, *along])
+    return versions_of(prepared, [*answers, last]), others
+
+
+def write_calls(tenant_id: UUID, prepared: Sequence["Prepared"]) -> list[Call]:
+    """Return the statements that write what was prepared; `versions_of` takes their rows."""
+    parts = (prepared[start : start + _AT_ONCE] for start in range(0, len(prepared), _AT_ONCE))
+    return [_call(tenant_id, part) for part in parts]
+
+
+def versions_of(prepared: Sequence["Prepared"], answers: Sequence[Rows]) -> list[Version]:
+    """Return the versions that the statements of `write_calls` have written, in the order of the changes."""
+    numbers = {int(rows.value(n, 1) or 0): int(rows.value(n, 0) or 0) for rows in answers for n in range(len(rows))}
+    return [item.version(numbers[item.target]) for item in prepared]
 
 
 def _after(before: Version | None, at: datetime) -> datetime:
@@ -269,6 +278,11 @@ def _read(tenant_id: UUID, names: Sequence[Name], statement: Statement) -> dict[
         arrays.array_literal(fhir_id for _, fhir_id in names),
     )
     (rows,) = run([Call(statement, [str(tenant_id), kinds, ids])])
+    return by_name(rows)
+
+
+def by_name(rows: Rows) -> dict[Name, Version]:
+    """Return the versions of rows that have the columns of `version_of`."""
     versions = [version_of(rows, n) for n in range(len(rows))]
     return {version.name: version for version in versions}
 
@@ -293,12 +307,15 @@ __all__ = [
     "Name",
     "Prepared",
     "Version",
+    "by_name",
     "columns",
     "index_of_body",
     "locked",
     "numbered",
     "prepare",
     "version_of",
+    "versions_of",
     "write",
     "write_along",
+    "write_calls",
 ]

@@ -1,58 +1,56 @@
 """Counting against quotas by one conditional UPDATE in the caller's transaction, so that no race passes a limit."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import NamedTuple
 from uuid import UUID
-
-from django.db import connection
 
 from core.actor import Actor
 from core.clock import rfc3339
 from core.db import needs_transaction
 from core.errors import QuotaExceeded
-from core.named_rows import fetch
+from core.pipeline import Call, Rows, Statement, run
 from ledger import public as ledger
 from organizations import events, plans
 from organizations.models import Entitlement, Quota
 from organizations.periods import counted, period_end, period_start
 from organizations.plans import Period
 
-# If the period that contains `at` began after the stored one, the stored count is outdated.
+# The parameters of both statements: tenant, key, amount, instant, start of its month, start of its day.
+# If the period that contains the instant began after the stored one, the stored count is outdated.
 _START = (
-    "CASE WHEN period = 'month' THEN %(month)s::timestamptz WHEN period = 'day' THEN %(day)s::timestamptz"
-    " ELSE period_started END"
+    "CASE WHEN period = 'month' THEN $5::timestamptz WHEN period = 'day' THEN $6::timestamptz ELSE period_started END"
 )
 _COUNTED = f"CASE WHEN period_started < {_START} THEN 0 ELSE used END"
 
-_CONSUME = f"""
-UPDATE organizations_quota
-   SET used = {_COUNTED} + %(amount)s, period_started = GREATEST(period_started, {_START}),
-       updated_at = %(at)s, version = version + 1
- WHERE tenant_id = %(tenant)s AND key = %(key)s
-   AND (enforcement <> 'hard' OR "limit" IS NULL OR {_COUNTED} + %(amount)s <= "limit")
-RETURNING id, used, "limit", warn_at
-"""  # built from the constants above; values are parameters
 
-_RELEASE = f"""
-UPDATE organizations_quota
-   SET used = GREATEST(0, {_COUNTED} - %(amount)s), period_started = GREATEST(period_started, {_START}),
-       updated_at = %(at)s, version = version + 1
- WHERE tenant_id = %(tenant)s AND key = %(key)s
-RETURNING id
-"""  # as above
-
-
-@dataclass(frozen=True, slots=True)
-class _Counted:
+class _Counted(NamedTuple):
     """A quota after units were consumed."""
 
     id: UUID
     used: int
     limit: int | None
     warn_at: Decimal
+
+
+_CONSUME = Statement.of(
+    f"""
+UPDATE organizations_quota
+   SET used = {_COUNTED} + $3, period_started = GREATEST(period_started, {_START}),
+       updated_at = $4, version = version + 1
+ WHERE tenant_id = $1 AND key = $2
+   AND (enforcement <> 'hard' OR "limit" IS NULL OR {_COUNTED} + $3 <= "limit")
+RETURNING id, used, "limit", warn_at
+""",
+    row=_Counted,
+)
+_RELEASE = Statement.of(f"""
+UPDATE organizations_quota
+   SET used = GREATEST(0, {_COUNTED} - $3), period_started = GREATEST(period_started, {_START}),
+       updated_at = $4, version = version + 1
+ WHERE tenant_id = $1 AND key = $2
+""")
 
 
 @needs_transaction
@@ -64,10 +62,28 @@ def consume_quota(*, actor: Actor, key: str, amount: int = 1, at: datetime) -> N
     :raises QuotaExceeded: a hard limit would be exceeded; nothing is counted.
     :raises ValueError: no quota has this key, or the amount is not positive.
     """
+    (found,) = run([quota_call(actor.tenant_id, key, amount=amount, at=at)])
+    take_quota(found, actor=actor, key=key, amount=amount, at=at)
+
+
+def quota_call(tenant_id: UUID, key: str, *, amount: int = 1, at: datetime) -> Call:
+    """Return the statement of `consume_quota`, to be sent late in another trip; `take_quota` takes its rows.
+
+    :raises ValueError: as `consume_quota`.
+    """
     _check(key, amount)
-    taken = _consume(actor.tenant_id, key, amount, at)
+    return _call(_CONSUME, tenant_id, key, amount, at)
+
+
+@needs_transaction
+def take_quota(found: Rows, *, actor: Actor, key: str, amount: int = 1, at: datetime) -> None:
+    """Finish what `quota_call` began.
+
+    :raises QuotaExceeded: as `consume_quota`.
+    """
+    taken = _taken(found)
     if taken is None and add_missing_quota(actor.tenant_id, key, at):
-        taken = _consume(actor.tenant_id, key, amount, at)
+        taken = _taken(run([quota_call(actor.tenant_id, key, amount=amount, at=at)])[0])
     if taken is None:
         raise _exceeded(actor.tenant_id, key, amount, at)
     for share in _thresholds(taken, amount):
@@ -81,8 +97,7 @@ def release_quota(*, actor: Actor, key: str, amount: int = 1, at: datetime) -> N
     :raises ValueError: as `consume_quota`.
     """
     _check(key, amount)
-    with connection.cursor() as cursor:
-        cursor.execute(_RELEASE, _values(actor.tenant_id, key, amount, at))
+    run([_call(_RELEASE, actor.tenant_id, key, amount, at)])
 
 
 def add_missing_quota(tenant_id: UUID, key: str, at: datetime) -> bool:
@@ -102,14 +117,13 @@ def _check(key: str, amount: int) -> None:
         raise ValueError(f"no such quota, or an amount below 1: {key} {amount}")
 
 
-def _values(tenant_id: UUID, key: str, amount: int, at: datetime) -> dict[str, Any]:
-    month, day = period_start(Period.MONTH, at), period_start(Period.DAY, at)
-    return {"tenant": tenant_id, "key": key, "amount": amount, "at": at, "month": month, "day": day}
+def _call(statement: Statement, tenant_id: UUID, key: str, amount: int, at: datetime) -> Call:
+    instants = (at, period_start(Period.MONTH, at), period_start(Period.DAY, at))
+    return Call(statement, [str(tenant_id), key, str(amount), *(one.isoformat() if one else None for one in instants)])
 
 
-def _consume(tenant_id: UUID, key: str, amount: int, at: datetime) -> _Counted | None:
-    found = fetch(_Counted, _CONSUME, _values(tenant_id, key, amount, at))
-    return found[0] if found else None
+def _taken(found: Rows) -> _Counted | None:
+    return next(iter(found.of(_Counted)), None)
 
 
 def _exceeded(tenant_id: UUID, key: str, amount: int, at: datetime) -> QuotaExceeded:

@@ -18,7 +18,7 @@ from core.actor import Actor
 from core.canonical import canonical_json, decimal_text, sha256_hex
 from core.clock import rfc3339
 from core.ids import uuid7
-from core.pipeline import Call, run
+from core.pipeline import Call
 from organizations import public as organizations
 from organizations.public import KeyPurpose
 from prescriptions.lifecycle.models import Prescription, PrescriptionItem
@@ -170,17 +170,22 @@ def plain(value: Any) -> Any:
     return value
 
 
+def key_call() -> Call:
+    """Return the statement that reads which key signs now; `organizations.public.signing_key_of` reads its rows."""
+    return organizations.signing_key_call(KeyPurpose.SNAPSHOT)
+
+
 def sign_snapshot(
-    actor: Actor, row: Prescription, content: Json, *, at: datetime, attestation: str, external: str = ""
+    actor: Actor, row: Prescription, content: Json, *, at: datetime, key_id: str, attestation: str, external: str = ""
 ) -> tuple[Signed, Call]:
     """Seal and sign a content; return the snapshot and the statement that stores it.
 
-    The row has its instants of signing and expiry already. `external` is the prescriber's own signature, if there is one.
+    The row has its instants of signing and expiry already. `key_id` is what `key_call` has read. `external` is the
+    prescriber's own signature, if there is one.
     """
     sealed = _sealed(actor, row, content, attestation, external)
     text = canonical_json(plain({"schema": SCHEMA, "content": content, "seal": sealed}))
-    (active,) = run([organizations.signing_key_call(KeyPurpose.SNAPSHOT)])
-    jws = organizations.sign(KeyPurpose.SNAPSHOT, text, TYP, kid=organizations.signing_key_of(active))
+    jws = organizations.sign(KeyPurpose.SNAPSHOT, text, TYP, kid=key_id)
     signed = Signed(uuid7(), text.decode(), sha256_hex(text), jws, kid_of(jws))
     return signed, rows.insert_values(
         Snapshot,

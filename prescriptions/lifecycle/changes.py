@@ -47,8 +47,12 @@ Told = dict[UUID, list[tuple[str, dict[str, Any]]]]
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """Statements, documents whose copies follow, and resources of the record, of one change; `made` are ids that are new."""
+    """What one change writes: statements, resources of the record, and documents whose copies follow.
 
+    `answered` is the document that the answer shows, `made` are ids that are new.
+    """
+
+    answered: tuple[ReceivedKind, UUID]
     calls: list[Call]
     touched: list[tuple[ReceivedKind, UUID]]
     resources: list[Json]
@@ -57,12 +61,16 @@ class _Written:
 
 @dataclass(slots=True, eq=False)
 class Change:
-    """One change of one prescription; `by` is the side that acts, `made` are ids of resources that are written first."""
+    """One change of one prescription; `by` is the side that acts, `made` are ids of resources that are written first.
+
+    `calls` run behind the statement that saves the prescription, `leading` before it.
+    """
 
     target: LockedPrescription
     at: datetime
     by: str = ""
     columns: set[str] = field(default_factory=set)
+    leading: list[Call] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     acts: list[Act] = field(default_factory=list)
     told: Told = field(default_factory=dict)
@@ -133,25 +141,32 @@ class Change:
         Without `versioned` the prescription stays as it is: entries are added to its history, its copies and its resources
         are not written again, and its version does not rise.
         """
-        _write([self], [self._written(new=new, versioned=versioned, answers=answers)], reading)
+        _write([self], self._written(new=new, versioned=versioned, answers=answers), reading)
         return self.row
 
     def _written(
         self, *, new: bool = False, versioned: bool = True, answers: tuple[ReceivedKind, UUID] | None = None
     ) -> "_Written":
         """Return what is to be written; the row in memory is the next version."""
-        row, first = self.row, [answers] if answers else []
+        row, answered = self.row, answers or (PRESCRIPTIONS, self.row.id)
         entries = [call for act in self.acts for call in entry_calls(row, act, self.target.witness, at=self.at)]
         if not versioned:
             assert not self.columns, "columns of the prescription make a version"
             ends = Call(_CHAIN_GROWN, [str(row.tenant_id), str(row.id), str(row.chain_length), row.chain_hash])
-            return _Written([ends, *self.calls, *entries], list(dict.fromkeys([*first, *self.touched])), [], set())
+            calls = [*self.leading, ends, *self.calls, *entries]
+            return _Written(answered, calls, self._copied(*([answers] if answers else [])), [], set())
         saved = self._inserted() if new else save_call(row, *sorted(self.columns), *_CHAIN, at=self.at)
         requests = self._requests()
         made = {*self.made, *(one["id"] for one in requests if new)}
-        touched = list(dict.fromkeys([*first, (PRESCRIPTIONS, row.id), *self.touched]))
-        resources = [*requests, *self.resources]
-        return _Written([saved, *self.calls, *entries, *self._handed_over()], touched, resources, made)
+        calls = [*self.leading, saved, *self.calls, *entries, *self._handed_over()]
+        copied = self._copied(answered, (PRESCRIPTIONS, row.id))
+        return _Written(answered, calls, copied, [*requests, *self.resources], made)
+
+    def _copied(self, *documents: tuple[ReceivedKind, UUID]) -> list[tuple[ReceivedKind, UUID]]:
+        """The documents whose copies follow; before the first route nobody has any."""
+        if self.row.route_id is None:
+            return []
+        return list(dict.fromkeys([*documents, *self.touched]))
 
     def _handed_over(self) -> list[Call]:
         """What is written in the pharmacy's tenant beside the copy; the owner is bound again behind it."""
@@ -203,12 +218,12 @@ class Change:
 
 
 def commit_all(changes: Sequence[Change]) -> None:
-    """Write changes of several prescriptions of one owner, made by one actor at one time, with the statements of one.
+    """Write changes of several prescriptions that `locked_many` has locked together, with the statements of one.
 
     It is for a step that alters no content: the resources were valid before, and are not validated again.
     """
     if changes:
-        _write(changes, [_written_together(changes)], validated=True)
+        _write(changes, _written_together(changes), validated=True)
 
 
 def _written_together(changes: Sequence[Change]) -> _Written:
@@ -218,31 +233,37 @@ def _written_together(changes: Sequence[Change]) -> _Written:
     entered += [rows.insert_all(AuditOrigin, [origin for _, origin in made])] if made else []
     columns = sorted({name for one in changes for name in one.columns})
     saved = save_all_call([one.row for one in changes], *columns, *_CHAIN, at=changes[0].at)
+    leading = [call for one in changes for call in one.leading]
     calls = [call for one in changes for call in one.calls]
     received = [call for one in changes for call in one._handed_over()]
-    touched = dict.fromkeys(document for one in changes for document in ((PRESCRIPTIONS, one.row.id), *one.touched))
+    touched = [document for one in changes for document in one._copied((PRESCRIPTIONS, one.row.id))]
     resources = [resource for one in changes for resource in (*one._requests(), *one.resources)]
     known = {key for one in changes for key in one.made}
-    return _Written([saved, *calls, *entered, *received], list(touched), resources, known)
+    answered = (PRESCRIPTIONS, changes[0].row.id)
+    return _Written(answered, [*leading, saved, *calls, *entered, *received], touched, resources, known)
 
 
 def _write(
-    changes: Sequence[Change], written: Sequence[_Written], reading: ReadBack | None = None, *, validated: bool = False
+    changes: Sequence[Change], written: _Written, reading: ReadBack | None = None, *, validated: bool = False
 ) -> None:
     target, at = changes[0].target, changes[0].at
     told: dict[UUID, list[ledger.Occurrence]] = {}
     for change in changes:
         for tenant_id, occurrences in change._occurrences().items():
             told.setdefault(tenant_id, []).extend(occurrences)
-    made = {key for one in written for key in one.made}
-    resources = [resource for one in written for resource in one.resources]
-    record.project(target.owner, resources, at=at, made=made, validated=validated)
-    organizations.write_documents(
+    projected = record.projection(
+        target.owner, written.resources, at=at, held=target.resources, made=written.made, validated=validated
+    )
+    recorded = projected.calls
+    if reading is not None:
+        reading.of = written.answered[1]
+    done = organizations.write_documents(
         target.actor,
         target.owner_id,
-        [document for one in written for document in one.touched],
-        [call for one in written for call in one.calls],
+        written.touched,
+        [*recorded, *written.calls],
         told=told,
         at=at,
         reading=reading,
     )
+    projected.check(done[: len(recorded)])

@@ -1,7 +1,8 @@
 """The prescription that a write concerns: found in the caller's tenant, locked in its owner's, with what actions need.
 
-One trip binds the owner and reads the locked row, its items, its latest route, the owner's policies, the zone in which its
-days are counted, and what the caller is called. Source: contract, prescriptions.md "Two parties".
+One trip binds the owner and reads the locked row, its items, its latest route, the items' resources in the record, the
+owner's policies, the zone in which its days are counted, and what the caller is called.
+Source: contract, prescriptions.md "Two parties".
 """
 
 from abc import abstractmethod
@@ -17,6 +18,7 @@ from core.errors import InvalidTransition, NotFound
 from core.model_rows import lock_call, row_of, rows_of
 from core.pipeline import Call, Rows, Statement, run
 from core.targets import Located
+from fhir_api import public as record
 from organizations import public as organizations
 from organizations.public import SharedDocument
 from prescriptions.states import ALLOWED
@@ -51,6 +53,11 @@ _CLOSED_PARTIES = Statement.of(
     " WHERE r.tenant_id = $1 AND r.prescription_id = $2 AND n.status = 'closed'"
 )
 _JWS = Statement.of("SELECT s.jws FROM prescriptions_snapshot s WHERE s.tenant_id = $1 AND s.prescription_id = $2")
+RESOURCES = record.ResourcesOf(
+    "MedicationRequest",
+    "SELECT i.id::text FROM prescriptions_prescriptionitem i"
+    " WHERE i.tenant_id = $1 AND i.prescription_id = ANY($2::uuid[])",
+)
 CLOSED = "closed"
 
 
@@ -58,7 +65,8 @@ CLOSED = "closed"
 class LockedPrescription(SharedDocument):
     """A locked prescription with its items and its latest route, the owner's policies and the zone of its days.
 
-    `closed` are those of its pharmacies whose tenants are closed: nobody is there to be told.
+    `resources` are those of its items in the owner's record. `closed` are those of its pharmacies whose tenants are
+    closed: nobody is there to be told.
     """
 
     items: tuple[PrescriptionItem, ...]
@@ -68,6 +76,7 @@ class LockedPrescription(SharedDocument):
     settings_version: int
     witness: Witness
     jws: str
+    resources: record.Held
     closed: frozenset[UUID] = frozenset()
 
     @property
@@ -204,14 +213,16 @@ def locked(actor: Actor, owner_id: UUID, prescription_id: UUID) -> LockedPrescri
 
 def _locked(actor: Actor, owner_id: UUID, prescription_id: UUID) -> LockedPrescription:
     is_owner = owner_id == actor.tenant_id
+    calls, resources = _calls(owner_id, prescription_id), RESOURCES.hold_calls(owner_id, [prescription_id])
     name = [organizations.display_name_call(actor.subject_id)] if is_owner else []
-    calls = [*owner_calls(owner_id), *_calls(owner_id, prescription_id), *name]
-    _, owner, policies, key, *found = run(calls)
-    held = OwnerOf(actor, owner_id, owner, policies, found.pop() if is_owner else None)
-    if not is_owner and held.status == CLOSED:  # its key was destroyed
+    _, owner, policies, key, *found = run([*owner_calls(owner_id), *calls, *resources, *name])
+    found, held = found[: len(calls)], found[len(calls) :]
+    display = organizations.display_name_of(held.pop()) if is_owner else ""
+    shared = OwnerOf(owner_id, owner, policies, Witness(actor, display, is_owner), RESOURCES.held(held))
+    if not is_owner and shared.status == CLOSED:  # its key was destroyed
         raise OwnerClosed
     organizations.keep_tenant_key(owner_id, key)
-    target = held.locked(found)
+    target = shared.locked(found)
     if target is None:
         raise NotFound("No such prescription.")
     return target
@@ -256,13 +267,11 @@ class Belongings:
 class OwnerOf:
     """What several prescriptions of one owner share when they are locked."""
 
-    def __init__(self, actor: Actor, owner_id: UUID, owner: Rows, policies: Rows, name: Rows | None) -> None:
+    def __init__(self, owner_id: UUID, owner: Rows, policies: Rows, witness: Witness, resources: record.Held) -> None:
         self.status, self._zone, settings_version = ((value or b"").decode() for value in owner.row())
         self._settings_version = int(settings_version)
-        self._actor, self._owner_id = actor, owner_id
+        self._owner_id, self._witness, self._resources = owner_id, witness, resources
         self._policies = organizations.policies_of(policies)
-        display = organizations.display_name_of(name) if name is not None else ""
-        self._witness = Witness(actor, display, owner_id == actor.tenant_id)
 
     def locked(self, found: Sequence[Rows]) -> LockedPrescription | None:
         """Return a prescription by the rows of `_calls`; None where there is none."""
@@ -284,7 +293,7 @@ class OwnerOf:
         """Return a locked prescription by its row and what belongs to it."""
         return LockedPrescription(
             kind=PRESCRIPTIONS,
-            actor=self._actor,
+            actor=self._witness.actor,
             row=row,
             parties=found.parties,
             items=found.items,
@@ -294,6 +303,7 @@ class OwnerOf:
             settings_version=self._settings_version,
             witness=self._witness,
             jws=unseal(self._owner_id, row.id, found.jws) if found.jws else "",
+            resources=self._resources,
             closed=found.closed,
         )
 

@@ -3,14 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from core import rows
 from core.actor import Actor
+from core.clock import now
 from core.db import needs_transaction, run_bound
 from core.model_rows import delete_call
 from core.pipeline import Call, ReadBack, Statement
+from core.watermark import mark_call
+from fhir_api import public as record
 from organizations import public as organizations
 from prescriptions.lifecycle.chain import Witness
 from prescriptions.lifecycle.changes import Change
@@ -59,11 +62,10 @@ def create_prescription(
     author = cause.author_id if cause and cause.author_id else actor.subject_id
     ground = grounds(actor, data, author)
     wanted = _items(data, ground)
-    organizations.consume_quota(actor=actor, key=QUOTA, at=at)
-    known, number, display = _drawn(actor, wanted, local_year(ground.zone, at))
+    drawn = _draw(actor, wanted, local_year(ground.zone, at), at)
     row = Prescription(
         tenant_id=actor.tenant_id,
-        number=number,
+        number=drawn.number,
         created_by=author,
         created_at=at,
         updated_at=at,
@@ -74,8 +76,8 @@ def create_prescription(
         row.recurring_treatment_id, row.occurrence_index = cause.treatment_id, cause.occurrence_index
         if cause.prior_items:
             ground = replace(ground, prior=dict(enumerate(cause.prior_items, 1)))
-    items = _new_items(row, wanted, known, ground, at)
-    target = _as_locked(actor, row, items, ground, display)
+    items = _new_items(row, wanted, drawn.knowledge, ground, at)
+    target = _as_locked(actor, row, items, ground, drawn)
     change = Change(target, at)
     change.enter("created", items=len(items))
     change.calls += [*_template_used(actor, data), *(rows.insert(item) for item in items)]
@@ -112,22 +114,44 @@ def replace_prescription(
     change.calls += [delete_call(item) for item in change.gone]
     change.calls += _template_used(actor, data) if data["template_id"] else []
     change.items = (*kept, *fresh[len(kept) :])
+    change.made |= {str(item.id) for item in fresh[len(kept) :]}
     change.enter("updated", before=before, items=len(fresh))
     return change.commit(reading)
 
 
-def _drawn(actor: Actor, wanted: Sequence[Mapping[str, Any]], year: int) -> tuple[Knowledge, str, str]:
-    """Look up the medications, draw the next number of the year, and read what the author is called, in one trip."""
-    looked_up = knowledge_calls(actor.tenant_id, item_columns.codes_of(wanted), ())
-    drawing = item_columns.number_call(actor.tenant_id, year)
-    name = organizations.display_name_call(actor.subject_id)
-    *known, number, named = run_bound(actor.tenant_id, [*looked_up, drawing, name])
+class _Drawn(NamedTuple):
+    """What a new draft is made of beside its body, and the start of the write of its resources."""
+
+    knowledge: Knowledge
+    number: str
+    display: str
+    resources: record.Held
+
+
+def _draw(actor: Actor, wanted: Sequence[Mapping[str, Any]], year: int, at: datetime) -> _Drawn:
+    """Take a unit of the quota, look up the medications, draw the year's next number, and read what the author is called.
+
+    :raises QuotaExceeded: the tenant may make no more prescriptions this month.
+    """
+    tenant = actor.tenant_id
+    *known, taken, number, named, _ = run_bound(
+        tenant,
+        [
+            *knowledge_calls(tenant, item_columns.codes_of(wanted), ()),
+            organizations.quota_call(tenant, QUOTA, at=at),
+            item_columns.number_call(tenant, year),
+            organizations.display_name_call(actor.subject_id),
+            mark_call(tenant),
+        ],
+    )
+    resources = record.Held(now())
+    organizations.take_quota(taken, actor=actor, key=QUOTA, at=at)
     text = item_columns.number_text(year, int((number.value() or b"0").decode()))
-    return read_knowledge(known), text, organizations.display_name_of(named)
+    return _Drawn(read_knowledge(known), text, organizations.display_name_of(named), resources)
 
 
 def _as_locked(
-    actor: Actor, row: Prescription, items: Sequence[PrescriptionItem], ground: Grounds, display: str
+    actor: Actor, row: Prescription, items: Sequence[PrescriptionItem], ground: Grounds, drawn: _Drawn
 ) -> LockedPrescription:
     """A new prescription in the form in which changes take one."""
     return LockedPrescription(
@@ -140,8 +164,9 @@ def _as_locked(
         policies=ground.policies,
         zone=ground.zone,
         settings_version=0,
-        witness=Witness(actor, display),
+        witness=Witness(actor, drawn.display),
         jws="",
+        resources=drawn.resources,
     )
 
 

@@ -12,10 +12,12 @@ from core.pipeline import ReadBack
 from core.results import Refusal
 from core.step_up import demand_step_up
 from fhir_api.public import PatientNotFound
+from organizations import public as organizations
 from prescriptions.evidence.contents import content_for
 from prescriptions.evidence.external_signatures import demand_external
 from prescriptions.evidence.snapshots import (
     CURRENT_ATTESTATION,
+    key_call,
     sign_snapshot,
     text_of,
 )
@@ -23,12 +25,12 @@ from prescriptions.lifecycle.changes import Change
 from prescriptions.lifecycle.expiry import expires_at, last_valid_day, notice_from
 from prescriptions.lifecycle.models import Prescription
 from prescriptions.lifecycle.refusals import NotThePrescriber, ValidFromOutOfRange
-from prescriptions.lifecycle.steps import step_to_validated
+from prescriptions.lifecycle.steps import validated_call
 from prescriptions.lifecycle.targets import LockedPrescription, demand
 from prescriptions.states import Schedule, Status
 from prescriptions.validation.actions import check, is_current, overrider_of, requests_of
 from prescriptions.validation.engine import Outcome
-from prescriptions.validation.gathering import gather
+from prescriptions.validation.gathering import gather_beside
 from prescriptions.validation.inputs import Inputs
 from prescriptions.validation.overrides import demand_may_override
 
@@ -74,7 +76,7 @@ def sign_prescription(
     demand_may_override(overrider_of(actor, row), requests)
     demand(row, "sign")
     prescriber_id = row.prescriber_id or actor.practitioner_id
-    inputs = gather(target, prescriber_id, at)
+    inputs, (key,) = gather_beside(target, prescriber_id, at, [key_call()])
     change, stored = Change(target, at), row.status
     if row.status == Status.DRAFT or requests or not is_current(row, inputs, target.policies, at):
         found = check(change, inputs, requests)
@@ -84,19 +86,19 @@ def sign_prescription(
     elif inputs.record.patient is None:
         raise PatientNotFound
     if stored == Status.DRAFT:
-        step_to_validated(row)
+        change.leading.append(validated_call(row))
     row.prescriber_id = prescriber_id
     before = row.status
     row.sign(at)
     row.signed_by = actor.subject_id
-    _fix(change, inputs, data)
+    _fix(change, inputs, data, organizations.signing_key_of(key))
     change.save(*_SIGNED)
     change.enter("signed", before=before, digest=row.snapshot_digest, kid=row.snapshot_kid)
     return change.commit(reading)
 
 
-def _fix(change: Change, inputs: Inputs, data: Mapping[str, Any]) -> None:
-    """Fix expiry, people and snapshot.
+def _fix(change: Change, inputs: Inputs, data: Mapping[str, Any], key_id: str) -> None:
+    """Fix expiry, people and snapshot, which is signed with the key of this id.
 
     :raises ValidFromOutOfRange: it would expire before its first day.
     """
@@ -114,7 +116,9 @@ def _fix(change: Change, inputs: Inputs, data: Mapping[str, Any]) -> None:
             external, text_of(content), target.policies["external_signing_roots"], row.prescriber["licence"], at
         )
     attestation = data["attestation_version"] or CURRENT_ATTESTATION
-    signed, stored = sign_snapshot(target.actor, row, content, at=at, attestation=attestation, external=external)
+    signed, stored = sign_snapshot(
+        target.actor, row, content, at=at, key_id=key_id, attestation=attestation, external=external
+    )
     change.calls.append(stored)
     change.jws = signed.jws
     row.snapshot_id, row.snapshot_digest, row.snapshot_kid = signed.id, signed.digest, signed.kid

@@ -37,6 +37,13 @@ _LANGUAGE = Statement.of("SELECT n.locale FROM organizations_tenant n WHERE n.id
 
 def gather(target: LockedPrescription, prescriber_id: str, at: datetime) -> Inputs:
     """Read all that the rules may read of a locked prescription; one access record `validation` is left."""
+    return gather_beside(target, prescriber_id, at, ())[0]
+
+
+def gather_beside(
+    target: LockedPrescription, prescriber_id: str, at: datetime, calls: Sequence[Call]
+) -> tuple[Inputs, Sequence[Rows]]:
+    """As `gather`, with statements of the caller in the same trip; their rows come second."""
     row: Prescription = target.row
     tenant = row.tenant_id
     patient = record.patient_lookup(target.owner, row.patient_id, _TYPES, {"Observation": _OBSERVATIONS})
@@ -49,15 +56,17 @@ def gather(target: LockedPrescription, prescriber_id: str, at: datetime) -> Inpu
             *practitioner.calls,
             Call(_OTHERS, [str(tenant), str(row.id), at.isoformat()]),
             Call(_LANGUAGE, [str(tenant)]),
+            *calls,
         ],
     )
-    *read, others, language = found
+    width = patient.width + practitioner.width
+    read, (others, language, *beside) = found[:width], found[width:]
     held = patient.resources(read[: patient.width])
     people = practitioner.found(read[patient.width :])
     known_others = list(_others(others))
     items = [item_of(one) for one in target.items]
     record_of = _record(held)
-    return Inputs(
+    inputs = Inputs(
         items=items,
         record=record_of,
         knowledge=_knowledge(tenant, items, record_of, known_others),
@@ -68,6 +77,7 @@ def gather(target: LockedPrescription, prescriber_id: str, at: datetime) -> Inpu
         policies=Policies.of(target.policies),
         language=(language.value() or b"en").decode() or "en",
     )
+    return inputs, beside
 
 
 def item_of(row: PrescriptionItem) -> Item:
