@@ -174,13 +174,11 @@ class Rows:
 class ReadBack:
     """The statement that reads a changed row for the answer.
 
-    An action may send it in the trip of the change; `rows` is then what it returned. `of` is the id of the row, where it
-    is not the one that the writer would read.
+    An action may send it in the trip of the change; `rows` is then what it returned.
     """
 
     call: Callable[[UUID], Call]
     rows: Rows | None = None
-    of: UUID | None = None
 
 
 def run(calls: Sequence[Call]) -> list[Rows]:

@@ -107,8 +107,8 @@ def projection(
     """Prepare what `project` does, for an app that has begun the write with the lock of its rows and sends the rest with its own.
 
     Of the resources, those that are not `held` and that are not `made` just now, so that none can have their ids, are
-    looked for in a trip of their own. `validated` is for what the app has made in the same way from the same content before:
-    validating costs as much as all the rest.
+    looked for in a trip of their own. `validated` is for what the app has made in the same way from the same content
+    before: validating costs as much as all the rest.
 
     :raises fhir_api.outcomes.InvalidResource: a resource breaks rules of FHIR.
     """

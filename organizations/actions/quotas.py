@@ -118,8 +118,10 @@ def _check(key: str, amount: int) -> None:
 
 
 def _call(statement: Statement, tenant_id: UUID, key: str, amount: int, at: datetime) -> Call:
-    instants = (at, period_start(Period.MONTH, at), period_start(Period.DAY, at))
-    return Call(statement, [str(tenant_id), key, str(amount), *(one.isoformat() if one else None for one in instants)])
+    month, day = period_start(Period.MONTH, at), period_start(Period.DAY, at)
+    assert month is not None
+    assert day is not None
+    return Call(statement, [str(tenant_id), key, str(amount), at.isoformat(), month.isoformat(), day.isoformat()])
 
 
 def _taken(found: Rows) -> _Counted | None:

@@ -38,7 +38,7 @@ from core.pipeline import Call, ReadBack, Rows, Statement, run
 from core.targets import Located
 from ledger import public as ledger
 
-from .copies import CLOSED, Copy, compute_calls, copies_of, write_calls
+from .copies import CLOSED, compute_calls, copies_of, write_calls
 from .kinds import ReceivedKind
 
 Told = Mapping[UUID, Sequence[ledger.Occurrence]]
@@ -193,39 +193,53 @@ def write_documents(
     """Change rows of one owner, rewrite the copies of the touched documents, record facts, and read the answer.
 
     `calls` run bound to the owner. The copies are written in the tenants that read them, and the facts in the tenants of
-    `told`. Afterwards the caller's tenant is bound. This takes two trips, or one where no document is touched that others
-    may hold; reactions to the facts add their own.
-    `reading` reads the first of the touched documents, where it names no other. The rows of `calls` are returned, so
-    that the action can refuse where a conditional change found nothing.
+    `told`. Afterwards the caller's tenant is bound. This takes two trips; reactions to the facts add their own.
+    `reading` reads the first of the touched documents. The rows of `calls` are returned, so that the action can refuse
+    where a conditional change found nothing.
 
     :raises PartyClosed: a tenant that is to be told is closed.
     """
     recording = ledger.recording_for(told, actor=actor, at=at)
-    calls = [bind_call(owner_id), *calls]
-    changed, copies = _changed(owner_id, touched, calls) if touched else ([], [])
+    computing = compute_calls(owner_id, touched)
+    _, *found = run([bind_call(owner_id), *calls, *(call for _, call in computing)])
+    changed, computed = found[: len(calls)], found[len(calls) :]
+    copies = [copy for (kind, _), rows in zip(computing, computed, strict=True) for copy in copies_of(kind, rows)]
     if any(copy.is_closed and told.get(copy.tenant_id) for copy in copies):
         raise PartyClosed
-    unsent = [] if touched else calls
+    _finish(actor, write_calls(copies, at), recording, touched[0][1], reading)
+    return changed
+
+
+@needs_transaction
+def write_unshared(
+    actor: Actor,
+    owner_id: UUID,
+    document_id: UUID,
+    calls: Sequence[Call],
+    *,
+    told: Told,
+    at: datetime,
+    reading: ReadBack | None = None,
+) -> list[Rows]:
+    """As `write_documents`, of a document that was not handed over yet, so that nobody has a copy; this takes one trip."""
+    recording = ledger.recording_for(told, actor=actor, at=at)
+    found = _finish(actor, [bind_call(owner_id), *calls], recording, document_id, reading)
+    return found[1 : len(calls) + 1]
+
+
+def _finish(
+    actor: Actor, calls: Sequence[Call], recording: ledger.Recording, document_id: UUID, reading: ReadBack | None
+) -> list[Rows]:
+    """Run the last changes, record the facts and read the answer in one trip; then run the reactions to the facts."""
     back = bind_call(actor.tenant_id)
-    read = [] if reading is None or recording.is_followed else [reading.call(reading.of or touched[0][1])]
-    found = run([*unsent, *write_calls(copies, at), *recording.calls, back, *read])
+    read = [] if reading is None or recording.is_followed else [reading.call(document_id)]
+    found = run([*calls, *recording.calls, back, *read])
     if reading is not None and read:
         reading.rows = found[-1]
     if recording.is_followed:
         recording.react()
         run([back])
-    return (changed or found)[1 : len(calls)]
-
-
-def _changed(
-    owner_id: UUID, touched: Sequence[tuple[ReceivedKind, UUID]], calls: Sequence[Call]
-) -> tuple[list[Rows], list[Copy]]:
-    """Run changes, and compute the copies of the touched documents as they are then."""
-    computing = compute_calls(owner_id, touched)
-    found = run([*calls, *(call for _, call in computing)])
-    changed, computed = found[: len(calls)], found[len(calls) :]
-    copies = [copy for (kind, _), rows in zip(computing, computed, strict=True) for copy in copies_of(kind, rows)]
-    return changed, copies
+    return found
 
 
 def _occurrences(row: Any, events: Sequence[ledger.EventType], version: int) -> list[ledger.Occurrence]:

@@ -47,12 +47,8 @@ Told = dict[UUID, list[tuple[str, dict[str, Any]]]]
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """What one change writes: statements, resources of the record, and documents whose copies follow.
+    """Statements, documents whose copies follow, and resources of the record, of one change; `made` are ids that are new."""
 
-    `answered` is the document that the answer shows, `made` are ids that are new.
-    """
-
-    answered: tuple[ReceivedKind, UUID]
     calls: list[Call]
     touched: list[tuple[ReceivedKind, UUID]]
     resources: list[Json]
@@ -141,32 +137,30 @@ class Change:
         Without `versioned` the prescription stays as it is: entries are added to its history, its copies and its resources
         are not written again, and its version does not rise.
         """
-        _write([self], self._written(new=new, versioned=versioned, answers=answers), reading)
+        _write([self], [self._written(new=new, versioned=versioned, answers=answers)], reading)
         return self.row
 
     def _written(
         self, *, new: bool = False, versioned: bool = True, answers: tuple[ReceivedKind, UUID] | None = None
     ) -> "_Written":
         """Return what is to be written; the row in memory is the next version."""
-        row, answered = self.row, answers or (PRESCRIPTIONS, self.row.id)
+        row, first = self.row, [answers] if answers else []
         entries = [call for act in self.acts for call in entry_calls(row, act, self.target.witness, at=self.at)]
         if not versioned:
             assert not self.columns, "columns of the prescription make a version"
             ends = Call(_CHAIN_GROWN, [str(row.tenant_id), str(row.id), str(row.chain_length), row.chain_hash])
             calls = [*self.leading, ends, *self.calls, *entries]
-            return _Written(answered, calls, self._copied(*([answers] if answers else [])), [], set())
+            return _Written(calls, self._copied(first), [], set())
         saved = self._inserted() if new else save_call(row, *sorted(self.columns), *_CHAIN, at=self.at)
         requests = self._requests()
         made = {*self.made, *(one["id"] for one in requests if new)}
         calls = [*self.leading, saved, *self.calls, *entries, *self._handed_over()]
-        copied = self._copied(answered, (PRESCRIPTIONS, row.id))
-        return _Written(answered, calls, copied, [*requests, *self.resources], made)
+        copied = self._copied([*first, (PRESCRIPTIONS, row.id)])
+        return _Written(calls, copied, [*requests, *self.resources], made)
 
-    def _copied(self, *documents: tuple[ReceivedKind, UUID]) -> list[tuple[ReceivedKind, UUID]]:
-        """The documents whose copies follow; before the first route nobody has any."""
-        if self.row.route_id is None:
-            return []
-        return list(dict.fromkeys([*documents, *self.touched]))
+    def _copied(self, documents: Sequence[tuple[ReceivedKind, UUID]]) -> list[tuple[ReceivedKind, UUID]]:
+        """Return the documents whose copies follow; before the first route nobody has any."""
+        return list(dict.fromkeys([*documents, *self.touched])) if self.row.route_id else []
 
     def _handed_over(self) -> list[Call]:
         """What is written in the pharmacy's tenant beside the copy; the owner is bound again behind it."""
@@ -218,12 +212,12 @@ class Change:
 
 
 def commit_all(changes: Sequence[Change]) -> None:
-    """Write changes of several prescriptions that `locked_many` has locked together, with the statements of one.
+    """Write changes of several prescriptions that `locked_many` has locked together, at one time, with the statements of one.
 
     It is for a step that alters no content: the resources were valid before, and are not validated again.
     """
     if changes:
-        _write(changes, _written_together(changes), validated=True)
+        _write(changes, [_written_together(changes)], validated=True)
 
 
 def _written_together(changes: Sequence[Change]) -> _Written:
@@ -236,15 +230,14 @@ def _written_together(changes: Sequence[Change]) -> _Written:
     leading = [call for one in changes for call in one.leading]
     calls = [call for one in changes for call in one.calls]
     received = [call for one in changes for call in one._handed_over()]
-    touched = [document for one in changes for document in one._copied((PRESCRIPTIONS, one.row.id))]
+    touched = dict.fromkeys(document for one in changes for document in one._copied([(PRESCRIPTIONS, one.row.id)]))
     resources = [resource for one in changes for resource in (*one._requests(), *one.resources)]
     known = {key for one in changes for key in one.made}
-    answered = (PRESCRIPTIONS, changes[0].row.id)
-    return _Written(answered, [*leading, saved, *calls, *entered, *received], touched, resources, known)
+    return _Written([*leading, saved, *calls, *entered, *received], list(touched), resources, known)
 
 
 def _write(
-    changes: Sequence[Change], written: _Written, reading: ReadBack | None = None, *, validated: bool = False
+    changes: Sequence[Change], written: Sequence[_Written], reading: ReadBack | None = None, *, validated: bool = False
 ) -> None:
     target, at = changes[0].target, changes[0].at
     told: dict[UUID, list[ledger.Occurrence]] = {}
@@ -252,18 +245,18 @@ def _write(
         for tenant_id, occurrences in change._occurrences().items():
             told.setdefault(tenant_id, []).extend(occurrences)
     projected = record.projection(
-        target.owner, written.resources, at=at, held=target.resources, made=written.made, validated=validated
-    )
-    recorded = projected.calls
-    if reading is not None:
-        reading.of = written.answered[1]
-    done = organizations.write_documents(
-        target.actor,
-        target.owner_id,
-        written.touched,
-        [*recorded, *written.calls],
-        told=told,
+        target.owner,
+        [resource for one in written for resource in one.resources],
         at=at,
-        reading=reading,
+        held=target.resources,
+        made={key for one in written for key in one.made},
+        validated=validated,
     )
+    recorded, calls = projected.calls, [call for one in written for call in one.calls]
+    touched = [document for one in written for document in one.touched]
+    actor, owner_id, found = target.actor, target.owner_id, [*recorded, *calls]
+    if touched:
+        done = organizations.write_documents(actor, owner_id, touched, found, told=told, at=at, reading=reading)
+    else:
+        done = organizations.write_unshared(actor, owner_id, target.row.id, found, told=told, at=at, reading=reading)
     projected.check(done[: len(recorded)])

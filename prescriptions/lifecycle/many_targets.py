@@ -13,7 +13,6 @@ from core.model_rows import rows_of
 from core.pipeline import Call, Rows, Statement, run
 from organizations import public as organizations
 
-from .chain import Witness
 from .models import Prescription, PrescriptionItem, Route
 from .targets import CLOSED, RESOURCES, Belongings, LockedPrescription, OwnerOf, owner_calls
 
@@ -85,13 +84,13 @@ def locked_many(actor: Actor, prescription_ids: Sequence[UUID]) -> list[LockedPr
         return []
     keys = [str(actor.tenant_id), array_literal(prescription_ids)]
     name = organizations.display_name_call(actor.subject_id)
-    resources = RESOURCES.hold_calls(actor.tenant_id, prescription_ids)
-    calls = [*owner_calls(actor.tenant_id), name, *(Call(one, keys) for one in _STATEMENTS), *resources]
+    reads, resources = [Call(one, keys) for one in _STATEMENTS], RESOURCES.hold_calls(actor.tenant_id, prescription_ids)
+    calls = [*owner_calls(actor.tenant_id), name, *reads, *resources]
     _, owner, policies, key, named, locked, *found = run(calls)
     organizations.keep_tenant_key(actor.tenant_id, key)
-    found, held = found[: -len(resources)], RESOURCES.held(found[-len(resources) :])
-    witness = Witness(actor, organizations.display_name_of(named), is_owner=True)
-    shared, belongings_of = OwnerOf(actor.tenant_id, owner, policies, witness, held), _belongings(found)
+    held = RESOURCES.held(found[-len(resources) :])
+    shared = OwnerOf(actor, actor.tenant_id, owner, policies, named, held)
+    belongings_of = _belongings(found[: -len(resources)])
     return [shared.made(row, belongings_of(row.id)) for row in rows_of(Prescription, locked)]
 
 

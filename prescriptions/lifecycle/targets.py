@@ -213,16 +213,16 @@ def locked(actor: Actor, owner_id: UUID, prescription_id: UUID) -> LockedPrescri
 
 def _locked(actor: Actor, owner_id: UUID, prescription_id: UUID) -> LockedPrescription:
     is_owner = owner_id == actor.tenant_id
-    calls, resources = _calls(owner_id, prescription_id), RESOURCES.hold_calls(owner_id, [prescription_id])
     name = [organizations.display_name_call(actor.subject_id)] if is_owner else []
-    _, owner, policies, key, *found = run([*owner_calls(owner_id), *calls, *resources, *name])
-    found, held = found[: len(calls)], found[len(calls) :]
-    display = organizations.display_name_of(held.pop()) if is_owner else ""
-    shared = OwnerOf(owner_id, owner, policies, Witness(actor, display, is_owner), RESOURCES.held(held))
-    if not is_owner and shared.status == CLOSED:  # its key was destroyed
+    own, resources = _calls(owner_id, prescription_id), RESOURCES.hold_calls(owner_id, [prescription_id])
+    _, owner, policies, key, *found = run([*owner_calls(owner_id), *own, *resources, *name])
+    named = found.pop() if is_owner else None
+    kept = RESOURCES.held(found[len(own) :])
+    held = OwnerOf(actor, owner_id, owner, policies, named, kept)
+    if not is_owner and held.status == CLOSED:  # its key was destroyed
         raise OwnerClosed
     organizations.keep_tenant_key(owner_id, key)
-    target = shared.locked(found)
+    target = held.locked(found[: len(own)])
     if target is None:
         raise NotFound("No such prescription.")
     return target
@@ -267,11 +267,15 @@ class Belongings:
 class OwnerOf:
     """What several prescriptions of one owner share when they are locked."""
 
-    def __init__(self, owner_id: UUID, owner: Rows, policies: Rows, witness: Witness, resources: record.Held) -> None:
+    def __init__(
+        self, actor: Actor, owner_id: UUID, owner: Rows, policies: Rows, name: Rows | None, resources: record.Held
+    ) -> None:
         self.status, self._zone, settings_version = ((value or b"").decode() for value in owner.row())
         self._settings_version = int(settings_version)
-        self._owner_id, self._witness, self._resources = owner_id, witness, resources
+        self._actor, self._owner_id, self._resources = actor, owner_id, resources
         self._policies = organizations.policies_of(policies)
+        display = organizations.display_name_of(name) if name is not None else ""
+        self._witness = Witness(actor, display, owner_id == actor.tenant_id)
 
     def locked(self, found: Sequence[Rows]) -> LockedPrescription | None:
         """Return a prescription by the rows of `_calls`; None where there is none."""
@@ -293,7 +297,7 @@ class OwnerOf:
         """Return a locked prescription by its row and what belongs to it."""
         return LockedPrescription(
             kind=PRESCRIPTIONS,
-            actor=self._witness.actor,
+            actor=self._actor,
             row=row,
             parties=found.parties,
             items=found.items,

@@ -9,7 +9,7 @@ from django.http import HttpResponse
 
 from api import idempotency, preconditions
 from api.filters import check_names
-from api.listing import one_call
+from api.listing import Listing, one_call
 from api.permissions import InsufficientScope
 from api.shapes import Selection, Shape, select
 from api.views import ApiViewSet
@@ -32,6 +32,23 @@ _PATIENTS = Statement.of(
     " UNION SELECT c.patient_id FROM prescriptions_receivedprescription c"
     " WHERE c.tenant_id = $1 AND c.id = ANY($2::uuid[])"
 )
+_REMEMBERED_AT_MOST = 10_000
+_pharmacies: set[UUID] = set()  # tenants that were pharmacies only when they were seen last
+
+
+class _OtherKind(Exception):
+    """A list was begun for a tenant of another kind than it is; the view begins it again."""
+
+
+def _is_pharmacy_only(actor: Actor) -> bool:
+    """Tell whether the actor's tenant is a pharmacy and nothing else."""
+    return actor.tenant_kinds == _PHARMACY_ONLY
+
+
+def _remember(tenant_id: UUID, *, is_pharmacy: bool) -> None:
+    if len(_pharmacies) > _REMEMBERED_AT_MOST:
+        _pharmacies.clear()
+    (_pharmacies.add if is_pharmacy else _pharmacies.discard)(tenant_id)
 
 
 class PrescriptionsViewSet(ApiViewSet):
@@ -45,12 +62,14 @@ class PrescriptionsViewSet(ApiViewSet):
     feature = "prescriptions"
     interaction_of_list: ClassVar[str] = "rx.list"
     interaction_of_one: ClassVar[str] = "rx.read"
-    _kinds: ClassVar[dict[UUID, frozenset[str]]] = {}
+    _expects_pharmacy: bool | None = None  # what a list without a box was begun for
 
     # -- who may read --------------------------------------------------------------------------------------------------
 
     def _check(self, actor: Actor) -> None:
         super()._check(actor)
+        if self._expects_pharmacy not in (None, _is_pharmacy_only(actor)):
+            raise _OtherKind
         if self.operation.scope == READ and AUDITOR in actor.roles:
             self._check_auditor(actor)
 
@@ -71,14 +90,22 @@ class PrescriptionsViewSet(ApiViewSet):
         """The membership's places limit what it sees of the tenant's own."""
         return (WITHIN,)
 
-    def is_received_box(self, box: str | None) -> bool:
-        """Tell whether a list is of what the tenant received: as asked, else for a tenant that is a pharmacy only."""
-        if box:
-            return box == "received"
+    def list_of_box(self, boxes: Mapping[str, Listing | None], *, of_pharmacy: str) -> HttpResponse:
+        """Answer the list of the box that is asked for; None is the operation's own list.
+
+        Without `box`, a tenant that is a pharmacy only gets the box `of_pharmacy`, any other the operation's own. Which it
+        is was seen in an earlier request; the proof, in whose trip the list is read, tells whether that still holds.
+        """
+        if box := self.request.GET.get("box"):
+            return self.list_page(listing=boxes.get(box))
         tenant_id = self._tenant_id()
-        if tenant_id not in self._kinds:
-            self._kinds[tenant_id] = self.actor().tenant_kinds
-        return self._kinds[tenant_id] == _PHARMACY_ONLY
+        is_pharmacy = self._expects_pharmacy = tenant_id in _pharmacies
+        try:
+            return self.list_page(listing=boxes[of_pharmacy] if is_pharmacy else None)
+        except _OtherKind:
+            _remember(tenant_id, is_pharmacy=not is_pharmacy)
+            self._expects_pharmacy = None
+            return self.list_page(listing=None if is_pharmacy else boxes[of_pharmacy])
 
     def retrieve_of_either(self, own: Shape, copy: Shape) -> HttpResponse:
         """Answer the tenant's own row, else its received copy.

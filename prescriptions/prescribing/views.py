@@ -131,9 +131,7 @@ class PrescriptionViewSet(PrescriptionsViewSet):
 
     def list(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer the issued or the received prescriptions."""
-        if self.is_received_box(request.GET.get("box")):
-            return self.list_page(listing=_RECEIVED)
-        return self.list_page()
+        return self.list_of_box({"issued": None, "received": _RECEIVED}, of_pharmacy="received")
 
     def retrieve(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer the tenant's own prescription, or the copy of one that was routed to it."""

@@ -118,9 +118,7 @@ class RequestViewSet(PrescriptionsViewSet):
 
     def list(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer the requests that were received, or those that the tenant has sent."""
-        box = request.GET.get("box")
-        is_issued = box == "issued" if box else self.is_received_box(None)
-        return self.list_page(listing=_ASKED) if is_issued else self.list_page()
+        return self.list_of_box({"issued": _ASKED, "received": None}, of_pharmacy="issued")
 
     def retrieve(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer a request about one of the tenant's prescriptions, or one that it has sent."""

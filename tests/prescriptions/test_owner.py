@@ -4,9 +4,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from organizations.models import Tenant
 from tests import factories
 from tests.factories import Api
 from tests.prescriptions.ward import AMOXICILLIN, RXNORM, Side, done, item, practitioner, refused
+from tests.prescriptions.ward import ward as new_ward
 
 WARFARIN = {"system": RXNORM, "code": "855332", "display": "warfarin sodium 5 MG Oral Tablet"}
 OXYCODONE = {"system": RXNORM, "code": "1049221", "display": "acetaminophen 325 MG / oxycodone 5 MG Oral Tablet"}
@@ -273,6 +275,21 @@ def test_lists_of_both_boxes(ward):
     assert found["items"] == routed["items"]
     assert found["created_at"] == routed["route"]["routed_at"]
     assert ward.pharmacist.get("/v1/prescriptions?box=issued").json()["data"] == []
+
+
+def test_list_without_a_box_follows_the_kinds_of_the_tenant():
+    ward = new_ward()
+    routed = ward.routed()
+    tenant = ward.pharmacy.tenant
+    for kinds, shown in (
+        (["pharmacy"], [routed["id"]]),
+        (["provider", "pharmacy"], []),
+        (["pharmacy"], [routed["id"]]),
+    ):
+        factories.committed(lambda kinds=kinds: Tenant.objects.filter(pk=tenant.pk).update(kinds=kinds))
+        for _ in range(2):
+            held = ward.pharmacist.get("/v1/prescriptions").json()["data"]
+            assert [one["id"] for one in held] == shown
 
 
 def test_list_is_filtered_by_time_and_expiry(ward):
