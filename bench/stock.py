@@ -24,6 +24,8 @@ from ledger.models import Event
 from organizations.models import Membership
 from suppliers.catalog.models import Packaging, Product, ProductCounter
 
+from . import prescriptions_bare
+
 LIMIT = 1_000_000_000
 
 
@@ -232,4 +234,5 @@ urlpatterns = [
     path("recorded/<uuid:tenant>/<type_name>/<fhir_id>", recorded_resource),
     path("stock/products", ProductList.as_view()),
     path("stock/products/<uuid:pk>", ProductOne.as_view()),
+    *prescriptions_bare.urlpatterns,
 ]

@@ -1,0 +1,200 @@
+"""What `./dev bench prescriptions` measures once: trips, the rules' CPU, the sweep, checkpoints, histories, deliveries."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from devtools.places import ROOT
+
+from . import load, prescriptions_rows
+from .prescriptions_report import Held
+from .prescriptions_requests import V1, draft_body, patient_of, read, times, write
+
+if TYPE_CHECKING:
+    from .prescriptions import Bench
+
+_CHANGED, _DUE, _SIGNED = 50_000, 100_000, 60
+_QUICK = 2_000  # where there are fewer prescriptions than that takes
+_RULES_TIMES = 30
+
+
+def trips(bench: "Bench") -> dict[str, int]:
+    """The round trips of one request of each work."""
+    one, first = bench.sample[0], patient_of(bench.count, 0)
+    paths = {
+        "list": f"{V1}?limit=20",
+        "list by status": f"{V1}?limit=20&status=signed",
+        "list by patient": f"{V1}?limit=20&patient_id={first}",
+        "list by prescriber": f"{V1}?limit=20&prescriber_id=bench-doctor-1",
+        "list by place": f"{V1}?limit=20&pharmacy_location_id={bench.places['pharmacy']}",
+        "get": f"{V1}/{one}",
+        "verification": f"{V1}/{bench.long}/verification",
+    }
+    orders = {name: bench.order("prescriber", "GET", path) for name, path in paths.items()}
+    orders["list received"] = bench.order("pharmacist", "GET", f"{V1}?limit=20")
+    orders["audit of one"] = bench.order("auditor", "GET", f"{V1}/{one}/audit")
+    orders["audit by patient"] = bench.order("auditor", "GET", f"{V1}/audit?patient_id={first}")
+    free = f"/v1/appointments/availability?location_id={bench.places['clinic']}&{times()}"
+    orders["availability"] = bench.order("nurse", "GET", free)
+    orders |= _writes(bench)
+    return {name: bench.child.do("trips", **order)["trips"] for name, order in orders.items()}
+
+
+def _writes(bench: "Bench") -> dict[str, dict[str, Any]]:
+    (drafted,), (routed,) = bench.maker.drafts(1), bench.maker.routed(1)
+    slot = {
+        "patient_id": draft_body()["patient_id"],
+        "practitioner_id": "bench-practitioner-0",
+        "starts_at": "2199-01-01T00:00:00Z",
+        "duration_minutes": 5,
+    }
+    return {
+        "draft of 1": bench.order("prescriber", "POST", V1, 201, draft_body(1)),
+        "draft of 3": bench.order("prescriber", "POST", V1, 201, draft_body(3)),
+        "validate": bench.order("prescriber", "POST", f"{V1}/{bench.hard}/validate"),
+        "sign": bench.order("prescriber", "POST", f"{V1}/{drafted[0]}/sign"),
+        "dispense": bench.order("pharmacist", "POST", f"{V1}/{routed[0]}/dispense", 201),
+        "booking": bench.order("nurse", "POST", "/v1/appointments", 201, slot),
+    }
+
+
+def rules(bench: "Bench") -> Any:
+    """The CPU of the rules in validations of the long record."""
+    order = bench.order("prescriber", "POST", f"{V1}/{bench.hard}/validate")
+    return bench.child.do("rules", **order, times=_RULES_TIMES)
+
+
+def told_of_rules(found: Any) -> str:
+    """What the rules had before them."""
+    return (
+        f"The validation is of {found['items']} items, {found['others']} other prescriptions of the patient and"
+        f" {found['observations']:,} observations; it finds {found['issues']} issues and is {found['outcome']}."
+    )
+
+
+def once(bench: "Bench") -> list[Held]:
+    """The works that change many rows or take long."""
+    is_large = bench.count >= _DUE * 5
+    return [
+        *_delivered(bench),
+        _histories(bench),
+        _checkpoint(bench, _CHANGED if is_large else _QUICK),
+        *_sweep(bench, _DUE if is_large else _QUICK),
+    ]
+
+
+def _histories(bench: "Bench") -> Held:
+    sql = "SELECT id::text FROM organizations_tenant WHERE slug = 'demo-other-hospital'"
+    tenant = bench.connection.execute(sql).fetchone()[0]
+    found = max((bench.child.do("verify", tenant=tenant) for _ in range(3)), key=_speed)
+    return Held("verify_audit_chain", _speed(found), 20_000, " entries/s", at_least=True, told=f"{found['entries']:,}")
+
+
+def _speed(found: Any) -> float:
+    return float(found["entries"] / found["seconds"])
+
+
+def _checkpoint(bench: "Bench", count: int) -> Held:
+    bench.child.do("checkpoint", tenant=bench.clinic)  # what the measurements before have changed
+    changed = prescriptions_rows.grow_chains(bench.connection, bench.clinic, count)
+    found = bench.child.do("checkpoint", tenant=bench.clinic)
+    if found["number"] is None:
+        raise RuntimeError("there was nothing to seal")
+    return Held("checkpoint", found["seconds"], 30, " s", told=f"{changed:,} changed histories")
+
+
+def _sweep(bench: "Bench", count: int) -> list[Held]:
+    """Sweep, and meanwhile ask in turns; the turns alone are of the same run."""
+    requests = [read(bench.callers["prescriber"], f"{V1}/{key}") for key in bench.sample]
+
+    def ask() -> load.Outcome:
+        return load.run(bench.ports["web"], requests, seconds=2, connections=2)
+
+    due = prescriptions_rows.make_due(bench.connection, bench.clinic, count)
+    ask()
+    alone, beside, answers = ask(), load.Outcome(), []
+    with _busy():
+        taken = ask()
+    bench.child.order("sweep")
+    waiting = Thread(target=lambda: answers.append(bench.child.answer()))
+    waiting.start()
+    while waiting.is_alive():
+        beside.latencies += ask().latencies
+    waiting.join()
+    (found,) = answers
+    if found["count"] < due:
+        raise RuntimeError(f"{found['count']} of {due} were stamped")
+    told = f"{found['count']:,} due, {found['count'] / found['seconds']:,.0f}/s"
+    p95 = beside.percentile(0.95)
+    others = f"alone {alone.percentile(0.95):.1f} ms, beside the sweep {p95:.1f} ms"
+    busy = f"beside a process that only computes {taken.percentile(0.95):.1f} ms"
+    return [
+        Held(
+            "sweep of the due, at the rate of 100,000", found["seconds"] / found["count"] * _DUE, 120, " s", told=told
+        ),
+        Held("p95 of gets beside the sweep", p95 / alone.percentile(0.95), 1.5, "x", told=f"{others}, {busy}"),
+    ]
+
+
+@contextmanager
+def _busy() -> Iterator[None]:
+    child = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        yield
+    finally:
+        child.terminate()
+        child.wait()
+
+
+def _delivered(bench: "Bench") -> list[Held]:
+    """Signatures at a quiet pace, their events delivered by the dispatcher to a receiver that answers at once."""
+    with _process(bench, ["-m", "bench.hooks_receiver"], piped=True) as receiver:
+        body = {"url": f"http://127.0.0.1:{receiver}/", "events": ["prescription.signed"], "description": "bench"}
+        bench.maker.send([write(bench.callers["tenant-admin"], "/v1/webhooks", body)], 201)
+        rows = bench.maker.drafts(_SIGNED)
+        with _process(bench, ["manage.py", "webhooks_dispatch", "--forever"]):
+            time.sleep(3)
+            since = bench.connection.execute("SELECT clock_timestamp()").fetchone()[0]
+            for key, _ in rows:
+                bench.maker.act([(key, "")], "sign", {})
+                time.sleep(0.05)
+            found = _wait(bench, since)
+        bench.connection.execute("UPDATE webhooks_endpoint SET active = false WHERE active")
+    p50, p95 = (float(value or 0) for value in found)
+    return [Held("sign → delivered, median", p50, 50, " ms", told=f"{_SIGNED} signatures, p95 {p95:.1f} ms")]
+
+
+def _wait(bench: "Bench", since: Any) -> Any:
+    sql = (
+        "SELECT count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY took), percentile_cont(0.95) WITHIN GROUP (ORDER BY"
+        " took) FROM (SELECT 1000 * extract(epoch FROM d.done_at - p.signed_at) took FROM webhooks_delivery d"
+        " JOIN webhooks_event e ON e.id = d.event_id JOIN prescriptions_prescription p ON p.id = e.resource_id"
+        " WHERE d.created_at >= %s AND d.state = 'delivered') found"
+    )
+    for _ in range(60):
+        count, *found = bench.connection.execute(sql, [since]).fetchone()
+        if count >= _SIGNED:
+            return found
+        time.sleep(0.5)
+    raise RuntimeError(f"{count} of {_SIGNED} events were delivered")
+
+
+@contextmanager
+def _process(bench: "Bench", arguments: list[str], *, piped: bool = False) -> Iterator[str]:
+    """Run a process of the service; yields the first line that it prints, if that is asked for."""
+    child = subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env=bench.place.environment | {"LOG_LEVEL": "ERROR"},
+        stdout=subprocess.PIPE if piped else subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        yield child.stdout.readline().strip() if child.stdout else ""
+    finally:
+        child.terminate()
+        child.wait(20)
