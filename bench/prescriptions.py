@@ -6,6 +6,7 @@ import argparse
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -241,7 +242,9 @@ def opened(backends: Backends, wanted: argparse.Namespace) -> Iterator[dict[int,
         found = {}
         for number, count in enumerate(wanted.sizes):
             place = open_database(backends, f"bench_rx_{count}", families=_FAMILIES, number=number + 1)
-            place.python("manage.py", "seed_demo", "--file", str(backends.places.data / f"demo-rx-{count}.json"))
+            demo = {"DEMO_DATA": "true", "DEMO_FILE": str(backends.places.data / f"demo-rx-{count}.json")}
+            place = replace(place, environment=place.environment | demo)
+            place.python("manage.py", "prepare")
             found[count] = Bench(place, count, wanted, stack)
             found[count].prepare()
         yield found

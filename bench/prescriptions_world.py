@@ -22,6 +22,8 @@ RXNORM = "http://www.nlm.nih.gov/research/umls/rxnorm"
 CHAINS, ENTRIES_OF_EACH = 1_000, 20
 _INGREDIENTS = 160  # of which some 12,000 pairs can be made
 _BODY_WEIGHT = {"coding": [{"system": "http://loinc.org", "code": "29463-7"}]}
+_CATEGORIES = "http://terminology.hl7.org/CodeSystem/observation-category"
+_VITAL_SIGNS = {"coding": [{"system": _CATEGORIES, "code": "vital-signs"}]}
 _CALLERS = {
     "prescriber": "demo-hospital",
     "nurse": "demo-hospital",
@@ -92,6 +94,7 @@ def record() -> dict[str, int]:
             "resourceType": "Observation",
             "id": f"bench-weight-{number}",
             "status": "final",
+            "category": [_VITAL_SIGNS],
             "code": _BODY_WEIGHT,
             "subject": {"reference": f"Patient/{HARD}"},
             "effectiveDateTime": f"{2020 + number % 5}-03-{1 + number % 28:02d}",
@@ -138,12 +141,12 @@ def knowledge() -> dict[str, int]:
     far = [pair for pair in all_pairs if pair[1] >= DRUGS]
     pairs = [
         TenantInteraction(
-            tenant_id=clinic, a=_ingredient(one), b=_ingredient(other), severity="minor", text="Watch.", source="bench"
+            tenant_id=clinic, a=_ingredient(one), b=_ingredient(other), severity="low", text="Watch.", source="bench"
         )
         for one, other in (near + far)[:PAIRS]
     ]
-    TenantMedication.objects.using("owner").bulk_create(drugs)
-    TenantInteraction.objects.using("owner").bulk_create(pairs, batch_size=1_000)
+    TenantMedication.objects.using("owner").bulk_create(drugs, ignore_conflicts=True)
+    TenantInteraction.objects.using("owner").bulk_create(pairs, batch_size=1_000, ignore_conflicts=True)
     return {"medications": len(drugs), "pairs": len(pairs)}
 
 
