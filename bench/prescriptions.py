@@ -24,7 +24,7 @@ from .report import machine_line
 
 RESULTS = ROOT / "bench" / "results" / "prescriptions.md"
 SIZES = (10_000, 1_000_000)
-_FAMILIES = ("PRESCRIPTIONS", "APPOINTMENTS", "SUPPLIER", "FHIR", "PLATFORM")
+_FAMILIES = ("PRESCRIPTIONS", "APPOINTMENTS", "SUPPLIER", "FHIR", "PLATFORM", "ORGANIZATIONS")
 _ENTRIES = 20
 _SAMPLE = 100  # of the copies, for reads of one
 Work = Callable[[], Taken]

@@ -25,16 +25,17 @@ _ENDS = (b"COMMIT", b"ROLLBACK", b"BEGIN")
 @contextmanager
 def _undone() -> Iterator[None]:
     """Let every COMMIT of this thread be a ROLLBACK."""
-    from django.db import connection
+    from django.db import connections
 
     from core import pipeline
 
+    wrapper: Any = type(connections["default"])
     exchange, back = pipeline._exchange, pipeline.Call(pipeline.Statement(b"ROLLBACK", b""))
 
     def sent(connected: Any, calls: Any) -> Any:
         return exchange(connected, [back if call.statement.sql == b"COMMIT" else call for call in calls])
 
-    with patch.object(pipeline, "_exchange", sent), patch.object(connection, "_commit", connection._rollback):
+    with patch.object(pipeline, "_exchange", sent), patch.object(wrapper, "_commit", wrapper._rollback):
         yield
 
 
