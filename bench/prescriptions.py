@@ -49,7 +49,8 @@ class Bench:
         self.refresh()
         self.clinic = self.callers["prescriber"]["tenant"]
         self.child = stack.enter_context(Child.running(place))
-        self.slot = itertools.count(1)
+        taken = "SELECT coalesce(extract(day FROM max(starts_at) - now()), 0)::int FROM appointments_appointment"
+        self.slot = itertools.count(1 + prescriptions_rows.waiting(self.connection, taken) // 3)
 
     def world(self, verb: str) -> Any:
         """Carry out a verb of `prescriptions_world`."""
@@ -271,16 +272,18 @@ def measure(benches: dict[int, Bench], rounds: int) -> dict[int, Found]:
 def _text(wanted: argparse.Namespace, benches: dict[int, Bench]) -> str:
     found = measure(benches, wanted.rounds)
     lines = ["# Prescriptions, `./dev bench prescriptions`", "", machine_line(), "", _how(wanted)]
+    if len(benches) > 1:
+        lines += ["", "## Growth", "", *prescriptions_report.growth(found)]
+        print("\n".join(lines), flush=True)
     for count, bench in benches.items():
         bench.refresh()
         trips = prescriptions_once.trips(bench)
         rules = prescriptions_once.rules(bench)
+        print("\n".join(prescriptions_report.works(found[count], trips)), flush=True)
         once: list[Held] = prescriptions_once.once(bench)
         lines += ["", f"## {count:,} prescriptions", "", prescriptions_once.told_of_rules(rules), ""]
         lines += prescriptions_report.works(found[count], trips)
         lines += ["", *prescriptions_report.marks(found[count], rules["seconds"], once)]
-    if len(benches) > 1:
-        lines += ["", "## Growth", "", *prescriptions_report.growth(found)]
     return "\n".join([*lines, ""])
 
 
@@ -300,6 +303,7 @@ def main(arguments: list[str]) -> int:
     reader.add_argument("--data", help="the data folder; filled once and kept (default: .local/bench)")
     reader.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="prescriptions")
     reader.add_argument("--quick", action="store_true", help="the smaller size and smaller sweeps only")
+    reader.add_argument("--due", type=int, default=100_000, help="that the sweep stamps in the larger size")
     reader.add_argument("--rounds", type=int, default=3)
     reader.add_argument("--seconds", type=float, default=1.0, help="of each measurement")
     reader.add_argument("--connections", type=int, default=4)

@@ -17,7 +17,7 @@ from .prescriptions_requests import V1, draft_body, patient_of, read, times, wri
 if TYPE_CHECKING:
     from .prescriptions import Bench
 
-_CHANGED, _DUE, _SIGNED = 50_000, 100_000, 60
+_CHANGED, _DUE, _SIGNED = 50_000, 100_000, 60  # histories, of the mark, signatures
 _QUICK = 2_000  # where there are fewer prescriptions than that takes
 _RULES_TIMES = 30
 
@@ -83,7 +83,7 @@ def once(bench: "Bench") -> list[Held]:
         *_delivered(bench),
         _histories(bench),
         _checkpoint(bench, _CHANGED if is_large else _QUICK),
-        *_sweep(bench, _DUE if is_large else _QUICK),
+        *_sweep(bench, bench.wanted.due if is_large else _QUICK),
     ]
 
 
