@@ -64,7 +64,11 @@ class Direct:
         return record
 
     def trips(self, order: dict[str, Any]) -> dict[str, Any]:
-        """How many trips and statements a request sends; the record of an access is one of them."""
+        """How many trips and statements a request sends; the record of an access is one of them.
+
+        It is sent twice, since the first one fills what each process keeps.
+        """
+        self._ask(order)
         record = self._ask(order)
         return {"trips": len(record), "statements": record.statements, "texts": record.texts()}
 
