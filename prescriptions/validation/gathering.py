@@ -23,12 +23,13 @@ _OBSERVATIONS: Final = sorted(
     f"{system}|{code}"
     for system, code in codes.BODY_WEIGHT | codes.EGFR | codes.PREGNANCY_STATUS | codes.BREASTFEEDING_STATUS
 )
-# What else can still be dispensed to the patient of prescription $2 of tenant $1, at the instant $3.
+# What else can still be dispensed to the patient of prescription $2 of tenant $1, at the instant $3, and whether it is
+# the prescription that $2 continues.
 _OTHERS = Statement.of(
     "SELECT o.id::text, o.number, (SELECT json_agg(json_build_object('line', i.line, 'medication', i.medication,"
     " 'medication_text', i.medication_text)) FROM prescriptions_prescriptionitem i WHERE i.tenant_id = $1"
-    " AND i.prescription_id = o.id AND i.status IN ('pending', 'partial'))::text"
-    " FROM prescriptions_prescription t JOIN prescriptions_prescription o ON o.tenant_id = t.tenant_id"
+    " AND i.prescription_id = o.id AND i.status IN ('pending', 'partial'))::text,"
+    " (o.id = t.prior_prescription_id) IS TRUE FROM prescriptions_prescription t JOIN prescriptions_prescription o ON o.tenant_id = t.tenant_id"
     " AND o.patient_id = t.patient_id AND o.id <> t.id WHERE t.tenant_id = $1 AND t.id = $2 AND o.tenant_id = $1"
     " AND o.status IN ('signed', 'routed') AND o.expires_at > $3::timestamptz ORDER BY o.created_at, o.id"
 )
@@ -113,9 +114,10 @@ def _record(held: Mapping[str, Sequence[Json]]) -> PatientRecord:
 
 def _others(rows: Rows) -> Iterator[OtherPrescription]:
     for number in range(len(rows)):
-        key, name, items = ((value or b"").decode() for value in rows.row(number))
+        key, name, items, is_continued = ((value or b"").decode() for value in rows.row(number))
         if items:
-            yield OtherPrescription(key, name, [_other_item(one) for one in orjson.loads(items)])
+            held = [_other_item(one) for one in orjson.loads(items)]
+            yield OtherPrescription(key, name, held, is_continued=is_continued == "t")
 
 
 def _other_item(held: Mapping[str, Any]) -> Item:

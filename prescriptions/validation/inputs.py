@@ -51,11 +51,15 @@ class PatientRecord:
 
 @dataclass(frozen=True, slots=True)
 class OtherPrescription:
-    """Another prescription of the patient that can still be dispensed, with the items of which something remains."""
+    """Another prescription of the patient that can still be dispensed, with the items of which something remains.
+
+    `is_continued` tells that the prescription which is validated names it as its prior one, as a renewal does.
+    """
 
     id: str
     number: str
     items: Sequence[Item]
+    is_continued: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,16 @@ Medications = Mapping[Code, Medication]
 
 @dataclass(frozen=True, slots=True)
 class Drug:
-    """A drug by its ingredients and classes; both are empty where nobody can tell them."""
+    """A drug by its ingredients and classes; both are empty where nobody can tell them.
+
+    `is_continued` tells that it is of the prescription that the validated one continues.
+    """
 
     label: str
     identity: tuple[str, ...]
     ingredients: frozenset[str]
     classes: frozenset[str]
+    is_continued: bool = False
 
     @property
     def terms(self) -> frozenset[str]:
@@ -119,7 +123,7 @@ def _of_prescriptions(
             found = _prescribed(item, knowledge, ingredients).drug
             identity = ("prescription", other.id, *found.identity)
             label = f"{found.label} (prescription {other.number})"
-            yield Drug(label, identity, found.ingredients, found.classes)
+            yield Drug(label, identity, found.ingredients, found.classes, other.is_continued)
 
 
 def _of_statements(record: PatientRecord, knowledge: Knowledge, ingredients: Ingredients) -> Iterable[Drug]:

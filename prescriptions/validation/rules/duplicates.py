@@ -24,6 +24,8 @@ class OtherDrugsRule(ClinicalRule):
 
 
 class _DuplicateRule(OtherDrugsRule):
+    """What the prescription continues is no second treatment: that it is still open is told, and needs nothing."""
+
     severity: ClassVar[Severity]
     kind: ClassVar[str]
 
@@ -34,16 +36,17 @@ class _DuplicateRule(OtherDrugsRule):
     def find(self, facts: Facts) -> Iterator[Finding]:
         """Yield one issue for each item and what it shares with other drugs, however many these are."""
         for item in facts.prescribed:
-            shared: dict[str, list[Drug]] = {}
+            shared: dict[tuple[str, bool], list[Drug]] = {}
             for other in facts.others:
                 for name in sorted(self.shared(item.drug, other)):
-                    shared.setdefault(name, []).append(other)
-            for name, others in sorted(shared.items()):
+                    shared.setdefault((name, other.is_continued), []).append(other)
+            for (name, is_continued), others in sorted(shared.items()):
                 labels = ", ".join(other.label for other in others)
+                told = f"as {labels}, which is continued and still open." if is_continued else f"as {labels}."
                 yield self.finding(
-                    self.severity,
+                    Severity.LOW if is_continued else self.severity,
                     [item.line],
-                    f"{item.drug.label} has the same {self.kind} ({name}) as {labels}.",
+                    f"{item.drug.label} has the same {self.kind} ({name}) {told}",
                     {"item": item.code, "shared": name, "others": [list(other.identity) for other in others]},
                 )
         yield from self.gaps(facts)

@@ -17,7 +17,7 @@ from tests.prescriptions.requests.desk import (
     rows_of,
     told,
 )
-from tests.prescriptions.ward import PLAIN, Side, done, item, refused
+from tests.prescriptions.ward import AMOXICILLIN, PLAIN, Side, done, item, refused
 from tests.prescriptions.ward import ward as made_ward
 from tests.races import race
 
@@ -29,6 +29,16 @@ CODING = {"system": "http://hl7.org/fhir/sid/icd-10", "code": "I10", "display": 
 def drafts_after(ward, one):
     found = ward.prescriber.get(f"{BASE}?box=issued&status=draft&limit=200").json()["data"]
     return [row for row in found if row["prior_prescription_id"] == one["id"]]
+
+
+def test_renewal_of_what_is_still_open_is_signed_without_an_override():
+    ward = made_ward()
+    one = ward.routed(item(AMOXICILLIN))
+    found = done(answer(ward, asked(ward, one, item_id=one["items"][0]["id"]), "approved"))
+    signed = ward.act({"id": found["draft_prescription_id"]}, "sign")
+    assert signed["status"] == "signed"
+    told = {(issue["code"], issue["severity"]) for issue in signed["validation"]["issues"]}
+    assert ("duplicate.ingredient", "low") in told
 
 
 def test_renewal_leads_to_a_draft_that_is_signed(ward):

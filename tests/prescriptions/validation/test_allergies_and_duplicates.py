@@ -1,5 +1,7 @@
 """Allergies, duplicates and interactions: found, not found, and told where data are missing."""
 
+from dataclasses import replace
+
 import pytest
 
 from prescriptions.medications.knowledge import Interaction
@@ -149,6 +151,18 @@ def test_same_class_is_a_duplicate_of_the_class():
     told = inputs(item(IBUPROFEN), others=[other(NAPROXEN)])
     assert found("duplicate.class", told) == [("moderate", (1,))]
     assert found("duplicate.ingredient", told) == []
+
+
+def test_what_is_continued_is_told_and_needs_nothing():
+    """A renewal of a prescription that is still open would else be blocked by the very one that it renews."""
+    prior = replace(other(IBUPROFEN), is_continued=True)
+    assert found("duplicate.ingredient", inputs(item(IBUPROFEN), others=[prior])) == [("low", (1,))]
+    assert found("duplicate.class", inputs(item(IBUPROFEN), others=[replace(other(NAPROXEN), is_continued=True)])) == [
+        ("low", (1,))
+    ]
+    third = other(IBUPROFEN, number="RX-2026-000002")
+    told = inputs(item(IBUPROFEN), others=[prior, third])
+    assert sorted(found("duplicate.ingredient", told)) == [("high", (1,)), ("low", (1,))]
 
 
 def test_other_ingredient_and_class_is_no_duplicate():
