@@ -3,11 +3,12 @@
 from typing import ClassVar
 
 from django.db import models
+from django.db.models import Q
 
 from core.row_security import LOCAL, TableSecurity
 from core.tenant_rows import TenantRow
 from organizations.public import ReceivedDocument, ReceivedKind, TenantQuerySet
-from prescriptions.states import LIVE
+from prescriptions.states import LIVE, DispenseStatus, Status
 
 from .models import Prescription, fhir_id
 
@@ -39,6 +40,15 @@ class ReceivedPrescription(ReceivedDocument):
                 fields=["tenant", "pharmacy_location_id", "routed_at", "id"], name="prescriptions_rec_by_pharmacy"
             ),
             models.Index(fields=["tenant", "patient_id", "routed_at", "id"], name="prescriptions_rec_by_patient"),
+            models.Index(fields=["tenant", "prescriber_id", "routed_at", "id"], name="prescriptions_rec_by_doctor"),
+            models.Index(
+                fields=["tenant", "dispense_status", "routed_at", "id"],
+                condition=~Q(dispense_status=DispenseStatus.NONE),
+                name="prescriptions_rec_by_dispensed",
+            ),
+            models.Index(
+                fields=["tenant", "expires_at"], condition=Q(status=Status.ROUTED), name="prescriptions_rec_by_expiry"
+            ),
         ]
 
     def __str__(self) -> str:

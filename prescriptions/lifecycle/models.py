@@ -134,6 +134,12 @@ class Prescription(TenantOwned, LifecycleModel):
                 fields=["tenant", "pharmacy_location_id", "created_at", "id"], name="prescriptions_rx_by_pharmacy"
             ),
             models.Index(
+                fields=["tenant", "dispense_status", "created_at", "id"],
+                condition=~Q(dispense_status=DispenseStatus.NONE),
+                name="prescriptions_rx_by_dispensed",
+            ),
+            models.Index(fields=["tenant", "expires_at"], condition=_OPEN, name="prescriptions_rx_by_expiry"),
+            models.Index(
                 fields=["expires_at"],
                 condition=_OPEN & Q(expired_at__isnull=True),
                 name="prescriptions_rx_expiring",

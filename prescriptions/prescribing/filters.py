@@ -11,7 +11,7 @@ from prescriptions.lifecycle.models import Prescription
 from prescriptions.states import DispenseStatus, Status
 
 BOXES = [("issued", "issued"), ("received", "received")]
-_EXPIRED = "(t.status IN ('signed', 'routed') AND t.expires_at <= clock_timestamp())"
+_EXPIRED = "t.status IN ('signed', 'routed') AND t.expires_at <= statement_timestamp()"
 
 
 class _Shared(Filters):
@@ -40,7 +40,7 @@ class _Shared(Filters):
 
     def condition_expired(self, value: bool) -> Condition:
         """Prescriptions that are, or are not, expired now."""
-        return Condition(f"{_EXPIRED} IS {'TRUE' if value else 'NOT TRUE'}", ())
+        return Condition(_EXPIRED if value else f"({_EXPIRED}) IS NOT TRUE", ())
 
 
 class PrescriptionFilters(_Shared):
