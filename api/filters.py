@@ -54,8 +54,11 @@ class Filters(django_filters.FilterSet):
     otherwise: ClassVar[Mapping[str, str]] = {}
 
 
-def one_of(column: str, value: str, known: Sequence[str]) -> Condition:
+def one_of(column: str, value: str, known: Sequence[str], *, is_literal: bool = False) -> Condition:
     """Return the condition that a column equals one of a comma-separated list of known values.
+
+    `is_literal` writes the values into the statement, which then has a form for each choice: plans are made without the
+    parameters (decision 62), so that only such a form can use an index that is partial on the column.
 
     :raises InvalidFields: a value is unknown, or the list is empty.
     """
@@ -64,6 +67,11 @@ def one_of(column: str, value: str, known: Sequence[str]) -> Condition:
     if unknown or not names:
         message = f"{', '.join(unknown)[:64] or 'nothing'!r} is not among {', '.join(known)}."
         raise InvalidFields(errors=[FieldError(column, "invalid_choice", message)])
+    if is_literal:
+        values = [f"'{name}'" for name in known if name in names]
+        return Condition(
+            f't."{column}" = {values[0]}' if len(values) == 1 else f't."{column}" IN ({", ".join(values)})'
+        )
     if len(names) == 1:
         return Condition(f't."{column}" = {{0}}', (names[0],))
     return Condition(f't."{column}" = ANY({{0}}::text[])', (array_literal(names),))

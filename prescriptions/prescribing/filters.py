@@ -32,11 +32,11 @@ class _Shared(Filters):
 
     def condition_status(self, value: str) -> Condition:
         """Prescriptions in one of the given statuses."""
-        return one_of("status", value, Status.values)
+        return one_of("status", value, Status.values, is_literal=True)
 
     def condition_dispense_status(self, value: str) -> Condition:
         """Prescriptions of which none, a part or all was dispensed."""
-        return one_of("dispense_status", value, DispenseStatus.values)
+        return one_of("dispense_status", value, DispenseStatus.values, is_literal=True)
 
     def condition_expired(self, value: bool) -> Condition:
         """Prescriptions that are, or are not, expired now."""

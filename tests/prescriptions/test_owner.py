@@ -296,6 +296,10 @@ def test_list_is_filtered_by_time_and_expiry(ward):
     ward.signed()
     for query in ("from=2026-01-01T00:00:00Z", "to=2099-01-01T00:00:00Z", "expired=false", "dispense_status=none"):
         assert ward.prescriber.get(f"/v1/prescriptions?{query}").json()["data"], query
+    for query in ("status=signed", "status=cancelled,signed", "dispense_status=complete,none"):
+        assert ward.prescriber.get(f"/v1/prescriptions?{query}").json()["data"], query
+    refused(ward.prescriber.get("/v1/prescriptions?status=signed'"), 400, "validation_error")
+    assert ward.prescriber.get("/v1/prescriptions?dispense_status=complete").json()["data"] == []
     assert ward.prescriber.get("/v1/prescriptions?expired=true").json()["data"] == []
     assert ward.prescriber.get(f"/v1/prescriptions?patient_id={ward.patient_id}").json()["data"]
 
