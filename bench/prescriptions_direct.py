@@ -132,7 +132,7 @@ class Direct:
         from prescriptions.prescribing.sweeping import sweep
 
         started = time.perf_counter()
-        return {"count": sweep(at=now()), "seconds": time.perf_counter() - started}
+        return {"count": sweep(at=now()).expired, "seconds": time.perf_counter() - started}
 
     def checkpoint(self, order: dict[str, Any]) -> dict[str, Any]:
         """Make a checkpoint of one tenant."""
