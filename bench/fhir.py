@@ -10,7 +10,6 @@ import json
 import os
 import random
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -67,19 +66,8 @@ class Direct:
 @contextmanager
 def direct(place: Place) -> Iterator[Direct]:
     """A child that runs statements until the block ends."""
-    child = subprocess.Popen(
-        [sys.executable, "-m", "bench.fhir_direct"],
-        cwd=ROOT,
-        env=place.environment | {"LOG_LEVEL": "ERROR"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
+    with place.child("bench.fhir_direct") as child:
         yield Direct(child)
-    finally:
-        child.terminate()
-        child.wait(15)
 
 
 def bundles(name: str) -> Iterator[bytes]:

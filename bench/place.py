@@ -44,6 +44,23 @@ class Place:
         lines = made.stdout.strip().splitlines()
         return json.loads(lines[-1]) if lines and lines[-1].startswith(("{", "[")) else None
 
+    @contextmanager
+    def child(self, module: str) -> Iterator["subprocess.Popen[str]"]:
+        """Run a module of ours on this database until the block ends; orders and answers are lines of its two ends."""
+        child = subprocess.Popen(
+            [sys.executable, "-m", module],
+            cwd=ROOT,
+            env=self.environment | {"LOG_LEVEL": "ERROR"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            yield child
+        finally:
+            child.terminate()
+            child.wait(15)
+
 
 def open_database(backends: Backends, database: str, *, families: tuple[str, ...], number: int = 0) -> Place:
     """Make and migrate a database; limits stay on and are counted, only too high to refuse what a load generator sends."""

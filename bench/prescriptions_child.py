@@ -2,12 +2,9 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-
-from devtools.places import ROOT
 
 from .place import Place
 
@@ -23,19 +20,8 @@ class Child:
     @contextmanager
     def running(cls, place: Place) -> Iterator["Child"]:
         """Run one until the block ends."""
-        process = subprocess.Popen(
-            [sys.executable, "-m", "bench.prescriptions_direct"],
-            cwd=ROOT,
-            env=place.environment | {"LOG_LEVEL": "ERROR"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        try:
+        with place.child("bench.prescriptions_direct") as process:
             yield cls(process)
-        finally:
-            process.terminate()
-            process.wait(15)
 
     def order(self, verb: str, **order: Any) -> None:
         """Send an order; `answer` waits for what came of it."""

@@ -17,19 +17,6 @@ from tests.appointments import practice
 from tests.appointments.practice import BASE, clinic, monday, rfc
 
 
-@pytest.fixture(scope="module")
-def house():
-    return clinic()
-
-
-@pytest.fixture
-def free(house):
-    """The clinic with a practitioner and a patient who have no appointments yet."""
-    return practice.Clinic(
-        house.tenant, house.api, house.location, practice.practitioner(house.tenant), practice.patient(house.tenant)
-    )
-
-
 def rows(house):
     with tenant_context(house.tenant.id):
         return Appointment.objects.filter(tenant_id=house.tenant.id).count()

@@ -13,7 +13,7 @@ from core.db import tenant_context
 from core.ids import uuid7_text
 from ledger.models import Event
 from tests.appointments import practice
-from tests.appointments.practice import BASE, clinic, monday, rfc
+from tests.appointments.practice import BASE, monday, rfc
 
 WAYS = {
     "proposed": [],
@@ -51,18 +51,6 @@ TELLS = {
     "no-show": "appointment.no_show",
     "cancel": "appointment.cancelled",
 }
-
-
-@pytest.fixture(scope="module")
-def house():
-    return clinic()
-
-
-@pytest.fixture
-def free(house):
-    return practice.Clinic(
-        house.tenant, house.api, house.location, practice.practitioner(house.tenant), practice.patient(house.tenant)
-    )
 
 
 def in_state(free, state):

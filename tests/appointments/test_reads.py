@@ -17,19 +17,6 @@ from tests.appointments.practice import BASE, clinic, monday
 from tests.factories import Api
 
 
-@pytest.fixture(scope="module")
-def house():
-    return clinic()
-
-
-@pytest.fixture
-def free(house):
-    """The clinic with a practitioner and a patient who have no appointments yet."""
-    return practice.Clinic(
-        house.tenant, house.api, house.location, practice.practitioner(house.tenant), practice.patient(house.tenant)
-    )
-
-
 def test_reads_leave_one_record_each_with_the_patients(free):
     first, other = free.book(monday(10)), practice.patient(free.tenant)
     free.book(monday(11), patient_id=other)
