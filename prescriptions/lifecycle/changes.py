@@ -137,7 +137,7 @@ class Change:
         Without `versioned` the prescription stays as it is: entries are added to its history, its copies and its resources
         are not written again, and its version does not rise.
         """
-        _write([self], [self._written(new=new, versioned=versioned, answers=answers)], reading)
+        _write([self], self._written(new=new, versioned=versioned, answers=answers), reading)
         return self.row
 
     def _written(
@@ -217,7 +217,7 @@ def commit_all(changes: Sequence[Change]) -> None:
     It is for a step that alters no content: the resources were valid before, and are not validated again.
     """
     if changes:
-        _write(changes, [_written_together(changes)], validated=True)
+        _write(changes, _written_together(changes), validated=True)
 
 
 def _written_together(changes: Sequence[Change]) -> _Written:
@@ -237,7 +237,7 @@ def _written_together(changes: Sequence[Change]) -> _Written:
 
 
 def _write(
-    changes: Sequence[Change], written: Sequence[_Written], reading: ReadBack | None = None, *, validated: bool = False
+    changes: Sequence[Change], written: _Written, reading: ReadBack | None = None, *, validated: bool = False
 ) -> None:
     target, at = changes[0].target, changes[0].at
     told: dict[UUID, list[ledger.Occurrence]] = {}
@@ -245,16 +245,10 @@ def _write(
         for tenant_id, occurrences in change._occurrences().items():
             told.setdefault(tenant_id, []).extend(occurrences)
     projected = record.projection(
-        target.owner,
-        [resource for one in written for resource in one.resources],
-        at=at,
-        held=target.resources,
-        made={key for one in written for key in one.made},
-        validated=validated,
+        target.owner, written.resources, at=at, held=target.resources, made=written.made, validated=validated
     )
-    recorded, calls = projected.calls, [call for one in written for call in one.calls]
-    touched = [document for one in written for document in one.touched]
-    actor, owner_id, found = target.actor, target.owner_id, [*recorded, *calls]
+    recorded, touched = projected.calls, written.touched
+    actor, owner_id, found = target.actor, target.owner_id, [*recorded, *written.calls]
     if touched:
         done = organizations.write_documents(actor, owner_id, touched, found, told=told, at=at, reading=reading)
     else:
