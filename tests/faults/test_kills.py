@@ -11,7 +11,7 @@ import pytest
 
 from tests.faults import service as parts
 from tests.faults.service import Part, Service, kill, wait_for
-from tests.faults.traffic import Traffic
+from tests.faults.traffic import FULL_PER_SECOND, ORDINARY_PER_SECOND, Traffic
 from tests.faults.verdicts import Write, judge, read
 
 ANSWER_SECONDS = 5.0
@@ -89,10 +89,10 @@ def report(recoveries: list[Recovery], traffic: Traffic, seconds: float) -> None
     )
 
 
-def run(service: Service, kills: list[Part]) -> tuple[Traffic, list[Recovery], float]:
+def run(service: Service, kills: list[Part], per_second: float) -> tuple[Traffic, list[Recovery], float]:
     """Strike, kill `./dev` itself at the end and start it anew on the same data, then wait until all is delivered."""
     began = time.time()
-    with Traffic(service.port, service.demo) as traffic:
+    with Traffic(service.port, service.demo, per_second) as traffic:
         wait_for(lambda: traffic.evidence.arrivals, what="a first delivery")
         recoveries = [strike(service, traffic, part) for part in kills]
         service.look_around()
@@ -124,7 +124,7 @@ def assert_recovered(recoveries: list[Recovery]) -> None:
 
 
 def test_nothing_is_lost_when_each_part_is_killed_once(service):
-    traffic, _, _ = run(service, list(ORDINARY))
+    traffic, _, _ = run(service, list(ORDINARY), ORDINARY_PER_SECOND)
     assert_all_held(service, traffic)
 
 
@@ -132,7 +132,7 @@ def test_nothing_is_lost_when_each_part_is_killed_once(service):
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 def test_nothing_is_lost_in_sixty_kills(service):
-    traffic, recoveries, seconds = run(service, full())
+    traffic, recoveries, seconds = run(service, full(), FULL_PER_SECOND)
     assert_all_held(service, traffic)
     assert_recovered(recoveries)
     assert len(traffic.evidence.writes) / seconds >= 30
