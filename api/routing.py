@@ -50,7 +50,7 @@ _SINGLETON = Route(
 
 
 class Directory(URLResolver):
-    """A resolver that looks a route up by the path's first two segments and the number of its segments.
+    """A resolver that looks a route up by the path's first two segments, the number of its segments and the last one.
 
     Django tries one route after another; with some 200 routes that costs more than the other steps before the view. A
     path that the look-up does not find is left to Django.
@@ -68,19 +68,39 @@ class Directory(URLResolver):
 
     def at_hand(self, path: str) -> ResolverMatch | None:
         """Return the match among the routes with the same first segments and length, or None."""
-        for pattern in self._by_head.get((_head(path), path.count("/")), ()):
+        kin = self._by_head.get((_head(path), path.count("/")))
+        if kin is None:
+            return None
+        for pattern in kin.by_tail.get(_tail(path), kin.open):
             if match := pattern.resolve(path):
                 return match
         return None
 
     @cached_property
-    def _by_head(self) -> dict[tuple[str, int], list[URLPattern]]:
-        grouped: dict[tuple[str, int], list[URLPattern]] = {}
+    def _by_head(self) -> dict[tuple[str, int], "_Kin"]:
+        grouped: dict[tuple[str, int], _Kin] = {}
         for route, pattern in _routes(self.url_patterns, ""):
             if "<" not in _head(route) and "<path:" not in route:
                 whole = path(route, pattern.callback, pattern.default_args, pattern.name)
-                grouped.setdefault((_head(route), route.count("/")), []).append(whole)
+                grouped.setdefault((_head(route), route.count("/")), _Kin()).add(_tail(route), whole)
         return grouped
+
+
+class _Kin:
+    """Routes with the same first segments and length, in their order: by their last word, and those that end in a value."""
+
+    def __init__(self) -> None:
+        self.by_tail: dict[str, list[URLPattern]] = {}
+        self.open: list[URLPattern] = []
+
+    def add(self, tail: str, pattern: URLPattern) -> None:
+        """Take a further route; one that ends in a value may match whatever the last word is."""
+        if "<" not in tail:
+            self.by_tail.setdefault(tail, self.open.copy()).append(pattern)
+            return
+        self.open.append(pattern)
+        for found in self.by_tail.values():
+            found.append(pattern)
 
 
 def find(path: str) -> ResolverMatch | None:
@@ -93,6 +113,10 @@ def find(path: str) -> ResolverMatch | None:
 
 def _head(route: str) -> str:
     return "/".join(route.split("/", 2)[:2])
+
+
+def _tail(route: str) -> str:
+    return route.rpartition("/")[2]
 
 
 def _routes(patterns: Iterable[Any], before: str) -> Iterator[tuple[str, URLPattern]]:

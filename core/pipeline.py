@@ -82,6 +82,8 @@ class Call:
 
         :raises psycopg.DataError: a parameter contains NUL; libpq would cut it off there.
         """
+        if not self.parameters:
+            return []
         found = [value.encode() if isinstance(value, str) else value for value in self.parameters]
         if b"\0" in b"".join(filter(None, found)):
             raise psycopg.DataError("a parameter contains NUL (0x00)")

@@ -179,7 +179,7 @@ def _walls(table: str, security: TableSecurity, verbs: str) -> Iterator[str]:
     yield f"GRANT {verbs} ON {table} TO {OWN}"
     yield (
         f"CREATE OR REPLACE TRIGGER hp_hold_tenant BEFORE INSERT OR UPDATE ON {table} FOR EACH ROW"
-        f" WHEN (current_user = '{OWN}' AND NEW.\"{security.tenant_column}\" IS DISTINCT FROM {BOUND_TENANT})"
+        f" WHEN (NEW.\"{security.tenant_column}\" IS DISTINCT FROM {BOUND_TENANT} AND current_user = '{OWN}')"
         " EXECUTE FUNCTION hp_refuse_tenant()"
     )
     if security.before_binding:

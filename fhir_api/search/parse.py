@@ -113,6 +113,8 @@ def value_sets(pairs: Iterable[Pair]) -> list[str]:
 
 def split(text: str, separator: str) -> list[str]:
     """Split at a separator that is not escaped; escapes stay."""
+    if "\\" not in text:
+        return text.split(separator)
     parts, part, escaped = [], "", False
     for character in text:
         if character == separator and not escaped:

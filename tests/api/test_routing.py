@@ -3,7 +3,7 @@
 from uuid import UUID
 
 import pytest
-from django.urls import Resolver404, URLResolver, get_resolver, resolve, reverse
+from django.urls import Resolver404, URLResolver, get_resolver, path, resolve, reverse
 from django.urls.resolvers import RoutePattern
 
 from api.routing import Directory
@@ -21,6 +21,12 @@ PATHS = [
     "/admin/",
     "/admin/login/",
     "/v1/production-onboarding/rate-limits",
+    "/fhir/R4/Patient/_search",
+    "/fhir/R4/Patient/a-1",
+    "/fhir/R4/Patient/a-1/_history/2",
+    "/fhir/R4/Patient/a-1/Observation",
+    "/fhir/R4/Patient/a-1/$everything",
+    "/fhir/R4/Observation/$lastn",
 ]
 UNKNOWN = [
     "/",
@@ -54,9 +60,24 @@ def test_unknown_address_has_no_route(address):
 
 
 def test_products_are_found_without_walking():
-    grouped = directory()._by_head
-    found = {key: [str(one.pattern) for one in routes] for key, routes in grouped.items() if key[0] == "v1/products"}
-    assert found == {("v1/products", 1): ["v1/products"], ("v1/products", 2): ["v1/products/<uuid:pk>"]}
+    words, values = (directory()._by_head["v1/products", count] for count in (1, 2))
+    assert [str(one.pattern) for one in words.by_tail["products"]] == ["v1/products"]
+    assert [str(one.pattern) for one in values.open] == ["v1/products/<uuid:pk>"]
+
+
+def test_route_that_ends_in_a_word_keeps_its_place_among_those_that_end_in_a_value():
+    def view(request: object) -> None: ...
+
+    routes = ["a/b/x", "a/b/<uuid:pk>", "a/b/y", "a/b/<str:name>", "a/b/z"]
+    made = Directory([path(route, view, name=route) for route in routes])
+    found = {tail: made.resolve(f"a/b/{tail}").url_name for tail in ("x", "y", "z", "other", str(IDENTITY))}
+    assert found == {
+        "x": "a/b/x",
+        "y": "a/b/y",
+        "z": "a/b/<str:name>",
+        "other": "a/b/<str:name>",
+        str(IDENTITY): "a/b/<uuid:pk>",
+    }
 
 
 def test_names_still_lead_to_addresses():
