@@ -32,8 +32,10 @@ from .store.reads import named_call
 READ_SCOPE: Final = "healthcare.read"
 VALIDATION: Final = "validation"
 
-# The first parameters are those of the access record. Postings of one resource share its sort date, so that the second
-# condition is a look-up of a full key.
+NEWEST: Final = 50  # resources of each code
+
+# The first parameters are those of the access record. Postings of one resource share its sort date, so that each code is
+# a look-up of a full key.
 _FIRST: Final = COLUMNS + 1
 _OF_PATIENT: Final = Statement.of(
     f"""
@@ -44,10 +46,13 @@ WITH found (id, type, fhir_id, version, last_updated, method, sort_date, body) A
       AND whose.type = ANY(${_FIRST + 1}::smallint[]) AND whose.fhir_id = ${_FIRST + 2}
     UNION ALL SELECT p.resource_id FROM fhir_api_posting p
     WHERE p.tenant_id = ${_FIRST}::uuid AND p.key = ANY(${_FIRST + 3}::bigint[])
-    UNION ALL SELECT p.resource_id FROM fhir_api_posting p
-    WHERE p.tenant_id = ${_FIRST}::uuid AND p.key = ANY(${_FIRST + 4}::bigint[]) AND EXISTS (
-      SELECT 1 FROM fhir_api_posting c WHERE c.tenant_id = ${_FIRST}::uuid AND c.key = ANY(${_FIRST + 5}::bigint[])
-        AND c.sort_date = p.sort_date AND c.resource_id = p.resource_id OFFSET 0)))),
+    UNION ALL SELECT coded.resource_id FROM (
+      SELECT p.resource_id, row_number() OVER (PARTITION BY held.key ORDER BY p.sort_date DESC, p.resource_id DESC) AS rank
+      FROM fhir_api_posting p CROSS JOIN LATERAL (
+        SELECT c.key FROM fhir_api_posting c WHERE c.tenant_id = ${_FIRST}::uuid AND c.key = ANY(${_FIRST + 5}::bigint[])
+          AND c.sort_date = p.sort_date AND c.resource_id = p.resource_id OFFSET 0) AS held
+      WHERE p.tenant_id = ${_FIRST}::uuid AND p.key = ANY(${_FIRST + 4}::bigint[])) AS coded
+    WHERE coded.rank <= {NEWEST}))),
 {NOTED.format(count="(SELECT count(*) FROM found)")}
 SELECT * FROM found ORDER BY type, sort_date DESC, id DESC
 """
@@ -173,7 +178,8 @@ def of_patient(
     """Read what the record holds of one patient, for rules of the platform: whatever the caller's own scopes.
 
     The current versions of resources of the `types` whose patient he is, and he himself if `Patient` is one of them, the
-    newest of each type first. `codes` narrows a type to resources with one of its codes, each `code` or `system|code`.
+    newest of each type first. `codes` narrows a type to the newest `NEWEST` resources of each of its codes, which are
+    `code` or `system|code`.
     One trip; it leaves one access record with the interaction `validation`, also where nothing is found.
 
     :raises ValueError: a type does not belong to patients, or has no code.

@@ -152,6 +152,20 @@ def test_codes_narrow_their_type_only(ward):
     assert log(ward)[-1].parameters == ["code", "patient"]
 
 
+def test_rules_read_the_newest_of_each_code(ward):
+    whose = ward.doctor.made(patient())
+    subject = f"Patient/{whose['id']}"
+    days = [f"2026-{month:02}-{day:02}" for month in (1, 2) for day in range(1, 28)]
+    weights = [
+        ward.doctor.made(vital_sign(subject, "29463-7", 60 + number, "kg", effectiveDateTime=day))
+        for number, day in enumerate(days)
+    ]
+    old = ward.doctor.made(vital_sign(subject, "8302-2", 170, "cm", effectiveDateTime="2001-01-01"))
+    found = public.of_patient(ward.actor, whose["id"], ["Observation"], {"Observation": ["29463-7", "8302-2"]})
+    assert len(days) > 50
+    assert [one.name for one in found] == names(*reversed(weights[-50:]), old)
+
+
 def test_rules_read_nothing_of_other_patients_performers_and_the_past(ward):
     whose, child = ward.doctor.made(patient()), ward.doctor.made(patient())
     of_whose = {"reference": f"Patient/{whose['id']}"}
