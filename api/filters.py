@@ -123,10 +123,14 @@ def _condition(found: Filters, name: str, value: Any) -> Condition:
     declared = found.filters[name]
     if declared.lookup_expr == "isnull":
         return Condition(f't."{declared.field_name}" IS {"" if value else "NOT "}NULL')
-    return Condition(f't."{declared.field_name}" {_OPERATORS[declared.lookup_expr]} {{0}}', (_text(value),))
+    return Condition(f't."{declared.field_name}" {_OPERATORS[declared.lookup_expr]} {{0}}', (_text(name, value),))
 
 
-def _text(value: Any) -> str:
+def _text(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return clock.rfc3339(value) if hasattr(value, "tzinfo") else str(value)
+    try:
+        return clock.rfc3339(value) if hasattr(value, "tzinfo") else str(value)
+    except OverflowError:
+        told = FieldError(name, "invalid", "The instant is beyond the years 1 to 9999 of UTC.")
+        raise InvalidFields("A query parameter is invalid.", errors=[told]) from None

@@ -2,8 +2,9 @@
 
 import threading
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
@@ -52,6 +53,27 @@ class StrictSerializer(serializers.Serializer[Any]):
             if not (field.default is empty or callable(field.default) or hasattr(self, f"validate_{name}"))
             and field.source_attrs == [name]
         }
+
+
+class InstantField(serializers.DateTimeField):
+    """An instant: RFC 3339 with an offset, between 1970 and 2200, so that days may be added to it. Returned in UTC."""
+
+    default_error_messages: ClassVar = {
+        "offset": "An instant needs an offset from UTC, as in 2026-03-02T09:00:00+01:00.",
+        "range": "Instants lie between the years 1970 and 2200.",
+    }
+
+    def enforce_timezone(self, value: datetime) -> datetime:
+        """Require an offset; the server's own zone says nothing about the caller's."""
+        if value.tzinfo is None:
+            self.fail("offset")
+        try:
+            found = value.astimezone(UTC)
+        except OverflowError:
+            self.fail("range")
+        if not 1970 <= found.year < 2200:
+            self.fail("range")
+        return found
 
 
 def read(kind: type[serializers.Serializer[Any]], data: Mapping[str, Any], *, partial: bool = False) -> dict[str, Any]:

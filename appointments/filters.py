@@ -10,11 +10,11 @@ from django.http import QueryDict
 from rest_framework import serializers
 
 from api.filters import Condition, Filters, check_names, one_of
-from api.serializers import StrictSerializer, read
+from api.serializers import InstantField, StrictSerializer, read
 from core.errors import FieldError, InvalidFields
 
 from .models import Appointment
-from .serializers import FHIR_ID, InstantField
+from .serializers import FHIR_ID
 from .states import Status
 
 LONGEST = timedelta(days=31)

@@ -1,35 +1,15 @@
 """Bodies of appointments and schedules."""
 
-from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer
+from api.serializers import InstantField, StrictSerializer
 
 from .states import AT_CREATION, DAYS, CancelReason, Mode, Scope, Unit
 
 FHIR_ID = r"^[A-Za-z0-9\-.]{1,64}$"
 CLOCK = r"^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$"
-_OFFSET = r"(?:Z|z|[+-][0-9]{2}:?[0-9]{2})$"
-EARLIEST, LATEST = datetime(1970, 1, 2, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
-
-
-class InstantField(serializers.DateTimeField):
-    """An instant: RFC 3339 with an offset, between 1970 and 2200."""
-
-    default_error_messages: ClassVar = {
-        "offset": "An instant needs an offset from UTC, as in 2026-03-02T09:00:00+01:00.",
-        "range": "The instant is out of range.",
-    }
-
-    def enforce_timezone(self, value: datetime) -> datetime:
-        """Require an offset; the server's own zone says nothing about the caller's."""
-        if value.tzinfo is None:
-            self.fail("offset")
-        if not EARLIEST.replace(tzinfo=None) <= value.replace(tzinfo=None) < LATEST.replace(tzinfo=None):
-            self.fail("range")
-        return value.astimezone(UTC)
 
 
 class RecurrenceIn(StrictSerializer):

@@ -1,7 +1,7 @@
 """Times in the queries of FHIR: an instant, or the span that a shortened date covers. Source: R4 datatypes.html#dateTime."""
 
 import re
-from calendar import monthrange
+from calendar import isleap, monthrange
 from datetime import UTC, datetime, timedelta
 
 from core.errors import Malformed
@@ -33,7 +33,7 @@ def _instant(text: str, name: str, form: str) -> datetime:
     try:
         return datetime.fromisoformat(_micro(text)).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise InvalidTime(f"{name} is not in the calendar.", issue_type="value") from None
+        raise _beyond(name) from None
 
 
 def read_span(text: str, *, name: str) -> tuple[datetime, datetime]:
@@ -44,20 +44,25 @@ def read_span(text: str, *, name: str) -> tuple[datetime, datetime]:
     match = _DATE_TIME.fullmatch(text)
     if match is None:
         low = _instant(text, name, "is a date, as 2026, 2026-01 or 2026-01-31, or an instant: 2026-01-31T12:30:00Z.")
-        return low, low + (timedelta(milliseconds=1) if "." in text else timedelta(seconds=1))
+        return _span(low, timedelta(milliseconds=1) if "." in text else timedelta(seconds=1), name)
     year, month, day = int(match[1]), int(match[2] or 1), int(match[3] or 1)
     try:
         low = datetime(year, month, day, tzinfo=UTC)
-        days = (
-            1
-            if match[3]
-            else monthrange(year, month)[1]
-            if match[2]
-            else (366 if monthrange(year, 2)[1] == 29 else 365)
-        )
-        return low, low + timedelta(days=days)
-    except (ValueError, OverflowError):
-        raise InvalidTime(f"{name} is not in the calendar.", issue_type="value") from None
+    except ValueError:
+        raise _beyond(name) from None
+    days = 1 if match[3] else monthrange(year, month)[1] if match[2] else 366 if isleap(year) else 365
+    return _span(low, timedelta(days=days), name)
+
+
+def _span(low: datetime, length: timedelta, name: str) -> tuple[datetime, datetime]:
+    try:
+        return low, low + length
+    except OverflowError:
+        raise _beyond(name) from None
+
+
+def _beyond(name: str) -> InvalidTime:
+    return InvalidTime(f"{name} is not in the calendar.", issue_type="value")
 
 
 def _repaired(text: str) -> str:

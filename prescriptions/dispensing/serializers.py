@@ -1,11 +1,10 @@
 """Bodies of the operations of pharmacies."""
 
-from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer
+from api.serializers import InstantField, StrictSerializer
 from prescriptions import vocabularies
 from prescriptions.prescribing.serializers import AmountField, CodingIn, many, optional_text, refusal
 
@@ -105,27 +104,6 @@ class WitnessIn(StrictSerializer):
 
     class Meta:
         example: ClassVar = {"membership_id": "0197b0c8-7b7e-7000-8000-000000000002"}
-
-
-class InstantField(serializers.DateTimeField):
-    """An instant: RFC 3339 with an offset, between 1970 and 2200."""
-
-    default_error_messages: ClassVar = {
-        "offset": "An instant needs an offset from UTC, as in 2026-03-02T09:00:00+01:00.",
-        "range": "Instants lie between the years 1970 and 2200.",
-    }
-
-    def enforce_timezone(self, value: datetime) -> datetime:
-        """Require an offset; the server's own zone says nothing about the caller's."""
-        if value.tzinfo is None:
-            self.fail("offset")
-        try:
-            found = value.astimezone(UTC)
-        except OverflowError:
-            self.fail("range")
-        if not 1970 <= found.year < 2200:
-            self.fail("range")
-        return found
 
 
 class DispenseIn(StrictSerializer):

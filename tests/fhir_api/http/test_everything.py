@@ -197,6 +197,8 @@ def test_post_takes_parameters(record):
         ("?start=yesterday", "invalid_time"),
         ("?end=2020-1", "invalid_time"),
         ("?end=2020-02-30", "invalid_time"),
+        ("?start=9999-12-31T23:59:59Z", "invalid_time"),
+        ("?end=9999", "invalid_time"),
         ("?start=2021&end=2020", "invalid_search"),
         ("?_since=2020", "invalid_time"),
         ("?_type=Slot", "invalid_search"),

@@ -150,6 +150,9 @@ def test_since_and_at_choose_by_time(doctor):
         "_since=9999-12-31T23:59:59-14:00",
         "_at=2026-13",
         "_at=9999",
+        "_at=9999-12-31",
+        "_at=9999-12-31T23:59:59Z",
+        "_at=0001-01-01T00:00:00%2B14:00",
         "_at=x",
         "_count=-1",
         "_count=many",
@@ -160,8 +163,7 @@ def test_since_and_at_choose_by_time(doctor):
 def test_malformed_parameters_are_400(doctor, query):
     for path in ("/_history", "/Patient/_history"):
         answer = doctor.get(f"{path}?{query}")
-        assert answer.status_code == 400 or query == "_at=9999", answer.content
-        assert answer.status_code < 500
+        assert answer.status_code == 400, answer.content
 
 
 def test_count_0_tells_the_total_alone_and_above_the_maximum_is_cut(doctor):
