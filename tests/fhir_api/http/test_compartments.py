@@ -81,7 +81,12 @@ class Clinic:
 
 @pytest.fixture(scope="module")
 def clinic():
-    return Clinic()
+    """Its machine gets a token, however many requests of other files came from this address within the minute."""
+    from django.conf import settings
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(settings, "RATE_LIMIT_OVERRIDES", {**settings.RATE_LIMIT_OVERRIDES, "address": 1_000_000})
+        return Clinic()
 
 
 @pytest.mark.parametrize("kind", WHOSE)
