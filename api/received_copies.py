@@ -41,7 +41,7 @@ def received(
     }
     includes = getattr(shown.Meta, "includes", ())
     kept = [member for member in members if member not in includes]
-    described = type("Meta", (), {"model": copy, "fields": (*kept,), **meta})
+    described = type("Meta", (), {"model": copy, "fields": (*kept,), "unpacked": "representation", **meta})
     body = {
         **{one: members[one] for one in kept},
         "Meta": described,

@@ -268,6 +268,7 @@ def compiled(kind: type[Representation]) -> Shape:
         version=getattr(meta, "version", "version"),
         where=condition_sql(meta.model, where) if isinstance(where, models.Q) else where,
         rows=getattr(meta, "rows", ""),
+        unpacked=getattr(meta, "unpacked", ""),
         unversioned=getattr(meta, "unversioned", "") or _unversioned(form),
         representation=kind,
     )

@@ -43,6 +43,7 @@ class Shape:
     `tenant_column` None marks a global table; `key` is the column of the path's id; `version` the column behind ETag.
     `where` limits the visible rows (SQL over `t`), e.g. to rows not deleted. `unversioned` is SQL over `t` for a text
     that changes when the answer changes without a new version; the text is the part of the ETag after a semicolon.
+    `unpacked` is a column of JSON that many members are taken from: it is decompressed once for a row, not for each.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Shape:
     where: str = ""
     unversioned: str = ""
     rows: str = ""
+    unpacked: str = ""
     representation: Any = None
 
     @property
@@ -63,7 +65,7 @@ class Shape:
         return self.rows or f'"{self.model._meta.db_table}"'
 
     def select(self, chosen: "Selection") -> str:
-        """The select list of the chosen members."""
+        """The select list of the chosen members, with a FROM clause where a column is unpacked."""
         return _select_list(self, chosen)
 
 
@@ -94,7 +96,12 @@ class Selection:
 
 @lru_cache(maxsize=2048)
 def _select_list(shape: Shape, chosen: Selection) -> str:
-    return ", ".join(f'{member.sql} AS "{member.name}"' for member in chosen.members(shape))
+    members = ", ".join(f'{member.sql} AS "{member.name}"' for member in chosen.members(shape))
+    column = f't."{shape.unpacked}"'
+    if not shape.unpacked or column not in members:
+        return members
+    once = f"(SELECT {column} || '{{}}'::jsonb AS value OFFSET 0) AS unpacked"  # a plain reference would be taken apart
+    return f"{members.replace(column, 'unpacked.value')} FROM {once}"
 
 
 _WHOLE = Selection()

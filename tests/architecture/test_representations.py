@@ -282,7 +282,8 @@ def test_rows_that_cannot_be_generated_fail_the_test(tenant, monkeypatch):
 def test_shape_selects_from_its_table(shape):
     everything = Selection(None, tuple(member.name for member in shape.includes))
     where = f"WHERE {shape.where}" if shape.where else ""
-    sql = f"SELECT {shape.select(everything)} FROM {shape.table} t {where} LIMIT 0".replace(TENANT, "NULL::uuid")
+    members = f"CROSS JOIN LATERAL (SELECT {shape.select(everything)}) r"
+    sql = f"SELECT r.* FROM {shape.table} t {members} {where} LIMIT 0".replace(TENANT, "NULL::uuid")
     with connections["platform"].cursor() as cursor:
         cursor.execute(sql.replace("%", "%%"), [])
         names = [column.name for column in cursor.description]
