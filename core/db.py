@@ -30,6 +30,8 @@ R = TypeVar("R")
 OWN = "hp_app"
 
 BOUND_TENANT = "NULLIF(current_setting('app.tenant_id', true), '')::uuid"
+# What is written is compared as text, row by row: to write a UUID costs less than to read one. `hp_bind` gets it in this form.
+BOUND_TENANT_TEXT = "current_setting('app.tenant_id', true)"
 BOUND_SUBJECT = "(SELECT NULLIF(current_setting('app.subject_id', true), '')::uuid)"
 BOUND_LOCATIONS = "(SELECT NULLIF(current_setting('app.location_ids', true), '')::uuid[])"
 

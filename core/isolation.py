@@ -143,7 +143,8 @@ def _of_policies(table: str, security: TableSecurity, found: _Found) -> Iterator
 
 def _binds(expression: str, column: str | None) -> bool:
     text = expression.replace('"', "")
-    return bool(column) and f"({column} = " in text and "app.tenant_id" in text and " OR " not in text.upper()
+    compared = any(f"({name} = " in text for name in (column, f"({column})::text"))
+    return bool(column) and compared and "app.tenant_id" in text and " OR " not in text.upper()
 
 
 def _of_references(model: type[models.Model], security: TableSecurity, found: _Found) -> Iterator[Fault]:

@@ -13,7 +13,7 @@ from django.apps import apps
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from core.db import BIND_FUNCTION, BOUND_TENANT, OWN
+from core.db import BIND_FUNCTION, BOUND_TENANT, BOUND_TENANT_TEXT, OWN
 
 DISPATCHER = "hp_dispatcher"
 RUNTIME = "hp_runtime"
@@ -170,16 +170,17 @@ def _append_only(table: str) -> Iterator[str]:
 
 
 def _walls(table: str, security: TableSecurity, verbs: str) -> Iterator[str]:
-    own = f'"{security.tenant_column}" = {BOUND_TENANT}'
+    column = f'"{security.tenant_column}"'
+    own, written = f"{column} = {BOUND_TENANT}", f"{column}::text = {BOUND_TENANT_TEXT}"
     yield f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY"
     yield f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY"
-    yield f'ALTER TABLE {table} ALTER "{security.tenant_column}" SET STATISTICS 0'
+    yield f"ALTER TABLE {table} ALTER {column} SET STATISTICS 0"
     yield f"DROP POLICY IF EXISTS hp_own ON {table}"
-    yield f"CREATE POLICY hp_own ON {table} TO {OWN} USING ({own}) WITH CHECK ({own})"
+    yield f"CREATE POLICY hp_own ON {table} TO {OWN} USING ({own}) WITH CHECK ({written})"
     yield f"GRANT {verbs} ON {table} TO {OWN}"
     yield (
         f"CREATE OR REPLACE TRIGGER hp_hold_tenant BEFORE INSERT OR UPDATE ON {table} FOR EACH ROW"
-        f" WHEN (NEW.\"{security.tenant_column}\" IS DISTINCT FROM {BOUND_TENANT} AND current_user = '{OWN}')"
+        f" WHEN (NEW.{column}::text IS DISTINCT FROM {BOUND_TENANT_TEXT} AND current_user = '{OWN}')"
         " EXECUTE FUNCTION hp_refuse_tenant()"
     )
     if security.before_binding:
