@@ -10,7 +10,7 @@ from django.core.exceptions import BadRequest, RequestDataTooBig, SuspiciousOper
 from django.db import Error, IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse
 
-from core import constraints, errors
+from core import budgets, constraints, errors
 
 from .transport import HeadersTooLarge, RequestTimedOut
 from .url_areas import Area, area_of
@@ -133,14 +133,19 @@ def _of_database(error: Error) -> errors.PlatformError:
     if isinstance(cause, psycopg.errors.DataError):
         return errors.Malformed("A value is out of range.")
     if _is_away(cause):
-        kind = TookTooLong if isinstance(cause, psycopg.errors.QueryCanceled) else errors.Unavailable
-        return kind(headers={"Retry-After": "2"})
+        return _unavailable(cause)
     log.error("unexpected database error", exc_info=error)
     return InternalError()
 
 
 def _is_away(cause: BaseException | None) -> bool:
     return isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError)
+
+
+def _unavailable(cause: BaseException | None) -> errors.PlatformError:
+    if isinstance(cause, psycopg.errors.QueryCanceled):
+        return budgets.refusal() if budgets.is_spent() else TookTooLong(headers={"Retry-After": "2"})
+    return errors.Unavailable(headers={"Retry-After": "2"})
 
 
 def problem(error: errors.PlatformError, *, instance: str, request_id: str) -> dict[str, Any]:

@@ -13,14 +13,13 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from core.errors import Forbidden, Malformed, PlatformError, TooLarge, Unauthenticated, Unavailable
-from core.ids import uuid7_text
 
 from . import logs, metrics, ratelimits
 from .addresses import bucket_of, client_address
 from .errors import InternalError, MethodNotAllowed, RouteNotFound, UnsupportedCoding, problem_response
 from .metering import RateLimited
 from .routing import find
-from .transport import REFUSAL
+from .transport import REFUSAL, request_id_of
 from .url_areas import HEALTH, Area, area_of
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
@@ -28,7 +27,6 @@ Handler = Callable[[HttpRequest], HttpResponseBase]
 MAX_LOGGED_PATH = 300
 
 _PLAIN_PATH = re.compile(r"[/A-Za-z0-9._$-]*")
-_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 _UNPROVEN = frozenset({401, 404, 405})
 _BY_STATUS: dict[int, type[PlatformError]] = {
@@ -100,8 +98,7 @@ class Edge:
 
 def _identify(request: HttpRequest) -> str:
     meta = request.META
-    sent = meta.get("HTTP_X_REQUEST_ID", "")
-    identity = sent if sent and _REQUEST_ID.fullmatch(sent) else uuid7_text()
+    identity = request_id_of(meta)
     trace = meta.get("HTTP_TRACEPARENT", "")
     trace = trace if trace and _TRACEPARENT.fullmatch(trace) else ""
     request.request_id = identity  # type: ignore[attr-defined]

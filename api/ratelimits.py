@@ -49,9 +49,10 @@ local used, allowed = redis.call('LLEN', log), 1
 if used + math.max(cost, 1) > limit then
   allowed = 0
 elseif cost > 0 then
-  redis.call('RPUSH', log, string.format('%.0f', now))
+  local at = string.format('%.0f', now)
+  for _ = 1, cost do redis.call('RPUSH', log, at) end
   redis.call('PEXPIRE', log, math.ceil(window / 1000) + 1000)
-  used = used + 1
+  used = used + cost
   if oldest == 0 then oldest = now end
 end
 local reset = 0
@@ -137,9 +138,9 @@ def _lookup(limits: Mapping[str, int], name: str) -> int | None:
     return limits.get(name, limits.get("webhooks") if name.startswith("webhooks_") else None)
 
 
-def take(policy: Policy, bucket: str) -> Verdict:
-    """Spend one unit of a bucket, if one is left."""
-    verdict = _ask(policy, bucket, cost=1)
+def take(policy: Policy, bucket: str, units: int = 1) -> Verdict:
+    """Spend units of a bucket, if so many are left; never more at once than a whole window has."""
+    verdict = _ask(policy, bucket, cost=min(units, policy.limit))
     if not verdict.allowed:
         metrics.observe_rate_limited(policy.name)
     return verdict
@@ -290,9 +291,10 @@ class _Local:
             log = self._log(f"{policy.name}:{bucket}")
             while log and log[0] <= now - policy.window_seconds:
                 log.popleft()
-            allowed = len(log) < share
-            if allowed and cost:
-                log.append(now)
+            cost = min(cost, share)
+            allowed = len(log) + max(cost, 1) <= share
+            if allowed:
+                log.extend([now] * cost)
             reset = log[0] + policy.window_seconds - now if log else float(policy.window_seconds * (not allowed))
             return _verdict(policy, share, allowed, len(log), reset)
 

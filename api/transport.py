@@ -1,8 +1,19 @@
-"""Refusals that the HTTP front decides before Django runs; the outermost middleware answers them."""
+"""What the HTTP front and the middleware tell each other in the environ: refusals that the front decides before Django
+runs, which the outermost middleware answers; and whom a request has proved to be of, which orders the caller's next ones.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
 
 from core.errors import Malformed, PlatformError, Unavailable
+from core.ids import uuid7_text
 
 REFUSAL = "platform.refusal"
+TENANT = "platform.tenant"
+CREDENTIAL = "platform.credential"
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 
 
 class HeaderNotAscii(Malformed):
@@ -38,3 +49,9 @@ class Overloaded(Unavailable):
 
     code = "overloaded"
     title = "The service is busy; try again."
+
+
+def request_id_of(meta: Mapping[str, Any]) -> str:
+    """Return the request id that was sent, if it is one, or a new one."""
+    sent = meta.get("HTTP_X_REQUEST_ID", "")
+    return sent if sent and _REQUEST_ID.fullmatch(sent) else uuid7_text()

@@ -1,11 +1,18 @@
-"""The size limits of request bodies, as the operations declare them; the front and the parser both enforce them."""
+"""The limits of requests: the size of bodies, as the operations declare them, and the time that the work may take."""
 
+import os
 from functools import cache
 from typing import Any
 
 from api.body import LIMIT_BYTES
+from api.url_areas import area_of
+
+READ_SECONDS = float(os.environ.get("WEB_READ_SECONDS") or 5)
+WRITE_SECONDS = float(os.environ.get("WEB_WRITE_SECONDS") or 10)
+BUNDLE_SECONDS = float(os.environ.get("WEB_BUNDLE_SECONDS") or 30)
 
 _SMALL_BYTES = 65_536
+_BUNDLES = frozenset({"/fhir/R4", "/fhir/R4/"})
 
 
 def body_limit(method: str, path: str, *, announced: str | None = None) -> int:
@@ -19,6 +26,15 @@ def body_limit(method: str, path: str, *, announced: str | None = None) -> int:
 
     match = find(path)
     return _limits(match.func).get(method.lower(), LIMIT_BYTES) if match else LIMIT_BYTES
+
+
+def request_seconds(method: str, path: str) -> float:
+    """Return how long the work of a request may take; pages of the back-office have the time of a Bundle."""
+    if method in ("GET", "HEAD", "OPTIONS"):
+        return BUNDLE_SECONDS if area_of(path).pages else READ_SECONDS
+    if path in _BUNDLES or area_of(path).pages:
+        return BUNDLE_SECONDS
+    return READ_SECONDS if path.endswith("/_search") else WRITE_SECONDS
 
 
 @cache  # one entry for each route

@@ -13,11 +13,9 @@ import logging
 import multiprocessing
 import os
 import sys
-import threading
 import time
 from collections import deque
 from contextlib import suppress
-from queue import SimpleQueue
 from typing import Any
 
 from django.core.cache import close_caches
@@ -30,17 +28,25 @@ from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
 
 from api.transport import REFUSAL, DuplicateHeader, HeaderNotAscii, HeadersTooLarge, Overloaded, RequestTimedOut
 from api.url_areas import area_of
+from core import budgets
+from core.budgets import Budget, Watchdog
 from core.errors import Malformed, PlatformError, TooLarge
 
-from .bounds import body_limit
+from . import occupancy
+from .bounds import body_limit, request_seconds
+from .callers import Callers
+from .fair_queue import FairQueue, Streams
 from .orphans import end_with_parent
+from .probes import LIVE, READY, answer_live
 from .wsgi import application
 
 THREADS = int(os.environ.get("WEB_THREADS") or 8)
+SHARE = int(os.environ.get("WEB_SHARE") or 0) or max(1, THREADS // 3)
 BODY_SECONDS = float(os.environ.get("WEB_BODY_SECONDS") or 10)
 QUEUE_SECONDS = 10.0
 STREAM_SECONDS = 30.0
 SWEEP_SECONDS = 0.02
+WATCH_SECONDS = 0.2
 HEADER_BYTES = 32_768
 DRAIN_BYTES = 64 * 1_048_576
 
@@ -85,17 +91,41 @@ class HeaderNames(dict[str, str | None]):
         return cgi
 
 
+class _Job:
+    """One request that waits for its answer."""
+
+    __slots__ = ("budget", "done", "environ", "is_gone", "key", "loop", "path", "protocol", "queued_at", "watcher")
+
+    def __init__(self, protocol: HTTPProtocol, environ: _Environ, key: str, path: str) -> None:
+        self.protocol, self.environ, self.key, self.path = protocol, environ, key, path
+        self.loop = asyncio.get_running_loop()
+        self.done: asyncio.Future[None] = self.loop.create_future()
+        self.queued_at = time.monotonic()
+        self.budget: Budget | None = None
+        self.is_gone = False
+        self.watcher: asyncio.Task[None] | None = None
+
+    async def watch(self) -> None:
+        """Notice that the client has disconnected."""
+        await self.protocol.client_disconnect()
+        self.is_gone = True
+        if self.budget is not None:
+            self.budget.is_gone = True
+
+
 class Front:
     """The RSGI application."""
 
-    def __init__(self, *, threads: int = THREADS) -> None:
+    def __init__(self, *, threads: int = THREADS, share: int = SHARE) -> None:
         self.names = HeaderNames()
-        self.jobs: SimpleQueue[
-            tuple[asyncio.AbstractEventLoop, asyncio.Future[None], HTTPProtocol, _Environ, float]
-        ] = SimpleQueue()
-        self.answered: deque[asyncio.Future[None]] = deque()
+        self.callers = Callers()
+        self.queue: FairQueue[_Job] = FairQueue(self._work, threads=threads, share=share, spare=share)
+        self.probes: FairQueue[_Job] = FairQueue(self._work, threads=1, share=1, spare=0)
+        self.watchdog = Watchdog(occupancy.count_ended)
+        self.answered: deque[_Job] = deque()
+        self.young: deque[_Job] = deque()  # not old enough to be watched
         self.open = 0
-        self.streams = threading.BoundedSemaphore(max(1, threads // 2))
+        self.streams = Streams(most=max(1, threads // 2), share=share)
         self.base: _Environ = {
             "SCRIPT_NAME": "",
             "SERVER_NAME": "none.invalid",
@@ -107,7 +137,6 @@ class Front:
             "wsgi.multiprocess": True,
             "wsgi.run_once": False,
         }
-        self.threads = threads
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Start the threads in the serving process, after everything is imported."""
@@ -121,8 +150,13 @@ class Front:
         # The threads serve only requests, and `_release` cleans up after each; these receivers are not needed.
         for receiver in (close_old_connections, close_caches, reset_urlconf):
             request_finished.disconnect(receiver)
-        for number in range(self.threads):
-            threading.Thread(target=self._work, name=f"django-{number}", daemon=True).start()
+        self.queue.start()
+        self.probes.start()
+        self.watchdog.start()
+        occupancy.show(
+            lambda: [job.path for job in self.queue.waiting()],
+            lambda: [one.path for one in self.watchdog.budgets.copy()],
+        )
         gc.collect()
         gc.freeze()
 
@@ -130,6 +164,9 @@ class Front:
         """Answer one request."""
         environ = self.base.copy()
         refusal = self._read_head(scope, environ)
+        if scope.path == LIVE and refusal is None and scope.method in ("GET", "HEAD"):
+            answer_live(protocol, environ)
+            return
         body = b""
         length = environ.get("CONTENT_LENGTH")
         if refusal is None and (length or "HTTP_TRANSFER_ENCODING" in environ or scope.http_version[0] != "1"):
@@ -145,14 +182,15 @@ class Front:
         environ.pop("HTTP_TRANSFER_ENCODING", None)
         environ["wsgi.input"] = io.BytesIO(body)
         environ["CONTENT_LENGTH"] = str(len(body)) if body else ""
-        loop = asyncio.get_running_loop()
-        done = loop.create_future()
-        self.jobs.put((loop, done, protocol, environ, time.monotonic()))
-        self._open(loop)
-        await done
+        job = _Job(protocol, environ, self.callers.key_of(environ), scope.path)
+        (self.probes if scope.path == READY else self.queue).put(job.key, job)
+        self._open(job)
+        await job.done
 
-    def _open(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _open(self, job: _Job) -> None:
         """Count one more open request, and schedule the sweep if it is the only one."""
+        loop = job.loop
+        self.young.append(job)
         self.open += 1
         if self.open == 1:
             loop.call_later(SWEEP_SECONDS, self._sweep, loop)
@@ -160,10 +198,17 @@ class Front:
     def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
         """End the coroutines of answered requests; the answers are sent already, so one wake-up for many is enough."""
         while self.answered:
-            done = self.answered.popleft()
+            job = self.answered.popleft()
             self.open -= 1
-            if not done.done():
-                done.set_result(None)
+            if job.watcher is not None:
+                job.watcher.cancel()
+            if not job.done.done():
+                job.done.set_result(None)
+        aged = time.monotonic() - WATCH_SECONDS
+        while self.young and (self.young[0].done.done() or self.young[0].queued_at < aged):
+            job = self.young.popleft()
+            if not job.done.done():
+                job.watcher = loop.create_task(job.watch())
         if self.open:
             loop.call_later(SWEEP_SECONDS, self._sweep, loop)
 
@@ -197,19 +242,34 @@ class Front:
             refusal = HeadersTooLarge(f"The headers exceed {HEADER_BYTES} bytes.")
         return refusal
 
-    def _work(self) -> None:
-        while True:
-            loop, done, protocol, environ, queued_at = self.jobs.get()
-            try:
-                if time.monotonic() - queued_at > QUEUE_SECONDS:
-                    environ[REFUSAL] = Overloaded(headers={"Retry-After": "2"})
-                self._call(protocol, environ, loop)
-            except ProtocolClosed:
-                pass  # the client disconnected
-            except Exception:  # Django answers errors of views itself; this one came from elsewhere
-                log.exception("the HTTP front failed")
-                _fail(protocol)
-            self.answered.append(done)
+    def _work(self, _key: str, job: _Job) -> None:
+        try:
+            if job.is_gone:
+                return
+            if time.monotonic() - job.queued_at > QUEUE_SECONDS:
+                job.environ[REFUSAL] = Overloaded(headers={"Retry-After": "2"})
+            self._budgeted(job)
+        except ProtocolClosed:
+            pass  # the client disconnected
+        except Exception:  # Django answers errors of views itself; this one came from elsewhere
+            log.exception("the HTTP front failed")
+            _fail(job.protocol)
+        finally:
+            self.answered.append(job)
+
+    def _budgeted(self, job: _Job) -> None:
+        """Answer within the time that the request may take."""
+        job.budget = budget = Budget(request_seconds(job.environ["REQUEST_METHOD"], job.path), job.path)
+        budget.is_gone = job.is_gone
+        budgets.begin(budget)
+        self.watchdog.budgets.add(budget)
+        try:
+            self._call(job.protocol, job.environ, job.loop)
+        finally:
+            self.watchdog.budgets.discard(budget)
+            budgets.end()
+            self.callers.learn(job.environ)
+            _release(job.environ)
 
     def _call(self, protocol: HTTPProtocol, environ: _Environ, loop: asyncio.AbstractEventLoop) -> None:
         answer = application.respond(environ)
@@ -219,12 +279,11 @@ class Front:
             headers.append(("Connection", "close"))
         try:
             if isinstance(answer, StreamingHttpResponse):
-                self._stream(protocol, answer, headers, loop)
+                self._stream(protocol, answer, headers, loop, self.callers.key_of(environ))
             else:
                 protocol.response_bytes(answer.status_code, headers, answer.content)
         finally:
             answer.close()
-            _release(environ)
 
     def _stream(
         self,
@@ -232,9 +291,11 @@ class Front:
         answer: StreamingHttpResponse,
         headers: list[tuple[str, str]],
         loop: asyncio.AbstractEventLoop,
+        key: str,
     ) -> None:
         """Send a streaming answer from this thread, whose database connection its generator uses."""
-        if not self.streams.acquire(timeout=QUEUE_SECONDS):  # slow readers must never occupy all threads
+        budgets.unbounded()  # each part has its own time
+        if not self.streams.acquire(key, timeout=QUEUE_SECONDS):  # slow readers must never occupy all threads
             protocol.response_empty(503, [("Retry-After", "5"), ("Connection", "close")])
             return
         try:
@@ -245,7 +306,7 @@ class Front:
         except TimeoutError:
             log.warning("a client read a streamed answer too slowly; the answer was cut off")
         finally:
-            self.streams.release()
+            self.streams.release(key)
 
 
 async def _read_body(protocol: HTTPProtocol, *, announced: str | None, limit: int) -> bytes:

@@ -18,6 +18,7 @@ import psycopg
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connections
 from psycopg import errors, pq
 
+from . import budgets
 from .named_rows import N, read
 
 _numbers = itertools.count()
@@ -189,7 +190,9 @@ def run(calls: Sequence[Call]) -> list[Rows]:
     In an open transaction they become part of it. If one fails, none of them has any effect.
 
     :raises django.db.DatabaseError: as the ORM would raise it.
+    :raises core.budgets.TooCostly: the time of the request is used up.
     """
+    budgets.check()
     held = connections[DEFAULT_DB_ALIAS]
     for last in (False, False, True):
         held.ensure_connection()

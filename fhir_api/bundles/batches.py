@@ -13,6 +13,7 @@ from typing import Any
 from django.db import DatabaseError, transaction
 
 from api.errors import refusal_of, status_of
+from core import budgets
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import PlatformError
@@ -43,7 +44,10 @@ class _Task:
 def run_batch(
     actor: Actor, sent: Sequence[Any], face: Face, *, at: datetime, numbers: Sequence[int] | None = None
 ) -> list[Answer]:
-    """Carry out the entries of a batch in their order, all or those with these numbers; every one of them has an answer."""
+    """Carry out the entries of a batch in their order, all or those with these numbers; every one of them has an answer.
+
+    Once the time of the request is used up, the entries that are left are answered so, and what is done stays.
+    """
     wanted = range(len(sent)) if numbers is None else numbers
     batch = _Batch(actor, face, at, own=_own_urls(sent))
     for number in wanted:
@@ -52,6 +56,8 @@ def run_batch(
         except PlatformError as refusal:
             batch.answers[number] = of_refusal(refusal)
     batch.carry_out()
+    if budgets.is_spent():
+        budgets.finish()
     return [batch.answers[number] for number in wanted]
 
 
@@ -122,14 +128,15 @@ class _Batch:
         return task, links
 
     def _together(self, tasks: Sequence[_Task]) -> None:
-        if not tasks:
+        if not tasks or self._is_spent([task.number for task in tasks]):
             return
         try:
             with transaction.atomic():
                 done = perform(self.actor, [task.write for task in tasks], at=self.at)
                 self.face.check_written((task.write, one) for task, one in zip(tasks, done, strict=True))
         except (PlatformError, DatabaseError) as error:
-            self._without(tasks, error)
+            if not self._is_spent([task.number for task in tasks]):
+                self._without(tasks, error)
             return
         for task, one in zip(tasks, done, strict=True):
             self.answers[task.number] = of_write(one, self.face.wanted)
@@ -147,7 +154,16 @@ class _Batch:
             self._together(tasks[:half])
             self._together(tasks[half:])
 
+    def _is_spent(self, numbers: Sequence[int]) -> bool:
+        """Answer the entries where the time of the request is used up; tell whether it is."""
+        if not budgets.is_spent():
+            return False
+        self.answers.update(dict.fromkeys(numbers, of_refusal(budgets.refusal())))
+        return True
+
     def _read(self, entry: Entry) -> None:
+        if self._is_spent([entry.number]):
+            return
         try:
             with transaction.atomic():
                 self.face.check_read(entry)

@@ -12,6 +12,7 @@ from django.urls import resolve
 from django.utils.http import http_date
 
 from api.errors import STATUS
+from api.metering import COUNTED
 from core.errors import Malformed, NotFound
 from fhir_api.instants import InvalidTime, read_instant
 from fhir_api.negotiation import FHIR
@@ -50,6 +51,7 @@ def inner_request(entry: Entry, outer: HttpRequest) -> HttpRequest:
     }
     request.META.update(PATH_INFO=f"{ROOT}/{path}", QUERY_STRING=query, REQUEST_METHOD=entry.method)
     request.META.update(_conditions(entry))
+    request.META[COUNTED] = True
     request.method = entry.method
     request.path = request.path_info = f"{ROOT}/{path}"
     request.GET = QueryDict(query)

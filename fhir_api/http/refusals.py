@@ -15,6 +15,7 @@ from api.errors import (
 )
 from api.transport import HeadersTooLarge, RequestTimedOut
 from core import errors
+from core.budgets import TooCostly
 from fhir_api.negotiation import answered_type, is_pretty
 from fhir_api.outcomes import InvalidResource, Issue, outcome
 from fhir_api.resources import pretty, written
@@ -34,6 +35,7 @@ _CODES: tuple[tuple[type[errors.PlatformError], str], ...] = (
     (errors.Unprocessable, "processing"),
     (errors.TooMany, "throttled"),
     (TookTooLong, "too-costly"),
+    (TooCostly, "too-costly"),
     (errors.Unavailable, "transient"),
     (errors.Malformed, "invalid"),
     (MethodNotAllowed, "not-supported"),

@@ -16,6 +16,7 @@ Readable = Callable[[str], bool]
 LONGEST_VALUE = 8_000
 MOST_PARAMETERS = 100
 MOST_ALTERNATIVES = 500
+MOST_CONTAINED = 50  # each looks through the names of all resources that share its rarest part
 DEEPEST = 6
 _ESCAPED = re.compile(r"\\([,|$\\])")
 
@@ -111,6 +112,11 @@ def value_sets(pairs: Iterable[Pair]) -> list[str]:
     return list(dict.fromkeys(plain(one) for value in named for one in split(value, ",")[:MOST_ALTERNATIVES] if one))
 
 
+def alternatives_of(pairs: Iterable[Pair]) -> int:
+    """How many alternatives a search asks for at most, in all of its parameters."""
+    return sum(value.count(",") + 1 for _, value in pairs)
+
+
 def split(text: str, separator: str) -> list[str]:
     """Split at a separator that is not escaped; escapes stay."""
     if "\\" not in text:
@@ -143,6 +149,8 @@ def _criterion(type_name: str, name: str, values: tuple[str, ...], readable: Rea
         raise unknown(code, type_name)
     if dot:
         return _chain(found, modifier, rest, (values, readable, depth))
+    if modifier == "contains" and len(values) > MOST_CONTAINED:
+        raise InvalidSearch(f"A parameter with :contains has at most {MOST_CONTAINED} alternatives.")
     return Leaf(found, modifier, values)
 
 

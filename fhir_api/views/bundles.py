@@ -27,6 +27,7 @@ from .base import LETTERS, records_of, writing
 from .searches import SearchViewSet
 
 LIMIT_BYTES = 10 * 1_048_576
+ENTRIES_OF_UNIT = 100
 
 
 class BundleViewSet(SearchViewSet):
@@ -54,10 +55,11 @@ class BundleViewSet(SearchViewSet):
         request: HttpRequest = self.request
         negotiation.check_content_type(request)
         sent = read_body(request.body, "Bundle", limit_bytes=self.operation.body_limit)
-        kind = read_type(sent)
+        kind, entries = read_type(sent), listed(sent)
+        self.meter.charge(len(entries), of_unit=ENTRIES_OF_UNIT)
         carry_out = transact if kind == "transaction" else run_batch
         face = _RequestFace(self, request, command.actor)
-        content = bundle(kind, carry_out(command.actor, listed(sent), face, at=command.at))
+        content = bundle(kind, carry_out(command.actor, entries, face, at=command.at))
         return answers.of_bytes(request, content)
 
     @property

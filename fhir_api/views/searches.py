@@ -14,11 +14,12 @@ from fhir_api.access.patients import patients_of
 from fhir_api.access.records import Access
 from fhir_api.search import Ask, run_search
 from fhir_api.search.found import Found
-from fhir_api.search.parse import Pair, read_pairs
+from fhir_api.search.parse import Pair, alternatives_of, read_pairs
 
 from .base import FhirViewSet, check_type, reading
 
 FORM = "application/x-www-form-urlencoded"
+ALTERNATIVES_OF_UNIT = 50
 
 
 class _Narrower(Exception):
@@ -80,6 +81,7 @@ class SearchViewSet(FhirViewSet):
         self.note(actor, Access(read.interaction, read.type, read.fhir_id, patients=gone, outcome=outcome))
 
     def _asked(self, name: str, pairs: Sequence[Pair]) -> Ask:
+        self.meter.charge(alternatives_of(pairs), of_unit=ALTERNATIVES_OF_UNIT)
         return Ask(
             tenant_id=self._tenant_id(),
             type=name,

@@ -1,0 +1,154 @@
+"""The order in which requests get a thread: tenants in turn, so that no tenant's requests stand in front of all others'.
+
+Alone, a tenant has every thread. While others want threads, or did so within the last second, it holds at most its share.
+Spare threads serve only whoever holds none, so a newcomer need not wait until a slow request of another ends.
+"""
+
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+RECENT_SECONDS = 1.0
+
+
+class _Worker(Generic[T]):
+    """A thread, and the place where its next job is put."""
+
+    __slots__ = ("inbox", "is_spare")
+
+    def __init__(self, *, is_spare: bool) -> None:
+        self.inbox: SimpleQueue[tuple[str, T]] = SimpleQueue()
+        self.is_spare = is_spare
+
+
+class FairQueue(Generic[T]):
+    """Threads that carry out jobs, each job under a key.
+
+    :param threads: how many threads there are for everybody.
+    :param share: how many of them one key holds at most while others want some.
+    :param spare: further threads, which serve keys that hold none.
+    """
+
+    def __init__(self, work: Callable[[str, T], None], *, threads: int, share: int, spare: int) -> None:
+        self.work = work
+        self.threads, self.share, self.spare = threads, share, spare
+        self._lock = threading.Lock()
+        self._waiting: OrderedDict[str, deque[T]] = OrderedDict()
+        self._held: dict[str, int] = {}
+        self._seen: OrderedDict[str, float] = (
+            OrderedDict()
+        )  # when each key last wanted or held a thread, the latest last
+        self._idle: list[_Worker[T]] = []
+        self._idle_spare: list[_Worker[T]] = []
+
+    def start(self) -> None:
+        """Start the threads."""
+        for number in range(self.threads + self.spare):
+            worker: _Worker[T] = _Worker(is_spare=number >= self.threads)
+            (self._idle_spare if worker.is_spare else self._idle).append(worker)
+            threading.Thread(target=self._serve, args=(worker,), name=f"django-{number}", daemon=True).start()
+
+    def put(self, key: str, job: T) -> None:
+        """Give a job to a thread, or let it wait for its turn."""
+        with self._lock:
+            self._note(key)
+            self._waiting.setdefault(key, deque()).append(job)
+            self._feed()
+
+    def waiting(self) -> list[T]:
+        """Return the jobs that wait for a thread."""
+        with self._lock:
+            return [job for jobs in self._waiting.values() for job in jobs]
+
+    def _serve(self, worker: _Worker[T]) -> None:
+        while True:
+            key, job = worker.inbox.get()
+            try:
+                self.work(key, job)
+            finally:
+                del job
+                with self._lock:
+                    self._note(key)
+                    self._give_back(key)
+                    (self._idle_spare if worker.is_spare else self._idle).append(worker)
+                    self._feed()
+
+    def _note(self, key: str) -> None:
+        self._seen[key] = time.monotonic()
+        self._seen.move_to_end(key)
+        while len(self._seen) > 2 and next(iter(self._seen.values())) < time.monotonic() - RECENT_SECONDS:
+            self._seen.popitem(last=False)
+
+    def _give_back(self, key: str) -> None:
+        left = self._held[key] - 1
+        if left:
+            self._held[key] = left
+        else:
+            del self._held[key]
+
+    def _feed(self) -> None:
+        """Hand out what may be taken now."""
+        while self._waiting and self._idle and (key := self._next(self._may_hold)) is not None:
+            self._hand_over(key, self._idle.pop())
+        while self._waiting and self._idle_spare and (key := self._next(self._holds_none)) is not None:
+            self._hand_over(key, self._idle_spare.pop())
+
+    def _next(self, allowed: Callable[[str], bool]) -> str | None:
+        """Return the key whose turn it is: the one that may take a thread and has waited for its turn longest."""
+        return next((key for key in self._waiting if allowed(key)), None)
+
+    def _hand_over(self, key: str, worker: _Worker[T]) -> None:
+        jobs = self._waiting[key]
+        worker.inbox.put((key, jobs.popleft()))
+        self._held[key] = self._held.get(key, 0) + 1
+        if jobs:
+            self._waiting.move_to_end(key)
+        else:
+            del self._waiting[key]
+
+    def _may_hold(self, key: str) -> bool:
+        held = self._held.get(key, 0)
+        return held < self.share or (held < self.threads and self._is_alone(key))
+
+    def _holds_none(self, key: str) -> bool:
+        return key not in self._held
+
+    def _is_alone(self, key: str) -> bool:
+        """Tell whether no other key wants, holds or lately held a thread."""
+        if len(self._waiting) > 1 or len(self._held) > 1 or (self._held and key not in self._held):
+            return False
+        latest = next((seen for other, seen in reversed(self._seen.items()) if other != key), 0.0)
+        return latest < time.monotonic() - RECENT_SECONDS
+
+
+class Streams:
+    """The threads that send answers part by part: a slow reader holds one for long, so they are bounded, also by key."""
+
+    def __init__(self, *, most: int, share: int) -> None:
+        self.most, self.share = most, share
+        self._held: dict[str, int] = {}
+        self._freed = threading.Condition()
+
+    def acquire(self, key: str, *, timeout: float) -> bool:
+        """Wait for a thread of the key's share; False if there was none in time."""
+        with self._freed:
+            if not self._freed.wait_for(lambda: self._may(key), timeout):
+                return False
+            self._held[key] = self._held.get(key, 0) + 1
+            return True
+
+    def release(self, key: str) -> None:
+        """Give a thread back."""
+        with self._freed:
+            self._held[key] -= 1
+            if not self._held[key]:
+                del self._held[key]
+            self._freed.notify_all()
+
+    def _may(self, key: str) -> bool:
+        return sum(self._held.values()) < self.most and self._held.get(key, 0) < self.share

@@ -1,0 +1,131 @@
+"""The order in which requests get a thread."""
+
+import threading
+import time
+
+import pytest
+
+from config.fair_queue import RECENT_SECONDS, FairQueue, Streams
+
+
+class Work:
+    """Jobs that hold their thread until they are let go; `began` tells in which order they got one."""
+
+    def __init__(self, **sizes):
+        self.began = []
+        self.changed = threading.Condition()
+        self.doors = {}
+        self.queue = FairQueue(self._hold, **sizes)
+        self.queue.start()
+
+    def _hold(self, key, job):
+        with self.changed:
+            self.began.append(job)
+            self.changed.notify_all()
+        assert self.doors[job].wait(20)
+
+    def put(self, key, *jobs):
+        for job in jobs:
+            self.doors[job] = threading.Event()
+            self.queue.put(key, job)
+
+    def let_go(self, *jobs):
+        for job in jobs:
+            self.doors[job].set()
+
+    def have_begun(self, number):
+        """Wait until so many jobs have begun, and a moment longer for one too many."""
+        with self.changed:
+            assert self.changed.wait_for(lambda: len(self.began) >= number, 10), self.began
+        time.sleep(0.05)
+        return self.began
+
+
+@pytest.fixture
+def work():
+    made = Work(threads=6, share=2, spare=2)
+    yield made
+    made.let_go(*made.doors)
+
+
+def test_who_is_alone_has_every_thread(work):
+    work.put("a", *range(8))
+    assert sorted(work.have_begun(6)) == [0, 1, 2, 3, 4, 5]
+
+
+def test_newcomer_waits_for_nobody(work):
+    work.put("a", *range(20))
+    work.have_begun(6)
+    work.put("b", "b1", "b2")
+    assert work.have_begun(7)[6:] == ["b1"], "a spare thread serves who holds none, and only once"
+    work.put("c", "c1")
+    assert work.have_begun(8)[7:] == ["c1"]
+
+
+def test_nobody_holds_more_than_his_share_while_others_want_threads(work):
+    work.put("a", *range(20))
+    work.put("b", "b1")
+    work.have_begun(7)
+    work.let_go(0, 1, 2, 3)
+    assert len(work.have_begun(7)) == 7, "of six threads a holds two now, and gets no third"
+    work.let_go(4, 5)
+    assert sorted(work.have_begun(9)[7:]) == [6, 7]
+
+
+def test_share_lasts_a_moment_longer_than_the_need(work):
+    work.put("b", "b1")
+    work.have_begun(1)
+    work.let_go("b1")
+    work.put("a", *range(8))
+    assert sorted(work.have_begun(3)[1:]) == [0, 1]
+    time.sleep(RECENT_SECONDS)
+    work.let_go(0)
+    assert len(work.have_begun(8)) == 8
+
+
+def test_tenants_are_served_in_turn():
+    work = Work(threads=1, share=1, spare=0)
+    work.put("a", "first", "a1", "a2")
+    work.have_begun(1)
+    work.put("b", "b1", "b2")
+    work.put("c", "c1")
+    for number, job in enumerate(("first", "a1", "b1", "c1", "a2", "b2"), start=1):
+        assert work.have_begun(number)[-1] == job
+        work.let_go(job)
+
+
+def test_every_job_is_done_once_under_many_keys():
+    done, lock = [], threading.Lock()
+
+    def note(key, job):
+        with lock:
+            done.append((key, job))
+
+    queue = FairQueue(note, threads=4, share=1, spare=2)
+    queue.start()
+
+    def send(key):
+        for job in range(300):
+            queue.put(key, job)
+
+    senders = [threading.Thread(target=send, args=(f"k{number}",)) for number in range(8)]
+    for sender in senders:
+        sender.start()
+    for sender in senders:
+        sender.join()
+    until = time.monotonic() + 20
+    while len(done) < 2_400 and time.monotonic() < until:
+        time.sleep(0.01)
+    assert sorted(done) == sorted((f"k{number}", job) for number in range(8) for job in range(300))
+    assert not queue.waiting()
+
+
+def test_slow_readers_of_one_tenant_leave_streams_to_others():
+    streams = Streams(most=3, share=2)
+    assert streams.acquire("a", timeout=0.01)
+    assert streams.acquire("a", timeout=0.01)
+    assert not streams.acquire("a", timeout=0.01)
+    assert streams.acquire("b", timeout=0.01)
+    assert not streams.acquire("c", timeout=0.01)
+    streams.release("a")
+    assert streams.acquire("c", timeout=0.01)

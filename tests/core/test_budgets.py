@@ -1,0 +1,107 @@
+"""The time of one request: statements that are cancelled, and what may still be done."""
+
+import threading
+import time
+
+import pytest
+from django.db import DatabaseError, connection
+
+from api.errors import refusal_of
+from core import budgets
+from core.budgets import Budget, Ended, TooCostly, Watchdog
+from core.pipeline import Call, Statement, run
+
+SLEEP = Call(Statement.of("SELECT pg_sleep(4)"))
+ONE = Call(Statement.of("SELECT 1"))
+
+
+@pytest.fixture(scope="module")
+def told():
+    return []
+
+
+@pytest.fixture(scope="module")
+def watchdog(told):
+    made = Watchdog(told.append)
+    made.start()
+    return made
+
+
+@pytest.fixture
+def within(watchdog):
+    """Give this test's thread a budget, as the front gives one to a request's."""
+    begun = []
+
+    def begin(seconds):
+        budget = Budget(seconds)
+        budgets.begin(budget)
+        watchdog.budgets.add(budget)
+        begun.append(budget)
+        return budget
+
+    yield begin
+    for budget in begun:
+        watchdog.budgets.discard(budget)
+    budgets.end()
+
+
+def test_statement_ends_with_the_time_of_its_request(within, told):
+    within(0.3)
+    started = time.monotonic()
+    with pytest.raises(DatabaseError) as caught:
+        run([SLEEP])
+    assert time.monotonic() - started < 2
+    refusal = refusal_of(caught.value)
+    assert (type(refusal), refusal.code, refusal.headers) == (TooCostly, "too_costly", {"Retry-After": "5"})
+    assert told[-1].ended is Ended.TIME
+    with pytest.raises(TooCostly):
+        run([ONE])
+
+
+def test_statement_of_the_orm_ends_too(within):
+    within(0.2)
+    with pytest.raises(DatabaseError) as caught, connection.cursor() as cursor:
+        cursor.execute("SELECT pg_sleep(4)")
+    assert isinstance(refusal_of(caught.value), TooCostly)
+
+
+def test_statement_ends_with_its_client(within, told):
+    budget = within(30)
+    threading.Timer(0.2, lambda: setattr(budget, "is_gone", True)).start()
+    started = time.monotonic()
+    with pytest.raises(DatabaseError):
+        run([SLEEP])
+    assert time.monotonic() - started < 2
+    assert told[-1].ended is Ended.CLIENT
+
+
+def test_what_is_done_can_still_be_kept(within):
+    within(0.2)
+    with pytest.raises(DatabaseError):
+        run([SLEEP])
+    assert budgets.is_spent()
+    budgets.finish()
+    assert run([ONE])[0].value() == b"1"
+
+
+def test_next_request_of_the_thread_is_not_concerned(within):
+    within(0.2)
+    with pytest.raises(DatabaseError):
+        run([SLEEP])
+    held = connection.connection
+    budgets.end()
+    assert held.closed, "a cancel that comes late must not reach the next request"
+    assert run([ONE])[0].value() == b"1"
+
+
+def test_entitlement_gives_more_time_and_never_less(within):
+    budget = within(5)
+    budgets.raise_to(2)
+    assert budget.seconds == 5
+    budgets.raise_to(20)
+    assert (budget.seconds, round(budget.until - budget.started)) == (20, 20)
+
+
+def test_without_a_request_nothing_is_bounded():
+    budgets.check()
+    assert not budgets.is_spent()

@@ -1,0 +1,83 @@
+"""What a Bundle and a search cost: units of the rate limit, and the time of one request."""
+
+from contextlib import contextmanager
+
+import pytest
+
+from core import budgets
+from core.budgets import Budget
+from tests.fhir_api.bundles.making import batch, entry, history, refused, responses, statuses, transaction
+from tests.fhir_api.clients import patient, prescriber
+
+
+@contextmanager
+def seconds(amount):
+    """Answer the requests of the block within one budget."""
+    budgets.begin(Budget(amount))
+    try:
+        yield
+    finally:
+        budgets.end()
+
+
+def remaining(answer):
+    return int(answer.headers["RateLimit-Remaining"])
+
+
+@pytest.mark.parametrize(("entries", "units"), [(1, 1), (100, 1), (101, 2), (250, 3)])
+def test_bundle_spends_a_unit_for_each_hundred_entries_begun(entries, units):
+    api = prescriber()
+    known = api.made(patient())
+    before = remaining(api.get(f"/Patient/{known['id']}"))
+    answer = api.post("", batch(*[entry("GET", f"Patient/{known['id']}")] * entries))
+    assert set(statuses(answer)) == {200}
+    assert before - remaining(answer) == units
+    assert remaining(answer) - remaining(api.get(f"/Patient/{known['id']}")) == 1
+
+
+@pytest.mark.parametrize(("alternatives", "units"), [(1, 1), (50, 1), (51, 2), (120, 3)])
+def test_search_spends_a_unit_for_each_fifty_alternatives_begun(alternatives, units):
+    api = prescriber()
+    before = remaining(api.get("/Patient?gender=male"))
+    answer = api.get("/Patient?family=" + ",".join(f"q{number}" for number in range(alternatives)))
+    assert answer.status_code == 200
+    assert before - remaining(answer) == units
+
+
+def test_search_inside_a_bundle_spends_what_it_asks_for_beyond_one_unit():
+    api = prescriber()
+    before = remaining(api.get("/Patient?gender=male"))
+    many = "Patient?family=" + ",".join(f"q{number}" for number in range(120))
+    answer = api.post("", batch(entry("GET", many)))
+    assert statuses(answer) == [200]
+    assert before - remaining(api.get("/Patient?gender=male")) == 1 + 2 + 1
+
+
+def test_alternatives_of_contains_are_bounded():
+    api = prescriber()
+    names = [f"q{number}" for number in range(51)]
+    assert refused(api.get("/Patient?name:contains=" + ",".join(names)))[:2] == (400, "invalid_search")
+    assert api.get("/Patient?name:contains=" + ",".join(names[:50])).status_code == 200
+
+
+def test_batch_keeps_what_is_done_and_answers_the_rest():
+    api = prescriber()
+    sent = [entry("POST", "Patient", patient()) for _ in range(3_000)]
+    with seconds(1.0):
+        answer = api.post("", batch(*sent))
+    found = statuses(answer)
+    assert set(found) == {201, 503}
+    assert found == sorted(found)
+    assert len(history(api)) == found.count(201)
+    issue = responses(answer)[-1]["outcome"]["issue"][0]
+    assert (issue["code"], issue["details"]["coding"][0]["code"]) == ("too-costly", "too_costly")
+
+
+def test_transaction_leaves_nothing():
+    api = prescriber()
+    sent = [entry("POST", "Patient", patient()) for _ in range(3_000)]
+    with seconds(0.5):
+        answer = api.post("", transaction(*sent))
+    assert refused(answer)[:2] == (503, "too_costly")
+    assert answer.headers["Retry-After"] == "5"
+    assert history(api) == []
