@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-NAMES = ("http", "growth", "chaos", "webhooks", "fhir", "prescriptions", "bypasses", "compare")
+NAMES = ("http", "growth", "chaos", "webhooks", "fhir", "prescriptions", "bypasses", "compare", "fairness")
 
 
 def main() -> int:
