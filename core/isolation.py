@@ -24,11 +24,19 @@ SELECT tablename, r.role, coalesce(qual, ''), coalesce(with_check, ''), cmd
 _KEYS = """
 SELECT conrelid::regclass::text, confrelid::regclass::text,
        (SELECT array_agg(a.attname::text ORDER BY k.n) FROM unnest(conkey) WITH ORDINALITY k(num, n)
-          JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = k.num)
+          JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = k.num),
+       (SELECT array_agg(a.attname::text ORDER BY k.n) FROM unnest(confkey) WITH ORDINALITY k(num, n)
+          JOIN pg_attribute a ON a.attrelid = confrelid AND a.attnum = k.num)
   FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace AND conparentid = 0
 """
 _ROLES = "SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = ANY (%s)"
-_TRIGGERS = "SELECT tgrelid::regclass::text, tgname FROM pg_trigger WHERE tgname LIKE 'hp_%' AND tgenabled <> 'D'"
+_TRIGGERS = """
+SELECT tgrelid::regclass::text, tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname LIKE 'hp_%' AND tgenabled <> 'D'
+"""
+_HOLDS_TENANT = (
+    " BEFORE INSERT OR UPDATE ON public.{table} FOR EACH ROW WHEN ((((new.{column})::text IS DISTINCT FROM"
+    " current_setting('app.tenant_id'::text, true)) AND (CURRENT_USER = '{role}'::name))) EXECUTE FUNCTION hp_refuse_tenant()"
+)
 _UNIQUE = """
 SELECT i.indrelid::regclass::text, i.indexrelid::regclass::text, i.indisprimary,
        ARRAY(SELECT a.attname::text FROM unnest(i.indkey) WITH ORDINALITY k(num, n)
@@ -62,9 +70,9 @@ class _Found:
 
     tables: dict[str, tuple[bool, bool, str, bool]]
     policies: dict[tuple[str, str], list[tuple[str, str, str]]]
-    keys: set[tuple[str, str, tuple[str, ...]]]
+    keys: set[tuple[str, str, tuple[str, ...], tuple[str, ...]]]
     unique: list[tuple[str, str, bool, tuple[str, ...]]]
-    triggers: set[tuple[str, str]]
+    triggers: dict[tuple[str, str], str]
 
 
 def find_faults(connection: BaseDatabaseWrapper) -> list[Fault]:
@@ -81,9 +89,9 @@ def _read_catalogs(connection: BaseDatabaseWrapper) -> _Found:
     return _Found(
         tables={row[0]: tuple(row[1:]) for row in _rows(connection, _TABLES)},
         policies=policies,
-        keys={(table, target, tuple(columns)) for table, target, columns in _rows(connection, _KEYS)},
+        keys={(table, target, tuple(own), tuple(its)) for table, target, own, its in _rows(connection, _KEYS)},
         unique=[(table, name, primary, tuple(columns)) for table, name, primary, columns in _rows(connection, _UNIQUE)],
-        triggers={(row[0], row[1]) for row in _rows(connection, _TRIGGERS)},
+        triggers={(table, name): definition for table, name, definition in _rows(connection, _TRIGGERS)},
     )
 
 
@@ -106,14 +114,21 @@ def _of_table(model: type[models.Model], found: _Found) -> Iterator[Fault]:
         yield Fault(table, "row security is not forced")
     if owner in (RUNTIME, OWN, DISPATCHER):
         yield Fault(table, f"the table is owned by {owner}")
-    if (table, "hp_hold_tenant") not in found.triggers:
-        yield Fault(table, "the trigger that holds rows to the bound tenant is missing")
+    yield from _of_trigger(table, str(security.tenant_column), found)
     if security.append_only and (table, "hp_append_only") not in found.triggers:
         yield Fault(table, "the append-only trigger is missing")
     yield from _of_policies(table, security, found)
     yield from _of_references(model, security, found)
     if is_spread(model):
         yield from _of_keys(table, str(security.tenant_column), found)
+
+
+def _of_trigger(table: str, column: str, found: _Found) -> Iterator[Fault]:
+    definition = found.triggers.get((table, "hp_hold_tenant"))
+    if definition is None:
+        yield Fault(table, "the trigger that holds rows to the bound tenant is missing")
+    elif not definition.endswith(_HOLDS_TENANT.format(table=table, column=column, role=OWN)):
+        yield Fault(table, "the trigger hp_hold_tenant does not hold rows to the bound tenant")
 
 
 def _of_keys(table: str, column: str, found: _Found) -> Iterator[Fault]:
@@ -136,9 +151,11 @@ def _of_policies(table: str, security: TableSecurity, found: _Found) -> Iterator
     declared = {OWN}
     declared |= {DISPATCHER} if security.dispatcher or security.before_binding else set()
     declared |= {RUNTIME} if security.before_binding else set()
-    for name, role in found.policies:
+    for (name, role), policies in found.policies.items():
         if name == table and role not in declared:
             yield Fault(table, f"an undeclared policy for {role}")
+        if name == table and any("SELECT" in text for using, check, _ in policies for text in (using, check)):
+            yield Fault(table, f"the policy of {role} holds a sub-select")
 
 
 def _binds(expression: str, column: str | None) -> bool:
@@ -155,7 +172,8 @@ def _of_references(model: type[models.Model], security: TableSecurity, found: _F
         if is_partitioned(target):
             continue
         columns = (str(security.tenant_column), str(field.column))
-        if (model._meta.db_table, target._meta.db_table, columns) not in found.keys:
+        its = (str(security_of(target).tenant_column), str(target._meta.pk.column))
+        if (model._meta.db_table, target._meta.db_table, columns, its) not in found.keys:
             yield Fault(model._meta.db_table, f"no composite key ({', '.join(columns)}) to {target._meta.db_table}")
 
 
@@ -164,10 +182,10 @@ def _across(found: _Found) -> Iterator[Fault]:
     spread = {
         model._meta.db_table: str(security_of(model).tenant_column) for model in tenant_models() if is_spread(model)
     }
-    for table, target, columns in sorted(found.keys):
+    for table, target, columns, its in sorted(found.keys):
         if target in spread and table not in spread:
             yield Fault(table, f"a foreign key leads from this global table to {target}")
-        elif target in spread and spread[table] not in columns:
+        elif target in spread and (spread[table], spread[target]) not in zip(columns, its, strict=True):
             yield Fault(table, f"the foreign key ({', '.join(columns)}) to {target} does not hold the tenant")
 
 

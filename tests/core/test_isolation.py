@@ -15,6 +15,13 @@ HOLES = {
     "the policy of hp_app does not limit rows to the bound tenant": f"ALTER POLICY hp_own ON {TABLE} USING (true)",
     "an undeclared policy for public": f"CREATE POLICY anybody ON {TABLE} USING (true)",
     "the trigger that holds rows to the bound tenant is missing": f"DROP TRIGGER hp_hold_tenant ON {TABLE}",
+    "the trigger hp_hold_tenant does not hold rows to the bound tenant": f"""
+      CREATE OR REPLACE TRIGGER hp_hold_tenant BEFORE INSERT OR UPDATE ON {TABLE} FOR EACH ROW WHEN (false)
+      EXECUTE FUNCTION hp_refuse_tenant()""",
+    "the policy of hp_app holds a sub-select": f"""
+      ALTER POLICY hp_own ON {TABLE} USING (tenant_id = (SELECT NULLIF(current_setting('app.tenant_id', true), '')::uuid))""",
+    f"the foreign key (parent_id, tenant_id) to {TABLE} does not hold the tenant": f"""
+      ALTER TABLE {TABLE} ADD CONSTRAINT stray FOREIGN KEY (parent_id, tenant_id) REFERENCES {TABLE} (tenant_id, id) NOT VALID""",
     "the unique key stray does not hold tenant_id": f"CREATE UNIQUE INDEX stray ON {TABLE} (id, name)",
     "the unique key stray repeats the primary key": f"CREATE UNIQUE INDEX stray ON {TABLE} (id, tenant_id)",
     f"the name {'x' * 56} has more than 55 letters": f"CREATE INDEX {'x' * 56} ON {TABLE} (name)",
@@ -30,6 +37,7 @@ def on_owner(sql):
 def mended():
     yield
     on_owner(f"DROP POLICY IF EXISTS anybody ON {TABLE}")
+    on_owner(f"ALTER TABLE {TABLE} DROP CONSTRAINT IF EXISTS stray")
     on_owner(f"DROP INDEX IF EXISTS stray, {'x' * 56}")
     row_security.build(connections["owner"])
     table_keys.build(connections["owner"])
