@@ -33,7 +33,7 @@ _KNOWS_TRANSACTION_TIMEOUT = 170_000
 _BOUND = b"SET transaction_timeout = '20s'"
 
 # What a crash of the server may take back is then done again: a claim or a fan-out, never an outcome.
-_ROLE = "SELECT set_config('role', %s, true), set_config('synchronous_commit', %s, true)"
+_BIND = "SELECT hp_bind('', %s, '', ''), set_config('synchronous_commit', %s, true)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ class Queues:
         """
         connection = await self._open()
         async with connection.pipeline(), connection.transaction():
-            await connection.execute(_ROLE, [role, "on" if durable else "off"])
+            await connection.execute(_BIND, [role, "on" if durable else "off"])
             for statement in wanted:
                 cursor = connection.cursor(row_factory=dict_row)
                 await cursor.execute(statement.encode(), parameters, prepare=True)
