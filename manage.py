@@ -10,7 +10,7 @@ def main() -> None:
     if not os.environ.get("DATABASE_URL"):
         from devtools.attachment import join_servers
 
-        join_servers()
+        join_servers(sys.argv[1:])
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.management import execute_from_command_line
 

@@ -161,7 +161,7 @@ def main() -> None:
     if not os.environ.get("DATABASE_URL"):
         from devtools.attachment import join_servers
 
-        join_servers()
+        join_servers(["seed_products"])
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     import django
 

@@ -1,10 +1,12 @@
 """The periodic tasks of Celery beat and their intervals in seconds.
 
-State lives in PostgreSQL, so a lost or repeated message does no harm. Each message expires before the next one, so that
-they do not pile up while no worker runs.
+State lives in PostgreSQL, so a lost or repeated message does no harm. Messages expire, so that they do not pile up while no
+worker runs: a rare one before the next, a frequent one after a minute, so that a worker that gets to it late still finds it.
 """
 
 from typing import Any
+
+from core.jobs import RING_SECONDS
 
 _EVERY_SECONDS: dict[str, float] = {
     "ledger.relay": 1,
@@ -26,6 +28,6 @@ _EVERY_SECONDS: dict[str, float] = {
 }
 
 SCHEDULE: dict[str, dict[str, Any]] = {
-    task: {"task": task, "schedule": seconds, "options": {"expires": max(1.0, seconds * 0.9)}}
+    task: {"task": task, "schedule": seconds, "options": {"expires": max(float(RING_SECONDS), seconds * 0.9)}}
     for task, seconds in _EVERY_SECONDS.items()
 }

@@ -1,6 +1,7 @@
 """Messages to the workers, sent after the commit. State lives in PostgreSQL, so a lost message loses nothing."""
 
 import logging
+import mmap
 import time
 from typing import Any
 
@@ -9,8 +10,12 @@ from django.db import transaction
 
 log = logging.getLogger(__name__)
 
+# How long a message waits for its worker. One that a busy machine gives little must still find it: it does the work of all
+# messages that wait, and finds nothing left for the others, each a query.
+RING_SECONDS = 60
 _QUIET_SECONDS = 5.0
 _quiet_until = 0.0
+_ending: mmap.mmap | None = None
 
 
 def enqueue(task: str, *, expires_seconds: int | None = None, **arguments: Any) -> None:
@@ -27,3 +32,20 @@ def enqueue(task: str, *, expires_seconds: int | None = None, **arguments: Any) 
             log.warning("task message not sent", extra={"task": task, "error": type(error).__name__})
 
     transaction.on_commit(send, robust=True)
+
+
+def share_ending() -> None:
+    """Make what `tell_ending` writes visible to the processes that this one forks from now on."""
+    global _ending
+    _ending = mmap.mmap(-1, 1)
+
+
+def tell_ending() -> None:
+    """Tell the forked processes that their worker ends; takes no lock, so it may run in a signal handler."""
+    if _ending is not None:
+        _ending[0] = 1
+
+
+def is_ending() -> bool:
+    """Tell whether the worker of this process ends; a task that runs for seconds then ends early."""
+    return _ending is not None and _ending[0] != 0

@@ -1,27 +1,31 @@
 """The verbs of `./dev`. The first stage runs under any Python 3.11+, makes `.venv` and continues in it."""
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from . import installation
+from .commands import asks_for_help, help_environment, require_prepared
 from .console import complain, plain
-from .places import ROOT, open_places
+from .places import ROOT, data_folder, open_places
+from .ports import answers
 from .trouble import Trouble
 
 _HELP = """./dev VERB
 
-  up [--port 8000] [--data DIR]   run the whole service; Ctrl-C ends it
+  up [--port 8000] [--data DIR]   run the whole service; Ctrl-C ends it; --reload starts it again when code changes
   test [--long] [pytest options]  run all tests, against real PostgreSQL and Valkey
   check [NAME ...]                check formatting, types, imports, migrations, API document, settings, commits
-  demo                            walk through the main use case on the running service
-  manage COMMAND ...              run manage.py in the same environment
+  demo [--data DIR]               walk through the main use case on the running service
+  manage [--data DIR] COMMAND ... run manage.py in the same environment
   bench [NAME]                    run the benchmarks
-  shell                           open Django's shell
+  shell [--data DIR]              open Django's shell
   reset [--yes] [--data DIR]      delete the local data
   down [--data DIR]               end the processes and servers of earlier runs
   doctor                          find problems of this machine or checkout
@@ -37,8 +41,8 @@ def main(arguments: Sequence[str]) -> int:
         return 0 if verb in ("help", "--help", "-h") else 2
     needs, run = _VERBS[verb]
     try:
-        if verb == "up":
-            _check_up(rest)
+        if verb in _CHECKED_FIRST:
+            _CHECKED_FIRST[verb](rest)
         if needs:
             installation.ensure(needs)
             if not installation.inside():
@@ -56,6 +60,7 @@ def _up_options(rest: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev up")
     parser.add_argument("--port", type=int, default=int(os.environ.get("PORT") or 8000))
     parser.add_argument("--data", default=None, help="the data folder (default: .local)")
+    parser.add_argument("--reload", action="store_true", help="start all processes again when code changes")
     return parser.parse_args(rest)
 
 
@@ -76,7 +81,7 @@ def _up(rest: list[str]) -> int:
     from .up import up
 
     options = _up_options(rest)
-    return up(port=options.port, data=options.data)
+    return up(port=options.port, data=options.data, reload=options.reload)
 
 
 def _test(rest: list[str]) -> int:
@@ -102,8 +107,28 @@ def _check(rest: list[str]) -> int:
     return check(only=rest)
 
 
+def _check_demo(rest: list[str]) -> None:
+    """Check that the service runs, before anything is installed for the walk through it.
+
+    :raises Trouble: it does not.
+    """
+    data, words = _split_data(rest)
+    if not {"-h", "--help"}.isdisjoint(words):
+        return
+    credentials = data_folder(data) / "demo.json"
+    try:
+        address = json.loads(credentials.read_text())["base_url"]
+    except (OSError, ValueError, KeyError):
+        raise Trouble(f"The service is not running: there is no {credentials}. Run ./dev up first.") from None
+    parts = urlsplit(address)
+    if parts.hostname in ("127.0.0.1", "localhost") and not answers(parts.port or 80):
+        raise Trouble(f"The service is not running: nothing answers at {address}. Run ./dev up first.")
+
+
 def _demo(rest: list[str]) -> int:
-    return _python(["-m", "bench.demo", *rest], folder=ROOT)
+    data, words = _split_data(rest)
+    command = [sys.executable, "-m", "bench.demo", "--data", str(data_folder(data)), *words]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 
 def _bench(rest: list[str]) -> int:
@@ -111,26 +136,48 @@ def _bench(rest: list[str]) -> int:
     return subprocess.run([sys.executable, "-m", "bench", *rest], cwd=ROOT, check=False).returncode
 
 
+def _split_data(rest: list[str]) -> tuple[str | None, list[str]]:
+    """Return the folder that `--data` names, wherever it stands before a `--`, and the other words."""
+    end = rest.index("--") if "--" in rest else len(rest)
+    parser = argparse.ArgumentParser(prog="./dev", add_help=False, allow_abbrev=False)
+    parser.add_argument("--data", default=None)
+    options, words = parser.parse_known_args(rest[:end])
+    return options.data, [*words, *rest[end:]]
+
+
+def _check_manage(rest: list[str]) -> None:
+    """Check that the data folder is a service's, before anything is installed or made.
+
+    :raises Trouble: it is not.
+    """
+    data, words = _split_data(rest)
+    if not asks_for_help(words):
+        require_prepared(data, words)
+
+
+def _check_shell(rest: list[str]) -> None:
+    data, words = _split_data(rest)
+    _check_manage([*(["--data", data] if data else []), "shell", *words])
+
+
 def _manage(rest: list[str]) -> int:
-    return _python([str(ROOT / "manage.py"), *rest])
+    """Run `manage.py` in the environment of the service, in the caller's folder; servers run until the command ends."""
+    from .environment import environment, open_backends
+
+    data, words = _split_data(rest)
+    command = [sys.executable, str(ROOT / "manage.py"), *words]
+    if asks_for_help(words):
+        return subprocess.run(command, env=help_environment(), check=False).returncode
+    backends = open_backends(open_places(data))
+    try:
+        return subprocess.run(command, env=environment(backends), check=False).returncode
+    finally:
+        backends.release()
 
 
 def _shell(rest: list[str]) -> int:
-    return _python([str(ROOT / "manage.py"), "shell", *rest])
-
-
-def _python(command: list[str], *, folder: Path | None = None) -> int:
-    """Run Python in the environment of the service, in the caller's folder unless another is given.
-
-    The servers run until the command ends.
-    """
-    from .environment import environment, open_backends
-
-    backends = open_backends(open_places())
-    try:
-        return subprocess.run([sys.executable, *command], cwd=folder, env=environment(backends), check=False).returncode
-    finally:
-        backends.release()
+    data, words = _split_data(rest)
+    return _manage([*(["--data", data] if data else []), "shell", *words])
 
 
 def _data_option(rest: list[str], verb: str) -> argparse.Namespace:
@@ -199,4 +246,11 @@ _VERBS: dict[str, tuple[tuple[str, ...], _Verb]] = {
     "reset": ((), _reset),
     "down": ((), _down),
     "doctor": ((), _doctor),
+}
+# What is looked at before anything is installed.
+_CHECKED_FIRST: dict[str, Callable[[list[str]], None]] = {
+    "up": _check_up,
+    "demo": _check_demo,
+    "manage": _check_manage,
+    "shell": _check_shell,
 }

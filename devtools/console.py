@@ -7,9 +7,14 @@ import time
 _started_at = float(os.environ.setdefault("DEV_STARTED_AT", repr(time.time())))
 
 
+def stamped(message: str) -> str:
+    """Return a line of progress."""
+    return f"[{time.time() - _started_at:6.1f} s] {message}"
+
+
 def say(message: str) -> None:
     """Print one line of progress."""
-    print(f"[{time.time() - _started_at:6.1f} s] {message}", flush=True)
+    print(stamped(message), flush=True)
 
 
 def plain(message: str) -> None:

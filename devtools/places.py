@@ -54,6 +54,11 @@ class Places:
         return self.data / "log"
 
     @property
+    def pulse(self) -> Path:
+        """The folder of the workers' signs of life."""
+        return self.data / "pulse"
+
+    @property
     def credentials(self) -> Path:
         """The file of the demo data's credentials."""
         return self.data / "demo.json"
@@ -90,12 +95,17 @@ class Places:
         return private_folder(folder, owner=owner)
 
 
+def data_folder(data: str | Path | None = None) -> Path:
+    """Return the data folder that is named, else that of the environment, else the checkout's own."""
+    return Path(data or os.environ.get("DATA_DIR") or ROOT / ".local").expanduser().resolve()
+
+
 def open_places(data: str | Path | None = None) -> Places:
     """Create and check the data folder.
 
     :raises Trouble: the folder cannot be created, read or written.
     """
-    folder = Path(data or os.environ.get("DATA_DIR") or ROOT / ".local").expanduser().resolve()
+    folder = data_folder(data)
     server_user = _server_user()
     try:
         new = not folder.exists()

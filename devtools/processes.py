@@ -43,6 +43,16 @@ def _step_back(niceness: int) -> None:
             Path("/proc/self/autogroup").write_text(str(niceness))
 
 
+def step_back(session: int, niceness: int) -> None:
+    """Lower the CPU priority of a running process and of those that it forked in its session.
+
+    Source: Linux, sched(7), "The autogroup feature".
+    """
+    with suppress(OSError):  # it has ended, or the kernel has no autogroups
+        os.setpriority(os.PRIO_PGRP, session, niceness)
+        Path(f"/proc/{session}/autogroup").write_text(str(niceness))
+
+
 def identity(pid: int) -> str | None:
     """Return the start time, which distinguishes processes with the same id; None if there is no such process."""
     try:

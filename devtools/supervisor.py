@@ -1,6 +1,7 @@
 """The supervisor of `./dev up`: runs the service's processes, restarts one that ends, stops all together."""
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -21,6 +22,7 @@ from .trouble import Trouble
 _FIRST_PAUSE_SECONDS = 0.25
 _FAILURES_ALLOWED = 6
 _LOG_BYTES = 20_000_000
+_GRACE_SECONDS = 2.0
 _TROUBLING = ("Traceback", "CRITICAL", "ERROR", "Error:", "panicked")
 
 
@@ -49,17 +51,24 @@ class Supervisor:
     watch: Callable[[], None] = lambda: None
     parts: list[Part] = field(default_factory=list)
     stopping: bool = False
+    gives_up: bool = True  # False: a part that keeps dying waits for `restart`
 
     def add(self, name: str, command: list[str], *, niceness: int = 0) -> Part:
-        """Start another part; a higher `niceness` lowers its CPU priority."""
+        """Start another part; a higher `niceness` lowers its CPU priority, from `step_back` or its next start on."""
         part = Part(name, command, niceness)
         log = self._log(part)
         if log.exists() and log.stat().st_size > _LOG_BYTES:
             log.replace(log.with_suffix(".log.1"))
         part.read_to = log.stat().st_size if log.exists() else 0
         self.parts.append(part)
-        self._start(part)
+        self._start(part, niceness=0)
         return part
+
+    def step_back(self) -> None:
+        """Give the parts the priority they were added with; until then they start as fast as any."""
+        for part in self.parts:
+            if part.niceness and part.process and part.process.poll() is None:
+                processes.step_back(part.process.pid, part.niceness)
 
     def run(self, *, until: Callable[[], bool] = lambda: False) -> None:
         """Watch the parts until the condition holds or `stopping` is set.
@@ -72,25 +81,36 @@ class Supervisor:
             self.watch()
             time.sleep(0.05)
 
+    def restart(self) -> None:
+        """Stop all parts and start them again."""
+        self._end_all()
+        for part in self.parts:
+            part.patience = Patience(_FIRST_PAUSE_SECONDS, _FAILURES_ALLOWED)
+            self._start(part)
+
     def stop(self) -> None:
-        """Stop all parts: by SIGTERM, and by SIGKILL those that still run after 10 seconds."""
+        """Stop all parts for good."""
+        self._end_all()
+        self.parts.clear()
+        self.run_file.unlink(missing_ok=True)
+
+    def _end_all(self) -> None:
+        """End all parts: by SIGTERM, and by SIGKILL those that still run after 2 seconds, which harms no data."""
         living = [part.process for part in self.parts if part.process and part.process.poll() is None]
         for process in living:
             process.send_signal(signal.SIGTERM)
-        until = time.monotonic() + 10
+        until = time.monotonic() + _GRACE_SECONDS
         for process in living:
             try:
-                process.wait(max(0.1, until - time.monotonic()))
+                process.wait(max(0.05, until - time.monotonic()))
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait(5)
-        self.parts.clear()
-        self.run_file.unlink(missing_ok=True)
 
     def _log(self, part: Part) -> Path:
         return self.logs / f"{part.name}.log"
 
-    def _start(self, part: Part) -> None:
+    def _start(self, part: Part, *, niceness: int | None = None) -> None:
         with self._log(part).open("ab") as output:
             part.process = subprocess.Popen(
                 part.command,
@@ -100,7 +120,7 @@ class Supervisor:
                 stdout=output,
                 stderr=output,
                 start_new_session=True,  # Ctrl-C reaches only the supervisor, which then stops the parts
-                preexec_fn=processes.die_with_parent(niceness=part.niceness),  # noqa: PLW1509 - this process has one thread
+                preexec_fn=processes.die_with_parent(niceness=part.niceness if niceness is None else niceness),  # noqa: PLW1509 - this process has one thread
             )
         part.started_at, part.due_at = time.monotonic(), None
         self._remember()
@@ -114,8 +134,11 @@ class Supervisor:
 
     def _pause(self, part: Part, code: int) -> float:
         pause = part.patience.pause(lived_seconds=time.monotonic() - part.started_at, killed=code < 0)
-        if pause is None:
+        if pause is None and self.gives_up:
             raise Trouble(f"The part {part.name} keeps dying: {self._last_words(part)} (see {self._log(part)})")
+        if pause is None:
+            complain(f"{part.name} keeps dying: {self._last_words(part)}; waiting for a change")
+            return math.inf
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         say(f"{part.name} ended ({how}); starting it again {f'in {pause:g} s' if pause else 'at once'}")
         return pause

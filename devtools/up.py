@@ -15,22 +15,26 @@ from types import FrameType
 
 import psycopg
 
+from config import pulse
 from config.schema import fingerprint
 
 from . import embedded, processes, supervisor
-from .console import plain, say
+from .console import complain, plain, say, stamped
 from .environment import Backends, environment, open_backends
 from .keeper import write_privately
 from .parts import BACKGROUND, beat_command, web_command, worker_command
 from .places import ROOT, Places, open_places
 from .ports import answers, check_port
+from .sources import Sources
 from .trouble import Trouble
 
 _FIRST_ANSWER_SECONDS = 60
+_FIRST_WORK_SECONDS = 180
+_WORKING = ("celery.worked", "webhooks.worked", pulse.BEAT)
 
 
-def up(*, port: int, data: str | None) -> int:
-    """Start the service, print its address, and run until Ctrl-C."""
+def up(*, port: int, data: str | None, reload: bool = False) -> int:
+    """Start the service, print its address, and run until Ctrl-C; with `reload` start it again when code changes."""
     places = open_places(data)
     _lock, _ = supervisor.take_over(places)  # held until this process ends
     run_file = places.data / "run.json"
@@ -41,9 +45,9 @@ def up(*, port: int, data: str | None) -> int:
         say("PostgreSQL and Valkey answer")
         try:
             with naming_full_disk(places):
-                return _serve(backends, places=places, run_file=run_file, port=port, stop=stop)
+                return _serve(backends, places=places, run_file=run_file, port=port, stop=stop, reload=reload)
         finally:
-            say("stopping")
+            stop.announce()
             backends.release(at_once=True)
             say("stopped")
 
@@ -61,7 +65,9 @@ def naming_full_disk(places: Places) -> Iterator[None]:
         raise
 
 
-def _serve(backends: Backends, *, places: Places, run_file: Path, port: int, stop: "_Stop") -> int:
+def _serve(
+    backends: Backends, *, places: Places, run_file: Path, port: int, stop: "_Stop", reload: bool = False
+) -> int:
     base_url = f"http://127.0.0.1:{port}"
     os.environ.setdefault("DEMO_DATA", "true")
     chosen = environment(backends, base_url=base_url)
@@ -74,14 +80,40 @@ def _serve(backends: Backends, *, places: Places, run_file: Path, port: int, sto
         keeping.add("web", web_command(port=port, workers=int(chosen.get("WEB_WORKERS") or 2)))
         keeping.run(until=_first_answer(port))
         if not keeping.stopping:
-            keeping.add("worker", worker_command(queues="celery", processes=1), niceness=BACKGROUND)
-            keeping.add("deliveries", worker_command(queues="webhooks", processes=1), niceness=BACKGROUND)
-            keeping.add("beat", beat_command(places.data))
+            say("the web processes answer")
+            _add_workers(keeping, places)
+        keeping.run(until=_work(places))
+        keeping.step_back()
+        if not keeping.stopping:
             _announce(base_url, places)
+        if reload:
+            keeping.gives_up = False
+            keeping.watch = _watch_code(keeping, lambda: prepare(backends, places=places, environment=chosen))
         keeping.run()
     finally:
         keeping.stop()
     return 0
+
+
+def _add_workers(keeping: supervisor.Supervisor, places: Places) -> None:
+    for name in _WORKING:
+        (places.pulse / name).unlink(missing_ok=True)
+    keeping.add("worker", worker_command(queues="celery", processes=1), niceness=BACKGROUND)
+    keeping.add("deliveries", worker_command(queues="webhooks", processes=1), niceness=BACKGROUND)
+    keeping.add("beat", beat_command(places.data))
+
+
+def _work(places: Places) -> Callable[[], bool]:
+    """Return the condition that worker and dispatcher have done what beat sent them; it raises Trouble after minutes."""
+    until = time.monotonic() + _FIRST_WORK_SECONDS
+
+    def worked() -> bool:
+        silent = [name for name in _WORKING if not (places.pulse / name).exists()]
+        if silent and time.monotonic() > until:
+            raise Trouble(f"No sign of {', '.join(silent)} within {_FIRST_WORK_SECONDS} seconds; see {places.logs}.")
+        return not silent
+
+    return worked
 
 
 def prepare(backends: Backends, *, places: Places, environment: Mapping[str, str]) -> None:
@@ -150,11 +182,44 @@ def _watch_servers(backends: Backends, places: Places) -> Callable[[], None]:
     return watch
 
 
+def _watch_code(keeping: supervisor.Supervisor, prepare_again: Callable[[], None]) -> Callable[[], None]:
+    """Return a function that does what the supervisor's watch does, and starts the service again when code changes.
+
+    The database is prepared again only when its shape has changed, since that takes longer than all else.
+    """
+    sources, watch, schema = Sources(ROOT), keeping.watch, fingerprint()
+
+    def look() -> None:
+        nonlocal schema
+        watch()
+        if not (changed := sources.changed()):
+            return
+        others = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        say(f"{changed[0]}{others} changed; starting again")
+        try:
+            if (shape := fingerprint()) != schema:
+                prepare_again()
+                schema = shape
+        except Trouble as trouble:  # a half-typed line: the next change may mend it
+            complain(f"error: {trouble}")
+            return
+        keeping.restart()
+
+    return look
+
+
 class _Stop:
     """Handles SIGINT and SIGTERM by stopping the supervisor in order."""
 
     def __init__(self) -> None:
         self.supervisor: supervisor.Supervisor | None = None
+        self.announced = False
+
+    def announce(self) -> None:
+        """Say once that the service stops; by os.write, since a signal may come in the midst of a print."""
+        if not self.announced:
+            self.announced = True
+            os.write(sys.stdout.fileno(), f"{stamped('stopping')}\n".encode())
 
     def tell(self, keeping: supervisor.Supervisor) -> None:
         self.supervisor = keeping
@@ -169,6 +234,7 @@ class _Stop:
             signal.signal(number, signal.SIG_IGN)
 
     def _asked(self, _number: int, _frame: FrameType | None) -> None:
+        self.announce()
         if self.supervisor is None or self.supervisor.stopping:
             raise KeyboardInterrupt
         self.supervisor.stopping = True

@@ -152,7 +152,7 @@ def calls_of(facts: Sequence[Fact]) -> Iterator[pipeline.Call]:
         for fact, name in pending:
             yield pipeline.Call(_PENDING, [uuid7_text(), str(fact.tenant_id), str(fact.id), name])
     if pending:
-        jobs.enqueue(RELAY, expires_seconds=5)
+        jobs.enqueue(RELAY, expires_seconds=jobs.RING_SECONDS)
 
 
 def _pending_row(fact: Fact, subscriber: str) -> dict[str, object]:

@@ -16,7 +16,6 @@ from . import bodies, envelope
 
 DISPATCH = "webhooks.dispatch"
 _QUIET_SECONDS = 0.4
-_EXPIRES_SECONDS = 5
 _MARK = watermark.MARK.format(tenant="$2::uuid")
 
 # Sequence number, body and queue row in one statement: the number is part of the bytes that are signed. The time is read
@@ -69,7 +68,7 @@ class _Doorbell:
         now = time.monotonic()
         if now >= self._quiet_until:
             self._quiet_until = now + _QUIET_SECONDS
-            jobs.enqueue(DISPATCH, expires_seconds=_EXPIRES_SECONDS)
+            jobs.enqueue(DISPATCH, expires_seconds=jobs.RING_SECONDS)
 
 
 _doorbell = _Doorbell()

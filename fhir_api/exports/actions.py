@@ -25,7 +25,6 @@ CARRY_ON: Final = "fhir_exports.carry_on"
 SWEEP: Final = "fhir_exports.sweep"
 MOST_OPEN: Final = 2
 QUOTA: Final = "exports_per_day"
-_EXPIRES_SECONDS: Final = 5
 _LOCK: Final = Statement.of("SELECT pg_advisory_xact_lock($1)")
 
 
@@ -71,7 +70,7 @@ def request_export(
     )  # fmt: skip
     consume_quota(actor=actor, key=QUOTA, at=at)
     record(actor, job, events.ExportRequested(level=job.level, types=job.types), at)
-    jobs.enqueue(CARRY_ON, expires_seconds=_EXPIRES_SECONDS)
+    jobs.enqueue(CARRY_ON, expires_seconds=jobs.RING_SECONDS)
     return job
 
 
@@ -90,7 +89,7 @@ def cancel_export(*, actor: Actor, job: ExportJob, at: datetime) -> ExportJob:
     job.state, job.finished_at = states.CANCELLED, job.finished_at or at
     job.save_version("state", "finished_at", at=at)
     record(actor, job, events.ExportCancelled(level=job.level), at)
-    jobs.enqueue(SWEEP, expires_seconds=_EXPIRES_SECONDS)
+    jobs.enqueue(SWEEP, expires_seconds=jobs.RING_SECONDS)
     return job
 
 

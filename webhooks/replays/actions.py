@@ -18,7 +18,6 @@ from webhooks.models import Endpoint, Replay
 from webhooks.refusals import ReplayInProgress
 
 CARRY_ON = "webhooks_replays.carry_on"
-_EXPIRES_SECONDS = 5
 
 
 @needs_transaction
@@ -45,7 +44,7 @@ def request_replay(actor: Actor, endpoint: Endpoint, data: Mapping[str, Any], at
         replay_id=str(replay.id), only=replay.only, since=rfc3339(since), until=rfc3339(until)
     )
     changes.record(actor=actor, endpoint=endpoint, fact=fact, at=at)
-    jobs.enqueue(CARRY_ON, expires_seconds=_EXPIRES_SECONDS)
+    jobs.enqueue(CARRY_ON, expires_seconds=jobs.RING_SECONDS)
     return replay
 
 
