@@ -118,9 +118,8 @@ DATABASES = {
 
 REDIS_URL = env.str("REDIS_URL")
 CELERY = {
-    "broker_url": env.str(
-        "CELERY_BROKER_URL", default=REDIS_URL.replace("unix://", "redis+socket://").replace("?db=", "?virtual_host=")
-    ),
+    "broker_url": env.str("CELERY_BROKER_URL", default="")
+    or REDIS_URL.replace("unix://", "redis+socket://").replace("?db=", "?virtual_host="),
     "task_ignore_result": True,
     "task_acks_late": False,
     "worker_prefetch_multiplier": 1,

@@ -75,10 +75,29 @@ def _all(here: dict[str, str]) -> list[Check]:
         Check("unsafe migrations", [sys.executable, "-m", "devtools.migrations"], here),
         Check("openapi drift", [*manage, "openapi", "--check"], here),
         Check("production settings", [*manage, "check", "--deploy", "--fail-level", "WARNING"], _production(here)),
+        *_deployment(here),
         Check("commit subjects", [sys.executable, "-m", "devtools.history", "subjects"], here),
         Check("coverage floor", [sys.executable, "-m", "devtools.history", "floor"], here),
         Check("security", [_tool("bandit"), "-q", "-c", "pyproject.toml", "-r", "-ll", *there, "devtools"], here),
     ]
+
+
+def _deployment(here: Mapping[str, str]) -> list[Check]:
+    """Return the validators of `deploy/`, each of which knows its format without a network."""
+    manifests = sorted(str(file.relative_to(ROOT)) for file in (ROOT / "deploy" / "kubernetes").glob("*.yaml"))
+    scripts = sorted(str(file.relative_to(ROOT)) for file in (ROOT / "deploy").iterdir() if _is_script(file))
+    compose = ["--builtin-schema", "vendor.compose-spec", "deploy/compose.yaml"]
+    return [
+        Check("manifests", [_tool("kubernetes-validate"), "--strict", "--quiet", *manifests], here),
+        Check("compose file", [_tool("check-jsonschema"), *compose], here),
+        Check("image", [_tool("hadolint"), "--failure-threshold", "info", "deploy/Dockerfile"], here),
+        Check("proxy", [_tool("caddy"), "validate", "--config", "deploy/Caddyfile", "--adapter", "caddyfile"], here),
+        Check("shell scripts", [_tool("shellcheck"), *scripts], here),
+    ]
+
+
+def _is_script(file: Path) -> bool:
+    return file.is_file() and file.read_bytes().startswith(b"#!/bin/sh")
 
 
 def _tool(name: str) -> str:

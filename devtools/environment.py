@@ -110,7 +110,6 @@ def environment(
         "PRODUCTION": "false",
         "BASE_URL": base_url or _last_address(backends.places),
         "DATA_DIR": str(folder),
-        "STORAGE_URL": f"file://{folder}/files",
         "PULSE_DIR": str(backends.places.pulse),
         "WEBHOOKS_ALLOW_PRIVATE_DESTINATIONS": "true",
         "PYTHONUNBUFFERED": "1",
