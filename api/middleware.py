@@ -1,4 +1,4 @@
-"""The outermost middleware: request id, HTTPS rule, limits by address, security headers, one log line per answer."""
+"""The outermost middleware but for compression: request id, HTTPS rule, limits by address, security headers, one log line per answer."""
 
 import re
 import time

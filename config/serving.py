@@ -13,8 +13,11 @@ from . import front
 
 
 def main() -> None:
-    """Import everything that answers requests, then run Granian's command line."""
+    """Import everything that answers requests, build the API document once for all workers, then run Granian's command line."""
     _ = front.app, get_resolver().url_patterns
+    from api import docs  # its imports need what `front` has set up
+
+    docs.build()
     gc.collect()
     gc.freeze()  # so that garbage collection in the workers does not touch the shared memory
     # Requests leave few cycles. A large body makes many objects that live until its answer; examining them again and

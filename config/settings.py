@@ -65,6 +65,7 @@ INSTALLED_APPS = [
     "config",
 ]
 MIDDLEWARE = [
+    "config.compression.Compression",
     "api.middleware.Edge",
     *(["corsheaders.middleware.CorsMiddleware"] if env.list("CORS_ALLOWED_ORIGINS", default=[]) else []),
     "config.pages.StaticFiles",
