@@ -12,6 +12,8 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from core.canonical import sha256_hex
 
+from .openapi import reading
+
 # drf-spectacular loads its extensions when they are first used, and two threads would do so at once.
 _building = threading.Lock()
 
@@ -25,18 +27,35 @@ def document() -> dict[str, object]:
 
 @functools.lru_cache(maxsize=1)
 def _encoded() -> tuple[bytes, str]:
-    content = orjson.dumps(document(), default=str)
+    return _with_tag(document())
+
+
+@functools.lru_cache(maxsize=1)
+def _encoded_for_reading() -> tuple[bytes, str]:
+    return _with_tag(reading.readable(orjson.loads(_encoded()[0])))
+
+
+def _with_tag(found: dict[str, object]) -> tuple[bytes, str]:
+    content = orjson.dumps(found, default=str)
     return content, f'"{sha256_hex(content)[:32]}"'
 
 
 def build() -> None:
-    """Build the document now, a second's work that the first reader of `/docs` would wait for."""
-    _encoded()
+    """Build the documents now, a second's work that the first reader of `/docs` would wait for."""
+    _encoded_for_reading()
 
 
 def openapi(request: HttpRequest) -> HttpResponse:
     """Answer `GET /v1/openapi.json`."""
-    content, tag = _encoded()
+    return _document(request, *_encoded())
+
+
+def openapi_for_reading(request: HttpRequest) -> HttpResponse:
+    """Answer `GET /docs/openapi.json`, what the page `/docs` shows."""
+    return _document(request, *_encoded_for_reading())
+
+
+def _document(request: HttpRequest, content: bytes, tag: str) -> HttpResponse:
     if request.headers.get("If-None-Match") == tag:
         return HttpResponse(status=304, headers={"ETag": tag})
     return HttpResponse(
@@ -70,4 +89,4 @@ _REDOC_PAGE = """<!doctype html>
 <body><redoc spec-url="/v1/openapi.json"></redoc><script src="/docs/redoc.js"></script></body></html>
 """
 
-swagger = SpectacularSwaggerSplitView.as_view(url="/v1/openapi.json", permission_classes=[])
+swagger = SpectacularSwaggerSplitView.as_view(url="/docs/openapi.json", permission_classes=[])

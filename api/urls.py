@@ -7,6 +7,7 @@ from . import docs, health, problem_pages
 urlpatterns = [
     path("v1/openapi.json", docs.openapi, name="openapi"),
     path("docs", docs.swagger, name="docs"),
+    path("docs/openapi.json", docs.openapi_for_reading, name="openapi-for-reading"),
     path("docs/redoc.js", docs.redoc_script, name="redoc-script"),
     path("docs/redoc", docs.redoc, name="redoc"),
     path("health/live", health.live, name="health-live"),
