@@ -29,6 +29,7 @@ from core.named_rows import read
 from core.pipeline import Call, Rows
 
 from . import api_key_format, membership_sql, smart, tokens, usage
+from .roles import NEVER_BY_MACHINES
 
 log = logging.getLogger(__name__)
 
@@ -329,12 +330,16 @@ def _grant(raw: tuple[bytes | None, ...]) -> _Grant:
 
 
 @lru_cache(maxsize=4096)
-def _effective_scopes(held: frozenset[str], narrowed: frozenset[str] | None, *, one_patient: bool) -> frozenset[str]:
+def _effective_scopes(
+    held: frozenset[str], narrowed: frozenset[str] | None, one_patient: bool, kind: SubjectKind
+) -> frozenset[str]:
     """Return the scopes that both the roles and the credential hold; None as `narrowed` keeps those of the roles.
 
     A token for one patient keeps only the scopes of the clinical record: other data cannot be limited to a patient.
+    A machine never has the scopes that are reserved for people, whatever its roles and its list say.
     """
     found = held if narrowed is None else held & smart.implied(narrowed)
+    found = found - NEVER_BY_MACHINES if kind is SubjectKind.SERVICE else found
     return found & smart.OF_RECORD if one_patient else found
 
 
@@ -346,7 +351,7 @@ def _actor(subject: Subject, rows: Rows, number: int, request_id: str, origin: O
         tenant_id=grant.tenant_id,
         membership_id=grant.membership_id,
         roles=grant.roles,
-        scopes=_effective_scopes(grant.scopes, subject.scopes, one_patient=bool(subject.patient)),
+        scopes=_effective_scopes(grant.scopes, subject.scopes, bool(subject.patient), subject.kind),
         location_ids=grant.location_ids,
         tenant_kinds=grant.kinds,
         features=grant.features,

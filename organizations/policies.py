@@ -8,9 +8,9 @@ from django.db.models import Q
 from core.actor import Actor, SubjectKind
 from core.errors import FieldError, Forbidden, InvalidFields, NotFound, Unprocessable
 
-from .models import Membership, Organization, Role, Tenant
+from .models import Organization, Role, Tenant
 from .queries.reachable import Reach
-from .roles import NEVER_BY_MACHINES, TRADE
+from .roles import FREE_FOR_MACHINES, NEVER_BY_MACHINES
 
 PROVISION = "tenants.provision"
 
@@ -24,7 +24,7 @@ class ScopeEscalation(Forbidden):
 
 
 class OwnRoles(Forbidden):
-    """A member cannot change the roles, locations, validity or state of their own membership."""
+    """A member cannot widen their own membership, nor change its locations, validity or practitioner."""
 
     code = "separation_of_duties"
     title = "Another person has to change your own membership."
@@ -85,24 +85,24 @@ def may_grant(actor: Actor, scopes: frozenset[str]) -> None:
 def may_grant_to_key(actor: Actor, scopes: frozenset[str]) -> None:
     """Require that the actor may grant these scopes to a machine.
 
-    Trade scopes, which a partner's system needs, may always be granted; the actor must hold all others.
+    Trade scopes, which a partner's system needs, may be granted by anyone, except that to pay; the actor must hold all
+    others.
 
     :raises MachineScope: a scope is reserved for people.
     :raises ScopeEscalation: the actor lacks some; the error names them.
     """
+    may_be_of_machine(scopes)
+    may_grant(actor, scopes - FREE_FOR_MACHINES)
+
+
+def may_be_of_machine(scopes: frozenset[str]) -> None:
+    """Require that none of these scopes is reserved for people.
+
+    :raises MachineScope: one is.
+    """
     forbidden = scopes & NEVER_BY_MACHINES
     if forbidden:
         raise MachineScope(scopes=sorted(forbidden))
-    may_grant(actor, scopes - frozenset(TRADE))
-
-
-def may_change_membership(actor: Actor, membership: Membership) -> None:
-    """Refuse a change of the actor's own membership.
-
-    :raises OwnRoles: it is the actor's own.
-    """
-    if membership.id == actor.membership_id:
-        raise OwnRoles
 
 
 def may_change_tenant_status(actor: Actor) -> None:

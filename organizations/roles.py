@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.apps import apps
+
 CLINICAL = {
     "prescriptions.read": "Read prescriptions and dispensations.",
     "prescriptions.write": "Draft, renew and cancel prescriptions.",
@@ -40,10 +42,10 @@ TRADE = {
     "procurement.read": "Read the tenant's purchasing: orders, returns and agreements.",
     "procurement.write": "Write orders, returns and agreements.",
     "procurement.suppliers": "Manage relationships with suppliers.",
-    "procurement.approve": "Approve and reject orders and agreements.",
+    "procurement.approve": "Approve and reject orders and agreements; never granted to a machine.",
     "procurement.receive": "Receive deliveries.",
     "procurement.invoices": "Record, match and dispute invoices.",
-    "procurement.invoices.approve": "Approve invoices.",
+    "procurement.invoices.approve": "Approve invoices; never granted to a machine.",
     "procurement.pay": "Pay invoices.",
 }
 ADMINISTRATIVE = {
@@ -65,7 +67,10 @@ IDENTITY_SCOPES = {
     "profile": "Read the name and e-mail address of the signed-in person.",
     "offline_access": "Stay signed in.",
 }
-NEVER_BY_MACHINES = frozenset({"prescriptions.sign"})
+# What a person answers for: no API key, service account or machine client ever holds it.
+NEVER_BY_MACHINES = frozenset({"prescriptions.sign", "procurement.approve", "procurement.invoices.approve"})
+# What any administrator may grant to a machine, though its partner's system alone needs it; to pay is not among it.
+FREE_FOR_MACHINES = frozenset(TRADE) - {"procurement.pay"}
 
 TENANT_ADMIN = "tenant_admin"
 ORG_ADMIN = "org_admin"
@@ -138,8 +143,9 @@ _ROLES: dict[str, tuple[str, str]] = {
         (
             "prescriptions.read prescriptions.write prescriptions.route prescriptions.templates prescriptions.dispense "
             "prescriptions.audit.read appointments.* healthcare.* catalog.* inventory.* orders.* pricing.* marketplace.* "
-            "files.* suppliers.read analytics.read notifications.* webhooks.* procurement.* organizations.read tenants.read "
-            "locations.* memberships.read"
+            "files.* suppliers.read analytics.read notifications.* webhooks.* procurement.read procurement.write "
+            "procurement.suppliers procurement.receive procurement.invoices procurement.pay organizations.read "
+            "tenants.read locations.* memberships.read"
         ),
     ),
     "platform_staff": ("Platform staff", "organizations.* tenants.*"),
@@ -170,9 +176,7 @@ def roles_holding(scope: str) -> frozenset[str]:
 
 def seed_roles(using: str, **_: Any) -> None:
     """Make the platform's roles in the database equal to those in this module."""
-    from .models import Role
-
-    roles = Role._default_manager.using(using)
+    roles = apps.get_model("organizations", "Role")._default_manager.using(using)
     for code, (name, _words) in _ROLES.items():
         roles.update_or_create(code=code, tenant=None, defaults={"name": name, "scopes": PLATFORM_ROLES[code]})
     roles.filter(tenant=None).exclude(code__in=_ROLES).delete()

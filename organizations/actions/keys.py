@@ -13,6 +13,7 @@ from core.results import Revealed
 from ledger import public as ledger
 from organizations import api_key_format
 from organizations.events import ApiKeyCreated, ApiKeyRevoked, ApiKeyRotated
+from organizations.grants import Extent, GrantBeyondOwn, earliest, extent_of, is_later, may_administer
 from organizations.models import ApiKey, Membership, ServiceAccount, Tenant
 from organizations.plans import API_KEYS
 from organizations.policies import is_platform, may_grant_to_key, scopes_of_roles
@@ -39,7 +40,8 @@ def issue_key(actor: Actor, data: dict[str, Any], at: datetime) -> Revealed:
 
     :raises NotFound: the tenant has no such key to replace.
     :raises InvalidTransition: the key to replace is no longer active.
-    :raises InvalidFields, ScopeEscalation, MachineScope, QuotaExceeded: as `create_key`.
+    :raises InvalidFields, ScopeEscalation, GrantBeyondOwn, MachineScope, QuotaExceeded: as `create_key`.
+    :raises MakersMembership: the caller is a machine, and would replace a key of its maker.
     """
     terms = dict(data)
     replaces, overlap_hours = terms.pop("replaces", None), terms.pop("overlap_hours", OVERLAP_HOURS)
@@ -51,17 +53,22 @@ def issue_key(actor: Actor, data: dict[str, Any], at: datetime) -> Revealed:
 def create_key(actor: Actor, data: dict[str, Any], at: datetime) -> NewKey:
     """Create a key for a partner, with a service account and a membership of its own.
 
+    The membership has the locations and the end of the actor's own, and the key ends no later.
+
     :raises InvalidFields: a role is unknown, a scope is outside the roles, or the expiry is out of range.
     :raises ScopeEscalation, MachineScope: a scope may not be granted.
+    :raises GrantBeyondOwn: the key would outlive the actor's own membership.
     :raises QuotaExceeded: the tenant's quota of keys is used up.
     """
     roles = list(dict.fromkeys(data["roles"]))
     scopes = _scopes(actor, roles, data.get("scopes"))
-    expires_at = _expiry(data.get("expires_at"), at)
+    own = extent_of(actor)
+    expires_at = _expiry(data.get("expires_at"), own, at)
     account = ServiceAccount.objects.create(
         name=data["name"], partner=data["partner"], tenant_id=actor.tenant_id, created_at=at
     )
-    membership = add_service(actor=actor, account=account, terms=Terms(roles=tuple(roles)), at=at)
+    terms = Terms(tuple(roles), location_ids=tuple(sorted(own.location_ids or ())), valid_until=own.ends_at)
+    membership = add_service(actor=actor, account=account, terms=terms, at=at)
     row, plain = _build(actor, membership, at)
     row.name, row.partner, row.roles, row.scopes = data["name"], data["partner"], roles, scopes
     row.allowed_cidrs, row.expires_at = list(data.get("allowed_cidrs") or ()), expires_at
@@ -79,9 +86,11 @@ def rotate_key(actor: Actor, replaces: UUID, data: dict[str, Any], at: datetime,
 
     :raises NotFound: the tenant has no such key.
     :raises InvalidTransition: the old key is no longer active.
-    :raises InvalidFields, ScopeEscalation, MachineScope: as `create_key`.
+    :raises InvalidFields, ScopeEscalation, GrantBeyondOwn, MachineScope: as `create_key`.
+    :raises MakersMembership: the actor is a machine, and its maker stands behind the key.
     """
     old = locked_key(actor, replaces)
+    may_administer(actor, old.membership)
     roles = list(dict.fromkeys(data.get("roles") or old.roles))
     if set(roles) - set(old.roles):
         raise InvalidFields(
@@ -96,7 +105,7 @@ def rotate_key(actor: Actor, replaces: UUID, data: dict[str, Any], at: datetime,
     row.name, row.partner = data.get("name") or old.name, old.partner
     row.roles, row.scopes, row.rotated_from = roles, scopes, old
     row.allowed_cidrs = list(data.get("allowed_cidrs", old.allowed_cidrs))
-    row.expires_at = _expiry(data.get("expires_at"), at)
+    row.expires_at = _expiry(data.get("expires_at"), extent_of(actor), at, old.membership.valid_until)
     ends_at = at + timedelta(hours=overlap_hours)
     old.rotate(ends_at)
     if overlap_hours == 0:
@@ -114,8 +123,10 @@ def rotate_key(actor: Actor, replaces: UUID, data: dict[str, Any], at: datetime,
 def revoke_key(actor: Actor, key: ApiKey, at: datetime) -> ApiKey:
     """Revoke a locked key at once, and its membership unless another working key uses it.
 
+    :raises ScopeEscalation, GrantBeyondOwn, MakersMembership: the actor may not end the key's membership.
     :raises InvalidTransition: the key has already ended.
     """
+    may_administer(actor, key.membership)
     key.revoke()
     key.save_version("status", at=at)
     end_unused_membership(actor=actor, key=key, at=at)
@@ -177,10 +188,16 @@ def _scopes(actor: Actor, roles: list[str], wanted: list[str] | None) -> list[st
     return sorted(scopes)
 
 
-def _expiry(wanted: datetime | None, at: datetime) -> datetime:
+def _expiry(wanted: datetime | None, own: Extent, at: datetime, most: datetime | None = None) -> datetime:
+    """Return when a key ends: as wanted, else after a year, or with the actor's membership or the key's own (`most`)."""
     if wanted is None:
-        return at + LIFETIME
+        return earliest(at + LIFETIME, own.ends_at, most) or at + LIFETIME
     if not at < wanted <= at + LONGEST_LIFETIME:
         message = f"expires_at must be within the next {LONGEST_LIFETIME.days} days."
+        raise InvalidFields(errors=[FieldError("expires_at", "out_of_range", message)])
+    if is_later(wanted, own.ends_at):
+        raise GrantBeyondOwn(beyond=["expires_at"])
+    if is_later(wanted, most):
+        message = "The membership of the key ends before."
         raise InvalidFields(errors=[FieldError("expires_at", "out_of_range", message)])
     return wanted

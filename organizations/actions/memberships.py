@@ -17,9 +17,17 @@ from organizations.events import (
     MembershipSuspended,
     MembershipUpdated,
 )
+from organizations.grants import Extent, is_later, may_administer, may_grant_extent
 from organizations.models import Location, Membership, ServiceAccount, Tenant, User
 from organizations.plans import USERS
-from organizations.policies import OwnRoles, is_platform, may_grant, may_grant_to_key, scopes_of_roles
+from organizations.policies import (
+    OwnRoles,
+    is_platform,
+    may_be_of_machine,
+    may_grant,
+    may_grant_to_key,
+    scopes_of_roles,
+)
 from organizations.roles import TENANT_ADMIN
 from organizations.signin import invitations
 
@@ -50,6 +58,11 @@ class Terms:
     valid_until: datetime | None = None
     practitioner_id: str | None = None
 
+    @property
+    def extent(self) -> Extent:
+        """Where and until when the membership holds."""
+        return Extent.of(self.location_ids, self.valid_until)
+
     @classmethod
     def of(cls, values: dict[str, Any]) -> "Terms":
         """Take the terms from a validated body."""
@@ -66,8 +79,8 @@ class Terms:
 def create_membership(actor: Actor, data: dict[str, Any], at: datetime) -> Membership:
     """Invite the person that `email` names, or add the service account that `service_account_id` names.
 
-    :raises ScopeEscalation, MachineScope, InvalidFields, AlreadyMember, UnknownAccount, QuotaExceeded: as
-        `invite_member` and `add_known_service`.
+    :raises ScopeEscalation, GrantBeyondOwn, MachineScope, InvalidFields, AlreadyMember, UnknownAccount, QuotaExceeded:
+        as `invite_member` and `add_known_service`.
     """
     terms = Terms.of(data)
     if "service_account_id" in data:
@@ -80,13 +93,13 @@ def create_membership(actor: Actor, data: dict[str, Any], at: datetime) -> Membe
 def invite_member(*, actor: Actor, email: str, name: str, terms: Terms, at: datetime) -> tuple[Membership, str]:
     """Invite a person, who need not have an account; return the membership and the token of the invitation.
 
-    :raises ScopeEscalation: a role holds scopes the actor lacks.
+    :raises ScopeEscalation, GrantBeyondOwn: a role holds scopes the actor lacks, or the terms go beyond the actor's own.
     :raises InvalidFields: a role or location does not exist in the tenant.
     :raises AlreadyMember: the person has a membership in the tenant.
     :raises QuotaExceeded: the tenant's quota of users is used up.
     """
     check_terms(actor, terms)
-    membership = open_membership(actor=actor, user=_user_of(email, name), terms=terms, at=at)
+    membership = open_membership(actor=actor, user=user_of(email), terms=terms, at=at, name=name)
     ledger.record(
         actor=actor,
         event=MembershipInvited(roles=list(terms.roles)),
@@ -114,8 +127,10 @@ def add_member(*, actor: Actor, user: User, terms: Terms, at: datetime) -> Membe
 def add_service(*, actor: Actor, account: ServiceAccount, terms: Terms, at: datetime) -> Membership:
     """Make a service account a member; the caller has checked that its roles may be granted.
 
+    :raises GrantBeyondOwn: the terms go beyond the actor's own.
     :raises AlreadyMember: the account has a membership in the tenant.
     """
+    may_grant_extent(actor, terms.extent)
     _check_locations(actor, terms.location_ids)
     membership = _insert(actor, terms, at, service_account=account)
     _activate(actor, membership, at)
@@ -127,7 +142,7 @@ def add_known_service(*, actor: Actor, account_id: UUID, terms: Terms, at: datet
     """Make a service account of the actor's tenant a member.
 
     :raises UnknownAccount: the tenant has no such account.
-    :raises ScopeEscalation, MachineScope: a role may not be granted to the account.
+    :raises ScopeEscalation, GrantBeyondOwn, MachineScope: the terms may not be granted to the account.
     :raises AlreadyMember: the account has a membership in the tenant.
     """
     account = ServiceAccount.objects.filter(pk=account_id, tenant_id=actor.tenant_id).first()
@@ -138,13 +153,14 @@ def add_known_service(*, actor: Actor, account_id: UUID, terms: Terms, at: datet
 
 
 @needs_transaction
-def open_membership(*, actor: Actor, user: User, terms: Terms, at: datetime) -> Membership:
+def open_membership(*, actor: Actor, user: User, terms: Terms, at: datetime, name: str = "") -> Membership:
     """Create an invited membership and count it against the quota of users; the caller has checked the terms.
 
+    :param name: what the inviter calls the person, shown until the invitation is accepted.
     :raises AlreadyMember: the person has a membership in the tenant.
     :raises QuotaExceeded: the tenant's quota of users is used up.
     """
-    membership = _insert(actor, terms, at, user=user)
+    membership = _insert(actor, terms, at, user=user, invited_name=name)
     consume_quota(actor=actor, key=USERS, at=at)
     return membership
 
@@ -153,14 +169,15 @@ def open_membership(*, actor: Actor, user: User, terms: Terms, at: datetime) -> 
 def change_membership(actor: Actor, membership: Membership, data: dict[str, Any], at: datetime) -> Membership:
     """Change roles, locations, validity and state of a locked membership.
 
-    :raises OwnRoles: the actor would change locations or validity of its own membership, or add a role to it.
-    :raises ScopeEscalation: an added role holds scopes the actor lacks.
+    :raises OwnRoles: the actor would change locations, validity or practitioner of its own membership, or add a role.
+    :raises ScopeEscalation, GrantBeyondOwn, MachineScope, MakersMembership: the actor may not change this membership, or
+        may not grant what the change adds.
     :raises LastAdministrator: nobody would be left to administer the tenant.
     :raises InvalidTransition: the membership cannot change from its state to the wanted one.
     """
     fields = {name: value for name, value in data.items() if name != "status" and getattr(membership, name) != value}
-    _check_change(actor, membership, fields)
     wanted = data.get("status", membership.status)
+    _check_change(actor, membership, fields, resumes=wanted != membership.status == Membership.Status.SUSPENDED)
     if _ends_administration(membership, fields, wanted, at):
         _keep_one_administrator(membership, at)
     facts: list[ledger.EventType] = []
@@ -182,9 +199,11 @@ def change_membership(actor: Actor, membership: Membership, data: dict[str, Any]
 def revoke_membership(actor: Actor, membership: Membership, at: datetime) -> Membership:
     """Revoke a locked membership and release its unit of the quota of users.
 
+    :raises ScopeEscalation, GrantBeyondOwn, MakersMembership: the actor may not end this membership.
     :raises LastAdministrator: nobody would be left to administer the tenant.
     :raises InvalidTransition: the membership has already ended.
     """
+    may_administer(actor, membership)
     if _ends_administration(membership, {}, Membership.Status.REVOKED, at):
         _keep_one_administrator(membership, at)
     membership.revoke()
@@ -198,12 +217,14 @@ def revoke_membership(actor: Actor, membership: Membership, at: datetime) -> Mem
 
 
 def check_terms(actor: Actor, terms: Terms) -> None:
-    """Refuse roles that the actor may not grant and locations that the tenant does not have.
+    """Refuse terms that the actor may not grant and locations that the tenant does not have.
 
     :raises ScopeEscalation: a role holds scopes the actor lacks.
+    :raises GrantBeyondOwn: locations or validity go beyond the actor's own.
     :raises InvalidFields: a role or location does not exist.
     """
     may_grant(actor, scopes_of_roles(actor.tenant_id, terms.roles))
+    may_grant_extent(actor, terms.extent)
     _check_locations(actor, terms.location_ids)
 
 
@@ -221,33 +242,47 @@ def _check_locations(actor: Actor, location_ids: Iterable[UUID]) -> None:
         raise InvalidFields(errors=[FieldError("location_ids", "unknown_location", "There is no such location.")])
 
 
-def _check_change(actor: Actor, membership: Membership, fields: dict[str, Any]) -> None:
+def _check_change(actor: Actor, membership: Membership, fields: dict[str, Any], *, resumes: bool) -> None:
+    may_administer(actor, membership)
+    added = [role for role in fields.get("roles", ()) if role not in membership.roles]
+    own_terms = {"location_ids", "valid_until", "valid_from", "practitioner_id"}
+    if membership.id == actor.membership_id and (added or fields.keys() & own_terms):
+        raise OwnRoles
     if "roles" in fields:
-        added = [role for role in fields["roles"] if role not in membership.roles]
         granted = scopes_of_roles(actor.tenant_id, fields["roles"])
         kept = scopes_of_roles(actor.tenant_id, set(membership.roles) & set(fields["roles"]))
-        if added and membership.id == actor.membership_id:
-            raise OwnRoles
+        if membership.service_account_id is not None:
+            may_be_of_machine(granted - kept)
         may_grant(actor, granted - kept)
-    if membership.id == actor.membership_id and fields.keys() & {"location_ids", "valid_until", "valid_from"}:
-        raise OwnRoles
+    if added or resumes or _is_widened(membership, fields):
+        places = fields.get("location_ids", membership.location_ids)
+        may_grant_extent(actor, Extent.of(places, fields.get("valid_until", membership.valid_until)))
     if "location_ids" in fields:
         _check_locations(actor, fields["location_ids"])
 
 
-def _user_of(email: str, name: str) -> User:
+def _is_widened(membership: Membership, fields: dict[str, Any]) -> bool:
+    """Tell whether a change adds locations, or time at either end."""
+    before, after = set(membership.location_ids), set(fields.get("location_ids", membership.location_ids))
+    begins = fields.get("valid_from", membership.valid_from)
+    return (
+        (bool(before) and (not after or not after <= before))
+        or is_later(fields.get("valid_until", membership.valid_until), membership.valid_until)
+        or (membership.valid_from is not None and (begins is None or begins < membership.valid_from))
+    )
+
+
+@needs_transaction
+def user_of(email: str) -> User:
+    """Return the person with this e-mail address, who may belong to other tenants, or create one without a name."""
     address = email.strip().lower()
-    found = User.objects.filter(email=address).first()
-    return found or User.objects.create_user(address, None, name=name)
+    return User.objects.filter(email=address).first() or User.objects.create_user(address, None)
 
 
-def _insert(
-    actor: Actor, terms: Terms, at: datetime, *, user: User | None = None, service_account: ServiceAccount | None = None
-) -> Membership:
+def _insert(actor: Actor, terms: Terms, at: datetime, **subject: Any) -> Membership:
     membership = Membership(
         tenant_id=actor.tenant_id,
-        user=user,
-        service_account=service_account,
+        **subject,
         roles=list(terms.roles),
         location_ids=list(terms.location_ids),
         valid_from=terms.valid_from,
@@ -263,7 +298,7 @@ def _insert(
 
 def _activate(actor: Actor, membership: Membership, at: datetime) -> None:
     membership.accept(at)
-    membership.save_version("status", "accepted_at", at=at)
+    membership.save_version("status", "accepted_at", "invited_name", at=at)
     fact = MembershipActivated(roles=membership.roles)
     ledger.record(actor=actor, event=fact, resource_id=membership.id, at=at, resource_version=membership.version)
 

@@ -13,7 +13,8 @@ from core.db import tenant_context
 from core.errors import Conflict, Duplicate, FieldError, InvalidFields, Unprocessable
 from ledger import public as ledger
 from organizations.events import MembershipInvited, OrganizationCreated, TenantProvisioned
-from organizations.models import LIVE, Membership, Organization, ProvisioningStep, Role, Tenant, User
+from organizations.grants import EVERYWHERE, may_grant_extent
+from organizations.models import LIVE, Membership, Organization, ProvisioningStep, Role, Tenant
 from organizations.plans import PLANS, SANDBOX_PLAN
 from organizations.policies import is_platform
 from organizations.queries.reachable import Reach
@@ -23,7 +24,7 @@ from organizations.signing_keys import ensure_keys
 from organizations.tenant_keys import create_key
 
 from . import configuration, entitlements, locations
-from .memberships import Terms, open_membership
+from .memberships import Terms, open_membership, user_of
 from .tenants import record_event
 
 PLAIN_FIELDS = ("region", "time_zone", "locale", "currency", "environment")
@@ -114,7 +115,7 @@ class _Run:
 def create_tenant(actor: Actor, data: dict[str, Any], at: datetime) -> Tenant:
     """Provision the tenant that a validated body describes, and invite its first administrator if one is named.
 
-    :raises InvalidFields, UnknownOrganization, Duplicate: as `provision_tenant`.
+    :raises InvalidFields, GrantBeyondOwn, UnknownOrganization, Duplicate: as `provision_tenant`.
     """
     return provision_tenant(actor=actor, spec=TenantSpec.of(data), at=at).tenant
 
@@ -125,11 +126,14 @@ def provision_tenant(*, actor: Actor, spec: TenantSpec, at: datetime) -> Provisi
     If a step fails, a command keeps the work of the steps before it; a request rolls all of it back.
 
     :raises InvalidFields: the plan or a role does not exist.
+    :raises GrantBeyondOwn: members are named, and the actor's own membership is limited to locations or has an end.
     :raises UnknownOrganization: the organization is not within the actor's reach.
     :raises Duplicate: the slug is taken, and the actor is not the platform, which may name an existing tenant again.
     :raises OtherTenant: the tenant with this slug has other kinds, or has ended.
     """
     _check(spec)
+    if spec.members:
+        may_grant_extent(actor, EVERYWHERE)
     with transaction.atomic():
         outcome = _find_or_create(actor, spec, at)
     run = _Run(replace(actor, tenant_id=outcome.tenant.id, membership_id=None), spec, at, outcome)
@@ -251,11 +255,11 @@ def _create_key(run: _Run) -> dict[str, Any]:
 
 def _invite(run: _Run) -> dict[str, Any]:
     for member in run.spec.members:
-        email = member.email.strip().lower()
-        user = User.objects.filter(email=email).first() or User.objects.create_user(email, None, name=member.name)
+        email, user = member.email.strip().lower(), user_of(member.email)
         if Membership.objects.filter(tenant=run.tenant, user=user, status__in=LIVE).exists():
             continue
-        membership = open_membership(actor=run.actor, user=user, terms=Terms(roles=member.roles), at=run.at)
+        terms = Terms(roles=member.roles)
+        membership = open_membership(actor=run.actor, user=user, terms=terms, at=run.at, name=member.name)
         run.outcome.invitations[email] = invitations.link(invitations.issue(membership=membership, at=run.at))
         fact = MembershipInvited(roles=membership.roles)
         ledger.record(

@@ -89,6 +89,10 @@ class MembershipFilters(Filters):
         """Match memberships that have the role."""
         return Condition('{0} = ANY(t."roles")', (str(value),))
 
+    def condition_user_id(self, value: Any) -> Condition:
+        """Match the membership of the person; one that was never accepted does not tell whose it is."""
+        return Condition(f't."user_id" = {{0}} AND NOT {Membership.UNACCEPTED}', (str(value),))
+
     def condition_email(self, value: Any) -> Condition:
         """Match the person's whole e-mail address, without regard to case."""
         found = "SELECT u.id FROM organizations_user u WHERE u.email = lower({0})"

@@ -9,9 +9,11 @@ from oauth2_provider.models import AbstractApplication, AbstractGrant, Applicati
 
 from core.ids import uuid7
 from core.row_security import LOCAL, REFERENCE
+from organizations.roles import NEVER_BY_MACHINES
 
 # What a client with keys stores in place of a secret's digest; no secret has this digest.
 NO_SECRET = "sha256_client_secret$$"  # noqa: S105
+_RESERVED = sorted(spelled for scope in NEVER_BY_MACHINES for spelled in (scope, scope.replace(".", ":", 1)))
 
 
 class OAuthApplication(AbstractApplication):  # type: ignore[misc]  # the library has no types
@@ -56,6 +58,11 @@ class OAuthApplication(AbstractApplication):  # type: ignore[misc]  # the librar
             models.CheckConstraint(
                 condition=models.Q(authorization_grant_type__in=["authorization-code", "client-credentials"]),
                 name="organizations_client_grant_known",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(authorization_grant_type="client-credentials")
+                | ~models.Q(allowed_scopes__overlap=_RESERVED),
+                name="organizations_machine_client_no_persons_scope",
             ),
             models.CheckConstraint(condition=models.Q(algorithm="RS256"), name="organizations_client_signs_rs256"),
             models.CheckConstraint(

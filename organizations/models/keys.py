@@ -16,6 +16,7 @@ from core.row_security import REFERENCE, TableSecurity
 from core.tenant_rows import TenantRow
 from core.validity import Validity
 from core.versioned import Versioned
+from organizations.roles import NEVER_BY_MACHINES
 
 from .tenancy import Membership, Tenant
 
@@ -72,6 +73,9 @@ class ApiKey(TenantRow, LifecycleModel, Versioned):
             models.CheckConstraint(
                 condition=~Q(status="rotating") | Q(overlap_ends_at__isnull=False),
                 name="organizations_apikey_overlap_known",
+            ),
+            models.CheckConstraint(
+                condition=~Q(scopes__overlap=sorted(NEVER_BY_MACHINES)), name="organizations_apikey_no_persons_scope"
             ),
         ]
         indexes = [

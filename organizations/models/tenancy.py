@@ -225,7 +225,7 @@ class Role(models.Model):
 class Membership(TenantRow, LifecycleModel, Versioned):
     """The tie between one user or service account and one tenant: roles, locations and validity.
 
-    Personal data: none; refers to the person.
+    Personal data: refers to the person; until the invitation is accepted, the name as the inviter wrote it.
     """
 
     class Status(models.TextChoices):
@@ -250,11 +250,16 @@ class Membership(TenantRow, LifecycleModel, Versioned):
         max_length=64, null=True, blank=True, help_text="The FHIR id of a Practitioner of the tenant."
     )
     invited_by = models.UUIDField(null=True, blank=True)
+    invited_name = models.CharField(
+        max_length=200, blank=True, default="", db_default="", help_text="As the inviter wrote it."
+    )
     accepted_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
 
     WRITABLE: ClassVar = ("roles", "location_ids", "valid_from", "valid_until", "practitioner_id")
     VALIDITY: ClassVar = Validity(begins=("valid_from",), ends=("valid_until",))
+    # Whoever was invited and never accepted may be a stranger to the tenant: of them it sees what it wrote itself.
+    UNACCEPTED: ClassVar = "(t.\"accepted_at\" IS NULL AND t.\"status\" IN ('invited', 'revoked', 'expired'))"
     refusals: ClassVar = {
         "organizations_membership_user_once": AlreadyMember,
         "organizations_membership_service_once": AlreadyMember,
@@ -294,8 +299,8 @@ class Membership(TenantRow, LifecycleModel, Versioned):
 
     @transition(field=status, source="invited", target="active")
     def accept(self, at: datetime) -> None:
-        """Activate the membership."""
-        self.accepted_at = at
+        """Activate the membership; from now on the person's own name is shown."""
+        self.accepted_at, self.invited_name = at, ""
 
     @transition(field=status, source="active", target="suspended")
     def suspend(self) -> None:

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from core.pipeline import Call, Rows, Statement
 from organizations.models import Membership
+from organizations.roles import NEVER_BY_MACHINES
 
 
 class Holder(NamedTuple):
@@ -14,6 +15,7 @@ class Holder(NamedTuple):
     subject_id: UUID
 
 
+_RESERVED = ",".join(sorted(NEVER_BY_MACHINES))
 _HOLDER = Statement.of(
     "SELECT m.id AS membership_id, coalesce(m.user_id, m.service_account_id) AS subject_id"
     " FROM organizations_membership m"
@@ -21,7 +23,8 @@ _HOLDER = Statement.of(
     " LEFT JOIN organizations_serviceaccount a ON a.id = m.service_account_id"
     f" WHERE m.tenant_id = $1 AND m.id = $2 AND m.status = 'active' AND {Membership.VALIDITY.holds_now('m')}"
     " AND coalesce(u.is_active, a.is_active) AND EXISTS (SELECT 1 FROM organizations_role r WHERE r.code = ANY(m.roles)"
-    " AND (r.tenant_id IS NULL OR r.tenant_id = m.tenant_id) AND $3 = ANY(r.scopes))",
+    " AND (r.tenant_id IS NULL OR r.tenant_id = m.tenant_id) AND $3 = ANY(r.scopes))"
+    f" AND (m.user_id IS NOT NULL OR $3 <> ALL('{{{_RESERVED}}}'::text[]))",
     row=Holder,
 )
 

@@ -66,16 +66,25 @@ class SubjectOut(serializers.Serializer[Any]):
     partner = serializers.CharField(required=False, help_text="Only for a service account.")
 
 
+class MemberOut(SubjectOut):
+    """The person or service account of a membership. Of a person who has not accepted only what the inviter wrote is shown."""
+
+    id = serializers.UUIDField(required=False, help_text="Absent until the person has accepted the invitation.")
+
+
 class MembershipOut(Representation):
     """The membership of a user or service account in the tenant, with roles and locations."""
 
     subject = Computed(
-        """SELECT CASE WHEN t."user_id" IS NOT NULL
+        f"""SELECT CASE WHEN t."user_id" IS NOT NULL AND {Membership.UNACCEPTED}
+  THEN (SELECT json_build_object('type', 'user', 'email', u.email, 'name', t."invited_name")
+          FROM organizations_user u WHERE u.id = t."user_id")
+  WHEN t."user_id" IS NOT NULL
   THEN (SELECT json_build_object('type', 'user', 'id', u.id, 'email', u.email, 'name', u.name)
           FROM organizations_user u WHERE u.id = t."user_id")
   ELSE (SELECT json_build_object('type', 'service', 'id', a.id, 'name', a.name, 'partner', a.partner)
           FROM organizations_serviceaccount a WHERE a.id = t."service_account_id") END""",
-        SubjectOut(),
+        MemberOut(),
     )
 
     class Meta:

@@ -73,9 +73,9 @@ def accept(*, token: str, password: str, name: str, at: datetime) -> User:
     user = membership.user
     if membership.status != Membership.Status.INVITED or user is None or not user.is_active:
         raise _invalid()
-    _prove_or_set(user, password=password, name=name, at=at)
+    _prove_or_set(user, password=password, name=name or membership.invited_name, at=at)
     membership.accept(at)
-    membership.save_version("status", "accepted_at", at=at)
+    membership.save_version("status", "accepted_at", "invited_name", at=at)
     row.accepted_at = at
     row.save(update_fields=["accepted_at"])
     _record_activation(membership, user, at)

@@ -6,6 +6,7 @@ from api.views import ApiViewSet
 from core.errors import InvalidFields, InvalidTransition, NotFound, QuotaExceeded
 from organizations.actions.keys import issue_key, locked_key, revoke_key
 from organizations.filters.keys import ApiKeyFilters
+from organizations.grants import GrantBeyondOwn, MakersMembership
 from organizations.policies import MachineScope, ScopeEscalation
 from organizations.representations.keys import ApiKeyOut, NewApiKeyOut
 from organizations.serializers.keys import ApiKeyIn
@@ -25,13 +26,22 @@ class ApiKeyViewSet(ApiViewSet):
         "create": Operation(
             "Create or rotate an API key",
             "With `replaces` the new key is the successor of another, which still works for `overlap_hours`. Only this "
-            "answer holds the key itself.",
+            "answer holds the key itself. The key has the locations of its maker and ends no later than its maker's membership.",
             scope=MANAGE,
             body=ApiKeyIn,
             answer=NewApiKeyOut,
             run=issue_key,
             secrets=("api_key",),
-            errors=(InvalidFields, NotFound, InvalidTransition, ScopeEscalation, MachineScope, QuotaExceeded),
+            errors=(
+                InvalidFields,
+                NotFound,
+                InvalidTransition,
+                ScopeEscalation,
+                GrantBeyondOwn,
+                MakersMembership,
+                MachineScope,
+                QuotaExceeded,
+            ),
             example={"name": "Warehouse system", "partner": "Acme ERP", "roles": ["supplier_integration"]},
         ),
         "destroy": Operation(
@@ -40,6 +50,6 @@ class ApiKeyViewSet(ApiViewSet):
             scope=MANAGE,
             find=locked_key,
             run=revoke_key,
-            errors=(InvalidTransition,),
+            errors=(InvalidTransition, ScopeEscalation, GrantBeyondOwn, MakersMembership),
         ),
     }

@@ -11,7 +11,8 @@ from organizations.actions.memberships import (
     revoke_membership,
 )
 from organizations.filters.tenancy import MembershipFilters
-from organizations.policies import OwnRoles, ScopeEscalation
+from organizations.grants import GrantBeyondOwn, MakersMembership
+from organizations.policies import MachineScope, OwnRoles, ScopeEscalation
 from organizations.queries.memberships import locked_membership
 from organizations.refusals import AlreadyMember
 from organizations.representations.tenancy import MembershipOut
@@ -29,10 +30,19 @@ class MembershipViewSet(ApiViewSet):
         "create": Operation(
             "Invite or add a member",
             "A person is invited by e-mail and becomes a member by accepting the invitation. A service account of the "
-            "tenant becomes a member at once. A caller cannot grant a role with scopes that they do not hold.",
+            "tenant becomes a member at once. A caller cannot grant a role with scopes that they do not hold, nor locations "
+            "or a validity beyond their own. Until the invitation is accepted, the person's id and name are not shown.",
             body=MembershipIn,
             run=create_membership,
-            errors=(InvalidFields, ScopeEscalation, AlreadyMember, UnknownAccount, QuotaExceeded),
+            errors=(
+                InvalidFields,
+                ScopeEscalation,
+                GrantBeyondOwn,
+                MachineScope,
+                AlreadyMember,
+                UnknownAccount,
+                QuotaExceeded,
+            ),
             example={"email": "kari@example.org", "name": "Kari", "roles": ["tenant_admin"]},
         ),
         "partial_update": Operation(
@@ -40,13 +50,22 @@ class MembershipViewSet(ApiViewSet):
             body=MembershipPatchIn,
             find=locked_membership,
             run=change_membership,
-            errors=(InvalidFields, InvalidTransition, OwnRoles, ScopeEscalation, LastAdministrator),
+            errors=(
+                InvalidFields,
+                InvalidTransition,
+                OwnRoles,
+                ScopeEscalation,
+                GrantBeyondOwn,
+                MachineScope,
+                MakersMembership,
+                LastAdministrator,
+            ),
             example={"status": "suspended"},
         ),
         "destroy": Operation(
             "Remove a member",
             find=locked_membership,
             run=revoke_membership,
-            errors=(InvalidTransition, LastAdministrator),
+            errors=(InvalidTransition, ScopeEscalation, GrantBeyondOwn, MakersMembership, LastAdministrator),
         ),
     }

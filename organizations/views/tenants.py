@@ -9,6 +9,7 @@ from core.errors import Duplicate, InvalidFields, InvalidTransition
 from organizations.actions.provisioning import UnknownOrganization, create_tenant
 from organizations.actions.tenants import OwnTenant, update_tenant
 from organizations.filters.tenancy import TenantFilters
+from organizations.grants import GrantBeyondOwn
 from organizations.policies import StateScopeMissing, tenant_in_reach
 from organizations.representations.tenancy import TenantOut
 from organizations.serializers.tenancy import TenantIn, TenantPatchIn
@@ -37,7 +38,7 @@ class TenantViewSet(ReachViewSet):
             scope="tenants.provision",
             body=TenantIn,
             run=create_tenant,
-            errors=(InvalidFields, Duplicate, UnknownOrganization),
+            errors=(InvalidFields, Duplicate, UnknownOrganization, GrantBeyondOwn),
             example={
                 "name": "North Clinic",
                 "slug": "north-clinic",

@@ -66,10 +66,11 @@ def test_a_machine_may_ask_for_less_of_the_record_than_its_list_gives(listed, as
         assert error_of(answer) == (400, "invalid_scope")
 
 
-def test_signing_is_never_granted_to_machines():
-    assert {"prescriptions.sign"} == NEVER_BY_MACHINES
+@pytest.mark.parametrize("scope", ["prescriptions.sign", "procurement.approve", "procurement.invoices.approve"])
+def test_what_people_answer_for_is_never_granted_to_machines(scope):
+    assert scope in NEVER_BY_MACHINES
     with pytest.raises(clients.UngrantableScope):
-        machine(scopes=["prescriptions.sign"])
+        machine(scopes=[scope])
     client, _ = machine()
     client.allowed_scopes = [*SCOPES, "openid"]
     assert scopes.grantable(client) == set(SCOPES) - NEVER_BY_MACHINES

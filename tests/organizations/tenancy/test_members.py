@@ -55,6 +55,12 @@ def kinds(tenant, resource_id):
         )
 
 
+def events_of(tenant, resource_id):
+    with tenant_context(tenant.id):
+        rows = Event.objects.filter(tenant_id=tenant.id, resource_id=resource_id)
+        return str([vars(row) for row in rows])
+
+
 def seats(tenant):
     with tenant_context(tenant.id):
         return Quota.objects.get(tenant_id=tenant.id, key="users").used
@@ -81,7 +87,7 @@ def test_invite_makes_an_invited_member_and_takes_a_seat(tenant, api, administra
 
 def test_invited_person_is_no_member_yet(tenant, api):
     made = api.post("/v1/memberships", json=invitation()).json()["data"]
-    person = User.objects.get(pk=made["subject"]["id"])
+    person = User.objects.get(email=made["subject"]["email"])
 
     response = Api(token=bearer(person), tenant=tenant).get("/v1/memberships")
 
@@ -267,7 +273,49 @@ def test_removed_person_can_be_invited_again(tenant, api):
     response = api.post("/v1/memberships", json={"email": person.email, "roles": ["tenant_admin"]})
 
     assert response.status_code == 201
-    assert response.json()["data"]["subject"]["id"] == str(person.id)
+    assert response.json()["data"]["subject"] == {"type": "user", "email": person.email, "name": ""}
+
+
+def test_invitation_tells_nothing_of_a_person_of_another_tenant(tenant, api):
+    stranger, _ = member(provision("provider"), ["prescriber"])
+    nobody = f"nobody-{suffix()}@example.org"
+
+    known, unknown = (
+        api.post("/v1/memberships", json=invitation(email=email, name="Dr. B.")) for email in (stranger.email, nobody)
+    )
+    shown = known.json()["data"]
+    path = f"/v1/memberships/{shown['id']}"
+    everywhere = [known, api.get("/v1/memberships"), api.get(f"/v1/memberships?email={stranger.email}")]
+    everywhere.append(api.patch(path, json={"practitioner_id": "b"}))
+    assert api.delete(path).status_code == 204
+    everywhere.append(api.get("/v1/memberships?status=revoked"))
+
+    assert shown["subject"] == {"type": "user", "email": stranger.email, "name": "Dr. B."}
+    assert set(shown["subject"]) == set(unknown.json()["data"]["subject"])
+    for answer in everywhere:
+        assert shown["id"] in answer.text
+        assert str(stranger.id) not in answer.text
+        assert f'"{stranger.name}"' not in answer.text
+    assert api.get(f"/v1/memberships?user_id={stranger.id}").json()["data"] == []
+    assert str(stranger.id) not in events_of(tenant, shown["id"])
+
+
+def test_accepted_invitation_shows_the_person(tenant, api):
+    actor = system_actor(tenant.id)
+    email = f"kari-{suffix()}@example.org"
+    with tenant_context(tenant.id):
+        terms = Terms(roles=("nurse",))
+        membership, token = invite_member(actor=actor, email=email, name="As invited", terms=terms, at=now())
+    password = "correct horse battery staple 42"
+    assert User.objects.get(email=email).name == ""
+    assert Api().post(f"/v1/auth/invitations/{token}/accept", json={"password": password}).status_code == 200
+
+    (row,) = api.get(f"/v1/memberships?email={email}").json()["data"]
+
+    person = User.objects.get(email=email)
+    assert row["subject"] == {"type": "user", "id": str(person.id), "email": email, "name": "As invited"}
+    assert Membership.objects.get(pk=membership.pk).invited_name == ""
+    assert [one["id"] for one in api.get(f"/v1/memberships?user_id={person.id}").json()["data"]] == [row["id"]]
 
 
 @pytest.mark.parametrize(
