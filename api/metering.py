@@ -1,4 +1,4 @@
-"""The count of a request against its rate limit: one call to Valkey, by tenant and credential once both are proved."""
+"""The count of a request against its rate limit: one call to Valkey, by tenant and, for a person, by subject, else by credential."""
 
 import math
 import time
@@ -47,19 +47,19 @@ class Meter:
         self.limits: dict[str, int] = {}
 
     def enter(self, subject: Subject, policy: str, *, costs: bool = True) -> None:
-        """Count the request in the tenant's bucket if the membership was proved lately, else in the credential's.
+        """Count the request in the tenant's bucket if the membership was proved lately, else in the subject's.
 
         :raises RateLimited: the bucket is used up; the refusal has Retry-After.
         """
         self.name, self.costs = policy, costs
         self.request.META[CREDENTIAL] = subject.credential
         tenant_id = _header(self.request) or subject.bound_tenant_id
-        known = _proven.get((subject.credential, tenant_id)) if tenant_id else None
+        known = _proven.get((subject.limited_by, tenant_id)) if tenant_id else None
         if known is None or known[0] < time.monotonic():
-            self._take(f"unproven:{subject.credential}", {})
+            self._take(f"unproven:{subject.limited_by}", {})
         else:
             self.counted = tenant_id
-            self._take(f"{tenant_id}:{subject.credential}", known[1])
+            self._take(f"{tenant_id}:{subject.limited_by}", known[1])
 
     def enter_tenant(self, actor: Actor) -> None:
         """Count the request in the tenant's bucket, once; remember the membership with the tenant's own limits."""
@@ -69,10 +69,10 @@ class Meter:
         if actor.limits:
             budgets.raise_to(actor.limits.get(_SECONDS.get(self.request.method or "", "write_seconds")))
         until = time.monotonic() + _REMEMBER_SECONDS
-        _proven[(actor.subject.credential, actor.tenant_id)] = (until, actor.limits)
+        _proven[(actor.subject.limited_by, actor.tenant_id)] = (until, actor.limits)
         if self.counted != actor.tenant_id:
             self.counted = actor.tenant_id
-            self._take(f"{actor.tenant_id}:{actor.subject.credential}", actor.limits)
+            self._take(f"{actor.tenant_id}:{actor.subject.limited_by}", actor.limits)
 
     def charge(self, amount: int, *, of_unit: int) -> None:
         """Count a request that asks for much as more than one: a unit for each `of_unit` begun.

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import environ
+from django.urls import reverse_lazy
 
 from api import logs
 from config import api_tags
@@ -270,6 +271,12 @@ UNFOLD = {
     },
     "SIDEBAR": {"show_search": False, "show_all_applications": False, "navigation": "config.admin_site.navigation"},
     "DASHBOARD_CALLBACK": "config.admin_site.overview",
+    "ACCOUNT": {
+        "navigation": [
+            {"title": "Change password", "link": reverse_lazy("admin:password_change")},
+            {"title": "Second factor", "link": reverse_lazy("admin:second_factor")},
+        ]
+    },
 }
 
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")

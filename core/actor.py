@@ -16,8 +16,7 @@ class SubjectKind(StrEnum):
 class Subject:
     """A person or service whose credential was proved; says nothing about any tenant.
 
-    `credential` identifies the credential ("key:<id>", "session:<sid>", "client:<client_id>") and is never a secret;
-    rate limits count by it. `scopes` is None for a credential that is not narrowed by scopes.
+    `credential` identifies the credential ("key:<id>", "session:<sid>", "client:<client_id>") and is never a secret. `scopes` is None for a credential that is not narrowed by scopes.
     `acr`, `amr` and `authenticated_at` say how and when a person signed in; keys and machine clients have none. `amr`
     holds the methods ("pwd", "otp"). Source: RFC 8176; OpenID Connect Core section 2.
     `patient` is the FHIR id of the only patient of the bound tenant whose record the credential may reach; "" where the
@@ -36,6 +35,11 @@ class Subject:
     amr: tuple[str, ...] = ()
     authenticated_at: datetime | None = None
     patient: str = ""
+
+    @property
+    def limited_by(self) -> str:
+        """By what rate limits count: a person whatever the session, so that signing in again gives no new budget."""
+        return f"user:{self.id}" if self.kind is SubjectKind.USER else self.credential
 
 
 @dataclass(frozen=True, slots=True)

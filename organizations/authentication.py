@@ -144,7 +144,7 @@ class Authenticator:
         if cached is None or cached[0] < time.monotonic():
             cached = (time.monotonic() + KEY_SECONDS, *self._read_key(text))
             _bounded(self._keys)[digest] = cached
-        address = _client_address(request)
+        address = client_address(request)
         if cached[2] and not _within(address, cached[2]):
             raise AddressForbidden
         subject = cached[1]
@@ -374,10 +374,11 @@ def _bounded(cache: dict[K, V]) -> dict[K, V]:
 def origin_of(request: HttpRequest) -> Origin:
     """Return the address and user agent of a request; the user agent is cut to the length an audit entry keeps."""
     agent = request.META.get("HTTP_USER_AGENT", "")[:USER_AGENT_LENGTH]
-    return Origin(_client_address(request), agent if agent.isprintable() else "".join(filter(str.isprintable, agent)))
+    return Origin(client_address(request), agent if agent.isprintable() else "".join(filter(str.isprintable, agent)))
 
 
-def _client_address(request: HttpRequest) -> str:
+def client_address(request: HttpRequest) -> str:
+    """Return the network address of a caller, as the trusted proxies report it."""
     return str(getattr(request, "client_address", "") or request.META.get("REMOTE_ADDR", ""))
 
 
@@ -391,6 +392,6 @@ def _within(address: str, networks: tuple[str, ...]) -> bool:
 
 def _address(request: HttpRequest) -> str | None:
     try:
-        return str(ipaddress.ip_address(_client_address(request)))
+        return str(ipaddress.ip_address(client_address(request)))
     except ValueError:
         return None

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from core.db import needs_transaction
 from core.errors import Conflict, FieldError, Forbidden, InvalidFields
-from organizations.models import SignInFailure, StaffRole, User
+from organizations.models import StaffRole, TotpDevice, User
 from organizations.signin import lockout, sessions
 
 
@@ -85,9 +85,22 @@ def reactivate(*, user: User) -> User:
 @needs_transaction
 def unlock(*, user: User) -> int:
     """Delete the counters of a user's failed sign-ins, which ends a lockout; return their number."""
-    subjects = [lockout.subject_of("password", user.email), lockout.subject_of("totp", str(user.pk))]
-    deleted, _ = SignInFailure.objects.filter(subject__in=subjects).delete()
-    return deleted
+    return lockout.unlock("password", user.email) + lockout.unlock("totp", str(user.pk))
+
+
+@needs_transaction
+def remove_second_factor(*, user: User, by: User | None, at: datetime) -> int:
+    """Remove a locked user's second factor, after the device was lost; end all sessions and return their number.
+
+    :raises OwnAccount: `by` is the user.
+    :raises NothingToChange: no second factor is enrolled.
+    """
+    if by is not None and by.pk == user.pk:
+        raise OwnAccount
+    if not TotpDevice.objects.filter(user=user).delete()[0]:
+        raise NothingToChange
+    lockout.unlock("totp", str(user.pk))
+    return sessions.end_all(user.pk, reason="second_factor_removed", at=at)
 
 
 def _keep_one_administrator(user: User, *, stays: bool) -> None:

@@ -33,6 +33,16 @@ def _deactivate(click: ButtonClick) -> str:
     return f"The person is deactivated; {staff.deactivate(user=click.row, by=click.user, at=click.at)} sessions ended."
 
 
+def _remove_second_factor(click: ButtonClick) -> str:
+    ended = staff.remove_second_factor(user=click.row, by=click.user, at=click.at)
+    return f"The second factor is removed; {ended} sessions ended."
+
+
+def _has_second_factor(row: User) -> bool:
+    device: Any = getattr(row, "totp_device", None)
+    return device is not None and device.confirmed_at is not None
+
+
 def _end_sessions(click: ButtonClick) -> str:
     return f"{sessions.end_all(click.row.pk, reason='ended_by_staff', at=click.at)} sessions ended."
 
@@ -53,6 +63,16 @@ BUTTONS = (
         run=lambda click: f"{staff.unlock(user=click.row)} failure counters cleared.",
         explains="Failed attempts are cleared, so this person can try again at once.",
         icon="lock_open",
+    ),
+    Button(
+        name="remove-second-factor",
+        label="Remove second factor",
+        permission=Permission.LOCK_PEOPLE,
+        run=_remove_second_factor,
+        explains="For a lost device: the person signs in with the password alone until another factor is enrolled.",
+        shown=_has_second_factor,
+        icon="phonelink_erase",
+        danger=True,
     ),
     Button(
         name="deactivate",
@@ -121,8 +141,7 @@ class PersonAdmin(StaffAdmin):
     @column(description="Second factor", boolean=True)
     def has_second_factor(self, row: User) -> bool:
         """Whether a second factor is in force."""
-        device: Any = getattr(row, "totp_device", None)
-        return device is not None and device.confirmed_at is not None
+        return _has_second_factor(row)
 
     @column(description="Open sessions")
     def open_sessions(self, row: User) -> int:

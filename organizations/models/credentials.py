@@ -171,12 +171,14 @@ class TotpDevice(models.Model):
 
 
 class SignInFailure(models.Model):
-    """Consecutive failed sign-ins of one account, existing or not; `subject` is a keyed digest that names the account.
+    """Consecutive failed sign-ins of one account, existing or not, from one network.
 
-    Personal data: none readable; the digest stands for an e-mail address.
+    `subject` holds keyed digests of the account and of the network.
+
+    Personal data: none readable; the digests stand for an e-mail address and a network address.
     """
 
-    subject = models.CharField(primary_key=True, max_length=100)
+    subject = models.CharField(primary_key=True, max_length=255)
     failures = models.PositiveIntegerField(default=0)
     last_at = models.DateTimeField()
     locked_until = models.DateTimeField(null=True)

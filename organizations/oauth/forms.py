@@ -72,6 +72,7 @@ class InvitationForm(forms.Form):
         label="Your name", max_length=200, required=False, widget=forms.TextInput(attrs={"autocomplete": "name"})
     )
     password = _password("Password (your present one, if you already have an account)", "new-password")
+    otp = _CODE
 
 
 class NewPasswordForm(forms.Form):

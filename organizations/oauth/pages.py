@@ -15,13 +15,15 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.generic import FormView, View
 from oauth2_provider.views import AuthorizationView
 
+from api.authentication import authenticator
 from core import clock
-from core.errors import PlatformError
+from core.errors import PlatformError, Unauthenticated
 from core.ids import parse_uuid
 from organizations import smart
 from organizations.models import OAuthApplication, User
 from organizations.queries.memberships import clinical_tenants
 from organizations.signin import actions, passwords, resets, totp
+from organizations.signin.limits import network_of
 from organizations.signin.sessions import MFA, PASSWORD, Bound, Proof
 
 from .forms import ConsentForm, InvitationForm, NewPasswordForm, SignInForm
@@ -32,12 +34,6 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 MAX_NONCE = 255
 _PROOF = "sign_in_proof"
 _TEMPLATES = "organizations/oauth"
-
-
-class CodeNeeded(totp.InvalidCode):
-    """The person has a second factor, but gave no code."""
-
-    title = "Your account has a second factor; enter its code."
 
 
 class ConsentPage(AuthorizationView):  # type: ignore[misc]  # the library has no types
@@ -128,11 +124,15 @@ class SignInPage(FormView):  # type: ignore[type-arg]  # Django has no generics 
         """Sign the person in, and redirect to the page that asked for the sign-in."""
         data, at = form.cleaned_data, clock.now()
         try:
-            user = passwords.authenticate(email=data["email"], password=data["password"], at=at)
-            proof = _prove_second_factor(user, code=data["code"], at=at)
+            network = network_of(self.request)
+            user = passwords.authenticate(email=data["email"], password=data["password"], network=network, at=at)
+            stepped_up = totp.demand(user.pk, code=data["code"], at=at)
         except PlatformError as refusal:
+            if isinstance(refusal, Unauthenticated):
+                authenticator().report(refusal, self.request, None)
             form.add_error(None, refusal.detail)
             return self.form_invalid(form)
+        proof = Proof(MFA, ("pwd", "otp"), at) if stepped_up else Proof(PASSWORD, ("pwd",), at)
         login(self.request, user, backend=BACKEND)
         self.request.session[_PROOF] = {"acr": proof.acr, "amr": list(proof.amr), "at": proof.at.timestamp()}
         User.objects.filter(pk=user.pk).update(last_sign_in_at=at)
@@ -224,15 +224,6 @@ def proof_of(request: HttpRequest) -> Proof:
         at = getattr(request.user, "last_sign_in_at", None) or clock.now()
         return Proof(PASSWORD, ("pwd",), at)
     return Proof(kept["acr"], tuple(kept["amr"]), datetime.fromtimestamp(kept["at"], clock.now().tzinfo))
-
-
-def _prove_second_factor(user: User, *, code: str, at: datetime) -> Proof:
-    if not totp.is_enrolled(user.pk):
-        return Proof(PASSWORD, ("pwd",), at)
-    if not code:
-        raise CodeNeeded
-    totp.prove(user.pk, code=code, at=at)
-    return Proof(MFA, ("pwd", "otp"), at)
 
 
 def _sign_in_address(back_to: str) -> str:

@@ -55,18 +55,20 @@ class Tokens:
         return answer | {"token_type": "Bearer", "expires_in": seconds}
 
 
-def sign_in(*, email: str, password: str, code: str, at: datetime) -> Tokens:
-    """Open a session for a person; with a code of the second factor, the session is stepped up.
+def sign_in(*, email: str, password: str, otp: str, network: str, at: datetime) -> Tokens:
+    """Open a session for a person; where a second factor is in force, its code is demanded, and steps the session up.
 
     :raises InvalidCredentials: the address or the password is wrong.
-    :raises InvalidCode: a code was given and is wrong.
-    :raises NoSecondFactor: a code was given, but no second factor is in force.
+    :raises SecondFactorRequired: the password is right, a second factor is in force, and there is no code.
+    :raises InvalidCode: the code is wrong.
+    :raises NoSecondFactor: there is a code, but no second factor is in force.
     :raises AccountLocked: there were too many failures before.
     """
-    user = passwords.authenticate(email=email, password=password, at=at)
-    if code:
-        totp.prove(user.pk, code=code, at=at)
-    return open_session(user, with_code=bool(code), at=at)
+    user = passwords.authenticate(email=email, password=password, network=network, at=at)
+    with_code = totp.demand(user.pk, code=otp, at=at)
+    if otp and not with_code:
+        raise totp.NoSecondFactor
+    return open_session(user, with_code=with_code, at=at)
 
 
 def open_session(user: User, *, with_code: bool, at: datetime) -> Tokens:
@@ -111,17 +113,25 @@ def sign_out(*, refresh_token: str, at: datetime) -> None:
             sessions.end(session, reason="signed_out", at=at)
 
 
-def accept_invitation(*, token: str, password: str, name: str, at: datetime) -> Tokens:
+def accept_invitation(*, token: str, password: str, name: str, otp: str, at: datetime) -> Tokens:
     """Accept an invitation and sign the person in.
 
     :raises InvalidLink, InvalidCredentials, WeakPassword: see `invitations.accept`.
+    :raises SecondFactorRequired, InvalidCode: the person has a second factor in force; see `totp.demand`.
     :raises AccountLocked: there were too many attempts with this link.
     """
     subject = lockout.count("invitation", token, at=at)
+    invited = invitations.person_of(token, at=at)
+    with_code = False
+    if invited is not None and totp.is_enrolled(invited.pk):
+        # Before the transaction, since a wrong code must stay counted.
+        if not invited.check_password(password):
+            raise passwords.InvalidCredentials
+        with_code = totp.demand(invited.pk, code=otp, at=at)
     with transaction.atomic():
         user = invitations.accept(token=token, password=password, name=name, at=at)
     lockout.clear(subject)
-    return open_session(user, with_code=False, at=at)
+    return open_session(user, with_code=with_code, at=at)
 
 
 def enroll_factor(subject: Subject, *, at: datetime) -> tuple[str, str]:

@@ -55,6 +55,15 @@ def link(token: str) -> str:
     return f"{settings.BASE_URL.rstrip('/')}/oauth/invitation?token={token}"
 
 
+def person_of(token: str, *, at: datetime) -> User | None:
+    """Return the active person whom a link still invites; None if it invites nobody any more."""
+    live = Invitation.objects.select_related("membership__user").filter(
+        digest=sha256_hex(token.encode()), accepted_at__isnull=True, expires_at__gt=at
+    )
+    found = live.filter(membership__status=Membership.Status.INVITED, membership__user__is_active=True).first()
+    return found.membership.user if found else None
+
+
 @needs_transaction
 def accept(*, token: str, password: str, name: str, at: datetime) -> User:
     """Activate the invited membership and return its person.

@@ -1,8 +1,20 @@
-"""Rate limit of calls per account, whether the account exists or not; `api.middleware` limits calls per address."""
+"""Rate limit of calls per account, whether the account exists or not; `api.middleware` limits calls per address.
+
+Also the network of a caller, by which wrong passwords are counted.
+"""
+
+from django.http import HttpRequest
 
 from api import ratelimits
+from api.addresses import bucket_of
 from api.metering import RateLimited
 from core.crypto import key_ring
+from organizations.authentication import client_address
+
+
+def network_of(request: HttpRequest) -> str:
+    """Return the network of a request: an IPv4 address, or the /64 that a single IPv6 customer is given."""
+    return bucket_of(client_address(request))
 
 
 def spend_for_account(name: str) -> None:

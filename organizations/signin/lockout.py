@@ -1,5 +1,8 @@
 """Lockout: consecutive failures against one account lock it for a while, whether the account exists or not.
 
+Wrong passwords are counted, and lock, by account and network, so that nobody locks another out from elsewhere. Wrong codes
+of a second factor are counted by account alone: whoever sends one has given the password, and a code is short.
+
 An attempt is counted before the credential is checked, by one statement that commits at once. So parallel guesses
 cannot pass the limit together, and none waits for a row that another holds during its check. A success clears the
 count.
@@ -10,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection
+from django.db.models import Q
 
 from core.crypto import key_ring
 from core.errors import TooMany
@@ -42,12 +46,14 @@ class AccountLocked(TooMany):
     extensions = {"retry_after": 30}
 
 
-def count(kind: str, name: str, *, at: datetime) -> str:
-    """Count one attempt against an account and return the key for `clear`.
+def count(kind: str, name: str, *, at: datetime, network: str = "") -> str:
+    """Count one attempt against an account, from one network if it is given, and return the key for `clear`.
 
     :raises AccountLocked: the account is locked; the credential must not be checked at all.
     """
     subject = subject_of(kind, name)
+    if network:
+        subject += f"@{key_ring().digest(network, purpose='sign-in-failures')}"
     values: dict[str, Any] = {
         "subject": subject,
         "at": at,
@@ -64,8 +70,15 @@ def count(kind: str, name: str, *, at: datetime) -> str:
 
 
 def subject_of(kind: str, name: str) -> str:
-    """Return the key of an account's failure count."""
+    """Return the key of an account's failure count; with a network, the key goes on with "@" and its digest."""
     return f"{kind}:{key_ring().digest(name, purpose='sign-in-failures')}"
+
+
+def unlock(kind: str, name: str) -> int:
+    """Forget the failures of an account from all networks, and return how many counts there were."""
+    subject = subject_of(kind, name)
+    counts = SignInFailure.objects.filter(Q(subject=subject) | Q(subject__startswith=f"{subject}@"))
+    return counts.delete()[0]
 
 
 def clear(subject: str) -> None:

@@ -29,15 +29,16 @@ class WeakPassword(InvalidFields):
     title = "The password is too weak."
 
 
-def authenticate(*, email: str, password: str, at: datetime) -> User:
+def authenticate(*, email: str, password: str, network: str, at: datetime) -> User:
     """Return the active user with this e-mail address and password.
 
     An unknown address takes as long as a known one, because a hash is computed for it too.
 
+    :param network: where the attempt comes from; wrong passwords are counted by account and network.
     :raises InvalidCredentials: there is no such user, or the password is wrong.
-    :raises AccountLocked: there were too many failures before.
+    :raises AccountLocked: there were too many failures from this network before.
     """
-    subject = lockout.count("password", email.strip().lower(), at=at)
+    subject = lockout.count("password", email.strip().lower(), at=at, network=network)
     user = User.objects.filter(email=email.strip().lower()).first()
     if user is None or not user.has_usable_password():
         make_password(password)

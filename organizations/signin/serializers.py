@@ -1,5 +1,7 @@
 """Bodies of the sign-in operations."""
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
@@ -7,13 +9,23 @@ from api.serializers import StrictSerializer
 
 from .passwords import MAX_CHARACTERS
 
+_CODE = r"^[0-9]{6}\Z"
+
 
 class SignInIn(StrictSerializer):
-    """E-mail address and password. With a `code` of the second factor, the session is stepped up at once."""
+    """E-mail address and password, and a code of the second factor (`otp`) where one is in force."""
 
     email = serializers.EmailField(max_length=254)
     password = serializers.CharField(max_length=MAX_CHARACTERS, trim_whitespace=False)
-    code = serializers.RegexField(r"^[0-9]{6}\Z", required=False, default="")
+    otp = serializers.RegexField(_CODE, required=False, help_text="A code of six digits from the authenticator app.")
+    code = serializers.RegexField(
+        _CODE, required=False, help_text="An earlier name of `otp`, which counts if both are sent."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Take the code under either name."""
+        earlier = attrs.pop("code", "")
+        return attrs | {"otp": attrs.get("otp", earlier)}
 
 
 @extend_schema_serializer(component_name="RefreshToken")
@@ -29,6 +41,9 @@ class AcceptIn(StrictSerializer):
 
     password = serializers.CharField(max_length=MAX_CHARACTERS, trim_whitespace=False)
     name = serializers.CharField(max_length=200, required=False, default="")
+    otp = serializers.RegexField(
+        _CODE, required=False, default="", help_text="Where the person has a second factor in force: its code."
+    )
 
 
 @extend_schema_serializer(component_name="PasswordReset")
@@ -50,4 +65,4 @@ class ConfirmIn(StrictSerializer):
 class CodeIn(StrictSerializer):
     """A code of six digits from the authenticator app."""
 
-    code = serializers.RegexField(r"^[0-9]{6}\Z")
+    code = serializers.RegexField(_CODE)

@@ -26,6 +26,13 @@ class InvalidCode(Unauthenticated):
     title = "The code is wrong or too old."
 
 
+class SecondFactorRequired(Unauthenticated):
+    """The password is right, but the account has a second factor and no code was sent."""
+
+    code = "second_factor_required"
+    title = "Your account has a second factor; enter its code."
+
+
 class NoSecondFactor(Conflict):
     """The person has not enrolled a second factor."""
 
@@ -62,6 +69,37 @@ def enroll(user: User, *, may_replace: bool, at: datetime) -> tuple[str, str]:
 def is_enrolled(user_id: UUID) -> bool:
     """Return whether the user has a second factor in force."""
     return TotpDevice.objects.filter(user_id=user_id, sealed_secret__isnull=False).exists()
+
+
+def demand(user_id: UUID, *, code: str, at: datetime) -> bool:
+    """Have a person who has just given the right password prove the second factor too, if one is in force.
+
+    :returns: whether a second factor was proved.
+    :raises SecondFactorRequired: there is no code.
+    :raises InvalidCode, AccountLocked: see `prove`.
+    """
+    if not is_enrolled(user_id):
+        return False
+    if not code:
+        raise SecondFactorRequired
+    prove(user_id, code=code, at=at)
+    return True
+
+
+def confirm(user_id: UUID, *, code: str, at: datetime) -> None:
+    """Bring a person's pending secret into force with its first code.
+
+    :raises NoSecondFactor: no secret is pending.
+    :raises InvalidCode: the code is not of the pending secret.
+    :raises AccountLocked: there were too many failures before.
+    """
+    device = TotpDevice.objects.filter(user_id=user_id, sealed_pending__isnull=False).first()
+    if device is None:
+        raise NoSecondFactor
+    subject = lockout.count("totp", str(user_id), at=at)
+    if not _bring_into_force(device, code, at):
+        raise InvalidCode
+    lockout.clear(subject)
 
 
 def prove(user_id: UUID, *, code: str, at: datetime, first_use: bool = False) -> None:

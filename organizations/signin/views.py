@@ -15,13 +15,13 @@ from core import clock
 
 from . import actions, resets
 from .actions import FirstPartyOnly, InvalidRefreshToken, Tokens
-from .limits import spend_for_account
+from .limits import network_of, spend_for_account
 from .lockout import AccountLocked
 from .passwords import InvalidCredentials, WeakPassword
 from .representations import AcceptedOut, FactorSecretOut, TokensOut
 from .resets import InvalidLink
 from .serializers import AcceptIn, CodeIn, ConfirmIn, RefreshIn, ResetIn, SignInIn
-from .totp import AlreadyEnrolled, InvalidCode, NoSecondFactor
+from .totp import AlreadyEnrolled, InvalidCode, NoSecondFactor, SecondFactorRequired
 
 _EXAMPLE_ADDRESS = "anna.berg@hospital.example"
 _EXAMPLE_PASSWORD = "a long and personal sentence"  # noqa: S105  # for the documents
@@ -50,13 +50,14 @@ class TokenViewSet(SignInViewSet):
     operations = {
         "create": Operation(
             "Sign in with e-mail address and password",
-            "For the platform's own applications. With a `code` of the second factor the session is stepped up at once.",
+            "For the platform's own applications. Where a second factor is in force, its code is demanded in `otp`, and steps "
+            "the session up at once.",
             body=SignInIn,
             answer=TokensOut,
             status=200,
             public=True,
             tenant="none",
-            errors=(InvalidCredentials, InvalidCode, NoSecondFactor, AccountLocked),
+            errors=(InvalidCredentials, SecondFactorRequired, InvalidCode, NoSecondFactor, AccountLocked),
             example={"email": _EXAMPLE_ADDRESS, "password": _EXAMPLE_PASSWORD},
         ),
         "refresh": Operation(
@@ -82,7 +83,7 @@ class TokenViewSet(SignInViewSet):
 
     def create(self, request: HttpRequest) -> HttpResponse:
         """Sign in."""
-        return self.bare(actions.sign_in(**self.body(), at=clock.now()))
+        return self.bare(actions.sign_in(**self.body(), network=network_of(request), at=clock.now()))
 
     @action(detail=False, methods=["post"])
     def refresh(self, request: HttpRequest) -> HttpResponse:
@@ -105,12 +106,13 @@ class InvitationViewSet(SignInViewSet):
     operations = {
         "accept": Operation(
             "Accept an invitation and sign in",
-            "A new person sets a password. A person who already has an account gives its password.",
+            "A new person sets a password. A person who already has an account gives its password, and `otp` where a second "
+            "factor is in force.",
             body=AcceptIn,
             answer=TokensOut,
             public=True,
             tenant="none",
-            errors=(InvalidLink, InvalidCredentials, WeakPassword, AccountLocked),
+            errors=(InvalidLink, InvalidCredentials, SecondFactorRequired, InvalidCode, WeakPassword, AccountLocked),
             example={"password": _EXAMPLE_PASSWORD, "name": "Anna Berg"},
         ),
     }

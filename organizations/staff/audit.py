@@ -13,7 +13,7 @@ from core.actor import Actor, Subject, SubjectKind
 from core.db import needs_transaction
 from core.ids import uuid7
 from ledger import public as ledger
-from organizations.authentication import origin_of
+from organizations.authentication import client_address, origin_of
 from organizations.events import StaffActionPerformed
 from organizations.models import SecurityLogEntry
 
@@ -68,6 +68,6 @@ def log_security(request: HttpRequest, code: str, *, subject: str = "", tenant_i
 def address_of(request: HttpRequest) -> str | None:
     """Return the IP address of the browser; None if the connection has none, as with a Unix socket."""
     try:
-        return str(ipaddress.ip_address(str(request.META.get("REMOTE_ADDR", ""))))
+        return str(ipaddress.ip_address(client_address(request)))
     except ValueError:
         return None

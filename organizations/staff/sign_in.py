@@ -15,6 +15,7 @@ from core.clock import now
 from core.crypto import key_ring
 from core.errors import PlatformError, TooMany
 from organizations.signin import passwords, totp
+from organizations.signin.limits import network_of
 
 from . import audit
 from .roles import role_of
@@ -83,10 +84,11 @@ class NotStaff(PlatformError):
 
 def _authenticate(request: HttpRequest, email: str, password: str, code: str) -> Any:
     at = now()
-    bucket = key_ring().digest(audit.address_of(request) or "", purpose="sign-in-limit")
+    network = network_of(request)
+    bucket = key_ring().digest(network, purpose="sign-in-limit")
     if not ratelimits.take(ratelimits.POLICIES[PER_ADDRESS], bucket).allowed:
         raise TooMany("Wait a minute.")
-    user = passwords.authenticate(email=email, password=password, at=at)
+    user = passwords.authenticate(email=email, password=password, network=network, at=at)
     if not role_of(user):
         raise NotStaff
     if totp.is_enrolled(user.pk):

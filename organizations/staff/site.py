@@ -20,6 +20,7 @@ from organizations.models import Tenant
 from . import acting_tenant, sign_in
 from .audit import REASON_LENGTH
 from .roles import role_of
+from .second_factor import second_factor_view
 from .tenant_admin import StaffAdmin
 
 MOST_TENANTS = 20
@@ -90,8 +91,9 @@ class StaffSite(UnfoldAdminSite):  # type: ignore[misc]  # the theme has no type
         return cast("HttpResponse", view(request))
 
     def extra_urls(self) -> list[URLPattern]:
-        """Return the addresses of the page that chooses the acting tenant."""
+        """Return the addresses of the pages for the second factor and for the acting tenant."""
         return [
+            path("second-factor/", self.admin_view(self.second_factor_view), name="second_factor"),
             path("acting-tenant/", self.admin_view(self.acting_view), name="acting_tenant"),
             path("acting-tenant/end/", self.admin_view(require_POST(self.acting_end_view)), name="acting_tenant_end"),
         ]
@@ -102,6 +104,10 @@ class StaffSite(UnfoldAdminSite):  # type: ignore[misc]  # the theme has no type
         if self.has_permission(request):
             context |= {"acting": acting_tenant.current(request), "staff_role": role_of(request.user)}
         return context
+
+    def second_factor_view(self, request: HttpRequest) -> HttpResponse:
+        """Let members of staff set up their own second factor."""
+        return second_factor_view(request, self.each_context(request))
 
     def acting_view(self, request: HttpRequest) -> HttpResponse:
         """Search for a tenant and open it for 30 minutes, with a reason."""

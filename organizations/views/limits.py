@@ -29,7 +29,8 @@ class RateLimitsViewSet(ApiViewSet):
     operations = {
         "retrieve": Operation(
             "Get rate limits and quotas",
-            "Every rate limit with the requests left for this credential in this tenant, and every quota with its use. "
+            "Every rate limit with the requests left for this credential in this tenant (of a person for all of their sessions "
+            "together), and every quota with its use. "
             "This request is not counted.",
             scope="",
             answer=LimitsOut,
@@ -51,7 +52,7 @@ def _policy(family: str, actor: Actor) -> dict[str, Any]:
     policy = ratelimits.policy(
         style_of(family, actor.subject).policy if family in families.FAMILIES else family, actor.limits
     )
-    verdict = ratelimits.peek(policy, f"{actor.tenant_id}:{actor.subject.credential}")
+    verdict = ratelimits.peek(policy, f"{actor.tenant_id}:{actor.subject.limited_by}")
     return {
         "name": family,
         "limit": verdict.limit,

@@ -11,6 +11,7 @@ from core.actor import SubjectKind
 from core.clock import now
 from organizations import tokens
 from organizations.models import SignInSession, TotpDevice
+from organizations.signin import actions
 from tests.factories import Api, api_key, provision
 
 
@@ -132,7 +133,7 @@ def test_guessing_codes_is_locked_out(enrolled):
 
 
 def test_replacing_a_factor_takes_a_fresh_proof_of_it(person, enrolled):
-    fresh = person.sign_in().json()
+    fresh = actions.open_session(person.user, with_code=False, at=now()).as_json()
 
     refused = _enroll(fresh)
 
