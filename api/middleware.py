@@ -27,6 +27,8 @@ Handler = Callable[[HttpRequest], HttpResponseBase]
 MAX_LOGGED_PATH = 300
 
 _PLAIN_PATH = re.compile(r"[/A-Za-z0-9._$-]*")
+# How credentials and the tokens of links begin; that of an invitation is part of an address.
+_SECRET_SEGMENT = re.compile(r"(?<=/)h(?:p[a-z]|rt)_[^/]*")
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 _UNPROVEN = frozenset({401, 404, 405})
 _BY_STATUS: dict[int, type[PlatformError]] = {
@@ -247,7 +249,9 @@ def _record(response: HttpResponseBase, request: HttpRequest, area: Area, second
 
 
 def _shown(path: str) -> str:
-    """Mask segments of a path with unusual characters: they may be a name that was sent in place of an id."""
+    """Mask segments of a path that are secrets, or have unusual characters and may be a name in place of an id."""
+    if "_" in path:
+        path = _SECRET_SEGMENT.sub("*", path)
     if _PLAIN_PATH.fullmatch(path):
         return path
     return "/".join(part if _PLAIN_PATH.fullmatch(part) else "*" for part in path.split("/"))

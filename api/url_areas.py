@@ -76,9 +76,27 @@ ADMIN = Area(
     limited=False,
     problems=frozenset(),
 )
+# Of a developer's machine only; a page without scripts.
+DEVELOPMENT = Area(
+    "dev",
+    (
+        *_COMMON,
+        _SAME_ORIGIN,
+        _NO_STORE,
+        _policy(f"default-src 'none'; style-src 'unsafe-inline'; {_NO_FRAME}; form-action 'none'"),
+    ),
+)
 STATIC = Area("static", (*_COMMON, _SAME_ORIGIN, _SILENT), limited=False, problems=frozenset())
 
-_BY_FIRST_SEGMENT = {"fhir": FHIR, "health": HEALTH, "oauth": OAUTH, "docs": DOCS, "admin": ADMIN, "static": STATIC}
+_BY_FIRST_SEGMENT = {
+    "fhir": FHIR,
+    "health": HEALTH,
+    "oauth": OAUTH,
+    "docs": DOCS,
+    "admin": ADMIN,
+    "dev": DEVELOPMENT,
+    "static": STATIC,
+}
 
 
 def area_of(path: str) -> Area:

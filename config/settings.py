@@ -8,6 +8,7 @@ from django.urls import reverse_lazy
 
 from api import logs
 from config import api_tags
+from config.mails import mail_settings
 from organizations.oauth import configuration as oauth
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -133,8 +134,8 @@ CELERY = {
 }
 
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-EMAIL_CONFIG = env.email_url("EMAIL_URL", default="consolemail://")
-vars().update(EMAIL_CONFIG)
+MAIL_FOLDER = DATA_DIR / "mail"
+vars().update(mail_settings(env, production=PRODUCTION))
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="no-reply@localhost")
 SERVER_EMAIL = DEFAULT_FROM_EMAIL
 

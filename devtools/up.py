@@ -161,6 +161,7 @@ def _first_answer(port: int) -> Callable[[], bool]:
 def _announce(base_url: str, places: Places) -> None:
     plain(f"docs:        {base_url}/docs")
     plain(f"admin:       {base_url}/admin/")
+    plain(f"mails:       {base_url}/dev/mail")
     demo = places.credentials
     plain(f"credentials: {demo}" if demo.exists() else "credentials: none (DEMO_DATA is off)")
     say(f"serving; logs in {places.logs}")

@@ -7,7 +7,8 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from api.views import ApiViewSet
 
-OPEN = ("health/", "v1/openapi.json", "docs", "problems", "oauth/", ".well-known/", "admin/", "static/")
+# "dev/" is not there in production (tests/config/test_mails.py).
+OPEN = ("health/", "v1/openapi.json", "docs", "problems", "oauth/", ".well-known/", "admin/", "static/", "dev/")
 
 
 def walk(patterns: list, prefix: str = "") -> Iterator[tuple[str, URLPattern]]:
