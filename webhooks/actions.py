@@ -9,15 +9,16 @@ from django.db.models import Exists, OuterRef
 
 from core.actor import Actor
 from core.db import needs_transaction
-from core.errors import Conflict, InvalidTransition, QuotaExceeded
+from core.errors import Conflict, InvalidTransition
 from core.results import Revealed
 from ledger import public as ledger
+from organizations.public import consume_quota, release_quota
 
 from . import bodies, changes, egress, envelope, events, patterns, policies, states
 from .keys.actions import add_secret
 from .models import Delivery, DueDelivery, Endpoint, EndpointHealth, Event, Replay, Secret
 
-ENDPOINT_LIMIT = 100
+QUOTA = "webhook_endpoints"
 RESUMABLE = timedelta(hours=72)
 
 _REACHING = frozenset({"url", "events", "payload_mode"})  # what decides who gets to see what
@@ -43,12 +44,6 @@ DELETE FROM webhooks_delivery_due WHERE tenant_id = %(tenant)s AND delivery_id =
 """
 
 
-class EndpointLimitReached(QuotaExceeded):
-    """The tenant has as many endpoints as it may have."""
-
-    title: ClassVar[str] = f"A tenant has at most {ENDPOINT_LIMIT} webhook endpoints."
-
-
 class EndpointInactive(Conflict):
     """Nothing is sent to an endpoint that is disabled or deleted."""
 
@@ -70,19 +65,19 @@ def create_endpoint(actor: Actor, data: Mapping[str, Any], at: datetime, address
     :raises BlockedDestination: the platform does not connect to such an address.
     :raises UnknownEventPattern: a pattern matches no event of the catalogue.
     :raises FullPayloadForbidden: full payloads would hold what the caller may not read.
-    :raises EndpointLimitReached: the tenant has 100 of them.
+    :raises QuotaExceeded: the tenant's plan allows no more endpoints.
     """
     wanted = _checked(data, addresses)
     kind = wanted.pop("signature", Secret.Kind.HMAC)
     if wanted.get("payload_mode") == bodies.FULL:
         policies.may_have_full(actor, wanted["events"])
-    _take_place(actor)
     endpoint = Endpoint(tenant_id=actor.tenant_id, created_at=at, updated_at=at, **wanted)
     if not endpoint.active:
         _name_disabling(endpoint, actor, at)
     endpoint.save(force_insert=True)
     shown = add_secret(endpoint, kind=kind, at=at)
     changes.record(actor=actor, endpoint=endpoint, fact=events.EndpointCreated(active=endpoint.active), at=at)
+    consume_quota(actor=actor, key=QUOTA, at=at)
     return shown
 
 
@@ -120,23 +115,25 @@ def delete_endpoint(actor: Actor, endpoint: Endpoint, at: datetime) -> Endpoint:
     )
     endpoint.active, endpoint.deleted_at = False, at
     changes.change(actor=actor, endpoint=endpoint, fact=events.EndpointDeleted(), at=at, names=("active", "deleted_at"))
+    release_quota(actor=actor, key=QUOTA, at=at)
     return endpoint
 
 
 @needs_transaction
 def resend_delivery(actor: Actor, delivery: Delivery, at: datetime) -> Delivery:
-    """Queue a locked, finished delivery of a locked endpoint again; its schedule begins anew, its attempts count on.
+    """Send a locked delivery of a locked endpoint again, or now if it waits; its schedule begins anew, its attempts count on.
 
     :raises EndpointInactive: the endpoint is disabled or deleted.
-    :raises InvalidTransition: the delivery is still on its way.
+    :raises InvalidTransition: the delivery is on its way this moment.
     :raises EventGone: the event's body is no longer kept.
     """
     endpoint = delivery.endpoint
     if not endpoint.active:
         raise EndpointInactive
     before = delivery.state
-    if before in states.UNFINISHED:
-        raise InvalidTransition("The delivery is still on its way.", state=before, action="redeliver")
+    queued = DueDelivery.objects.filter(tenant_id=actor.tenant_id, delivery_id=delivery.id).first()
+    if before in states.UNFINISHED and not (before == states.RETRYING and _waits(queued, at)):
+        raise InvalidTransition("The delivery is on its way this moment.", state=before, action="redeliver")
     event = Event.objects.filter(tenant_id=actor.tenant_id, created_at=delivery.created_at, id=delivery.event_id)
     found = event.only("resource_id", "sequence").first()
     if found is None:
@@ -145,16 +142,31 @@ def resend_delivery(actor: Actor, delivery: Delivery, at: datetime) -> Delivery:
     delivery.attempts_before = delivery.attempts
     mine = Delivery.objects.filter(tenant_id=actor.tenant_id, created_at=delivery.created_at, id=delivery.id)
     mine.update(state=delivery.state, next_attempt_at=at, done_at=None, attempts_before=delivery.attempts)
-    DueDelivery.objects.create(
-        delivery_id=delivery.id, created_at=delivery.created_at, tenant_id=delivery.tenant_id, due_at=at,
-        event_id=delivery.event_id, endpoint_id=endpoint.id, attempts=delivery.attempts, claims=delivery.attempts,
-        attempts_before=delivery.attempts, resource_id=found.resource_id, sequence=found.sequence, trigger=states.MANUAL,
-    )  # fmt: skip
+    _queue(delivery, found, at)
     fact = events.DeliveryResent(
         delivery_id=str(delivery.id), event_id=envelope.message_id(delivery.event_id), from_state=before
     )
     changes.record(actor=actor, endpoint=endpoint, fact=fact, at=at)
     return delivery
+
+
+def _waits(queued: DueDelivery | None, at: datetime) -> bool:
+    """Tell whether the next attempt lies ahead and nobody is making it."""
+    return queued is None or (queued.lease is None and queued.due_at > at)
+
+
+def _queue(delivery: Delivery, event: Event, at: datetime) -> None:
+    """Put a delivery into the live queue, due at once, or have its row there be due at once."""
+    DueDelivery.objects.update_or_create(
+        tenant_id=delivery.tenant_id, delivery_id=delivery.id,
+        defaults={"due_at": at, "attempts_before": delivery.attempts, "trigger": states.MANUAL},
+        create_defaults={
+            "due_at": at, "attempts_before": delivery.attempts, "trigger": states.MANUAL,
+            "created_at": delivery.created_at, "event_id": delivery.event_id, "endpoint_id": delivery.endpoint_id,
+            "attempts": delivery.attempts, "claims": delivery.attempts, "resource_id": event.resource_id,
+            "sequence": event.sequence,
+        },
+    )  # fmt: skip
 
 
 def _checked(data: Mapping[str, Any], addresses: Collection[str]) -> dict[str, Any]:
@@ -164,16 +176,6 @@ def _checked(data: Mapping[str, Any], addresses: Collection[str]) -> dict[str, A
     if "events" in wanted:
         wanted["events"] = patterns.check(wanted["events"], ledger.catalogue())
     return wanted
-
-
-def _take_place(actor: Actor) -> None:
-    """Count under a lock of the tenant, so that a hundred and one at once make a hundred."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"webhooks.endpoints:{actor.tenant_id}"]
-        )
-    if Endpoint.objects.of(actor).filter(deleted_at=None).count() >= ENDPOINT_LIMIT:
-        raise EndpointLimitReached(quota="webhook_endpoints", limit=ENDPOINT_LIMIT)
 
 
 def _name_disabling(endpoint: Endpoint, actor: Actor, at: datetime) -> None:

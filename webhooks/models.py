@@ -1,4 +1,4 @@
-"""Tables of the webhooks app: who wants to hear, what happened, what became of telling them.
+"""Tables of the webhooks app: endpoints, events, deliveries.
 
 History (`Event`, `Delivery`, `Attempt`) is keyed by `(created_at, id)`, so that it can be cut into months; live work
 (`NewEvent`, `DueDelivery`) lies in two narrow tables that stay small however long the history grows.
@@ -21,22 +21,12 @@ from . import states
 from .envelope import API_VERSION
 from .measures import EndpointHealth, EndpointHour, Meter
 from .refusals import ReplayInProgress
+from .subscriptions import Subscription
 
 __all__ = [
-    "Attempt",
-    "Delivery",
-    "DueDelivery",
-    "Endpoint",
-    "EndpointHealth",
-    "EndpointHour",
-    "Event",
-    "EventBody",
-    "Meter",
-    "NewEvent",
-    "Replay",
-    "ResourceSequence",
-    "Secret",
-]
+    "Attempt", "Delivery", "DueDelivery", "Endpoint", "EndpointHealth", "EndpointHour", "Event", "EventBody", "Meter",
+    "NewEvent", "Replay", "ResourceSequence", "Secret", "Subscription",
+]  # fmt: skip
 
 
 class Endpoint(TenantOwned):

@@ -10,7 +10,7 @@ from core.db import needs_transaction, role_context
 from core.errors import NotFound
 from core.row_security import DISPATCHER
 
-from .models import Delivery, Endpoint
+from .models import Delivery, DueDelivery, Endpoint
 
 _WAITING = """
 SELECT EXISTS (SELECT 1 FROM webhooks_event_new) OR EXISTS (SELECT 1 FROM webhooks_delivery_due WHERE due_at <= now())
@@ -38,21 +38,26 @@ def locked_endpoint(actor: Actor, endpoint_id: UUID, *, deleted: bool = False) -
 
 @needs_transaction
 def locked_delivery(actor: Actor, endpoint_id: UUID, delivery_id: UUID) -> Delivery:
-    """Read one delivery and hold it and its endpoint, which may be deleted, until the transaction ends.
+    """Read one delivery and hold it, its row of the queue and its endpoint, which may be deleted, until the transaction ends.
 
     :raises NotFound: absent, or of another endpoint.
     """
     rows = Delivery.objects.filter(tenant_id=actor.tenant_id, id=delivery_id)
-    found: Delivery = locked_part(actor, endpoint_id, rows, name="webhook delivery")
+    queued = DueDelivery.objects.filter(tenant_id=actor.tenant_id, delivery_id=delivery_id)
+    found: Delivery = locked_part(actor, endpoint_id, rows, name="webhook delivery", before=queued)
     return found
 
 
-def locked_part(actor: Actor, endpoint_id: UUID, rows: Any, *, name: str) -> Any:
+def locked_part(actor: Actor, endpoint_id: UUID, rows: Any, *, name: str, before: Any = None) -> Any:
     """The row of an endpoint; both are locked, the endpoint first, and the row has the locked endpoint at hand.
+
+    `before` are rows that are locked between the two, in the order of all locks (`statements`).
 
     :raises NotFound: the endpoint is not the caller's, or has no such row.
     """
     endpoint = locked_endpoint(actor, endpoint_id, deleted=True)
+    if before is not None:
+        list(before.filter(endpoint_id=endpoint.id).select_for_update())
     found = rows.filter(endpoint=endpoint).select_for_update().first()
     if found is None:
         raise NotFound(f"No such {name}.")

@@ -104,7 +104,7 @@ class WebhookAttemptOut(Representation):
         }
 
 
-# What is queued or done, and what the fan-out has not come to yet: events that a live endpoint wants. Types are those of
+# What is queued or done, and what the fan-out has not come to yet: events that an endpoint wanted at their time. Types are those of
 # the history's columns, and its arm has no condition of its own, or PostgreSQL would read and sort all of it instead of
 # walking its index; the condition on the whole reaches the arm.
 _EVERY_DELIVERY = f"""(
@@ -113,8 +113,11 @@ SELECT id, created_at, tenant_id, event_id, event_type, endpoint_id, state, atte
 UNION ALL
 SELECT {wanted.DELIVERY_ID.format(event="n.id", endpoint="e.id")}, n.created_at, n.tenant_id, n.id, n.type, e.id,
  '{states.CREATED}'::varchar, 0::smallint, NULL::smallint, ''::varchar, NULL::timestamptz, NULL::timestamptz
-FROM webhooks_event_new n JOIN webhooks_endpoint e ON e.tenant_id = {TENANT} AND e.active AND e.id <> n.resource_id
-WHERE n.tenant_id = {TENANT} AND {wanted.MATCHES.format(patterns="e.events", type="n.type")})"""
+FROM webhooks_event_new n JOIN webhooks_endpoint e
+  ON e.tenant_id = {TENANT} AND e.deleted_at IS NULL AND e.id <> n.resource_id
+JOIN webhooks_subscription s ON s.tenant_id = {TENANT} AND s.endpoint_id = e.id AND s.begins_at <= n.created_at
+  AND (s.ends_at IS NULL OR s.ends_at > n.created_at)
+WHERE n.tenant_id = {TENANT} AND {wanted.MATCHES.format(patterns="s.events", type="n.type")})"""
 
 
 def _message_id(column: str) -> Computed:

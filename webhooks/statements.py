@@ -14,7 +14,7 @@ from .models import Secret
 
 # One statement moves a batch from the queue of new events to one delivery and one due row for each endpoint that wants it.
 # Only one dispatcher of a lane does so at a time: events of one resource become visible in their order, and are queued
-# in it.
+# in it. An event goes to whoever wanted it when it happened (`Subscription`), however late it is matched.
 FAN_OUT: Final = f"""
 WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(hashtextextended('webhooks.fan_out', %(lane)s)) AS mine),
 fresh AS (
@@ -26,8 +26,11 @@ matched AS (
   SELECT {wanted.DELIVERY_ID.format(event="fresh.id", endpoint="endpoint.id")} AS delivery_id, fresh.*,
          endpoint.id AS endpoint_id, endpoint.ordered
   FROM fresh JOIN webhooks_endpoint endpoint
-    ON endpoint.tenant_id = fresh.tenant_id AND endpoint.active AND endpoint.id <> fresh.resource_id
-  WHERE {wanted.MATCHES.format(patterns="endpoint.events", type="fresh.type")}),
+    ON endpoint.tenant_id = fresh.tenant_id AND endpoint.deleted_at IS NULL AND endpoint.id <> fresh.resource_id
+  JOIN webhooks_subscription held
+    ON held.tenant_id = fresh.tenant_id AND held.endpoint_id = endpoint.id AND held.begins_at <= fresh.created_at
+    AND (held.ends_at IS NULL OR held.ends_at > fresh.created_at)
+  WHERE {wanted.MATCHES.format(patterns="held.events", type="fresh.type")}),
 missing AS MATERIALIZED (
   SELECT matched.* FROM matched LEFT JOIN LATERAL (
     SELECT true AS is_made FROM webhooks_delivery delivery WHERE delivery.tenant_id = matched.tenant_id

@@ -8,12 +8,11 @@ from rest_framework.decorators import action
 
 from api.operations import Operation
 from api.views import ApiViewSet
-from core.errors import InvalidTransition
+from core.errors import InvalidTransition, QuotaExceeded
 
 from . import egress
 from .actions import (
     EndpointInactive,
-    EndpointLimitReached,
     EventGone,
     create_endpoint,
     delete_endpoint,
@@ -48,12 +47,12 @@ class EndpointViewSet(WebhookViewSet):
             "Register a webhook endpoint",
             "The answer holds the signing secret, this once; with `signature: ed25519` it holds the public key, which can be "
             "read again. `payload_mode: full` needs, beside this scope, the scope to read every kind of resource the patterns "
-            "cover (`catalog.read` for `product.*`). A tenant has at most 100 endpoints.",
+            "cover (`catalog.read` for `product.*`). How many a tenant may have is its quota `webhook_endpoints`.",
             body=EndpointIn,
             answer=NewWebhookEndpointOut,
             run=create_endpoint,
             secrets=("secret",),
-            errors=(BlockedDestination, UnknownEventPattern, FullPayloadForbidden, EndpointLimitReached),
+            errors=(BlockedDestination, UnknownEventPattern, FullPayloadForbidden, QuotaExceeded),
             example=_EXAMPLE,
         ),
         "retrieve": Operation(
@@ -64,7 +63,8 @@ class EndpointViewSet(WebhookViewSet):
             "Update a webhook endpoint",
             "`active: false` stops delivery and keeps history; `active: true` resumes what is under 72 h old, lets older "
             "deliveries fail (replay them), and forgets past failures. What happens while it is inactive is not queued: a "
-            "replay with `only: missing` makes up for it.",
+            "replay with `only: missing` makes up for it. Events are matched by the patterns of their own time: new patterns hold "
+            "for what happens from now on.",
             body=EndpointChangeIn,
             find=locked_endpoint,
             run=update_endpoint,
@@ -110,9 +110,10 @@ class DeliveryViewSet(EndpointPart):
         ),
         "retrieve": Operation("Get a delivery with its attempts"),
         "redeliver": Operation(
-            "Send a finished delivery again",
-            "The same delivery goes out again, with the same `webhook-id`: its schedule begins anew, its attempts count "
-            "on. Refused while it is still on its way (`invalid_transition`), while the endpoint is disabled or deleted "
+            "Send a delivery again",
+            "The same delivery goes out again, with the same `webhook-id`; of one that waits for a retry that is made at "
+            "once. Its schedule begins anew, its attempts count on. Refused while it is on its way this moment, or not "
+            "tried yet (`invalid_transition`), while the endpoint is disabled or deleted "
             "(`endpoint_inactive`), and when the event is past its retention (`event_gone`).",
             status=202,
             find=locked_delivery,

@@ -337,7 +337,7 @@ def test_delivery_is_sent_again_by_the_interfaces_action():
     assert told[-1] == ("staff_action.performed", REASON)
     assert len(told) == 2
     refused = press(person, shown, path)
-    assert "still on its way" in refused.content.decode()
+    assert "on its way this moment" in refused.content.decode()
     assert facts(person) == told
 
 

@@ -16,8 +16,8 @@ from ledger import public as ledger
 from suppliers.catalog.events import ProductCreated
 from tests.factories import Api, api_key, as_member, provision
 from tests.webhooks.worlds import drain, new_world
-from webhooks import actions
 from webhooks.models import Endpoint, Event, Secret
+from webhooks.reference.meta import ENDPOINT_LIMIT
 
 URL = "https://hooks.example.com/platform"
 
@@ -174,7 +174,7 @@ def test_rotation_refuses_an_overlap_out_of_bounds(world, seconds):
 
 
 def test_hundredth_endpoint_is_the_last_under_a_race(world):
-    for _ in range(actions.ENDPOINT_LIMIT - 4):
+    for _ in range(ENDPOINT_LIMIT - 4):
         assert world.api.post("/v1/webhooks", json=body()).status_code == 201
 
     def create(_):
@@ -190,7 +190,7 @@ def test_hundredth_endpoint_is_the_last_under_a_race(world):
     with ThreadPoolExecutor(16) as threads:
         statuses = sorted(threads.map(create, range(16)))
     assert statuses == [201] * 4 + [403] * 12
-    assert len(world.rows(Endpoint)) == actions.ENDPOINT_LIMIT
+    assert len(world.rows(Endpoint)) == ENDPOINT_LIMIT
     refused = world.api.post("/v1/webhooks", json=body())
     assert (refused.json()["code"], refused.json()["limit"]) == ("quota_exceeded", 100)
 

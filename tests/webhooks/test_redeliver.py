@@ -82,6 +82,49 @@ def test_unfinished_delivery_is_not_sent_twice(world, delivered):
     assert len(world.rows_of_facts("webhook_endpoint.delivery_resent")) == 1
 
 
+def test_waiting_retry_is_made_at_once(world, settings):
+    """Nobody has to wait out the schedule once the receiver is mended; the schedule begins anew."""
+    settings.WEBHOOKS_RETRY_SCHEDULE_SECONDS = [3600, 3600]
+    with Receiver(script=lambda arrival, number: Reply(500 if number < 3 else 200)) as receiver:
+        endpoint = world.endpoint(receiver.url, events=["product.*"])
+        world.record()
+        drain()
+        (delivery,) = world.deliveries(endpoint)
+        assert (delivery["state"], delivery["attempts"]) == ("retrying", 1)
+        answer = again(world, endpoint, delivery)
+        assert answer.status_code == 202, answer.content
+        (due,) = world.rows(DueDelivery)
+        assert (due.attempts, due.attempts_before, due.claims, due.trigger) == (1, 1, 1, states.MANUAL)
+        drain()
+        (delivery,) = world.deliveries(endpoint)
+        assert (delivery["state"], delivery["attempts"]) == ("retrying", 2)
+        assert again(world, endpoint, delivery).status_code == 202
+        drain()
+    (after,) = world.deliveries(endpoint)
+    assert (after["state"], [one["trigger"] for one in after["attempt_log"]]) == (
+        "delivered", ["schedule", "manual", "manual"],
+    )  # fmt: skip
+    facts = world.rows_of_facts("webhook_endpoint.delivery_resent")
+    assert [fact.data["from_state"] for fact in facts] == ["retrying", "retrying"]
+    assert world.rows(DueDelivery) == []
+
+
+def test_retry_that_is_being_made_is_not_sent_beside_it(world):
+    endpoint = world.endpoint("http://127.0.0.1:9/hook", events=["product.*"])
+    world.record()
+    with Engine(world) as engine:
+        engine.fan_out()
+        (work,) = engine.claim()
+        engine.finish(outcome(work, state=states.RETRYING, delay_seconds=0.0, status=500))
+        (work,) = engine.claim()
+        (delivery,) = world.deliveries(endpoint)
+        assert delivery["state"] == "retrying"
+        answer = again(world, endpoint, delivery)
+        assert (answer.status_code, answer.json()["code"]) == (409, "invalid_transition")
+        engine.finish(outcome(work))
+    assert [one["state"] for one in world.deliveries(endpoint)] == ["delivered"]
+
+
 def test_disabled_and_deleted_endpoints_are_not_sent_to(world, delivered):
     endpoint, delivery = delivered
     world.api.patch(f"/v1/webhooks/{endpoint['id']}", json={"active": False})

@@ -82,8 +82,9 @@ DELIVERY_BUTTONS = (
         label="Send again",
         permission=Permission.SEND_WEBHOOKS,
         run=_resend,
-        explains="The same bytes under the same webhook-id, at once; if that fails, the schedule begins anew.",
-        shown=lambda row: row.state not in states.UNFINISHED and row.endpoint.active,
+        explains="The same bytes under the same webhook-id, at once, also where a retry is waited for; if that fails, the "
+        "schedule begins anew.",
+        shown=lambda row: row.state in states.RESENDABLE and row.endpoint.active,
         icon="send",
     ),
 )
