@@ -8,6 +8,7 @@ from .access.records import Revealing
 from .outcomes import Issue
 from .patching import Patch
 from .resources import Json
+from .smart import READ, SEARCH
 from .store import Name, Version
 from .store.models import Method
 
@@ -35,6 +36,13 @@ class Write:
     must_exist: bool = False
     projected: bool = False
     validated: bool = False
+
+    @property
+    def asks(self) -> str:
+        """The interactions, beside its own, whose answers it would tell: criteria find, a test compares."""
+        if self.criteria:
+            return SEARCH + READ
+        return READ if self.patch is not None and self.patch.compares else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
 """One door for the three kinds of patches and the changes of labels, and what none of them may change."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from fhir_api.resources import Json
 
@@ -12,6 +14,8 @@ from .json_patch import apply_json_patch
 from .merge_patch import apply_merge_patch
 from .meta import MetaChange, apply_meta
 from .refusals import InvalidPatch, PatchProtected
+
+_CONDITION: Final = re.compile(r"\bwhere\s*\(", re.ASCII)
 
 
 class Kind(StrEnum):
@@ -28,6 +32,17 @@ class Patch:
 
     kind: Kind | MetaChange
     document: Any
+
+    @property
+    def compares(self) -> bool:
+        """Whether its outcome tells if a value of the resource is the one that the patch names.
+
+        A `test` of JSON Patch does, and a path of FHIRPath Patch with a condition (`where(use = 'official')`).
+        """
+        if self.kind is Kind.JSON:
+            steps = self.document if isinstance(self.document, list) else ()
+            return any(isinstance(step, dict) and step.get("op") == "test" for step in steps)
+        return self.kind is Kind.FHIRPATH and any(map(_CONDITION.search, _texts(self.document)))
 
 
 def kind_of(media_type: str) -> Kind | None:
@@ -54,6 +69,19 @@ def apply_patch(patch: Patch, resource: Json) -> Json:
         raise InvalidPatch("A patched resource is still an object.")
     _check_protected(resource, patched)
     return patched
+
+
+def _texts(document: Any) -> Iterator[str]:
+    """Every text in a document, however deep: paths are among them."""
+    waiting = [document]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            waiting.extend(one.values())
+        elif isinstance(one, list):
+            waiting.extend(one)
 
 
 def _check_protected(before: Json, after: Json) -> None:

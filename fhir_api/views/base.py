@@ -109,9 +109,7 @@ class FhirViewSet(ApiViewSet):
         """
         scope = policies_of(rows[0])["fhir_write_scope"]
         if not actor.may(scope):
-            challenge = f'Bearer error="insufficient_scope", scope="{scope}"'
-            headers = {"WWW-Authenticate": challenge}
-            raise InsufficientScope(f"This needs the scope {scope}.", headers=headers, required=[scope])
+            raise _lacks(scope)
 
     def write(
         self, work: Work | None = None, *, find: Callable[[Actor], Any] | None = None, **more: Any
@@ -133,12 +131,30 @@ class FhirViewSet(ApiViewSet):
 
     def carried_out(self, command: Command, write: Write) -> Written:
         """Carry a write out, as far as the caller's rights reach, and record what it shows of others."""
-        self.access.demand(write.type, LETTERS[write.method])
+        self.demand_write(write)
         (written,) = perform(command.actor, [write], at=command.at)
         if written.status == 201:
             self.access.demand(write.type, smart.CREATE)
         self.note(command.actor, *records_of(write, written))
         return written
+
+    def demand_write(self, write: Write) -> None:
+        """Demand the rights of a write: its own, and to find and read where criteria or a test tell of the record.
+
+        :raises OutsideScopes, InsufficientScope: the caller lacks one.
+        """
+        self.access.demand(write.type, LETTERS[write.method])
+        self.demand_asking(write.type, write.asks)
+
+    def demand_asking(self, type_name: str, letters: str) -> None:
+        """Demand that the caller may ask for resources of a type in these ways.
+
+        :raises OutsideScopes, InsufficientScope: he may not.
+        """
+        for letter in letters:
+            self.access.demand(type_name, letter)
+        if letters and not self._may_read:
+            raise _lacks(READ_SCOPE)
 
     def _perform(self, command: Command, write: Write) -> HttpResponse:
         written = self.carried_out(command, write)
@@ -151,9 +167,9 @@ class FhirViewSet(ApiViewSet):
         return response
 
     def replay_context(self) -> Any:
-        """What was read for the answer, and with which rights."""
+        """With which rights the answer was made, and what was read for it."""
         told: list[Access] = self.request.told  # type: ignore[attr-defined]
-        return {"rights": self._rights(), "reads": [read.kept() for read in told]} if told else None
+        return {"rights": self._rights(), "reads": [read.kept() for read in told]}
 
     def _rights(self) -> list[Any]:
         grants = self.access.grants
@@ -161,10 +177,10 @@ class FhirViewSet(ApiViewSet):
         return [self._may_read, letters, self.access.patient]
 
     def _replay(self, actor: Actor, replay: Replay) -> HttpResponse:
-        """Answer again; what was read for the answer is read again, with the same rights or not at all."""
+        """Answer again, where there is a body with the same rights or not at all; what was read for it is read again."""
         if replay.context is not None:
-            if replay.context["rights"] != self._rights():
-                raise KeyReused("The key was used with other rights, and its answer holds what was read with them.")
+            if (replay.content or replay.context["reads"]) and replay.context["rights"] != self._rights():
+                raise KeyReused("The key was used with other rights, and its answer holds what they allow to see.")
             self.note(actor, *(Access(*kept) for kept in replay.context["reads"]))
         headers = {**replay.headers, "Idempotency-Replayed": "true"}
         return answers.respond(
@@ -222,6 +238,12 @@ class FhirViewSet(ApiViewSet):
         for read in reads:
             read.reason = reason
         record(actor, *reads)
+
+
+def _lacks(scope: str) -> InsufficientScope:
+    challenge = f'Bearer error="insufficient_scope", scope="{scope}"'
+    headers = {"WWW-Authenticate": challenge}
+    return InsufficientScope(f"This needs the scope {scope}.", headers=headers, required=[scope])
 
 
 def _is_seen(patient: str, type_name: str, rows: Rows, current: Rows) -> bool:

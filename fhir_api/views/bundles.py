@@ -1,6 +1,7 @@
 """`POST [base]`: batch and transaction. Source: R4 http.html#transaction; contract, fhir.md point 40."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from urllib.parse import parse_qsl
 
 from django.http import HttpRequest, HttpResponse
@@ -23,7 +24,7 @@ from fhir_api.intentions import Write, Written
 from fhir_api.reading import read_body
 from fhir_api.resources.types import NUMBERS
 
-from .base import LETTERS, records_of, writing
+from .base import records_of, writing
 from .searches import SearchViewSet
 
 LIMIT_BYTES = 10 * 1_048_576
@@ -88,11 +89,13 @@ class _RequestFace:
         """Demand the tenant's scope for writes and the token's for the type."""
         if self._view.refusal is not None:
             raise self._view.refusal
-        self._demand(write.type, LETTERS[write.method], write.place)
+        with _placed(write.place):
+            self._view.demand_write(write)
 
     def check_reference(self, type_name: str, place: str) -> None:
-        """Demand that the type may be searched."""
-        self._demand(type_name, smart.SEARCH, place)
+        """Demand that the type may be searched and read."""
+        with _placed(place):
+            self._view.demand_asking(type_name, smart.SEARCH + smart.READ)
 
     def check_referred(self, conditional: Iterable[Conditional]) -> None:
         """Record whom conditional references were found to mean: they ask as a search does."""
@@ -104,7 +107,8 @@ class _RequestFace:
         told: list[Access] = []
         for write, written in done:
             if written.status == 201:
-                self._demand(write.type, smart.CREATE, write.place)
+                with _placed(write.place):
+                    self._view.access.demand(write.type, smart.CREATE)
             told += records_of(write, written)
         self._view.note(self._actor, *told)
 
@@ -113,13 +117,6 @@ class _RequestFace:
         if isinstance(refusal, Revealing) and refusal.access:
             self._view.note(self._actor, refusal.access)
 
-    def _demand(self, type_name: str, letter: str, place: str) -> None:
-        try:
-            self._view.access.demand(type_name, letter)
-        except Forbidden as refusal:
-            refusal.extra["expression"] = place
-            raise
-
     def check_read(self, entry: Entry) -> None:
         """Refuse what is no read of resources."""
         check(entry)
@@ -127,6 +124,16 @@ class _RequestFace:
     def read(self, entry: Entry) -> Answer:
         """Ask the view that the entry's URL leads to, as the same caller and in the same transaction."""
         return answer_of(entry, self._request)
+
+
+@contextmanager
+def _placed(place: str) -> Iterator[None]:
+    """Name the entry in a refusal."""
+    try:
+        yield
+    except Forbidden as refusal:
+        refusal.extra["expression"] = place
+        raise
 
 
 def _record_of(conditional: Conditional) -> Access:
