@@ -19,6 +19,7 @@ from organizations.models import Tenant
 
 from . import acting_tenant, sign_in
 from .audit import REASON_LENGTH
+from .autocomplete import StaffAutocomplete
 from .roles import role_of
 from .second_factor import second_factor_view
 from .tenant_admin import StaffAdmin
@@ -97,6 +98,10 @@ class StaffSite(UnfoldAdminSite):  # type: ignore[misc]  # the theme has no type
             path("acting-tenant/", self.admin_view(self.acting_view), name="acting_tenant"),
             path("acting-tenant/end/", self.admin_view(require_POST(self.acting_end_view)), name="acting_tenant_end"),
         ]
+
+    def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
+        """Answer the choices of a filter that fit what is typed."""
+        return cast("HttpResponse", StaffAutocomplete.as_view(admin_site=self)(request))
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         """Give every page the acting tenant, for the banner, and the user's staff role."""

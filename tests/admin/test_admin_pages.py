@@ -1,9 +1,11 @@
 """Every page of the admin opens for the roles that may see it, and for nobody else."""
 
 import pytest
+from django.apps import apps as django_apps
 from django.contrib import admin
 from django.urls import reverse
 
+from core.db import tenant_context
 from core.row_security import security_of
 from organizations.staff.roles import Area, sees
 from organizations.staff.tenant_admin import StaffAdmin, TenantAdmin
@@ -122,6 +124,34 @@ def test_filter_finds_tenants_by_name(browser: Client, one_world) -> None:
     assert [row["id"] for row in found] == [str(one_world.tenant.pk)]
 
 
+def _choices() -> list[tuple[str, str, str]]:
+    """Every field of a page's table that refers to rows of a tenant which have a page that is searched."""
+    return [
+        (page.opts.app_label, str(page.opts.model_name), field.name)
+        for page in PAGES
+        for field in page.opts.get_fields()
+        if field.concrete and field.is_relation and isinstance(admin.site._registry.get(field.related_model), TenantAdmin)
+        and admin.site._registry[field.related_model].search_fields
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("app", "model", "field"), _choices(), ids=".".join)
+def test_choices_are_those_of_the_acting_tenant(app: str, model: str, field: str, browser: Client, one_world) -> None:
+    query = {"app_label": app, "model_name": model, "field_name": field}
+
+    for term in ("", "nothing-is-called-so"):
+        answer = browser.get("/admin/autocomplete/", query | {"term": term})
+        assert answer.status_code == 200, answer.content[-500:]
+
+    found = browser.get("/admin/autocomplete/", query).json()["results"]
+    table = django_apps.get_model(app, model)._meta.get_field(field).related_model
+    with tenant_context(one_world.tenant.id):
+        mine = set(map(str, table._base_manager.filter(tenant_id=one_world.tenant.id).values_list("pk", flat=True)))
+    assert {row["id"] for row in found} <= mine
+    assert bool(found) == bool(mine)
+    assert signed_in().get("/admin/autocomplete/", query).json()["results"] == []
+
+
 def test_history_shows_what_staff_did(browser: Client, one_world) -> None:
     reason = "Ticket 42: legal department asks"
     browser.post(f"/admin/organizations/tenant/{one_world.tenant.pk}/do/hold/", {"reason": reason, "hold": "on"})
@@ -134,11 +164,7 @@ def test_history_shows_what_staff_did(browser: Client, one_world) -> None:
 
 @pytest.mark.parametrize("name", ["location", "tenantconfiguration", "entitlement"])
 def test_history_of_a_tenants_row_opens(name: str, browser: Client, one_world) -> None:
-    from django.apps import apps
-
-    from core.db import tenant_context
-
     with tenant_context(one_world.tenant.id):
-        row = apps.get_model("organizations", name).objects.filter(tenant_id=one_world.tenant.id).first()
+        row = django_apps.get_model("organizations", name).objects.filter(tenant_id=one_world.tenant.id).first()
 
     assert browser.get(f"/admin/organizations/{name}/{row.pk}/history/").status_code == 200
