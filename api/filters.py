@@ -17,6 +17,7 @@ from core.conditions import Condition
 from core.errors import FieldError, InvalidFields, Malformed
 
 from .body import check_text
+from .serializers import listed
 
 __all__ = [  # `Condition` is defined in core, because rules below HTTP use it too
     "Condition",
@@ -111,13 +112,20 @@ def conditions(filters: type[Filters] | None, query: QueryDict) -> list[tuple[st
         raise InvalidFields(
             "A query parameter is invalid.",
             errors=[
-                FieldError(name, str(error.code or "invalid"), "; ".join(error.messages))
+                FieldError(name, str(error.code or "invalid"), _told(form.fields[name], error))
                 for name, list_ in form.errors.as_data().items()
                 for error in list_
             ],
         )
     given = {name: value for name, value in form.cleaned_data.items() if name in query and value not in (None, "")}
     return [(name, _condition(found, name, value)) for name, value in given.items()]
+
+
+def _told(field: Any, error: Any) -> str:
+    """The message of a fault; where a choice was refused, with what may be chosen."""
+    choices = getattr(field, "choices", None) if error.code == "invalid_choice" else None
+    names = listed(value for value, _ in choices) if choices else ""
+    return f"Choose one of {names}." if names else "; ".join(error.messages)
 
 
 @lru_cache(maxsize=512)

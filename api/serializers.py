@@ -1,7 +1,8 @@
 """Serializers of bodies: unknown members are refused, and errors take the platform's form."""
 
+import difflib
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
@@ -13,6 +14,9 @@ from rest_framework.fields import empty
 from core.errors import FieldError, InvalidFields
 
 _of_thread = threading.local()
+_MOST_UNKNOWN = 20
+_MOST_LISTED = 30
+_LONGEST_NAME = 64
 
 
 class StrictSerializer(serializers.Serializer[Any]):
@@ -21,23 +25,33 @@ class StrictSerializer(serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> Any:
         defaults: Mapping[str, Any] = {}
         if isinstance(data, Mapping):
-            self._refuse_unknown(data)
+            if not self._known.keys() >= data.keys():
+                raise serializers.ValidationError(self._told_with_unknown(data))
             defaults = {name: value for name, value in self._defaults.items() if name not in data}
             self._writable_fields = [field for field in self._known.values() if field.field_name not in defaults]
         found = super().to_internal_value(data)
         return found if self.root.partial else {**defaults, **found}
 
-    def _refuse_unknown(self, data: Mapping[str, Any]) -> None:
-        unknown = [name for name in data if name not in self._known]
-        if unknown:
-            raise serializers.ValidationError(
-                {name: ErrorDetail("This field is unknown.", code="unknown_field") for name in unknown[:20]}
-            )
+    def _told_with_unknown(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Everything that is wrong with a body that has unknown members: first the others, then these, with near matches."""
+        known = {name: value for name, value in data.items() if name in self._known}
+        told: dict[str, Any] = {}
+        try:
+            StrictSerializer.to_internal_value(self, known)
+        except serializers.ValidationError as error:
+            told = dict(error.detail) if isinstance(error.detail, dict) else {}
+        for name in [name for name in data if name not in self._known][:_MOST_UNKNOWN]:
+            hint = suggestion(str(name), [one for one in self._known if one not in data])
+            told[name] = ErrorDetail(f"This field is unknown{hint}", code="unknown_field")
+        return told
 
     @cached_property
     def _known(self) -> dict[str, Any]:
         """The fields that may be sent, by name."""
-        return {name: field for name, field in self.fields.items() if not field.read_only}
+        found = {name: field for name, field in self.fields.items() if not field.read_only}
+        for field in found.values():
+            _name_choices(field)
+        return found
 
     @cached_property
     def _writable_fields(self) -> list[Any]:
@@ -83,6 +97,29 @@ class InstantField(serializers.DateTimeField):
         if not 1970 <= found.year < 2200:
             self.fail("range")
         return found
+
+
+def suggestion(word: str, known: Collection[str]) -> str:
+    """Return the end of a message: "; did you mean …?", or "." where nothing known looks like the word."""
+    near = difflib.get_close_matches(word, known, n=3, cutoff=0.6) if len(word) <= _LONGEST_NAME else []
+    return f"; did you mean {' or '.join(near)}?" if near else "."
+
+
+def listed(choices: Iterable[Any]) -> str:
+    """Return the choices in the form that ends a message: the first thirty, and whether there are more."""
+    names = [str(choice) for choice in choices if choice not in ("", None)]
+    return ", ".join(names[:_MOST_LISTED]) + (", …" if len(names) > _MOST_LISTED else "")
+
+
+def _name_choices(field: Any) -> None:
+    """Have the refusal of a choice say what may be chosen, in lists of choices too."""
+    inner = getattr(field, "child", None)
+    if inner is not None:
+        _name_choices(inner)
+    if isinstance(field, serializers.ChoiceField) and field.choices:
+        shown = listed(field.choices).replace("{", "{{").replace("}", "}}")
+        told = f'"{{input}}" is not a valid choice; choose one of {shown}.'
+        field.error_messages = {**field.error_messages, "invalid_choice": told}
 
 
 def read(kind: type[serializers.Serializer[Any]], data: Mapping[str, Any], *, partial: bool = False) -> dict[str, Any]:

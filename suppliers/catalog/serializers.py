@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer
+from api.serializers import StrictSerializer, suggestion
 from core.identifiers import gtin14
 
 from . import states, vocabularies
+from .units import UNITS
 
 QUANTITY_MAX = 1_000_000_000
 MEASURE_MAX = 100_000_000
@@ -51,6 +52,17 @@ class PatternField(serializers.CharField):
         if text and not self.pattern.fullmatch(text):
             raise serializers.ValidationError(f"This is not {self.hint}.", code="invalid_format")
         return text
+
+
+class UnitField(PatternField):
+    """A code of UNECE Recommendation 20 that is in force."""
+
+    def to_internal_value(self, data: Any) -> str:
+        code = super().to_internal_value(data)
+        if code not in UNITS:
+            hint = suggestion(code, sorted(UNITS))
+            raise serializers.ValidationError(f"This is not {self.hint}{hint}", code="invalid_choice")
+        return code
 
 
 class GtinField(serializers.CharField):
@@ -258,7 +270,7 @@ class ProductIn(StrictSerializer):
     brand = optional_text(120)
     manufacturer_name = optional_text(255)
     manufacturer_part_number = optional_text(80)
-    base_unit = PatternField(vocabularies.UNIT, "a unit code of UNECE Recommendation 20, such as EA, MLT or GRM")
+    base_unit = UnitField(vocabularies.UNIT, "a unit code of UNECE Recommendation 20, such as EA, MLT or GRM")
     packagings: serializers.ListSerializer[Any] = serializers.ListSerializer(child=PackagingIn(), max_length=20)
     udi = UdiIn(required=False, allow_null=True, default=None)
     national_codes: serializers.ListSerializer[Any] = serializers.ListSerializer(

@@ -14,7 +14,7 @@ UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW
 """
 COUNTRIES = frozenset(_COUNTRIES.split())
 
-# The pattern of the codes of UNECE Recommendation 20; the list has over two thousand codes and grows twice a year.
+# The pattern of the codes of UNECE Recommendation 20; `units.UNITS` is the list.
 UNIT = re.compile(r"[A-Z0-9]{2,3}")
 
 # One pattern for each classification system.

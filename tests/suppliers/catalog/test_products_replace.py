@@ -216,7 +216,7 @@ def test_a_product_is_not_its_own_substitute(api: Api) -> None:
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
-        ({"base_unit": "BX"}, "base_unit"),
+        ({"base_unit": "H87"}, "base_unit"),
         ({"tracking": "serial"}, "tracking"),
         ({"units_per_pack": 2}, "units_per_pack"),
     ],
