@@ -23,3 +23,9 @@ class Entries:
     parameters: set[int] = field(default_factory=set)
     sort_date: str | None = None
     contained: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def size(self) -> int:
+        """How many rows these are."""
+        entries = len(self.postings) + len(self.dates) + len(self.strings)
+        return entries + len(self.quantities) + len(self.positions)

@@ -161,3 +161,10 @@ class StillReferenced(Conflict):
 
     code = "still_referenced"
     title = "The resource is referenced by others."
+
+
+class TooManyValues(Unprocessable):
+    """A resource has more values to be found by than one write may index."""
+
+    code = "too_many_values"
+    title = "The resource has too many values that searches look at."

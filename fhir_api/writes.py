@@ -17,7 +17,7 @@ from organizations.public import policies_call, policies_of
 
 from . import confinement, events, integrity, store
 from .conditions import address
-from .intentions import Addressed, NamedTwice, Subsetted, Write, Written
+from .intentions import Addressed, NamedTwice, Subsetted, TooManyValues, Write, Written
 from .outcomes import ERROR, InvalidResource, Issue
 from .owners import refuse
 from .plans import Plan, plan_of, within
@@ -28,6 +28,7 @@ from .store import Name, Prepared, Version
 from .store.models import Method
 from .validation import validate, vital_signs
 
+MOST_ENTRIES = 20_000
 SUBSETTED = ("http://terminology.hl7.org/CodeSystem/v3-ObservationValue", "SUBSETTED")
 _VERBS = {Method.PUT: events.UPDATED, Method.PATCH: events.UPDATED, Method.DELETE: events.DELETED}
 
@@ -77,6 +78,7 @@ def decide(
         for plan in plans:
             _check_confined(actor.subject.patient, plan)
     prepared = store.prepare([plan.change for plan in plans if plan.change], at=at)
+    _check_sizes(plans, prepared)
     checks = _Checks.of(actor, plans, prepared)
     facts = events.statements(actor, [_coming(plan) for plan in plans if plan.change], at)
     return Pending(actor.tenant_id, plans, current, prepared, checks, facts)
@@ -106,6 +108,18 @@ def _planned(
     refuse(actor.tenant_id, [(plan.of.name, plan.of.write.place) for plan in plans if _could_be_kept(plan)])
     _check_resources(plans)
     return plans, current
+
+
+def _check_sizes(plans: Sequence[Plan], prepared: Sequence[Prepared]) -> None:
+    """Bound what one resource costs in the index: a name is three rows, a reference one.
+
+    :raises TooManyValues: a resource has more rows than that.
+    """
+    changing = (plan for plan in plans if plan.change)
+    for plan, item in zip(changing, prepared, strict=True):
+        if item.size > MOST_ENTRIES:
+            text = f"{item.size} rows of the index are needed; {MOST_ENTRIES} are allowed. Split the resource."
+            raise TooManyValues(text, expression=plan.of.write.place or plan.of.write.type, issue_type="too-costly")
 
 
 def _could_be_kept(plan: Plan) -> bool:

@@ -153,6 +153,7 @@ class Prepared:
     parameters: str
     added: Entries
     dropped: Entries
+    size: int  # of the entries that it has afterwards
 
     def version(self, row: int) -> Version:
         """The version, once its row is known."""
@@ -180,6 +181,7 @@ def _prepare(change: Change, at: datetime) -> Prepared:
         parameters=numbered(now_found),
         added=_less(now_found, was_found, moved=moved) if before else now_found,
         dropped=_less(was_found, now_found, moved=moved) if before else _NONE,
+        size=now_found.size,
     )
 
 
