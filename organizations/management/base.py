@@ -2,6 +2,7 @@
 
 import json
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -67,3 +68,8 @@ def tenant_id_of(name: str) -> UUID:
     if found is None:
         raise CommandError(f"There is no tenant {name!r}.")
     return found
+
+
+def scopes_in(words: Iterable[str]) -> list[str]:
+    """Return the scopes of an argument, separated by spaces or commas."""
+    return [scope for word in words for scope in word.replace(",", " ").split()]

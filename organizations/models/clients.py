@@ -2,8 +2,10 @@
 
 import hashlib
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
 from django.db import models
 from oauth2_provider.models import AbstractApplication, AbstractGrant, ApplicationManager
 
@@ -14,6 +16,7 @@ from organizations.roles import NEVER_BY_MACHINES
 # What a client with keys stores in place of a secret's digest; no secret has this digest.
 NO_SECRET = "sha256_client_secret$$"  # noqa: S105
 _RESERVED = sorted(spelled for scope in NEVER_BY_MACHINES for spelled in (scope, scope.replace(".", ":", 1)))
+LOOPBACK = ("127.0.0.1", "::1")
 
 
 class OAuthApplication(AbstractApplication):  # type: ignore[misc]  # the library has no types
@@ -85,11 +88,23 @@ class OAuthApplication(AbstractApplication):  # type: ignore[misc]  # the librar
         """Return the key by which the library's manager looks the client up."""
         return (self.client_id,)
 
+    def get_allowed_schemes(self) -> list[str]:
+        """Return the schemes of redirect URIs: https, and http for a public client, on the loopback only (`clean`)."""
+        is_public = self.client_type == self.CLIENT_PUBLIC
+        return [*super().get_allowed_schemes(), *(("http",) if is_public else ())]
+
     def clean(self) -> None:
         """Run the library's checks except that for a signing key in the settings: the keys are in a table.
 
-        :raises django.core.exceptions.ValidationError: a redirect URI is not an exact https address.
+        A native application, which is public, may listen on the loopback: the address is registered without a port, or
+        with any, and a request may name any other. Source: RFC 8252 sections 7.3, 8.3.
+
+        :raises django.core.exceptions.ValidationError: a redirect URI is not an exact https address, nor one of the
+            loopback.
         """
+        if any(_is_plain_elsewhere(uri) for uri in self.redirect_uris.split()):
+            text = "http is for native applications on the loopback: http://127.0.0.1/path or http://[::1]/path."
+            raise ValidationError({"redirect_uris": text})
         algorithm: str = vars(self)["algorithm"]
         self.algorithm = self.NO_ALGORITHM
         try:
@@ -102,6 +117,14 @@ class OAuthApplication(AbstractApplication):  # type: ignore[misc]  # the librar
         if self.approved_at is None:
             return False
         return self.service_account is None or self.service_account.is_active
+
+
+def _is_plain_elsewhere(uri: str) -> bool:
+    try:
+        parts = urlsplit(uri)
+        return parts.scheme == "http" and parts.hostname not in LOOPBACK
+    except ValueError:
+        return False  # the library's own check refuses it
 
 
 class _DigestField(models.CharField):  # type: ignore[type-arg]  # Django has no generics at run time

@@ -13,6 +13,7 @@ from django.http.response import HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.generic import FormView, View
+from oauth2_provider.exceptions import OAuthToolkitError
 from oauth2_provider.views import AuthorizationView
 
 from api.authentication import authenticator
@@ -48,6 +49,8 @@ class ConsentPage(AuthorizationView):  # type: ignore[misc]  # the library has n
         wrong = fault_in(request.GET, known=QUERY_PARAMETERS)
         if wrong or len(request.GET.get("nonce", "")) > MAX_NONCE:
             return _refusal_page(request, wrong or "The parameter nonce is too long.")
+        if request.method == "GET" and (refused := self._refused_unasked(request)):
+            return refused
         if request.user.is_authenticated and request.method == "GET" and self._wants_new_sign_in(request):
             return self.handle_no_permission()
         answer: HttpResponseBase = super().dispatch(request, *args, **kwargs)
@@ -59,6 +62,25 @@ class ConsentPage(AuthorizationView):  # type: ignore[misc]  # the library has n
             self.raise_exception = False
             return HttpResponseRedirect(_sign_in_address(self.request.get_full_path()))
         answer: HttpResponseBase = super().handle_no_permission()
+        return answer
+
+    def _refused_unasked(self, request: HttpRequest) -> HttpResponseBase | None:
+        """Refuse what no sign-in can mend before the person is asked for a password: the client, or its request."""
+        client = _client_of(request)
+        if client is not None and not client.is_usable(request):
+            return _refusal_page(request, f"The application {client.name} is not approved for use here.")
+        if request.user.is_authenticated:
+            return None
+        try:
+            self.validate_authorization_request(request)
+        except OAuthToolkitError as error:
+            answer: HttpResponseBase = self.error_response(error, application=client)
+            return answer
+        return None
+
+    def redirect(self, redirect_to: str, application: OAuthApplication | None) -> HttpResponseBase:
+        """Return to the client, also with a refusal, by the schemes that it may have."""
+        answer: HttpResponseBase = super().redirect(redirect_to, application or _client_of(self.request))
         return answer
 
     def get_form_kwargs(self) -> dict[str, Any]:
@@ -99,8 +121,11 @@ class ConsentPage(AuthorizationView):  # type: ignore[misc]  # the library has n
     def create_authorization_response(
         self, request: HttpRequest, scopes: str, credentials: dict[str, Any], allow: bool
     ) -> Any:
-        """Store with the code how the person signed in, for the claims of its tokens."""
-        known = {**credentials, "proof": proof_of(request), "bound": self._bound}
+        """Store with the code how the person signed in, for the claims of its tokens, and which redirect URI was named."""
+        is_default = "client_id" in request.GET and "redirect_uri" not in request.GET
+        known = {
+            **credentials, "proof": proof_of(request), "bound": self._bound, "default_redirect": is_default,
+        }  # fmt: skip
         with transaction.atomic():
             return super().create_authorization_response(request, scopes, known, allow)
 
@@ -224,6 +249,11 @@ def proof_of(request: HttpRequest) -> Proof:
         at = getattr(request.user, "last_sign_in_at", None) or clock.now()
         return Proof(PASSWORD, ("pwd",), at)
     return Proof(kept["acr"], tuple(kept["amr"]), datetime.fromtimestamp(kept["at"], clock.now().tzinfo))
+
+
+def _client_of(request: HttpRequest) -> OAuthApplication | None:
+    found: OAuthApplication | None = OAuthApplication.objects.filter(client_id=request.GET.get("client_id", "")).first()
+    return found
 
 
 def _sign_in_address(back_to: str) -> str:

@@ -77,7 +77,7 @@ class PlatformValidator(OAuth2Validator):  # type: ignore[misc]  # the library h
             user=request.user,
             code=code["code"],
             expires=at + timedelta(seconds=configuration.CODE_SECONDS),
-            redirect_uri=request.redirect_uri,
+            redirect_uri="" if vars(request).get("default_redirect") else request.redirect_uri,
             scope=" ".join(request.scopes),
             code_challenge=request.code_challenge or "",
             code_challenge_method=request.code_challenge_method or "",
@@ -107,6 +107,17 @@ class PlatformValidator(OAuth2Validator):  # type: ignore[misc]  # the library h
         state_of(request).grant = grant
         request.user, request.scopes, request.nonce = grant.user, grant.scope.split(), grant.nonce or None
         return True
+
+    def confirm_redirect_uri(
+        self, client_id: str, code: str, redirect_uri: str, client: Any, request: Any, *args: Any, **kwargs: Any
+    ) -> bool:
+        """Require the redirect URI of the authorization request, if it named one. Source: RFC 6749 section 4.1.3."""
+        grant = state_of(request).grant
+        if grant is None:
+            return False
+        if grant.redirect_uri:
+            return not request.using_default_redirect_uri and bool(grant.redirect_uri_allowed(redirect_uri))
+        return bool(redirect_uri == client.default_redirect_uri)
 
     def invalidate_authorization_code(self, client_id: str, code: str, request: Any, *args: Any, **kwargs: Any) -> None:
         """Mark the code used and store its session, so that reuse of the code can end the session."""

@@ -12,7 +12,7 @@ from core.actor import system_actor
 from core.db import tenant_context
 from organizations.actions.first_credentials import key_role
 from organizations.actions.keys import create_key
-from organizations.management.base import TenantCommand, locked_tenant
+from organizations.management.base import TenantCommand, locked_tenant, scopes_in
 from organizations.models import ApiKey
 
 
@@ -28,7 +28,9 @@ class Command(TenantCommand):
         parser.add_argument("--name", required=True)
         parser.add_argument("--partner", help="who holds the key; by default the name")
         parser.add_argument("--role", action="append", dest="roles")
-        parser.add_argument("--scopes", help="separated by commas; by default all scopes of the roles")
+        parser.add_argument(
+            "--scopes", nargs="+", help="separated by spaces or commas; by default all scopes of the roles"
+        )
         parser.add_argument("--expires", help="a date, an instant or a number of days such as 90d; by default a year")
         parser.add_argument("--cidr", action="append", dest="cidrs")
 
@@ -46,7 +48,7 @@ class Command(TenantCommand):
                 "name": options["name"],
                 "partner": partner,
                 "roles": options["roles"] or [key_role(tenant)],
-                "scopes": [part.strip() for part in (options["scopes"] or "").split(",") if part.strip()] or None,
+                "scopes": scopes_in(options["scopes"] or ()) or None,
                 "expires_at": _end(options["expires"], at),
                 "allowed_cidrs": options["cidrs"],
             }

@@ -11,7 +11,7 @@ from django.db import transaction
 from core import clock
 from core.actor import system_actor
 from organizations.actions.first_credentials import Client, new_client
-from organizations.management.base import TenantCommand, locked_tenant
+from organizations.management.base import TenantCommand, locked_tenant, scopes_in
 from organizations.models import OAuthApplication
 from organizations.oauth import client_keys, clients
 from organizations.oauth.client_keys import ClientKeys
@@ -31,9 +31,17 @@ class Command(TenantCommand):
         super().add_arguments(parser)
         parser.add_argument("--name", required=True)
         parser.add_argument(
-            "--scopes", required=True, help="separated by commas: patient/*.rs,launch/patient or system/*.rs"
+            "--scopes",
+            required=True,
+            nargs="+",
+            help="separated by spaces or commas: patient/*.rs launch/patient, or system/*.rs",
         )
-        parser.add_argument("--redirect-uri", action="append", dest="redirect_uris", help="exact https address")
+        parser.add_argument(
+            "--redirect-uri",
+            action="append",
+            dest="redirect_uris",
+            help="exact https address; for a native app http://127.0.0.1/path",
+        )
         parser.add_argument("--confidential", action="store_true", help="the app can keep a secret")
         parser.add_argument("--tenant", help="slug or id: a machine that acts for this tenant")
         keys = parser.add_mutually_exclusive_group()
@@ -84,7 +92,7 @@ def _keys(options: dict[str, Any]) -> ClientKeys | None:
 
 
 def _make(options: dict[str, Any], keys: ClientKeys | None) -> Client:
-    at, scopes = clock.now(), [part.strip() for part in options["scopes"].split(",") if part.strip()]
+    at, scopes = clock.now(), scopes_in(options["scopes"])
     if options["tenant"]:
         tenant = locked_tenant(options["tenant"])
         actor, name = system_actor(tenant.id), options["name"]

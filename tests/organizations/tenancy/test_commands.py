@@ -157,6 +157,18 @@ def test_register_client_makes_apps_and_machines_once():
 
 
 @pytest.mark.parametrize(
+    "scopes", [["openid,profile"], ["openid profile"], ["openid", "profile"], ["openid,", "profile"], ["openid, profile"]], ids=str
+)  # fmt: skip
+def test_scopes_are_separated_by_spaces_or_commas(scopes):
+    arguments = ["--name", f"App {suffix()}", "--redirect-uri", "https://app.example/cb", "--scopes", *scopes]
+    assert command("register_client", *arguments)["scopes"] == ["openid", "profile"]
+    key = ["--tenant", provision("supplier").slug, "--name", "ERP", "--scopes"]
+    assert command("issue_api_key", *key, *(one.replace("openid", "catalog:read").replace("profile", "orders:read") for one in scopes))[
+        "scopes"
+    ] == ["catalog.read", "orders.read"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ([], "Give --redirect-uri"),
