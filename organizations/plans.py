@@ -80,6 +80,9 @@ QUOTA_KEYS = (
     EXPORTS_PER_DAY,
 )
 
+# What is counted by day or month is not given back by what ends later.
+PERIODIC = frozenset((PRESCRIPTIONS_PER_MONTH, EXPORTS_PER_DAY))
+
 GIBIBYTE = 1024**3
 
 PLANS: Mapping[str, Plan] = {
@@ -151,3 +154,18 @@ def plan_named(name: str) -> Plan:
         return PLANS[name]
     except KeyError:
         raise UnknownPlan(f"There is no plan {name!r}.", allowed=sorted(PLANS)) from None
+
+
+def is_within(plan: Plan, other: Plan) -> bool:
+    """Tell whether a plan gives nothing that another does not give: no feature, no higher limit, no higher rate."""
+    return (
+        plan.features <= other.features
+        and all(_fits(terms, other.quotas.get(key)) for key, terms in plan.quotas.items())
+        and all(rate <= other.rate_limits.get(family, 0) for family, rate in plan.rate_limits.items())
+    )
+
+
+def _fits(terms: QuotaTerms, other: QuotaTerms | None) -> bool:
+    if other is None or other.limit is None or other.enforcement is not Enforcement.HARD:
+        return True
+    return terms.limit is not None and terms.limit <= other.limit

@@ -3,19 +3,19 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db import connection, transaction
 
 from core.actor import Actor, system_actor
 from core.db import tenant_context
-from core.errors import Conflict, Duplicate, FieldError, InvalidFields, Unprocessable
+from core.errors import Conflict, Duplicate, FieldError, Forbidden, InvalidFields, Unprocessable
 from ledger import public as ledger
 from organizations.events import MembershipInvited, OrganizationCreated, TenantProvisioned
 from organizations.grants import EVERYWHERE, may_grant_extent
-from organizations.models import LIVE, Membership, Organization, ProvisioningStep, Role, Tenant
-from organizations.plans import PLANS, SANDBOX_PLAN
+from organizations.models import LIVE, Membership, Organization, ProvisioningStep, Role, Tenant, User
+from organizations.plans import PLANS, SANDBOX_PLAN, Plan, is_within
 from organizations.policies import is_platform
 from organizations.queries.reachable import Reach
 from organizations.roles import PLATFORM_ROLES, TENANT_ADMIN
@@ -36,6 +36,14 @@ class UnknownOrganization(Unprocessable):
 
     code = "unknown_organization"
     title = "There is no such organization."
+
+
+class PlanAboveOwn(Forbidden):
+    """The plan gives more than any plan that the caller's own organization has; staff grant it."""
+
+    code = "plan_above_own"
+    title = "A plan above that of the organization is chosen by the platform's staff."
+    extensions: ClassVar = {"allowed": ["standard"]}
 
 
 class OtherTenant(Conflict):
@@ -116,8 +124,35 @@ def create_tenant(actor: Actor, data: dict[str, Any], at: datetime) -> Tenant:
     """Provision the tenant that a validated body describes, and invite its first administrator if one is named.
 
     :raises InvalidFields, GrantBeyondOwn, UnknownOrganization, Duplicate: as `provision_tenant`.
+    :raises PlanAboveOwn: as said there.
     """
-    return provision_tenant(actor=actor, spec=TenantSpec.of(data), at=at).tenant
+    spec = TenantSpec.of(data)
+    _check(spec)
+    return provision_tenant(actor=actor, spec=_within_own_plans(actor, spec), at=at).tenant
+
+
+def _within_own_plans(actor: Actor, spec: TenantSpec) -> TenantSpec:
+    """Hold the plan to those of the caller's own organization; a body that names none gets the best that is allowed.
+
+    :raises PlanAboveOwn: the body names another.
+    """
+    if is_platform(actor):
+        return spec
+    own = _plans_of(actor.organization_id) if actor.organization_id else []
+    allowed = [plan.name for plan in PLANS.values() if any(is_within(plan, held) for held in own)]
+    if spec.chosen_plan in allowed:
+        return spec
+    if spec.plan or not own:
+        text = f"The plan {spec.chosen_plan} gives more than those of your organization."
+        raise PlanAboveOwn(text, allowed=sorted(allowed))
+    return replace(spec, plan=own[0].name)
+
+
+def _plans_of(organization_id: UUID) -> list[Plan]:
+    """Return the plans of an organization's own tenants, the oldest tenant's first."""
+    living = (Tenant.Status.ACTIVE, Tenant.Status.SUSPENDED)
+    rows = Tenant.objects.filter(organization_id=organization_id, status__in=living).order_by("id")
+    return [PLANS[name] for name in rows.values_list("plan", flat=True) if name in PLANS]
 
 
 def provision_tenant(*, actor: Actor, spec: TenantSpec, at: datetime) -> Provisioned:

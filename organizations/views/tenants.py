@@ -6,7 +6,7 @@ from api.filters import Condition
 from api.listing import ORDERING_FIELDS
 from api.operations import Operation
 from core.errors import Duplicate, InvalidFields, InvalidTransition
-from organizations.actions.provisioning import UnknownOrganization, create_tenant
+from organizations.actions.provisioning import PlanAboveOwn, UnknownOrganization, create_tenant
 from organizations.actions.tenants import OwnTenant, update_tenant
 from organizations.filters.tenancy import TenantFilters
 from organizations.grants import GrantBeyondOwn
@@ -34,11 +34,12 @@ class TenantViewSet(ReachViewSet):
         "create": Operation(
             "Provision a tenant",
             "Sets up configuration, entitlements and a first location and, with `admin_email`, invites the first "
-            "administrator. The organization is `organization_id`, or that of the tenant in X-Tenant-Id.",
+            "administrator. The organization is `organization_id`, or that of the tenant in X-Tenant-Id. A plan may give "
+            "no more than one that the caller's own organization has; others are granted by the platform's staff.",
             scope="tenants.provision",
             body=TenantIn,
             run=create_tenant,
-            errors=(InvalidFields, Duplicate, UnknownOrganization, GrantBeyondOwn),
+            errors=(InvalidFields, Duplicate, UnknownOrganization, GrantBeyondOwn, PlanAboveOwn),
             example={
                 "name": "North Clinic",
                 "slug": "north-clinic",
