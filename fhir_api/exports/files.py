@@ -6,13 +6,17 @@ Each part ends on a whole byte and knows nothing of those before it. Source: RFC
 import struct
 import zlib
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Final
 
+from core.actor import system_actor
 from core.db import needs_transaction
+from organizations.public import consume_quota
 
 from . import states
 from .models import ExportFile, ExportJob, ExportPart
 
+QUOTA: Final = "storage_bytes"
 LARGEST: Final = 8 * 1024 * 1024
 _LEVEL: Final = 5
 _HEAD: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
@@ -20,11 +24,17 @@ _LAST_BLOCK: Final = b"\x03\x00"
 
 
 @needs_transaction
-def append(job: ExportJob, kind: str, type_name: str, lines: Sequence[bytes], *, patients: Sequence[str] = ()) -> None:
-    """Put lines into the newest file of a kind and type, or into a new one once that is full; the job is locked."""
+def append(
+    job: ExportJob, kind: str, type_name: str, lines: Sequence[bytes], *, at: datetime, patients: Sequence[str] = ()
+) -> None:
+    """Put lines into the newest file of a kind and type, or into a new one once that is full; the job is locked.
+
+    :raises QuotaExceeded: the tenant's files would be larger than its plan allows; nothing is written.
+    """
     if not lines:
         return
     content = b"\n".join(lines) + b"\n"
+    consume_quota(actor=system_actor(job.tenant_id), key=QUOTA, amount=len(content), at=at)
     same = ExportFile.objects.filter(tenant_id=job.tenant_id, job=job, kind=kind, type=type_name)
     file: ExportFile | None = same.order_by("-created_at", "-id").first()
     if file is None or file.size >= LARGEST:

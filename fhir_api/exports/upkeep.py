@@ -8,11 +8,14 @@ from django.conf import settings
 from django.core import checks
 from django.db import connection
 
+from core.actor import system_actor
 from core.db import role_context, tenant_context
 from core.lanes import Lane, in_turn
 from core.row_security import DISPATCHER
+from organizations.public import release_quota
 
 from . import states
+from .files import QUOTA
 from .models import ExportFile, ExportJob
 
 PARTS: Final = 50
@@ -54,7 +57,7 @@ def _sweep(lane: Lane, at: datetime) -> int:
     for tenant_id, job_id, state, expires_at, updated_at in due:
         if state == states.COMPLETED and (expires_at > at or not _expire(tenant_id, job_id, at)):
             continue
-        cleared += clear(tenant_id, job_id)
+        cleared += clear(tenant_id, job_id, at=at)
         if updated_at < at - REMEMBER:
             _forget(tenant_id, job_id)
     return cleared
@@ -66,7 +69,7 @@ def _expire(tenant_id: UUID, job_id: UUID, at: datetime) -> bool:
         return bool(mine.update_versions(state=states.EXPIRED, at=at))
 
 
-def clear(tenant_id: UUID, job_id: UUID) -> bool:
+def clear(tenant_id: UUID, job_id: UUID, *, at: datetime) -> bool:
     """Delete the files of an export that is over, some parts at a time; tell whether there were any."""
     parameters: dict[str, Any] = {"tenant": tenant_id, "job": job_id, "limit": PARTS}
     while True:
@@ -76,7 +79,12 @@ def clear(tenant_id: UUID, job_id: UUID) -> bool:
         if not dropped:
             break
     with tenant_context(tenant_id):
-        return ExportFile.objects.filter(tenant_id=tenant_id, job_id=job_id).delete()[0] > 0
+        mine = ExportFile.objects.filter(tenant_id=tenant_id, job_id=job_id)
+        size = sum(mine.select_for_update().values_list("size", flat=True))
+        deleted = mine.delete()[0] > 0
+        if size:
+            release_quota(actor=system_actor(tenant_id), key=QUOTA, amount=size, at=at)
+        return deleted
 
 
 def _forget(tenant_id: UUID, job_id: UUID) -> None:

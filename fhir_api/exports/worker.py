@@ -14,7 +14,7 @@ from core import clock
 from core.actor import system_actor
 from core.clock import rfc3339
 from core.db import role_context, tenant_context
-from core.errors import Malformed
+from core.errors import Malformed, QuotaExceeded
 from core.lanes import Lane, in_turn
 from core.row_security import DISPATCHER
 from fhir_api.access.patients import patients_of
@@ -90,7 +90,11 @@ def advance(tenant_id: UUID, job_id: UUID, *, at: datetime) -> bool:
         except Malformed:
             _fail(job, "filter_not_valid_any_more", at)
             return True
-        _keep(job, type_name, read_batch(job, asked, job.cursor_id))
+        try:
+            _keep(job, type_name, read_batch(job, asked, job.cursor_id), at)
+        except QuotaExceeded:
+            _fail(job, "storage_quota_exceeded", at)
+            return True
         if job.cursor_type:
             _save_progress(job, at)
         else:
@@ -111,21 +115,25 @@ def _begin(job: ExportJob, at: datetime) -> bool:
     job.waits_for = still
     if not still:
         job.started_at, job.cursor_type = at, job.types[0]
-        _tell_ignored(job)
+        try:
+            _tell_ignored(job, at)
+        except QuotaExceeded:
+            _fail(job, "storage_quota_exceeded", at)
+            return True
         _enter(job, states.RUNNING, at)
     elif moved:
         _save_progress(job, at)
     return not still
 
 
-def _keep(job: ExportJob, type_name: str, batch: Batch) -> None:
+def _keep(job: ExportJob, type_name: str, batch: Batch, at: datetime) -> None:
     """Put a batch into the files and note how far the export is; an empty `cursor_type` is the end."""
     found = list(of_patients(job, type_name, batch.found))
     there, gone = ([one for one in found if one.gone is ended] for ended in (False, True))
     lines = [shown(one.body, job.elements) for one in there]
-    files.append(job, states.OUTPUT, type_name, lines, patients=_patients(type_name, there))
+    files.append(job, states.OUTPUT, type_name, lines, at=at, patients=_patients(type_name, there))
     deletions = _deletions(job, type_name, [one.fhir_id for one in gone])
-    files.append(job, states.DELETED, type_name, deletions, patients=_patients(type_name, gone))
+    files.append(job, states.DELETED, type_name, deletions, at=at, patients=_patients(type_name, gone))
     job.examined += batch.examined
     job.exported += len(lines)
     job.cursor_type, job.cursor_id = type_name, batch.cursor_id
@@ -155,13 +163,13 @@ def _deletion(job: ExportJob, type_name: str, gone: list[str]) -> Json:
     }
 
 
-def _tell_ignored(job: ExportJob) -> None:
+def _tell_ignored(job: ExportJob, at: datetime) -> None:
     """Say in a file of errors which parameters were left out."""
     lines = [
         written(outcome([Issue("not-supported", f"'{name}' was ignored.", "", "unsupported_parameter", WARNING)]))
         for name in job.ignored
     ]
-    files.append(job, states.ERROR, "OperationOutcome", lines)
+    files.append(job, states.ERROR, "OperationOutcome", lines, at=at)
 
 
 def _complete(job: ExportJob, at: datetime) -> None:
