@@ -30,6 +30,7 @@ _PLAIN_PATH = re.compile(r"[/A-Za-z0-9._$-]*")
 # How credentials and the tokens of links begin; that of an invitation is part of an address.
 _SECRET_SEGMENT = re.compile(r"(?<=/)h(?:p[a-z]|rt)_[^/]*")
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _UNPROVEN = frozenset({401, 404, 405})
 _BY_STATUS: dict[int, type[PlatformError]] = {
     400: Malformed,
@@ -78,6 +79,7 @@ class Edge:
             return _count_unproven(problem_response(refused, request), request, area, None)
         try:
             _check_transport(request, area)
+            _check_method(request, area)
             _check_coding(request)
             verdict = _count_address(request, area)
         except PlatformError as refusal:
@@ -123,6 +125,17 @@ def _check_transport(request: HttpRequest, area: Area) -> None:
     meta = request.META
     if not _is_ours(meta["HTTP_HOST"] if "HTTP_HOST" in meta else meta["SERVER_NAME"], tuple(settings.ALLOWED_HOSTS)):
         raise HostNotAllowed
+
+
+def _check_method(request: HttpRequest, area: Area) -> None:
+    """Refuse TRACE, which would show a page's script the cookies it must not see, and methods that nothing here has.
+
+    The API's views refuse them by themselves, and name in Allow what the address takes.
+
+    :raises MethodNotAllowed: as said. Source: RFC 9110 sections 9.3.8, 15.5.6.
+    """
+    if request.method not in _METHODS and (area.pages or find(request.path_info) is None):
+        raise MethodNotAllowed(headers={"Allow": ", ".join(_METHODS)})
 
 
 def _check_coding(request: HttpRequest) -> None:

@@ -150,6 +150,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 LOGIN_URL = "/oauth/login"
+LOGIN_REDIRECT_URL = "/admin/"  # where a sign-in leads that names no safe address
 
 # Sessions serve the admin and the consent page only.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION

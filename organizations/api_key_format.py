@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from core.crypto import checksum, key_ring, random_text
 
 PURPOSE = "api-key"
+PREFIX = "hpk_"
 _FORM = re.compile(r"hpk_(live|test)_([0-9A-Za-z]{8})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})")
 
 

@@ -38,8 +38,9 @@ V = TypeVar("V")
 
 KEY_SECONDS = 30
 USER_AGENT_LENGTH = 300
-CHALLENGE = 'Bearer realm="api", ApiKey realm="api"'
-INVALID = 'Bearer realm="api", error="invalid_token", ApiKey realm="api"'
+# The one scheme that Authorization takes; API keys have a header of their own. Source: RFC 9110 section 11.6.1.
+CHALLENGE = 'Bearer realm="api"'
+INVALID = 'Bearer realm="api", error="invalid_token"'
 
 
 class CredentialRequired(Unauthenticated):
@@ -134,6 +135,11 @@ class Authenticator:
         if bearer is None:
             raise CredentialRequired(headers={"WWW-Authenticate": CHALLENGE})
         scheme, _, token = bearer.partition(" ")
+        if (token or scheme).strip().startswith(api_key_format.PREFIX):
+            raise InvalidCredential(
+                "An API key is sent in the header X-API-Key, not in Authorization.",
+                headers={"WWW-Authenticate": INVALID},
+            )
         if scheme.lower() != "bearer" or not token:
             raise InvalidCredential(headers={"WWW-Authenticate": INVALID})
         return self._by_token(token.strip())
