@@ -14,7 +14,7 @@ from core.errors import Conflict, Duplicate, FieldError, Forbidden, InvalidField
 from ledger import public as ledger
 from organizations.events import MembershipInvited, OrganizationCreated, TenantProvisioned
 from organizations.grants import EVERYWHERE, may_grant_extent
-from organizations.models import LIVE, Membership, Organization, ProvisioningStep, Role, Tenant, User
+from organizations.models import LIVE, Membership, Organization, ProvisioningStep, Role, Tenant
 from organizations.plans import PLANS, SANDBOX_PLAN, Plan, is_within
 from organizations.policies import is_platform
 from organizations.queries.reachable import Reach
