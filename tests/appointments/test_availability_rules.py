@@ -1,6 +1,5 @@
 """Free times as they are computed: opening hours, working hours, absences, holidays, bookings, and how long it takes."""
 
-import time
 from datetime import date, datetime, timedelta
 from uuid import uuid4
 from zoneinfo import ZoneInfo
@@ -124,32 +123,3 @@ def test_a_slot_is_offered_exactly_where_a_booking_would_be_admitted():
         for begins in range(span[0], span[1] - 1500, 60):
             around = availability.free(availability.pieces(rules, (begins, begins + 1500), ()), *booked)
             assert (begins in offered) == availability.holds(around, (begins, begins + 1500)), instant(begins)
-
-
-def test_seven_days_of_twenty_practitioners_take_at_most_ten_milliseconds():
-    opening = [entry([*WEEK, "sat"], "07:00", "20:00")]
-    span = (at(MONDAY, 0), at(MONDAY + timedelta(days=7), 0))
-    booked = [
-        [(at(MONDAY + timedelta(days=day), hour, 7 * who % 60), at(MONDAY + timedelta(days=day), hour, 59))
-         for day in range(5) for hour in (9, 11, 14)]
-        for who in range(20)
-    ]  # fmt: skip
-
-    def compute():
-        free = {}
-        for who in range(20):
-            hours = [entry(WEEK, "08:00", "12:00", HERE), entry(WEEK, "13:00", "17:00", HERE)]
-            rules = availability.sources(HERE, hours, places(opening))
-            admitted = availability.pieces(rules, span, ["2026-06-03"])
-            times = availability.free(admitted, *booked[who])
-            for begins in availability.slots(admitted, times, span, length=900, step=900):
-                free.setdefault(begins, []).append(who)
-        return free
-
-    assert len(compute()) > 100
-    spent = []
-    for _ in range(9):
-        started = time.process_time()
-        compute()
-        spent.append(time.process_time() - started)
-    assert sorted(spent)[4] <= 0.010, spent
