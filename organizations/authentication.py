@@ -7,7 +7,6 @@ still valid.
 """
 
 import hashlib
-import ipaddress
 import logging
 import time
 from collections.abc import Iterable
@@ -29,6 +28,7 @@ from core.named_rows import read
 from core.pipeline import Call, Rows
 
 from . import api_key_format, membership_sql, smart, tokens, usage
+from .origins import address_of, client_address, is_within, origin_of
 from .roles import NEVER_BY_MACHINES
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,6 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 KEY_SECONDS = 30
-USER_AGENT_LENGTH = 300
 # The one scheme that Authorization takes; API keys have a header of their own. Source: RFC 9110 section 11.6.1.
 CHALLENGE = 'Bearer realm="api"'
 INVALID = 'Bearer realm="api", error="invalid_token"'
@@ -151,7 +150,7 @@ class Authenticator:
             cached = (time.monotonic() + KEY_SECONDS, *self._read_key(text))
             _bounded(self._keys)[digest] = cached
         address = client_address(request)
-        if cached[2] and not _within(address, cached[2]):
+        if cached[2] and not is_within(address, cached[2]):
             raise AddressForbidden
         subject = cached[1]
         if subject.bound_tenant_id:
@@ -278,7 +277,7 @@ class Authenticator:
             subject.credential if subject else "",
             str(claimed) if claimed else None,
             f"{request.method} {match.route if match else ''}"[:200],
-            _address(request),
+            address_of(request),
             str(getattr(request, "request_id", ""))[:128],
         ]
         try:
@@ -375,29 +374,3 @@ def _bounded(cache: dict[K, V]) -> dict[K, V]:
     if len(cache) > 20_000:
         cache.clear()
     return cache
-
-
-def origin_of(request: HttpRequest) -> Origin:
-    """Return the address and user agent of a request; the user agent is cut to the length an audit entry keeps."""
-    agent = request.META.get("HTTP_USER_AGENT", "")[:USER_AGENT_LENGTH]
-    return Origin(client_address(request), agent if agent.isprintable() else "".join(filter(str.isprintable, agent)))
-
-
-def client_address(request: HttpRequest) -> str:
-    """Return the network address of a caller, as the trusted proxies report it."""
-    return str(getattr(request, "client_address", "") or request.META.get("REMOTE_ADDR", ""))
-
-
-def _within(address: str, networks: tuple[str, ...]) -> bool:
-    try:
-        found = ipaddress.ip_address(address)
-    except ValueError:
-        return False
-    return any(found in ipaddress.ip_network(network) for network in networks)
-
-
-def _address(request: HttpRequest) -> str | None:
-    try:
-        return str(ipaddress.ip_address(client_address(request)))
-    except ValueError:
-        return None

@@ -9,7 +9,7 @@ from api import ratelimits
 from api.addresses import bucket_of
 from api.metering import RateLimited
 from core.crypto import key_ring
-from organizations.authentication import client_address
+from organizations.origins import client_address
 
 
 def network_of(request: HttpRequest) -> str:

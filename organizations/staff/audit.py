@@ -1,6 +1,5 @@
 """Audit of changes by staff: an event in the tenant's ledger, an entry of Django's history, and the security log."""
 
-import ipaddress
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,9 +12,9 @@ from core.actor import Actor, Subject, SubjectKind
 from core.db import needs_transaction
 from core.ids import uuid7
 from ledger import public as ledger
-from organizations.authentication import client_address, origin_of
 from organizations.events import StaffActionPerformed
 from organizations.models import SecurityLogEntry
+from organizations.origins import address_of, origin_of
 
 from .roles import role_of
 
@@ -63,11 +62,3 @@ def log_security(request: HttpRequest, code: str, *, subject: str = "", tenant_i
         address=address_of(request),
         request_id=str(getattr(request, "request_id", ""))[:128],
     )
-
-
-def address_of(request: HttpRequest) -> str | None:
-    """Return the IP address of the browser; None if the connection has none, as with a Unix socket."""
-    try:
-        return str(ipaddress.ip_address(client_address(request)))
-    except ValueError:
-        return None

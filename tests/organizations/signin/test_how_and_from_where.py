@@ -11,8 +11,9 @@ from core import pipeline
 from core.actor import NOWHERE, Origin, system_actor
 from core.clock import now
 from core.ids import uuid7
-from organizations.authentication import USER_AGENT_LENGTH, Authenticator
+from organizations.authentication import Authenticator
 from organizations.models import SignInSession
+from organizations.origins import USER_AGENT_LENGTH
 from organizations.staff.audit import staff_actor
 from tests.factories import Api, api_key, bearer, member, provision
 from tests.organizations.oauth.clients import application
