@@ -4,6 +4,7 @@ import gzip
 import json
 from datetime import timedelta
 
+import brotli
 import pytest
 
 from core.actor import system_actor
@@ -181,8 +182,10 @@ def test_file_is_packed_for_who_takes_it(client, person):
     assert (packed.headers["Content-Encoding"], packed.headers["Vary"]) == ("gzip", "Accept-Encoding")
     assert gzip.decompress(packed.content) == plain.content
     assert len(packed.content) < len(plain.content)
-    for refused in ("gzip;q=0", "identity", "gzip;q=0.0, *"):
+    for refused in ("gzip;q=0", "identity", "gzip;q=0.0, br;q=0, *"):
         assert client.get(path, Accept_Encoding=refused).content == plain.content
+    other = client.get(path, Accept_Encoding="gzip;q=0.0, *")
+    assert (other.headers["Content-Encoding"], brotli.decompress(other.content)) == ("br", plain.content)
     assert client.get(path, Accept="text/html").status_code == 406
 
 
