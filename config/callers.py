@@ -26,14 +26,18 @@ class Callers:
         known = self._known.get(shown) if shown else None
         return known or bucket_of(client_address(environ, trusted_proxies=settings.TRUSTED_PROXY_COUNT))
 
-    def learn(self, environ: _Environ) -> None:
-        """Remember what an answered request has proved, and forget what no longer holds."""
+    def learn(self, environ: _Environ, status: int) -> None:
+        """Remember what an answered request has proved, and forget a credential that was refused.
+
+        A request that was ended early has proved nothing, and refutes nothing either.
+        """
         shown = _shown(environ)
         if shown is None:
             return
         proved = environ.get(TENANT) or environ.get(CREDENTIAL)
         if proved is None:
-            self._known.pop(shown, None)
+            if status in (401, 403):
+                self._known.pop(shown, None)
         elif shown not in self._known:
             if len(self._known) >= _MOST:
                 self._known.clear()

@@ -268,11 +268,11 @@ class Front:
         finally:
             self.watchdog.budgets.discard(budget)
             budgets.end()
-            self.callers.learn(job.environ)
             _release(job.environ)
 
     def _call(self, protocol: HTTPProtocol, environ: _Environ, loop: asyncio.AbstractEventLoop) -> None:
         answer = application.respond(environ)
+        self.callers.learn(environ, answer.status_code)
         headers = [*answer.headers._store.values()]  # what `items` gives, without a look-up for each name
         headers += [("Set-Cookie", cookie.output(header="")) for cookie in answer.cookies.values()]
         if REFUSAL in environ:
