@@ -1,6 +1,7 @@
 """Whose request it is, before a thread looks: known from the requests that the same credential made before.
 
-Until a credential is proved, the caller is its address: whoever makes credentials up gets one turn, not one for each.
+Until its first request is answered, a credential stands for itself; whoever makes credentials up is refused before he costs
+much, and counted by address. Whoever shows none is his address.
 """
 
 from typing import Any
@@ -21,10 +22,11 @@ class Callers:
         self._known: dict[tuple[int, str], str] = {}  # no credential is kept, only its hash of this process
 
     def key_of(self, environ: _Environ) -> str:
-        """Return the tenant of a request, or the credential where it names none, or the address of an unknown caller."""
+        """Return the tenant of a request, or its credential where the tenant is not known, or its address without one."""
         shown = _shown(environ)
-        known = self._known.get(shown) if shown else None
-        return known or bucket_of(client_address(environ, trusted_proxies=settings.TRUSTED_PROXY_COUNT))
+        if shown is None:
+            return bucket_of(client_address(environ, trusted_proxies=settings.TRUSTED_PROXY_COUNT))
+        return self._known.get(shown) or f"credential {shown[0]}"
 
     def learn(self, environ: _Environ, status: int) -> None:
         """Remember what an answered request has proved, and forget a credential that was refused.
