@@ -8,6 +8,7 @@ from uuid import UUID
 from core.actor import system_actor
 from core.db import role_context, tenant_context
 from core.lanes import Lane, in_turn
+from core.rounds import GoOn, Rounds, ever
 from core.row_security import DISPATCHER
 from ledger import public as ledger
 
@@ -17,24 +18,24 @@ from .states import REMINDED
 
 BATCH: Final = 200
 _QUEUE: Final = "appointments.remind"
+_rounds = Rounds()
 
 
-def remind(*, at: datetime) -> int:
-    """Tell every reminder that is due, in batches of one tenant and transaction each; return their number.
+def remind(*, at: datetime, go_on: GoOn = ever) -> int:
+    """Tell every reminder that is due, in batches of one tenant and transaction each, which take turns; return their number.
 
     Of several workers each takes rows that no other holds, so a reminder is told once.
     """
-    return sum(_remind_lane(lane, at) for lane in in_turn(_QUEUE))
+    count = 0
 
+    def step(tenant_id: UUID, told_before: int) -> int | None:
+        nonlocal count
+        told = _remind_tenant(tenant_id, at)
+        count += told
+        return told_before + told if told == BATCH else None  # the rest, if any, is in another worker's hands
 
-def _remind_lane(lane: Lane, at: datetime) -> int:
-    count, done = 0, set[UUID]()
-    while tenants := [one for one in _tenants(lane, at) if one not in done]:
-        for tenant_id in tenants:
-            told = _remind_tenant(tenant_id, at)
-            count += told
-            if told < BATCH:
-                done.add(tenant_id)  # the rest, if any, is in another worker's hands
+    for lane in in_turn(_QUEUE):
+        _rounds.drain(dict.fromkeys(_tenants(lane, at), 0), step, go_on=go_on)
     return count
 
 

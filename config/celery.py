@@ -18,7 +18,7 @@ from core import jobs
 
 from . import acknowledging, pulse
 from .orphans import end_with_parent
-from .schedule import SCHEDULE
+from .schedule import ROUTES, SCHEDULE
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -26,6 +26,7 @@ acknowledging.install()
 app = Celery("health_procurement")
 app.conf.update(settings.CELERY)
 app.conf.beat_schedule = SCHEDULE
+app.conf.task_routes = ROUTES
 app.autodiscover_tasks()
 
 _LOADED_BY = os.getpid()  # the worker; its pool processes are forked later

@@ -21,11 +21,26 @@ _EVERY_SECONDS: dict[str, float] = {
     "fhir_access.keep": 3600,
     "fhir_exports.carry_on": 5,
     "fhir_exports.sweep": 60,
-    "appointments.remind": 60,
+    "appointments.remind": 5,
     "prescriptions.checkpoint": 3600,
-    "prescriptions.sweep": 60,
-    "recurring.make_drafts": 900,
+    "prescriptions.sweep": 5,
+    "recurring.make_drafts": 5,
 }
+
+# What works for seconds over the rows of many tenants has a queue and processes of its own: mails and what follows a commit
+# do not wait for it. Each of these works for a slice of time and stands behind the others of the queue again (`core.rounds`).
+BULK = (
+    "api.forget_keys",
+    "appointments.remind",
+    "fhir_access.keep",
+    "fhir_exports.*",
+    "organizations.sweep_credentials",
+    "prescriptions.*",
+    "recurring.make_drafts",
+    "webhooks_history.keep",
+    "webhooks_replays.carry_on",
+)
+ROUTES = {"webhooks.*": {"queue": "webhooks"}} | {task: {"queue": "bulk"} for task in BULK}
 
 SCHEDULE: dict[str, dict[str, Any]] = {
     task: {"task": task, "schedule": seconds, "options": {"expires": max(float(RING_SECONDS), seconds * 0.9)}}

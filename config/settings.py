@@ -130,7 +130,6 @@ CELERY = {
     "broker_transport_options": {"visibility_timeout": 3600, "socket_timeout": 5, "socket_connect_timeout": 2},
     "worker_hijack_root_logger": False,
     "timezone": "UTC",
-    "task_routes": {"webhooks.*": {"queue": "webhooks"}},
 }
 
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}

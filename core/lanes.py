@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeVar
+from uuid import UUID
 
 from django.conf import settings
 from django.core import checks
@@ -33,6 +34,22 @@ CREATE OR REPLACE FUNCTION hp_lane(tenant uuid, lanes int) RETURNS int LANGUAGE 
   SELECT ((uuid_hash(tenant)::bigint + 2147483648) * lanes >> 32)::int
 $$
 """
+
+
+# The tenants of a queue, found by its index from one tenant's first row to the next one's, however many rows each has: a
+# recursive part of a WITH, which goes on behind the tenant `after` for so many steps. The lane narrows what was found, not the
+# walk, so that rows of other lanes are not read one by one.
+_HOP: Final = """
+hop (tenant_id, step) AS (
+  (SELECT tenant_id, 1 FROM {table} WHERE {condition} AND tenant_id > %(after)s ORDER BY tenant_id LIMIT 1)
+  UNION ALL
+  SELECT following.tenant_id, hop.step + 1 FROM hop CROSS JOIN LATERAL (
+    SELECT tenant_id FROM {table} WHERE tenant_id > hop.tenant_id ORDER BY tenant_id LIMIT 1) following
+  WHERE hop.step < %(hops)s)"""
+AFTER: Final = "(SELECT CASE WHEN count(*) = %(hops)s THEN (array_agg(tenant_id ORDER BY step DESC))[1] END FROM hop)"
+_HOPS: Final = 64
+_MOST_HOPS: Final = 512
+_BEGINNING: Final = UUID(int=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +90,27 @@ class Turns:
         """Return each lane once."""
         first = next(self._rounds) % len(self._served)
         return (*self._served[first:], *self._served[:first])
+
+
+class Walk:
+    """Where the walk over the tenants of a queue goes on in each lane; of this process."""
+
+    def __init__(self) -> None:
+        self._after: dict[Lane, UUID] = {}
+
+    def parameters(self, lane: Lane) -> dict[str, Any]:
+        """Return the named parameters of a statement with `tenants_of`, those of the lane too."""
+        after = self._after.get(lane, _BEGINNING)
+        return {"after": after, "hops": min(_HOPS * lane.of, _MOST_HOPS), **lane.parameters}
+
+    def went(self, lane: Lane, after: UUID | None) -> None:
+        """Note how far a statement came: what its `AFTER` is."""
+        self._after[lane] = after or _BEGINNING
+
+
+def tenants_of(table: str, *, condition: str = "true") -> str:
+    """Return the part `hop (tenant_id, step)` of a WITH RECURSIVE: the tenants that have rows in a queue."""
+    return _HOP.format(table=table, condition=condition)
 
 
 def lanes() -> tuple[Lane, ...]:

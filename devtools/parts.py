@@ -33,7 +33,7 @@ def web_command(*, port: int, workers: int) -> list[str]:
     ]
 
 
-def worker_command(*, queues: str = "celery,webhooks", processes: int = 2) -> list[str]:
+def worker_command(*, queues: str = "celery,bulk,webhooks", processes: int = 2) -> list[str]:
     """Return the command of a worker of these queues; the webhook dispatcher has its own, since it runs for seconds."""
     options = [
         "--queues",

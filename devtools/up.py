@@ -30,7 +30,7 @@ from .trouble import Trouble
 
 _FIRST_ANSWER_SECONDS = 60
 _FIRST_WORK_SECONDS = 180
-_WORKING = ("celery.worked", "webhooks.worked", pulse.BEAT)
+_WORKING = ("celery-bulk.worked", "webhooks.worked", pulse.BEAT)
 
 
 def up(*, port: int, data: str | None, reload: bool = False) -> int:
@@ -98,7 +98,7 @@ def _serve(
 def _add_workers(keeping: supervisor.Supervisor, places: Places) -> None:
     for name in _WORKING:
         (places.pulse / name).unlink(missing_ok=True)
-    keeping.add("worker", worker_command(queues="celery", processes=1), niceness=BACKGROUND)
+    keeping.add("worker", worker_command(queues="celery,bulk", processes=2), niceness=BACKGROUND)
     keeping.add("deliveries", worker_command(queues="webhooks", processes=1), niceness=BACKGROUND)
     keeping.add("beat", beat_command(places.data))
 

@@ -64,7 +64,7 @@ class Pending(TenantRow):
 
     class Meta:
         verbose_name_plural = "pending"
-        indexes = [models.Index(fields=["due_at"], name="ledger_pending_due")]
+        indexes = [models.Index(fields=["tenant_id", "due_at"], name="ledger_pending_next")]
 
     def __str__(self) -> str:
         return f"{self.subscriber} {self.event_id}"

@@ -1,17 +1,18 @@
 """The relay: hands events to their after-commit subscribers, at least once, even if a process dies in between.
 
 A row of `ledger_pending` is claimed by moving `due_at` ahead (the lease); a handler that fails is called again later.
-Rows are claimed lane by lane, a batch of each in turn.
+Rows are claimed lane by lane, a batch of each in turn, and the tenants of a lane share its batch.
 """
 
 import logging
 from datetime import timedelta
 from operator import attrgetter
 from typing import Final
+from uuid import UUID
 
 from core import clock
 from core.db import role_context, tenant_context
-from core.lanes import HERE, Lane, in_turn
+from core.lanes import AFTER, HERE, Lane, Walk, in_turn, tenants_of
 from core.row_security import DISPATCHER
 
 from . import registry
@@ -23,13 +24,21 @@ LEASE = timedelta(seconds=60)
 BATCH = 100
 MAX_ATTEMPTS = 30
 
+_walk = Walk()
 _CLAIM: Final = f"""
-WITH due AS MATERIALIZED (
-  SELECT ctid AS place, due_at AS was_due_at FROM ledger_pending
-  WHERE due_at <= %(now)s AND attempts < %(most)s {HERE}
-  ORDER BY due_at, id LIMIT %(batch)s FOR UPDATE SKIP LOCKED)
-UPDATE ledger_pending pending SET due_at = %(until)s, attempts = attempts + 1
-FROM due WHERE pending.ctid = due.place RETURNING pending.*, due.was_due_at
+WITH RECURSIVE {tenants_of("ledger_pending")},
+share AS MATERIALIZED (
+  SELECT tenant_id, GREATEST(%(batch)s / count(*) OVER (), 1) AS events FROM hop WHERE true {HERE}),
+due AS MATERIALIZED (
+  SELECT oldest.* FROM share CROSS JOIN LATERAL (
+    SELECT ctid AS place, due_at AS was_due_at FROM ledger_pending
+    WHERE (tenant_id, due_at) > (share.tenant_id, timestamptz '-infinity')
+      AND (tenant_id, due_at) <= (share.tenant_id, %(now)s) AND attempts < %(most)s
+    ORDER BY tenant_id, due_at LIMIT share.events FOR UPDATE SKIP LOCKED) oldest),
+claimed AS (
+  UPDATE ledger_pending pending SET due_at = %(until)s, attempts = attempts + 1
+  FROM due WHERE pending.ctid = due.place RETURNING pending.*, due.was_due_at)
+SELECT claimed.*, went.after FROM (SELECT {AFTER} AS after) went LEFT JOIN claimed ON true
 """
 
 
@@ -39,10 +48,17 @@ def run_once() -> int:
 
 
 def _claim(lane: Lane) -> list[Pending]:
+    """Take the next batch, which the tenants that have due rows share."""
     now = clock.now()
-    values = {"now": now, "until": now + LEASE, "most": MAX_ATTEMPTS, "batch": BATCH, **lane.parameters}
-    with role_context(DISPATCHER):
-        return sorted(Pending.objects.raw(lane.sql(_CLAIM), values), key=attrgetter("was_due_at", "id"))
+    values = {"now": now, "until": now + LEASE, "most": MAX_ATTEMPTS, "batch": BATCH}
+    while True:
+        with role_context(DISPATCHER):
+            rows = list(Pending.objects.raw(lane.sql(_CLAIM), {**values, **_walk.parameters(lane)}))
+        after: UUID | None = vars(rows[0])["after"]
+        _walk.went(lane, after)
+        claimed = [row for row in rows if row.id is not None]
+        if claimed or after is None:
+            return sorted(claimed, key=attrgetter("was_due_at", "id"))
 
 
 def _handle(row: Pending) -> bool:

@@ -5,6 +5,7 @@ import logging
 from celery import shared_task
 
 from core import clock
+from core.rounds import SLICE_SECONDS, until
 
 from .evidence.tasks import checkpoint
 from .prescribing.sweeping import sweep
@@ -19,8 +20,8 @@ log = logging.getLogger(__name__)
 
 @shared_task(name=SWEEP, ignore_result=True, acks_late=False)
 def sweep_expiry() -> None:
-    """Stamp prescriptions that have expired, and tell which will soon; runs every minute."""
-    swept = sweep(at=clock.now())
+    """Stamp prescriptions that have expired, and tell which will soon; runs every five seconds."""
+    swept = sweep(at=clock.now(), go_on=until(SLICE_SECONDS))
     if any(swept):
         level = logging.WARNING if swept.left_out else logging.INFO
         log.log(level, "prescriptions swept", extra=swept._asdict())

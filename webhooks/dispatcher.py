@@ -202,13 +202,13 @@ class Dispatcher:
         turn = self._turns.round()
         more, is_room = False, None
         for lane, sharing in zip(turn, range(len(turn), 0, -1), strict=True):
-            queued = await self._claims.fan_out(lane, limit=self._pace.fan_out)
+            fanned = await self._claims.fan_out(lane, limit=self._pace.fan_out)
             if is_room is None:  # for all lanes alike: what the first takes must not cost the others their turn
                 is_room = self._free() >= max(1, self._pace.concurrency // 8)
             works, is_full = await self._claim(lane, sharing) if is_room else ([], False)
-            if queued or works:
+            if fanned.events or works:
                 self._moved_at = time.monotonic()
-            more = more or queued == self._pace.fan_out or is_full
+            more = more or fanned.more or is_full
         return more
 
     async def _claim(self, lane: Lane, sharing: int) -> tuple[Sequence[Work], bool]:

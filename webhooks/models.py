@@ -199,6 +199,7 @@ class NewEvent(TenantRow):
 
     class Meta:
         db_table = "webhooks_event_new"
+        indexes = [models.Index(fields=["tenant_id", "created_at", "id"], name="webhooks_event_new_oldest")]
 
     def __str__(self) -> str:
         return f"{self.type} {self.id}"

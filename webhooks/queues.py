@@ -6,7 +6,7 @@ They run on a connection of their own, outside Django, under the narrow role `hp
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -15,7 +15,7 @@ from django.db import connections
 from psycopg.rows import dict_row
 from psycopg.types.json import Json
 
-from core.lanes import Lane
+from core.lanes import Lane, Walk
 from core.row_security import DISPATCHER
 
 from . import statements
@@ -34,6 +34,13 @@ _BOUND = b"SET transaction_timeout = '20s'"
 
 # What a crash of the server may take back is then done again: a claim or a fan-out, never an outcome.
 _BIND = "SELECT hp_bind('', %s, '', ''), set_config('synchronous_commit', %s, true)"
+
+
+class Fanned(NamedTuple):
+    """How many events a fan-out took, and whether there is probably more."""
+
+    events: int
+    more: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +142,7 @@ class Queues:
     def __init__(self, *, lease: UUID) -> None:
         self._lease = lease
         self._connection: psycopg.AsyncConnection[Any] | None = None
+        self._walk = Walk()
         self._after: dict[Lane, UUID] = {}
 
     async def close(self) -> None:
@@ -142,11 +150,12 @@ class Queues:
         if self._connection is not None:
             await self._connection.close()
 
-    async def fan_out(self, lane: Lane, *, limit: int) -> int:
-        """Queue one batch of a lane's new events for the endpoints that want them; tell how many events it was."""
-        parameters = {"limit": limit, **lane.parameters}
-        rows = await self._run([lane.sql(statements.FAN_OUT)], parameters, durable=False)
-        return int(rows[0]["events"])
+    async def fan_out(self, lane: Lane, *, limit: int) -> Fanned:
+        """Queue one batch of a lane's new events for the endpoints that want them, a share of it for each tenant."""
+        parameters = {"limit": limit, **self._walk.parameters(lane)}
+        (row,) = await self._run([lane.sql(statements.FAN_OUT)], parameters, durable=False)
+        self._walk.went(lane, row["after"])
+        return Fanned(row["events"], more=row["is_full"] or row["after"] is not None)
 
     async def claim(self, lane: Lane, share: Share) -> Claim:
         """Take due deliveries of a lane, as many of each endpoint as it may have in flight over all dispatchers.

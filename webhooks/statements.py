@@ -7,20 +7,35 @@ claim never waits for a row.
 
 from typing import Final
 
-from core.lanes import HERE
+from core.lanes import AFTER, HERE, tenants_of
 
 from . import schedule, states, stats, wanted
 from .models import Secret
 
+_MOST_DIVISOR: Final = 20
+
 # One statement moves a batch from the queue of new events to one delivery and one due row for each endpoint that wants it.
 # Only one dispatcher of a lane does so at a time: events of one resource become visible in their order, and are queued
-# in it. An event goes to whoever wanted it when it happened (`Subscription`), however late it is matched.
+# in it. An event goes to whoever wanted it when it happened (`Subscription`), however late it is matched. Tenants share a
+# batch, and who has many endpoints has fewer events of it, so that nobody's backlog stands in front of another's events.
 FAN_OUT: Final = f"""
-WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(hashtextextended('webhooks.fan_out', %(lane)s)) AS mine),
+WITH RECURSIVE turn AS MATERIALIZED (
+  SELECT pg_try_advisory_xact_lock(hashtextextended('webhooks.fan_out', %(lane)s)) AS mine),
+{tenants_of("webhooks_event_new", condition="(SELECT mine FROM turn)")},
+share AS MATERIALIZED (
+  SELECT waiting.tenant_id,
+         GREATEST(%(limit)s / count(*) OVER () / LEAST(GREATEST(listening.endpoints, 1), {_MOST_DIVISOR}), 1) AS events
+  FROM (SELECT tenant_id FROM hop WHERE true {HERE}) waiting CROSS JOIN LATERAL (
+    SELECT count(*) AS endpoints FROM webhooks_endpoint
+    WHERE tenant_id = waiting.tenant_id AND deleted_at IS NULL OFFSET 0) listening),
+front AS MATERIALIZED (
+  SELECT share.tenant_id, share.events, oldest.place FROM share CROSS JOIN LATERAL (
+    SELECT ctid AS place FROM webhooks_event_new
+    WHERE (tenant_id, created_at) > (share.tenant_id, timestamptz '-infinity')
+      AND (tenant_id, created_at) <= (share.tenant_id, timestamptz 'infinity')
+    ORDER BY tenant_id, created_at, id LIMIT share.events FOR UPDATE SKIP LOCKED) oldest),
 fresh AS (
-  DELETE FROM webhooks_event_new WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM webhooks_event_new WHERE (SELECT mine FROM turn) {HERE}
-    ORDER BY created_at, id LIMIT %(limit)s FOR UPDATE SKIP LOCKED))
+  DELETE FROM webhooks_event_new WHERE ctid = ANY(ARRAY(SELECT place FROM front))
   RETURNING id, created_at, tenant_id, type, resource_id),
 matched AS (
   SELECT {wanted.DELIVERY_ID.format(event="fresh.id", endpoint="endpoint.id")} AS delivery_id, fresh.*,
@@ -49,7 +64,8 @@ queued AS (
     ON missing.ordered AND event.tenant_id = missing.tenant_id AND event.created_at = missing.created_at
     AND event.id = missing.id
   ON CONFLICT DO NOTHING RETURNING 1)
-SELECT count(*) AS events FROM fresh
+SELECT (SELECT count(*) FROM fresh) AS events, {AFTER} AS after,
+       EXISTS (SELECT 1 FROM front GROUP BY tenant_id HAVING count(*) = min(events)) AS is_full
 """
 
 # A dispatcher holds this lock of its session for as long as it lives, so that the places of a killed one are free at once;

@@ -3,17 +3,16 @@
 from celery import shared_task
 
 from core import clock
+from core.rounds import SLICE_SECONDS, until
 
 from . import upkeep, worker
 from .actions import CARRY_ON, SWEEP
-
-_BUDGET_SECONDS = 4.0  # less than beat's five: one process of a pool at most, and other rings are heard
 
 
 @shared_task(name=CARRY_ON, ignore_result=True, acks_late=False)
 def carry_on() -> None:
     """Carry open exports on for four seconds at most."""
-    worker.carry_on(seconds=_BUDGET_SECONDS)
+    worker.carry_on(go_on=until(SLICE_SECONDS))
 
 
 @shared_task(name=SWEEP, ignore_result=True, acks_late=False)

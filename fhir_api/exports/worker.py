@@ -16,6 +16,7 @@ from core.clock import rfc3339
 from core.db import role_context, tenant_context
 from core.errors import Malformed, QuotaExceeded
 from core.lanes import Lane, in_turn
+from core.rounds import GoOn, Rounds, until
 from core.row_security import DISPATCHER
 from fhir_api.access.patients import patients_of
 from fhir_api.outcomes import WARNING, Issue, outcome
@@ -35,26 +36,27 @@ HOPELESS: Final = timedelta(hours=1)
 _PAUSE_SECONDS: Final = 0.25
 _PATIENCE_SECONDS: Final = 3.0
 _ENTRIES: Final = 500
+_rounds = Rounds()
 _TIMES: Final = ("started_at", "finished_at", "expires_at")
 
 
-def carry_on(*, seconds: float) -> int:
-    """Carry every open export on, a batch of each in turn, until none can go on or the time is over; count the batches.
+def carry_on(*, go_on: GoOn) -> int:
+    """Carry open exports on, a batch of each tenant in turn, while `go_on` says so, until none can go on; count the batches.
 
     New ones wait for the writes of their time, which mostly lasts two seconds: they are looked at again for so long.
     """
-    started, done = time.monotonic(), 0
-    while time.monotonic() < started + seconds:
+    is_patient, done = until(_PATIENCE_SECONDS), 0
+    while go_on():
         moved, settles = 0, False
         for lane in in_turn("fhir_exports.carry_on"):
             waiting = _open_exports(lane)
-            moved += sum(_try(tenant_id, job_id, clock.now()) for tenant_id, job_id, _ in waiting)
+            moved += _rounds.serve([(tenant_id, job_id) for tenant_id, job_id, _ in waiting], _try_now, go_on=go_on)
             settles = settles or any(state == states.QUEUED for _, _, state in waiting)
-            if time.monotonic() >= started + seconds:
+            if not go_on():
                 break  # the next run begins with another lane
         done += moved
         if not moved:
-            if not settles or time.monotonic() > started + _PATIENCE_SECONDS:
+            if not settles or not is_patient():
                 break  # the others are in somebody else's hands, or in trouble
             time.sleep(_PAUSE_SECONDS)
     return done
@@ -64,6 +66,10 @@ def _open_exports(lane: Lane) -> list[tuple[UUID, UUID, str]]:
     with role_context(DISPATCHER):
         found = lane.filter(ExportJob.objects.filter(state__in=states.OPEN)).order_by("created_at", "id")
         return list(found.values_list("tenant_id", "id", "state"))
+
+
+def _try_now(tenant_id: UUID, job_id: UUID) -> bool:
+    return _try(tenant_id, job_id, clock.now())
 
 
 def _try(tenant_id: UUID, job_id: UUID, at: datetime) -> bool:

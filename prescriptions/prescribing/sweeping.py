@@ -7,7 +7,6 @@ clients and the record tell changes, stays.
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -18,6 +17,7 @@ from django.db.models import Q, QuerySet
 from core.actor import system_actor
 from core.db import needs_transaction, role_context, tenant_context
 from core.lanes import Lane, in_turn
+from core.rounds import GoOn, Rounds, ever
 from core.row_security import DISPATCHER
 from ledger import public as ledger
 from prescriptions.lifecycle.changes import Change, commit_all
@@ -31,6 +31,7 @@ BATCH: Final = 500  # how many are looked up at once
 SHARE: Final = 50  # how many are locked at once: a person may wait for one of them
 _QUEUE: Final = "prescriptions.sweep"
 _OPEN: Final = (Status.SIGNED.value, Status.ROUTED.value)
+_expiries, _announcements = Rounds(), Rounds()
 _log = logging.getLogger(__name__)
 
 
@@ -46,39 +47,36 @@ class Swept(NamedTuple):
         return Swept(*(one + more for one, more in zip(self, other, strict=True)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """The next batch of a tenant: what lies behind `after`, so that none that stays due is looked at twice in a round."""
-
-    tenant_id: UUID
-    after: tuple[datetime, UUID] | None = None
+_Place = tuple[datetime, UUID] | tuple[()]  # behind which a tenant's next batch begins, so that none is looked at twice
+Work = Callable[[UUID, _Place, datetime], tuple[Swept, _Place | None]]
 
 
-Work = Callable[[_Turn, datetime], tuple[Swept, _Turn | None]]
-
-
-def sweep(*, at: datetime) -> Swept:
-    """Stamp what has expired and tell what will soon, in batches of one tenant each.
+def sweep(*, at: datetime, go_on: GoOn = ever) -> Swept:
+    """Stamp what has expired and tell what will soon, in batches of one tenant each, which take turns.
 
     Of several workers each takes rows that no other holds, so that each is stamped once and told of once. A prescription
     that cannot be stamped is left out and named in the log; the others are not, and the next sweep tries it again.
     """
     swept = Swept()
     for lane in in_turn(_QUEUE):
-        swept = swept.and_(_sweep_lane(_expired(at), _expire_batch, lane, at))
-        swept = swept.and_(_sweep_lane(_untold(at), _announce_batch, lane, at))
+        swept = swept.and_(_sweep_lane(_expiries, _expired(at), _expire_batch, lane, at, go_on))
+        swept = swept.and_(_sweep_lane(_announcements, _untold(at), _announce_batch, lane, at, go_on))
     return swept
 
 
-def _sweep_lane(due: QuerySet[Prescription], work: Work, lane: Lane, at: datetime) -> Swept:
-    swept, waiting = Swept(), [_Turn(tenant_id) for tenant_id in _tenants(due, lane)]
-    while waiting:
-        further = []
-        for turn in waiting:
-            done, following = work(turn, at)
-            swept = swept.and_(done)
-            further += [following] if following else []  # behind the other tenants
-        waiting = further
+def _sweep_lane(
+    rounds: Rounds, due: QuerySet[Prescription], work: Work, lane: Lane, at: datetime, go_on: GoOn
+) -> Swept:
+    swept = Swept()
+
+    def step(tenant_id: UUID, place: _Place) -> _Place | None:
+        nonlocal swept
+        done, following = work(tenant_id, place, at)
+        swept = swept.and_(done)
+        return following
+
+    beginnings: dict[UUID, _Place] = dict.fromkeys(_tenants(due, lane), ())
+    rounds.drain(beginnings, step, go_on=go_on)
     return swept
 
 
@@ -102,18 +100,18 @@ def _expired(at: datetime, tenant_id: UUID | None = None) -> QuerySet[Prescripti
     return _open(tenant_id).filter(expires_at__lte=at)
 
 
-def _expire_batch(turn: _Turn, at: datetime) -> tuple[Swept, _Turn | None]:
-    with tenant_context(turn.tenant_id):
-        due = _expired(at, turn.tenant_id)
-        if turn.after:
-            begins, last = turn.after
+def _expire_batch(tenant_id: UUID, place: _Place, at: datetime) -> tuple[Swept, _Place | None]:
+    with tenant_context(tenant_id):
+        due = _expired(at, tenant_id)
+        if place:
+            begins, last = place
             due = due.filter(Q(expires_at__gt=begins) | Q(expires_at=begins, id__gt=last), expires_at__gte=begins)
         rows = due.order_by("expires_at", "id").values_list("expires_at", "id")[:BATCH]
         found = [(ends, key) for ends, key in rows if ends is not None]
     swept, ids = Swept(), [key for _, key in found]
-    for place in range(0, len(ids), SHARE):
-        swept = swept.and_(_stamp(turn.tenant_id, ids[place : place + SHARE], at))
-    return swept, replace(turn, after=found[-1]) if len(found) == BATCH else None
+    for first in range(0, len(ids), SHARE):
+        swept = swept.and_(_stamp(tenant_id, ids[first : first + SHARE], at))
+    return swept, found[-1] if len(found) == BATCH else None
 
 
 def _stamp(tenant_id: UUID, ids: Sequence[UUID], at: datetime) -> Swept:
@@ -158,9 +156,8 @@ def _untold(at: datetime, tenant_id: UUID | None = None) -> QuerySet[Prescriptio
     return _open(tenant_id).filter(expiring_at__isnull=True, expiring_from__lte=at, expires_at__gt=at)
 
 
-def _announce_batch(turn: _Turn, at: datetime) -> tuple[Swept, _Turn | None]:
+def _announce_batch(tenant_id: UUID, place: _Place, at: datetime) -> tuple[Swept, _Place | None]:
     """Tell one batch; what another worker holds is left to it."""
-    tenant_id = turn.tenant_id
     with tenant_context(tenant_id):
         due = _untold(at, tenant_id).select_for_update(skip_locked=True)
         rows = list(due.order_by("expiring_from", "id")[:BATCH])
@@ -168,7 +165,7 @@ def _announce_batch(turn: _Turn, at: datetime) -> tuple[Swept, _Turn | None]:
         ledger.record_many(actor=system_actor(tenant_id), occurrences=told, at=at)
         chosen = Prescription.objects.filter(tenant_id=tenant_id, id__in=[row.pk for row in rows])
         chosen.update(expiring_at=at)
-        return Swept(expiring=len(rows)), turn if len(rows) == BATCH else None
+        return Swept(expiring=len(rows)), place if len(rows) == BATCH else None
 
 
 def _expiring(row: Prescription) -> ledger.EventType:

@@ -5,7 +5,6 @@ Source: contract, prescriptions.md "Recurring treatments".
 """
 
 import logging
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -17,6 +16,7 @@ from core.actor import Actor, system_actor
 from core.db import role_context, run_bound, tenant_context
 from core.errors import InvalidFields, QuotaExceeded
 from core.lanes import Lane, in_turn
+from core.rounds import GoOn, Rounds, ever
 from core.row_security import DISPATCHER
 from fhir_api import public as record_of_patients
 from fhir_api.public import PatientNotFound
@@ -31,15 +31,26 @@ from .models import RecurringTreatment
 from .planning import PLAN, plan, skip_missed, today_in, zone_of
 from .serializers import draft_of
 
-BATCH: Final = 200
+BATCH: Final = 20
 _QUEUE: Final = "recurring.make_drafts"
 _FIRST: Final = UUID(int=0)
+_rounds = Rounds()
 _log = logging.getLogger(__name__)
 
 
-def make_drafts(*, at: datetime) -> int:
-    """Handle every occurrence whose draft is due; return how many were."""
-    return sum(_of_tenant(tenant_id, at) for lane in in_turn(_QUEUE) for tenant_id in _tenants(lane, at))
+def make_drafts(*, at: datetime, go_on: GoOn = ever) -> int:
+    """Handle every occurrence whose draft is due, a batch of each tenant in turn; return how many were."""
+    handled = 0
+
+    def step(tenant_id: UUID, last: UUID) -> UUID | None:
+        nonlocal handled
+        found = _due(tenant_id, last, at)
+        handled += sum(_of_treatment(tenant_id, treatment_id, at) for treatment_id in found)
+        return found[-1] if len(found) == BATCH else None
+
+    for lane in in_turn(_QUEUE):
+        _rounds.drain(dict.fromkeys(_tenants(lane, at), _FIRST), step, go_on=go_on)
+    return handled
 
 
 def _tenants(lane: Lane, at: datetime) -> list[UUID]:
@@ -49,28 +60,22 @@ def _tenants(lane: Lane, at: datetime) -> list[UUID]:
         return list(lane.filter(due).order_by("tenant_id").values_list("tenant_id", flat=True).distinct())
 
 
-def _of_tenant(tenant_id: UUID, at: datetime) -> int:
-    """Handle the treatments of a tenant one by one; a fault in one does not stop the others."""
+def _due(tenant_id: UUID, last: UUID, at: datetime) -> list[UUID]:
+    """Return the next treatments of a tenant that are due, those behind `last`."""
+    with tenant_context(tenant_id):
+        due = RecurringTreatment.objects.filter(tenant_id=tenant_id, drafts_from__lte=at, pk__gt=last)
+        return list(due.order_by("id").values_list("id", flat=True)[:BATCH])
+
+
+def _of_treatment(tenant_id: UUID, treatment_id: UUID, at: datetime) -> int:
+    """Handle the occurrences of a treatment that are due; a fault in one treatment does not stop the others."""
     handled = 0
-    for treatment_id in _due(tenant_id, at):
-        try:
-            while _handle(tenant_id, treatment_id, at):
-                handled += 1
-        except Exception:  # a fault of ours: the row is as it was, and the next run finds it again
-            _log.exception("recurring treatment %s was not handled", treatment_id)
+    try:
+        while _handle(tenant_id, treatment_id, at):
+            handled += 1
+    except Exception:  # a fault of ours: the row is as it was, and the next run finds it again
+        _log.exception("recurring treatment %s was not handled", treatment_id)
     return handled
-
-
-def _due(tenant_id: UUID, at: datetime) -> Iterator[UUID]:
-    last = _FIRST
-    while True:
-        with tenant_context(tenant_id):
-            due = RecurringTreatment.objects.filter(tenant_id=tenant_id, drafts_from__lte=at, pk__gt=last)
-            found = list(due.order_by("id").values_list("id", flat=True)[:BATCH])
-        yield from found
-        if len(found) < BATCH:
-            return
-        last = found[-1]
 
 
 def _handle(tenant_id: UUID, treatment_id: UUID, at: datetime) -> bool:

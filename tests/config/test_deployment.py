@@ -15,8 +15,8 @@ COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
 MANIFESTS = [
     found for file in sorted((DEPLOY / "kubernetes").glob("*.yaml")) for found in yaml.safe_load_all(file.read_text())
 ]
-PARTS = ("web", "worker", "dispatcher", "beat")
-PULSES = {"worker": "celery", "dispatcher": "webhooks", "beat": "beat"}
+PARTS = ("web", "worker", "bulk", "dispatcher", "beat")
+PULSES = {"worker": "celery", "bulk": "bulk", "dispatcher": "webhooks", "beat": "beat"}
 DIGEST = re.compile(r"^[a-z0-9./-]+:[\w.-]+@sha256:[0-9a-f]{64}$")
 
 
@@ -36,6 +36,7 @@ def options(words):
     [
         ("web", parts.web_command(port=8000, workers=2), {"--host", "--workers"}),
         ("worker", parts.worker_command(queues="celery", processes=2), {"--concurrency"}),
+        ("bulk", parts.worker_command(queues="bulk", processes=2), {"--concurrency"}),
         ("dispatcher", parts.worker_command(queues="webhooks", processes=1), {"--concurrency"}),
     ],
 )

@@ -15,6 +15,7 @@ from ledger.recording import RELAY
 from webhooks.handlers import DISPATCH, _Doorbell
 from webhooks.replays.tasks import CARRY_ON as REPLAY
 
+QUEUES = ("celery", "bulk", "webhooks")
 LEAST = timedelta(seconds=45)  # the longest that a worker under load was seen to take
 
 
@@ -22,9 +23,9 @@ LEAST = timedelta(seconds=45)  # the longest that a worker under load was seen t
 def broker():
     """Return the broker with the queues as this test alone fills them; no worker takes from this run's database."""
     found = redis.Redis.from_url(settings.REDIS_URL)
-    found.delete("celery", "webhooks")
+    found.delete(*QUEUES)
     yield found
-    found.delete("celery", "webhooks")
+    found.delete(*QUEUES)
 
 
 def lives(broker, queue):
@@ -37,10 +38,23 @@ def test_ring_of_a_commit_waits_for_a_starved_worker(broker):
     assert lives(broker, "webhooks") > LEAST
 
 
-@pytest.mark.parametrize("task", [RELAY, CARRY_ON, SWEEP, REPLAY])
-def test_message_of_beat_and_of_actions_waits_too(broker, task):
+@pytest.mark.parametrize(("task", "queue"), [(RELAY, "celery"), (CARRY_ON, "bulk"), (SWEEP, "bulk"), (REPLAY, "bulk")])
+def test_message_of_beat_and_of_actions_waits_too(broker, task, queue):
     jobs.enqueue(task, expires_seconds=jobs.RING_SECONDS)
-    assert lives(broker, "celery") > LEAST
+    assert lives(broker, queue) > LEAST
+
+
+def test_only_what_ends_at_once_shares_a_queue_with_mails():
+    app.loader.import_default_modules()
+    ours = [name for name in app.tasks if not name.startswith("celery.")]
+    queues = {name: app.amqp.router.route({}, name)["queue"].name for name in ours}
+    assert {name for name, queue in queues.items() if queue == "celery"} == {
+        "ledger.relay",
+        "organizations.expire",
+        "organizations.send_mails",
+    }
+    assert {name for name, queue in queues.items() if queue == "webhooks"} == {DISPATCH, "webhooks.watch_endpoints"}
+    assert set(queues.values()) == set(QUEUES)
 
 
 def test_no_periodic_message_expires_before_a_starved_worker_sees_it():

@@ -118,6 +118,19 @@ def test_claimed_row_of_a_dead_relay_is_due_again_when_its_lease_ends(tenant):
     assert mine(heard, tenant) == [4]
 
 
+def test_many_events_of_one_tenant_stand_in_front_of_no_other(tenant):
+    busy = factories.provision()
+    drain()
+    for number in range(300):
+        tell(busy, number)
+    tell(tenant, 5)
+    relay.run_once()
+    assert mine(heard, tenant) == [5]
+    assert 0 < len(mine(heard, busy)) <= relay.BATCH
+    drain()
+    assert mine(heard, busy) == list(range(300))
+
+
 def test_fact_of_an_unregistered_kind_is_a_programming_error(tenant):
     class Nameless(EventType):
         type: ClassVar[str] = "relay_sample.forgotten"

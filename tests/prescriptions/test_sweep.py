@@ -264,5 +264,5 @@ def test_task_is_scheduled():
     from config.schedule import SCHEDULE
     from prescriptions.tasks import SWEEP
 
-    assert SCHEDULE[SWEEP]["schedule"] == 60
+    assert SCHEDULE[SWEEP]["schedule"] == 5
     sweep_expiry()

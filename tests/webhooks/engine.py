@@ -14,7 +14,7 @@ from webhooks import schedule, states
 from webhooks.deliveries import judge
 from webhooks.egress import Answer
 from webhooks.models import Endpoint, EndpointHealth
-from webhooks.queues import Claim, Outcome, Queues, Share, Work
+from webhooks.queues import Claim, Fanned, Outcome, Queues, Share, Work
 
 
 def outcome(work: Work, *, state: str = states.DELIVERED, status: int | None = 200, **more: object) -> Outcome:
@@ -86,9 +86,13 @@ class Engine:
         """Match everything new with the endpoints."""
         total = 0
         for lane in lanes():
-            while found := self._runner.run(self.queues.fan_out(lane, limit=1000)):
-                total += found
+            while any(found := self._runner.run(self.queues.fan_out(lane, limit=1000))):
+                total += found.events
         return total
+
+    def fan_out_once(self) -> Fanned:
+        """Match one batch of the lane of the world."""
+        return self._runner.run(self.queues.fan_out(self.lane, limit=1000))
 
     def claim_all(self, *, limit: int = 500, first: int = 350, lease_seconds: float = 60.0) -> Claim:
         """One claim in the lane of the world, whoever the rows belong to."""

@@ -7,10 +7,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from core import lanes as lanes_module
 from core.clock import now
 from core.db import tenant_context
 from tests.races import race
 from tests.webhooks.engine import Engine, change_endpoint, health_of, judged, outcome, run_as_owner
+from tests.webhooks.worlds import new_world
 from webhooks import states
 from webhooks.models import DueDelivery, EndpointHealth
 
@@ -229,3 +231,48 @@ def test_long_queue_of_a_held_endpoint_stands_in_nobodys_way(world, engine):
     )
     assert by_endpoint(engine.claim(limit=100)) == {uuid_of(free): 1}
     run_as_owner("DELETE FROM webhooks_delivery_due")
+
+
+# -- the queue before the claim: events that are not matched with endpoints yet ------------------------------------------
+
+
+def test_backlog_of_one_tenant_stands_in_front_of_no_other(world, engine):
+    busy = new_world()
+    engine.fan_out()
+    with tenant_context(busy.tenant.id):
+        run_as_owner(
+            "INSERT INTO webhooks_event_new (id, created_at, tenant_id, type, resource_id)"
+            " SELECT uuidv7(), now() - interval '1 hour', %s, 'product.created', uuidv7() FROM generate_series(1, 20000)",
+            [busy.tenant.id],
+        )
+    world.endpoint(URL, events=["product.*"])
+    world.record()
+    fanned = engine.fan_out_once()
+    assert (len(world.rows(DueDelivery)), fanned.more) == (1, True)
+    assert 500 <= fanned.events <= 1100
+    run_as_owner("DELETE FROM webhooks_event_new")
+
+
+def test_tenant_with_many_endpoints_has_fewer_events_of_a_batch(world, engine):
+    engine.fan_out()
+    for number in range(10):
+        world.endpoint(f"{URL}/{number}", events=["product.*"])
+    engine.fan_out()
+    for _ in range(150):
+        world.record()
+    fanned = engine.fan_out_once()
+    assert (fanned.events, fanned.more, len(world.rows(DueDelivery))) == (100, True, 1000)
+    engine.fan_out()
+    assert len(world.rows(DueDelivery)) == 1500
+    run_as_owner("DELETE FROM webhooks_delivery_due")
+
+
+def test_more_tenants_than_a_walk_has_steps_are_all_served(world, engine, monkeypatch):
+    engine.fan_out()
+    monkeypatch.setattr(lanes_module, "_HOPS", 2)
+    monkeypatch.setattr(lanes_module, "_MOST_HOPS", 2)
+    run_as_owner(
+        "INSERT INTO webhooks_event_new (id, created_at, tenant_id, type, resource_id)"
+        " SELECT uuidv7(), now(), gen_random_uuid(), 'product.created', uuidv7() FROM generate_series(1, 25)"
+    )
+    assert engine.fan_out() == 25

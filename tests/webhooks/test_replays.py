@@ -14,6 +14,7 @@ import pytest
 from bench.receiver import Receiver, Reply
 from core.clock import now, rfc3339
 from core.db import tenant_context
+from core.rounds import until
 from tests.factories import Api, api_key, as_member
 from tests.races import race
 from tests.webhooks.worlds import drain, new_world
@@ -44,7 +45,7 @@ def carry_on(world):
     """Carry replays on until this world's have ended; other tests' may be among those that are open."""
     end = time.monotonic() + 20
     while time.monotonic() < end:
-        worker.carry_on(seconds=10)
+        worker.carry_on(go_on=until(10))
         if not [row for row in world.rows(Replay) if row.state in states.REPLAYING]:
             return
 
@@ -195,11 +196,11 @@ def test_full_queue_holds_a_replay_back(world, deaf, monkeypatch):
     monkeypatch.setattr(worker, "MOST_DUE", 1)
     replay = requested(world, deaf, only="missing")
     for _ in range(30):
-        worker.carry_on(seconds=5)
+        worker.carry_on(go_on=until(5))
     assert (read(world, replay)["state"], len(due(world))) == ("running", 2)
     drain()
     for _ in range(30):
-        worker.carry_on(seconds=5)
+        worker.carry_on(go_on=until(5))
     assert read(world, replay)["state"] == "completed"
     drain()
     assert {d["state"] for d in world.deliveries(deaf)} == {"delivered"}
@@ -212,7 +213,7 @@ def test_workers_at_the_same_replay_never_do_a_batch_twice(world, receiver, monk
     drain()
     endpoint = world.endpoint(receiver.url, events=["product.*"])
     replay = requested(world, endpoint, only="missing")
-    outcomes = race(*[lambda: worker.carry_on(seconds=15)] * 4)
+    outcomes = race(*[lambda: worker.carry_on(go_on=until(15))] * 4)
     assert not [outcome for outcome in outcomes if isinstance(outcome, Exception)]
     carry_on(world)
     ended = read(world, replay)
@@ -225,12 +226,13 @@ _WORKERS = """
 import os, sys
 import django
 django.setup()
+from core.rounds import ever
 from webhooks.replays import worker
 worker.BATCH = 3
 for line in sys.stdin:
     pid = os.fork()
     while not pid:
-        worker.carry_on(seconds=30)
+        worker.carry_on(go_on=ever)
     print(pid, flush=True)
     os.waitpid(pid, 0)
 """

@@ -83,7 +83,7 @@ async def _settle():
     queues = Queues(lease=uuid4())
     try:
         for lane in lanes():
-            while await queues.fan_out(lane, limit=1000):
+            while any(await queues.fan_out(lane, limit=1000)):
                 pass
     finally:
         await queues.close()

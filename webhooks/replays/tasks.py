@@ -2,13 +2,13 @@
 
 from celery import shared_task
 
+from core.rounds import SLICE_SECONDS, until
+
 from . import worker
 from .actions import CARRY_ON
-
-_BUDGET_SECONDS = 20.0
 
 
 @shared_task(name=CARRY_ON, ignore_result=True, acks_late=False)
 def carry_on() -> None:
-    """Carry open replays on for twenty seconds at most."""
-    worker.carry_on(seconds=_BUDGET_SECONDS)
+    """Carry open replays on for four seconds at most."""
+    worker.carry_on(go_on=until(SLICE_SECONDS))

@@ -1,7 +1,6 @@
 """Carrying replays out, lane by lane. Any number of processes may do so and may die: a batch is one transaction."""
 
 import logging
-import time
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -10,6 +9,7 @@ from django.db import Error
 from core import clock
 from core.db import role_context
 from core.lanes import Lane, in_turn
+from core.rounds import GoOn, Rounds
 from core.row_security import DISPATCHER
 from webhooks import states
 from webhooks.models import DueDelivery, Endpoint, Replay
@@ -22,15 +22,17 @@ BATCH = 1000
 MOST_DUE = 2000
 HOPELESS = timedelta(hours=1)
 
+_rounds = Rounds()
 
-def carry_on(*, seconds: float) -> int:
-    """Carry every open replay on, a batch of each in turn, until none can go on or the time is over; count the batches."""
-    end, done = time.monotonic() + seconds, 0
-    while time.monotonic() < end:
+
+def carry_on(*, go_on: GoOn) -> int:
+    """Carry open replays on, a batch of each tenant in turn, while `go_on` says so, until none can go on; count the batches."""
+    done = 0
+    while go_on():
         moved = 0
         for lane in in_turn("webhooks.replays"):
-            moved += sum(_try(tenant_id, replay_id, clock.now()) for tenant_id, replay_id in _open_replays(lane))
-            if time.monotonic() >= end:
+            moved += _rounds.serve(_open_replays(lane), _try_now, go_on=go_on)
+            if not go_on():
                 break  # the next run begins with another lane
         done += moved
         if not moved:
@@ -42,6 +44,10 @@ def _open_replays(lane: Lane) -> list[tuple[UUID, UUID]]:
     with role_context(DISPATCHER):
         found = Replay.objects.filter(state__in=states.REPLAYING)
         return list(lane.filter(found).order_by("created_at", "id").values_list("tenant_id", "id"))
+
+
+def _try_now(tenant_id: UUID, replay_id: UUID) -> bool:
+    return _try(tenant_id, replay_id, clock.now())
 
 
 def _try(tenant_id: UUID, replay_id: UUID, at: datetime) -> bool:

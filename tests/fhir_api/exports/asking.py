@@ -5,6 +5,7 @@ import time
 from urllib.parse import quote
 
 from core.db import tenant_context
+from core.rounds import until
 from fhir_api.exports import settling, states, worker
 from fhir_api.exports.models import ExportFile, ExportJob, ExportPart
 from tests.fhir_api.clients import BASE
@@ -30,7 +31,7 @@ def carry_out(client, status, seconds=20):
         answer = client.get(status)
         if answer.status_code != 202 or time.monotonic() > end:
             return answer
-        worker.carry_on(seconds=0.5)
+        worker.carry_on(go_on=until(0.5))
 
 
 def manifest(client, path="/$export", **headers):

@@ -10,6 +10,7 @@ import pytest
 from core.actor import system_actor
 from core.clock import now
 from core.db import tenant_context
+from core.rounds import until
 from fhir_api import compartments
 from fhir_api.exports import batches, states, tasks, upkeep, worker
 from fhir_api.exports.actions import cancel_export
@@ -253,7 +254,7 @@ def test_type_that_is_no_longer_within_reach_is_not_fetched(client, person):
 def test_token_of_one_patient_exports_nothing(client, person):
     who, _ = factories.member(client.tenant, ["prescriber"])
     status = begun(Fhir(factories.bearer(who), client.tenant), "/$export?_type=Patient")
-    worker.carry_on(seconds=5)
+    worker.carry_on(go_on=until(5))
     for scopes in ("patient/*.rs", "user/*.rs", "healthcare.read"):
         token = factories.bearer(who, scopes=scopes, tenant=client.tenant, patient=person["id"])
         api = Fhir(token, client.tenant)
@@ -279,7 +280,7 @@ def test_tenant_has_two_exports_under_way_at_most(fresh):
     assert sorted(answer.status_code for answer in answers) == [202, 202, 429, 429]
     refused = next(answer for answer in answers if answer.status_code == 429)
     assert (code_of(refused), refused.headers["Retry-After"]) == ("exports_running", "60")
-    worker.carry_on(seconds=5)
+    worker.carry_on(go_on=until(5))
     assert kick_off(fresh).status_code == 202
 
 
@@ -318,7 +319,7 @@ def test_cancelling_races_the_first_file_and_only_what_gave_nothing_does_not_cou
     fresh.made(patient())
     for _ in range(6):
         used, before, status = exports_used(fresh), kept(fresh.tenant)[0], begun(fresh)
-        _, answer = race(lambda: worker.carry_on(seconds=0.2), lambda status=status: fresh.delete(status))
+        _, answer = race(lambda: worker.carry_on(go_on=until(0.2)), lambda status=status: fresh.delete(status))
         assert answer.status_code == 202
         assert exports_used(fresh) - used == (kept(fresh.tenant)[0] > before)
 

@@ -11,6 +11,7 @@ from django.db import OperationalError, connection
 from core.actor import system_actor
 from core.clock import now
 from core.db import tenant_context
+from core.rounds import until
 from fhir_api.exports import batches, files, states, tasks, worker
 from fhir_api.exports.models import ExportFile
 from fhir_api.intentions import Write
@@ -98,7 +99,7 @@ def test_what_was_begun_before_and_committed_after_is_waited_for(client):
     writer.start()
     begun_before.wait(20)
     status = begun(client, "/$export?_type=PractitionerRole")
-    worker.carry_on(seconds=0.5)
+    worker.carry_on(go_on=until(0.5))
     job = newest(client)
     assert (job.state, len(job.waits_for)) == (states.QUEUED, 1)
     may_commit.set()
@@ -114,7 +115,7 @@ def forked_worker():
         return pid
     try:
         held, connection.connection = connection.connection, None
-        worker.carry_on(seconds=30)
+        worker.carry_on(go_on=until(30))
         del held
     finally:
         os._exit(0)
@@ -143,7 +144,7 @@ def test_workers_at_the_same_export_never_do_a_batch_twice(client, monkeypatch):
     monkeypatch.setattr(batches, "RESOURCES", 2)
     people = populated(client, 30, "Location")
     status = started(client, "Location")
-    race(*[lambda: worker.carry_on(seconds=20)] * 3)
+    race(*[lambda: worker.carry_on(go_on=until(20))] * 3)
     assert sorted(one["id"] for one in finished(client, status)) == sorted(people)
 
 
@@ -156,7 +157,7 @@ def test_cancelling_beside_workers_leaves_nothing(client, monkeypatch):
         time.sleep(0.1)
         return client.delete(status).status_code
 
-    _, answer, second = race(lambda: worker.carry_on(seconds=20), cancel, cancel)
+    _, answer, second = race(lambda: worker.carry_on(go_on=until(20)), cancel, cancel)
     assert sorted([answer, second]) == [202, 404]
     assert newest(client).state == states.CANCELLED
     assert step(client) is False
