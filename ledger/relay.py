@@ -31,13 +31,13 @@ share AS MATERIALIZED (
   SELECT tenant_id, GREATEST(%(batch)s / count(*) OVER (), 1) AS events FROM hop WHERE true {HERE}),
 due AS MATERIALIZED (
   SELECT oldest.* FROM share CROSS JOIN LATERAL (
-    SELECT ctid AS place, due_at AS was_due_at FROM ledger_pending
+    SELECT ctid AS place FROM ledger_pending
     WHERE (tenant_id, due_at) > (share.tenant_id, timestamptz '-infinity')
       AND (tenant_id, due_at) <= (share.tenant_id, %(now)s) AND attempts < %(most)s
     ORDER BY tenant_id, due_at LIMIT share.events FOR UPDATE SKIP LOCKED) oldest),
 claimed AS (
-  UPDATE ledger_pending pending SET due_at = %(until)s, attempts = attempts + 1
-  FROM due WHERE pending.ctid = due.place RETURNING pending.*, due.was_due_at)
+  UPDATE ledger_pending SET due_at = %(until)s, attempts = attempts + 1
+  WHERE ctid = ANY(ARRAY(SELECT place FROM due)) RETURNING *)
 SELECT claimed.*, went.after FROM (SELECT {AFTER} AS after) went LEFT JOIN claimed ON true
 """
 
@@ -58,7 +58,7 @@ def _claim(lane: Lane) -> list[Pending]:
         _walk.went(lane, after)
         claimed = [row for row in rows if row.id is not None]
         if claimed or after is None:
-            return sorted(claimed, key=attrgetter("was_due_at", "id"))
+            return sorted(claimed, key=attrgetter("id"))
 
 
 def _handle(row: Pending) -> bool:

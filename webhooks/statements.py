@@ -40,11 +40,13 @@ fresh AS (
 matched AS (
   SELECT {wanted.DELIVERY_ID.format(event="fresh.id", endpoint="endpoint.id")} AS delivery_id, fresh.*,
          endpoint.id AS endpoint_id, endpoint.ordered
-  FROM fresh JOIN webhooks_endpoint endpoint
-    ON endpoint.tenant_id = fresh.tenant_id AND endpoint.deleted_at IS NULL AND endpoint.id <> fresh.resource_id
-  JOIN webhooks_subscription held
-    ON held.tenant_id = fresh.tenant_id AND held.endpoint_id = endpoint.id AND held.begins_at <= fresh.created_at
-    AND (held.ends_at IS NULL OR held.ends_at > fresh.created_at)
+  FROM fresh CROSS JOIN LATERAL (
+    SELECT id, ordered FROM webhooks_endpoint
+    WHERE tenant_id = fresh.tenant_id AND deleted_at IS NULL AND id <> fresh.resource_id OFFSET 0) endpoint
+  CROSS JOIN LATERAL (
+    SELECT events FROM webhooks_subscription
+    WHERE tenant_id = fresh.tenant_id AND endpoint_id = endpoint.id AND begins_at <= fresh.created_at
+      AND (ends_at IS NULL OR ends_at > fresh.created_at) OFFSET 0) held
   WHERE {wanted.MATCHES.format(patterns="held.events", type="fresh.type")}),
 missing AS MATERIALIZED (
   SELECT matched.* FROM matched LEFT JOIN LATERAL (
@@ -134,12 +136,14 @@ behind AS (
   UNION
   SELECT found.tenant_id, found.delivery_id, now() + interval '1 second' FROM found JOIN leases USING (endpoint_id, resource_id)
   WHERE found.ordered),
+back AS MATERIALIZED (
+  SELECT waiting.place, behind.again_at FROM behind CROSS JOIN LATERAL (
+    SELECT ctid AS place FROM webhooks_delivery_due
+    WHERE tenant_id = behind.tenant_id AND delivery_id = behind.delivery_id AND due_at <= now()
+    FOR UPDATE SKIP LOCKED) waiting),
 stepped_back AS (
-  UPDATE webhooks_delivery_due due SET due_at = back.again_at
-  FROM (SELECT tenant_id, delivery_id, behind.again_at
-        FROM webhooks_delivery_due waiting JOIN behind USING (tenant_id, delivery_id)
-        WHERE waiting.due_at <= now() FOR UPDATE OF waiting SKIP LOCKED) back
-  WHERE due.tenant_id = back.tenant_id AND due.delivery_id = back.delivery_id),
+  UPDATE webhooks_delivery_due due SET due_at = (SELECT min(again_at) FROM back WHERE place = due.ctid)
+  WHERE due.ctid = ANY(ARRAY(SELECT place FROM back))),
 """
 
 # The look-ups by key are spelled as LATERAL … OFFSET 0 and the queue of an endpoint as a range of its index, so that no

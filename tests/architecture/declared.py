@@ -5,19 +5,28 @@ the same tests in the same order in all of them.
 """
 
 import gc
+from collections.abc import Iterator
+from typing import TypeVar
 
 from api.listing import Listing
 from api.shapes import Shape
 
+Kind = TypeVar("Kind")
+
 
 def shapes() -> list[Shape]:
     """Return the compiled representations that exist now."""
-    return sorted((found for found in gc.get_objects() if isinstance(found, Shape)), key=_name_of_shape)
+    return sorted(_living(Shape), key=_name_of_shape)
 
 
 def listings() -> list[Listing]:
     """Return the lists that exist now; two of one representation are told apart by what they offer."""
-    return sorted((found for found in gc.get_objects() if isinstance(found, Listing)), key=_name_of_listing)
+    return sorted(_living(Listing), key=_name_of_listing)
+
+
+def _living(kind: type[Kind]) -> Iterator[Kind]:
+    """Yield the objects of a class; by their own type, since isinstance() would wake lazy objects of other tests."""
+    return (found for found in gc.get_objects() if issubclass(type(found), kind))
 
 
 def _name_of_shape(shape: Shape) -> tuple[str, ...]:
