@@ -1,6 +1,7 @@
 """The order in which requests get a thread: tenants in turn, so that no tenant's requests stand in front of all others'.
 
-Alone, a tenant has every thread. While others want threads, or did so within the last second, it holds at most its share.
+Alone, a tenant has every thread. While others want threads, or did so within the last second, it holds at most its share,
+and a single one if its requests are slow: they keep the cores and the interpreter busy while the others' are answered.
 Spare threads serve only whoever holds none, so a newcomer need not wait until a slow request of another ends.
 """
 
@@ -14,6 +15,8 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 RECENT_SECONDS = 1.0
+SLOW_SECONDS = 0.2  # from here on a key's jobs, on the mean of late, are slow
+_WEIGHT = 0.3  # of the latest job in that mean
 
 
 class _Worker(Generic[T]):
@@ -38,11 +41,14 @@ class FairQueue(Generic[T]):
         self.work = work
         self.threads, self.share, self.spare = threads, share, spare
         self._lock = threading.Lock()
+        self._ended = threading.Condition(self._lock)  # told when a job has ended
+        self._gives_way = 0
         self._waiting: OrderedDict[str, deque[T]] = OrderedDict()
         self._held: dict[str, int] = {}
         self._seen: OrderedDict[str, float] = (
             OrderedDict()
         )  # when each key last wanted or held a thread, the latest last
+        self._mean_seconds: dict[str, float] = {}
         self._idle: list[_Worker[T]] = []
         self._idle_spare: list[_Worker[T]] = []
 
@@ -65,15 +71,33 @@ class FairQueue(Generic[T]):
         with self._lock:
             return [job for jobs in self._waiting.values() for job in jobs]
 
+    def give_way(self, key: str, seconds: float) -> float:
+        """Hold a job of this key up while quick jobs of others are carried out, for so many seconds at most.
+
+        :return: for how many it was held up.
+        """
+        began = time.monotonic()
+        with self._lock:
+            self._gives_way += 1
+            while (left := began + seconds - time.monotonic()) > 0 and self._others_are_quick(key):
+                self._ended.wait(left)
+            self._gives_way -= 1
+        return time.monotonic() - began
+
+    def _others_are_quick(self, key: str) -> bool:
+        return any(other != key and self._mean_seconds.get(other, 0.0) <= SLOW_SECONDS for other in self._held)
+
     def _serve(self, worker: _Worker[T]) -> None:
         while True:
             key, job = worker.inbox.get()
+            began = time.monotonic()
             try:
                 self.work(key, job)
             finally:
                 del job
                 with self._lock:
                     self._note(key)
+                    self._weigh(key, time.monotonic() - began)
                     self._give_back(key)
                     (self._idle_spare if worker.is_spare else self._idle).append(worker)
                     self._feed()
@@ -82,7 +106,11 @@ class FairQueue(Generic[T]):
         self._seen[key] = time.monotonic()
         self._seen.move_to_end(key)
         while len(self._seen) > 2 and next(iter(self._seen.values())) < time.monotonic() - RECENT_SECONDS:
-            self._seen.popitem(last=False)
+            gone, _ = self._seen.popitem(last=False)
+            self._mean_seconds.pop(gone, None)
+
+    def _weigh(self, key: str, seconds: float) -> None:
+        self._mean_seconds[key] = _WEIGHT * seconds + (1 - _WEIGHT) * self._mean_seconds.get(key, seconds)
 
     def _give_back(self, key: str) -> None:
         left = self._held[key] - 1
@@ -90,6 +118,8 @@ class FairQueue(Generic[T]):
             self._held[key] = left
         else:
             del self._held[key]
+        if self._gives_way:
+            self._ended.notify_all()
 
     def _feed(self) -> None:
         """Hand out what may be taken now."""
@@ -113,7 +143,8 @@ class FairQueue(Generic[T]):
 
     def _may_hold(self, key: str) -> bool:
         held = self._held.get(key, 0)
-        return held < self.share or (held < self.threads and self._is_alone(key))
+        share = 1 if self._mean_seconds.get(key, 0.0) > SLOW_SECONDS else self.share
+        return held < share or (held < self.threads and self._is_alone(key))
 
     def _holds_none(self, key: str) -> bool:
         return key not in self._held

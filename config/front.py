@@ -16,6 +16,7 @@ import sys
 import time
 from collections import deque
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from django.core.cache import close_caches
@@ -242,13 +243,13 @@ class Front:
             refusal = HeadersTooLarge(f"The headers exceed {HEADER_BYTES} bytes.")
         return refusal
 
-    def _work(self, _key: str, job: _Job) -> None:
+    def _work(self, key: str, job: _Job) -> None:
         try:
             if job.is_gone:
                 return
             if time.monotonic() - job.queued_at > QUEUE_SECONDS:
                 job.environ[REFUSAL] = Overloaded(headers={"Retry-After": "2"})
-            self._budgeted(job)
+            self._budgeted(key, job)
         except ProtocolClosed:
             pass  # the client disconnected
         except Exception:  # Django answers errors of views itself; this one came from elsewhere
@@ -257,10 +258,11 @@ class Front:
         finally:
             self.answered.append(job)
 
-    def _budgeted(self, job: _Job) -> None:
+    def _budgeted(self, key: str, job: _Job) -> None:
         """Answer within the time that the request may take."""
         job.budget = budget = Budget(request_seconds(job.environ["REQUEST_METHOD"], job.path), job.path)
         budget.is_gone = job.is_gone
+        budget.way = partial(self.queue.give_way, key)
         budgets.begin(budget)
         self.watchdog.budgets.add(budget)
         try:

@@ -24,6 +24,8 @@ LOOK_SECONDS = 0.05
 CANCEL_SECONDS = 1.0
 AGAIN_SECONDS = 0.5  # what is done about the first cancel, as rolling back, must not be cancelled by the next
 GRACE_SECONDS = 5.0
+PATIENT_SECONDS = 0.2  # how long a request works before it lets others pass
+AT_ONCE_SECONDS = 0.05
 
 
 class TooCostly(Unavailable):
@@ -54,6 +56,8 @@ class Budget:
         "seconds",
         "started",
         "until",
+        "waited",
+        "way",
     )
 
     def __init__(self, seconds: float, path: str = "") -> None:
@@ -67,6 +71,16 @@ class Budget:
         self.over = False
         self.lock = threading.Lock()
         self.connection: Any = None
+        self.way: Callable[[float], float] | None = None  # holds the thread up for so many seconds at most
+        self.waited = 0.0
+
+    def give_way(self) -> None:
+        """Let quick requests of others pass, if this one has worked for long; that costs it half of its pace at most."""
+        worked = time.monotonic() - self.started - self.waited
+        if self.way is not None and worked > max(PATIENT_SECONDS, self.waited):
+            waited = self.way(min(AT_ONCE_SECONDS, worked - self.waited))
+            self.waited += waited
+            self.until += waited
 
     def is_spent(self) -> bool:
         """Tell whether the request must do no more."""
@@ -120,8 +134,17 @@ def check() -> None:
     :raises TooCostly: as said.
     """
     budget = _of_thread.budget
-    if budget is not None and budget.is_spent():
-        raise refusal()
+    if budget is not None:
+        budget.give_way()
+        if budget.is_spent():
+            raise refusal()
+
+
+def give_way() -> None:
+    """Let quick requests of others pass: for loops that compute for long between their statements."""
+    budget = _of_thread.budget
+    if budget is not None:
+        budget.give_way()
 
 
 def is_spent() -> bool:

@@ -51,6 +51,7 @@ def run_batch(
     wanted = range(len(sent)) if numbers is None else numbers
     batch = _Batch(actor, face, at, own=_own_urls(sent))
     for number in wanted:
+        budgets.give_way()
         try:
             batch.take(read_entry(sent[number], number))
         except PlatformError as refusal:
@@ -112,6 +113,7 @@ class _Batch:
 
     def _prepared(self, entry: Entry) -> tuple[_Task | Entry | None, Links]:
         """An entry's task and the links of its resource; no task where it is refused."""
+        budgets.give_way()
         links = Links({}, self.own)
         if entry.reads:
             return entry, links

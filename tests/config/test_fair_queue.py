@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from config.fair_queue import RECENT_SECONDS, FairQueue, Streams
+from config.fair_queue import RECENT_SECONDS, SLOW_SECONDS, FairQueue, Streams
 
 
 class Work:
@@ -32,6 +32,12 @@ class Work:
     def let_go(self, *jobs):
         for job in jobs:
             self.doors[job].set()
+
+    def until_free(self):
+        """Wait until no job holds a thread."""
+        end = time.monotonic() + 10
+        while self.queue._held and time.monotonic() < end:
+            time.sleep(0.01)
 
     def have_begun(self, number):
         """Wait until so many jobs have begun, and a moment longer for one too many."""
@@ -81,6 +87,54 @@ def test_share_lasts_a_moment_longer_than_the_need(work):
     time.sleep(RECENT_SECONDS)
     work.let_go(0)
     assert len(work.have_begun(8)) == 8
+
+
+def slow(work, key):
+    """Let a key have had a slow job."""
+    work.put(key, f"{key} slow")
+    work.have_begun(len(work.began) + 1)
+    time.sleep(SLOW_SECONDS + 0.05)
+    work.let_go(f"{key} slow")
+    work.until_free()
+
+
+def test_who_is_slow_holds_one_thread_while_others_want_some(work):
+    slow(work, "a")
+    work.put("b", "b1")
+    work.have_begun(2)
+    work.put("a", *range(8))
+    work.put("b", "b2")
+    assert sorted(map(str, work.have_begun(4)[2:])) == ["0", "b2"]
+
+
+def held_up(work, key, seconds):
+    began = time.monotonic()
+    assert work.queue.give_way(key, seconds) == pytest.approx(time.monotonic() - began, abs=0.05)
+    return time.monotonic() - began
+
+
+def test_slow_job_waits_for_quick_ones_of_others_and_no_longer(work):
+    slow(work, "a")
+    work.put("a", "a1")
+    work.have_begun(2)
+    assert held_up(work, "a", 5) < 0.1, "nobody else is there"
+    work.put("b", "b1")
+    work.have_begun(3)
+    threading.Timer(0.3, work.let_go, ["b1"]).start()
+    assert 0.2 < held_up(work, "a", 5) < 2, "until the other's job ends"
+
+
+def test_slow_job_waits_for_so_long_at_most(work):
+    work.put("b", "b1")
+    work.have_begun(1)
+    assert 0.1 < held_up(work, "a", 0.15) < 1
+
+
+def test_slow_jobs_do_not_wait_for_slow_ones(work):
+    slow(work, "b")
+    work.put("b", "b1")
+    work.have_begun(2)
+    assert held_up(work, "a", 5) < 0.1
 
 
 def test_tenants_are_served_in_turn():

@@ -8,7 +8,7 @@ from django.db import DatabaseError, connection
 
 from api.errors import refusal_of
 from core import budgets
-from core.budgets import Budget, Ended, TooCostly, Watchdog
+from core.budgets import AT_ONCE_SECONDS, Budget, Ended, TooCostly, Watchdog
 from core.pipeline import Call, Statement, run
 
 SLEEP = Call(Statement.of("SELECT pg_sleep(4)"))
@@ -113,3 +113,23 @@ def test_entitlement_gives_more_time_and_never_less(within):
 def test_without_a_request_nothing_is_bounded():
     budgets.check()
     assert not budgets.is_spent()
+
+
+def test_long_request_gives_way_at_half_of_its_pace_and_keeps_its_time():
+    budget, asked = Budget(10.0), []
+
+    def way(seconds):
+        time.sleep(seconds)
+        asked.append(seconds)
+        return seconds
+
+    budget.way = way
+    budget.give_way()
+    assert asked == [], "it has not worked for long yet"
+    budget.started -= 0.22  # it has
+    for _ in range(20):
+        budget.give_way()
+    assert max(asked) == AT_ONCE_SECONDS
+    assert sum(asked) == pytest.approx(budget.waited)
+    assert 0.2 < budget.waited < 0.4, "no longer than it has worked"
+    assert budget.until == pytest.approx(budget.started + 0.22 + 10.0 + budget.waited, abs=0.01)
