@@ -1,5 +1,6 @@
 """The navigation and the overview page of the admin, composed from the pages and figures of all apps."""
 
+from functools import cache
 from typing import Any
 
 from django.http import HttpRequest
@@ -96,6 +97,12 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         if items:
             groups.append({"title": title, "separator": True, "collapsible": False, "items": items})
     return groups
+
+
+@cache
+def titles() -> dict[str, str]:
+    """Return the name that the menu gives to each address, whatever a role may see."""
+    return {reverse(_page(model)): title for _, pages in _GROUPS for _, _, title, model in pages}
 
 
 def _page(model: str) -> str:

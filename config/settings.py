@@ -254,6 +254,8 @@ UNFOLD = {
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": f"{STATIC_URL}staff/icon.svg"}],
+    "STYLES": [f"{STATIC_URL}staff/staff.css"],
+    "SCRIPTS": [f"{STATIC_URL}staff/keyboard.js"],
     "BORDER_RADIUS": "6px",
     "COLORS": {
         "primary": {

@@ -123,7 +123,9 @@ class OrganizationAdmin(StaffAdmin):
         """The tenants that the organization runs, as links, 100 at most."""
         found = row.tenants.order_by("name", "id").values_list("pk", "name")[:100]
         links = ((reverse("admin:organizations_tenant_change", args=[key]), name) for key, name in found)
-        return format_html_join(", ", '<a href="{}" class="text-primary-600">{}</a>', links) or "–"
+        return (
+            format_html_join(", ", '<a href="{}" class="text-primary-600 dark:text-primary-500">{}</a>', links) or "–"
+        )
 
     @column(description="Identifiers")
     def all_identifiers(self, row: Organization) -> SafeString:
@@ -143,4 +145,4 @@ class OrganizationAdmin(StaffAdmin):
 
 def _link(key: Any, name: str) -> SafeString:
     address = reverse("admin:organizations_organization_change", args=[key])
-    return format_html('<a href="{}" class="text-primary-600">{}</a>', address, name)
+    return format_html('<a href="{}" class="text-primary-600 dark:text-primary-500">{}</a>', address, name)

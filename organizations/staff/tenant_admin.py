@@ -123,6 +123,9 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
                 *response.context_data.get("actions_list", ()),
                 link_action("Export CSV", address, icon="download"),
             ]
+            menu = response.context_data["sidebar_navigation"]
+            names = {str(item["link"]): item["title"] for group in menu for item in group["items"]}
+            response.context_data["title"] = names.get(request.path, response.context_data["title"])
         return response
 
     def render_change_form(

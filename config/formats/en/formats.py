@@ -2,4 +2,4 @@
 
 DATE_FORMAT = "Y-m-d"
 TIME_FORMAT = "H:i"
-DATETIME_FORMAT = "Y-m-d H:i"
+DATETIME_FORMAT = "Y-m-d H:i:s T"

@@ -1,0 +1,80 @@
+"""The admin judged by axe: no page with a serious or moderate finding, in light and in dark."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.contrib import admin
+from django.urls import reverse
+from playwright.sync_api import Browser
+
+from tests.admin.people import World, staff, world
+from tests.admin.seats import Seat
+
+pytestmark = pytest.mark.browser
+
+GRAVE = ("moderate", "serious", "critical")
+FIGURES = os.environ.get("AXE_FIGURES", "")  # a file for what was found
+Scheme = Literal["light", "dark"]
+
+
+@pytest.fixture(scope="module")
+def mine(browser: Browser) -> World:
+    return world("Mine")
+
+
+@pytest.fixture(params=["light", "dark"])
+def staffed(browser: Browser, live_server_url: str, request: pytest.FixtureRequest, mine: World) -> Iterator[Seat]:
+    """A window of an administrator who acts in the tenant."""
+    seat = Seat(browser, live_server_url, scheme=request.param)
+    seat.sign_in(staff())
+    seat.act_in(mine.tenant)
+    yield seat
+    seat.context.close()
+
+
+def addresses(seat: Seat, mine: World) -> Iterator[str]:
+    """Every list with one page of it, the forms that add, and the pages beside."""
+    yield from ("/admin/", "/admin/acting-tenant/", "/admin/password_change/", reverse("admin:second_factor"))
+    for page in admin.site._registry.values():
+        kind = f"admin:{page.opts.app_label}_{page.opts.model_name}"
+        seat.open(reverse(f"{kind}_changelist"))
+        links = seat.page.locator("#result_list a[href*='/change/']")
+        adds = seat.page.locator("a.addlink, a[href$='/add/']")
+        found = [links.first.get_attribute("href")] if links.count() else []
+        found += [adds.first.get_attribute("href")] if adds.count() else []
+        yield from (reverse(f"{kind}_changelist"), *(str(one) for one in found))
+    for name in ("suspend", "change-plan", "offboard"):
+        yield reverse("admin:organizations_tenant_button", args=[mine.tenant.pk, name])
+    for view in ("stuck", "figures"):
+        yield reverse(f"admin:prescriptions_prescription_{view}")
+
+
+def findings(seat: Seat) -> dict[str, list[str]]:
+    """What axe finds on the page that is open: rule and impact, with the places."""
+    found: Any = Axe().run(seat.page).response["violations"]
+    return {
+        f"{one['id']} ({one['impact']})": [node["html"][:160] for node in one["nodes"]]
+        for one in found
+        if one["impact"] in GRAVE
+    }
+
+
+def test_no_page_has_a_grave_finding(staffed: Seat, mine: World, long: bool) -> None:
+    found, opened = {}, 0
+    every = list(addresses(staffed, mine))
+    for address in every if long else every[::2]:
+        if staffed.open(address) != 200:
+            continue
+        opened += 1
+        if here := findings(staffed):
+            found[address] = here
+    if FIGURES:
+        with Path(FIGURES).open("a") as file:
+            file.write(json.dumps({"pages": opened, "found": found}) + "\n")
+    assert opened >= 30
+    assert {address: list(here) for address, here in found.items()} == {}
