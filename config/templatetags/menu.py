@@ -13,4 +13,4 @@ register = template.Library()
 @register.filter
 def named(part: dict[str, Any]) -> str:
     """Return the menu's name of a part of a page's path, or its own where the menu does not lead there."""
-    return titles().get(str(part["link"])) or capfirst(part["title"])
+    return titles().get(str(part.get("link"))) or capfirst(part["title"])

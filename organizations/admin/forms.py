@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.template.loader import render_to_string
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminSelectWidget,
@@ -10,10 +11,11 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
+from core.db import tenant_context
 from core.money import is_currency
 from organizations.actions.provisioning import FirstMember, TenantSpec
-from organizations.models import Tenant
-from organizations.plans import DEFAULT_PLAN, PLANS
+from organizations.models import Quota, Tenant
+from organizations.plans import DEFAULT_PLAN, FEATURES, PLANS, QUOTA_KEYS
 from organizations.staff.buttons import ReasonForm
 
 _PLANS = [(name, name) for name in PLANS]
@@ -24,15 +26,49 @@ def _text_field(**more: Any) -> forms.CharField:
 
 
 class PlanForm(ReasonForm):
-    """The new plan, with the reason."""
+    """The new plan, with the reason, below what the tenant uses and what each plan gives."""
 
     plan = forms.ChoiceField(choices=_PLANS, widget=UnfoldAdminSelectWidget())
+
+    @classmethod
+    def initial_of(cls, row: Tenant) -> dict[str, Any]:
+        """Choose the present plan."""
+        return {"plan": row.plan}
+
+    def beside(self, row: Tenant) -> str:
+        """Show the use, the present limits and those of each plan."""
+        with tenant_context(row.pk):
+            quotas = {quota.key: quota for quota in Quota.objects.filter(tenant_id=row.pk)}
+        lines = [
+            {
+                "name": key.replace("_", " "),
+                "used": quotas[key].used if key in quotas else 0,
+                "now": _limit(quotas[key].limit) if key in quotas else "–",
+                "plans": [_limit(plan.quotas[key].limit) for plan in PLANS.values()],
+            }
+            for key in QUOTA_KEYS
+        ]
+        features = [
+            {"name": name, "now": name in row.features, "plans": [name in plan.features for plan in PLANS.values()]}
+            for name in FEATURES
+        ]
+        values = {"tenant": row, "plans": list(PLANS), "lines": lines, "features": features}
+        return render_to_string("staff/plans.html", values)
+
+
+def _limit(limit: int | None) -> str:
+    return "unlimited" if limit is None else f"{limit:,}"
 
 
 class HoldForm(ReasonForm):
     """Legal hold on or off, with the reason."""
 
     hold = forms.BooleanField(label="Under a legal hold", required=False, widget=UnfoldBooleanSwitchWidget())
+
+    @classmethod
+    def initial_of(cls, row: Tenant) -> dict[str, Any]:
+        """Show whether there is one now."""
+        return {"hold": row.legal_hold}
 
 
 class ProvisioningForm(ReasonForm):
@@ -53,7 +89,13 @@ class ProvisioningForm(ReasonForm):
     plan = forms.ChoiceField(choices=_PLANS, initial=DEFAULT_PLAN, widget=UnfoldAdminSelectWidget())
     environment = forms.ChoiceField(choices=Tenant.Environment.choices, widget=UnfoldAdminSelectWidget())
     time_zone = _text_field(max_length=64, initial="UTC")
-    currency = forms.RegexField(r"^[A-Z]{3}$", initial="EUR", widget=UnfoldAdminTextInputWidget())
+    currency = forms.RegexField(
+        r"^[A-Z]{3}$",
+        initial="EUR",
+        widget=UnfoldAdminTextInputWidget(),
+        help_text="Three capital letters of ISO 4217.",
+        error_messages={"invalid": "Three capital letters of ISO 4217, such as EUR."},
+    )
     first_administrator = forms.EmailField(
         required=False, widget=UnfoldAdminTextInputWidget(), help_text="This person is invited as tenant administrator."
     )

@@ -21,7 +21,7 @@ class ReasonForm(forms.Form):
         max_length=REASON_LENGTH,
         min_length=5,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
-        help_text="Kept permanently in the audit trail, where the tenant can read it. Do not name patients or other persons.",
+        help_text=f"5 to {REASON_LENGTH} characters. Kept permanently in the audit trail, where the tenant can read it. Do not name patients or other persons.",
     )
 
     field_order: Any = None
@@ -29,6 +29,22 @@ class ReasonForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.order_fields([*(name for name in self.fields if name != "reason"), "reason"])
+        for field in self.fields.values():
+            if isinstance(field, forms.ChoiceField):
+                field.error_messages["invalid_choice"] = f"Choose one of: {_words(field)}."
+
+    @classmethod
+    def initial_of(cls, row: Any) -> dict[str, Any]:
+        """Return what the fields show at first: what the row holds now."""
+        return {}
+
+    def beside(self, row: Any) -> str:
+        """Return what the page shows above the fields, as HTML."""
+        return ""
+
+
+def _words(field: forms.ChoiceField) -> str:
+    return ", ".join(str(label) for value, label in field.choices if value != "")
 
 
 class ConfirmedForm(ReasonForm):

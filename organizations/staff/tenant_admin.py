@@ -213,6 +213,7 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
             "button": chosen,
             "row": row,
             "form": form,
+            "beside": form.beside(row),
             "back": self._link("change", row.pk),
         }
         return TemplateResponse(request, "staff/button.html", context)
@@ -280,7 +281,7 @@ def link_action(title: str, address: str, *, icon: str = "", danger: bool = Fals
 
 
 def _form_of(kind: type[ReasonForm], request: HttpRequest, row: Model) -> ReasonForm:
-    form = kind(request.POST if request.method == "POST" else None)
+    form = kind(request.POST if request.method == "POST" else None, initial=kind.initial_of(row))
     if isinstance(form, ConfirmedForm):
         form.expected = str(row)
         form.fields["confirmation"].help_text = f"Type “{row}”."
