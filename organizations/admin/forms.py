@@ -43,8 +43,8 @@ class PlanForm(ReasonForm):
             {
                 "name": key.replace("_", " "),
                 "used": quotas[key].used if key in quotas else 0,
-                "now": _limit(quotas[key].limit) if key in quotas else "–",
-                "plans": [_limit(plan.quotas[key].limit) for plan in PLANS.values()],
+                "now": limit_text(quotas[key].limit) if key in quotas else "–",
+                "plans": [limit_text(plan.quotas[key].limit) for plan in PLANS.values()],
             }
             for key in QUOTA_KEYS
         ]
@@ -56,7 +56,8 @@ class PlanForm(ReasonForm):
         return render_to_string("staff/plans.html", values)
 
 
-def _limit(limit: int | None) -> str:
+def limit_text(limit: int | None) -> str:
+    """Return a limit as it is shown."""
     return "unlimited" if limit is None else f"{limit:,}"
 
 

@@ -9,7 +9,8 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
+from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
@@ -17,14 +18,15 @@ from core.clock import now
 from core.db import tenant_context
 from core.errors import PlatformError
 from organizations.actions import entitlements, provisioning, tenants
-from organizations.models import ProvisioningStep, Tenant
-from organizations.staff import audit, columns
+from organizations.models import ProvisioningStep, Quota, Tenant
+from organizations.plans import API_KEYS, LOCATIONS, USERS, WEBHOOK_ENDPOINTS
+from organizations.staff import acting_tenant, audit, columns
 from organizations.staff.buttons import Button, ButtonClick, ConfirmedForm
 from organizations.staff.columns import column
 from organizations.staff.roles import Area, Permission, does
 from organizations.staff.tenant_admin import StaffAdmin, link_action, show_refusal
 
-from .forms import HoldForm, PlanForm, ProvisioningForm
+from .forms import HoldForm, PlanForm, ProvisioningForm, limit_text
 
 
 def _suspend(click: ButtonClick) -> None:
@@ -104,6 +106,27 @@ BUTTONS = (
 )
 
 
+# The lists that a tenant's page leads to, by the quota that counts them: title, page, and whether it needs an acting tenant.
+_LISTS = {
+    USERS: ("Members", "organizations_membership", False),
+    API_KEYS: ("API keys", "organizations_apikey", False),
+    LOCATIONS: ("Locations", "organizations_location", True),
+    WEBHOOK_ENDPOINTS: ("Webhook endpoints", "webhooks_endpoint", True),
+}
+
+
+def _list_address(row: Any, key: str) -> str:
+    _, page, is_acting = _LISTS[key]
+    address = reverse(f"admin:{page}_changelist")
+    if not is_acting:
+        return f"{address}?{urlencode({'tenant__id__exact': row.pk})}"
+    return (
+        address
+        if row.is_acting
+        else f"{reverse('admin:acting_tenant')}?{urlencode({'tenant': row.pk, 'next': address})}"
+    )
+
+
 @admin.register(Tenant)
 class TenantListAdmin(StaffAdmin):
     """All tenants. The add page provisions a tenant by the same action as the API."""
@@ -132,11 +155,12 @@ class TenantListAdmin(StaffAdmin):
                 )
             },
         ),
+        ("What it has", {"fields": ("holdings",)}),
         ("Plan", {"fields": ("plan", "all_features", "entitled_until", "legal_hold")}),
         ("Settings", {"fields": ("region", "time_zone", "locale", "currency", "reads_while_suspended")}),
         ("History", {"fields": ("steps", "created_at", "updated_at", "offboarding_at", "closed_at", "version")}),
     )
-    readonly_fields = ("status_label", "all_kinds", "all_features", "steps")
+    readonly_fields = ("status_label", "all_kinds", "all_features", "holdings", "steps")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Offer the add page to roles that may provision tenants."""
@@ -151,6 +175,30 @@ class TenantListAdmin(StaffAdmin):
     def all_features(self, row: Tenant) -> str:
         """Features that the tenant is entitled to and has switched on."""
         return columns.words(row.features)
+
+    def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Return the tenant, and whether this member of staff acts in it."""
+        row = super().get_object(request, *args, **kwargs)
+        if row is not None:
+            chosen = acting_tenant.current(request)
+            row.is_acting = chosen is not None and chosen.tenant_id == row.pk
+        return row
+
+    @column(description="Related lists")
+    def holdings(self, row: Any) -> SafeString:
+        """How much the tenant has of each kind, with links to the lists."""
+        with tenant_context(row.pk):
+            quotas = {quota.key: quota for quota in Quota.objects.filter(tenant_id=row.pk, key__in=_LISTS)}
+        lines = [
+            (_list_address(row, key), _LISTS[key][0], f"{quota.used:,}", limit_text(quota.limit))
+            for key in _LISTS
+            if (quota := quotas.get(key)) is not None
+        ]
+        return format_html_join(
+            "",
+            '<div class="flex flex-row py-1" style="column-gap: 1rem"><a href="{}" class="text-primary-600 dark:text-primary-500">{}</a><span class="ml-auto">{} of {}</span></div>',
+            lines,
+        )
 
     @column(description="Provisioning")
     def steps(self, row: Tenant) -> SafeString:

@@ -44,7 +44,8 @@ class ReasonForm(forms.Form):
 
 
 def _words(field: forms.ChoiceField) -> str:
-    return ", ".join(str(label) for value, label in field.choices if value != "")
+    choices: Any = field.choices
+    return ", ".join(str(label) for value, label in choices if value != "")
 
 
 class ConfirmedForm(ReasonForm):
