@@ -68,6 +68,19 @@ class Alarm(str):
     __slots__ = ()
 
 
+class Shown(str):
+    """What a button has made and nobody keeps, as a secret: it is shown once, on a page of its own."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """What a button does once its change is committed, as asking the network; `run` returns the message."""
+
+    run: Callable[[], str]
+
+
 @dataclass(frozen=True, slots=True)
 class ButtonClick:
     """One click: the actor, the member of staff (`user`), the locked row, the form's data and the time."""

@@ -27,7 +27,7 @@ from core.db import tenant_context
 from core.errors import PlatformError
 
 from . import acting_tenant, audit, columns, exports
-from .buttons import Alarm, Button, ButtonClick, ConfirmedForm, ReasonForm
+from .buttons import Alarm, Button, ButtonClick, ConfirmedForm, Later, ReasonForm, Shown
 from .columns import column
 from .roles import Area, does, sees
 
@@ -203,9 +203,7 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
             except PlatformError as refusal:
                 show_refusal(refusal, form)
             else:
-                tell = messages.error if isinstance(message, Alarm) else messages.success
-                tell(request, message or f"{chosen.label}: done.")
-                return HttpResponseRedirect(self._link("change", row.pk))
+                return self._answer(request, chosen, row, message)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -218,7 +216,19 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         }
         return TemplateResponse(request, "staff/button.html", context)
 
-    def _click(self, request: HttpRequest, button: Button, shown: Any, data: dict[str, Any]) -> str:
+    def _answer(self, request: HttpRequest, button: Button, row: Any, message: Any) -> HttpResponse:
+        back = self._link("change", row.pk)
+        if isinstance(message, Shown):
+            context = {**self.admin_site.each_context(request), "opts": self.opts, "back": back, "shown": message}
+            return TemplateResponse(request, "staff/shown.html", {**context, "title": button.label})
+        if isinstance(message, Later):
+            transaction.on_commit(lambda: messages.info(request, message.run()))
+        else:
+            tell = messages.error if isinstance(message, Alarm) else messages.success
+            tell(request, message if isinstance(message, str) else f"{button.label}: done.")
+        return HttpResponseRedirect(back)
+
+    def _click(self, request: HttpRequest, button: Button, shown: Any, data: dict[str, Any]) -> Any:
         tenant_id = self.tenant_of(shown)
         actor = audit.staff_actor(request, tenant_id)
         with transaction.atomic(), tenant_context(tenant_id or audit.PLATFORM):
@@ -227,7 +237,7 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
             message = button.run(ButtonClick(actor, request.user, row, data, at))
             action = f"{self.opts.model_name}.{button.name}"
             audit.note(request, actor, action=action, row=row, reason=data["reason"], at=at)
-        return message if isinstance(message, str) else ""
+        return message
 
 
 class TenantAdmin(StaffAdmin):

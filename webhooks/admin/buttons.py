@@ -1,13 +1,17 @@
 """What staff may do with webhooks: each button calls what the interface calls, with a reason, told to the tenant."""
 
-from organizations.staff.buttons import Button, ButtonClick, ConfirmedForm
+from core.ids import uuid7
+from organizations.staff.buttons import Button, ButtonClick, ConfirmedForm, Later, Shown
 from organizations.staff.roles import Permission
 from webhooks import actions, queries, states
 from webhooks.history.actions import expunge
+from webhooks.keys.actions import rotate_secret
 from webhooks.replays.actions import cancel_replay, request_replay
 from webhooks.replays.queries import locked_replay
+from webhooks.sampling.actions import make_sample, send_sample
 
-from .forms import ReplayForm
+from .forms import ReplayForm, RotationForm, SampleForm
+from .wording import sample_words
 
 
 def _enable(click: ButtonClick) -> None:
@@ -29,6 +33,18 @@ def _resend(click: ButtonClick) -> str:
     delivery = queries.locked_delivery(click.actor, click.row.endpoint_id, click.row.pk)
     actions.resend_delivery(click.actor, delivery, click.at)
     return "It is sent again now; this page shows what becomes of it."
+
+
+def _sample(click: ButtonClick) -> Later:
+    """It is signed inside the transaction, and sent once that is over."""
+    data = {"type": click.data["type"]}
+    sample = make_sample(click.actor, click.row, data, click.at, uuid7())
+    return Later(lambda: sample_words(send_sample(sample)))
+
+
+def _rotate(click: ButtonClick) -> Shown:
+    made = rotate_secret(click.actor, click.row, {"overlap_seconds": click.data["overlap_hours"] * 3600}, click.at)
+    return Shown(next(iter(made.members.values())))
 
 
 def _cancel(click: ButtonClick) -> None:
@@ -75,11 +91,33 @@ ENDPOINT_BUTTONS = (
         form=ReplayForm,
         icon="replay",
     ),
+    Button(
+        name="test",
+        label="Send test event",
+        permission=Permission.SEND_WEBHOOKS,
+        run=_sample,
+        explains="The catalogue’s example of the type, marked as a test and signed as any message is. Nothing of it is kept.",
+        shown=lambda row: row.deleted_at is None,
+        form=SampleForm,
+        icon="science",
+    ),
+    Button(
+        name="rotate",
+        label="Rotate secret",
+        permission=Permission.SWITCH_WEBHOOKS,
+        run=_rotate,
+        explains="A new key of the same kind signs at once, older ones beside it for the overlap. The new secret (of an "
+        "Ed25519 key its public half) is shown once; the tenant’s receiver needs it before the overlap ends.",
+        shown=lambda row: row.deleted_at is None,
+        form=RotationForm,
+        icon="key",
+        danger=True,
+    ),
 )
 DELIVERY_BUTTONS = (
     Button(
         name="redeliver",
-        label="Send again",
+        label="Try now",
         permission=Permission.SEND_WEBHOOKS,
         run=_resend,
         explains="The same bytes under the same webhook-id, at once, also where a retry is waited for; if that fails, the "

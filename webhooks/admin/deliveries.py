@@ -1,5 +1,7 @@
 """Pages of deliveries: what became of an event at an endpoint, told attempt by attempt."""
 
+import json
+from datetime import datetime
 from typing import Any
 
 from django.contrib import admin
@@ -9,15 +11,34 @@ from django.urls import reverse
 from unfold.paginator import InfinitePaginator
 
 from core.clock import now
+from organizations.staff import columns
 from organizations.staff.columns import column
 from organizations.staff.roles import Area
 from organizations.staff.tenant_admin import TenantAdmin, link_action
-from webhooks.models import Delivery, DueDelivery
+from webhooks.deliveries import USER_AGENT
+from webhooks.envelope import message_id
+from webhooks.models import Delivery, DueDelivery, Endpoint, EndpointHealth, Event
 
 from . import timelines, wording
 from .buttons import DELIVERY_BUTTONS
 from .events import event_id_of
 from .filters import EndpointFilter, KindFilter, StateFilter
+
+
+def _rest_of(row: Delivery, at: datetime) -> str:
+    """Say until when the endpoint gets nothing, if that is so."""
+    health = EndpointHealth.objects.filter(tenant_id=row.tenant_id, endpoint_id=row.endpoint_id).first()
+    state, words = wording.endpoint_state(row.endpoint, health, at)
+    return words if state in ("resting", "held back") else ""
+
+
+def _body_of(row: Delivery) -> Any:
+    """The thin body, indented; one in full may hold personal data and is not shown."""
+    if row.endpoint.payload_mode != Endpoint.PayloadMode.THIN:
+        return ""
+    event = Event.objects.filter(tenant_id=row.tenant_id, created_at=row.created_at, id=row.event_id).first()
+    body = bytes(event.body) if event is not None and event.body is not None else b""
+    return columns.json_lines(json.loads(body)) if body else ""
 
 
 @admin.register(Delivery)
@@ -96,5 +117,12 @@ class DeliveryAdmin(TenantAdmin):
                 "state_words": wording.delivery_words(row, row.endpoint, is_queued=is_queued, at=at),
                 "steps": timelines.steps(row, timelines.read_attempts(row), at=at),
                 "delivery": row,
+                "resting": _rest_of(row, at),
+                "sent_headers": {
+                    "content-type": "application/json",
+                    "user-agent": USER_AGENT,
+                    "webhook-id": message_id(row.event_id),
+                },
+                "sent_body": _body_of(row),
             }
         return super().render_change_form(request, context, *args, **kwargs)

@@ -7,6 +7,7 @@ from django import forms
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from core.clock import now
+from ledger import public as ledger
 from organizations.staff.buttons import ReasonForm
 from webhooks import states
 
@@ -24,6 +25,26 @@ def _moment(**more: Any) -> forms.DateTimeField:
 
 def _yesterday() -> str:
     return f"{now() - timedelta(days=1):%Y-%m-%dT%H:%M:%S}"
+
+
+class SampleForm(ReasonForm):
+    """Which kind of event the sample is of."""
+
+    type = forms.ChoiceField(
+        choices=lambda: [(name, name) for name in sorted(ledger.catalogue())], widget=UnfoldAdminSelectWidget()
+    )
+
+
+class RotationForm(ReasonForm):
+    """How long the older keys sign beside the new one."""
+
+    overlap_hours = forms.IntegerField(
+        min_value=0,
+        max_value=7 * 24,
+        initial=24,
+        widget=UnfoldAdminTextInputWidget(attrs={"type": "number"}),
+        help_text="0 to 168 hours for which the older keys sign too.",
+    )
 
 
 class ReplayForm(ReasonForm):

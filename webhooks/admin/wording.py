@@ -1,5 +1,6 @@
 """What codes and states mean, in words that somebody on the telephone can read out."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -66,6 +67,12 @@ def answer_words(attempt: Attempt) -> str:
     return f"Answered {attempt.status}" + (f" ({error_words(attempt.error)})" if attempt.error else "")
 
 
+def sample_words(told: Mapping[str, Any]) -> str:
+    """Say what became of a test event."""
+    met = f"answered {told['status']}" if told["status"] else f"no answer: {error_words(told['error'] or '')}"
+    return f"Test event {told['webhook_id']}: {met}, after {told['duration_ms']} ms."
+
+
 def trigger_words(attempt: Attempt, *, is_first: bool) -> str:
     """Say why this attempt was made."""
     if attempt.trigger == states.PROBE:
@@ -106,17 +113,27 @@ def endpoint_state(endpoint: Endpoint, health: EndpointHealth | None, at: dateti
 
 
 def _health_state(health: EndpointHealth, at: datetime) -> tuple[str, str]:
-    since = f" since {health.failing_since:%Y-%m-%d %H:%M} UTC" if health.failing_since else ""
+    since = f" since {_instant(health.failing_since)}" if health.failing_since else ""
     failures = f"{health.consecutive_failures} failures in a row{since}"
     if health.circuit_state == states.OPEN and health.circuit_until and health.circuit_until > at:
-        return "resting", f"Rests after {failures}; a trial goes out {when_words(health.circuit_until, at)}."
+        return (
+            "resting",
+            f"Rests after {failures}; a trial goes out {when_words(health.circuit_until, at)}, at {_instant(health.circuit_until)}.",
+        )
     if health.circuit_state == states.HALF_OPEN:
         return "resting", f"{failures}; a trial is under way."
     if health.paused_until and health.paused_until > at:
-        return "held back", f"Its receiver asked us to wait; we go on {when_words(health.paused_until, at)}."
+        return (
+            "held back",
+            f"Its receiver asked us to wait; we go on {when_words(health.paused_until, at)}, at {_instant(health.paused_until)}.",
+        )
     if health.consecutive_failures:
         return "failing", f"{failures}. A mail goes out after 24 hours, after 72 it is disabled."
     return "active", "Works."
+
+
+def _instant(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def when_words(moment: datetime | None, at: datetime) -> str:
