@@ -272,7 +272,12 @@ UNFOLD = {
             "950": "oklch(25% .05 222)",
         }
     },
-    "SIDEBAR": {"show_search": False, "show_all_applications": False, "navigation": "config.admin_site.navigation"},
+    "SIDEBAR": {
+        "show_search": True,
+        "command_search": True,
+        "show_all_applications": False,
+        "navigation": "config.admin_site.navigation",
+    },
     "DASHBOARD_CALLBACK": "config.admin_site.overview",
     "ACCOUNT": {
         "navigation": [

@@ -50,6 +50,7 @@ class ClientAdmin(StaffAdmin):
     """Clients of the authorization server."""
 
     area = Area.CLIENTS
+    in_palette = True
     buttons = BUTTONS
     list_display = ("name", "client_id", "client_type", "authorization_grant_type", "approval", "tenant", "created")
     list_filter = (

@@ -75,6 +75,7 @@ class ApiKeyAdmin(StaffAdmin):
     """API keys of all tenants."""
 
     area = Area.KEYS
+    in_palette = True
     buttons = BUTTONS
     list_display = (
         "shown_key",
@@ -108,6 +109,10 @@ class ApiKeyAdmin(StaffAdmin):
         "usage_count",
         "is_unused",
     )
+
+    def named(self, row: ApiKey) -> str:
+        """Return the key's name and its public part."""
+        return f"{row.name}, {row}"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
         """Read everything but the digest."""

@@ -16,6 +16,7 @@ class LocationAdmin(TenantAdmin):
     """Locations of the acting tenant."""
 
     area = Area.LOCATIONS
+    in_palette = True
     list_display = ("name", "type", "status_label", "parent", "is_dispensing", "listed", "created_at")
     list_filter = ("status", "type", "is_dispensing", "listed")
     search_fields = ("name",)

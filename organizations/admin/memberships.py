@@ -130,6 +130,7 @@ class ServiceAccountAdmin(StaffAdmin):
     """Service accounts behind API keys and OAuth clients."""
 
     area = Area.KEYS
+    in_palette = True
     list_display = ("name", "partner", "tenant", "is_active", "created_at")
     list_filter = ("is_active", ("tenant", AutocompleteSelectFilter))
     search_fields = ("name", "partner")

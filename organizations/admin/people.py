@@ -110,6 +110,7 @@ class PersonAdmin(StaffAdmin):
     """People and their state, without password hashes and secrets of second factors."""
 
     area = Area.PEOPLE
+    in_palette = True
     buttons = BUTTONS
     list_display = ("email", "name", "is_active", "role", "has_second_factor", "last_sign_in_at", "created_at")
     list_filter = ("is_active", "staff_role")

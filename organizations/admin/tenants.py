@@ -132,6 +132,7 @@ class TenantListAdmin(StaffAdmin):
     """All tenants. The add page provisions a tenant by the same action as the API."""
 
     area = Area.TENANTS
+    in_palette = True
     buttons = BUTTONS
     list_display = ("name", "slug", "all_kinds", "status_label", "plan", "environment", "organization", "created_at")
     list_filter = ("status", "environment", "plan", ("organization", AutocompleteSelectFilter))

@@ -64,6 +64,7 @@ class OrganizationAdmin(StaffAdmin):
     """Organizations, each with its parent, its children and its tenants."""
 
     area = Area.ORGANIZATIONS
+    in_palette = True
     buttons = BUTTONS
     list_display = ("name", "type", "status_label", "parent", "children_count", "tenants_count", "created_at")
     list_filter = ("status", "type")

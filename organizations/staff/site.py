@@ -17,7 +17,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from core.clock import now
 from organizations.models import Tenant
 
-from . import acting_tenant, sign_in
+from . import acting_tenant, palette, sign_in
 from .audit import REASON_LENGTH
 from .autocomplete import StaffAutocomplete
 from .roles import role_of
@@ -98,6 +98,10 @@ class StaffSite(UnfoldAdminSite):  # type: ignore[misc]  # the theme has no type
             path("acting-tenant/", self.admin_view(self.acting_view), name="acting_tenant"),
             path("acting-tenant/end/", self.admin_view(require_POST(self.acting_end_view)), name="acting_tenant_end"),
         ]
+
+    def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        """Answer what the command palette finds."""
+        return palette.answer(self, request)
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
         """Answer the choices of a filter that fit what is typed."""

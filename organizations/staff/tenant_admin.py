@@ -41,6 +41,7 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
 
     area: ClassVar[Area]
     buttons: ClassVar[Sequence[Button]] = ()
+    in_palette: ClassVar[bool] = False  # whether Ctrl-K finds its rows
     actions = None
     list_per_page = 50
     list_filter_submit = True

@@ -45,6 +45,7 @@ _MORE = (("stuck", "Stuck work", "hourglass_bottom"), ("figures", "Figures", "ba
 class PrescriptionAdmin(LookedAtAdmin):
     """The acting tenant's prescriptions. A list shows numbers, states and ids; a page tells one from its draft on."""
 
+    in_palette = True
     kind = PRESCRIPTION
     buttons = PRESCRIPTION_BUTTONS
     change_form_outer_after_template = "prescriptions/timeline.html"

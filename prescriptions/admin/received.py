@@ -40,6 +40,7 @@ class RouteFilter(KnownFilter):
 class ReceivedPrescriptionAdmin(LookedAtAdmin):
     """The pharmacy's copies, as they are served to it."""
 
+    in_palette = True
     kind = "Prescription"
     list_display = (
         "number",

@@ -18,6 +18,7 @@ class ProductAdmin(TenantAdmin):
     """Products of the acting tenant."""
 
     area = Area.CATALOG
+    in_palette = True
     list_display = ("supplier_sku", "name", "category", "kind", "status_label", "availability", "updated_at")
     list_filter = ("status", "kind", "availability")
     search_fields = ("=supplier_sku", "name_sort__startswith")

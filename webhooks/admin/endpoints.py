@@ -28,6 +28,7 @@ class EndpointAdmin(TenantAdmin):
     """Where the acting tenant wants events delivered, and how that goes."""
 
     area = Area.WEBHOOKS
+    in_palette = True
     buttons = ENDPOINT_BUTTONS
     change_form_outer_before_template = "webhooks/endpoint.html"
     list_display = ("url", "state_label", "all_events", "accepted", "given_up", "waiting", "created_at")
@@ -42,6 +43,10 @@ class EndpointAdmin(TenantAdmin):
         ("History", {"fields": ("created_at", "updated_at", "version")}),
     )
     readonly_fields = ("all_events",)
+
+    def named(self, row: Endpoint) -> str:
+        """Return the address."""
+        return row.url
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Read each endpoint's figures with it: one statement, however many there are."""
