@@ -139,6 +139,9 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         response: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
         return response
 
+    def look_up(self, request: HttpRequest, rows: Sequence[Any]) -> None:
+        """Read what the columns of these rows show beside the rows themselves."""
+
     def links(self, request: HttpRequest, row: Any) -> list[dict[str, Any]]:
         """Return further links for the page of one row."""
         return []
@@ -161,9 +164,10 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         if not self.has_view_permission(request):
             raise PermissionDenied
         try:
-            rows = self.get_changelist_instance(request).get_queryset(request)[: exports.MOST_ROWS]
+            rows = list(self.get_changelist_instance(request).get_queryset(request)[: exports.MOST_ROWS])
         except IncorrectLookupParameters:
             raise BadRequest from None
+        self.look_up(request, rows)
         text = exports.as_csv(self.get_list_display(request), rows, self)
         audit.log_security(
             request,

@@ -113,7 +113,7 @@ def test_list_is_searched_sorted_and_left_by_keyboard(seat: Seat, mine: World) -
     seat.page.locator("#searchbar").focus()
     seat.page.keyboard.type(mine.tenant.name)
     press(seat, "Enter")
-    assert "q=" in seat.page.url
+    seat.page.wait_for_url("**q=**")
     tab_to(seat, mine.tenant.name)
     press(seat, "Enter")
     assert str(mine.tenant.pk) in seat.page.url
