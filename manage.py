@@ -8,8 +8,10 @@ import sys
 def main() -> None:
     """Run one management command."""
     if not os.environ.get("DATABASE_URL"):
-        from devtools.attachment import join_servers
-
+        try:
+            from devtools.attachment import join_servers
+        except ModuleNotFoundError:  # the image has no tools of developers
+            sys.exit("Set DATABASE_URL (see .env.example); there are no embedded servers here.")
         join_servers(sys.argv[1:])
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.management import execute_from_command_line
