@@ -149,19 +149,25 @@ def _run_pip(python: Path, files: tuple[str, ...]) -> None:
                 [*command, "-r", str(share)], env=environment, stdout=output, stderr=output, cwd=ROOT
             )
         running.append((process, log))
-    _await(running, count=len(blocks))
+    try:
+        _await(running, count=len(blocks))
+    finally:  # whoever interrupts this process must not leave them behind
+        for process, _ in running:
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
     say("installed")
 
 
 def _await(running: list[tuple[subprocess.Popen[bytes], Path]], *, count: int) -> None:
-    """Show progress until all processes have ended; if one fails, end the others."""
+    """Show progress until all processes have ended.
+
+    :raises Trouble: one of them failed.
+    """
     shown_at = time.monotonic()
     while any(process.poll() is None for process, _ in running):
         failed = next((log for process, log in running if process.poll()), None)
         if failed:
-            for process, _ in running:
-                process.terminate()
-                process.wait()
             raise Trouble(_reason(failed.read_text(errors="replace").splitlines()))
         if time.monotonic() - shown_at > 4:
             shown_at = time.monotonic()
