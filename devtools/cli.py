@@ -39,6 +39,9 @@ def main(arguments: Sequence[str]) -> int:
     if verb in ("help", "--help", "-h") or verb not in _VERBS:
         plain(_HELP)
         return 0 if verb in ("help", "--help", "-h") else 2
+    if verb in _WITHOUT_OPTIONS and not {"-h", "--help"}.isdisjoint(rest):
+        plain(_line_of(verb))
+        return 0
     needs, run = _VERBS[verb]
     try:
         if verb in _CHECKED_FIRST:
@@ -54,6 +57,11 @@ def main(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         complain("interrupted")
     return 1
+
+
+def _line_of(verb: str) -> str:
+    """Return what the help says of one verb."""
+    return next(line for line in _HELP.splitlines() if line.startswith(f"  {verb} ")).strip() + "\n"
 
 
 def _up_options(rest: list[str]) -> argparse.Namespace:
@@ -234,6 +242,9 @@ def _lock(rest: list[str]) -> int:
 
 
 _Verb = Callable[[list[str]], int]
+_WITHOUT_OPTIONS = frozenset(
+    {"check", "demo", "doctor", "lock"}
+)  # their help is told before anything is installed or done
 _VERBS: dict[str, tuple[tuple[str, ...], _Verb]] = {
     "up": (installation.RUNNING, _up),
     "test": (installation.DEVELOPING, _test),

@@ -17,6 +17,7 @@ from pathlib import Path
 from .console import say
 from .locks import FileLock
 from .places import ROOT
+from .processes import die_with_parent
 from .trouble import Trouble
 
 _PIPS = 3
@@ -146,7 +147,12 @@ def _run_pip(python: Path, files: tuple[str, ...]) -> None:
         share.write_text("".join(blocks[number::_PIPS]))
         with log.open("w") as output:
             process = subprocess.Popen(
-                [*command, "-r", str(share)], env=environment, stdout=output, stderr=output, cwd=ROOT
+                [*command, "-r", str(share)],
+                env=environment,
+                stdout=output,
+                stderr=output,
+                cwd=ROOT,
+                preexec_fn=die_with_parent(),  # noqa: PLW1509 — one thread; a pip left behind would write into the next `.venv`
             )
         running.append((process, log))
     try:

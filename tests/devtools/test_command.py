@@ -1,6 +1,7 @@
 """`./dev` itself: one clear line and a failing exit code when it cannot go on; supervision of parts."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -152,3 +153,15 @@ def test_command_finds_files_from_the_callers_folder(tmp_path, backends):
         command, cwd=tmp_path, env=os.environ | given, capture_output=True, text=True, timeout=120, check=False
     )
     assert (ended.returncode, ended.stdout.splitlines()[-1]) == (0, "[]"), ended.stderr
+
+
+@pytest.mark.parametrize("verb", ["check", "demo", "doctor", "lock"])
+def test_help_of_a_verb_comes_before_anything_is_installed(verb, tmp_path):
+    shutil.copy(ROOT / "dev", tmp_path)
+    shutil.copytree(ROOT / "devtools", tmp_path / "devtools")
+    before = set(tmp_path.iterdir())
+    ended = subprocess.run(
+        [sys.executable, str(tmp_path / "dev"), verb, "--help"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ended.returncode, ended.stdout.split()[0]) == (0, verb)
+    assert set(tmp_path.iterdir()) == before
