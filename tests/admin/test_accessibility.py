@@ -78,3 +78,14 @@ def test_no_page_has_a_grave_finding(staffed: Seat, mine: World, long: bool) -> 
             file.write(json.dumps({"pages": opened, "found": found}) + "\n")
     assert opened >= 30
     assert {address: list(here) for address, here in found.items()} == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("address", ["/admin/login/", "/oauth/login", "/oauth/invitation", "/oauth/password", "/oauth/logout"])
+def test_page_before_the_sign_in_has_no_grave_finding(
+    browser: Browser, live_server_url: str, address: str, scheme: Scheme
+) -> None:
+    seat = Seat(browser, live_server_url, scheme=scheme)
+    assert seat.open(address) in (200, 400)
+    assert findings(seat) == {}
+    seat.context.close()
