@@ -7,6 +7,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -148,7 +149,7 @@ class TenantListAdmin(StaffAdmin):
                     "id",
                     "name",
                     "slug",
-                    "status_label",
+                    "status_badge",
                     "suspended_reason",
                     "all_kinds",
                     "organization",
@@ -161,11 +162,16 @@ class TenantListAdmin(StaffAdmin):
         ("Settings", {"fields": ("region", "time_zone", "locale", "currency", "reads_while_suspended")}),
         ("History", {"fields": ("steps", "created_at", "updated_at", "offboarding_at", "closed_at", "version")}),
     )
-    readonly_fields = ("status_label", "all_kinds", "all_features", "holdings", "steps")
+    readonly_fields = ("status_badge", "all_kinds", "all_features", "holdings", "steps")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Offer the add page to roles that may provision tenants."""
         return does(request.user, Permission.PROVISION_TENANTS)
+
+    @column(description="Status")
+    def status_badge(self, row: Tenant) -> SafeString:
+        """The status as on the overview."""
+        return render_to_string("staff/status.html", {"status": row.status})
 
     @column(description="Kinds")
     def all_kinds(self, row: Tenant) -> str:

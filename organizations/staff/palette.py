@@ -42,7 +42,7 @@ def find(site: Any, request: HttpRequest, term: str) -> Iterator[SearchResult]:
             titles[str(item["link"])] = item["title"]
             if term.lower() in item["title"].lower():
                 yield SearchResult(item["title"], "Page", str(item["link"]), item["icon"])
-    for page in site._registry.values():
+    for page in sorted(site._registry.values(), key=lambda one: isinstance(one, TenantAdmin)):
         if page.in_palette and sees(request.user, page.area):
             kind = titles.get(reverse(f"admin:{page.opts.app_label}_{page.opts.model_name}_changelist"), "")
             yield from _rows(page, request, term, kind)

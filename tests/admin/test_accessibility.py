@@ -81,7 +81,9 @@ def test_no_page_has_a_grave_finding(staffed: Seat, mine: World, long: bool) -> 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("address", ["/admin/login/", "/oauth/login", "/oauth/invitation", "/oauth/password", "/oauth/logout"])
+@pytest.mark.parametrize(
+    "address", ["/admin/login/", "/oauth/login", "/oauth/invitation", "/oauth/password", "/oauth/logout"]
+)
 def test_page_before_the_sign_in_has_no_grave_finding(
     browser: Browser, live_server_url: str, address: str, scheme: Scheme
 ) -> None:

@@ -88,6 +88,7 @@ def test_page_of_a_tenant_leads_to_its_lists(acts):
     if acts:
         act_in(browser, mine.tenant)
     page = shown(browser.get(reverse("admin:organizations_tenant_change", args=[mine.tenant.pk])))
+    assert re.search(r"<span[^>]*bg-green[^>]*>\s*active\s*</span>", page)
     with tenant_context(mine.tenant.pk):
         used = dict(Quota.objects.filter(tenant_id=mine.tenant.pk).values_list("key", "used"))
     assert used["users"] == 2
