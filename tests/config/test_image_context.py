@@ -127,8 +127,8 @@ def test_image_holds_nothing_beside_the_service(image):
             if (folder / "__init__.py").exists() and folder.name not in {"tests", "bench", "devtools"}
         ),
     }
-    assert {file.name for file in (image / "deploy").iterdir()} == {"web", "worker", "dispatcher", "beat"}
-    for name in ("web", "worker", "dispatcher", "beat"):
+    assert {file.name for file in (image / "deploy").iterdir()} == {"web", "worker", "bulk", "dispatcher", "beat"}
+    for name in ("web", "worker", "bulk", "dispatcher", "beat"):
         assert os.access(image / "deploy" / name, os.X_OK), name
 
 

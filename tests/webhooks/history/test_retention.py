@@ -207,7 +207,7 @@ def test_second_run_at_the_same_time_leaves_it_alone(flat):
 
 def test_task_is_rung_hourly_beside_the_dispatchers_queue(old):
     assert SCHEDULE[tasks.KEEP]["schedule"] == 3600
-    assert current_app.amqp.router.route({}, tasks.KEEP)["queue"].name == "celery"
+    assert current_app.amqp.router.route({}, tasks.KEEP)["queue"].name == "bulk"
 
     tasks.keep()
 
