@@ -116,4 +116,4 @@ def test_list_is_searched_sorted_and_left_by_keyboard(seat: Seat, mine: World) -
     seat.page.wait_for_url("**q=**")
     tab_to(seat, mine.tenant.name)
     press(seat, "Enter")
-    assert str(mine.tenant.pk) in seat.page.url
+    seat.page.wait_for_url(f"**{mine.tenant.pk}**")

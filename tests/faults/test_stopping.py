@@ -19,7 +19,7 @@ def test_ready_follows_work_and_ctrl_c_ends_within_five_seconds(service):
     service.dev.wait(5)
     assert time.monotonic() - began < 5
     assert service.survivors() == []
-    signs = [service.data / "pulse" / name for name in ("celery.worked", "webhooks.worked", "beat")]
+    signs = [service.data / "pulse" / name for name in ("celery-bulk.worked", "webhooks.worked", "beat")]
     before = time.time()
     try:
         service.start()

@@ -61,11 +61,13 @@ def test_alternatives_of_contains_are_bounded():
 
 
 def test_batch_keeps_what_is_done_and_answers_the_rest():
-    api = prescriber()
     sent = [entry("POST", "Patient", patient()) for _ in range(3_000)]
-    with seconds(1.0):
-        answer = api.post("", batch(*sent))
-    found = statuses(answer)
+    for limit in (1.0, 2.0, 4.0, 8.0):  # a busy machine does nothing in the first
+        api = prescriber()
+        with seconds(limit):
+            answer = api.post("", batch(*sent))
+        if 201 in (found := statuses(answer)):
+            break
     assert set(found) == {201, 503}
     assert found == sorted(found)
     assert len(history(api)) == found.count(201)
