@@ -8,6 +8,7 @@ somebody asks `/health/live`. Rounds of quiet and load take turns.
 import argparse
 import http.client
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -34,6 +35,7 @@ ENTRIES = 5_000
 ALTERNATIVES = 50
 EARLY_SECONDS = 0.3
 PAUSE_SECONDS = 0.02
+CLIENT_NICENESS = 10
 PASSWORD = "bench-fairness-password"
 
 Ask = Callable[[http.client.HTTPConnection], int]
@@ -93,7 +95,11 @@ def observe(kinds: dict[str, Callable[[], int]], seconds: float) -> dict[str, Se
 
 
 def attack(port: int, spec: dict[str, Any]) -> None:
-    """Send the costliest allowed work from many connections until standard input ends."""
+    """Send the costliest allowed work from many connections until standard input ends.
+
+    In service this program runs on machines of its own; here it gives the processors to the service and to who measures.
+    """
+    os.nice(CLIENT_NICENESS)
     over = threading.Event()
     headers = {"Authorization": f"Bearer {spec['attacker']['token']}", "Content-Type": "application/fhir+json"}
     reads = [{"request": {"method": "GET", "url": f"Patient/{spec['own_patient']}"}}] * ENTRIES

@@ -8,10 +8,9 @@ from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.contrib import admin
-from django.urls import reverse
 from playwright.sync_api import Browser
 
+from tests.admin.pages import addresses
 from tests.admin.people import World, staff, world
 from tests.admin.seats import Seat
 
@@ -35,23 +34,6 @@ def staffed(browser: Browser, live_server_url: str, request: pytest.FixtureReque
     seat.act_in(mine.tenant)
     yield seat
     seat.context.close()
-
-
-def addresses(seat: Seat, mine: World) -> Iterator[str]:
-    """Every list with one page of it, the forms that add, and the pages beside."""
-    yield from ("/admin/", "/admin/acting-tenant/", "/admin/password_change/", reverse("admin:second_factor"))
-    for page in admin.site._registry.values():
-        kind = f"admin:{page.opts.app_label}_{page.opts.model_name}"
-        seat.open(reverse(f"{kind}_changelist"))
-        links = seat.page.locator("#result_list a[href*='/change/']")
-        adds = seat.page.locator("a.addlink, a[href$='/add/']")
-        found = [links.first.get_attribute("href")] if links.count() else []
-        found += [adds.first.get_attribute("href")] if adds.count() else []
-        yield from (reverse(f"{kind}_changelist"), *(str(one) for one in found))
-    for name in ("suspend", "change-plan", "offboard"):
-        yield reverse("admin:organizations_tenant_button", args=[mine.tenant.pk, name])
-    for view in ("stuck", "figures"):
-        yield reverse(f"admin:prescriptions_prescription_{view}")
 
 
 def findings(seat: Seat) -> dict[str, list[str]]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
 from tests.organizations.oauth.clients import CALLBACK, application, pkce, request_of
@@ -45,6 +46,7 @@ def test_a_person_signs_in_consents_and_goes_back_to_the_client(chromium, live_s
     page.get_by_role("button", name="Sign in").click()
     assert page.get_by_role("heading").inner_text() == "Allow Ward app to act for you?"
     _shot(page, "consent")
+    assert [one["id"] for one in Axe().run(page).response["violations"]] == []
     page.get_by_role("button", name="Allow", exact=True).click()
     page.wait_for_url(f"{CALLBACK}**")
 
