@@ -32,7 +32,7 @@ class Operation:
     Rights: `scope` is the scope that is needed; None stands for the viewset's `scope_prefix` with `read` or `write`,
     "" admits any active member. Of `any_scope` one is enough. `supplier_scope` is the scope for the supplier's side of
     an address that serves both sides. `tenant` is "required", "optional" (without X-Tenant-Id all the subject's
-    tenants) or "none". `public` needs no credential. The tenant must be of the `kind`, and its plan must include the
+    tenants) or "none". `public` needs no credential. The tenant must be of the `kind` ("buyer": provider or pharmacy), and its plan must include the
     `feature`. `user_only` refuses API keys and services. `step_up_seconds` is the greatest age of the second factor.
 
     Body and answer: `body` is the serializer of the body, `body_limit` its greatest size in bytes, `example` one body.

@@ -11,6 +11,9 @@ from core.step_up import demand_step_up
 
 from .operations import Operation
 
+BUYER = "buyer"  # the `kind` of an operation for whoever may buy
+BUYING_KINDS = frozenset({"provider", "pharmacy"})
+
 
 class InsufficientScope(Forbidden):
     """The effective scopes (credential and roles) lack the operation's scope."""
@@ -42,6 +45,13 @@ class NotASupplier(Forbidden):
     title = "The tenant is not a supplier."
 
 
+class NotABuyer(Forbidden):
+    """The tenant is a supplier only, and may not buy."""
+
+    code = "not_a_buyer"
+    title = "The tenant is neither a provider nor a pharmacy."
+
+
 class Denied(BasePermission):
     """DRF's default permission, which denies every view outside `ApiViewSet`."""
 
@@ -52,7 +62,7 @@ class Denied(BasePermission):
 def authorize(operation: Operation, actor: Actor) -> None:
     """Check kind, scope, feature, person and step-up, in the order of the contract.
 
-    :raises InsufficientScope, FeatureNotEnabled, NotASupplier, UserRequired, StepUpRequired: as named.
+    :raises InsufficientScope, FeatureNotEnabled, NotASupplier, NotABuyer, UserRequired, StepUpRequired: as named.
     """
     wanted = operation.any_scope or ((operation.scope,) if operation.scope else ())
     if wanted and not any(map(actor.may, wanted)):
@@ -62,11 +72,17 @@ def authorize(operation: Operation, actor: Actor) -> None:
             headers={"WWW-Authenticate": challenge},
             required=list(wanted),
         )
-    if operation.kind and operation.kind not in actor.tenant_kinds:
-        raise NotASupplier(f"The tenant is not of the kind {operation.kind}.")
+    _authorize_kind(operation.kind or "", actor)
     if operation.feature and operation.feature not in actor.features:
         raise FeatureNotEnabled(f"The feature {operation.feature} is not enabled.", feature=operation.feature)
     _authorize_person(operation, actor.subject)
+
+
+def _authorize_kind(kind: str, actor: Actor) -> None:
+    if kind == BUYER and not BUYING_KINDS & actor.tenant_kinds:
+        raise NotABuyer
+    if kind and kind != BUYER and kind not in actor.tenant_kinds:
+        raise NotASupplier(f"The tenant is not of the kind {kind}.")
 
 
 def _authorize_person(operation: Operation, subject: Subject) -> None:

@@ -16,6 +16,8 @@ TAGS: list[dict[str, str]] = [
         "Jobs": "Work that continues after the response: its state, progress and result.",
         "Categories": "The platform's product categories and the supplier's own categories, as one tree.",
         "Products": "A supplier's products, with packagings, prices and stock.",
+        "Inventory": "The tenant's own stock: where it lies, in which lots, what moved it, and who holds some of it.",
+        "Stock": "What suppliers have in stock for the tenant, and what is reserved of it.",
         "Prescriptions": "Drafts, clinical checks, signatures, routes to pharmacies, dispensing, and the evidence of all of it.",
         "Medications": "The platform's tables of medications with the tenant's own.",
         "Appointments": "Appointments of patients with practitioners, working hours and absences, and free times.",

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 RECENT_SECONDS = 1.0
-SLOW_SECONDS = 0.2  # from here on a key's jobs, on the mean of late, are slow
+SLOW_SECONDS = 0.1  # from here on a key's jobs, on the mean of late, are slow
 _WEIGHT = 0.3  # of the latest job in that mean
 
 

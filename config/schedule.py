@@ -25,6 +25,8 @@ _EVERY_SECONDS: dict[str, float] = {
     "prescriptions.checkpoint": 3600,
     "prescriptions.sweep": 5,
     "recurring.make_drafts": 5,
+    "suppliers.expire_reservations": 5,
+    "suppliers.tell_levels": 1,
 }
 
 # What works for seconds over the rows of many tenants has a queue and processes of its own: mails and what follows a commit
@@ -37,6 +39,7 @@ BULK = (
     "organizations.sweep_credentials",
     "prescriptions.*",
     "recurring.make_drafts",
+    "suppliers.*",
     "webhooks_history.keep",
     "webhooks_replays.carry_on",
 )

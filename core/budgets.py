@@ -24,7 +24,7 @@ LOOK_SECONDS = 0.05
 CANCEL_SECONDS = 1.0
 AGAIN_SECONDS = 0.5  # what is done about the first cancel, as rolling back, must not be cancelled by the next
 GRACE_SECONDS = 5.0
-PATIENT_SECONDS = 0.2  # how long a request works before it lets others pass
+PATIENT_SECONDS = 0.05  # how long a request works before it lets others pass
 AT_ONCE_SECONDS = 0.05
 
 

@@ -17,8 +17,10 @@ class SuppliersConfig(AppConfig):
     def ready(self) -> None:
         """Register the event types and representations of this app, and the seeding after a migration."""
         from .catalog import events  # noqa: F401  # registers the event types
+        from .inventory import events as inventory_events  # noqa: F401
 
         self._register_representations()
+        self._register_copies()
         post_migrate.connect(_after_migrate, sender=self, dispatch_uid="suppliers")
 
     def _register_representations(self) -> None:
@@ -29,6 +31,19 @@ class SuppliersConfig(AppConfig):
         from .storefront.representations import ProductOut
 
         ledger.represent("product", scope="catalog.read", sql=representation(ProductOut.shape))
+
+    def _register_copies(self) -> None:
+        """Register what buyers may see of reservations, and the rules between rows of the inventory."""
+        from api.listing import representation
+        from core.invariants import prove_with
+        from organizations import public as organizations
+
+        from .inventory.models import RESERVATIONS
+        from .inventory.proof import RULE, breaches
+        from .inventory.reservations.representations import ReservationForBuyerOut
+
+        organizations.register_received(RESERVATIONS, representation=representation(ReservationForBuyerOut.shape))
+        prove_with(RULE, breaches)
 
 
 def _after_migrate(*, using: str, **_: Any) -> None:

@@ -1,17 +1,28 @@
 """The models of all feature folders, imported here because Django looks for them here."""
 
 from .catalog.models import Category, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
-from .inventory.models import StockLevel
+from .company.models import SupplierProfile
+from .inventory.models import Allocation, Lot, ReceivedReservation, Reservation, StockLevel, StockPlace
+from .marketplace.models import AudienceMember, Offer, OfferExclusion
 from .pricing.models import ListPrice, ListPriceTier
 
 __all__ = [
+    "Allocation",
+    "AudienceMember",
     "Category",
     "ListPrice",
     "ListPriceTier",
+    "Lot",
+    "Offer",
+    "OfferExclusion",
     "Packaging",
     "PlatformCategory",
     "Product",
     "ProductCounter",
     "ProductWord",
+    "ReceivedReservation",
+    "Reservation",
     "StockLevel",
+    "StockPlace",
+    "SupplierProfile",
 ]

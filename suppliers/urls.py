@@ -3,10 +3,14 @@
 from api.routing import Router
 
 from .catalog.views import CategoryViewSet
+from .inventory.views import InventoryReservationViewSet
+from .storefront.stock.views import BuyerReservationViewSet
 from .storefront.views import ProductViewSet
 
 router = Router()
 router.register("products", ProductViewSet, basename="product")
 router.register("categories", CategoryViewSet, basename="category")
+router.register("inventory/reservations", InventoryReservationViewSet, basename="stock-reservation")
+router.register("stock/reservations", BuyerReservationViewSet, basename="reservation")
 
 urlpatterns = router.urls

@@ -124,7 +124,8 @@ def _demands(declared: Operation) -> dict[Refusal, bool]:
     return {
         Forbidden: declared.tenant == "optional",
         permissions.InsufficientScope: bool(declared.scope or declared.any_scope),
-        permissions.NotASupplier: bool(declared.kind),
+        permissions.NotASupplier: declared.kind not in (None, "", permissions.BUYER),
+        permissions.NotABuyer: declared.kind == permissions.BUYER,
         permissions.FeatureNotEnabled: bool(declared.feature),
         permissions.UserRequired: declared.user_only,
         StepUpRequired: bool(declared.step_up_seconds),

@@ -157,8 +157,10 @@ class TwoParty(Located):
         owner_id = UUID((located.value() or b"").decode())
         keys = [str(path[0]), str(owner_id)]
         locked = lock_call(self.kind.document, owner_id, path[0])
-        calls = [bind_call(owner_id), locked, Call(self.kind.parties, keys), Call(_STATUS, [str(owner_id)])]
-        _, found, parties, status = run(calls)
+        before = [bind_call(owner_id), *self.locks_before(owner_id, *path)]
+        *_, found, parties, status = run(
+            [*before, locked, Call(self.kind.parties, keys), Call(_STATUS, [str(owner_id)])]
+        )
         if owner_id != actor.tenant_id and status.value() == CLOSED.encode():
             raise PartyClosed
         row = row_of(self.kind.document, found)
@@ -168,6 +170,10 @@ class TwoParty(Located):
         document = SharedDocument(self.kind, actor, row, others)
         self._check_party(document)
         return document
+
+    def locks_before(self, owner_id: UUID, *path: Any) -> Sequence[Call]:
+        """Return the statements that lock what the lock order puts before the document, bound to its owner."""
+        return ()
 
     def _check_party(self, document: SharedDocument) -> None:
         may_act = {

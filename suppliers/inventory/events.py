@@ -1,0 +1,105 @@
+"""Event types of stock and reservations. Source: contract, supply.md 8.
+
+`by` says which side acted: `supplier`, `buyer` or `system`.
+"""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from ledger.public import EventType, register
+
+
+@dataclass(frozen=True)
+class StockEvent(EventType):
+    """What became of a level; quantities are in base units."""
+
+    resource: ClassVar[str] = "stock_level"
+    href: ClassVar[str] = "/v1/inventory/levels/{id}"
+
+    level_id: str
+    product_id: str
+    location_id: str
+    on_hand: int
+    reserved: int
+    sellable: int
+    by: str = field(metadata={"example": "supplier"})
+
+
+@register
+@dataclass(frozen=True)
+class StockLevelChanged(StockEvent):
+    """A level has changed; told once a second, the last time with the last quantities."""
+
+    type: ClassVar[str] = "stock.level_changed"
+
+
+@register
+@dataclass(frozen=True)
+class StockLow(StockEvent):
+    """What nobody holds of a level has fallen below its threshold."""
+
+    type: ClassVar[str] = "stock.low"
+
+
+@register
+@dataclass(frozen=True)
+class StockDepleted(StockEvent):
+    """Nothing of a level is left that nobody holds."""
+
+    type: ClassVar[str] = "stock.depleted"
+
+
+@register
+@dataclass(frozen=True)
+class StockReplenished(StockEvent):
+    """What nobody holds of a level has come back to its threshold."""
+
+    type: ClassVar[str] = "stock.replenished"
+
+
+@dataclass(frozen=True)
+class ReservationEvent(EventType):
+    """What became of a reservation; the buyer and the supplier are told."""
+
+    resource: ClassVar[str] = "reservation"
+
+    supplier_id: str
+    buyer_id: str
+    product_id: str
+    base_quantity: int
+    kind: str = field(metadata={"example": "soft"})
+    status: str = field(metadata={"example": "active"})
+    expires_at: str | None
+    by: str = field(metadata={"example": "buyer"})
+
+
+@register
+@dataclass(frozen=True)
+class ReservationCreated(ReservationEvent):
+    """Stock was promised to a buyer."""
+
+    type: ClassVar[str] = "reservation.created"
+
+
+@register
+@dataclass(frozen=True)
+class ReservationExtended(ReservationEvent):
+    """A reservation lasts longer."""
+
+    type: ClassVar[str] = "reservation.extended"
+
+
+@register
+@dataclass(frozen=True)
+class ReservationReleased(ReservationEvent):
+    """The buyer needs the stock no longer."""
+
+    type: ClassVar[str] = "reservation.released"
+
+
+@register
+@dataclass(frozen=True)
+class ReservationExpired(ReservationEvent):
+    """The time of a reservation is over, and its stock is free again."""
+
+    type: ClassVar[str] = "reservation.expired"

@@ -1,0 +1,45 @@
+"""Refusals of the inventory."""
+
+from core.errors import Conflict, Duplicate
+
+
+class StockPlaceCodeTaken(Duplicate):
+    """Another stock location of the tenant has this code."""
+
+    title = "Another stock location has this code."
+
+
+class StockPlaceTaken(Conflict):
+    """The location became a stock location in the meantime."""
+
+    code = "concurrent_update"
+    title = "The location has just become a stock location; try again."
+
+
+class InsufficientStock(Conflict):
+    """Less can be promised than is asked for; `errors` names each line with what is available, as the offer tells it."""
+
+    code = "insufficient_stock"
+    title = "There is not enough stock."
+
+
+class ReservationLimit(Conflict):
+    """The buyer would hold more than its share of the stock, or has extended the reservation too often."""
+
+    code = "reservation_limit"
+    title = "The limit of reservations is reached."
+
+
+class ReservationExpired(Conflict):
+    """The time of the reservation is over."""
+
+    code = "reservation_expired"
+    title = "The reservation has expired."
+
+
+class ReservationNotActive(Conflict):
+    """The reservation was consumed, released or broken."""
+
+    code = "reservation_not_active"
+    title = "The reservation is not active any more."
+    extensions = {"state": "released"}

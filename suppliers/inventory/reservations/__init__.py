@@ -1,0 +1,1 @@
+"""Reservations: stock that a supplier promises to a buyer for a while."""

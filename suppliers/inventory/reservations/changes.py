@@ -1,0 +1,144 @@
+"""How reservations begin and end: their rows, what they hold of levels, and what both parties are told.
+
+The caller holds the locks, levels before reservations. Source: contract, supply.md "Lock order".
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from core import clock
+from core.arrays import array_literal
+from core.model_rows import rows_of, save_all_call
+from core.pipeline import Call, Rows, Statement
+from ledger.public import Occurrence
+from suppliers.inventory.events import ReservationEvent, ReservationExpired
+from suppliers.inventory.levels import Level
+from suppliers.inventory.models import RESERVATIONS, Allocation, Reservation
+
+_COLUMNS = ", ".join(f'"{field.column}"' for field in Reservation._meta.concrete_fields)
+_HELD_COLUMNS = ", ".join(f'"{field.column}"' for field in Allocation._meta.concrete_fields)
+_LOCK = Statement.of(
+    f"SELECT {_COLUMNS} FROM suppliers_reservation WHERE tenant_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR UPDATE"
+)
+_LOCK_LAPSED = Statement.of(
+    f"SELECT {_COLUMNS} FROM suppliers_reservation WHERE tenant_id = $1 AND product_id = ANY($2::uuid[])"
+    " AND status = 'active' AND kind = 'soft' AND expires_at <= $3 ORDER BY id FOR UPDATE"
+)
+_HELD = Statement.of(
+    f"SELECT {_HELD_COLUMNS} FROM suppliers_allocation"
+    " WHERE tenant_id = $1 AND reservation_id = ANY($2::uuid[]) AND status = 'active'"
+)
+_END = Statement.of(
+    "UPDATE suppliers_allocation SET status = $3, version = version + 1, updated_at = $4"
+    " WHERE tenant_id = $1 AND reservation_id = ANY($2::uuid[]) AND status = 'active' RETURNING id::text"
+)
+_PROLONG = Statement.of(
+    "UPDATE suppliers_allocation SET expires_at = $3, version = version + 1, updated_at = $4"
+    " WHERE tenant_id = $1 AND reservation_id = ANY($2::uuid[]) AND status = 'active' RETURNING id::text"
+)
+
+
+def lock_call(tenant_id: UUID, ids: Iterable[UUID]) -> Call:
+    """Return the statement that locks some reservations in the order of their ids."""
+    return Call(_LOCK, [str(tenant_id), array_literal(ids)])
+
+
+def lock_lapsed_call(tenant_id: UUID, products: Iterable[UUID], at: datetime) -> Call:
+    """Return the statement that locks the soft reservations of some products whose time is over."""
+    return Call(_LOCK_LAPSED, [str(tenant_id), array_literal(products), at.isoformat()])
+
+
+def held_call(tenant_id: UUID, ids: Iterable[UUID]) -> Call:
+    """Return the statement that reads what some reservations hold."""
+    return Call(_HELD, [str(tenant_id), array_literal(ids)])
+
+
+def reservations_of(found: Rows) -> list[Reservation]:
+    """Return the reservations that a statement of this module has locked."""
+    return rows_of(Reservation, found)
+
+
+def held_of(found: Rows) -> list[Allocation]:
+    """Return the allocations that `held_call` has read."""
+    return rows_of(Allocation, found)
+
+
+def give_back(levels: Mapping[UUID, Level], held: Iterable[Allocation], *, lapsed: bool = False) -> None:
+    """Take what allocations hold off their levels."""
+    for one in held:
+        level = levels[one.level_id]
+        level.reserved -= one.base_quantity
+        if lapsed:
+            level.lapsed -= one.base_quantity
+
+
+def ending_calls(rows: Sequence[Reservation], at: datetime) -> list[Call]:
+    """Return the statements that save reservations of one tenant that have just ended alike, with their allocations."""
+    if not rows:
+        return []
+    tenant_id, status = rows[0].tenant_id, rows[0].status
+    for row in rows:
+        row.ended_at = at
+    ended = Call(_END, [str(tenant_id), array_literal(row.id for row in rows), status, at.isoformat()])
+    return [save_all_call(rows, "status", "ended_at", at=at), ended]
+
+
+def prolonging_calls(row: Reservation, at: datetime) -> list[Call]:
+    """Return the statements that save the later end of a reservation and of what it holds."""
+    assert row.expires_at is not None
+    prolonged = Call(
+        _PROLONG, [str(row.tenant_id), array_literal([row.id]), row.expires_at.isoformat(), at.isoformat()]
+    )
+    return [save_all_call([row], "expires_at", "extensions", at=at), prolonged]
+
+
+def event_of(kind: type[ReservationEvent], row: Reservation, by: str) -> Occurrence:
+    """Return the fact of one reservation, as it stands now."""
+    given: dict[str, Any] = {
+        "supplier_id": str(row.tenant_id),
+        "buyer_id": str(row.buyer_tenant_id),
+        "product_id": str(row.product_id),
+        "base_quantity": row.base_quantity,
+        "kind": row.kind,
+        "status": row.status,
+        "expires_at": clock.rfc3339(row.expires_at) if row.expires_at else None,
+        "by": by,
+    }
+    return Occurrence(kind(**given), row.id, row.version)
+
+
+def told_of(
+    kind: type[ReservationEvent], rows: Iterable[Reservation], by: str
+) -> dict[UUID, list[Occurrence]]:
+    """Return what supplier and buyers are told of reservations."""
+    told: dict[UUID, list[Occurrence]] = defaultdict(list)
+    for row in rows:
+        fact = event_of(kind, row, by)
+        told[row.tenant_id].append(fact)
+        told[row.buyer_tenant_id].append(fact)
+    return told
+
+
+def expire(rows: Sequence[Reservation], at: datetime) -> tuple[list[Call], dict[UUID, list[Occurrence]]]:
+    """End locked reservations whose time is over; return the statements, and what is to be told."""
+    for row in rows:
+        row.expire()
+    calls = ending_calls(rows, at)
+    return calls, told_of(ReservationExpired, rows, "system")
+
+
+def joined(*told: Mapping[UUID, Sequence[Occurrence]]) -> dict[UUID, list[Occurrence]]:
+    """Join what tenants are told, in this order."""
+    found: dict[UUID, list[Occurrence]] = defaultdict(list)
+    for one in told:
+        for tenant_id, facts in one.items():
+            found[tenant_id] += facts
+    return found
+
+
+def touched(rows: Iterable[Reservation]) -> list[tuple[Any, UUID]]:
+    """Name reservations as documents whose copies are to be written."""
+    return [(RESERVATIONS, row.id) for row in rows]

@@ -1,0 +1,1 @@
+"""The shop window: what a supplier offers, and to whom."""

@@ -1,0 +1,125 @@
+"""Tables of the marketplace: offers, and the buyers that may see them."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import F, Q
+from django_fsm import FSMField
+
+from core.lifecycle import LifecycleModel, transition
+from core.row_security import TableSecurity
+from core.tenant_rows import TenantRow
+from organizations.public import TenantOwned
+from suppliers.catalog.models import Packaging, Product
+
+from .refusals import OfferExists
+from .states import LIVE, OfferStatus, StockDisplay, StockPolicy, VisibilityMode
+
+_ENDED = [OfferStatus.DRAFT.value, OfferStatus.PUBLISHED.value, OfferStatus.PAUSED.value, OfferStatus.EXPIRED.value]
+
+
+class Offer(TenantOwned, LifecycleModel):
+    """One packaging of a product as a supplier offers it.
+
+    `audience_id` names the buyers that may see it: zeros for everybody, else the key of `AudienceMember` rows.
+    Personal data: none.
+    """
+
+    product = models.ForeignKey(
+        Product, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False
+    )
+    packaging = models.ForeignKey(
+        Packaging, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False
+    )
+    title = models.CharField(max_length=255, blank=True, default="")
+    status = FSMField(default=OfferStatus.DRAFT.value, choices=OfferStatus, protected=True, max_length=9)
+    currency = models.CharField(max_length=3, blank=True, default="")
+    tiers = models.JSONField(default=list)
+    price_base_quantity = models.PositiveIntegerField(default=1)
+    min_order_quantity = models.PositiveIntegerField(null=True)
+    max_order_quantity = models.PositiveIntegerField(null=True)
+    lead_time_days = models.PositiveIntegerField(null=True)
+    stock_policy = models.CharField(max_length=13, choices=StockPolicy, default=StockPolicy.LIVE.value)
+    fixed_quantity = models.PositiveBigIntegerField(null=True)
+    stock_display = models.CharField(max_length=6, choices=StockDisplay, default=StockDisplay.BAND.value)
+    cap = models.PositiveIntegerField(null=True)
+    min_remaining_shelf_life_days = models.PositiveIntegerField(null=True)
+    countries = models.JSONField(default=list)
+    valid_from = models.DateField(null=True)
+    valid_to = models.DateField(null=True)
+    visibility_mode = models.CharField(max_length=8, choices=VisibilityMode, default=VisibilityMode.PRIVATE.value)
+    audience_id = models.UUIDField()
+
+    WRITABLE: ClassVar = (
+        "title", "currency", "tiers", "price_base_quantity", "min_order_quantity", "max_order_quantity",
+        "lead_time_days", "stock_policy", "fixed_quantity", "min_remaining_shelf_life_days", "countries", "valid_from",
+        "valid_to",
+    )  # fmt: skip
+    refusals: ClassVar = {"suppliers_offer_live_once": OfferExists}
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant", "packaging"], condition=Q(status__in=LIVE), name="suppliers_offer_live_once"
+            ),
+            models.CheckConstraint(condition=Q(status__in=OfferStatus.values), name="suppliers_offer_status_known"),
+            models.CheckConstraint(
+                condition=Q(valid_from__isnull=True) | Q(valid_to__isnull=True) | Q(valid_to__gt=F("valid_from")),
+                name="suppliers_offer_validity",
+            ),
+            models.CheckConstraint(
+                condition=~Q(stock_display=StockDisplay.CAPPED) | Q(cap__isnull=False), name="suppliers_offer_capped"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["tenant", "created_at", "id"], name="suppliers_offer_by_created"),
+            models.Index(fields=["tenant", "updated_at", "id"], name="suppliers_offer_by_updated"),
+            models.Index(fields=["tenant", "product", "created_at", "id"], name="suppliers_offer_by_product"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or str(self.id)
+
+    @transition(
+        field=status,
+        source=[OfferStatus.DRAFT.value, OfferStatus.PAUSED.value, OfferStatus.EXPIRED.value],
+        target=OfferStatus.PUBLISHED.value,
+    )
+    def publish(self) -> None:
+        """Show the offer to its audience."""
+
+    @transition(field=status, source=OfferStatus.PUBLISHED.value, target=OfferStatus.PAUSED.value)
+    def unpublish(self) -> None:
+        """Hide the offer for a while."""
+
+    @transition(field=status, source=_ENDED, target=OfferStatus.ARCHIVED.value)
+    def archive(self) -> None:
+        """End the offer for good."""
+
+
+class AudienceMember(TenantRow):
+    """One buyer that belongs to an audience of the supplier. Personal data: none."""
+
+    pk = models.CompositePrimaryKey("tenant_id", "audience_id", "member_tenant_id")
+    tenant_id = models.UUIDField()
+    audience_id = models.UUIDField()
+    member_tenant_id = models.UUIDField()
+
+    security: ClassVar = TableSecurity()
+
+    def __str__(self) -> str:
+        return str(self.member_tenant_id)
+
+
+class OfferExclusion(TenantRow):
+    """One buyer that may not see an offer, whatever its audience. Personal data: none."""
+
+    pk = models.CompositePrimaryKey("tenant_id", "offer_id", "member_tenant_id")
+    tenant_id = models.UUIDField()
+    offer_id = models.UUIDField()
+    member_tenant_id = models.UUIDField()
+
+    security: ClassVar = TableSecurity()
+
+    def __str__(self) -> str:
+        return str(self.member_tenant_id)

@@ -1,0 +1,80 @@
+"""Reads of the marketplace: which offers a buyer may see. Source: contract, supply.md 3.7."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from core.arrays import array_literal
+from core.pipeline import Call, Rows, Statement
+
+from .states import EVERYBODY
+
+# Of an offer `o` and its product `p`: today in the supplier's zone is {today}, the buyer is {buyer}, the supplier {supplier}.
+_VISIBLE = (
+    "o.status = 'published' AND p.status = 'active'"
+    " AND (o.valid_from IS NULL OR o.valid_from <= {today}) AND (o.valid_to IS NULL OR o.valid_to > {today})"
+    f" AND (o.audience_id = '{EVERYBODY}' OR EXISTS (SELECT 1 FROM suppliers_audiencemember m"
+    " WHERE m.tenant_id = {supplier} AND m.audience_id = o.audience_id AND m.member_tenant_id = {buyer}))"
+    " AND NOT EXISTS (SELECT 1 FROM suppliers_offerexclusion x"
+    " WHERE x.tenant_id = {supplier} AND x.offer_id = o.id AND x.member_tenant_id = {buyer})"
+)
+
+
+class SeenOffer(NamedTuple):
+    """An offer that a buyer may see; `days` is the shelf life that the supplier promises to be left."""
+
+    id: UUID
+    product_id: UUID
+    packaging_id: UUID
+    units_per_pack: int
+    days: int
+    stock_display: str
+    cap: int | None
+
+
+class Shop(NamedTuple):
+    """A supplier as the shop window needs it."""
+
+    status: str
+    is_supplier: bool
+    settings: Any
+
+
+_TODAY = "($4::timestamptz AT TIME ZONE (SELECT n.time_zone FROM organizations_tenant n WHERE n.id = $1))::date"
+_OFFERS = Statement.of(
+    "SELECT o.id, o.product_id, o.packaging_id, k.units_per_pack,"
+    " coalesce(o.min_remaining_shelf_life_days, p.min_remaining_shelf_life_days, 0) AS days, o.stock_display, o.cap"
+    " FROM suppliers_offer o"
+    " JOIN suppliers_product p ON p.tenant_id = o.tenant_id AND p.id = o.product_id AND p.tenant_id = $1"
+    " JOIN suppliers_packaging k ON k.tenant_id = o.tenant_id AND k.id = o.packaging_id AND k.tenant_id = $1"
+    " WHERE o.tenant_id = $1 AND o.product_id = ANY($2::uuid[])"
+    f" AND {_VISIBLE.format(supplier='$1', buyer='$3', today=_TODAY)} ORDER BY k.position, k.id, o.id",
+    row=SeenOffer,
+)
+_SHOP = Statement.of(
+    "SELECT n.status, 'supplier' = ANY(n.kinds) AS is_supplier,"
+    " (SELECT f.order_settings FROM suppliers_supplierprofile f WHERE f.tenant_id = $1) AS settings"
+    " FROM organizations_tenant n WHERE n.id = $1",
+    row=Shop,
+)
+
+
+def shop_call(supplier_id: UUID) -> Call:
+    """Return the statement that reads a supplier, for a transaction bound to it."""
+    return Call(_SHOP, [str(supplier_id)])
+
+
+def shop_of(found: Rows) -> Shop | None:
+    """Return the supplier that `shop_call` has read; None if there is no such tenant."""
+    return next(iter(found.of(Shop)), None)
+
+
+def offers_call(supplier_id: UUID, products: Collection[UUID], buyer_id: UUID, at: datetime) -> Call:
+    """Return the statement that reads the offers of some products that a buyer may see, the smallest packaging first."""
+    return Call(_OFFERS, [str(supplier_id), array_literal(products), str(buyer_id), at.isoformat()])
+
+
+def offers_of(found: Rows) -> list[SeenOffer]:
+    """Return the offers that `offers_call` has read."""
+    return found.of(SeenOffer)

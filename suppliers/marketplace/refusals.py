@@ -1,0 +1,17 @@
+"""Refusals of the marketplace."""
+
+from core.errors import Conflict
+
+
+class OfferExists(Conflict):
+    """Another offer of the same packaging is published or paused."""
+
+    code = "offer_exists"
+    title = "Another live offer has this packaging."
+
+
+class OfferNotAvailable(Conflict):
+    """The buyer may not see such an offer, or it is not on sale; `errors` names each line."""
+
+    code = "offer_not_available"
+    title = "The offer is not available."

@@ -1,0 +1,1 @@
+"""What a buyer does with the stock of suppliers."""

@@ -1,0 +1,130 @@
+"""A buyer's request for stock: each line is resolved to an offer that the buyer may see, then all of it is reserved."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from core.actor import Actor
+from core.db import bind_call, needs_transaction
+from core.errors import Conflict, FieldError, InvalidFields, Malformed
+from core.ids import uuid7
+from core.pipeline import ReadBack, run
+from organizations.public import PartyClosed
+from suppliers.company.settings import order_settings
+from suppliers.inventory.models import Reservation
+from suppliers.inventory.reservations.acts import check_ttl
+from suppliers.inventory.reservations.reserving import Line, Request, reserve
+from suppliers.inventory.states import Unit
+from suppliers.marketplace import queries as market
+from suppliers.marketplace.display import shown
+from suppliers.marketplace.queries import SeenOffer, Shop
+from suppliers.marketplace.refusals import OfferNotAvailable
+
+
+class SelfTrade(Malformed):
+    """Buyer and supplier of a document differ."""
+
+    code = "self_trade"
+    title = "A tenant cannot trade with itself."
+
+
+class SupplierNotQualified(Conflict):
+    """The supplier may take no new orders now."""
+
+    code = "supplier_not_qualified"
+    title = "The supplier takes no new orders now."
+
+
+@needs_transaction
+def reserve_stock(
+    actor: Actor,
+    data: Mapping[str, Any],
+    at: datetime,
+    reading: ReadBack | None = None,
+    *,
+    group_id: UUID | None = None,
+) -> list[Reservation]:
+    """Reserve what the body asks of one supplier; `group_id` is what the reservations of the request have in common.
+
+    :raises SelfTrade: the supplier is the caller's own tenant.
+    :raises InvalidFields: there is no such supplier, or it keeps nothing reserved for so long.
+    :raises SupplierNotQualified, PartyClosed: the supplier is not active.
+    :raises OfferNotAvailable: the caller sees no offer of a line's product and packaging.
+    :raises InsufficientStock, ReservationLimit: as `inventory.reservations.reserving.reserve`.
+    """
+    supplier_id: UUID = data["supplier_id"]
+    if supplier_id == actor.tenant_id:
+        raise SelfTrade
+    products = sorted({line["product_id"] for line in data["items"]})
+    offers = market.offers_call(supplier_id, products, actor.tenant_id, at)
+    _, shop, seen = run([bind_call(supplier_id), market.shop_call(supplier_id), offers])
+    settings = _settings(market.shop_of(shop))
+    check_ttl(data["ttl_seconds"], settings)
+    request = Request(
+        supplier_id=supplier_id,
+        lines=_lines(data["items"], market.offers_of(seen)),
+        needed_date=data["needed_date"],
+        ttl=timedelta(seconds=data["ttl_seconds"]),
+        cap_percent=settings["reservation_cap_percent"],
+        group_id=group_id or uuid7(),
+    )
+    return reserve(actor, request, at, reading)
+
+
+def _settings(shop: Shop | None) -> dict[str, Any]:
+    """Return the settings of a supplier that takes orders.
+
+    :raises InvalidFields: there is no such supplier.
+    :raises SupplierNotQualified, PartyClosed: it is not active.
+    """
+    if shop is None or not shop.is_supplier:
+        error = FieldError("supplier_id", "unknown_supplier", "There is no such supplier.")
+        raise InvalidFields(errors=[error])
+    if shop.status == "closed":
+        raise PartyClosed
+    if shop.status != "active":
+        raise SupplierNotQualified
+    return order_settings(shop.settings)
+
+
+def _lines(items: Sequence[Mapping[str, Any]], offers: Sequence[SeenOffer]) -> list[Line]:
+    """Find the offer of each line: the one that it names, or the first of its product and packaging.
+
+    :raises OfferNotAvailable: the buyer sees none.
+    """
+    lines, errors = [], []
+    for number, item in enumerate(items):
+        offer = next((one for one in offers if _suits(one, item)), None)
+        if offer is None:
+            message = "You are offered no such product and packaging."
+            errors.append(FieldError(f"items.{number}", OfferNotAvailable.code, message))
+        else:
+            lines.append(_line(item, offer))
+    if errors:
+        raise OfferNotAvailable(errors=errors)
+    return lines
+
+
+def _suits(offer: SeenOffer, item: Mapping[str, Any]) -> bool:
+    return (
+        offer.product_id == item["product_id"]
+        and item["packaging_id"] in (None, offer.packaging_id)
+        and item["offer_id"] in (None, offer.id)
+    )
+
+
+def _line(item: Mapping[str, Any], offer: SeenOffer) -> Line:
+    is_packs = item["unit"] == Unit.PACK
+    days = item["min_remaining_shelf_life_days"]
+    return Line(
+        product_id=offer.product_id,
+        packaging_id=offer.packaging_id,
+        offer_id=offer.id,
+        unit=item["unit"],
+        units_per_pack=offer.units_per_pack,
+        base_quantity=item["quantity"] * (offer.units_per_pack if is_packs else 1),
+        days=offer.days if days is None else days,
+        shown=partial(shown, display=offer.stock_display, cap=offer.cap),
+    )
