@@ -121,6 +121,7 @@ class StockLevel(TenantOwned):
     told_at = models.DateTimeField(null=True)
     is_untold = models.BooleanField(default=False, db_default=False)
 
+    unversioned: ClassVar = ("told_at", "is_untold")
     security: ClassVar = TableSecurity(dispatcher=True)
 
     class Meta:

@@ -54,7 +54,7 @@ _OFFERS = Statement.of(
 )
 _SHOP = Statement.of(
     "SELECT n.status, 'supplier' = ANY(n.kinds) AS is_supplier,"
-    " (SELECT f.order_settings FROM suppliers_supplierprofile f WHERE f.tenant_id = $1) AS settings"
+    " coalesce((SELECT f.order_settings FROM suppliers_supplierprofile f WHERE f.tenant_id = $1), '{}'::jsonb) AS settings"
     " FROM organizations_tenant n WHERE n.id = $1",
     row=Shop,
 )

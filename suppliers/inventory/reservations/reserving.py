@@ -67,7 +67,7 @@ def reserve(actor: Actor, request: Request, at: datetime, reading: ReadBack | No
     supplier_id, products = request.supplier_id, sorted({line.product_id for line in request.lines})
     found = run([bind_call(supplier_id), *levels_of_products(supplier_id, products, actor.tenant_id, at)])
     levels = read_levels(found[2], found[3])
-    _check_share(request, levels, at)
+    too_much = _over_share(request, levels, at)
     takes = _taken(request, levels, at)
     calls: list[Call] = []
     told: Mapping[UUID, Sequence[Occurrence]] = {}
@@ -78,6 +78,8 @@ def reserve(actor: Actor, request: Request, at: datetime, reading: ReadBack | No
         takes = _taken(request, levels, at)
     if takes is None:
         raise _insufficient(request, levels, at)
+    if too_much:
+        raise ReservationLimit(errors=too_much)
     made = [_made(actor, request, number, line, takes[number], at) for number, line in enumerate(request.lines)]
     moved, news = changed(supplier_id, levels.values(), at, by=BY)
     calls += [*moved, *map(rows.insert, made), _allocate(made, takes, at)]
@@ -118,26 +120,25 @@ def _lapsed(supplier_id: UUID, products: Sequence[UUID], levels: Mapping[UUID, L
     return ended
 
 
-def _check_share(request: Request, levels: Mapping[UUID, Level], at: datetime) -> None:
-    """Hold the buyer to its share of each product.
-
-    :raises ReservationLimit: it would hold more soft reservations than that.
-    """
+def _over_share(request: Request, levels: Mapping[UUID, Level], at: datetime) -> list[FieldError]:
+    """Return an error for each line of a product of which the buyer would softly hold more than its share."""
     asked: dict[UUID, int] = defaultdict(int)
     packs: dict[UUID, int] = defaultdict(int)
     for line in request.lines:
         asked[line.product_id] += line.base_quantity
         packs[line.product_id] = max(packs[line.product_id], line.units_per_pack)
-    errors = []
+    over = set()
     for product_id, quantity in asked.items():
         of_product = [level for level in levels.values() if level.row.product_id == product_id]
         base = sum(level.sellable(request.needed_date, 0, at) + level.living for level in of_product)
         share = max(packs[product_id], request.cap_percent * base // 100)
-        own = sum(level.own for level in of_product)
-        if own + quantity > share and quantity <= base:
-            errors += _errors(request, product_id, ReservationLimit.code, "More than your share of the stock.")
-    if errors:
-        raise ReservationLimit(errors=errors)
+        if sum(level.own for level in of_product) + quantity > share:
+            over.add(product_id)
+    return [
+        FieldError(f"items.{number}.quantity", ReservationLimit.code, "More than your share of the stock.")
+        for number, line in enumerate(request.lines)
+        if line.product_id in over
+    ]
 
 
 def _insufficient(request: Request, levels: Mapping[UUID, Level], at: datetime) -> InsufficientStock:
@@ -150,14 +151,6 @@ def _insufficient(request: Request, levels: Mapping[UUID, Level], at: datetime) 
             message = f"Available: {line.shown(free // line.units_per_pack)}."
             errors.append(FieldError(f"items.{number}.quantity", InsufficientStock.code, message))
     return InsufficientStock(errors=errors)
-
-
-def _errors(request: Request, product_id: UUID, code: str, message: str) -> list[FieldError]:
-    return [
-        FieldError(f"items.{number}.quantity", code, message)
-        for number, line in enumerate(request.lines)
-        if line.product_id == product_id
-    ]
 
 
 def _made(

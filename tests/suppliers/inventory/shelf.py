@@ -38,7 +38,7 @@ class Buyer:
         return api
 
 
-def buyer(kind: str = "provider", roles: tuple[str, ...] = ("purchaser",)) -> Buyer:
+def buyer(kind: str = "provider", roles: tuple[str, ...] = ("buyer",)) -> Buyer:
     tenant = factories.provision(kind)
     return Buyer(tenant, factories.as_member(tenant, roles))
 

@@ -1,0 +1,67 @@
+"""Planted faults: each is found by `prove_invariants` or refused by the database."""
+
+import pytest
+from django.db import IntegrityError, connections, transaction
+
+from core.db import tenant_context
+from suppliers.inventory.models import Reservation, StockLevel
+from tests.suppliers.inventory.shelf import broken, reserve
+
+FAULTS = {
+    "a counter that drifted": "UPDATE suppliers_stocklevel SET reserved = reserved + 1 WHERE tenant_id = %(shelf)s",
+    "an allocation that is gone": "DELETE FROM suppliers_allocation WHERE tenant_id = %(shelf)s",
+    "an allocation that ended alone": "UPDATE suppliers_allocation SET status = 'released' WHERE tenant_id = %(shelf)s",
+    "a copy that was not rewritten": "UPDATE suppliers_reservation SET extensions = 2, version = version + 1 WHERE tenant_id = %(shelf)s",
+    "a copy that is gone": "DELETE FROM suppliers_receivedreservation WHERE tenant_id = %(buyer)s",
+    "a copy that was edited": "UPDATE suppliers_receivedreservation SET status = 'released' WHERE tenant_id = %(buyer)s",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_planted_fault_is_found(shelf, buyer, fault):
+    product = shelf.product()
+    shelf.stock(product, 10)
+    shelf.offer(product)
+    reserve(buyer, shelf, (product, 2))
+    assert broken(shelf, buyer) == []
+    with connections["owner"].cursor() as cursor:
+        cursor.execute(FAULTS[fault], {"shelf": shelf.id, "buyer": buyer.id})
+        assert cursor.rowcount == 1
+    assert broken(shelf, buyer) != []
+
+
+@pytest.mark.parametrize(
+    ("sql", "constraint"),
+    [
+        ("UPDATE suppliers_stocklevel SET reserved = on_hand + 1", "suppliers_stocklevel_reserved"),
+        ("UPDATE suppliers_reservation SET buyer_tenant_id = tenant_id", "suppliers_reservation_two_parties"),
+        ("UPDATE suppliers_reservation SET expires_at = NULL", "suppliers_reservation_soft_expires"),
+    ],
+)
+def test_database_refuses(shelf, buyer, sql, constraint):
+    product = shelf.product()
+    shelf.stock(product, 10)
+    shelf.offer(product)
+    reserve(buyer, shelf, (product, 2))
+    with pytest.raises(IntegrityError, match=constraint), connections["owner"].cursor() as cursor:
+        cursor.execute(f"{sql} WHERE tenant_id = %s", [shelf.id])
+
+
+def test_ended_reservation_does_not_come_back(shelf, buyer):
+    product = shelf.product()
+    shelf.stock(product, 10)
+    shelf.offer(product)
+    (made,) = reserve(buyer, shelf, (product, 2))
+    buyer.api.delete(f"/v1/stock/reservations/{made['id']}")
+    with pytest.raises(IntegrityError, match="may not go from released to active"), transaction.atomic(using="owner"):
+        Reservation.objects.using("owner").filter(tenant_id=shelf.id).update(status="active")
+
+
+def test_buyer_sees_no_row_of_the_supplier(shelf, buyer):
+    product = shelf.product()
+    shelf.stock(product, 10)
+    shelf.offer(product)
+    reserve(buyer, shelf, (product, 2))
+    with tenant_context(buyer.id):
+        assert not Reservation.objects.filter(tenant_id=shelf.id).exists()
+        assert not StockLevel.objects.filter(tenant_id=shelf.id).exists()
