@@ -2,7 +2,7 @@
 
 from .catalog.models import Category, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
 from .company.models import SupplierProfile
-from .inventory.models import Allocation, Lot, ReceivedReservation, Reservation, StockLevel, StockPlace
+from .inventory.models import Allocation, Lot, ReceivedReservation, Reservation, StockLevel, StockMovement, StockPlace
 from .marketplace.models import AudienceMember, Offer, OfferExclusion
 from .pricing.models import ListPrice, ListPriceTier
 
@@ -23,6 +23,7 @@ __all__ = [
     "ReceivedReservation",
     "Reservation",
     "StockLevel",
+    "StockMovement",
     "StockPlace",
     "SupplierProfile",
 ]

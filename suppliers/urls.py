@@ -3,13 +3,25 @@
 from api.routing import Router
 
 from .catalog.views import CategoryViewSet
-from .inventory.views import InventoryReservationViewSet
+from .inventory.views import (
+    AdjustmentViewSet,
+    InventoryReservationViewSet,
+    StockLevelViewSet,
+    StockLocationViewSet,
+    StockMovementViewSet,
+    TransferViewSet,
+)
 from .storefront.stock.views import BuyerReservationViewSet
 from .storefront.views import ProductViewSet
 
 router = Router()
 router.register("products", ProductViewSet, basename="product")
 router.register("categories", CategoryViewSet, basename="category")
+router.register("inventory/levels", StockLevelViewSet, basename="stock-level")
+router.register("inventory/adjustments", AdjustmentViewSet, basename="adjustment")
+router.register("inventory/transfers", TransferViewSet, basename="transfer")
+router.register("inventory/movements", StockMovementViewSet, basename="stock-movement")
+router.register("inventory/locations", StockLocationViewSet, basename="stock-location")
 router.register("inventory/reservations", InventoryReservationViewSet, basename="stock-reservation")
 router.register("stock/reservations", BuyerReservationViewSet, basename="reservation")
 

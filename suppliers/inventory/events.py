@@ -58,6 +58,41 @@ class StockReplenished(StockEvent):
 
 
 @dataclass(frozen=True)
+class _Movement(EventType):
+    """Stock of one level was moved; `figures` keeps what statistics need."""
+
+    resource: ClassVar[str] = "stock_level"
+    href: ClassVar[str] = "/v1/inventory/levels/{id}"
+    figures: ClassVar[tuple[str, ...]] = ("category", "lot_id", "cause")
+
+    level_id: str
+    product_id: str
+    location_id: str
+    base_quantity: int
+    on_hand: int
+    by: str = field(metadata={"example": "supplier"})
+    category: str = ""
+    lot_id: str | None = None
+    cause: str = ""
+
+
+@register
+@dataclass(frozen=True)
+class StockAdjusted(_Movement):
+    """Somebody received, counted, corrected or wrote off stock; `base_quantity` is signed."""
+
+    type: ClassVar[str] = "stock.adjusted"
+
+
+@register
+@dataclass(frozen=True)
+class StockTransferred(_Movement):
+    """Stock has gone from a level (negative `base_quantity`) or come to it."""
+
+    type: ClassVar[str] = "stock.transferred"
+
+
+@dataclass(frozen=True)
 class ReservationEvent(EventType):
     """What became of a reservation; the buyer and the supplier are told."""
 
@@ -103,3 +138,11 @@ class ReservationExpired(ReservationEvent):
     """The time of a reservation is over, and its stock is free again."""
 
     type: ClassVar[str] = "reservation.expired"
+
+
+@register
+@dataclass(frozen=True)
+class ReservationBroken(ReservationEvent):
+    """The promised goods are not there, or may not be sold any more."""
+
+    type: ClassVar[str] = "reservation.broken"

@@ -7,7 +7,7 @@ a statement of its own, which sees what other transactions have committed meanwh
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -15,16 +15,13 @@ import orjson
 
 from core.arrays import array_literal
 from core.pipeline import Call, Rows, Statement
-
 from ledger.public import Occurrence
 
 from .level_news import is_due, news_of
 
 _OF_PRODUCTS = "v.product_id = ANY($2::uuid[])"
 _OF_IDS = "v.id = ANY($2::uuid[])"
-_OF_RESERVATIONS = (
-    "v.id IN (SELECT a.level_id FROM suppliers_allocation a WHERE a.tenant_id = $1 AND a.reservation_id = ANY($2::uuid[]))"
-)
+_OF_RESERVATIONS = "v.id IN (SELECT a.level_id FROM suppliers_allocation a WHERE a.tenant_id = $1 AND a.reservation_id = ANY($2::uuid[]))"
 
 
 class LevelRow(NamedTuple):
@@ -107,10 +104,9 @@ class Level:
     own: int = 0
 
     @property
-    def moved(self) -> tuple[int, int] | tuple[()]:
-        """By how much on-hand and reserved units differ from the stored ones; empty where neither does."""
-        found = (self.on_hand - self.row.on_hand, self.reserved - self.row.reserved)
-        return found if any(found) else ()
+    def moved(self) -> tuple[int, int]:
+        """By how much on-hand and reserved units differ from the stored ones."""
+        return self.on_hand - self.row.on_hand, self.reserved - self.row.reserved
 
     @property
     def free(self) -> int:
@@ -173,14 +169,13 @@ def read_levels(found: Rows, promised: Rows | None = None) -> dict[UUID, Level]:
     return levels
 
 
-def changed(
-    tenant_id: UUID, levels: Iterable[Level], at: datetime, *, by: str
-) -> tuple[list[Call], list[Occurrence]]:
+def changed(tenant_id: UUID, levels: Iterable[Level], at: datetime, *, by: str) -> tuple[list[Call], list[Occurrence]]:
     """Return the statement that writes the levels that an action has changed, and what is to be told of them."""
-    moved = sorted((level for level in levels if level.moved), key=lambda level: level.row.id)
+    moved = sorted((level for level in levels if any(level.moved)), key=lambda level: level.row.id)
     if not moved:
         return [], []
-    rows, news = [], []
+    rows: list[dict[str, Any]] = []
+    news: list[Occurrence] = []
     for level in moved:
         is_told = is_due(level.row.told_at, at)
         on_hand, reserved = level.moved

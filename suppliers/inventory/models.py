@@ -4,15 +4,19 @@ from typing import ClassVar
 
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Now
 from django_fsm import FSMField
 
+from core.clock import now
+from core.ids import uuid7
 from core.lifecycle import LifecycleModel, transition
 from core.row_security import TableSecurity
+from core.tenant_rows import TenantRow
 from organizations.public import ReceivedDocument, ReceivedKind, TenantOwned
 from suppliers.catalog.models import Packaging, Product
 
 from .refusals import StockPlaceCodeTaken, StockPlaceTaken
-from .states import LotStatus, ReservationKind, ReservationStatus, Unit
+from .states import LotStatus, MovementType, ReasonCode, ReservationKind, ReservationStatus, Unit
 
 _ACTIVE = Q(status=ReservationStatus.ACTIVE.value)
 _SOFT = Q(kind=ReservationKind.SOFT.value)
@@ -141,6 +145,46 @@ class StockLevel(TenantOwned):
         return f"{self.on_hand - self.reserved} of {self.on_hand}"
 
 
+class StockMovement(TenantRow):
+    """One change of what is on hand at a level; never changed, cut into months by `created_at`.
+
+    `level_id`, `reversal_of` and the others are plain ids, so that months can be moved away. Personal data: who moved it,
+    by id.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    created_at = models.DateTimeField(default=now, db_default=Now())
+    tenant_id = models.UUIDField()
+    product_id = models.UUIDField()
+    location_id = models.UUIDField()
+    level_id = models.UUIDField()
+    lot_id = models.UUIDField(null=True)
+    lot_number = models.CharField(max_length=20, blank=True)
+    type = models.CharField(max_length=12, choices=MovementType)
+    quantity = models.BigIntegerField()
+    balance_after = models.BigIntegerField()
+    reason_code = models.CharField(max_length=11, choices=ReasonCode, blank=True)
+    reference_type = models.CharField(max_length=20)
+    reference_id = models.UUIDField()
+    reference_text = models.CharField(max_length=120, blank=True)
+    note = models.CharField(max_length=500, blank=True)
+    reversal_of = models.UUIDField(null=True)
+    actor_id = models.UUIDField()
+    actor_kind = models.CharField(max_length=10)
+
+    security: ClassVar = TableSecurity(append_only=True)
+    partitioned: ClassVar = True
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["tenant_id", "created_at", "id"], name="suppliers_movement_by_time"),
+            models.Index(fields=["tenant_id", "product_id", "created_at", "id"], name="suppliers_movement_by_product"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.quantity}"
+
+
 class Reservation(TenantOwned, LifecycleModel):
     """Stock of a supplier that is promised to a buyer; the row is the supplier's, the buyer holds a received copy.
 
@@ -158,7 +202,12 @@ class Reservation(TenantOwned, LifecycleModel):
         Packaging, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False
     )
     location = models.ForeignKey(
-        "organizations.Location", on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False, null=True
+        "organizations.Location",
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+        null=True,
     )
     offer_id = models.UUIDField(null=True)
     unit = models.CharField(max_length=4, choices=Unit)
@@ -167,9 +216,7 @@ class Reservation(TenantOwned, LifecycleModel):
     needed_date = models.DateField(null=True)
     min_remaining_shelf_life_days = models.PositiveIntegerField(default=0)
     kind = models.CharField(max_length=4, choices=ReservationKind, default=ReservationKind.SOFT.value)
-    status = FSMField(
-        default=ReservationStatus.ACTIVE.value, choices=ReservationStatus, protected=True, max_length=8
-    )
+    status = FSMField(default=ReservationStatus.ACTIVE.value, choices=ReservationStatus, protected=True, max_length=8)
     expires_at = models.DateTimeField(null=True)
     extensions = models.PositiveSmallIntegerField(default=0)
     ended_at = models.DateTimeField(null=True)
@@ -217,6 +264,11 @@ class Reservation(TenantOwned, LifecycleModel):
     @transition(field=status, source=ReservationStatus.ACTIVE.value, target=ReservationStatus.RELEASED.value)
     def release(self) -> None:
         """Give the stock back."""
+
+    @transition(field=status, source=ReservationStatus.ACTIVE.value, target=ReservationStatus.BROKEN.value)
+    def break_off(self, reason: str) -> None:
+        """End the reservation, because its goods are not there or may not be sold."""
+        self.reason = reason
 
     @transition(field=status, source=ReservationStatus.ACTIVE.value, target=ReservationStatus.EXPIRED.value)
     def expire(self) -> None:

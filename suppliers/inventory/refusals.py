@@ -43,3 +43,38 @@ class ReservationNotActive(Conflict):
     code = "reservation_not_active"
     title = "The reservation is not active any more."
     extensions = {"state": "released"}
+
+
+class StockReserved(Conflict):
+    """Less would be left than is reserved; `errors` names each line."""
+
+    code = "stock_reserved"
+    title = "The stock is reserved."
+
+
+class StaleQuantity(Conflict):
+    """Another quantity is on hand than the count expected; `errors` names each line with the present one."""
+
+    code = "stale_quantity"
+    title = "The quantity has changed since it was read."
+
+
+class LotConflict(Conflict):
+    """The lot is known with another expiry date; `errors` names each line."""
+
+    code = "lot_conflict"
+    title = "The lot has another expiry date."
+
+
+class LotRecalled(Conflict):
+    """Nothing is added to a recalled lot; `errors` names each line."""
+
+    code = "lot_recalled"
+    title = "The lot is recalled."
+
+
+class StorageMismatch(Conflict):
+    """The place is warmer or colder than the product bears; `errors` names each line."""
+
+    code = "storage_mismatch"
+    title = "The place does not suit the product's storage conditions."

@@ -33,3 +33,55 @@ class Unit(TextChoices):
 
     PACK = "pack"
     BASE = "base"
+
+
+class MovementType(TextChoices):
+    """What moved stock."""
+
+    RECEIPT = "receipt"
+    ADJUSTMENT = "adjustment"
+    COUNT = "count"
+    TRANSFER_IN = "transfer_in"
+    TRANSFER_OUT = "transfer_out"
+    SHIPMENT = "shipment"
+    RETURN_IN = "return_in"
+    DISPENSE = "dispense"
+    DISPOSAL = "disposal"
+
+
+class ReasonCode(TextChoices):
+    """Why somebody has adjusted stock."""
+
+    RECEIPT = "receipt"
+    COUNT = "count"
+    DAMAGED = "damaged"
+    EXPIRED = "expired"
+    LOST = "lost"
+    FOUND = "found"
+    THEFT = "theft"
+    SAMPLE = "sample"
+    DESTROYED = "destroyed"
+    CORRECTION = "correction"
+    RETURN = "return"
+
+
+class Mode(TextChoices):
+    """Whether a line changes a quantity by so much, or says what is there."""
+
+    DELTA = "delta"
+    SET = "set"
+
+
+class OnReserved(TextChoices):
+    """What happens where less is left than is reserved."""
+
+    REJECT = "reject"
+    BREAK = "break"
+
+
+TYPE_OF_REASON = {
+    ReasonCode.RECEIPT.value: MovementType.RECEIPT.value,
+    ReasonCode.COUNT.value: MovementType.COUNT.value,
+    ReasonCode.DESTROYED.value: MovementType.DISPOSAL.value,
+    ReasonCode.RETURN.value: MovementType.RETURN_IN.value,
+}  # all others: adjustment

@@ -46,9 +46,7 @@ Work = Callable[[UUID, datetime], int]
 
 def expire_reservations(*, at: datetime, go_on: GoOn = ever) -> int:
     """End the soft reservations whose time is over, tenant by tenant; return their number."""
-    due = Reservation.objects.filter(
-        status=ReservationStatus.ACTIVE, kind=ReservationKind.SOFT, expires_at__lte=at
-    )
+    due = Reservation.objects.filter(status=ReservationStatus.ACTIVE, kind=ReservationKind.SOFT, expires_at__lte=at)
     return _by_rounds(_EXPIRE, _expiries, due, _expire_batch, at, go_on)
 
 
@@ -59,12 +57,17 @@ def tell_levels(*, at: datetime, go_on: GoOn = ever) -> int:
 
 
 def _by_rounds(
-    queue: str, rounds: Rounds, due: "QuerySet[Reservation] | QuerySet[StockLevel]", work: Work, at: datetime, go_on: GoOn
+    queue: str,
+    rounds: Rounds,
+    due: "QuerySet[Reservation] | QuerySet[StockLevel]",
+    work: Work,
+    at: datetime,
+    go_on: GoOn,
 ) -> int:
     """Do the work of all tenants, a batch of each in turn."""
     total = 0
 
-    def step(tenant_id: UUID, _: None) -> None | bool:
+    def step(tenant_id: UUID, _: bool) -> bool | None:
         nonlocal total
         done = work(tenant_id, at)
         total += done

@@ -1,20 +1,203 @@
-"""HTTP of the inventory: what is reserved of the supplier's stock."""
+"""HTTP of the inventory: levels, what moves them, what is reserved of them, and where they lie."""
 
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from rest_framework import serializers
+
+from api.listing import SortBy
 from api.operations import Operation
+from api.preconditions import tag_of
+from api.shapes import Selection
 from api.views import ApiViewSet
-from organizations.public import reach
+from api.writing import Answer, Command
+from core.errors import InvalidFields, NotFound, QuotaExceeded
+from core.pipeline import run
+from organizations.public import LocationForbidden, LocationTooDeep, reach
 
+from .filters import StockLevelFilters, StockLocationFilters, StockMovementFilters
+from .levels import Level
+from .movements.adjusting import adjust
+from .movements.shelving import Spot
+from .movements.transferring import transfer
+from .placing import put_stock_location
+from .refusals import (
+    InsufficientStock,
+    LotConflict,
+    LotRecalled,
+    StaleQuantity,
+    StockPlaceCodeTaken,
+    StockReserved,
+    StorageMismatch,
+)
+from .representations import StockLevelOut, StockLocationOut, StockMovementOut
 from .reservations.filters import ReservationFilters
 from .reservations.representations import ReservationOut
+from .serializers import AdjustmentIn, StockLocationIn, TransferIn
 
 WITHIN = reach("location_id", below=True)
+_MOVING = (InvalidFields, InsufficientStock, StockReserved, LotRecalled, StorageMismatch)
 
 
-class InventoryReservationViewSet(ApiViewSet):
-    """Reservations on the tenant's own stock."""
+class MovedLineOut(serializers.Serializer[None]):
+    """One line: by how much a level was changed, and what it holds now; in base units."""
+
+    product_id = serializers.UUIDField()
+    location_id = serializers.UUIDField()
+    lot_number = serializers.CharField(allow_null=True)
+    level_id = serializers.UUIDField()
+    quantity = serializers.IntegerField()
+    on_hand = serializers.IntegerField()
+    reserved = serializers.IntegerField()
+
+
+class StockChangeOut(serializers.Serializer[None]):
+    """An adjustment or a transfer; the list of movements finds its movements by `reference`."""
+
+    id = serializers.UUIDField()
+    lines = MovedLineOut(many=True)
+
+
+def _line(spot: Spot, level: Level, quantity: int) -> dict[str, Any]:
+    return {
+        "product_id": spot.product.id,
+        "location_id": spot.location_id,
+        "lot_number": spot.lot_number or None,
+        "level_id": level.row.id,
+        "quantity": quantity,
+        "on_hand": level.on_hand,
+        "reserved": level.reserved,
+    }
+
+
+class InventoryViewSet(ApiViewSet):
+    """What all of the inventory has in common."""
 
     family = "supplier"
     scope_prefix = "inventory:"
+    tenant_kind = "supplier"
+
+
+class StockLevelViewSet(InventoryViewSet):
+    """Levels of the tenant's stock."""
+
+    serializer_class = StockLevelOut
+    filterset_class = StockLevelFilters
+    restriction = WITHIN
+    operations = {
+        "list": Operation(
+            "List stock levels",
+            "One for each product, location and lot. `sellable` is what can be promised today.",
+        ),
+        "retrieve": Operation("Get a stock level"),
+    }
+
+
+class StockMovementViewSet(InventoryViewSet):
+    """The ledger of what moved stock; nothing in it is ever changed."""
+
+    serializer_class = StockMovementOut
+    filterset_class = StockMovementFilters
+    ordering_fields = (SortBy("at", "created_at"),)
+    ordering = "-at"
+    restriction = WITHIN
+    operations = {
+        "list": Operation("List stock movements", "The newest first. `from` is inclusive, `to` exclusive."),
+    }
+
+
+class AdjustmentViewSet(InventoryViewSet):
+    """Adjustments of stock."""
+
+    operation_ids = {"create": "adjustStock"}
+    operations = {
+        "create": Operation(
+            "Adjust stock",
+            "Receive, count, correct or write off, all lines or none. Lines of one level are summed. A count (`set`) says "
+            "which quantity it expected; below what is reserved it is refused, unless the line breaks reservations: the "
+            "newest soft ones first, then hard ones.",
+            body=AdjustmentIn,
+            answer=StockChangeOut,
+            run=adjust,
+            errors=(*_MOVING, StaleQuantity, LotConflict),
+        ),
+    }
+
+    def create(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Adjust, and answer what was changed."""
+        return self.write(self._adjust)
+
+    def _adjust(self, command: Command) -> Answer:
+        done = adjust(command.actor, command.data, command.at)
+        return Answer.of({"id": done.id, "lines": [_line(*line) for line in done.lines]})
+
+
+class TransferViewSet(InventoryViewSet):
+    """Transfers between the tenant's stock locations."""
+
+    operation_ids = {"create": "transferStock"}
+    operations = {
+        "create": Operation(
+            "Transfer stock",
+            "From one stock location to another, lot by lot, all lines or none; reserved goods stay where they are.",
+            body=TransferIn,
+            answer=StockChangeOut,
+            run=transfer,
+            errors=_MOVING,
+        ),
+    }
+
+    def create(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Transfer, and answer both ends of each line."""
+        return self.write(self._transfer)
+
+    def _transfer(self, command: Command) -> Answer:
+        done = transfer(command.actor, command.data, command.at)
+        ends = (
+            (spot, signed)
+            for out, into, quantity in done.lines
+            for spot, signed in ((out, -quantity), (into, quantity))
+        )
+        lines = [_line(spot, done.shelves.spots[spot.key], signed) for spot, signed in ends]
+        return Answer.of({"id": done.id, "lines": lines})
+
+
+class StockLocationViewSet(InventoryViewSet):
+    """Locations that keep stock."""
+
+    serializer_class = StockLocationOut
+    filterset_class = StockLocationFilters
+    restriction = WITHIN
+    operation_ids = {"create": "putStockLocation"}
+    operations = {
+        "list": Operation("List stock locations"),
+        "create": Operation(
+            "Put a stock location",
+            "Makes a new place, or with `location_id` keeps stock at a place that exists. If it keeps stock already, what "
+            "was settled of it is replaced, and the answer is 200.",
+            body=StockLocationIn,
+            run=put_stock_location,
+            errors=(
+                InvalidFields, StockPlaceCodeTaken, NotFound, LocationForbidden, LocationTooDeep, QuotaExceeded,
+            ),
+        ),
+    }  # fmt: skip
+
+    def create(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Put the stock location, and answer it."""
+        return self.write(self._put)
+
+    def _put(self, command: Command) -> Answer:
+        row, is_new = put_stock_location(command.actor, command.data, command.at)
+        assert command.reading is not None
+        content, version = run([command.reading.call(row.location_id)])[0].row()
+        tag = tag_of(StockLocationOut.shape, Selection(), content, version)
+        return Answer(content or b"null", status=201 if is_new else 200, tag=tag)
+
+
+class InventoryReservationViewSet(InventoryViewSet):
+    """Reservations on the tenant's own stock."""
+
     serializer_class = ReservationOut
     filterset_class = ReservationFilters
     restriction = WITHIN

@@ -75,15 +75,18 @@ def give_back(levels: Mapping[UUID, Level], held: Iterable[Allocation], *, lapse
             level.lapsed -= one.base_quantity
 
 
-def ending_calls(rows: Sequence[Reservation], at: datetime) -> list[Call]:
-    """Return the statements that save reservations of one tenant that have just ended alike, with their allocations."""
+def ending_calls(rows: Sequence[Reservation], at: datetime, *more: str) -> list[Call]:
+    """Return the statements that save reservations of one tenant that have just ended alike, with their allocations.
+
+    `more` names further columns that have changed.
+    """
     if not rows:
         return []
     tenant_id, status = rows[0].tenant_id, rows[0].status
     for row in rows:
         row.ended_at = at
     ended = Call(_END, [str(tenant_id), array_literal(row.id for row in rows), status, at.isoformat()])
-    return [save_all_call(rows, "status", "ended_at", at=at), ended]
+    return [save_all_call(rows, "status", "ended_at", *more, at=at), ended]
 
 
 def prolonging_calls(row: Reservation, at: datetime) -> list[Call]:
@@ -110,9 +113,7 @@ def event_of(kind: type[ReservationEvent], row: Reservation, by: str) -> Occurre
     return Occurrence(kind(**given), row.id, row.version)
 
 
-def told_of(
-    kind: type[ReservationEvent], rows: Iterable[Reservation], by: str
-) -> dict[UUID, list[Occurrence]]:
+def told_of(kind: type[ReservationEvent], rows: Iterable[Reservation], by: str) -> dict[UUID, list[Occurrence]]:
     """Return what supplier and buyers are told of reservations."""
     told: dict[UUID, list[Occurrence]] = defaultdict(list)
     for row in rows:

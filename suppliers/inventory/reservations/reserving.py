@@ -83,9 +83,7 @@ def reserve(actor: Actor, request: Request, at: datetime, reading: ReadBack | No
     made = [_made(actor, request, number, line, takes[number], at) for number, line in enumerate(request.lines)]
     moved, news = changed(supplier_id, levels.values(), at, by=BY)
     calls += [*moved, *map(rows.insert, made), _allocate(made, takes, at)]
-    told = changes.joined(
-        {supplier_id: news}, told, changes.told_of(ReservationCreated, made, BY)
-    )
+    told = changes.joined({supplier_id: news}, told, changes.told_of(ReservationCreated, made, BY))
     documents = changes.touched([*made, *lapsed])
     organizations.write_documents(actor, supplier_id, documents, calls, told=told, at=at, reading=reading)
     return made
@@ -109,7 +107,9 @@ def _taken(request: Request, levels: Mapping[UUID, Level], at: datetime) -> list
     return found
 
 
-def _lapsed(supplier_id: UUID, products: Sequence[UUID], levels: Mapping[UUID, Level], at: datetime) -> list[Reservation]:
+def _lapsed(
+    supplier_id: UUID, products: Sequence[UUID], levels: Mapping[UUID, Level], at: datetime
+) -> list[Reservation]:
     """Lock the reservations whose time is over, and take what they hold off the levels."""
     if not any(level.lapsed for level in levels.values()):
         return []
@@ -153,9 +153,7 @@ def _insufficient(request: Request, levels: Mapping[UUID, Level], at: datetime) 
     return InsufficientStock(errors=errors)
 
 
-def _made(
-    actor: Actor, request: Request, number: int, line: Line, taken: Sequence[Take], at: datetime
-) -> Reservation:
+def _made(actor: Actor, request: Request, number: int, line: Line, taken: Sequence[Take], at: datetime) -> Reservation:
     places = {one.level.row.location_id for one in taken}
     return Reservation(
         tenant_id=request.supplier_id,

@@ -69,7 +69,9 @@ class Shelf:
     def place(self, name: str = "Hall 1", *, sellable: bool = True, zone: str = "") -> UUID:
         with tenant_context(self.id):
             row = Location.objects.create(tenant_id=self.id, name=name, type="warehouse", time_zone=zone)
-            StockPlace.objects.create(tenant_id=self.id, location=row, code=f"P-{factories.suffix()}", sellable=sellable)
+            StockPlace.objects.create(
+                tenant_id=self.id, location=row, code=f"P-{factories.suffix()}", sellable=sellable
+            )
         return row.id
 
     def stock(

@@ -40,7 +40,8 @@ def test_five_lots_are_emptied_in_the_order_of_their_expiry(shelf):
     shelf.settle(reservation_cap_percent=100)
     product = shelf.product()
     levels = [
-        shelf.stock(product, 20, lot=f"L{number}", expiry=date.today() + timedelta(days=300 - number)) for number in range(5)
+        shelf.stock(product, 20, lot=f"L{number}", expiry=date.today() + timedelta(days=300 - number))
+        for number in range(5)
     ]
     shelf.offer(product)
     buyers = [shelves.buyer() for _ in range(2)]
@@ -121,7 +122,10 @@ def test_everything_at_once_ends_in_order(shelf, long):
     works = [*(lambda n=n: act(n) for n in range(THREADS)), sweep]
     answers = [one for found in race(*works) for one in found]
     assert {one.status_code for one in answers} <= {200, 201, 204, 409}
-    assert {one.json()["code"] for one in answers if one.status_code == 409} <= {"insufficient_stock", "reservation_limit"}
+    assert {one.json()["code"] for one in answers if one.status_code == 409} <= {
+        "insufficient_stock",
+        "reservation_limit",
+    }
     with tenant_context(shelf.id):
         assert all(0 <= one.reserved <= one.on_hand for one in StockLevel.objects.filter(tenant_id=shelf.id))
     assert broken(shelf, *buyers) == []

@@ -17,7 +17,6 @@ from tests.suppliers.inventory.shelf import PATH, body, broken, copies, refused,
 from tests.suppliers.inventory.shelf import buyer as new_buyer
 
 
-
 def told(side, prefix="reservation."):
     """Types and payloads of a tenant's facts, the oldest first."""
     with tenant_context(side.id):
@@ -141,7 +140,9 @@ def test_one_pack_may_always_be_reserved(shelf, buyer):
     assert len(reserve(buyer, shelf, (product, 1))) == 1
 
 
-@pytest.mark.parametrize("what", ["unpublished", "excluded", "not chosen", "not begun", "ended", "other packaging", "unknown"])
+@pytest.mark.parametrize(
+    "what", ["unpublished", "excluded", "not chosen", "not begun", "ended", "other packaging", "unknown"]
+)
 def test_what_a_buyer_is_not_offered_does_not_exist(shelf, buyer, other, what):
     product = shelf.product()
     shelf.stock(product, 10)

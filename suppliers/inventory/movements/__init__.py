@@ -1,0 +1,1 @@
+"""What moves stock: adjustments and transfers, and the ledger of movements."""

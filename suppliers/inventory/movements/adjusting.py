@@ -1,0 +1,239 @@
+"""Adjustments: up to 200 lines that receive, count, correct or write off stock, all or nothing.
+
+Source: contract, supply-shelf.md "Adjustment line".
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+
+from core.actor import Actor
+from core.db import needs_transaction
+from core.errors import FieldError, InvalidFields
+from core.ids import uuid7
+from core.pipeline import Call, Statement, run
+from ledger import public as ledger
+from ledger.public import Occurrence
+from organizations import public as organizations
+from suppliers.inventory.events import StockAdjusted
+from suppliers.inventory.levels import Level, changed
+from suppliers.inventory.models import Reservation
+from suppliers.inventory.refusals import InsufficientStock, StaleQuantity, StockReserved
+from suppliers.inventory.reservations import changes
+from suppliers.inventory.reservations.breaking import free_levels
+from suppliers.inventory.states import TYPE_OF_REASON, Mode, MovementType, OnReserved, ReasonCode
+
+from .goods import Product, check_lines, check_storage, find_goods
+from .shelving import Key, Shelves, Spot, check_lots, open_shelves
+
+BY: Final = "supplier"
+_SETTLE = Statement.of(
+    "UPDATE suppliers_stocklevel v SET low_stock_threshold = coalesce(g.threshold, v.low_stock_threshold),"
+    " last_counted_at = CASE WHEN g.counted THEN $3 ELSE v.last_counted_at END, version = v.version + 1, updated_at = $3"
+    " FROM json_to_recordset($2) AS g (id uuid, threshold bigint, counted boolean)"
+    " WHERE v.tenant_id = $1 AND v.id = g.id RETURNING v.id::text"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Adjusted:
+    """What an adjustment has done: its id, and each line with its level and what was moved."""
+
+    id: UUID
+    lines: Sequence[tuple[Spot, Level, int]]
+
+
+@needs_transaction
+def adjust(actor: Actor, data: Mapping[str, Any], at: datetime) -> Adjusted:
+    """Adjust stock, all lines or none.
+
+    :raises InvalidFields: a product, lot or place is unknown, or a level is set twice.
+    :raises LotConflict, LotRecalled, StorageMismatch: as named.
+    :raises StaleQuantity: a counted level holds another quantity than was expected.
+    :raises InsufficientStock: less is on hand than a line takes.
+    :raises StockReserved: less would be left than is reserved, and the line does not break reservations.
+    """
+    lines = data["lines"]
+    goods = find_goods(actor, lines, {line["location_id"] for line in lines})
+    products = check_lines(goods, lines, lambda line: [("location_id", line["location_id"])])
+    spots = [_spot(line, product) for line, product in zip(lines, products, strict=True)]
+    _check_once(lines, spots)
+    check_storage(goods, products, [spot.location_id for spot in spots])
+    shelves = open_shelves(actor, spots, at, make=True)
+    check_lots(shelves, spots, {number for number, line in enumerate(lines) if line["quantity"] > 0})
+    moved = _deltas(shelves, lines, spots)
+    _check_on_hand(shelves, spots, moved)
+    # What comes stands before what goes, so that no balance in between is below nothing.
+    for line, spot, quantity in sorted(zip(lines, spots, moved, strict=True), key=lambda one: one[2] < 0):
+        if quantity:
+            reason = line["reason_code"]
+            kind = TYPE_OF_REASON.get(reason, MovementType.ADJUSTMENT.value)
+            shelves.move(spot, quantity, type=kind, reason_code=reason, note=line["note"] or data["note"] or "")
+    adjusted = Adjusted(
+        uuid7(), [(spot, shelves.spots[spot.key], delta) for spot, delta in zip(spots, moved, strict=True)]
+    )
+    _write(actor, data, adjusted, shelves, at)
+    return adjusted
+
+
+def _spot(line: Mapping[str, Any], product: Product) -> Spot:
+    return Spot(product, line["location_id"], line["lot_number"] or "", line["expiry_date"], line["manufacture_date"])
+
+
+def _check_once(lines: Sequence[Mapping[str, Any]], spots: Sequence[Spot]) -> None:
+    """Refuse to set a level that another line changes, too; changes of one level are summed.
+
+    :raises InvalidFields: names each such line.
+    """
+    numbers: dict[Key, list[int]] = defaultdict(list)
+    for number, spot in enumerate(spots):
+        numbers[spot.key].append(number)
+    errors = [
+        FieldError(f"lines.{number}", "duplicate", "Another line changes the same level.")
+        for of_level in numbers.values()
+        if len(of_level) > 1 and any(lines[number]["mode"] == Mode.SET for number in of_level)
+        for number in of_level[1:]
+    ]
+    if errors:
+        raise InvalidFields(errors=errors)
+
+
+def _deltas(shelves: Shelves, lines: Sequence[Mapping[str, Any]], spots: Sequence[Spot]) -> list[int]:
+    """Return by how much each line changes its level.
+
+    :raises StaleQuantity: a count expected another quantity.
+    """
+    found, errors = [], []
+    for number, (line, spot) in enumerate(zip(lines, spots, strict=True)):
+        level = shelves.spots[spot.key]
+        if line["mode"] != Mode.SET:
+            found.append(line["quantity"])
+            continue
+        found.append(line["quantity"] - level.on_hand)
+        if level.on_hand != line["expected_quantity"]:
+            message = f"{level.on_hand} is on hand."
+            errors.append(FieldError(f"lines.{number}.expected_quantity", StaleQuantity.code, message))
+    if errors:
+        raise StaleQuantity(errors=errors)
+    return found
+
+
+def _check_on_hand(shelves: Shelves, spots: Sequence[Spot], moved: Sequence[int]) -> None:
+    """Refuse to take more than is there.
+
+    :raises InsufficientStock: names each line of a level that would fall below nothing.
+    """
+    sums: dict[Key, int] = defaultdict(int)
+    for spot, quantity in zip(spots, moved, strict=True):
+        sums[spot.key] += quantity
+    errors = [
+        FieldError(f"lines.{number}.quantity", InsufficientStock.code, f"{shelves.spots[spot.key].on_hand} is on hand.")
+        for number, spot in enumerate(spots)
+        if shelves.spots[spot.key].on_hand + sums[spot.key] < 0
+    ]
+    if errors:
+        raise InsufficientStock(errors=errors)
+
+
+def _write(actor: Actor, data: Mapping[str, Any], adjusted: Adjusted, shelves: Shelves, at: datetime) -> None:
+    tenant_id, lines = actor.tenant_id, data["lines"]
+    may_break = {
+        adjusted.lines[number][1].row.id for number, line in enumerate(lines) if line["on_reserved"] == OnReserved.BREAK
+    }
+    calls, told, ended = free_up(tenant_id, shelves, may_break, at, ReasonCode.COUNT.value)
+    refuse_reserved([(f"lines.{number}.quantity", level) for number, (_, level, _) in enumerate(adjusted.lines)])
+    moved, news = changed(tenant_id, shelves.levels.values(), at, by=BY)
+    reference = {
+        "reference_type": "adjustment",
+        "reference_id": str(adjusted.id),
+        "reference_text": data["reference"] or "",
+    }
+    calls = [*moved, *_settled(tenant_id, lines, adjusted, at), *calls, *shelves.movement_calls(actor, at, reference)]
+    facts = [
+        _fact(spot, level, quantity, line["reason_code"])
+        for line, (spot, level, quantity) in zip(lines, adjusted.lines, strict=True)
+        if quantity
+    ]
+    finish(actor, calls, changes.joined({tenant_id: [*facts, *news]}, told), ended, at)
+
+
+def _settled(tenant_id: UUID, lines: Sequence[Mapping[str, Any]], adjusted: Adjusted, at: datetime) -> list[Call]:
+    """Return the statement that keeps thresholds and times of counts."""
+    rows = {
+        str(level.row.id): {
+            "id": str(level.row.id),
+            "threshold": line["low_stock_threshold"],
+            "counted": line["mode"] == Mode.SET,
+        }
+        for line, (_, level, _) in zip(lines, adjusted.lines, strict=True)
+        if line["mode"] == Mode.SET or line["low_stock_threshold"] is not None
+    }
+    return [Call(_SETTLE, [str(tenant_id), orjson.dumps([*rows.values()]), at.isoformat()])] if rows else []
+
+
+def _fact(spot: Spot, level: Level, quantity: int, cause: str) -> Occurrence:
+    return Occurrence(StockAdjusted(**moved_of(spot, level, quantity, cause)), level.row.id)
+
+
+def moved_of(spot: Spot, level: Level, quantity: int, cause: str) -> dict[str, Any]:
+    """Return what the fact of a movement tells."""
+    return {
+        "level_id": str(level.row.id),
+        "product_id": str(spot.product.id),
+        "location_id": str(spot.location_id),
+        "base_quantity": quantity,
+        "on_hand": level.on_hand,
+        "by": BY,
+        "category": spot.product.category,
+        "lot_id": str(level.row.lot_id) if level.row.lot_id else None,
+        "cause": cause,
+    }
+
+
+def free_up(
+    tenant_id: UUID, shelves: Shelves, may_break: set[UUID], at: datetime, reason: str
+) -> tuple[list[Call], dict[UUID, list[Occurrence]], list[Reservation]]:
+    """End reservations on levels that hold less than is reserved: lapsed ones, and any where a line may break them."""
+    calls: list[Call] = []
+    told: dict[UUID, list[Occurrence]] = {}
+    ended: list[Reservation] = []
+    for breaks in (False, True):
+        short = [level for key, level in shelves.levels.items() if level.free < 0 and (not breaks or key in may_break)]
+        if short:
+            more = free_levels(tenant_id, shelves.levels, short, at, may_break=breaks, reason=reason)
+            calls, told, ended = [*calls, *more[0]], changes.joined(told, more[1]), [*ended, *more[2]]
+    return calls, told, ended
+
+
+def refuse_reserved(lines: Sequence[tuple[str, Level]]) -> None:
+    """Refuse what would leave less than is reserved.
+
+    :raises StockReserved: names the field of each line.
+    """
+    errors = [
+        FieldError(name, StockReserved.code, f"{level.reserved} of {level.row.on_hand} is reserved.")
+        for name, level in lines
+        if level.free < 0
+    ]
+    if errors:
+        raise StockReserved(errors=errors)
+
+
+def finish(
+    actor: Actor,
+    calls: Sequence[Call],
+    told: Mapping[UUID, Sequence[Occurrence]],
+    ended: Sequence[Reservation],
+    at: datetime,
+) -> None:
+    """Write all, with the copies of reservations that have ended."""
+    if ended:
+        organizations.write_documents(actor, actor.tenant_id, changes.touched(ended), calls, told=told, at=at)
+        return
+    facts = told.get(actor.tenant_id, ())
+    run([*calls, *ledger.statements_of_many(actor=actor, occurrences=[*facts], at=at)])

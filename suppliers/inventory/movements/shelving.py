@@ -1,0 +1,200 @@
+"""The levels of goods at places: made where there are none, locked with all levels of their products, and moved.
+
+Lock order: products, lots, levels, reservations. Source: contract, supply.md section 5.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import orjson
+
+from core import rows
+from core.actor import Actor
+from core.arrays import array_literal
+from core.errors import FieldError, InvalidFields
+from core.ids import uuid7
+from core.pipeline import Call, Statement, run
+from suppliers.inventory.levels import Level, levels_of_products, read_levels
+from suppliers.inventory.models import StockMovement
+from suppliers.inventory.refusals import LotConflict, LotRecalled
+from suppliers.inventory.states import LotStatus
+
+from .goods import Product
+
+_TOUCH = Statement.of(
+    "UPDATE suppliers_product p SET stock_moved_at = $3 WHERE p.tenant_id = $1 AND p.stock_moved_at IS NULL"
+    " AND p.id IN (SELECT q.id FROM suppliers_product q WHERE q.tenant_id = $1 AND q.id = ANY($2::uuid[]) ORDER BY q.id FOR UPDATE)"
+    " RETURNING p.id::text"
+)
+_MAKE_LOTS = Statement.of(
+    "INSERT INTO suppliers_lot (id, tenant_id, created_at, updated_at, version, product_id, lot_number, expiry_date,"
+    " manufacture_date, status, status_reason)"
+    " SELECT g.id, $1, $3, $3, 1, g.product_id, g.lot_number, g.expiry_date, g.manufacture_date, 'released', ''"
+    " FROM json_to_recordset($2) AS g (id uuid, product_id uuid, lot_number text, expiry_date date, manufacture_date date)"
+    " ORDER BY g.product_id, g.lot_number ON CONFLICT DO NOTHING RETURNING id::text"
+)
+
+
+class LotRow(NamedTuple):
+    """A lot of the tenant; dates in ISO form."""
+
+    id: UUID
+    product_id: UUID
+    lot_number: str
+    expiry_date: str | None
+    status: str
+
+
+_LOTS = Statement.of(
+    "SELECT l.id, l.product_id, l.lot_number, l.expiry_date::text, l.status FROM suppliers_lot l"
+    " JOIN json_to_recordset($2) AS g (product_id uuid, lot_number text)"
+    " ON l.product_id = g.product_id AND l.lot_number = g.lot_number WHERE l.tenant_id = $1 ORDER BY l.id FOR UPDATE OF l",
+    row=LotRow,
+)
+_MAKE_LEVELS = Statement.of(
+    "INSERT INTO suppliers_stocklevel (id, tenant_id, created_at, updated_at, version, product_id, location_id, lot_id,"
+    " on_hand, reserved)"
+    " SELECT g.id, $1, $3, $3, 1, g.product_id, g.location_id,"
+    " (SELECT l.id FROM suppliers_lot l WHERE l.tenant_id = $1 AND l.product_id = g.product_id AND l.lot_number = g.lot_number),"
+    " 0, 0 FROM json_to_recordset($2) AS g (id uuid, product_id uuid, location_id uuid, lot_number text)"
+    " ORDER BY g.product_id, g.location_id, g.lot_number ON CONFLICT DO NOTHING RETURNING id::text"
+)
+_NOBODY = UUID(int=0)
+
+Key = tuple[UUID, UUID, str]  # product, location, lot number or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Goods at a place: what one line, or one end of it, concerns. `expiry` and `made` are for a lot that is new."""
+
+    product: Product
+    location_id: UUID
+    lot_number: str = ""
+    expiry: date | None = None
+    made: date | None = None
+
+    @property
+    def key(self) -> Key:
+        """What tells two spots apart."""
+        return (self.product.id, self.location_id, self.lot_number)
+
+
+@dataclass(slots=True)
+class Shelves:
+    """Locked levels and lots, and the movements that were made on them so far."""
+
+    levels: dict[UUID, Level]
+    lots: dict[tuple[UUID, str], LotRow]
+    spots: dict[Key, Level]
+    movements: list[dict[str, Any]] = field(default_factory=list)
+
+    def move(self, spot: Spot, quantity: int, **more: Any) -> Level:
+        """Change what is on hand, and keep the movement."""
+        level = self.spots[spot.key]
+        level.on_hand += quantity
+        self.movements.append(
+            {
+                "level_id": str(level.row.id),
+                "product_id": str(spot.product.id),
+                "location_id": str(spot.location_id),
+                "lot_id": str(level.row.lot_id) if level.row.lot_id else None,
+                "lot_number": spot.lot_number,
+                "quantity": quantity,
+                "balance_after": level.on_hand,
+                **more,
+            }
+        )
+        return level
+
+    def movement_calls(self, actor: Actor, at: datetime, reference: Mapping[str, Any]) -> list[Call]:
+        """Return the statement that writes the movements."""
+        if not self.movements:
+            return []
+        same = {
+            "tenant_id": str(actor.tenant_id),
+            "created_at": at.isoformat(),
+            "actor_id": str(actor.subject_id),
+            "actor_kind": actor.subject.kind.value,
+            "reason_code": "",
+            "note": "",
+            **reference,
+        }
+        return [rows.insert_all(StockMovement, [{"id": str(uuid7()), **same, **one} for one in self.movements])]
+
+
+def open_shelves(actor: Actor, spots: Sequence[Spot], at: datetime, *, make: bool) -> Shelves:
+    """Lock the products, lots and levels of spots, all levels of the products; with `make`, make those that lack.
+
+    :raises InvalidFields: a lot is new, has no expiry date, and its product needs one; or without `make` there is none.
+    """
+    tenant_id, products = actor.tenant_id, sorted({spot.product.id for spot in spots})
+    lots = [_lot(spot) for spot in {(one.product.id, one.lot_number): one for one in spots if one.lot_number}.values()]
+    levels = [_level(spot) for spot in {one.key: one for one in spots}.values()]
+    tenant, moment = str(tenant_id), at.isoformat()
+    making = [Call(_MAKE_LOTS, [tenant, orjson.dumps(lots), moment])] if make else []
+    shelving = [Call(_MAKE_LEVELS, [tenant, orjson.dumps(levels), moment])] if make else []
+    found = run(
+        [
+            Call(_TOUCH, [tenant, array_literal(products), moment]),
+            *making,
+            Call(_LOTS, [tenant, orjson.dumps(lots)]),
+            *shelving,
+            *levels_of_products(tenant_id, products, _NOBODY, at),
+        ]
+    )
+    known = {(one.product_id, one.lot_number): one for one in found[1 + len(making)].of(LotRow)}
+    held = read_levels(found[-2], found[-1])
+    places = {(one.row.product_id, one.row.location_id, one.row.lot_number or ""): one for one in held.values()}
+    return Shelves(held, known, {spot.key: places[spot.key] for spot in spots if spot.key in places})
+
+
+def _lot(spot: Spot) -> dict[str, Any]:
+    return {
+        "id": str(uuid7()),
+        "product_id": str(spot.product.id),
+        "lot_number": spot.lot_number,
+        "expiry_date": spot.expiry.isoformat() if spot.expiry else None,
+        "manufacture_date": spot.made.isoformat() if spot.made else None,
+    }
+
+
+def _level(spot: Spot) -> dict[str, Any]:
+    return {
+        "id": str(uuid7()),
+        "product_id": str(spot.product.id),
+        "location_id": str(spot.location_id),
+        "lot_number": spot.lot_number or None,
+    }
+
+
+def check_lots(shelves: Shelves, spots: Sequence[Spot], arriving: Collection[int]) -> None:
+    """Hold lots to what lines say of them; `arriving` are the numbers of the lines that add goods.
+
+    :raises LotConflict: a lot has another expiry date than a line says.
+    :raises LotRecalled: a line adds to a recalled lot.
+    :raises InvalidFields: a lot has no expiry date, and its product needs one.
+    """
+    found = [(f"lines.{number}", number in arriving, spot) for number, spot in enumerate(spots)]
+    lots = [(*one, lot) for one in found if (lot := shelves.lots.get((one[2].product.id, one[2].lot_number)))]
+    if errors := [
+        FieldError(f"{line}.expiry_date", "required", "A new lot needs its expiry date.")
+        for line, _, spot, lot in lots
+        if spot.product.expiry_required and lot.expiry_date is None
+    ]:
+        raise InvalidFields(errors=errors)
+    if errors := [
+        FieldError(f"{line}.expiry_date", LotConflict.code, f"The lot expires on {lot.expiry_date}.")
+        for line, _, spot, lot in lots
+        if spot.expiry and lot.expiry_date != spot.expiry.isoformat()
+    ]:
+        raise LotConflict(errors=errors)
+    if errors := [
+        FieldError(f"{line}.lot_number", LotRecalled.code, "The lot is recalled.")
+        for line, arrives, _, lot in lots
+        if arrives and lot.status == LotStatus.RECALLED
+    ]:
+        raise LotRecalled(errors=errors)

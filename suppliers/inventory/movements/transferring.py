@@ -1,0 +1,91 @@
+"""Transfers between places of the tenant. Source: contract, supply-shelf.md "Transfer"."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from core.actor import Actor
+from core.db import needs_transaction
+from core.errors import FieldError
+from core.ids import uuid7
+from ledger.public import Occurrence
+from suppliers.inventory.events import StockTransferred
+from suppliers.inventory.levels import changed
+from suppliers.inventory.refusals import InsufficientStock
+from suppliers.inventory.reservations import changes
+from suppliers.inventory.states import MovementType
+
+from .adjusting import BY, finish, free_up, moved_of, refuse_reserved
+from .goods import check_lines, check_storage, find_goods
+from .shelving import Key, Shelves, Spot, check_lots, open_shelves
+
+_CAUSE = "transfer"
+
+
+@dataclass(frozen=True, slots=True)
+class Transferred:
+    """What a transfer has done: its id, and each line with where it came from, where it went, and how much."""
+
+    id: UUID
+    lines: Sequence[tuple[Spot, Spot, int]]
+    shelves: Shelves
+
+
+@needs_transaction
+def transfer(actor: Actor, data: Mapping[str, Any], at: datetime) -> Transferred:
+    """Move goods from one place to another, all lines or none.
+
+    :raises InvalidFields: a product, lot or place is unknown.
+    :raises LotRecalled, StorageMismatch: as named.
+    :raises InsufficientStock, StockReserved: less is there, or free, than a line moves.
+    """
+    lines, source, target = data["lines"], data["from_location_id"], data["to_location_id"]
+    goods = find_goods(actor, lines, {source, target})
+    products = check_lines(goods, lines, lambda _: [("/from_location_id", source), ("/to_location_id", target)])
+    lots = [line["lot_number"] or "" for line in lines]
+    outs = [Spot(product, source, lot) for product, lot in zip(products, lots, strict=True)]
+    ins = [Spot(product, target, lot) for product, lot in zip(products, lots, strict=True)]
+    check_storage(goods, products, [target] * len(lines))
+    shelves = open_shelves(actor, [*outs, *ins], at, make=True)
+    _check_on_hand(shelves, outs, [line["quantity"] for line in lines])
+    check_lots(shelves, ins, set(range(len(lines))))
+    done = Transferred(uuid7(), list(zip(outs, ins, (line["quantity"] for line in lines), strict=True)), shelves)
+    facts = [fact for one in done.lines for fact in _move(shelves, *one, note=data["note"] or "")]
+    calls, told, ended = free_up(actor.tenant_id, shelves, set(), at, _CAUSE)
+    refuse_reserved([(f"lines.{number}.quantity", shelves.spots[spot.key]) for number, spot in enumerate(outs)])
+    moved, news = changed(actor.tenant_id, shelves.levels.values(), at, by=BY)
+    reference = {"reference_type": "transfer", "reference_id": str(done.id), "reference_text": ""}
+    written = [*moved, *calls, *shelves.movement_calls(actor, at, reference)]
+    finish(actor, written, changes.joined({actor.tenant_id: [*facts, *news]}, told), ended, at)
+    return done
+
+
+def _check_on_hand(shelves: Shelves, outs: Sequence[Spot], quantities: Sequence[int]) -> None:
+    """Refuse to move more than is there.
+
+    :raises InsufficientStock: names each line of a level that holds less.
+    """
+    sums: dict[Key, int] = defaultdict(int)
+    for spot, quantity in zip(outs, quantities, strict=True):
+        sums[spot.key] += quantity
+    errors = [
+        FieldError(f"lines.{number}.quantity", InsufficientStock.code, f"{shelves.spots[spot.key].on_hand} is on hand.")
+        for number, spot in enumerate(outs)
+        if shelves.spots[spot.key].on_hand < sums[spot.key]
+    ]
+    if errors:
+        raise InsufficientStock(errors=errors)
+
+
+def _move(shelves: Shelves, out: Spot, into: Spot, quantity: int, *, note: str) -> list[Occurrence]:
+    found = []
+    for spot, signed, kind in (
+        (out, -quantity, MovementType.TRANSFER_OUT),
+        (into, quantity, MovementType.TRANSFER_IN),
+    ):
+        level = shelves.move(spot, signed, type=kind.value, note=note)
+        found.append(Occurrence(StockTransferred(**moved_of(spot, level, signed, _CAUSE)), level.row.id))
+    return found

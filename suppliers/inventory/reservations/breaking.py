@@ -1,0 +1,66 @@
+"""Freeing levels of which less is there than was promised: what has lapsed first, then the newest promises.
+
+The caller has locked the levels of the products. Source: contract, supply-shelf.md "Adjustment line".
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from core.arrays import array_literal
+from core.pipeline import Call, Statement, run
+from ledger.public import Occurrence
+from suppliers.inventory.events import ReservationBroken
+from suppliers.inventory.levels import Level
+from suppliers.inventory.models import Allocation, Reservation
+from suppliers.inventory.states import ReservationKind
+
+from . import changes
+
+_COLUMNS = ", ".join(f'r."{field.column}"' for field in Reservation._meta.concrete_fields)
+_ON_LEVELS = Statement.of(
+    f"SELECT {_COLUMNS} FROM suppliers_reservation r WHERE r.tenant_id = $1 AND r.status = 'active' AND r.id IN"
+    " (SELECT a.reservation_id FROM suppliers_allocation a"
+    " WHERE a.tenant_id = $1 AND a.level_id = ANY($2::uuid[]) AND a.status = 'active') ORDER BY r.id FOR UPDATE"
+)
+
+Freed = tuple[list[Call], dict[UUID, list[Occurrence]], list[Reservation]]
+
+
+def free_levels(
+    tenant_id: UUID, levels: Mapping[UUID, Level], short: Sequence[Level], at: datetime, *, may_break: bool, reason: str
+) -> Freed:
+    """End reservations until no level in `short` has more reserved than is on hand, or none is left to end.
+
+    Without `may_break` only those end whose time is over. The levels in memory follow; what is returned writes the rest.
+    """
+    ids = [level.row.id for level in short]
+    (found,) = run([Call(_ON_LEVELS, [str(tenant_id), array_literal(ids)])])
+    rows = changes.reservations_of(found)
+    (held,) = run([changes.held_call(tenant_id, [row.id for row in rows])])
+    holding: dict[UUID, list[Allocation]] = defaultdict(list)
+    for one in changes.held_of(held):
+        holding[one.reservation_id].append(one)
+    lapsed: list[Reservation] = []
+    broken: list[Reservation] = []
+    for row in sorted(rows, key=lambda row: _order(row, at)):
+        wanted = {level.row.id for level in short if level.free < 0}
+        if not wanted & {one.level_id for one in holding[row.id]}:
+            continue
+        has_lapsed = row.expires_at is not None and row.expires_at <= at
+        if has_lapsed or may_break:
+            (lapsed if has_lapsed else broken).append(row)
+            changes.give_back(levels, holding[row.id], lapsed=has_lapsed)
+    calls, told = changes.expire(lapsed, at)
+    for row in broken:
+        row.break_off(reason)
+    calls += changes.ending_calls(broken, at, "reason")
+    told = changes.joined(told, changes.told_of(ReservationBroken, broken, "supplier"))
+    return calls, told, [*lapsed, *broken]
+
+
+def _order(row: Reservation, at: datetime) -> tuple[bool, bool, float]:
+    """What has lapsed first, then soft before hard, each the newest first."""
+    has_lapsed = row.expires_at is not None and row.expires_at <= at
+    return (not has_lapsed, row.kind == ReservationKind.HARD, -row.created_at.timestamp())
