@@ -17,6 +17,7 @@ TAGS: list[dict[str, str]] = [
         "Categories": "The platform's product categories and the supplier's own categories, as one tree.",
         "Products": "A supplier's products, with packagings, prices and stock.",
         "Inventory": "The tenant's own stock: where it lies, in which lots, what moved it, and who holds some of it.",
+        "Marketplace": "What a supplier offers, to whom, and how buyers are told of its stock.",
         "Stock": "What suppliers have in stock for the tenant, and what is reserved of it.",
         "Prescriptions": "Drafts, clinical checks, signatures, routes to pharmacies, dispensing, and the evidence of all of it.",
         "Medications": "The platform's tables of medications with the tenant's own.",

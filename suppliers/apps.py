@@ -18,6 +18,7 @@ class SuppliersConfig(AppConfig):
         """Register the event types and representations of this app, and the seeding after a migration."""
         from .catalog import events  # noqa: F401  # registers the event types
         from .inventory import events as inventory_events  # noqa: F401
+        from .marketplace import events as offer_events  # noqa: F401
 
         self._register_representations()
         self._register_copies()

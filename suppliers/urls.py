@@ -11,6 +11,7 @@ from .inventory.views import (
     StockMovementViewSet,
     TransferViewSet,
 )
+from .marketplace.views import OfferViewSet
 from .storefront.stock.views import BuyerReservationViewSet
 from .storefront.views import ProductViewSet
 
@@ -23,6 +24,7 @@ router.register("inventory/transfers", TransferViewSet, basename="transfer")
 router.register("inventory/movements", StockMovementViewSet, basename="stock-movement")
 router.register("inventory/locations", StockLocationViewSet, basename="stock-location")
 router.register("inventory/reservations", InventoryReservationViewSet, basename="stock-reservation")
+router.register("marketplace/offers", OfferViewSet, basename="offer")
 router.register("stock/reservations", BuyerReservationViewSet, basename="reservation")
 
 urlpatterns = router.urls

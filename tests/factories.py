@@ -35,12 +35,19 @@ def organization(name: str = "Organization", *, parent: Organization | None = No
     return Organization.objects.create(name=name, slug=f"org-{suffix()}", parent=parent)
 
 
-def provision(kind: str = "provider", *, under: Organization | None = None, plan: str = "", **fields: Any) -> Tenant:
-    """Set up an active tenant of one kind, with its own organization unless `under` names one."""
+def provision(
+    kind: str = "provider",
+    *,
+    also: tuple[str, ...] = (),
+    under: Organization | None = None,
+    plan: str = "",
+    **fields: Any,
+) -> Tenant:
+    """Set up an active tenant of one kind and `also` others, with its own organization unless `under` names one."""
     slug = f"{kind}-{suffix()}"
     name = fields.pop("name", slug.title())
     spec = TenantSpec(
-        slug=slug, name=name, kinds=(kind,), organization_id=under.id if under else None, plan=plan, fields=fields
+        slug=slug, name=name, kinds=(kind, *also), organization_id=under.id if under else None, plan=plan, fields=fields
     )
     return provisioning.provision_tenant(actor=provisioning.platform_actor(), spec=spec, at=now()).tenant
 

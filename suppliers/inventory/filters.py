@@ -10,7 +10,7 @@ from core.conditions import TENANT, Condition
 from .models import StockLevel, StockMovement, StockPlace
 from .states import LotStatus, MovementType
 
-_OF_LOT = f"SELECT 1 FROM suppliers_lot l WHERE l.tenant_id = {TENANT} AND l.id = t.lot_id AND"
+_OF_LOT = f"FROM suppliers_lot l WHERE l.tenant_id = {TENANT} AND l.id = t.lot_id AND"
 
 
 class StockLevelFilters(Filters):
@@ -30,15 +30,15 @@ class StockLevelFilters(Filters):
 
     def condition_lot_number(self, value: str) -> Condition:
         """Levels of lots with this number."""
-        return Condition(f"EXISTS ({_OF_LOT} l.lot_number = {{0}})", (value,))
+        return Condition(f"EXISTS (SELECT 1 {_OF_LOT} l.lot_number = {{0}})", (value,))
 
     def condition_status(self, value: str) -> Condition:
         """Levels of lots in this state."""
-        return Condition(f"EXISTS ({_OF_LOT} l.status = {{0}})", (value,))
+        return Condition(f"EXISTS (SELECT 1 {_OF_LOT} l.status = {{0}})", (value,))
 
     def condition_expiring_before(self, value: Any) -> Condition:
         """Levels of lots whose last day of use is before a date."""
-        return Condition(f"EXISTS ({_OF_LOT} l.expiry_date < {{0}}::date)", (value.isoformat(),))
+        return Condition(f"EXISTS (SELECT 1 {_OF_LOT} l.expiry_date < {{0}}::date)", (value.isoformat(),))
 
     def condition_below_threshold(self, value: bool) -> Condition:
         """Levels of which less is free than their threshold says, or the others."""

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from api.representations import BlankAsNull, Computed, Representation
+from api.representations import BlankAsNull, Computed, Instant, Representation
 from core.conditions import TENANT
 
 from .models import StockLevel, StockMovement, StockPlace
@@ -86,8 +86,8 @@ class ReferenceOut(Representation):
 class StockMovementOut(Representation):
     """One change of what is on hand; `quantity` is signed, in base units, `balance_after` what the level holds then."""
 
-    reference = ReferenceOut()
-    at = serializers.DateTimeField(source="created_at")
+    reference = ReferenceOut(source="*")
+    at = Instant(source="created_at")
 
     class Meta:
         model = StockMovement
@@ -119,7 +119,7 @@ class StockLocationOut(Representation):
     parent_id = Computed(f"SELECT o.parent_id {_PLACE}", serializers.UUIDField(allow_null=True))
     time_zone = Computed(f"SELECT NULLIF(o.time_zone, '') {_PLACE}", serializers.CharField(allow_null=True))
     active = Computed(f"SELECT o.status = 'active' {_PLACE}", serializers.BooleanField())
-    temperature = TemperatureOut()
+    temperature = TemperatureOut(source="*")
     license_types = serializers.ListField(child=serializers.CharField())
 
     class Meta:

@@ -155,7 +155,7 @@ class TemperatureIn(StrictSerializer):
     max_c = serializers.DecimalField(max_digits=4, decimal_places=1, required=False, allow_null=True, default=None)
 
     class Meta:
-        example: ClassVar = {"min_c": 2, "max_c": 8}
+        example: ClassVar = {"min_c": "2.0", "max_c": "8.0"}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require the lower end to be lower."""
@@ -189,7 +189,7 @@ class StockLocationIn(StrictSerializer):
             "name": "Cold room 1",
             "type": "cold_room",
             "code": "CR-1",
-            "temperature": {"min_c": 2, "max_c": 8},
+            "temperature": {"min_c": "2.0", "max_c": "8.0"},
         }
 
     def validate_time_zone(self, value: str | None) -> str:

@@ -51,7 +51,7 @@ class Offer(TenantOwned, LifecycleModel):
     audience_id = models.UUIDField()
 
     WRITABLE: ClassVar = (
-        "title", "currency", "tiers", "price_base_quantity", "min_order_quantity", "max_order_quantity",
+        "product_id", "packaging_id", "title", "currency", "tiers", "price_base_quantity", "min_order_quantity", "max_order_quantity",
         "lead_time_days", "stock_policy", "fixed_quantity", "min_remaining_shelf_life_days", "countries", "valid_from",
         "valid_to",
     )  # fmt: skip

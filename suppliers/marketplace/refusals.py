@@ -15,3 +15,11 @@ class OfferNotAvailable(Conflict):
 
     code = "offer_not_available"
     title = "The offer is not available."
+
+
+class OfferIncomplete(Conflict):
+    """The offer cannot be published; `checks` names what fails."""
+
+    code = "offer_incomplete"
+    title = "The offer is not complete."
+    extensions = {"checks": ["product_active"]}

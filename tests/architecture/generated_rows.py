@@ -24,13 +24,15 @@ from appointments.states import REMINDED, CancelReason, Status
 from core.clock import rfc3339
 from core.row_security import security_of
 from fhir_api.access.models import AccessRecord
-from organizations.models import ApiKey, Membership, Tenant, User
+from organizations.models import ApiKey, Location, Membership, Tenant, User
 from prescriptions.dispensing.models import Dispensation, DispensationLine
 from prescriptions.lifecycle.copies import ReceivedPrescription
 from prescriptions.lifecycle.models import Prescription, PrescriptionItem, Route
 from prescriptions.medications.models import PlatformMedication, TenantMedication
 from prescriptions.recurring.models import RecurringTreatment
 from suppliers.catalog.models import Product
+from suppliers.inventory.models import StockLevel, StockMovement, StockPlace
+from suppliers.marketplace.models import Offer
 from webhooks.models import Event, Replay
 
 ALIAS = "platform"
@@ -219,6 +221,39 @@ def _dispensation_line(draw: Draw, values: Values) -> None:
     values["not_dispensed_reason"] = "" if given else "out_of_stock"
 
 
+def _location(draw: Draw, values: Values) -> None:
+    """A location has a zone that there is, or the tenant's."""
+    values["time_zone"] = ("", "Europe/Oslo", "Pacific/Apia")[len(values["name"]) % 3]
+
+
+def _movement(draw: Draw, values: Values) -> None:
+    """A movement moves something, and no balance is below nothing."""
+    values["quantity"] = values["quantity"] or 1
+    values["balance_after"] = abs(values["balance_after"])
+
+
+def _level(draw: Draw, values: Values) -> None:
+    """No more is reserved than is on hand."""
+    values["reserved"], values["on_hand"] = sorted((values["reserved"], values["on_hand"]))
+
+
+def _stock_place(draw: Draw, values: Values) -> None:
+    """A range of temperatures has a lower end."""
+    ends = sorted(draw(st.lists(st.decimals(-99, 99, places=1), min_size=2, max_size=2, unique=True)))
+    values["min_c"], values["max_c"] = (draw(st.none() | st.just(end)) for end in ends)
+    values["license_types"] = draw(st.lists(st.text(TEXT, max_size=4), max_size=2))
+
+
+def _offer(draw: Draw, values: Values) -> None:
+    """An offer of one packaging, that is capped where it is told so."""
+    values["status"] = draw(st.sampled_from(["draft", "archived"]))
+    values["cap"] = values["cap"] or 5
+    values["valid_from"] = values["valid_from"] if values["valid_to"] is None else None
+    values["countries"] = draw(st.lists(st.sampled_from(["NO", "DE"]), max_size=2))
+    tiers = st.fixed_dictionaries({"min_quantity": st.integers(1, 9), "unit_price": st.just("4.90")})
+    values["tiers"] = draw(st.lists(tiers, max_size=2))
+
+
 # References that may be null, of which a rule keeps one.
 EITHER: dict[type[models.Model], tuple[str, ...]] = {Membership: ("user_id", "service_account_id")}
 
@@ -248,6 +283,11 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     Dispensation: _dispensation,
     DispensationLine: _dispensation_line,
     RecurringTreatment: _recurring_treatment,
+    Location: _location,
+    StockMovement: _movement,
+    StockLevel: _level,
+    StockPlace: _stock_place,
+    Offer: _offer,
 }
 
 

@@ -228,7 +228,7 @@ def faulty(shape: Shape, name: str, before: str, after: str) -> Shape:
         pytest.param(ProductOut, "packagings", "'removed'", "'current'", id="wrong condition of rows"),
         pytest.param(ProductOut, "brand", "NULLIF(", "coalesce(", id="empty text not null"),
         pytest.param(ProductOut, "storage", "CASE WHEN", "CASE WHEN true OR", id="object that should be null"),
-        pytest.param(ProductOut, "stock", "coalesce(sum(s.on_hand), 0)", "sum(s.on_hand)", id="null that should be 0"),
+        pytest.param(ProductOut, "stock", "coalesce(sum(v.on_hand), 0)", "sum(v.on_hand)", id="null that should be 0"),
         pytest.param(ProductOut, "created_at", ".MS", ".US", id="instant with too many decimals"),
         pytest.param(ProductOut, "created_at", "'UTC'", "'Asia/Tokyo'", id="instant of another zone"),
         pytest.param(ProductOut, "prices", '"min_quantity")', '"min_quantity" DESC)', id="wrong order of rows of rows"),

@@ -35,7 +35,10 @@ WRITERS = {
     ("POST", "/v1/tenants"),
 }
 # Here `valid_until` is that of a prescription.
-UNRELATED = {("POST", "/v1/prescriptions"), ("PUT", "/v1/prescriptions/{id}")}
+UNRELATED = {
+    ("POST", "/v1/prescriptions"), ("PUT", "/v1/prescriptions/{id}"), ("POST", "/v1/marketplace/offers"),
+    ("PUT", "/v1/marketplace/offers/{id}"),
+}  # fmt: skip
 
 
 @dataclass

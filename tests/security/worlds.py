@@ -108,7 +108,7 @@ def product(canary: str) -> dict[str, Any]:
 def make(canary: str = "") -> World:
     """Make a tenant with one of everything, through the interface itself."""
     canary = canary or f"canary{factories.suffix()}"
-    tenant = factories.provision("supplier", name=f"Supplier {canary}")
+    tenant = factories.provision("supplier", also=("provider",), name=f"Supplier {canary}")
     person, membership = factories.member(tenant, EVERYTHING)
     world = World(tenant, person, membership, factories.bearer(person), factories.api_key(tenant), canary)
     api = world.api
@@ -128,8 +128,23 @@ def make(canary: str = "") -> World:
             api.post("/v1/api-keys", json={"name": f"Key {canary}", "partner": canary, "roles": ["supplier_admin"]})
         ),
     }
-    world.ids |= _parts_of_webhook(api, world.ids["webhooks"])
+    world.ids |= _parts_of_webhook(api, world.ids["webhooks"]) | _stock(world)
     return world
+
+
+def _stock(world: World) -> dict[str, str]:
+    """A level, an offer, and a reservation with another supplier."""
+    from tests.suppliers.inventory import shelf as shelves
+
+    mine = shelves.Shelf(world.tenant, world.api)
+    product = mine.product(name=f"Swabs {world.canary}")
+    found = {"levels": str(mine.stock(product, 10)), "offers": str(mine.offer(product))}
+    other = shelves.shelf()
+    foreign = other.product()
+    other.stock(foreign, 10)
+    other.offer(foreign)
+    (reserved,) = shelves.reserve(shelves.Buyer(world.tenant, world.api), other, (foreign, 1))
+    return found | {"reservations": str(reserved["id"])}
 
 
 def _parts_of_webhook(api: Api, endpoint_id: str) -> dict[str, str]:

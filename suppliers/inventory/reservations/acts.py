@@ -74,8 +74,10 @@ def extend(
 
     :raises ReservationExpired, ReservationNotActive: it has ended, or its time is over.
     :raises ReservationLimit: it was extended as often as may be, or it ends with its order.
-    :raises InvalidFields: longer than the supplier allows.
+    :raises InvalidFields: it is not said for how long, or longer than the supplier allows.
     """
+    if "ttl_seconds" not in data:  # a PATCH may leave out what its body names
+        raise InvalidFields(errors=[FieldError("ttl_seconds", "required", "Say for how long.")])
     row: Reservation = target.row
     _check_active(row)
     if row.kind != ReservationKind.SOFT or row.extensions >= EXTENSIONS:

@@ -312,7 +312,7 @@ def test_strangers_and_readers(shelf):
     assert stranger.get(LEVELS).json()["data"]["total"] == 0
     errors = products.field_errors(stranger.post(ADJUST, json={"lines": [line(product, where)]}))
     assert errors == {("lines.0.location_id", "unknown_location"), ("lines.0.product_id", "unknown_product")}
-    key = factories.api_key(shelf.tenant, [], scopes=["inventory:read"])
+    key = factories.api_key(shelf.tenant, ["supplier_user"], scopes=["inventory:read"])
     reader = factories.Api(key=key, tenant=shelf.tenant)
     assert reader.get(LEVELS).status_code == 200
     refused(reader.post(ADJUST, json={"lines": [line(product, where)]}), 403, "insufficient_scope")

@@ -240,6 +240,15 @@ def test_reservation_is_extended_three_times(shelf, buyer):
     assert broken(shelf, buyer) == []
 
 
+def test_extension_says_for_how_long(shelf, buyer):
+    product = shelf.product()
+    shelf.stock(product, 10)
+    shelf.offer(product)
+    (made,) = reserve(buyer, shelf, (product, 1))
+    (error,) = refused(buyer.api.patch(f"{PATH}/{made['id']}", json={}), 400, "validation_error")["errors"]
+    assert (error["field"], error["code"]) == ("ttl_seconds", "required")
+
+
 def test_supplier_bounds_the_time(shelf, buyer):
     product = shelf.product()
     shelf.stock(product, 10)

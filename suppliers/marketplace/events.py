@@ -1,0 +1,60 @@
+"""Event types of offers, told to their supplier. Source: contract, supply.md 8."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from ledger.public import EventType, register
+
+
+@dataclass(frozen=True)
+class OfferEvent(EventType):
+    """What became of an offer; `figures` keeps what statistics need."""
+
+    resource: ClassVar[str] = "offer"
+    href: ClassVar[str] = "/v1/marketplace/offers/{id}"
+    figures: ClassVar[tuple[str, ...]] = ("category",)
+
+    product_id: str
+    packaging_id: str
+    status: str = field(metadata={"example": "published"})
+    category: str = ""
+
+
+@register
+@dataclass(frozen=True)
+class OfferCreated(OfferEvent):
+    """An offer was drafted."""
+
+    type: ClassVar[str] = "offer.created"
+
+
+@register
+@dataclass(frozen=True)
+class OfferUpdated(OfferEvent):
+    """An offer was changed or archived."""
+
+    type: ClassVar[str] = "offer.updated"
+
+
+@register
+@dataclass(frozen=True)
+class OfferPublished(OfferEvent):
+    """The audience of an offer sees it."""
+
+    type: ClassVar[str] = "offer.published"
+
+
+@register
+@dataclass(frozen=True)
+class OfferUnpublished(OfferEvent):
+    """An offer was hidden for a while; open orders go on."""
+
+    type: ClassVar[str] = "offer.unpublished"
+
+
+@register
+@dataclass(frozen=True)
+class OfferVisibilityChanged(OfferEvent):
+    """Others may see an offer, or are told of its stock in another way."""
+
+    type: ClassVar[str] = "offer.visibility_changed"

@@ -1,0 +1,42 @@
+"""What an offer needs before it is published. Source: contract, supply-shelf.md "Marketplace"."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from core.conditions import TENANT
+from core.pipeline import Call, Statement, run
+
+from .models import Offer
+from .refusals import OfferIncomplete
+
+# By name: SQL over the offer `t`.
+CHECKS: Final[Mapping[str, str]] = {
+    "product_active": (
+        f"SELECT p.status = 'active' FROM suppliers_product p WHERE p.tenant_id = {TENANT} AND p.id = t.product_id"
+    ),
+    "packaging_orderable": (
+        "SELECT k.orderable AND k.state = 'current' FROM suppliers_packaging k"
+        f" WHERE k.tenant_id = {TENANT} AND k.id = t.packaging_id"
+    ),
+    "price_resolvable": (
+        f"SELECT t.tiers <> '[]' OR EXISTS (SELECT 1 FROM suppliers_listprice l WHERE l.tenant_id = {TENANT}"
+        " AND l.packaging_id = t.packaging_id AND l.valid_from <= (now() AT TIME ZONE 'UTC')::date"
+        " AND (l.valid_to IS NULL OR l.valid_to > (now() AT TIME ZONE 'UTC')::date))"
+    ),
+}
+_CHECK = Statement.of(
+    "SELECT "
+    + ", ".join(f"({sql.replace(TENANT, '$1')})" for sql in CHECKS.values())
+    + " FROM suppliers_offer t WHERE t.tenant_id = $1 AND t.id = $2"
+)
+
+
+def check_complete(offer: Offer) -> None:
+    """Refuse an offer that lacks something.
+
+    :raises OfferIncomplete: names each check that fails.
+    """
+    (found,) = run([Call(_CHECK, [str(offer.tenant_id), str(offer.id)])])
+    failed = [name for name, passed in zip(CHECKS, found.row(), strict=True) if passed != b"t"]
+    if failed:
+        raise OfferIncomplete(checks=failed)

@@ -1,0 +1,125 @@
+"""Bodies of offers."""
+
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from rest_framework import serializers
+
+from api.serializers import StrictSerializer
+from core.money import is_currency
+from suppliers.catalog.vocabularies import COUNTRIES
+
+from .states import OfferStatus, StockDisplay, StockPolicy, VisibilityMode
+
+PACKS_MAX = 1_000_000_000
+MOST_NAMED = 1_000
+_ID = "0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f"
+_WRITABLE_STATES = (OfferStatus.DRAFT, OfferStatus.PAUSED, OfferStatus.PUBLISHED, OfferStatus.ARCHIVED)
+
+
+def _packs(**more: Any) -> serializers.IntegerField:
+    options = {"min_value": 1, "max_value": PACKS_MAX, "required": False, "allow_null": True, "default": None}
+    return serializers.IntegerField(**{**options, **more})
+
+
+def _refuse(field: str, message: str, code: str) -> serializers.ValidationError:
+    return serializers.ValidationError({field: [serializers.ErrorDetail(message, code=code)]})
+
+
+class TierIn(StrictSerializer):
+    """The unit price from so many packs up."""
+
+    min_quantity = serializers.IntegerField(min_value=1, max_value=PACKS_MAX)
+    unit_price = serializers.DecimalField(max_digits=19, decimal_places=6, min_value=Decimal(0))
+
+    class Meta:
+        example: ClassVar = {"min_quantity": 1, "unit_price": "4.90"}
+
+
+class OfferIn(StrictSerializer):
+    """An offer as PUT replaces it; absent members take their defaults, without `status` the status stays."""
+
+    product_id = serializers.UUIDField()
+    packaging_id = serializers.UUIDField()
+    title = serializers.CharField(max_length=255, required=False, allow_null=True, allow_blank=True, default="")
+    currency = serializers.CharField(max_length=3, required=False, allow_null=True, allow_blank=True, default="")
+    tiers: Any = serializers.ListSerializer(child=TierIn(), max_length=20, required=False, default=list)
+    price_base_quantity = serializers.IntegerField(min_value=1, max_value=1_000_000, default=1)
+    min_order_quantity = _packs()
+    max_order_quantity = _packs()
+    lead_time_days = _packs(min_value=0, max_value=3_650)
+    stock_policy = serializers.ChoiceField(choices=StockPolicy.choices, default=StockPolicy.LIVE.value)
+    fixed_quantity = _packs(min_value=0)
+    min_remaining_shelf_life_days = _packs(min_value=0, max_value=36_500)
+    countries = serializers.ListField(
+        child=serializers.CharField(max_length=2), max_length=300, required=False, default=list
+    )
+    valid_from = serializers.DateField(required=False, allow_null=True, default=None)
+    valid_to = serializers.DateField(required=False, allow_null=True, default=None)
+    status = serializers.ChoiceField(choices=[one.value for one in _WRITABLE_STATES], required=False)
+
+    class Meta:
+        example: ClassVar = {
+            "product_id": _ID,
+            "packaging_id": "0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e70",
+            "title": "Box of 100",
+        }
+
+    def validate_currency(self, value: str | None) -> str:
+        """Require an active currency."""
+        if value and not is_currency(value):
+            raise serializers.ValidationError("This is no active currency of ISO 4217.", code="invalid_choice")
+        return value or ""
+
+    def validate_countries(self, value: list[str]) -> list[str]:
+        """Require countries."""
+        if any(one not in COUNTRIES for one in value):
+            raise serializers.ValidationError("This is no country code of ISO 3166-1.", code="invalid_choice")
+        return sorted(set(value))
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Hold members to one another."""
+        least, most = attrs["min_order_quantity"], attrs["max_order_quantity"]
+        if least and most and most < least:
+            raise _refuse("max_order_quantity", "Must not be below min_order_quantity.", "min_value")
+        if attrs["valid_from"] and attrs["valid_to"] and attrs["valid_to"] <= attrs["valid_from"]:
+            raise _refuse("valid_to", "Must be after valid_from.", "min_value")
+        if attrs["tiers"] and not attrs["currency"]:
+            raise _refuse("currency", "A price needs its currency.", "required")
+        steps = [tier["min_quantity"] for tier in attrs["tiers"]]
+        if len(set(steps)) < len(steps):
+            raise _refuse("tiers", "Two tiers begin at the same quantity.", "duplicate")
+        if (attrs["stock_policy"] == StockPolicy.FIXED) != (attrs["fixed_quantity"] is not None):
+            raise _refuse("fixed_quantity", "Belongs to the stock policy fixed, which needs it.", "invalid")
+        return attrs
+
+
+class OfferCreateIn(OfferIn):
+    """An offer as POST drafts it."""
+
+    status = serializers.ChoiceField(choices=[OfferStatus.DRAFT.value], default=OfferStatus.DRAFT.value)
+
+
+class VisibilityIn(StrictSerializer):
+    """Who may see an offer, and how they are told of its stock."""
+
+    mode = serializers.ChoiceField(choices=VisibilityMode.choices)
+    tenant_ids = serializers.ListField(
+        child=serializers.UUIDField(), max_length=MOST_NAMED, required=False, default=list
+    )
+    excluded_tenant_ids = serializers.ListField(
+        child=serializers.UUIDField(), max_length=MOST_NAMED, required=False, default=list
+    )
+    stock_display = serializers.ChoiceField(choices=StockDisplay.choices, default=StockDisplay.BAND.value)
+    cap = _packs()
+
+    class Meta:
+        example: ClassVar = {"mode": "selected", "tenant_ids": [_ID], "stock_display": "band"}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Hold members to one another."""
+        if (attrs["mode"] == VisibilityMode.SELECTED) != bool(attrs["tenant_ids"]):
+            raise _refuse("tenant_ids", "Belongs to the mode selected, which needs it.", "invalid")
+        if (attrs["stock_display"] == StockDisplay.CAPPED) != (attrs["cap"] is not None):
+            raise _refuse("cap", "Belongs to the display capped, which needs it.", "invalid")
+        return attrs

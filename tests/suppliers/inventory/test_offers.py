@@ -1,0 +1,148 @@
+"""Offers over HTTP: drafted, published, shown to some, hidden, ended; and what a buyer may reserve by them."""
+
+import pytest
+
+from core.db import tenant_context
+from ledger import public as ledger
+from suppliers.marketplace.models import Offer
+from tests import factories
+from tests.suppliers import products
+from tests.suppliers.inventory.shelf import PATH, body, refused, reserve
+
+OFFERS = "/v1/marketplace/offers"
+
+
+def draft(shelf, product, **changes):
+    given = {
+        "product_id": product["id"], "packaging_id": product["packagings"][0]["id"], "title": "Box", "currency": "EUR",
+        "tiers": [{"min_quantity": 10, "unit_price": "4.5"}, {"min_quantity": 1, "unit_price": "4.90"}],
+    } | changes  # fmt: skip
+    answer = shelf.api.post(OFFERS, json=given)
+    assert answer.status_code == 201, answer.content
+    return answer.json()["data"]
+
+
+def test_offer_from_draft_to_reservation_to_end(shelf, buyer, other):
+    product = shelf.product()
+    shelf.stock(product, 40)
+    offer = draft(shelf, product)
+    assert (offer["status"], offer["visibility"]["mode"]) == ("draft", "private")
+    assert [tier["min_quantity"] for tier in offer["tiers"]] == [1, 10]
+    assert {one["name"]: one["passed"] for one in offer["checks"]} == {
+        "product_active": True, "packaging_orderable": True, "price_resolvable": True,
+    }  # fmt: skip
+    assert shelf.api.post(f"{OFFERS}/{offer['id']}/publish").json()["data"]["status"] == "published"
+    refused(buyer.api.post(PATH, json=body(shelf, (product, 1))), 409, "offer_not_available")
+    seen = {"mode": "selected", "tenant_ids": [str(buyer.id)], "stock_display": "band"}
+    answer = shelf.api.put(f"{OFFERS}/{offer['id']}/visibility", json=seen)
+    assert answer.json()["data"]["visibility"] == seen | {"excluded_tenant_ids": [], "cap": None}
+    (made,) = reserve(buyer, shelf, (product, 1))
+    assert made["offer_id"] == offer["id"]
+    refused(other.api.post(PATH, json=body(shelf, (product, 1))), 409, "offer_not_available")
+    everybody = {"mode": "public", "excluded_tenant_ids": [str(buyer.id)], "stock_display": "capped", "cap": 3}
+    assert shelf.api.put(f"{OFFERS}/{offer['id']}/visibility", json=everybody).status_code == 200
+    refused(buyer.api.post(PATH, json=body(shelf, (product, 1))), 409, "offer_not_available")
+    reserve(other, shelf, (product, 1))
+    assert shelf.api.post(f"{OFFERS}/{offer['id']}/unpublish").json()["data"]["status"] == "paused"
+    refused(other.api.post(PATH, json=body(shelf, (product, 1))), 409, "offer_not_available")
+    given = {name: offer[name] for name in ("product_id", "packaging_id")} | {"status": "archived"}
+    assert shelf.api.put(f"{OFFERS}/{offer['id']}", json=given).json()["data"]["status"] == "archived"
+    assert refused(shelf.api.post(f"{OFFERS}/{offer['id']}/publish"), 409, "invalid_transition")["from"] == "archived"
+    with tenant_context(shelf.id):
+        told = list(ledger.Event.objects.filter(tenant_id=shelf.id, resource_id=offer["id"]).order_by("id"))
+    assert [fact.type for fact in told] == [
+        "offer.created", "offer.published", "offer.visibility_changed", "offer.visibility_changed", "offer.unpublished",
+        "offer.updated",
+    ]  # fmt: skip
+    assert {fact.figures["category"] for fact in told} == {product["category"]}
+
+
+def test_incomplete_offer_is_not_published(shelf):
+    product = products.create(shelf.api)
+    offer = draft(shelf, product, tiers=[], currency=None)
+    found = refused(shelf.api.post(f"{OFFERS}/{offer['id']}/publish"), 409, "offer_incomplete")
+    assert found["checks"] == ["product_active", "price_resolvable"]
+    assert shelf.api.get(f"{OFFERS}/{offer['id']}").json()["data"]["status"] == "draft"
+
+
+def test_one_offer_of_a_packaging_is_live(shelf):
+    product = shelf.product()
+    first, second = draft(shelf, product), draft(shelf, product)
+    shelf.api.post(f"{OFFERS}/{first['id']}/publish")
+    refused(shelf.api.post(f"{OFFERS}/{second['id']}/publish"), 409, "offer_exists")
+    shelf.api.post(f"{OFFERS}/{first['id']}/unpublish")
+    refused(shelf.api.post(f"{OFFERS}/{second['id']}/publish"), 409, "offer_exists")
+
+
+def test_published_offer_keeps_its_product(shelf):
+    product, other = shelf.product(), shelf.product()
+    offer = draft(shelf, product)
+    shelf.api.post(f"{OFFERS}/{offer['id']}/publish")
+    given = {"product_id": other["id"], "packaging_id": other["packagings"][0]["id"]}
+    found = refused(shelf.api.put(f"{OFFERS}/{offer['id']}", json=given), 409, "field_locked")
+    assert found["fields"] == ["product_id", "packaging_id"]
+    same = {name: offer[name] for name in ("product_id", "packaging_id")} | {"title": "New", "version": 9}
+    refused(shelf.api.put(f"{OFFERS}/{offer['id']}", json=same), 409, "version_conflict")
+    answer = shelf.api.put(f"{OFFERS}/{offer['id']}", json=same | {"version": 2})
+    assert (answer.json()["data"]["title"], answer.json()["data"]["status"]) == ("New", "published")
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "code"),
+    [
+        ({"currency": "XXX"}, "currency", "invalid_choice"), ({"currency": ""}, "currency", "required"),
+        ({"countries": ["ZZ"]}, "countries", "invalid_choice"),
+        ({"min_order_quantity": 5, "max_order_quantity": 4}, "max_order_quantity", "min_value"),
+        ({"valid_from": "2026-02-01", "valid_to": "2026-02-01"}, "valid_to", "min_value"),
+        ({"stock_policy": "fixed"}, "fixed_quantity", "invalid"), ({"fixed_quantity": 3}, "fixed_quantity", "invalid"),
+        ({"tiers": [{"min_quantity": 1, "unit_price": "1"}] * 2}, "tiers", "duplicate"),
+        ({"tiers": [{"min_quantity": 1, "unit_price": "-1"}]}, "tiers.0.unit_price", "min_value"),
+        ({"packaging_id": "0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f"}, "packaging_id", "unknown_packaging"),
+        ({"status": "published"}, "status", "invalid_choice"),
+    ],
+)  # fmt: skip
+def test_bad_offers(shelf, change, field, code):
+    product = shelf.product()
+    given = {
+        "product_id": product["id"], "packaging_id": product["packagings"][0]["id"], "currency": "EUR",
+        "tiers": [{"min_quantity": 1, "unit_price": "4.90"}],
+    } | change  # fmt: skip
+    assert (field, code) in products.field_errors(shelf.api.post(OFFERS, json=given))
+    with tenant_context(shelf.id):
+        assert not Offer.objects.filter(tenant_id=shelf.id).exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"mode": "selected"}, "tenant_ids"), ({"mode": "public", "tenant_ids": ["0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f"]}, "tenant_ids"),
+        ({"mode": "public", "stock_display": "capped"}, "cap"), ({"mode": "public", "cap": 3}, "cap"),
+        ({"mode": "public", "excluded_tenant_ids": ["0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f"]}, "excluded_tenant_ids.0"),
+    ],
+)  # fmt: skip
+def test_bad_visibility(shelf, given, field):
+    offer = draft(shelf, shelf.product())
+    errors = products.field_errors(shelf.api.put(f"{OFFERS}/{offer['id']}/visibility", json=given))
+    assert [name for name, _ in errors] == [field]
+
+
+def test_list_is_filtered_and_foreign_offers_do_not_exist(shelf):
+    product, second = shelf.product(), shelf.product()
+    one, two = draft(shelf, product), draft(shelf, second)
+    shelf.api.post(f"{OFFERS}/{two['id']}/publish")
+    for query, found in (
+        ("status=draft", [one["id"]]), ("status=published,paused", [two["id"]]), (f"product_id={product['id']}", [one["id"]]),
+        ("visibility=public", []), ("visibility=private&sort=created_at", [one["id"], two["id"]]),
+    ):  # fmt: skip
+        assert [item["id"] for item in shelf.api.get(f"{OFFERS}?{query}").json()["data"]["items"]] == found
+    stranger = factories.as_member(factories.provision("supplier"), ["supplier_admin"])
+    for method, path in (
+        ("GET", ""),
+        ("PUT", ""),
+        ("POST", "/publish"),
+        ("POST", "/unpublish"),
+        ("PUT", "/visibility"),
+    ):
+        assert stranger.call(method, f"{OFFERS}/{one['id']}{path}").status_code == 404
+    hospital = factories.as_member(factories.provision("provider"), ["supplier_admin"])
+    refused(hospital.get(OFFERS), 403, "not_a_supplier")
