@@ -1,13 +1,19 @@
 """Celery tasks of suppliers, imported here because Celery looks for them here; each is safe to run twice."""
 
+import logging
+
 from celery import shared_task
 
 from core import clock
+from core.history.partitions import Busy
 from core.rounds import SLICE_SECONDS, until
 
 from .inventory import sweeping
+from .inventory.movements.upkeep import make_months
 
-__all__ = ["expire_reservations", "tell_levels"]
+__all__ = ["expire_reservations", "keep_movements", "tell_levels"]
+
+log = logging.getLogger(__name__)
 
 
 @shared_task(name="suppliers.expire_reservations", ignore_result=True, acks_late=False)
@@ -20,3 +26,15 @@ def expire_reservations() -> None:
 def tell_levels() -> None:
     """Tell of levels that have changed since they were told of; runs every second."""
     sweeping.tell_levels(at=clock.now(), go_on=until(SLICE_SECONDS))
+
+
+@shared_task(name="suppliers.keep_movements", ignore_result=True, acks_late=False)
+def keep_movements() -> None:
+    """Make months of the ledger of movements ahead; whoever finds another run under way leaves it alone."""
+    try:
+        made = make_months(at=clock.now())
+    except Busy as error:
+        log.warning("stock movements not kept", extra={"reason": str(error)})
+        return
+    if made:
+        log.info("stock movements kept", extra={"made": made})

@@ -1,0 +1,155 @@
+"""Thousands of random steps of a supplier and two buyers: movements sum to levels, promises to allocations, copies to rows."""
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from core import clock
+from core.db import tenant_context
+from suppliers.inventory.models import Allocation, Lot, Reservation, StockLevel, StockMovement
+from suppliers.inventory.sweeping import expire_reservations, tell_levels
+from tests.suppliers.inventory import shelf as shelves
+from tests.suppliers.inventory.shelf import PATH, body, broken
+from tests.suppliers.inventory.test_inventory import ADJUST, MOVE, line, place
+
+FEW = st.integers(1, 9)
+
+
+class Trade(RuleBasedStateMachine):
+    """One supplier with two products at two places, and two buyers."""
+
+    @initialize()
+    def begin(self):
+        self.shelf = shelves.shelf()
+        self.shelf.settle(reservation_cap_percent=100)
+        self.buyers = [shelves.buyer(), shelves.buyer()]
+        self.products = [self.shelf.product(units=2), self.shelf.product(tracking="lot")]
+        self.places = [place(self.shelf), place(self.shelf)]
+        for one in self.products:
+            self.shelf.offer(one)
+        self.held: list[tuple[int, str]] = []
+
+    def send(self, api, method, path, json=None):
+        answer = api.call(method, path, json=json)
+        assert answer.status_code in (200, 201, 204, 409), answer.content
+        return answer
+
+    def goods(self, which, lot):
+        return (
+            {"lot_number": f"L{lot}", "expiry_date": (date.today() + timedelta(days=lot - 2)).isoformat()}
+            if which
+            else {}
+        )
+
+    @rule(
+        which=st.integers(0, 1),
+        where=st.integers(0, 1),
+        lot=st.integers(1, 4),
+        quantity=st.integers(-9, 30).filter(bool),
+    )
+    def adjust(self, which, where, lot, quantity):
+        given = line(
+            self.products[which], self.places[where], quantity, reason_code="correction", **self.goods(which, lot)
+        )
+        self.send(self.shelf.api, "POST", ADJUST, {"lines": [given]})
+
+    @rule(which=st.integers(0, 1), where=st.integers(0, 1), lot=st.integers(1, 4), left=FEW, breaks=st.booleans())
+    def count(self, which, where, lot, left, breaks):
+        with tenant_context(self.shelf.id):
+            rows = StockLevel.objects.filter(
+                tenant_id=self.shelf.id, product_id=self.products[which]["id"], location_id=self.places[where]["id"]
+            )
+            rows = rows.filter(lot__lot_number=f"L{lot}") if which else rows
+            now = rows.values_list("on_hand", flat=True).first() or 0
+        given = line(
+            self.products[which], self.places[where], left, mode="set", expected_quantity=now, reason_code="count"
+        )
+        given |= self.goods(which, lot) | {"on_reserved": "break" if breaks else "reject"}
+        self.send(self.shelf.api, "POST", ADJUST, {"lines": [given]})
+
+    @rule(which=st.integers(0, 1), where=st.integers(0, 1), lot=st.integers(1, 4), quantity=FEW)
+    def transfer(self, which, where, lot, quantity):
+        goods = {"lot_number": f"L{lot}"} if which else {}
+        given = {
+            "from_location_id": self.places[where]["id"], "to_location_id": self.places[1 - where]["id"],
+            "lines": [{"product_id": self.products[which]["id"], "quantity": quantity} | goods],
+        }  # fmt: skip
+        self.send(self.shelf.api, "POST", MOVE, given)
+
+    @rule(who=st.integers(0, 1), some=st.lists(st.tuples(st.integers(0, 1), FEW), min_size=1, max_size=3))
+    def reserve(self, who, some):
+        given = body(self.shelf, *((self.products[which], quantity) for which, quantity in some))
+        answer = self.send(self.buyers[who].api, "POST", PATH, given)
+        if answer.status_code == 201:
+            self.held += [(who, one["id"]) for one in answer.json()["data"]["items"]]
+
+    @rule(number=st.integers(0, 99), extends=st.booleans())
+    def end_or_extend(self, number, extends):
+        if self.held:
+            who, key = self.held[number % len(self.held)]
+            api = self.buyers[who].api
+            self.send(
+                api, *(("PATCH", f"{PATH}/{key}", {"ttl_seconds": 900}) if extends else ("DELETE", f"{PATH}/{key}"))
+            )
+
+    @rule(number=st.integers(0, 99))
+    def lapse(self, number):
+        if self.held:
+            key, over = self.held[number % len(self.held)][1], clock.now() - timedelta(seconds=1)
+            with tenant_context(self.shelf.id):
+                mine = {"tenant_id": self.shelf.id}
+                if Reservation.objects.filter(**mine, id=key, status="active").update(expires_at=over):
+                    Allocation.objects.filter(**mine, reservation_id=key).update(expires_at=over)
+
+    @rule(lot=st.integers(1, 4), releases=st.booleans())
+    def hold_lot(self, lot, releases):
+        with tenant_context(self.shelf.id):
+            row = Lot.objects.filter(tenant_id=self.shelf.id, lot_number=f"L{lot}").first()
+            if row and row.status == ("quarantined" if releases else "released"):
+                (row.release if releases else row.quarantine)("test")
+                row.save_version("status", "status_reason", at=clock.now())
+
+    @rule()
+    def sweep(self):
+        expire_reservations(at=clock.now())
+        tell_levels(at=clock.now() + timedelta(seconds=2))
+
+    @invariant()
+    def levels_are_sums(self):
+        if not hasattr(self, "shelf"):
+            return
+        with tenant_context(self.shelf.id):
+            mine = {"tenant_id": self.shelf.id}
+            moved: dict = {}
+            for row in StockMovement.objects.filter(**mine):
+                moved[row.level_id] = moved.get(row.level_id, 0) + row.quantity
+            for row in StockLevel.objects.filter(**mine):
+                assert row.on_hand == moved.get(row.id, 0)
+
+    def teardown(self):
+        if not hasattr(self, "shelf"):
+            return
+        with tenant_context(self.shelf.id):
+            lapsed = set(
+                Reservation.objects.filter(
+                    tenant_id=self.shelf.id, status="active", expires_at__lte=clock.now()
+                ).values_list("id", flat=True)
+            )
+        found = broken(self.shelf, *self.buyers)
+        assert [one for one in found if one.row_id not in lapsed] == []  # `lapse` goes round the writer of the copies
+
+
+@pytest.mark.timeout(600)
+def test_random_trade_keeps_its_books(long):
+    run_state_machine_as_test(
+        Trade,
+        settings=settings(
+            max_examples=60 if long else 4,
+            stateful_step_count=50 if long else 25,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
