@@ -1,6 +1,6 @@
 """The main story, walked against the running service as a partner's software would: `./dev demo`.
 
-As far as the platform goes today: the clinical story (`bench/demo_care.py`), and: a supplier signs in, registers a webhook, creates a product with an API key (twice, by one
+As far as the platform goes today: the clinical story (`bench/demo_care.py`), that of trade (`bench/demo_trade.py`), and: a supplier signs in, registers a webhook, creates a product with an API key (twice, by one
 Idempotency-Key), lists it with prices and stock, another supplier cannot see it, and the signed event arrives.
 """
 
@@ -15,6 +15,7 @@ from typing import Any
 
 from bench.demo_care import walk_care
 from bench.demo_http import Caller, DemoFailed, expect, step
+from bench.demo_trade import walk_trade
 from bench.receiver import Receiver
 
 WAIT_SECONDS = 60.0
@@ -138,6 +139,7 @@ def main() -> int:
             print(f"walk {number + 1} against {demo['base_url']}")
             walk(demo)
             walk_care(demo)
+            walk_trade(demo)
     except DemoFailed as error:
         print(f"  no  {error}", file=sys.stderr)
         return 1
