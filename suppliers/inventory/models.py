@@ -214,7 +214,7 @@ class Reservation(TenantOwned, LifecycleModel):
     units_per_pack = models.PositiveBigIntegerField()
     base_quantity = models.PositiveBigIntegerField()
     needed_date = models.DateField(null=True)
-    min_remaining_shelf_life_days = models.PositiveIntegerField(default=0)
+    remaining_days = models.PositiveIntegerField(default=0)
     kind = models.CharField(max_length=4, choices=ReservationKind, default=ReservationKind.SOFT.value)
     status = FSMField(default=ReservationStatus.ACTIVE.value, choices=ReservationStatus, protected=True, max_length=8)
     expires_at = models.DateTimeField(null=True)

@@ -135,7 +135,7 @@ class Migration(migrations.Migration):
                 ('units_per_pack', models.PositiveBigIntegerField()),
                 ('base_quantity', models.PositiveBigIntegerField()),
                 ('needed_date', models.DateField(null=True)),
-                ('min_remaining_shelf_life_days', models.PositiveIntegerField(default=0)),
+                ('remaining_days', models.PositiveIntegerField(default=0)),
                 ('kind', models.CharField(choices=[('soft', 'Soft'), ('hard', 'Hard')], default='soft', max_length=4)),
                 ('status', django_fsm.FSMField(choices=[('active', 'Active'), ('consumed', 'Consumed'), ('released', 'Released'), ('expired', 'Expired'), ('broken', 'Broken')], default='active', max_length=8, protected=True)),
                 ('expires_at', models.DateTimeField(null=True)),

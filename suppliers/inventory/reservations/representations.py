@@ -43,6 +43,7 @@ class _ReservationOut(Representation):
     buyer_id = serializers.UUIDField(source="buyer_tenant_id")
     quantity = Computed(_PACKS, serializers.IntegerField(allow_null=True, help_text="null: no whole number of packs"))
     base_unit = Computed(_BASE_UNIT, serializers.CharField())
+    min_remaining_shelf_life_days = serializers.IntegerField(source="remaining_days")
     reason = BlankAsNull(allow_null=True)
 
 

@@ -168,7 +168,7 @@ def _made(actor: Actor, request: Request, number: int, line: Line, taken: Sequen
         units_per_pack=line.units_per_pack,
         base_quantity=line.base_quantity,
         needed_date=request.needed_date,
-        min_remaining_shelf_life_days=line.days,
+        remaining_days=line.days,
         kind=ReservationKind.SOFT.value,
         expires_at=at + request.ttl,
         created_at=at,
