@@ -14,9 +14,15 @@ def main() -> None:
             sys.exit("Set DATABASE_URL (see .env.example); there are no embedded servers here.")
         join_servers(sys.argv[1:])
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        if str(error).startswith("Set the "):  # a variable that lacks, in the words of django-environ
+            sys.exit(f"error: {error} (see .env.example).")
+        raise
 
 
 if __name__ == "__main__":

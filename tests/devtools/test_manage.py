@@ -51,6 +51,12 @@ def test_folder_that_was_never_prepared_is_one_line(tmp_path, command):
     assert not folder.exists()
 
 
+def test_missing_setting_is_one_line():
+    ended = run(str(ROOT / "manage.py"), "check", DATABASE_URL="postgresql://nobody@127.0.0.1:1/none")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == "error: Set the SECRET_KEY environment variable (see .env.example).\n"
+
+
 @pytest.mark.parametrize(
     ("words", "asked"),
     [
