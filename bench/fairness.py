@@ -2,7 +2,8 @@
 
 One tenant sends, from twenty connections, batches of 5,000 reads, searches with `:contains`, requests that it closes after
 0.3 s and answers that it reads half. Another lists products, reads a patient and signs in, one request after another, and
-somebody asks `/health/live`. Rounds of quiet and load take turns.
+somebody asks `/health/live`. Rounds of quiet and load take turns. The busy tenant's program runs at a low priority, since it
+would run on machines of its own.
 """
 
 import argparse
