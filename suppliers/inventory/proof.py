@@ -28,8 +28,15 @@ JOIN suppliers_reservation r ON r.tenant_id = a.tenant_id AND r.id = a.reservati
 WHERE a.tenant_id = %(tenant)s AND (a.kind, a.status, a.expires_at, a.buyer_tenant_id)
   IS DISTINCT FROM (r.kind, r.status, r.expires_at, r.buyer_tenant_id)
 """
+_MOVED = """
+SELECT v.id AS row_id, 'on_hand is ' || v.on_hand || ', movements sum to ' || coalesce(sum(m.quantity), 0) AS what
+FROM suppliers_stocklevel v
+LEFT JOIN suppliers_stockmovement m ON m.tenant_id = v.tenant_id AND m.level_id = v.id AND m.tenant_id = %(tenant)s
+WHERE v.tenant_id = %(tenant)s GROUP BY v.tenant_id, v.id, v.on_hand HAVING v.on_hand <> coalesce(sum(m.quantity), 0)
+"""
 _QUESTIONS = (
     ("suppliers_stocklevel", _RESERVED),
+    ("suppliers_stocklevel", _MOVED),
     ("suppliers_reservation", _HELD),
     ("suppliers_allocation", _ALIKE),
 )
@@ -41,7 +48,7 @@ class _Found(NamedTuple):
 
 
 def breaches(tenant_id: UUID) -> Iterator[Breach]:
-    """Yield each row that breaks a rule: counters of levels, sums of allocations, allocations unlike their reservation."""
+    """Yield each row that breaks a rule: counters of levels, sums of movements and allocations, allocations out of step."""
     with tenant_context(tenant_id):
         found = [(table, one) for table, sql in _QUESTIONS for one in fetch(_Found, sql, {"tenant": tenant_id})]
     for table, one in found:

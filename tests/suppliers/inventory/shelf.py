@@ -10,7 +10,15 @@ from core.ids import uuid7
 from core.invariants import breaches
 from organizations.models import Location, Tenant
 from suppliers.company.models import SupplierProfile
-from suppliers.inventory.models import Allocation, Lot, ReceivedReservation, Reservation, StockLevel, StockPlace
+from suppliers.inventory.models import (
+    Allocation,
+    Lot,
+    ReceivedReservation,
+    Reservation,
+    StockLevel,
+    StockMovement,
+    StockPlace,
+)
 from suppliers.marketplace.models import AudienceMember, Offer, OfferExclusion
 from suppliers.marketplace.states import EVERYBODY
 from tests import factories
@@ -88,10 +96,16 @@ class Shelf:
                     row.quarantine("suspect")
                     row._states_at_start["status"] = "released"
                 row.save(force_insert=True)
-            return StockLevel.objects.create(
+            level = StockLevel.objects.create(
                 tenant_id=self.id, product_id=product["id"], location_id=place, lot=row, on_hand=on_hand,
                 low_stock_threshold=threshold,
-            ).id  # fmt: skip
+            )  # fmt: skip
+            StockMovement.objects.create(
+                tenant_id=self.id, product_id=product["id"], location_id=place, level_id=level.id, type="receipt",
+                quantity=on_hand, balance_after=on_hand, reference_type="test", reference_id=level.id, actor_id=self.id,
+                actor_kind="system",
+            )  # fmt: skip
+        return level.id
 
     def offer(self, product: dict[str, Any], *, to: list[Buyer] | None = None, **changes: Any) -> UUID:
         """Publish an offer of the first packaging, to everybody or to some buyers."""

@@ -9,6 +9,7 @@ from tests.suppliers.inventory.shelf import broken, reserve
 
 FAULTS = {
     "a counter that drifted": "UPDATE suppliers_stocklevel SET reserved = reserved + 1 WHERE tenant_id = %(shelf)s",
+    "stock that nothing moved": "UPDATE suppliers_stocklevel SET on_hand = on_hand + 1 WHERE tenant_id = %(shelf)s",
     "an allocation that is gone": "DELETE FROM suppliers_allocation WHERE tenant_id = %(shelf)s",
     "an allocation that ended alone": "UPDATE suppliers_allocation SET status = 'released' WHERE tenant_id = %(shelf)s",
     "a copy that was not rewritten": "UPDATE suppliers_reservation SET extensions = 2, version = version + 1 WHERE tenant_id = %(shelf)s",
