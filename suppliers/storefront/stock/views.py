@@ -14,7 +14,7 @@ from core.conditions import TENANT
 from core.errors import InvalidFields, VersionConflict
 from core.ids import uuid7
 from core.pipeline import Call, ReadBack, Statement
-from organizations.public import Party, PartyClosed
+from organizations.public import CounterpartyOnly, Party, PartyClosed
 from suppliers.inventory.models import RESERVATIONS
 from suppliers.inventory.refusals import InsufficientStock, ReservationExpired, ReservationLimit, ReservationNotActive
 from suppliers.inventory.reservations.acts import HeldReservation, extend, release
@@ -26,7 +26,7 @@ from suppliers.marketplace.refusals import OfferNotAvailable
 from .reserving import SelfTrade, SupplierNotQualified, reserve_stock
 
 HELD = HeldReservation(RESERVATIONS, acts=Party.OTHER)
-_ENDED = (PartyClosed, VersionConflict, ReservationExpired, ReservationNotActive)
+_ENDED = (PartyClosed, CounterpartyOnly, VersionConflict, ReservationExpired, ReservationNotActive)
 _SHAPE = ReceivedReservationOut.shape
 _MADE = Statement.of(
     "SELECT json_agg(row_to_json(r) ORDER BY t.id)::text FROM suppliers_receivedreservation t"

@@ -13,6 +13,7 @@ from organizations.management.base import locked_tenant
 from suppliers.inventory.models import Reservation
 from suppliers.inventory.sweeping import expire_reservations, tell_levels
 from tests import factories
+from tests.suppliers.inventory import shelf as shelves
 from tests.suppliers.inventory.shelf import PATH, body, broken, copies, refused, reserve
 from tests.suppliers.inventory.shelf import buyer as new_buyer
 
@@ -321,6 +322,17 @@ def test_supplier_does_not_act_for_the_buyer(shelf, buyer):
     answer = shelf.api.delete(f"{PATH}/{made['id']}")
     assert answer.status_code == 403
     assert answer.json()["code"] in ("insufficient_scope", "not_a_buyer")
+
+
+def test_owner_that_is_a_buyer_too_does_not_act_for_the_other_party(buyer):
+    tenant = factories.provision("supplier", also=("provider",))
+    mine = shelves.Shelf(tenant, factories.as_member(tenant, ["supplier_admin", "buyer"]))
+    product = mine.product()
+    mine.stock(product, 10)
+    mine.offer(product)
+    (made,) = reserve(buyer, mine, (product, 1))
+    refused(mine.api.delete(f"{PATH}/{made['id']}"), 403, "counterparty_only")
+    assert [row.status for row in mine.reservations()] == ["active"]
 
 
 def test_rights_kinds_and_features(shelf, buyer):
