@@ -6,6 +6,7 @@ from .catalog.views import CategoryViewSet
 from .inventory.views import (
     AdjustmentViewSet,
     InventoryReservationViewSet,
+    LotViewSet,
     StockLevelViewSet,
     StockLocationViewSet,
     StockMovementViewSet,
@@ -21,6 +22,7 @@ router.register("categories", CategoryViewSet, basename="category")
 router.register("inventory/levels", StockLevelViewSet, basename="stock-level")
 router.register("inventory/adjustments", AdjustmentViewSet, basename="adjustment")
 router.register("inventory/transfers", TransferViewSet, basename="transfer")
+router.register("inventory/lots", LotViewSet, basename="lot")
 router.register("inventory/movements", StockMovementViewSet, basename="stock-movement")
 router.register("inventory/locations", StockLocationViewSet, basename="stock-location")
 router.register("inventory/reservations", InventoryReservationViewSet, basename="stock-reservation")

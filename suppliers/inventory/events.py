@@ -93,6 +93,42 @@ class StockTransferred(_Movement):
 
 
 @dataclass(frozen=True)
+class LotEvent(EventType):
+    """What became of a lot."""
+
+    resource: ClassVar[str] = "lot"
+
+    product_id: str
+    lot_number: str
+    status: str = field(metadata={"example": "released"})
+    expiry_date: str | None
+
+
+@register
+@dataclass(frozen=True)
+class LotUpdated(LotEvent):
+    """The expiry date of a lot was corrected."""
+
+    type: ClassVar[str] = "lot.updated"
+
+
+@register
+@dataclass(frozen=True)
+class LotQuarantined(LotEvent):
+    """A lot may not be sold for now; what was reserved of it is broken."""
+
+    type: ClassVar[str] = "lot.quarantined"
+
+
+@register
+@dataclass(frozen=True)
+class LotReleased(LotEvent):
+    """A lot may be sold again."""
+
+    type: ClassVar[str] = "lot.released"
+
+
+@dataclass(frozen=True)
 class ReservationEvent(EventType):
     """What became of a reservation; the buyer and the supplier are told."""
 

@@ -82,6 +82,8 @@ class Lot(TenantOwned, LifecycleModel):
     origin_tenant_id = models.UUIDField(null=True)
     origin_lot_id = models.UUIDField(null=True)
 
+    WRITABLE: ClassVar = ("expiry_date",)
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["tenant", "product", "lot_number"], name="suppliers_lot_once"),

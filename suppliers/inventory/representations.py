@@ -5,7 +5,7 @@ from rest_framework import serializers
 from api.representations import BlankAsNull, Computed, Instant, Representation
 from core.conditions import TENANT
 
-from .models import StockLevel, StockMovement, StockPlace
+from .models import Lot, StockLevel, StockMovement, StockPlace
 
 _LOT = f"FROM suppliers_lot l WHERE l.tenant_id = {TENANT} AND l.id = t.lot_id"
 _PLACE = f"FROM organizations_location o WHERE o.tenant_id = {TENANT} AND o.id = t.location_id"
@@ -68,6 +68,20 @@ class StockLevelOut(Representation):
             "updated_at", "version",
         )  # fmt: skip
         unversioned = f"left(md5(concat_ws(',', {SELLABLE}, (SELECT concat(l.version) {_LOT}))), 12)"
+
+
+class LotOut(Representation):
+    """A lot of a product; `expiry_date` is the last day of use."""
+
+    product_id = serializers.UUIDField()
+
+    class Meta:
+        model = Lot
+        fields = (
+            "id", "product_id", "lot_number", "expiry_date", "manufacture_date", "status", "status_reason", "created_at",
+            "updated_at", "version",
+        )  # fmt: skip
+        blank_as_null = ("status_reason",)
 
 
 class ReferenceOut(Representation):

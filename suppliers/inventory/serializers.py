@@ -10,7 +10,7 @@ from api.serializers import StrictSerializer
 from core import clock, gs1
 from core.identifiers import gln, gtin14
 
-from .states import Mode, OnReserved, ReasonCode
+from .states import LotStatus, Mode, OnReserved, ReasonCode
 
 MOST_LINES = 200
 QUANTITY_MAX = 1_000_000_000_000
@@ -146,6 +146,19 @@ class TransferIn(StrictSerializer):
         if attrs["from_location_id"] == attrs["to_location_id"]:
             raise _refuse("to_location_id", "The goods are there already.", "invalid")
         return attrs
+
+
+class LotChangeIn(StrictSerializer):
+    """What is to change of a lot, and why."""
+
+    status = serializers.ChoiceField(
+        choices=[LotStatus.RELEASED.value, LotStatus.QUARANTINED.value], required=False, allow_null=True, default=None
+    )
+    expiry_date = serializers.DateField(required=False, allow_null=True, default=None)
+    reason = serializers.CharField(max_length=500)
+
+    class Meta:
+        example: ClassVar = {"status": "quarantined", "reason": "Seal broken"}
 
 
 class TemperatureIn(StrictSerializer):

@@ -11,12 +11,13 @@ from api.preconditions import tag_of
 from api.shapes import Selection
 from api.views import ApiViewSet
 from api.writing import Answer, Command
-from core.errors import InvalidFields, NotFound, QuotaExceeded
+from core.errors import InvalidFields, InvalidTransition, NotFound, QuotaExceeded, VersionConflict
 from core.pipeline import run
 from organizations.public import LocationForbidden, LocationTooDeep, reach
 
 from .filters import StockLevelFilters, StockLocationFilters, StockMovementFilters
 from .levels import Level
+from .lots import change_lot, locked_lot
 from .movements.adjusting import adjust
 from .movements.shelving import Spot
 from .movements.transferring import transfer
@@ -30,10 +31,10 @@ from .refusals import (
     StockReserved,
     StorageMismatch,
 )
-from .representations import StockLevelOut, StockLocationOut, StockMovementOut
+from .representations import LotOut, StockLevelOut, StockLocationOut, StockMovementOut
 from .reservations.filters import ReservationFilters
 from .reservations.representations import ReservationOut
-from .serializers import AdjustmentIn, StockLocationIn, TransferIn
+from .serializers import AdjustmentIn, LotChangeIn, StockLocationIn, TransferIn
 
 WITHIN = reach("location_id", below=True)
 _MOVING = (InvalidFields, InsufficientStock, StockReserved, LotRecalled, StorageMismatch)
@@ -90,6 +91,23 @@ class StockLevelViewSet(InventoryViewSet):
             "One for each product, location and lot. `sellable` is what can be promised today.",
         ),
         "retrieve": Operation("Get a stock level"),
+    }
+
+
+class LotViewSet(InventoryViewSet):
+    """Lots of the tenant's products."""
+
+    serializer_class = LotOut
+    operations = {
+        "partial_update": Operation(
+            "Hold, release or correct a lot",
+            "A lot in quarantine may not be sold: what is reserved of it is broken at once, and its buyers are told. A "
+            "correction of the expiry date holds for all levels of the lot.",
+            body=LotChangeIn,
+            find=locked_lot,
+            run=change_lot,
+            errors=(InvalidFields, VersionConflict, InvalidTransition),
+        ),
     }
 
 

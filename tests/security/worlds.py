@@ -138,7 +138,8 @@ def _stock(world: World) -> dict[str, str]:
 
     mine = shelves.Shelf(world.tenant, world.api)
     product = mine.product(name=f"Swabs {world.canary}")
-    found = {"levels": str(mine.stock(product, 10)), "offers": str(mine.offer(product))}
+    level = mine.stock(product, 10, lot=f"L{world.canary[-8:]}")
+    found = {"levels": str(level), "offers": str(mine.offer(product)), "lots": str(mine.level(level).lot_id)}
     other = shelves.shelf()
     foreign = other.product()
     other.stock(foreign, 10)

@@ -35,23 +35,41 @@ def free_levels(
 
     Without `may_break` only those end whose time is over. The levels in memory follow; what is returned writes the rest.
     """
-    ids = [level.row.id for level in short]
-    (found,) = run([Call(_ON_LEVELS, [str(tenant_id), array_literal(ids)])])
-    rows = changes.reservations_of(found)
-    (held,) = run([changes.held_call(tenant_id, [row.id for row in rows])])
-    holding: dict[UUID, list[Allocation]] = defaultdict(list)
-    for one in changes.held_of(held):
-        holding[one.reservation_id].append(one)
+    rows, holding = _holders(tenant_id, [level.row.id for level in short])
     lapsed: list[Reservation] = []
     broken: list[Reservation] = []
     for row in sorted(rows, key=lambda row: _order(row, at)):
         wanted = {level.row.id for level in short if level.free < 0}
         if not wanted & {one.level_id for one in holding[row.id]}:
             continue
-        has_lapsed = row.expires_at is not None and row.expires_at <= at
+        has_lapsed = _has_lapsed(row, at)
         if has_lapsed or may_break:
             (lapsed if has_lapsed else broken).append(row)
             changes.give_back(levels, holding[row.id], lapsed=has_lapsed)
+    return _ended(lapsed, broken, at, reason)
+
+
+def break_all(tenant_id: UUID, levels: Mapping[UUID, Level], on: Sequence[UUID], at: datetime, *, reason: str) -> Freed:
+    """End every reservation that holds something of the levels `on`, whose goods may not be sold any more."""
+    rows, holding = _holders(tenant_id, on)
+    for row in rows:
+        changes.give_back(levels, holding[row.id], lapsed=_has_lapsed(row, at))
+    lapsed = [row for row in rows if _has_lapsed(row, at)]
+    return _ended(lapsed, [row for row in rows if row not in lapsed], at, reason)
+
+
+def _holders(tenant_id: UUID, on: Sequence[UUID]) -> tuple[list[Reservation], dict[UUID, list[Allocation]]]:
+    """Lock the reservations that hold something of some levels, and read all that they hold."""
+    (found,) = run([Call(_ON_LEVELS, [str(tenant_id), array_literal(on)])])
+    rows = changes.reservations_of(found)
+    (held,) = run([changes.held_call(tenant_id, [row.id for row in rows])])
+    holding: dict[UUID, list[Allocation]] = defaultdict(list)
+    for one in changes.held_of(held):
+        holding[one.reservation_id].append(one)
+    return rows, holding
+
+
+def _ended(lapsed: list[Reservation], broken: list[Reservation], at: datetime, reason: str) -> Freed:
     calls, told = changes.expire(lapsed, at)
     for row in broken:
         row.break_off(reason)
@@ -60,7 +78,10 @@ def free_levels(
     return calls, told, [*lapsed, *broken]
 
 
+def _has_lapsed(row: Reservation, at: datetime) -> bool:
+    return row.expires_at is not None and row.expires_at <= at
+
+
 def _order(row: Reservation, at: datetime) -> tuple[bool, bool, float]:
     """What has lapsed first, then soft before hard, each the newest first."""
-    has_lapsed = row.expires_at is not None and row.expires_at <= at
-    return (not has_lapsed, row.kind == ReservationKind.HARD, -row.created_at.timestamp())
+    return (not _has_lapsed(row, at), row.kind == ReservationKind.HARD, -row.created_at.timestamp())
