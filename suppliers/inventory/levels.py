@@ -53,7 +53,7 @@ class Promised(NamedTuple):
 
 def _lock(condition: str) -> Statement:
     return Statement.of(
-        f"SELECT v.id::text FROM suppliers_stocklevel v WHERE v.tenant_id = $1 AND {condition} ORDER BY v.id FOR UPDATE"
+        f"SELECT v.id::text FROM suppliers_stocklevel v WHERE v.tenant_id = $1 AND {condition} ORDER BY v.id FOR NO KEY UPDATE"
     )
 
 

@@ -30,7 +30,7 @@ def locked_lot(actor: Actor, lot_id: UUID) -> Lot:
 
     :raises NotFound: the tenant has no such lot, or some of it lies out of the membership's reach.
     """
-    found: Lot | None = Lot.objects.of(actor).select_for_update().filter(pk=lot_id).first()
+    found: Lot | None = Lot.objects.of(actor).select_for_update(no_key=True).filter(pk=lot_id).first()
     if found is None:
         raise NotFound("No such lot.")
     if actor.location_ids:

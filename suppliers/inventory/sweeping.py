@@ -34,7 +34,7 @@ _TELL: Final = "suppliers.tell_levels"
 _expiries, _tellings = Rounds(), Rounds()
 _LOCK_UNTOLD = Statement.of(
     "SELECT v.id::text FROM suppliers_stocklevel v WHERE v.tenant_id = $1 AND v.id = ANY($2::uuid[]) AND v.is_untold"
-    " ORDER BY v.id FOR UPDATE"
+    " ORDER BY v.id FOR NO KEY UPDATE"
 )
 _TOLD = Statement.of(
     "UPDATE suppliers_stocklevel SET told_at = $3, is_untold = false WHERE tenant_id = $1 AND id = ANY($2::uuid[])"

@@ -13,6 +13,8 @@ TABLE = "organizations_location"
 # As the version before left the table: a key of `id` alone, and a second index for what refers to it.
 FORMER = f"""
 ALTER TABLE suppliers_stocklevel DROP CONSTRAINT suppliers_stocklevel_location_id_tenant_fk;
+ALTER TABLE suppliers_stockplace DROP CONSTRAINT suppliers_stockplace_location_id_tenant_fk;
+ALTER TABLE suppliers_reservation DROP CONSTRAINT suppliers_reservation_location_id_tenant_fk;
 ALTER TABLE appointments_appointment DROP CONSTRAINT appointments_appointment_location_id_tenant_fk;
 ALTER TABLE organizations_locationword DROP CONSTRAINT organizations_locationword_location_id_tenant_fk;
 ALTER TABLE {TABLE} DROP CONSTRAINT organizations_location_parent_id_tenant_fk;

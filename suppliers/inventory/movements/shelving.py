@@ -24,9 +24,11 @@ from suppliers.inventory.states import LotStatus
 
 from .goods import Product
 
+# NO KEY: who refers to the row, as a new reservation to its product, must not wait for whoever waits for the levels.
 _TOUCH = Statement.of(
     "UPDATE suppliers_product p SET stock_moved_at = $3 WHERE p.tenant_id = $1 AND p.stock_moved_at IS NULL"
-    " AND p.id IN (SELECT q.id FROM suppliers_product q WHERE q.tenant_id = $1 AND q.id = ANY($2::uuid[]) ORDER BY q.id FOR UPDATE)"
+    " AND p.id IN (SELECT q.id FROM suppliers_product q WHERE q.tenant_id = $1 AND q.id = ANY($2::uuid[])"
+    " AND q.stock_moved_at IS NULL ORDER BY q.id FOR NO KEY UPDATE)"
     " RETURNING p.id::text"
 )
 _MAKE_LOTS = Statement.of(
@@ -51,7 +53,7 @@ class LotRow(NamedTuple):
 _LOTS = Statement.of(
     "SELECT l.id, l.product_id, l.lot_number, l.expiry_date::text, l.status FROM suppliers_lot l"
     " JOIN json_to_recordset($2) AS g (product_id uuid, lot_number text)"
-    " ON l.product_id = g.product_id AND l.lot_number = g.lot_number WHERE l.tenant_id = $1 ORDER BY l.id FOR UPDATE OF l",
+    " ON l.product_id = g.product_id AND l.lot_number = g.lot_number WHERE l.tenant_id = $1 ORDER BY l.id FOR NO KEY UPDATE OF l",
     row=LotRow,
 )
 _MAKE_LEVELS = Statement.of(

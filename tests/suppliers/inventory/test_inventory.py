@@ -387,3 +387,32 @@ def test_counts_receipts_transfers_and_reservations_at_once(shelf, buyer):
     on_hand, moved = sums(shelf)
     assert on_hand == moved
     assert broken(shelf, buyer) == []
+
+
+def test_first_receipts_beside_reservations_wait_in_no_circle(shelf, buyer):
+    """A first movement marks the product, which a reservation refers to."""
+    shelf.settle(reservation_cap_percent=100)
+    where = place(shelf)
+    items = [shelf.product() for _ in range(24)]
+    for one in items:
+        shelf.stock(one, 50)
+        shelf.offer(one)
+
+    def receive():
+        api = factories.Api()
+        api.headers = shelf.api.headers
+        return [api.post(ADJUST, json={"lines": [line(one, where, 1)]}) for one in items]
+
+    def hold():
+        api = buyer.client()
+        return [
+            api.post(
+                "/v1/stock/reservations",
+                json={"supplier_id": str(shelf.id), "items": [{"product_id": one["id"], "quantity": 1}]},
+            )
+            for one in items
+        ]
+
+    answers = [one for found in race(*([receive, hold] * 4)) for one in found]
+    assert {one.status_code for one in answers} == {201}, {one.content for one in answers if one.status_code != 201}
+    assert broken(shelf, buyer) == []
