@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.demo_care import walk_care
-from bench.demo_http import Caller, DemoFailed, expect, step
+from bench.demo_http import Caller, DemoFailed, expect, listen, step
 from bench.demo_trade import walk_trade
 from bench.receiver import Receiver
 
@@ -31,7 +31,8 @@ def walk(demo: dict[str, Any]) -> None:
     sign_in(demo)
     supplier = Caller(base, {"X-API-Key": demo["api_keys"]["supplier"], "X-Tenant-Id": tenant})
     with Receiver() as receiver:
-        endpoint = register(supplier, receiver)
+        endpoint = listen(supplier, receiver, "product.*")
+        step(f"webhook {endpoint} registered for product.*; its secret was shown once")
         product = stock_catalog(supplier)
         stranger = Caller(
             base,
@@ -59,19 +60,6 @@ def sign_in(demo: dict[str, Any]) -> None:
     token = (pair.get("data") or pair)["access_token"]
     me = expect(Caller(demo["base_url"], {"Authorization": f"Bearer {token}"}).call("GET", "/v1/me"), 200, "who am I")
     step(f"signed in as supplier_admin; roles {me['data'].get('roles')}")
-
-
-def register(supplier: Caller, receiver: Receiver) -> str:
-    """Register the receiver as a webhook endpoint and hand it the secret."""
-    body = {"url": receiver.url, "events": ["product.*"], "description": "demo"}
-    made = supplier.call("POST", "/v1/webhooks", body, **{"Idempotency-Key": f"demo-{secrets.token_hex(8)}"})
-    data = expect(made, 201, "register a webhook")["data"]
-    if data["secret"] is None:  # the answer that showed it was lost on its way: the replay does not
-        rotated = supplier.call("POST", f"/v1/webhooks/{data['id']}/rotate-secret", {})
-        data = expect(rotated, 200, "rotate the secret")["data"]
-    receiver.secrets.append(data["secret"])
-    step(f"webhook {data['id']} registered for product.*; its secret was shown once")
-    return str(data["id"])
 
 
 def stock_catalog(supplier: Caller) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import secrets
 import time
 from typing import Any
 
-from bench.demo_http import Caller, DemoFailed, expect, step
+from bench.demo_http import Caller, DemoFailed, expect, listen, step
 from bench.receiver import Receiver
 
 RXNORM = "http://www.nlm.nih.gov/research/umls/rxnorm"
@@ -52,7 +52,7 @@ def walk_care(demo: dict[str, Any]) -> None:
     prescriber, pharmacist = person(demo, "prescriber"), person(demo, "pharmacist")
     admins = [person(demo, name) for name in ("tenant_admin", "pharmacy_admin")]
     with Receiver() as receiver:
-        endpoints = [register(admin, receiver) for admin in admins]
+        endpoints = [listen(admin, receiver, "prescription.*") for admin in admins]
         patient = allergic_patient(prescriber)
         prescription = prescribe(prescriber, patient)
         place = pharmacy_of(prescriber)
@@ -67,15 +67,6 @@ def walk_care(demo: dict[str, Any]) -> None:
         for admin, endpoint in zip(admins, endpoints, strict=True):
             once = {"Idempotency-Key": secrets.token_hex(16)}
             expect(admin.call("DELETE", f"/v1/webhooks/{endpoint}", **once), 204, "delete the endpoint")
-
-
-def register(admin: Caller, receiver: Receiver) -> str:
-    """Register the receiver for a tenant's prescriptions."""
-    body = {"url": receiver.url, "events": ["prescription.*"], "description": "demo of care"}
-    key = {"Idempotency-Key": secrets.token_hex(16)}
-    data = expect(admin.call("POST", "/v1/webhooks", body, **key), 201, "register a webhook")["data"]
-    receiver.secrets.append(data["secret"])
-    return str(data["id"])
 
 
 def allergic_patient(prescriber: Caller) -> str:

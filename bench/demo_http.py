@@ -1,11 +1,14 @@
 """The HTTP client of `./dev demo`, and how its steps are told."""
 
 import json
+import secrets
 import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
 from typing import Any
+
+from bench.receiver import Receiver
 
 RETRIES = 60
 
@@ -70,3 +73,15 @@ def expect(answer: Answer, status: int, what: str) -> Any:
     if answer.status != status:
         raise DemoFailed(f"{what}: {answer.status} instead of {status}: {json.dumps(answer.body)[:500]}")
     return answer.body
+
+
+def listen(caller: Caller, receiver: Receiver, events: str) -> str:
+    """Register the receiver as a webhook endpoint for a pattern of events, hand it the secret, and return the id."""
+    body = {"url": receiver.url, "events": [events], "description": "demo"}
+    made = caller.call("POST", "/v1/webhooks", body, **{"Idempotency-Key": f"demo-{secrets.token_hex(8)}"})
+    data = expect(made, 201, "register a webhook")["data"]
+    if data["secret"] is None:  # the answer that showed it was lost on its way: the replay does not
+        rotated = caller.call("POST", f"/v1/webhooks/{data['id']}/rotate-secret", {})
+        data = expect(rotated, 200, "rotate the secret")["data"]
+    receiver.secrets.append(data["secret"])
+    return str(data["id"])

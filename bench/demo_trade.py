@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from bench.demo_care import person
-from bench.demo_http import Caller, DemoFailed, expect, step
+from bench.demo_http import Caller, DemoFailed, expect, listen, step
 from bench.receiver import Receiver
 
 WAIT_SECONDS = 60.0
@@ -30,7 +30,7 @@ def walk_trade(demo: dict[str, Any]) -> None:
     supplier = Caller(base, {"X-API-Key": demo["api_keys"]["supplier"], "X-Tenant-Id": tenants["supplier"]["id"]})
     buyer, admin = person(demo, "buyer"), person(demo, "tenant_admin")
     with Receiver() as receiver:
-        endpoints = [(one, _listen(one, receiver)) for one in (supplier, admin)]
+        endpoints = [(one, listen(one, receiver, "reservation.*")) for one in (supplier, admin)]
         product = _product(supplier)
         place = _shelve(supplier, product)
         _offer(supplier, product, tenants["hospital"]["id"])
@@ -40,13 +40,6 @@ def walk_trade(demo: dict[str, Any]) -> None:
         _hear(receiver, reservation)
         for one, endpoint in endpoints:
             expect(one.call("DELETE", f"/v1/webhooks/{endpoint}", **once()), 204, "delete the endpoint")
-
-
-def _listen(caller: Caller, receiver: Receiver) -> str:
-    body = {"url": receiver.url, "events": ["reservation.*"], "description": "trade"}
-    data = expect(caller.call("POST", "/v1/webhooks", body, **once()), 201, "register a webhook")["data"]
-    receiver.secrets.append(data["secret"])
-    return str(data["id"])
 
 
 def _product(supplier: Caller) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import calendar
 from datetime import date
 from typing import Final
 
-from .identifiers import gtin14
+from .identifiers import gtin14, has_gs1_check_digit
 
 SEPARATOR: Final = "\x1d"  # FNC1 as scanners send it
 _SYMBOLOGIES: Final = ("]C1", "]d2", "]Q3", "]e0", "]J1")
@@ -63,15 +63,9 @@ def _read(identifier: str, value: str, today: date) -> str | date:
         raise InvalidScan(f"The value of {identifier} has 1 to {_VARIABLE[identifier]} characters.")
     if identifier == "01" and gtin14(value) is None:
         raise InvalidScan("The check digit of the GTIN is wrong.")
-    if identifier == "00" and not has_check_digit(value):
+    if identifier == "00" and not has_gs1_check_digit(value):
         raise InvalidScan("The check digit of the SSCC is wrong.")
     return _date(identifier, value, today) if identifier in ("11", "17") else value
-
-
-def has_check_digit(digits: str) -> bool:
-    """Tell whether the last digit is the GS1 check digit of the others."""
-    weights = (3 if place % 2 else 1 for place in range(len(digits)))
-    return sum(int(digit) * weight for digit, weight in zip(reversed(digits), weights, strict=True)) % 10 == 0
 
 
 def _date(identifier: str, value: str, today: date) -> date:

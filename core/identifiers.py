@@ -24,7 +24,7 @@ def gtin14(text: str) -> str | None:
 
     Source: GS1 General Specifications, section 7.9 (check digit).
     """
-    return text.zfill(14) if len(text) in GTIN_LENGTHS and _has_gs1_check_digit(text) else None
+    return text.zfill(14) if len(text) in GTIN_LENGTHS and has_gs1_check_digit(text) else None
 
 
 def gtin_forms(gtin: str) -> set[str]:
@@ -34,7 +34,7 @@ def gtin_forms(gtin: str) -> set[str]:
 
 def gln(text: str) -> str | None:
     """Return a Global Location Number of 13 digits. Source: GS1 General Specifications, section 7.9 (check digit)."""
-    return text if len(text) == GLN_LENGTH and _has_gs1_check_digit(text) else None
+    return text if len(text) == GLN_LENGTH and has_gs1_check_digit(text) else None
 
 
 def vat_number(text: str) -> str | None:
@@ -57,7 +57,11 @@ def lei(text: str) -> str | None:
     return found if found and _LEI.fullmatch(found) else None
 
 
-def _has_gs1_check_digit(text: str) -> bool:
+def has_gs1_check_digit(text: str) -> bool:
+    """Tell whether a text is digits of which the last one checks the others: a GTIN, GLN or SSCC.
+
+    Source: GS1 General Specifications, section 7.9.
+    """
     return text.isascii() and text.isdigit() and ean.calc_check_digit(text[:-1]) == text[-1]
 
 

@@ -19,6 +19,7 @@ from ledger.public import Occurrence
 
 from .level_news import is_due, news_of
 
+_NOBODY = UUID(int=0)
 _OF_PRODUCTS = "v.product_id = ANY($2::uuid[])"
 _OF_IDS = "v.id = ANY($2::uuid[])"
 _OF_RESERVATIONS = "v.id IN (SELECT a.level_id FROM suppliers_allocation a WHERE a.tenant_id = $1 AND a.reservation_id = ANY($2::uuid[]))"
@@ -73,7 +74,7 @@ def _read(condition: str) -> Statement:
 
 
 _LOCK_OF_PRODUCTS, _READ_OF_PRODUCTS = _lock(_OF_PRODUCTS), _read(_OF_PRODUCTS)
-_LOCK_OF_IDS, _READ_OF_IDS = _lock(_OF_IDS), _read(_OF_IDS)
+_READ_OF_IDS = _read(_OF_IDS)
 _LOCK_OF_RESERVATIONS, _READ_OF_RESERVATIONS = _lock(_OF_RESERVATIONS), _read(_OF_RESERVATIONS)
 _PROMISED = Statement.of(
     "SELECT a.level_id, coalesce(sum(a.base_quantity) FILTER (WHERE a.expires_at <= $3), 0)::bigint AS lapsed,"
@@ -134,8 +135,13 @@ class Level:
         return self.free + self.lapsed if self.is_usable(needed, days, at) else 0
 
 
-def levels_of_products(tenant_id: UUID, products: Collection[UUID], buyer_id: UUID, at: datetime) -> list[Call]:
-    """Return the statements that lock and read all levels of some products; see `read_levels`."""
+def levels_of_products(
+    tenant_id: UUID, products: Collection[UUID], at: datetime, *, buyer_id: UUID = _NOBODY
+) -> list[Call]:
+    """Return the statements that lock all levels of some products, read them, and read what is promised of them.
+
+    `buyer_id` is whose promises count as its own; see `read_levels`.
+    """
     given = [str(tenant_id), array_literal(products)]
     return [
         Call(_LOCK_OF_PRODUCTS, given),
@@ -144,15 +150,14 @@ def levels_of_products(tenant_id: UUID, products: Collection[UUID], buyer_id: UU
     ]
 
 
-def lock_levels_of(tenant_id: UUID, reservations: Collection[UUID]) -> list[Call]:
-    """Return the statements that lock the levels that some reservations hold something of, and then read them."""
-    given = [str(tenant_id), array_literal(reservations)]
-    return [Call(_LOCK_OF_RESERVATIONS, given), Call(_READ_OF_RESERVATIONS, given)]
+def lock_levels_of(tenant_id: UUID, reservations: Collection[UUID]) -> Call:
+    """Return the statement that locks the levels that some reservations hold something of."""
+    return Call(_LOCK_OF_RESERVATIONS, [str(tenant_id), array_literal(reservations)])
 
 
-def lock_levels(tenant_id: UUID, ids: Collection[UUID]) -> list[Call]:
-    """Return the statements that lock levels, and then read them."""
-    return [Call(_LOCK_OF_IDS, [str(tenant_id), array_literal(ids)]), levels_call(tenant_id, ids)]
+def levels_of_reservations(tenant_id: UUID, reservations: Collection[UUID]) -> Call:
+    """Return the statement that reads these levels, behind the lock; see `read_levels`."""
+    return Call(_READ_OF_RESERVATIONS, [str(tenant_id), array_literal(reservations)])
 
 
 def levels_call(tenant_id: UUID, ids: Collection[UUID]) -> Call:

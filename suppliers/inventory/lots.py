@@ -15,13 +15,11 @@ from ledger.public import Occurrence
 from .events import LotEvent, LotQuarantined, LotReleased, LotUpdated
 from .levels import changed, levels_of_products, read_levels
 from .models import Lot, StockLevel
-from .movements.adjusting import BY, finish
-from .movements.goods import WITHIN
+from .movements.writing import BY, finish
+from .queries import WITHIN
 from .reservations import changes
 from .reservations.breaking import break_all
 from .states import LotStatus
-
-_NOBODY = UUID(int=0)
 
 
 @needs_transaction
@@ -67,7 +65,7 @@ def change_lot(actor: Actor, lot: Lot, data: Mapping[str, Any], at: datetime) ->
 def _write(actor: Actor, lot: Lot, names: list[str], kinds: list[type[LotEvent]], at: datetime) -> None:
     """Save the lot; in quarantine, break what is reserved of it."""
     tenant_id = lot.tenant_id
-    found = run(levels_of_products(tenant_id, [lot.product_id], _NOBODY, at))
+    found = run(levels_of_products(tenant_id, [lot.product_id], at))
     levels = read_levels(found[1], found[2])
     mine = [key for key, level in levels.items() if level.row.lot_id == lot.id]
     holds = lot.status == LotStatus.QUARANTINED and "status" in names

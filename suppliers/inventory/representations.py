@@ -2,6 +2,7 @@
 
 from rest_framework import serializers
 
+from api.representation_sql import moved_to
 from api.representations import BlankAsNull, Computed, Instant, Representation
 from core.conditions import TENANT
 
@@ -34,7 +35,7 @@ class StockTotals(serializers.Serializer[None]):
 
 def stock_totals() -> Computed:
     """Return the computed member with the stock totals of a product."""
-    of_level = SELLABLE.replace("t.", "v.")
+    of_level = moved_to(SELLABLE, "v")
     return Computed(
         "SELECT json_build_object('on_hand', coalesce(sum(v.on_hand), 0)::bigint,"
         " 'reserved', coalesce(sum(v.reserved), 0)::bigint,"

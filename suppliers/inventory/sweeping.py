@@ -22,7 +22,7 @@ from ledger import public as ledger
 from organizations import public as organizations
 
 from .level_news import AGAIN, level_changed
-from .levels import Level, changed, levels_call, lock_levels_of, read_levels
+from .levels import Level, changed, levels_call, levels_of_reservations, lock_levels_of, read_levels
 from .models import Reservation, StockLevel
 from .reservations import changes
 from .states import ReservationKind, ReservationStatus
@@ -46,14 +46,25 @@ Work = Callable[[UUID, datetime], int]
 
 def expire_reservations(*, at: datetime, go_on: GoOn = ever) -> int:
     """End the soft reservations whose time is over, tenant by tenant; return their number."""
-    due = Reservation.objects.filter(status=ReservationStatus.ACTIVE, kind=ReservationKind.SOFT, expires_at__lte=at)
-    return _by_rounds(_EXPIRE, _expiries, due, _expire_batch, at, go_on)
+    return _by_rounds(_EXPIRE, _expiries, _lapsed(at), _expire_batch, at, go_on)
 
 
 def tell_levels(*, at: datetime, go_on: GoOn = ever) -> int:
     """Tell of the levels that have changed within a second of having been told of; return their number."""
-    due = StockLevel.objects.filter(is_untold=True).filter(Q(told_at__isnull=True) | Q(told_at__lte=at - AGAIN))
-    return _by_rounds(_TELL, _tellings, due, _tell_batch, at, go_on)
+    return _by_rounds(_TELL, _tellings, _untold(at), _tell_batch, at, go_on)
+
+
+def _lapsed(at: datetime) -> "QuerySet[Reservation]":
+    found: QuerySet[Reservation] = Reservation.objects.filter(
+        status=ReservationStatus.ACTIVE, kind=ReservationKind.SOFT, expires_at__lte=at
+    )
+    return found
+
+
+def _untold(at: datetime) -> "QuerySet[StockLevel]":
+    again = Q(told_at__isnull=True) | Q(told_at__lte=at - AGAIN)
+    found: QuerySet[StockLevel] = StockLevel.objects.filter(again, is_untold=True)
+    return found
 
 
 def _by_rounds(
@@ -83,9 +94,7 @@ def _by_rounds(
 
 def _expire_batch(tenant_id: UUID, at: datetime) -> int:
     with tenant_context(tenant_id):
-        due = Reservation.objects.filter(
-            tenant_id=tenant_id, status=ReservationStatus.ACTIVE, kind=ReservationKind.SOFT, expires_at__lte=at
-        )
+        due = _lapsed(at).filter(tenant_id=tenant_id)
         ids = list(due.order_by("expires_at", "id").values_list("id", flat=True)[:BATCH])
         if ids:
             _expire(tenant_id, ids, at)
@@ -95,8 +104,8 @@ def _expire_batch(tenant_id: UUID, at: datetime) -> int:
 @needs_transaction
 def _expire(tenant_id: UUID, ids: list[UUID], at: datetime) -> None:
     """Lock levels and reservations in this order, and end those that are still active and due."""
-    calls = [*lock_levels_of(tenant_id, ids), changes.lock_call(tenant_id, ids), changes.held_call(tenant_id, ids)]
-    _, found, locked, held = run(calls)
+    locks = [lock_levels_of(tenant_id, ids), changes.lock_call(tenant_id, ids)]
+    _, locked, found, held = run([*locks, levels_of_reservations(tenant_id, ids), changes.held_call(tenant_id, ids)])
     due = [
         row
         for row in changes.reservations_of(locked)
@@ -120,8 +129,7 @@ def _expire(tenant_id: UUID, ids: list[UUID], at: datetime) -> None:
 
 def _tell_batch(tenant_id: UUID, at: datetime) -> int:
     with tenant_context(tenant_id):
-        due = StockLevel.objects.filter(tenant_id=tenant_id, is_untold=True)
-        due = due.filter(Q(told_at__isnull=True) | Q(told_at__lte=at - AGAIN))
+        due = _untold(at).filter(tenant_id=tenant_id)
         ids = list(due.order_by("id").values_list("id", flat=True)[:BATCH])
         if ids:
             _tell(tenant_id, ids, at)

@@ -13,7 +13,7 @@ from api.views import ApiViewSet
 from api.writing import Answer, Command
 from core.errors import InvalidFields, InvalidTransition, NotFound, QuotaExceeded, VersionConflict
 from core.pipeline import run
-from organizations.public import LocationForbidden, LocationTooDeep, reach
+from organizations.public import LocationForbidden, LocationTooDeep
 
 from .filters import StockLevelFilters, StockLocationFilters, StockMovementFilters
 from .levels import Level
@@ -22,6 +22,7 @@ from .movements.adjusting import adjust
 from .movements.shelving import Spot
 from .movements.transferring import transfer
 from .placing import put_stock_location
+from .queries import WITHIN
 from .refusals import (
     InsufficientStock,
     LotConflict,
@@ -36,7 +37,6 @@ from .reservations.filters import ReservationFilters
 from .reservations.representations import ReservationOut
 from .serializers import AdjustmentIn, LotChangeIn, StockLocationIn, TransferIn
 
-WITHIN = reach("location_id", below=True)
 _MOVING = (InvalidFields, InsufficientStock, StockReserved, LotRecalled, StorageMismatch)
 
 

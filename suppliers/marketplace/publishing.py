@@ -9,6 +9,7 @@ from core.pipeline import Call, Statement, run
 from .models import Offer
 from .refusals import OfferIncomplete
 
+_TODAY = f"(now() AT TIME ZONE (SELECT n.time_zone FROM organizations_tenant n WHERE n.id = {TENANT}))::date"  # the supplier's
 # By name: SQL over the offer `t`.
 CHECKS: Final[Mapping[str, str]] = {
     "product_active": (
@@ -20,8 +21,7 @@ CHECKS: Final[Mapping[str, str]] = {
     ),
     "price_resolvable": (
         f"SELECT t.tiers <> '[]' OR EXISTS (SELECT 1 FROM suppliers_listprice l WHERE l.tenant_id = {TENANT}"
-        " AND l.packaging_id = t.packaging_id AND l.valid_from <= (now() AT TIME ZONE 'UTC')::date"
-        " AND (l.valid_to IS NULL OR l.valid_to > (now() AT TIME ZONE 'UTC')::date))"
+        f" AND l.packaging_id = t.packaging_id AND l.valid_from <= {_TODAY} AND (l.valid_to IS NULL OR l.valid_to > {_TODAY}))"
     ),
 }
 _CHECK = Statement.of(

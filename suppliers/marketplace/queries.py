@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from core.arrays import array_literal
@@ -38,7 +38,6 @@ class Shop(NamedTuple):
 
     status: str
     is_supplier: bool
-    settings: Any
 
 
 _TODAY = "($4::timestamptz AT TIME ZONE (SELECT n.time_zone FROM organizations_tenant n WHERE n.id = $1))::date"
@@ -53,9 +52,7 @@ _OFFERS = Statement.of(
     row=SeenOffer,
 )
 _SHOP = Statement.of(
-    "SELECT n.status, 'supplier' = ANY(n.kinds) AS is_supplier,"
-    " coalesce((SELECT f.order_settings FROM suppliers_supplierprofile f WHERE f.tenant_id = $1), '{}'::jsonb) AS settings"
-    " FROM organizations_tenant n WHERE n.id = $1",
+    "SELECT n.status, 'supplier' = ANY(n.kinds) AS is_supplier FROM organizations_tenant n WHERE n.id = $1",
     row=Shop,
 )
 

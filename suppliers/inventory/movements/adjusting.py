@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 import orjson
@@ -16,22 +16,18 @@ from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields
 from core.ids import uuid7
-from core.pipeline import Call, Statement, run
-from ledger import public as ledger
+from core.pipeline import Call, Statement
 from ledger.public import Occurrence
-from organizations import public as organizations
 from suppliers.inventory.events import StockAdjusted
 from suppliers.inventory.levels import Level, changed
-from suppliers.inventory.models import Reservation
-from suppliers.inventory.refusals import InsufficientStock, StaleQuantity, StockReserved
+from suppliers.inventory.refusals import StaleQuantity
 from suppliers.inventory.reservations import changes
-from suppliers.inventory.reservations.breaking import free_levels
 from suppliers.inventory.states import TYPE_OF_REASON, Mode, MovementType, OnReserved, ReasonCode
 
 from .goods import Product, check_lines, check_storage, find_goods
 from .shelving import Key, Shelves, Spot, check_lots, open_shelves
+from .writing import BY, check_on_hand, finish, free_up, moved_of, refuse_reserved
 
-BY: Final = "supplier"
 _SETTLE = Statement.of(
     "UPDATE suppliers_stocklevel v SET low_stock_threshold = coalesce(g.threshold, v.low_stock_threshold),"
     " last_counted_at = CASE WHEN g.counted THEN $3 ELSE v.last_counted_at END, version = v.version + 1, updated_at = $3"
@@ -63,11 +59,12 @@ def adjust(actor: Actor, data: Mapping[str, Any], at: datetime) -> Adjusted:
     products = check_lines(goods, lines, lambda line: [("location_id", line["location_id"])])
     spots = [_spot(line, product) for line, product in zip(lines, products, strict=True)]
     _check_once(lines, spots)
-    check_storage(goods, products, [spot.location_id for spot in spots])
-    shelves = open_shelves(actor, spots, at, make=True)
-    check_lots(shelves, spots, {number for number, line in enumerate(lines) if line["quantity"] > 0})
+    shelves = open_shelves(actor, spots, at)
     moved = _deltas(shelves, lines, spots)
-    _check_on_hand(shelves, spots, moved)
+    arriving = {number for number, quantity in enumerate(moved) if quantity > 0}
+    check_storage(goods, [(number, spots[number].product, spots[number].location_id) for number in sorted(arriving)])
+    check_lots(shelves, spots, arriving)
+    check_on_hand(shelves, spots, moved)
     # What comes stands before what goes, so that no balance in between is below nothing.
     for line, spot, quantity in sorted(zip(lines, spots, moved, strict=True), key=lambda one: one[2] < 0):
         if quantity:
@@ -123,23 +120,6 @@ def _deltas(shelves: Shelves, lines: Sequence[Mapping[str, Any]], spots: Sequenc
     return found
 
 
-def _check_on_hand(shelves: Shelves, spots: Sequence[Spot], moved: Sequence[int]) -> None:
-    """Refuse to take more than is there.
-
-    :raises InsufficientStock: names each line of a level that would fall below nothing.
-    """
-    sums: dict[Key, int] = defaultdict(int)
-    for spot, quantity in zip(spots, moved, strict=True):
-        sums[spot.key] += quantity
-    errors = [
-        FieldError(f"lines.{number}.quantity", InsufficientStock.code, f"{shelves.spots[spot.key].on_hand} is on hand.")
-        for number, spot in enumerate(spots)
-        if shelves.spots[spot.key].on_hand + sums[spot.key] < 0
-    ]
-    if errors:
-        raise InsufficientStock(errors=errors)
-
-
 def _write(actor: Actor, data: Mapping[str, Any], adjusted: Adjusted, shelves: Shelves, at: datetime) -> None:
     tenant_id, lines = actor.tenant_id, data["lines"]
     may_break = {
@@ -178,62 +158,3 @@ def _settled(tenant_id: UUID, lines: Sequence[Mapping[str, Any]], adjusted: Adju
 
 def _fact(spot: Spot, level: Level, quantity: int, cause: str) -> Occurrence:
     return Occurrence(StockAdjusted(**moved_of(spot, level, quantity, cause)), level.row.id)
-
-
-def moved_of(spot: Spot, level: Level, quantity: int, cause: str) -> dict[str, Any]:
-    """Return what the fact of a movement tells."""
-    return {
-        "level_id": str(level.row.id),
-        "product_id": str(spot.product.id),
-        "location_id": str(spot.location_id),
-        "base_quantity": quantity,
-        "on_hand": level.on_hand,
-        "by": BY,
-        "category": spot.product.category,
-        "lot_id": str(level.row.lot_id) if level.row.lot_id else None,
-        "cause": cause,
-    }
-
-
-def free_up(
-    tenant_id: UUID, shelves: Shelves, may_break: set[UUID], at: datetime, reason: str
-) -> tuple[list[Call], dict[UUID, list[Occurrence]], list[Reservation]]:
-    """End reservations on levels that hold less than is reserved: lapsed ones, and any where a line may break them."""
-    calls: list[Call] = []
-    told: dict[UUID, list[Occurrence]] = {}
-    ended: list[Reservation] = []
-    for breaks in (False, True):
-        short = [level for key, level in shelves.levels.items() if level.free < 0 and (not breaks or key in may_break)]
-        if short:
-            more = free_levels(tenant_id, shelves.levels, short, at, may_break=breaks, reason=reason)
-            calls, told, ended = [*calls, *more[0]], changes.joined(told, more[1]), [*ended, *more[2]]
-    return calls, told, ended
-
-
-def refuse_reserved(lines: Sequence[tuple[str, Level]]) -> None:
-    """Refuse what would leave less than is reserved.
-
-    :raises StockReserved: names the field of each line.
-    """
-    errors = [
-        FieldError(name, StockReserved.code, f"{level.reserved} of {level.row.on_hand} is reserved.")
-        for name, level in lines
-        if level.free < 0
-    ]
-    if errors:
-        raise StockReserved(errors=errors)
-
-
-def finish(
-    actor: Actor,
-    calls: Sequence[Call],
-    told: Mapping[UUID, Sequence[Occurrence]],
-    ended: Sequence[Reservation],
-    at: datetime,
-) -> None:
-    """Write all, with the copies of reservations that have ended."""
-    if ended:
-        organizations.write_documents(actor, actor.tenant_id, changes.touched(ended), calls, told=told, at=at)
-        return
-    facts = told.get(actor.tenant_id, ())
-    run([*calls, *ledger.statements_of_many(actor=actor, occurrences=[*facts], at=at)])

@@ -1,6 +1,6 @@
 """The goods that lines name, and the places where they lie: looked up in one trip, refused line by line."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -8,13 +8,12 @@ from uuid import UUID
 
 from core.actor import Actor
 from core.arrays import array_literal
+from core.conditions import TENANT
 from core.errors import FieldError, InvalidFields
 from core.pipeline import Call, Statement, run
-from organizations.public import reach
 from suppliers.catalog.states import LOT_TRACKING, Tracking
+from suppliers.inventory.queries import WITHIN
 from suppliers.inventory.refusals import StorageMismatch
-
-WITHIN = reach("location_id", below=True)
 
 
 class Product(NamedTuple):
@@ -57,7 +56,8 @@ _GTINS = Statement.of(
 _PLACES = Statement.of(
     "SELECT s.location_id, s.min_c, s.max_c FROM suppliers_stockplace s"
     " JOIN organizations_location l ON l.tenant_id = s.tenant_id AND l.id = s.location_id AND l.tenant_id = $1"
-    " WHERE s.tenant_id = $1 AND s.location_id = ANY($2::uuid[]) AND l.status = 'active'",
+    " WHERE s.tenant_id = $1 AND s.location_id = ANY($2::uuid[]) AND l.status = 'active'"
+    f" AND {WITHIN.over('s').sql.replace(TENANT, '$1')}",
     row=Place,
 )
 
@@ -93,7 +93,7 @@ def find_goods(actor: Actor, lines: Sequence[Mapping[str, Any]], places: Collect
         by_id,
         {one.supplier_sku: one for one in by_id.values()},
         {one.gtin: by_id[one.product_id] for one in named.of(_Named) if one.product_id in by_id},
-        {one.location_id: one for one in found.of(Place) if WITHIN.holds(actor, one.location_id)},
+        {one.location_id: one for one in found.of(Place)},
     )
 
 
@@ -138,14 +138,14 @@ def _lot_errors(number: int, line: Mapping[str, Any], product: Product) -> list[
     return []
 
 
-def check_storage(goods: Goods, products: Sequence[Product], places: Sequence[UUID]) -> None:
-    """Refuse to put products where it is too warm or too cold for them.
+def check_storage(goods: Goods, arriving: Iterable[tuple[int, Product, UUID]]) -> None:
+    """Refuse to put products where it is too warm or too cold for them; `arriving` has line, product and place.
 
     :raises StorageMismatch: names each line.
     """
     errors = [
         FieldError(f"lines.{number}", StorageMismatch.code, "The place does not suit the product.")
-        for number, (product, place) in enumerate(zip(products, places, strict=True))
+        for number, product, place in arriving
         if not _suits(product, goods.places[place])
     ]
     if errors:

@@ -64,7 +64,6 @@ _MAKE_LEVELS = Statement.of(
     " 0, 0 FROM json_to_recordset($2) AS g (id uuid, product_id uuid, location_id uuid, lot_number text)"
     " ORDER BY g.product_id, g.location_id, g.lot_number ON CONFLICT DO NOTHING RETURNING id::text"
 )
-_NOBODY = UUID(int=0)
 
 Key = tuple[UUID, UUID, str]  # product, location, lot number or ""
 
@@ -128,27 +127,26 @@ class Shelves:
         return [rows.insert_all(StockMovement, [{"id": str(uuid7()), **same, **one} for one in self.movements])]
 
 
-def open_shelves(actor: Actor, spots: Sequence[Spot], at: datetime, *, make: bool) -> Shelves:
-    """Lock the products, lots and levels of spots, all levels of the products; with `make`, make those that lack.
+def open_shelves(actor: Actor, spots: Sequence[Spot], at: datetime) -> Shelves:
+    """Make the lots and levels of spots that are not there, and lock them with all levels of their products.
 
-    :raises InvalidFields: a lot is new, has no expiry date, and its product needs one; or without `make` there is none.
+    A new lot takes its expiry date from whichever line says it.
     """
     tenant_id, products = actor.tenant_id, sorted({spot.product.id for spot in spots})
-    lots = [_lot(spot) for spot in {(one.product.id, one.lot_number): one for one in spots if one.lot_number}.values()]
+    telling = sorted((one for one in spots if one.lot_number), key=lambda one: one.expiry is not None)
+    lots = [_lot(spot) for spot in {(one.product.id, one.lot_number): one for one in telling}.values()]
     levels = [_level(spot) for spot in {one.key: one for one in spots}.values()]
     tenant, moment = str(tenant_id), at.isoformat()
-    making = [Call(_MAKE_LOTS, [tenant, orjson.dumps(lots), moment])] if make else []
-    shelving = [Call(_MAKE_LEVELS, [tenant, orjson.dumps(levels), moment])] if make else []
     found = run(
         [
             Call(_TOUCH, [tenant, array_literal(products), moment]),
-            *making,
+            Call(_MAKE_LOTS, [tenant, orjson.dumps(lots), moment]),
             Call(_LOTS, [tenant, orjson.dumps(lots)]),
-            *shelving,
-            *levels_of_products(tenant_id, products, _NOBODY, at),
+            Call(_MAKE_LEVELS, [tenant, orjson.dumps(levels), moment]),
+            *levels_of_products(tenant_id, products, at),
         ]
     )
-    known = {(one.product_id, one.lot_number): one for one in found[1 + len(making)].of(LotRow)}
+    known = {(one.product_id, one.lot_number): one for one in found[2].of(LotRow)}
     held = read_levels(found[-2], found[-1])
     places = {(one.row.product_id, one.row.location_id, one.row.lot_number or ""): one for one in held.values()}
     return Shelves(held, known, {spot.key: places[spot.key] for spot in spots if spot.key in places})

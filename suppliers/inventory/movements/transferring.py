@@ -1,6 +1,5 @@
 """Transfers between places of the tenant. Source: contract, supply-shelf.md "Transfer"."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,18 +8,16 @@ from uuid import UUID
 
 from core.actor import Actor
 from core.db import needs_transaction
-from core.errors import FieldError
 from core.ids import uuid7
 from ledger.public import Occurrence
 from suppliers.inventory.events import StockTransferred
 from suppliers.inventory.levels import changed
-from suppliers.inventory.refusals import InsufficientStock
 from suppliers.inventory.reservations import changes
 from suppliers.inventory.states import MovementType
 
-from .adjusting import BY, finish, free_up, moved_of, refuse_reserved
 from .goods import check_lines, check_storage, find_goods
-from .shelving import Key, Shelves, Spot, check_lots, open_shelves
+from .shelving import Shelves, Spot, check_lots, open_shelves
+from .writing import BY, check_on_hand, finish, free_up, moved_of, refuse_reserved
 
 _CAUSE = "transfer"
 
@@ -48,9 +45,9 @@ def transfer(actor: Actor, data: Mapping[str, Any], at: datetime) -> Transferred
     lots = [line["lot_number"] or "" for line in lines]
     outs = [Spot(product, source, lot) for product, lot in zip(products, lots, strict=True)]
     ins = [Spot(product, target, lot) for product, lot in zip(products, lots, strict=True)]
-    check_storage(goods, products, [target] * len(lines))
-    shelves = open_shelves(actor, [*outs, *ins], at, make=True)
-    _check_on_hand(shelves, outs, [line["quantity"] for line in lines])
+    check_storage(goods, [(number, product, target) for number, product in enumerate(products)])
+    shelves = open_shelves(actor, [*outs, *ins], at)
+    check_on_hand(shelves, outs, [-line["quantity"] for line in lines])
     check_lots(shelves, ins, set(range(len(lines))))
     done = Transferred(uuid7(), list(zip(outs, ins, (line["quantity"] for line in lines), strict=True)), shelves)
     facts = [fact for one in done.lines for fact in _move(shelves, *one, note=data["note"] or "")]
@@ -61,23 +58,6 @@ def transfer(actor: Actor, data: Mapping[str, Any], at: datetime) -> Transferred
     written = [*moved, *calls, *shelves.movement_calls(actor, at, reference)]
     finish(actor, written, changes.joined({actor.tenant_id: [*facts, *news]}, told), ended, at)
     return done
-
-
-def _check_on_hand(shelves: Shelves, outs: Sequence[Spot], quantities: Sequence[int]) -> None:
-    """Refuse to move more than is there.
-
-    :raises InsufficientStock: names each line of a level that holds less.
-    """
-    sums: dict[Key, int] = defaultdict(int)
-    for spot, quantity in zip(outs, quantities, strict=True):
-        sums[spot.key] += quantity
-    errors = [
-        FieldError(f"lines.{number}.quantity", InsufficientStock.code, f"{shelves.spots[spot.key].on_hand} is on hand.")
-        for number, spot in enumerate(outs)
-        if shelves.spots[spot.key].on_hand < sums[spot.key]
-    ]
-    if errors:
-        raise InsufficientStock(errors=errors)
 
 
 def _move(shelves: Shelves, out: Spot, into: Spot, quantity: int, *, note: str) -> list[Occurrence]:

@@ -6,16 +6,14 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-import orjson
-
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields
-from core.pipeline import Call, ReadBack, Rows, Statement, run
+from core.pipeline import Call, ReadBack, run
 from organizations.public import SharedDocument, TwoParty
-from suppliers.company.settings import order_settings
+from suppliers.company.settings import settings_call, settings_of
 from suppliers.inventory.events import ReservationExtended, ReservationReleased
-from suppliers.inventory.levels import changed, lock_levels_of, read_levels
+from suppliers.inventory.levels import changed, levels_of_reservations, lock_levels_of, read_levels
 from suppliers.inventory.models import Reservation
 from suppliers.inventory.refusals import ReservationExpired, ReservationLimit, ReservationNotActive
 from suppliers.inventory.states import ReservationKind, ReservationStatus
@@ -24,7 +22,6 @@ from . import changes
 
 EXTENSIONS: Final = 3  # how often a reservation may be extended
 BY = "buyer"
-_SETTINGS = Statement.of("SELECT f.order_settings FROM suppliers_supplierprofile f WHERE f.tenant_id = $1")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +30,7 @@ class HeldReservation(TwoParty):
 
     def locks_before(self, owner_id: UUID, *path: Any) -> Sequence[Call]:
         """Lock the levels that the reservation holds something of."""
-        return lock_levels_of(owner_id, [path[0]])
+        return [lock_levels_of(owner_id, [path[0]])]
 
 
 def _check_active(row: Reservation) -> None:
@@ -55,7 +52,7 @@ def release(actor: Actor, target: SharedDocument, at: datetime) -> Reservation:
     """
     row: Reservation = target.row
     _check_active(row)
-    _, found, held = run([*lock_levels_of(row.tenant_id, [row.id]), changes.held_call(row.tenant_id, [row.id])])
+    found, held = run([levels_of_reservations(row.tenant_id, [row.id]), changes.held_call(row.tenant_id, [row.id])])
     levels = read_levels(found)
     row.release()
     changes.give_back(levels, changes.held_of(held))
@@ -84,20 +81,14 @@ def extend(
         raise ReservationLimit(f"A reservation can be extended {EXTENSIONS} times.")
     if row.expires_at is None or row.expires_at <= at:
         raise ReservationExpired
-    (settings,) = run([Call(_SETTINGS, [str(row.tenant_id)])])
-    check_ttl(data["ttl_seconds"], stored_settings(settings))
+    (stored,) = run([settings_call(row.tenant_id)])
+    check_ttl(data["ttl_seconds"], settings_of(stored))
     row.extend()
     row.extensions += 1
     row.expires_at = at + timedelta(seconds=data["ttl_seconds"])
     calls = changes.prolonging_calls(row, at)
     target.write(calls, told=changes.told_of(ReservationExtended, [row], BY), at=at, reading=reading)
     return row
-
-
-def stored_settings(found: Rows) -> dict[str, Any]:
-    """Return the supplier's settings from the row of its profile, which need not be there."""
-    stored = found.value() if len(found) else None
-    return order_settings(orjson.loads(stored) if stored else None)
 
 
 def check_ttl(seconds: int, settings: Mapping[str, Any]) -> None:

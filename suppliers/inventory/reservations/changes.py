@@ -11,7 +11,7 @@ from uuid import UUID
 
 from core import clock
 from core.arrays import array_literal
-from core.model_rows import rows_of, save_all_call
+from core.model_rows import rows_of, save_all_call, save_call
 from core.pipeline import Call, Rows, Statement
 from ledger.public import Occurrence
 from suppliers.inventory.events import ReservationEvent, ReservationExpired
@@ -95,7 +95,7 @@ def prolonging_calls(row: Reservation, at: datetime) -> list[Call]:
     prolonged = Call(
         _PROLONG, [str(row.tenant_id), array_literal([row.id]), row.expires_at.isoformat(), at.isoformat()]
     )
-    return [save_all_call([row], "expires_at", "extensions", at=at), prolonged]
+    return [save_call(row, "expires_at", "extensions", at=at), prolonged]
 
 
 def event_of(kind: type[ReservationEvent], row: Reservation, by: str) -> Occurrence:

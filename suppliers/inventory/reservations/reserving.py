@@ -1,10 +1,9 @@
 """Making reservations, all or nothing. Source: contract, supply-shelf.md "Availability and reservations of the buyer"."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from core import rows
@@ -42,7 +41,7 @@ class Line:
     units_per_pack: int
     base_quantity: int
     days: int
-    shown: Any
+    shown: Callable[[int], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +64,7 @@ def reserve(actor: Actor, request: Request, at: datetime, reading: ReadBack | No
     :raises ReservationLimit: the buyer would hold more than its share of a product.
     """
     supplier_id, products = request.supplier_id, sorted({line.product_id for line in request.lines})
-    found = run([bind_call(supplier_id), *levels_of_products(supplier_id, products, actor.tenant_id, at)])
+    found = run([bind_call(supplier_id), *levels_of_products(supplier_id, products, at, buyer_id=actor.tenant_id)])
     levels = read_levels(found[2], found[3])
     too_much = _over_share(request, levels, at)
     takes = _taken(request, levels, at)

@@ -12,7 +12,7 @@ from core.errors import Conflict, FieldError, InvalidFields, Malformed
 from core.ids import uuid7
 from core.pipeline import ReadBack, run
 from organizations.public import PartyClosed
-from suppliers.company.settings import order_settings
+from suppliers.company.settings import settings_call, settings_of
 from suppliers.inventory.models import Reservation
 from suppliers.inventory.reservations.acts import check_ttl
 from suppliers.inventory.reservations.reserving import Line, Request, reserve
@@ -59,8 +59,11 @@ def reserve_stock(
         raise SelfTrade
     products = sorted({line["product_id"] for line in data["items"]})
     offers = market.offers_call(supplier_id, products, actor.tenant_id, at)
-    _, shop, seen = run([bind_call(supplier_id), market.shop_call(supplier_id), offers])
-    settings = _settings(market.shop_of(shop))
+    _, shop, stored, seen = run(
+        [bind_call(supplier_id), market.shop_call(supplier_id), settings_call(supplier_id), offers]
+    )
+    _check_open(market.shop_of(shop))
+    settings = settings_of(stored)
     check_ttl(data["ttl_seconds"], settings)
     request = Request(
         supplier_id=supplier_id,
@@ -73,8 +76,8 @@ def reserve_stock(
     return reserve(actor, request, at, reading)
 
 
-def _settings(shop: Shop | None) -> dict[str, Any]:
-    """Return the settings of a supplier that takes orders.
+def _check_open(shop: Shop | None) -> None:
+    """Refuse to trade with whoever takes no orders.
 
     :raises InvalidFields: there is no such supplier.
     :raises SupplierNotQualified, PartyClosed: it is not active.
@@ -86,7 +89,6 @@ def _settings(shop: Shop | None) -> dict[str, Any]:
         raise PartyClosed
     if shop.status != "active":
         raise SupplierNotQualified
-    return order_settings(shop.settings)
 
 
 def _lines(items: Sequence[Mapping[str, Any]], offers: Sequence[SeenOffer]) -> list[Line]:

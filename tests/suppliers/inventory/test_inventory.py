@@ -10,7 +10,6 @@ from ledger import public as ledger
 from suppliers.catalog.models import Product
 from suppliers.inventory.models import Lot, StockLevel, StockMovement
 from tests import factories
-from tests.races import race
 from tests.suppliers import products
 from tests.suppliers.inventory.shelf import broken, refused, reserve
 
@@ -230,6 +229,24 @@ def test_cold_goods_go_to_cold_places(shelf):
     refused(shelf.api.post(MOVE, json=body), 409, "storage_mismatch")
 
 
+def test_goods_in_a_place_that_became_too_warm_can_be_written_off(shelf):
+    product = shelf.product(storage={"min_c": 2, "max_c": 8})
+    cold = place(shelf, temperature={"min_c": 3, "max_c": 7})
+    adjust(shelf, line(product, cold, 10))
+    warm = {"location_id": cold["id"], "code": cold["code"], "temperature": {"min_c": 15, "max_c": 25}}
+    assert shelf.api.post(PLACES, json=warm).status_code == 200
+    adjust(shelf, line(product, cold, -4, reason_code="destroyed"))
+    adjust(shelf, line(product, cold, 1, mode="set", expected_quantity=6, reason_code="count"))
+    refused(shelf.api.post(ADJUST, json={"lines": [line(product, cold, 1)]}), 409, "storage_mismatch")
+
+
+def test_new_lot_takes_its_expiry_from_whichever_line_says_it(shelf):
+    product, here, there = shelf.product(tracking="lot", expiry_required=True), place(shelf), place(shelf)
+    said = line(product, here, 1, lot_number="L1", expiry_date="2031-01-31")
+    adjust(shelf, said, line(product, there, 1, lot_number="L1"))
+    assert {one["expiry_date"] for one in listed(shelf, LEVELS)} == {"2031-01-31"}
+
+
 # -- transfers ---------------------------------------------------------------------------------------------------------
 
 
@@ -325,94 +342,3 @@ def test_movements_never_change(shelf):
     adjust(shelf, line(product, where))
     with pytest.raises(IntegrityError, match="never changed"), connections["owner"].cursor() as cursor:
         cursor.execute("UPDATE suppliers_stockmovement SET quantity = 5 WHERE tenant_id = %s", [shelf.id])
-
-
-# -- at once -----------------------------------------------------------------------------------------------------------
-
-
-def test_counts_receipts_transfers_and_reservations_at_once(shelf, buyer):
-    shelf.settle(reservation_cap_percent=100)
-    items = [shelf.product() for _ in range(2)]
-    here, there = place(shelf), place(shelf)
-    adjust(shelf, *(line(one, here, 50) for one in items))
-    for one in items:
-        shelf.offer(one)
-
-    def client():
-        api = factories.Api()
-        api.headers = shelf.api.headers
-        return api
-
-    def receive():
-        api = client()
-        return [
-            api.post(ADJUST, json={"lines": [line(one, here, 1) for one in order]})
-            for order in (items, items[::-1]) * 3
-        ]
-
-    def move():
-        api, seen = client(), []
-        for one in items * 3:
-            body = {
-                "from_location_id": here["id"],
-                "to_location_id": there["id"],
-                "lines": [{"product_id": one["id"], "quantity": 3}],
-            }
-            seen.append(api.post(MOVE, json=body))
-        return seen
-
-    def count():
-        api, seen = client(), []
-        for one in items * 3:
-            now = api.get(f"{LEVELS}?product_id={one['id']}&location_id={here['id']}").json()["data"]["items"][0][
-                "on_hand"
-            ]
-            body = line(one, here, now - 1, mode="set", expected_quantity=now, reason_code="count", on_reserved="break")
-            seen.append(api.post(ADJUST, json={"lines": [body]}))
-        return seen
-
-    def hold():
-        api, seen = buyer.client(), []
-        for _ in range(6):
-            given = {"supplier_id": str(shelf.id), "items": [{"product_id": one["id"], "quantity": 2} for one in items]}
-            seen.append(api.post("/v1/stock/reservations", json=given))
-        return seen
-
-    answers = [one for found in race(*([receive, move, count, hold] * 4)) for one in found]
-    assert {one.status_code for one in answers} <= {200, 201, 409}, {
-        one.content for one in answers if one.status_code > 409
-    }
-    allowed = {"insufficient_stock", "stock_reserved", "stale_quantity", "reservation_limit"}
-    assert {one.json()["code"] for one in answers if one.status_code == 409} <= allowed
-    on_hand, moved = sums(shelf)
-    assert on_hand == moved
-    assert broken(shelf, buyer) == []
-
-
-def test_first_receipts_beside_reservations_wait_in_no_circle(shelf, buyer):
-    """A first movement marks the product, which a reservation refers to."""
-    shelf.settle(reservation_cap_percent=100)
-    where = place(shelf)
-    items = [shelf.product() for _ in range(24)]
-    for one in items:
-        shelf.stock(one, 50)
-        shelf.offer(one)
-
-    def receive():
-        api = factories.Api()
-        api.headers = shelf.api.headers
-        return [api.post(ADJUST, json={"lines": [line(one, where, 1)]}) for one in items]
-
-    def hold():
-        api = buyer.client()
-        return [
-            api.post(
-                "/v1/stock/reservations",
-                json={"supplier_id": str(shelf.id), "items": [{"product_id": one["id"], "quantity": 1}]},
-            )
-            for one in items
-        ]
-
-    answers = [one for found in race(*([receive, hold] * 4)) for one in found]
-    assert {one.status_code for one in answers} == {201}, {one.content for one in answers if one.status_code != 201}
-    assert broken(shelf, buyer) == []

@@ -1,0 +1,99 @@
+"""What all that moves stock shares: the checks of quantities, the end of reservations in the way, and the last write."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from core.actor import Actor
+from core.errors import FieldError
+from core.pipeline import Call, run
+from ledger import public as ledger
+from ledger.public import Occurrence
+from organizations import public as organizations
+from suppliers.inventory.levels import Level
+from suppliers.inventory.models import Reservation
+from suppliers.inventory.refusals import InsufficientStock, StockReserved
+from suppliers.inventory.reservations import changes
+from suppliers.inventory.reservations.breaking import free_levels
+
+from .shelving import Key, Shelves, Spot
+
+BY: Final = "supplier"
+
+
+def check_on_hand(shelves: Shelves, spots: Sequence[Spot], moved: Sequence[int]) -> None:
+    """Refuse to take more than is there; `moved` is signed, and what concerns one level is summed.
+
+    :raises InsufficientStock: names each line of a level that would fall below nothing.
+    """
+    sums: dict[Key, int] = defaultdict(int)
+    for spot, quantity in zip(spots, moved, strict=True):
+        sums[spot.key] += quantity
+    errors = [
+        FieldError(f"lines.{number}.quantity", InsufficientStock.code, f"{shelves.spots[spot.key].on_hand} is on hand.")
+        for number, spot in enumerate(spots)
+        if shelves.spots[spot.key].on_hand + sums[spot.key] < 0
+    ]
+    if errors:
+        raise InsufficientStock(errors=errors)
+
+
+def moved_of(spot: Spot, level: Level, quantity: int, cause: str) -> dict[str, Any]:
+    """Return what the fact of a movement tells."""
+    return {
+        "level_id": str(level.row.id),
+        "product_id": str(spot.product.id),
+        "location_id": str(spot.location_id),
+        "base_quantity": quantity,
+        "on_hand": level.on_hand,
+        "by": BY,
+        "category": spot.product.category,
+        "lot_id": str(level.row.lot_id) if level.row.lot_id else None,
+        "cause": cause,
+    }
+
+
+def free_up(
+    tenant_id: UUID, shelves: Shelves, may_break: set[UUID], at: datetime, reason: str
+) -> tuple[list[Call], dict[UUID, list[Occurrence]], list[Reservation]]:
+    """End reservations on levels that hold less than is reserved: lapsed ones, and any where a line may break them."""
+    calls: list[Call] = []
+    told: dict[UUID, list[Occurrence]] = {}
+    ended: list[Reservation] = []
+    for breaks in (False, True):
+        short = [level for key, level in shelves.levels.items() if level.free < 0 and (not breaks or key in may_break)]
+        if short:
+            more = free_levels(tenant_id, shelves.levels, short, at, may_break=breaks, reason=reason)
+            calls, told, ended = [*calls, *more[0]], changes.joined(told, more[1]), [*ended, *more[2]]
+    return calls, told, ended
+
+
+def refuse_reserved(lines: Sequence[tuple[str, Level]]) -> None:
+    """Refuse what would leave less than is reserved.
+
+    :raises StockReserved: names the field of each line.
+    """
+    errors = [
+        FieldError(name, StockReserved.code, f"{level.reserved} of {level.row.on_hand} is reserved.")
+        for name, level in lines
+        if level.free < 0
+    ]
+    if errors:
+        raise StockReserved(errors=errors)
+
+
+def finish(
+    actor: Actor,
+    calls: Sequence[Call],
+    told: Mapping[UUID, Sequence[Occurrence]],
+    ended: Sequence[Reservation],
+    at: datetime,
+) -> None:
+    """Write all, with the copies of reservations that have ended."""
+    if ended:
+        organizations.write_documents(actor, actor.tenant_id, changes.touched(ended), calls, told=told, at=at)
+        return
+    facts = told.get(actor.tenant_id, ())
+    run([*calls, *ledger.statements_of_many(actor=actor, occurrences=[*facts], at=at)])
