@@ -66,3 +66,11 @@ def height(tree: Tree, node_id: UUID, *, tenant_id: UUID | None = None) -> int:
         cursor.execute(sql.replace(TENANT, "%(tenant)s"), {"node": node_id, "tenant": tenant_id})
         ((levels,),) = cursor.fetchall()
     return int(levels)
+
+
+def levels(tree: Tree, node_id: UUID, *, tenant_id: UUID | None = None) -> int:
+    """Return how many levels a row and its descendants have: 1 for a row without children, 0 if there is no such row."""
+    sql = f"SELECT coalesce(max(down.step), 0) FROM {tree.down('n.id = %(node)s')} down"
+    with connection.cursor() as cursor:
+        cursor.execute(sql.replace(TENANT, "%(tenant)s"), {"node": node_id, "tenant": tenant_id})
+        return int(cursor.fetchone()[0])

@@ -19,6 +19,7 @@ class SuppliersConfig(AppConfig):
         from .catalog import events  # noqa: F401  # registers the event types
         from .inventory import events as inventory_events  # noqa: F401
         from .marketplace import events as offer_events  # noqa: F401
+        from .pricing import events as price_events  # noqa: F401
 
         self._register_representations()
         self._register_copies()

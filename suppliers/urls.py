@@ -13,11 +13,13 @@ from .inventory.views import (
     TransferViewSet,
 )
 from .marketplace.views import OfferViewSet
+from .pricing.views import ProductPricesViewSet
 from .storefront.stock.views import BuyerReservationViewSet
 from .storefront.views import ProductViewSet
 
 router = Router()
 router.register("products", ProductViewSet, basename="product")
+router.register("products/<uuid:pk>/prices", ProductPricesViewSet, basename="product-prices")
 router.register("categories", CategoryViewSet, basename="category")
 router.register("inventory/levels", StockLevelViewSet, basename="stock-level")
 router.register("inventory/adjustments", AdjustmentViewSet, basename="adjustment")

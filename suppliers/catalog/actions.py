@@ -15,6 +15,7 @@ from ledger import public as ledger
 
 from . import counters, events, packagings, queries, rules, search_index
 from .models import Category, Product
+from .refusals import FieldLocked
 from .states import LOT_TRACKED_KINDS, Status, Tracking
 
 _TEXTS = (
@@ -115,8 +116,6 @@ def archive_product(actor: Actor, product: Product, at: datetime) -> Product:
 def create_category(actor: Actor, data: Mapping[str, Any], at: datetime) -> Category:
     """Create an own category below one of the platform or another own one.
 
-    The parent is not locked: no category is ever deleted or moved.
-
     :raises InvalidFields: there is no such parent, or it is on the lowest level already.
     :raises CategoryCodeTaken: by another category of the tenant, or by one of the platform.
     """
@@ -128,6 +127,25 @@ def create_category(actor: Actor, data: Mapping[str, Any], at: datetime) -> Cate
     category.save(force_insert=True)
     fact = events.CategoryCreated(code=category.code)
     ledger.record(actor=actor, event=fact, resource_id=category.id, at=at, resource_version=category.version)
+    return category
+
+
+@needs_transaction
+def replace_category(actor: Actor, category: Category, data: Mapping[str, Any], at: datetime) -> Category:
+    """Replace a locked category: rename, move, map, switch off or on. If nothing differs, nothing is written.
+
+    :raises InvalidFields: as in `create_category`, or the new parent stands within the category.
+    :raises FieldLocked: the code differs, by which products name the category.
+    """
+    if data["code"] != category.code:
+        raise FieldLocked("Products name the category by its code.", fields=["code"])
+    changed = category.assign({**data, "mappings": data.get("mappings") or {}})
+    if "parent_id" in changed:
+        rules.check_parent(actor, category.parent_id, category)
+    if changed:
+        category.save_version(*changed, at=at)
+        fact = events.CategoryUpdated(code=category.code, changes=sorted(changed))
+        ledger.record(actor=actor, event=fact, resource_id=category.id, at=at, resource_version=category.version)
     return category
 
 

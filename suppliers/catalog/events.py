@@ -65,3 +65,14 @@ class CategoryCreated(EventType):
     type: ClassVar[str] = "category.created"
     resource: ClassVar[str] = "category"
     code: str = field(metadata={"example": "gloves-nitrile"})
+
+
+@register
+@dataclass(frozen=True)
+class CategoryUpdated(EventType):
+    """An own category was renamed, moved, mapped, or switched off or on; `changes` names the fields that differ."""
+
+    type: ClassVar[str] = "category.updated"
+    resource: ClassVar[str] = "category"
+    code: str = field(metadata={"example": "gloves-nitrile"})
+    changes: list[str]

@@ -9,7 +9,7 @@ from core.db import needs_transaction
 from core.errors import NotFound
 from core.pipeline import Call, Statement
 
-from .models import Packaging, Product
+from .models import Category, Packaging, Product
 from .states import PackagingState
 
 _CATEGORY = Statement.of(
@@ -28,6 +28,18 @@ def locked_product(actor: Actor, product_id: UUID) -> Product:
     found: Product | None = Product.objects.of(actor).select_for_update().filter(pk=product_id).first()
     if found is None:
         raise NotFound("No such product.")
+    return found
+
+
+@needs_transaction
+def locked_category(actor: Actor, category_id: UUID) -> Category:
+    """Return the tenant's own category, locked until the transaction ends.
+
+    :raises NotFound: the tenant has no such category; those of the platform are nobody's own.
+    """
+    found: Category | None = Category.objects.of(actor).select_for_update().filter(pk=category_id).first()
+    if found is None:
+        raise NotFound("No such category of your own.")
     return found
 
 

@@ -32,8 +32,8 @@ class ProductInUse(Conflict):
 
 
 class FieldLocked(Conflict):
-    """Base unit, tracking and units per pack are locked once stock has moved; `fields` names those that differ."""
+    """What others rely on stays: units and tracking once stock has moved, a category's code; `fields` names what differs."""
 
     code = "field_locked"
-    title = "The field cannot change any more, because stock of the product has moved."
+    title = "The field cannot change any more."
     extensions = {"fields": ["base_unit"]}

@@ -4,15 +4,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from django.db import connection
+
 from core.actor import Actor
 from core.errors import FieldError, InvalidFields, InvalidTransition
 from core.lifecycle import allowed_actions
 from core.pipeline import Call, Rows
-from core.trees import path
+from core.trees import levels, path
 
 from . import queries
 from .category_tree import CATEGORIES, MAX_DEPTH
-from .models import PlatformCategory, Product
+from .models import Category, PlatformCategory, Product
 from .refusals import CategoryCodeTaken, FieldLocked
 from .states import LOT_TRACKED_KINDS, LOT_TRACKING, Status
 
@@ -105,15 +107,23 @@ def check_unlocked(product: Product, changed: Iterable[str]) -> None:
         raise FieldLocked("Create a new packaging or a new product instead.", fields=locked)
 
 
-def check_parent(actor: Actor, parent_id: UUID) -> None:
-    """Require that the tenant can put a category below another, which may be inactive.
+def check_parent(actor: Actor, parent_id: UUID, moved: Category | None = None) -> None:
+    """Require that the tenant can put a new category, or a moved one with all below it, under another.
 
-    :raises InvalidFields: it is neither the platform's nor the tenant's own, or it is on the lowest level already.
+    The parent may be inactive. A lock for each tenant lasts to the transaction's end: two moves at once could make a cycle.
+
+    :raises InvalidFields: the parent is neither the platform's nor the tenant's own, stands within the moved category, or
+        the tree would become too deep.
     """
-    depth = len(path(CATEGORIES, parent_id, tenant_id=actor.tenant_id))
-    if not depth:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"categories {actor.tenant_id}"])
+    above = path(CATEGORIES, parent_id, tenant_id=actor.tenant_id)
+    if not above:
         raise _refused_parent("unknown_category", "There is no category of this id.")
-    if depth >= MAX_DEPTH:
+    if moved is not None and moved.id in above:
+        raise _refused_parent("cycle", "The parent is the category itself or stands within it.")
+    height = levels(CATEGORIES, moved.id, tenant_id=actor.tenant_id) if moved else 1
+    if len(above) + height > MAX_DEPTH:
         raise _refused_parent("too_deep", f"Categories nest at most {MAX_DEPTH} deep.")
 
 

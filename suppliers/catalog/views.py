@@ -3,9 +3,11 @@
 from api.listing import ORDERING_FIELDS, SortBy
 from api.operations import Operation
 from api.views import ApiViewSet
+from core.errors import InvalidFields, VersionConflict
 
-from .actions import create_category
-from .refusals import CategoryCodeTaken
+from .actions import create_category, replace_category
+from .queries import locked_category
+from .refusals import CategoryCodeTaken, FieldLocked
 from .representations import CategoryOut
 from .serializers import CategoryIn
 
@@ -31,5 +33,14 @@ class CategoryViewSet(ApiViewSet):
             body=CategoryIn,
             run=create_category,
             errors=(CategoryCodeTaken,),
+        ),
+        "update": Operation(
+            "Replace a category",
+            "Rename, move, map, or switch an own category off or on; what is below it moves along. Its code stays, since "
+            "products name it. Products of an inactive category stay, new ones are refused.",
+            body=CategoryIn,
+            find=locked_category,
+            run=replace_category,
+            errors=(InvalidFields, VersionConflict, FieldLocked),
         ),
     }

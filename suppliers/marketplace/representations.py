@@ -4,10 +4,10 @@ from rest_framework import serializers
 
 from api.representations import Computed, Document, Representation
 from core.conditions import TENANT
+from suppliers.pricing.serializers import TierIn
 
 from .models import Offer
 from .publishing import CHECKS
-from .serializers import TierIn
 
 _MEMBERS = (
     "SELECT coalesce(json_agg(m.member_tenant_id ORDER BY m.member_tenant_id), '[]') FROM suppliers_audiencemember m"

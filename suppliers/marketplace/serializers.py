@@ -1,6 +1,5 @@
 """Bodies of offers."""
 
-from decimal import Decimal
 from typing import Any, ClassVar
 
 from rest_framework import serializers
@@ -8,10 +7,10 @@ from rest_framework import serializers
 from api.serializers import StrictSerializer
 from core.money import is_currency
 from suppliers.catalog.vocabularies import COUNTRIES
+from suppliers.pricing.serializers import PACKS_MAX, TierIn
 
 from .states import OfferStatus, StockDisplay, StockPolicy, VisibilityMode
 
-PACKS_MAX = 1_000_000_000
 MOST_NAMED = 1_000
 _ID = "0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f"
 _WRITABLE_STATES = (OfferStatus.DRAFT, OfferStatus.PAUSED, OfferStatus.PUBLISHED, OfferStatus.ARCHIVED)
@@ -24,16 +23,6 @@ def _packs(**more: Any) -> serializers.IntegerField:
 
 def _refuse(field: str, message: str, code: str) -> serializers.ValidationError:
     return serializers.ValidationError({field: [serializers.ErrorDetail(message, code=code)]})
-
-
-class TierIn(StrictSerializer):
-    """The unit price from so many packs up."""
-
-    min_quantity = serializers.IntegerField(min_value=1, max_value=PACKS_MAX)
-    unit_price = serializers.DecimalField(max_digits=19, decimal_places=6, min_value=Decimal(0))
-
-    class Meta:
-        example: ClassVar = {"min_quantity": 1, "unit_price": "4.90"}
 
 
 class OfferIn(StrictSerializer):

@@ -3,12 +3,19 @@
 from rest_framework import serializers
 
 from api.representations import Computed, Representation
+from core.conditions import TENANT
+from suppliers.catalog.models import Product
 
 from .models import ListPrice, ListPriceTier
 
 # Six decimals are stored; the answer shows as many as needed, at least two.
 _UNIT_PRICE = "(CASE WHEN scale(trim_scale(t.unit_price)) < 2 THEN round(t.unit_price, 2) ELSE trim_scale(t.unit_price) END)::text"
-CURRENT_AND_FUTURE = "t.valid_to IS NULL OR t.valid_to > (now() AT TIME ZONE 'UTC')::date"
+# By the date at the supplier. Source: contract, supply.md 4 "Today".
+CURRENT_AND_FUTURE = (
+    "t.valid_to IS NULL OR t.valid_to > "
+    f"(now() AT TIME ZONE (SELECT n.time_zone FROM organizations_tenant n WHERE n.id = {TENANT}))::date"
+)
+ORDER = ("packaging_id", "currency", "valid_from", "id")
 
 
 class ListPriceTierOut(Representation):
@@ -30,3 +37,13 @@ class ListPriceOut(Representation):
     class Meta:
         model = ListPrice
         fields = ("packaging_id", "currency", "tiers", "price_base_quantity", "valid_from", "valid_to", "tax_included")
+
+
+class ProductPricesOut(Representation):
+    """The list prices of a product that hold today or later; `id` and `version` are the product's."""
+
+    prices = ListPriceOut(many=True, by="product", where=CURRENT_AND_FUTURE, ordering=ORDER)
+
+    class Meta:
+        model = Product
+        fields = ("id", "supplier_sku", "prices", "updated_at", "version")

@@ -2,15 +2,13 @@
 
 from suppliers.catalog.representations import ProductOut as CatalogProductOut
 from suppliers.inventory.representations import stock_totals
-from suppliers.pricing.representations import CURRENT_AND_FUTURE, ListPriceOut
+from suppliers.pricing.representations import CURRENT_AND_FUTURE, ORDER, ListPriceOut
 
 
 class ProductOut(CatalogProductOut):
     """A product of the supplier; `include` adds its current and future list prices, and its stock."""
 
-    prices = ListPriceOut(
-        many=True, by="product", where=CURRENT_AND_FUTURE, ordering=("packaging_id", "currency", "valid_from", "id")
-    )
+    prices = ListPriceOut(many=True, by="product", where=CURRENT_AND_FUTURE, ordering=ORDER)
     stock = stock_totals()
 
     class Meta(CatalogProductOut.Meta):

@@ -237,8 +237,8 @@ def test_create_makes_the_same_trips_at_every_depth_and_number(api: Api) -> None
     with recording() as three:
         create(api, parent_id=second["id"])
 
-    # Proof, parent, code, category, fact with its webhook event, representation, COMMIT.
-    assert len(one) == len(three) == 7, one.texts()
+    # Proof, the lock of the tree, parent, code, category, fact with its webhook event, representation, COMMIT.
+    assert len(one) == len(three) == 8, one.texts()
 
 
 def test_create_without_the_scope_or_in_another_kind_of_tenant_is_refused(supplier: Tenant) -> None:
