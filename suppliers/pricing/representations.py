@@ -3,7 +3,6 @@
 from rest_framework import serializers
 
 from api.representations import Computed, Representation
-from core.conditions import TENANT
 from suppliers.catalog.models import Product
 
 from .models import ListPrice, ListPriceTier
@@ -13,7 +12,7 @@ _UNIT_PRICE = "(CASE WHEN scale(trim_scale(t.unit_price)) < 2 THEN round(t.unit_
 # By the date at the supplier. Source: contract, supply.md 4 "Today".
 CURRENT_AND_FUTURE = (
     "t.valid_to IS NULL OR t.valid_to > "
-    f"(now() AT TIME ZONE (SELECT n.time_zone FROM organizations_tenant n WHERE n.id = {TENANT}))::date"
+    "(now() AT TIME ZONE (SELECT n.time_zone FROM organizations_tenant n WHERE n.id = t.tenant_id))::date"
 )
 ORDER = ("packaging_id", "currency", "valid_from", "id")
 
