@@ -10,10 +10,17 @@ from core.rounds import SLICE_SECONDS, until
 
 from .inventory import sweeping
 from .inventory.movements.upkeep import make_months
+from .marketplace.sweeping import expire_offers as end_offers
 
-__all__ = ["expire_reservations", "keep_movements", "tell_levels"]
+__all__ = ["expire_offers", "expire_reservations", "keep_movements", "tell_levels"]
 
 log = logging.getLogger(__name__)
+
+
+@shared_task(name="suppliers.expire_offers", ignore_result=True, acks_late=False)
+def expire_offers() -> None:
+    """End the offers whose validity is over; runs every minute."""
+    end_offers(at=clock.now(), go_on=until(SLICE_SECONDS))
 
 
 @shared_task(name="suppliers.expire_reservations", ignore_result=True, acks_late=False)

@@ -4,7 +4,6 @@ Both are safe to run twice and in several workers: what another holds is waited 
 Source: contract, supply-shelf.md section 7 and supply.md section 8.
 """
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -13,13 +12,12 @@ from django.db.models import Q, QuerySet
 
 from core.actor import system_actor
 from core.arrays import array_literal
-from core.db import needs_transaction, role_context, tenant_context
-from core.lanes import in_turn
+from core.db import needs_transaction, tenant_context
 from core.pipeline import Call, Statement, run
 from core.rounds import GoOn, Rounds, ever
-from core.row_security import DISPATCHER
 from ledger import public as ledger
 from organizations import public as organizations
+from suppliers.rounds import BATCH, by_rounds
 
 from .level_news import AGAIN, level_changed
 from .levels import Level, changed, levels_call, levels_of_reservations, lock_levels_of, read_levels
@@ -27,7 +25,6 @@ from .models import Reservation, StockLevel
 from .reservations import changes
 from .states import ReservationKind, ReservationStatus
 
-BATCH: Final = 100
 BY: Final = "system"
 _EXPIRE: Final = "suppliers.expire_reservations"
 _TELL: Final = "suppliers.tell_levels"
@@ -41,17 +38,15 @@ _TOLD = Statement.of(
     " RETURNING id::text"
 )
 
-Work = Callable[[UUID, datetime], int]
-
 
 def expire_reservations(*, at: datetime, go_on: GoOn = ever) -> int:
     """End the soft reservations whose time is over, tenant by tenant; return their number."""
-    return _by_rounds(_EXPIRE, _expiries, _lapsed(at), _expire_batch, at, go_on)
+    return by_rounds(_EXPIRE, _expiries, _lapsed(at), _expire_batch, at, go_on)
 
 
 def tell_levels(*, at: datetime, go_on: GoOn = ever) -> int:
     """Tell of the levels that have changed within a second of having been told of; return their number."""
-    return _by_rounds(_TELL, _tellings, _untold(at), _tell_batch, at, go_on)
+    return by_rounds(_TELL, _tellings, _untold(at), _tell_batch, at, go_on)
 
 
 def _lapsed(at: datetime) -> "QuerySet[Reservation]":
@@ -65,31 +60,6 @@ def _untold(at: datetime) -> "QuerySet[StockLevel]":
     again = Q(told_at__isnull=True) | Q(told_at__lte=at - AGAIN)
     found: QuerySet[StockLevel] = StockLevel.objects.filter(again, is_untold=True)
     return found
-
-
-def _by_rounds(
-    queue: str,
-    rounds: Rounds,
-    due: "QuerySet[Reservation] | QuerySet[StockLevel]",
-    work: Work,
-    at: datetime,
-    go_on: GoOn,
-) -> int:
-    """Do the work of all tenants, a batch of each in turn."""
-    total = 0
-
-    def step(tenant_id: UUID, _: bool) -> bool | None:
-        nonlocal total
-        done = work(tenant_id, at)
-        total += done
-        return True if done == BATCH else None
-
-    for lane in in_turn(queue):
-        with role_context(DISPATCHER):
-            found = lane.filter(due.exclude(tenant__status="closed")).order_by("tenant_id")
-            tenants = list(found.values_list("tenant_id", flat=True).distinct())
-        rounds.drain(dict.fromkeys(tenants, True), step, go_on=go_on)
-    return total
 
 
 def _expire_batch(tenant_id: UUID, at: datetime) -> int:

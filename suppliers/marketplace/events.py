@@ -58,3 +58,11 @@ class OfferVisibilityChanged(OfferEvent):
     """Others may see an offer, or are told of its stock in another way."""
 
     type: ClassVar[str] = "offer.visibility_changed"
+
+
+@register
+@dataclass(frozen=True)
+class OfferExpired(OfferEvent):
+    """The validity of a published or paused offer is over."""
+
+    type: ClassVar[str] = "offer.expired"

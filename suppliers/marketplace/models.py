@@ -15,7 +15,12 @@ from suppliers.catalog.models import Packaging, Product
 from .refusals import OfferExists
 from .states import LIVE, OfferStatus, StockDisplay, StockPolicy, VisibilityMode
 
-_ENDED = [OfferStatus.DRAFT.value, OfferStatus.PUBLISHED.value, OfferStatus.PAUSED.value, OfferStatus.EXPIRED.value]
+_NOT_ARCHIVED = [
+    OfferStatus.DRAFT.value,
+    OfferStatus.PUBLISHED.value,
+    OfferStatus.PAUSED.value,
+    OfferStatus.EXPIRED.value,
+]
 
 
 class Offer(TenantOwned, LifecycleModel):
@@ -56,6 +61,7 @@ class Offer(TenantOwned, LifecycleModel):
         "valid_to",
     )  # fmt: skip
     refusals: ClassVar = {"suppliers_offer_live_once": OfferExists}
+    security: ClassVar = TableSecurity(dispatcher=True)
 
     class Meta:
         constraints = [
@@ -75,6 +81,11 @@ class Offer(TenantOwned, LifecycleModel):
             models.Index(fields=["tenant", "created_at", "id"], name="suppliers_offer_by_created"),
             models.Index(fields=["tenant", "updated_at", "id"], name="suppliers_offer_by_updated"),
             models.Index(fields=["tenant", "product", "created_at", "id"], name="suppliers_offer_by_product"),
+            models.Index(
+                fields=["valid_to", "tenant"],
+                condition=Q(status__in=LIVE, valid_to__isnull=False),
+                name="suppliers_offer_ending",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -92,7 +103,11 @@ class Offer(TenantOwned, LifecycleModel):
     def unpublish(self) -> None:
         """Hide the offer for a while."""
 
-    @transition(field=status, source=_ENDED, target=OfferStatus.ARCHIVED.value)
+    @transition(field=status, source=list(LIVE), target=OfferStatus.EXPIRED.value)
+    def expire(self) -> None:
+        """End the offer, because its validity is over."""
+
+    @transition(field=status, source=_NOT_ARCHIVED, target=OfferStatus.ARCHIVED.value)
     def archive(self) -> None:
         """End the offer for good."""
 

@@ -19,6 +19,7 @@ CHECKS: Final[Mapping[str, str]] = {
         "SELECT k.orderable AND k.state = 'current' FROM suppliers_packaging k"
         f" WHERE k.tenant_id = {TENANT} AND k.id = t.packaging_id"
     ),
+    "still_valid": f"SELECT t.valid_to IS NULL OR t.valid_to > {_TODAY}",
     "price_resolvable": (
         f"SELECT t.tiers <> '[]' OR EXISTS (SELECT 1 FROM suppliers_listprice l WHERE l.tenant_id = {TENANT}"
         f" AND l.packaging_id = t.packaging_id AND l.valid_from <= {_TODAY} AND (l.valid_to IS NULL OR l.valid_to > {_TODAY}))"

@@ -18,6 +18,7 @@ from ledger import public as ledger
 from suppliers.catalog.models import Product
 from suppliers.catalog.queries import current_packagings
 from suppliers.catalog.states import Status
+from suppliers.company.today import today_call, today_of
 
 from .events import ProductPriceChanged
 from .models import ListPrice, ListPriceTier
@@ -41,9 +42,6 @@ _PRESENT = Statement.of(
     " FROM suppliers_listprice l WHERE l.tenant_id = $1 AND l.product_id = $2",
     row=_Stored,
 )
-_TODAY = Statement.of(
-    "SELECT ($2::timestamptz AT TIME ZONE n.time_zone)::date::text FROM organizations_tenant n WHERE n.id = $1"
-)
 _DROP_TIERS = Statement.of(
     "DELETE FROM suppliers_listpricetier s USING suppliers_listprice l"
     " WHERE s.tenant_id = $1 AND l.tenant_id = $1 AND l.product_id = $2 AND s.price_id = l.id"
@@ -63,8 +61,8 @@ def replace_prices(actor: Actor, product: Product, data: Mapping[str, Any], at: 
             "An archived product is final.", state=product.status, action="replace_prices", allowed=[]
         )
     mine = [str(product.tenant_id), str(product.id)]
-    today, present = run([Call(_TODAY, [mine[0], at.isoformat()]), Call(_PRESENT, mine)])
-    begin = (today.value() or b"").decode()
+    today, present = run([today_call(product.tenant_id, at), Call(_PRESENT, mine)])
+    begin = today_of(today).isoformat()
     wanted = [_stored(price, begin) for price in data["prices"]]
     _check(actor, product, wanted)
     if sorted(map(repr, wanted)) == sorted(map(repr, present.of(_Stored))):
