@@ -1,8 +1,8 @@
 """The trade story of `./dev demo`, as far as trade goes today: from goods on the shelf to a reservation that is given back.
 
-A supplier makes a stock location, receives two lots, offers the product to one hospital; the hospital reserves what expires
-first, another hospital is offered nothing; a count below the promise is refused; the hospital gives the stock back. The
-webhooks of both tell it.
+A supplier makes a stock location, receives two lots, sets list prices, offers the product to one hospital; the hospital
+reserves what expires first, another hospital is offered nothing; a count below the promise is refused; the hospital gives the
+stock back. The webhooks of both tell it.
 """
 
 import secrets
@@ -82,13 +82,22 @@ def _shelve(supplier: Caller, product: dict[str, Any]) -> str:
 
 def _offer(supplier: Caller, product: dict[str, Any], hospital: str) -> None:
     body = {
-        "product_id": product["id"], "packaging_id": product["packagings"][0]["id"], "title": "Case of 10", "currency": "EUR",
-        "tiers": [{"min_quantity": 1, "unit_price": "12.50"}],
+        "product_id": product["id"], "packaging_id": product["packagings"][0]["id"], "title": "Case of 10",
     }  # fmt: skip
     offer = expect(supplier.call("POST", "/v1/marketplace/offers", body, **once()), 201, "draft an offer")["data"]
     path = f"/v1/marketplace/offers/{offer['id']}"
     seen = {"mode": "selected", "tenant_ids": [hospital], "stock_display": "band"}
     expect(supplier.call("PUT", f"{path}/visibility", seen, **once()), 200, "choose the audience")
+    refused = expect(supplier.call("POST", f"{path}/publish", None, **once()), 409, "publish without a price")
+    if refused["checks"] != ["price_resolvable"]:
+        raise DemoFailed(f"publishing without a price was refused for another reason: {refused}")
+    price = {
+        "packaging_id": product["packagings"][0]["id"], "currency": "EUR",
+        "tiers": [{"min_quantity": 1, "unit_price": "12.50"}, {"min_quantity": 50, "unit_price": "11.875"}],
+    }  # fmt: skip
+    answer = supplier.call("PUT", f"/v1/products/{product['id']}/prices", {"prices": [price]}, **once())
+    expect(answer, 200, "set the list prices")
+    step("an offer without a price was refused; the product has list prices in two tiers now")
     expect(supplier.call("POST", f"{path}/publish", None, **once()), 200, "publish the offer")
     step("offer published to one hospital")
 
