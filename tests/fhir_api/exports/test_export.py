@@ -1,7 +1,6 @@
 """An export over HTTP: from the kick-off to the files, what it refuses, and whom."""
 
 import gzip
-import json
 from datetime import timedelta
 
 import brotli
@@ -393,10 +392,3 @@ def test_every_patient_whose_data_is_fetched_is_in_the_access_log(fresh):
         ("export", "Patient", str(job.id), both, 2, 200),
         ("export", "Observation", str(job.id), both, 3, 200),
     ]
-
-
-def test_capability_statement_names_it(client):
-    rest = client.get("/metadata").json()["rest"][0]
-    assert "export" in {one["name"] for one in rest["operation"]}
-    (of_patients,) = [one for one in rest["resource"] if one["type"] == "Patient"]
-    assert "http://hl7.org/fhir/uv/bulkdata/OperationDefinition/patient-export" in json.dumps(of_patients["operation"])

@@ -1,5 +1,7 @@
 """What anybody may ask: the CapabilityStatement and the SMART configuration."""
 
+import json
+
 import fhirclient.models.capabilitystatement as models
 import pytest
 
@@ -55,3 +57,10 @@ def test_smart_configuration_announces_clients_that_sign(nobody):
     assert "private_key_jwt" in found["token_endpoint_auth_methods_supported"]
     assert found["token_endpoint_auth_signing_alg_values_supported"] == ["RS384", "ES384"]
     assert {"client-confidential-asymmetric", "client-confidential-symmetric"} <= set(found["capabilities"])
+
+
+def test_capability_statement_names_the_exports(nobody):
+    rest = nobody.get("/metadata").json()["rest"][0]
+    assert "export" in {one["name"] for one in rest["operation"]}
+    (of_patients,) = [one for one in rest["resource"] if one["type"] == "Patient"]
+    assert "http://hl7.org/fhir/uv/bulkdata/OperationDefinition/patient-export" in json.dumps(of_patients["operation"])

@@ -381,18 +381,6 @@ def test_two_invitations_of_one_person_at_once_make_one_membership(tenant, api):
     assert seats(tenant) == 2
 
 
-def test_custom_role_of_the_tenant_is_grantable_there_only(tenant, api):
-    from organizations.models import Role
-
-    Role.objects.create(code="front_desk", tenant=tenant, name="Front desk", scopes=["memberships.read"])
-
-    here = api.post("/v1/memberships", json=invitation(roles=["front_desk"]))
-    elsewhere = as_member(provision("provider")).post("/v1/memberships", json=invitation(roles=["front_desk"]))
-
-    assert here.status_code == 201
-    assert elsewhere.json()["errors"][0]["code"] == "unknown_role"
-
-
 def test_suspending_the_membership_of_a_service_stops_it(tenant, api):
     account = ServiceAccount.objects.create(name="Robot", partner="robots", tenant=tenant)
     with tenant_context(tenant.id):

@@ -4,6 +4,7 @@ import pytest
 
 from organizations.models import Role
 from organizations.roles import IDENTITY_SCOPES, PLATFORM_ROLES, SCOPES, expand
+from tests.factories import as_member, provision, suffix
 
 ASKED_FOR = """
 analytics.read apikeys.manage appointments.read appointments.write catalog.read catalog.write files.read files.write
@@ -54,3 +55,15 @@ def test_unknown_word_is_an_error():
 
 def test_identity_scopes_are_nobodys_role():
     assert not set(IDENTITY_SCOPES) & {scope for scopes in PLATFORM_ROLES.values() for scope in scopes}
+
+
+def test_custom_role_of_a_tenant_is_grantable_there_only():
+    tenant = provision("provider")
+    Role.objects.create(code="front_desk", tenant=tenant, name="Front desk", scopes=["memberships.read"])
+    wanted = {"email": f"kari-{suffix()}@example.org", "name": "Kari", "roles": ["front_desk"]}
+
+    here = as_member(tenant).post("/v1/memberships", json=wanted)
+    elsewhere = as_member(provision("provider")).post("/v1/memberships", json=wanted)
+
+    assert here.status_code == 201
+    assert elsewhere.json()["errors"][0]["code"] == "unknown_role"
