@@ -99,6 +99,11 @@ class InstantField(serializers.DateTimeField):
         return found
 
 
+def refusal(field: str, message: str, code: str) -> serializers.ValidationError:
+    """Return the error of one field for a serializer's `validate` to raise."""
+    return serializers.ValidationError({field: [serializers.ErrorDetail(message, code=code)]})
+
+
 def suggestion(word: str, known: Collection[str]) -> str:
     """Return the end of a message: "; did you mean …?", or "." where nothing known looks like the word."""
     near = difflib.get_close_matches(word, known, n=3, cutoff=0.6) if len(word) <= _LONGEST_NAME else []

@@ -68,9 +68,7 @@ def height(tree: Tree, node_id: UUID, *, tenant_id: UUID | None = None) -> int:
     return int(levels)
 
 
-def levels(tree: Tree, node_id: UUID, *, tenant_id: UUID | None = None) -> int:
-    """Return how many levels a row and its descendants have: 1 for a row without children, 0 if there is no such row."""
-    sql = f"SELECT coalesce(max(down.step), 0) FROM {tree.down('n.id = %(node)s')} down"
+def lock(name: str, tenant_id: UUID) -> None:
+    """Let nobody else change a tenant's tree of this name until the transaction ends: two moves at once could make a cycle."""
     with connection.cursor() as cursor:
-        cursor.execute(sql.replace(TENANT, "%(tenant)s"), {"node": node_id, "tenant": tenant_id})
-        return int(cursor.fetchone()[0])
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{name} {tenant_id}"])

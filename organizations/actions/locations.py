@@ -5,13 +5,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-
 from core.actor import Actor, system_actor
 from core.db import needs_transaction, tenant_context
 from core.errors import Conflict, FieldError, Forbidden, InvalidFields
 from core.text_folding import words as words_of
-from core.trees import height, path
+from core.trees import height, lock, path
 from ledger import public as ledger
 from organizations import directory, events, plans
 from organizations.models import Location, LocationStatus, LocationType, LocationWord, Tenant
@@ -143,9 +141,8 @@ def _check_references(actor: Actor, row: Location, changed: set[str]) -> None:
 
 
 def _check_parent(actor: Actor, row: Location, parent_id: UUID) -> None:
-    """Check the new parent under a lock per tenant: two moves at the same time could together form a cycle."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"locations {actor.tenant_id}"])
+    """Check the new parent while the tenant's tree is locked."""
+    lock("locations", actor.tenant_id)
     if not locations.reachable(actor).filter(id=parent_id).exists():
         raise _invalid("parent_id", "does_not_exist", "No such location.")
     ancestors = path(locations.LOCATIONS, parent_id, tenant_id=actor.tenant_id)

@@ -56,23 +56,25 @@ class ProductDeleted(_ProductEvent):
     type: ClassVar[str] = "product.deleted"
 
 
-@register
 @dataclass(frozen=True)
-class CategoryCreated(EventType):
-    """An own category was created; the list of categories holds it."""
-
+class _CategoryEvent(EventType):
     # Without `href`, because a single category has no address to be read at.
-    type: ClassVar[str] = "category.created"
     resource: ClassVar[str] = "category"
     code: str = field(metadata={"example": "gloves-nitrile"})
 
 
 @register
 @dataclass(frozen=True)
-class CategoryUpdated(EventType):
+class CategoryCreated(_CategoryEvent):
+    """An own category was created; the list of categories holds it."""
+
+    type: ClassVar[str] = "category.created"
+
+
+@register
+@dataclass(frozen=True)
+class CategoryUpdated(_CategoryEvent):
     """An own category was renamed, moved, mapped, or switched off or on; `changes` names the fields that differ."""
 
     type: ClassVar[str] = "category.updated"
-    resource: ClassVar[str] = "category"
-    code: str = field(metadata={"example": "gloves-nitrile"})
     changes: list[str]

@@ -4,13 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-
+from core import trees
 from core.actor import Actor
 from core.errors import FieldError, InvalidFields, InvalidTransition
 from core.lifecycle import allowed_actions
 from core.pipeline import Call, Rows
-from core.trees import levels, path
 
 from . import queries
 from .category_tree import CATEGORIES, MAX_DEPTH
@@ -110,19 +108,18 @@ def check_unlocked(product: Product, changed: Iterable[str]) -> None:
 def check_parent(actor: Actor, parent_id: UUID, moved: Category | None = None) -> None:
     """Require that the tenant can put a new category, or a moved one with all below it, under another.
 
-    The parent may be inactive. A lock for each tenant lasts to the transaction's end: two moves at once could make a cycle.
+    The parent may be inactive. The tenant's tree is locked until the transaction ends.
 
     :raises InvalidFields: the parent is neither the platform's nor the tenant's own, stands within the moved category, or
         the tree would become too deep.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"categories {actor.tenant_id}"])
-    above = path(CATEGORIES, parent_id, tenant_id=actor.tenant_id)
+    trees.lock("categories", actor.tenant_id)
+    above = trees.path(CATEGORIES, parent_id, tenant_id=actor.tenant_id)
     if not above:
         raise _refused_parent("unknown_category", "There is no category of this id.")
     if moved is not None and moved.id in above:
         raise _refused_parent("cycle", "The parent is the category itself or stands within it.")
-    height = levels(CATEGORIES, moved.id, tenant_id=actor.tenant_id) if moved else 1
+    height = trees.height(CATEGORIES, moved.id, tenant_id=actor.tenant_id) if moved else 1
     if len(above) + height > MAX_DEPTH:
         raise _refused_parent("too_deep", f"Categories nest at most {MAX_DEPTH} deep.")
 

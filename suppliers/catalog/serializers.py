@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer, suggestion
+from api.serializers import StrictSerializer, refusal, suggestion
 from core.identifiers import gtin14
 
 from . import states, vocabularies
@@ -34,10 +34,6 @@ def whole(*, least: int = 0, most: int = MEASURE_MAX, **more: Any) -> serializer
     """Return an integer field with bounds; it may be absent or null unless other options are given."""
     options = more or {"required": False, "allow_null": True, "default": None}
     return serializers.IntegerField(min_value=least, max_value=most, **options)
-
-
-def _refuse(field: str, message: str, code: str) -> serializers.ValidationError:
-    return serializers.ValidationError({field: serializers.ErrorDetail(message, code=code)})
 
 
 class PatternField(serializers.CharField):
@@ -100,7 +96,7 @@ class PackagingIn(StrictSerializer):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         most = attrs["max_order_quantity"]
         if most is not None and most < attrs["min_order_quantity"]:
-            raise _refuse("max_order_quantity", "This is below min_order_quantity.", "min_value")
+            raise refusal("max_order_quantity", "This is below min_order_quantity.", "min_value")
         return {**attrs, "name": attrs["name"] or ""}
 
 
@@ -118,7 +114,7 @@ class UdiIn(StrictSerializer):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["issuing_agency"] == states.IssuingAgency.GS1 and gtin14(attrs["device_identifier"]) is None:
-            raise _refuse("device_identifier", "A GS1 device identifier must be a GTIN.", "invalid_gtin")
+            raise refusal("device_identifier", "A GS1 device identifier must be a GTIN.", "invalid_gtin")
         return attrs
 
 
@@ -182,9 +178,9 @@ class StorageIn(StrictSerializer):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         lowest, highest = attrs["min_c"], attrs["max_c"]
         if lowest is None and highest is None:
-            raise _refuse("max_c", "Give min_c, max_c or both.", "required")
+            raise refusal("max_c", "Give min_c, max_c or both.", "required")
         if lowest is not None and highest is not None and lowest >= highest:
-            raise _refuse("max_c", "max_c must be above min_c.", "min_value")
+            raise refusal("max_c", "max_c must be above min_c.", "min_value")
         return attrs
 
 
@@ -333,7 +329,7 @@ class ProductIn(StrictSerializer):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         life, rest = attrs["shelf_life_days"], attrs["min_remaining_shelf_life_days"]
         if life is not None and rest is not None and rest > life:
-            raise _refuse("min_remaining_shelf_life_days", "This is more than shelf_life_days.", "max_value")
+            raise refusal("min_remaining_shelf_life_days", "This is more than shelf_life_days.", "max_value")
         return attrs
 
 

@@ -5,9 +5,13 @@ from uuid import UUID
 
 from core.pipeline import Call, Rows, Statement
 
-_TODAY = Statement.of(
-    "SELECT ($2::timestamptz AT TIME ZONE n.time_zone)::date::text FROM organizations_tenant n WHERE n.id = $1"
-)
+
+def today_sql(tenant: str, at: str = "now()") -> str:
+    """Write the date at a supplier, whose id and the instant are given as SQL."""
+    return f"({at} AT TIME ZONE (SELECT n.time_zone FROM organizations_tenant n WHERE n.id = {tenant}))::date"
+
+
+_TODAY = Statement.of(f"SELECT {today_sql('$1::uuid', '$2::timestamptz')}::text")
 
 
 def today_call(tenant_id: UUID, at: datetime) -> Call:

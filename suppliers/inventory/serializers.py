@@ -6,7 +6,7 @@ from zoneinfo import available_timezones
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer
+from api.serializers import StrictSerializer, refusal
 from core import clock, gs1
 from core.identifiers import gln, gtin14
 
@@ -21,10 +21,6 @@ _SCANNED = ("gtin", "lot_number", "expiry_date", "manufacture_date")
 
 def _text(length: int) -> serializers.CharField:
     return serializers.CharField(max_length=length, required=False, allow_null=True, allow_blank=True, default=None)
-
-
-def _refuse(field: str, message: str, code: str) -> serializers.ValidationError:
-    return serializers.ValidationError({field: [serializers.ErrorDetail(message, code=code)]})
 
 
 class GoodsIn(StrictSerializer):
@@ -43,17 +39,17 @@ class GoodsIn(StrictSerializer):
         if attrs["gtin"]:
             attrs["gtin"] = gtin14(attrs["gtin"])
             if attrs["gtin"] is None:
-                raise _refuse("gtin", "This is no GTIN.", "invalid_gtin")
+                raise refusal("gtin", "This is no GTIN.", "invalid_gtin")
         named = [name for name in ("product_id", "supplier_sku", "gtin") if attrs[name]]
         if len(named) != 1:
-            raise _refuse(named[1] if named else "product_id", "Name the product in one way.", "required")
+            raise refusal(named[1] if named else "product_id", "Name the product in one way.", "required")
         return attrs
 
     def _scanned(self, attrs: dict[str, Any]) -> dict[str, Any]:
         try:
             found: Mapping[str, Any] = gs1.parse(attrs["scan"], today=clock.now().date())
         except gs1.InvalidScan as error:
-            raise _refuse("scan", str(error), "invalid_scan") from error
+            raise refusal("scan", str(error), "invalid_scan") from error
         known = [name for name in _SCANNED if name in self.fields]
         for name in known:
             given = attrs.get(name)
@@ -63,7 +59,7 @@ class GoodsIn(StrictSerializer):
                 and given != found[name]
                 and not (name == "gtin" and gtin14(given) == found[name])
             ):
-                raise _refuse("scan", f"The scan says {name} {found[name]}, the line another.", "invalid_scan")
+                raise refusal("scan", f"The scan says {name} {found[name]}, the line another.", "invalid_scan")
         return {**attrs, **{name: found[name] for name in known if name in found}}
 
 
@@ -98,11 +94,11 @@ class AdjustmentLineIn(GoodsIn):
         """Hold the quantity to the mode."""
         attrs = super().validate(attrs)
         if attrs["mode"] == Mode.SET and attrs["expected_quantity"] is None:
-            raise _refuse("expected_quantity", "Say which quantity the count expected.", "required")
+            raise refusal("expected_quantity", "Say which quantity the count expected.", "required")
         if attrs["mode"] == Mode.SET and attrs["quantity"] < 0:
-            raise _refuse("quantity", "A counted quantity is not negative.", "min_value")
+            raise refusal("quantity", "A counted quantity is not negative.", "min_value")
         if attrs["mode"] == Mode.DELTA and not attrs["quantity"]:
-            raise _refuse("quantity", "A change is not nothing.", "invalid")
+            raise refusal("quantity", "A change is not nothing.", "invalid")
         return attrs
 
 
@@ -144,7 +140,7 @@ class TransferIn(StrictSerializer):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require two places."""
         if attrs["from_location_id"] == attrs["to_location_id"]:
-            raise _refuse("to_location_id", "The goods are there already.", "invalid")
+            raise refusal("to_location_id", "The goods are there already.", "invalid")
         return attrs
 
 
@@ -174,7 +170,7 @@ class TemperatureIn(StrictSerializer):
         """Require the lower end to be lower."""
         low, high = attrs["min_c"], attrs["max_c"]
         if low is not None and high is not None and low >= high:
-            raise _refuse("min_c", "Must be below max_c.", "max_value")
+            raise refusal("min_c", "Must be below max_c.", "max_value")
         return attrs
 
 
@@ -221,9 +217,9 @@ class StockLocationIn(StrictSerializer):
         """Require what a new place needs; goods in quarantine are not for sale."""
         for name in ("name", "type"):
             if not attrs["location_id"] and not attrs[name]:
-                raise _refuse(name, "A new place needs it.", "required")
+                raise refusal(name, "A new place needs it.", "required")
         if attrs["location_id"] and any(attrs[name] for name in ("name", "type", "parent_id", "time_zone")):
-            raise _refuse("location_id", "Change the place itself at /v1/locations.", "invalid")
+            raise refusal("location_id", "Change the place itself at /v1/locations.", "invalid")
         if attrs["type"] == "quarantine" and attrs["sellable"]:
-            raise _refuse("sellable", "Goods in quarantine are not for sale.", "invalid")
+            raise refusal("sellable", "Goods in quarantine are not for sale.", "invalid")
         return attrs

@@ -175,10 +175,4 @@ def _check_tenants(data: Mapping[str, Any]) -> None:
 
 
 def _record(actor: Actor, offer: Offer, kind: type[OfferEvent], at: datetime) -> None:
-    fact = kind(
-        product_id=str(offer.product_id),
-        packaging_id=str(offer.packaging_id),
-        status=offer.status,
-        category=offer.product.category,
-    )
-    ledger.record(actor=actor, event=fact, resource_id=offer.id, at=at, resource_version=offer.version)
+    ledger.record(actor=actor, event=kind.of(offer), resource_id=offer.id, at=at, resource_version=offer.version)

@@ -1,9 +1,12 @@
 """Event types of offers, told to their supplier. Source: contract, supply.md 8."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from ledger.public import EventType, register
+
+if TYPE_CHECKING:
+    from .models import Offer
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,16 @@ class OfferEvent(EventType):
     packaging_id: str
     status: str = field(metadata={"example": "published"})
     category: str = ""
+
+    @classmethod
+    def of(cls, offer: "Offer") -> Self:
+        """Return the event of an offer as it stands."""
+        return cls(
+            product_id=str(offer.product_id),
+            packaging_id=str(offer.packaging_id),
+            status=offer.status,
+            category=offer.product.category,
+        )
 
 
 @register

@@ -5,11 +5,12 @@ from typing import Final
 
 from core.conditions import TENANT
 from core.pipeline import Call, Statement, run
+from suppliers.company.today import today_sql
 
 from .models import Offer
 from .refusals import OfferIncomplete
 
-_TODAY = f"(now() AT TIME ZONE (SELECT n.time_zone FROM organizations_tenant n WHERE n.id = {TENANT}))::date"  # the supplier's
+_TODAY = today_sql(TENANT)
 # By name: SQL over the offer `t`.
 CHECKS: Final[Mapping[str, str]] = {
     "product_active": (

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from core.arrays import array_literal
 from core.pipeline import Call, Rows, Statement
+from suppliers.company.today import today_sql
 
 from .states import EVERYBODY
 
@@ -40,7 +41,7 @@ class Shop(NamedTuple):
     is_supplier: bool
 
 
-_TODAY = "($4::timestamptz AT TIME ZONE (SELECT n.time_zone FROM organizations_tenant n WHERE n.id = $1))::date"
+_TODAY = today_sql("$1", "$4::timestamptz")
 _OFFERS = Statement.of(
     "SELECT o.id, o.product_id, o.packaging_id, k.units_per_pack,"
     " coalesce(o.min_remaining_shelf_life_days, p.min_remaining_shelf_life_days, 0) AS days, o.stock_display, o.cap"

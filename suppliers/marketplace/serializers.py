@@ -4,10 +4,10 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer
-from core.money import is_currency
+from api.serializers import StrictSerializer, refusal
+from suppliers.catalog.serializers import QUANTITY_MAX
 from suppliers.catalog.vocabularies import COUNTRIES
-from suppliers.pricing.serializers import PACKS_MAX, TierIn
+from suppliers.pricing.serializers import CurrencyField, TierIn, check_period
 
 from .states import OfferStatus, StockDisplay, StockPolicy, VisibilityMode
 
@@ -17,12 +17,8 @@ _WRITABLE_STATES = (OfferStatus.DRAFT, OfferStatus.PAUSED, OfferStatus.PUBLISHED
 
 
 def _packs(**more: Any) -> serializers.IntegerField:
-    options = {"min_value": 1, "max_value": PACKS_MAX, "required": False, "allow_null": True, "default": None}
+    options = {"min_value": 1, "max_value": QUANTITY_MAX, "required": False, "allow_null": True, "default": None}
     return serializers.IntegerField(**{**options, **more})
-
-
-def _refuse(field: str, message: str, code: str) -> serializers.ValidationError:
-    return serializers.ValidationError({field: [serializers.ErrorDetail(message, code=code)]})
 
 
 class OfferIn(StrictSerializer):
@@ -31,7 +27,7 @@ class OfferIn(StrictSerializer):
     product_id = serializers.UUIDField()
     packaging_id = serializers.UUIDField()
     title = serializers.CharField(max_length=255, required=False, allow_null=True, allow_blank=True, default="")
-    currency = serializers.CharField(max_length=3, required=False, allow_null=True, allow_blank=True, default="")
+    currency = CurrencyField(required=False, allow_null=True, allow_blank=True, default="")
     tiers: Any = serializers.ListSerializer(child=TierIn(), max_length=20, required=False, default=list)
     price_base_quantity = serializers.IntegerField(min_value=1, max_value=1_000_000, default=1)
     min_order_quantity = _packs()
@@ -54,12 +50,6 @@ class OfferIn(StrictSerializer):
             "title": "Box of 100",
         }
 
-    def validate_currency(self, value: str | None) -> str:
-        """Require an active currency."""
-        if value and not is_currency(value):
-            raise serializers.ValidationError("This is no active currency of ISO 4217.", code="invalid_choice")
-        return value or ""
-
     def validate_countries(self, value: list[str]) -> list[str]:
         """Require countries."""
         if any(one not in COUNTRIES for one in value):
@@ -70,16 +60,15 @@ class OfferIn(StrictSerializer):
         """Hold members to one another."""
         least, most = attrs["min_order_quantity"], attrs["max_order_quantity"]
         if least and most and most < least:
-            raise _refuse("max_order_quantity", "Must not be below min_order_quantity.", "min_value")
-        if attrs["valid_from"] and attrs["valid_to"] and attrs["valid_to"] <= attrs["valid_from"]:
-            raise _refuse("valid_to", "Must be after valid_from.", "min_value")
+            raise refusal("max_order_quantity", "Must not be below min_order_quantity.", "min_value")
+        check_period(attrs)
         if attrs["tiers"] and not attrs["currency"]:
-            raise _refuse("currency", "A price needs its currency.", "required")
+            raise refusal("currency", "A price needs its currency.", "required")
         steps = [tier["min_quantity"] for tier in attrs["tiers"]]
         if len(set(steps)) < len(steps):
-            raise _refuse("tiers", "Two tiers begin at the same quantity.", "duplicate")
+            raise refusal("tiers", "Two tiers begin at the same quantity.", "duplicate")
         if (attrs["stock_policy"] == StockPolicy.FIXED) != (attrs["fixed_quantity"] is not None):
-            raise _refuse("fixed_quantity", "Belongs to the stock policy fixed, which needs it.", "invalid")
+            raise refusal("fixed_quantity", "Belongs to the stock policy fixed, which needs it.", "invalid")
         return attrs
 
 
@@ -108,7 +97,7 @@ class VisibilityIn(StrictSerializer):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Hold members to one another."""
         if (attrs["mode"] == VisibilityMode.SELECTED) != bool(attrs["tenant_ids"]):
-            raise _refuse("tenant_ids", "Belongs to the mode selected, which needs it.", "invalid")
+            raise refusal("tenant_ids", "Belongs to the mode selected, which needs it.", "invalid")
         if (attrs["stock_display"] == StockDisplay.CAPPED) != (attrs["cap"] is not None):
-            raise _refuse("cap", "Belongs to the display capped, which needs it.", "invalid")
+            raise refusal("cap", "Belongs to the display capped, which needs it.", "invalid")
         return attrs

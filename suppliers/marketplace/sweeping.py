@@ -1,6 +1,6 @@
 """What happens to offers by itself: they expire on the day that they name. Source: contract, supply-shelf.md "Marketplace"."""
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from core.actor import system_actor
 from core.db import needs_transaction, tenant_context
+from core.model_rows import save_all_call
 from core.pipeline import run
 from core.rounds import GoOn, Rounds, ever
 from ledger import public as ledger
@@ -28,7 +29,7 @@ def expire_offers(*, at: datetime, go_on: GoOn = ever) -> int:
     return by_rounds(_EXPIRE, _expiries, _ending((at + _EASTERNMOST).date()), _expire_batch, at, go_on)
 
 
-def _ending(today: object) -> "QuerySet[Offer]":
+def _ending(today: date) -> "QuerySet[Offer]":
     found: QuerySet[Offer] = Offer.objects.filter(status__in=LIVE, valid_to__lte=today)
     return found
 
@@ -44,17 +45,10 @@ def _expire(tenant_id: UUID, at: datetime) -> int:
     (today,) = run([today_call(tenant_id, at)])
     due = _ending(today_of(today)).filter(tenant_id=tenant_id).select_related("product").order_by("id")
     offers = list(due.select_for_update(of=("self",), no_key=True)[:BATCH])
-    facts = []
     for offer in offers:
         offer.expire()
-        offer.save_version("status", at=at)
-        fact = OfferExpired(
-            product_id=str(offer.product_id),
-            packaging_id=str(offer.packaging_id),
-            status=offer.status,
-            category=offer.product.category,
-        )
-        facts.append(ledger.Occurrence(fact, offer.id, offer.version))
-    if facts:
-        run([*ledger.statements_of_many(actor=system_actor(tenant_id), occurrences=facts, at=at)])
+    if offers:
+        saved = save_all_call(offers, "status", at=at)
+        facts = [ledger.Occurrence(OfferExpired.of(offer), offer.id, offer.version) for offer in offers]
+        run([saved, *ledger.statements_of_many(actor=system_actor(tenant_id), occurrences=facts, at=at)])
     return len(offers)

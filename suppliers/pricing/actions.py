@@ -13,6 +13,7 @@ from core.canonical import decimal_text
 from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields, InvalidTransition
 from core.ids import uuid7
+from core.model_rows import save_call
 from core.pipeline import Call, Statement, run
 from ledger import public as ledger
 from suppliers.catalog.models import Product
@@ -25,7 +26,7 @@ from .models import ListPrice, ListPriceTier
 
 
 class _Stored(NamedTuple):
-    """One list price as the table holds it; `tiers` is JSON of quantities and prices in their order."""
+    """One list price in the form in which prices are compared: dates as ISO 8601 writes them, tiers as `1:4.9 50:4.55`."""
 
     packaging_id: UUID
     currency: str
@@ -67,15 +68,15 @@ def replace_prices(actor: Actor, product: Product, data: Mapping[str, Any], at: 
     _check(actor, product, wanted)
     if sorted(map(repr, wanted)) == sorted(map(repr, present.of(_Stored))):
         return product
-    product.save_version(at=at)
-    run([Call(_DROP_TIERS, mine), Call(_DROP, mine), *_inserts(product, wanted)])
+    saved = save_call(product, at=at)
     fact = ProductPriceChanged(supplier_sku=product.supplier_sku, currencies=sorted({one.currency for one in wanted}))
-    ledger.record(actor=actor, event=fact, resource_id=product.id, at=at, resource_version=product.version)
+    told = ledger.statements(actor=actor, event=fact, resource_id=product.id, at=at, resource_version=product.version)
+    run([saved, Call(_DROP_TIERS, mine), Call(_DROP, mine), *_inserts(product, wanted), *told])
     return product
 
 
 def _stored(price: Mapping[str, Any], today: str) -> _Stored:
-    """Return a price of the body as the table holds it."""
+    """Return a price of the body in the form in which prices are compared."""
     ends: date | None = price["valid_to"]
     return _Stored(
         packaging_id=price["packaging_id"],
@@ -88,6 +89,10 @@ def _stored(price: Mapping[str, Any], today: str) -> _Stored:
 
 
 def _check(actor: Actor, product: Product, wanted: Sequence[_Stored]) -> None:
+    """Check what a serializer cannot know.
+
+    :raises InvalidFields: names each price that has a foreign packaging, ends before it begins, or overlaps with another.
+    """
     known = {packaging.id for packaging in current_packagings(actor, product)}
     errors = [
         FieldError(f"prices.{number}.packaging_id", "unknown_packaging", "The product has no such packaging.")

@@ -4,16 +4,13 @@ from rest_framework import serializers
 
 from api.representations import Computed, Representation
 from suppliers.catalog.models import Product
+from suppliers.company.today import today_sql
 
 from .models import ListPrice, ListPriceTier
 
 # Six decimals are stored; the answer shows as many as needed, at least two.
 _UNIT_PRICE = "(CASE WHEN scale(trim_scale(t.unit_price)) < 2 THEN round(t.unit_price, 2) ELSE trim_scale(t.unit_price) END)::text"
-# By the date at the supplier. Source: contract, supply.md 4 "Today".
-CURRENT_AND_FUTURE = (
-    "t.valid_to IS NULL OR t.valid_to > "
-    "(now() AT TIME ZONE (SELECT n.time_zone FROM organizations_tenant n WHERE n.id = t.tenant_id))::date"
-)
+CURRENT_AND_FUTURE = f"t.valid_to IS NULL OR t.valid_to > {today_sql('t.tenant_id')}"
 ORDER = ("packaging_id", "currency", "valid_from", "id")
 
 

@@ -1,22 +1,45 @@
 """Bodies of list prices. Source: contract, supply-price.md "List price"."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer
+from api.serializers import StrictSerializer, refusal
 from core.money import is_currency
+from suppliers.catalog.serializers import QUANTITY_MAX
 
-PACKS_MAX = 1_000_000_000
 _ID = "0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f"
+
+
+class CurrencyField(serializers.CharField):
+    """An active currency of ISO 4217, or empty where the field is optional."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(max_length=3, **more)
+
+    def to_internal_value(self, data: Any) -> str:
+        code: str = super().to_internal_value(data)
+        if code and not is_currency(code):
+            raise serializers.ValidationError("This is no active currency of ISO 4217.", code="invalid_choice")
+        return code
+
+
+def check_period(attrs: Mapping[str, Any]) -> None:
+    """Require that the half-open period from `valid_from` to `valid_to` is not empty.
+
+    :raises ValidationError: at `valid_to`.
+    """
+    if attrs["valid_from"] and attrs["valid_to"] and attrs["valid_to"] <= attrs["valid_from"]:
+        raise refusal("valid_to", "Must be after valid_from.", "min_value")
 
 
 class TierIn(StrictSerializer):
     """The unit price from so many packs up."""
 
-    min_quantity = serializers.IntegerField(min_value=1, max_value=PACKS_MAX)
+    min_quantity = serializers.IntegerField(min_value=1, max_value=QUANTITY_MAX)
     unit_price = serializers.DecimalField(max_digits=19, decimal_places=6, min_value=Decimal(0))
 
     class Meta:
@@ -27,7 +50,7 @@ class ListPriceIn(StrictSerializer):
     """The price of one packaging in one currency; without `valid_from` it holds from today, without `valid_to` for good."""
 
     packaging_id = serializers.UUIDField()
-    currency = serializers.CharField(max_length=3)
+    currency = CurrencyField()
     tiers: Any = serializers.ListSerializer(child=TierIn(), allow_empty=False, max_length=20)
     price_base_quantity = serializers.IntegerField(min_value=1, max_value=1_000_000, default=1)
     valid_from = serializers.DateField(required=False, allow_null=True, default=None)
@@ -40,12 +63,6 @@ class ListPriceIn(StrictSerializer):
             "currency": "EUR",
             "tiers": [{"min_quantity": 1, "unit_price": "4.90"}, {"min_quantity": 50, "unit_price": "4.55"}],
         }
-
-    def validate_currency(self, value: str) -> str:
-        """Require an active currency."""
-        if not is_currency(value):
-            raise serializers.ValidationError("This is no active currency of ISO 4217.", code="invalid_choice")
-        return value
 
     def validate_tiers(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Require rising quantities."""
@@ -61,9 +78,7 @@ class ListPriceIn(StrictSerializer):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require that the period is not empty."""
-        if attrs["valid_from"] and attrs["valid_to"] and attrs["valid_to"] <= attrs["valid_from"]:
-            detail = serializers.ErrorDetail("Must be after valid_from.", code="min_value")
-            raise serializers.ValidationError({"valid_to": [detail]})
+        check_period(attrs)
         return attrs
 
 

@@ -1,9 +1,10 @@
 """GET and PUT /v1/products/{id}/prices: what is kept, what is refused, what is recorded."""
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -89,7 +90,9 @@ def test_put_replaces_all_prices_at_once(api: Api, supplier: Tenant, product: di
 
 
 def test_the_same_prices_again_write_nothing(api: Api, supplier: Tenant, product: dict[str, Any]) -> None:
-    prices = [price(product), price(product, 1, tiers=[{"min_quantity": 5, "unit_price": "1"}])]
+    amounts = ["0", "100", "1.50", "0.000001"]
+    tiers = [{"min_quantity": 5 * step, "unit_price": amount} for step, amount in enumerate(amounts, start=1)]
+    prices = [price(product), price(product, 1, tiers=tiers)]
     put(api, product, *prices)
 
     again = put(api, product, *reversed(prices))
@@ -199,19 +202,20 @@ def test_if_match_guards_and_each_right_is_its_own(api: Api, supplier: Tenant, p
     assert catalog.get(f"/v1/products/{product['id']}/prices").status_code == 200
 
 
-def test_the_day_of_the_supplier_decides(api: Api, supplier: Tenant, product: dict[str, Any]) -> None:
-    """Kiritimati is 14 hours ahead of UTC and Niue 11 behind: for a part of each day one has another date than UTC."""
-    put(api, product, price(product, valid_from=str(TODAY - DAY), valid_to=str(TODAY + DAY)))
-    shown = {}
-    for zone in ("Pacific/Kiritimati", "Pacific/Niue"):
-        with tenant_context(supplier.id):
-            Tenant.objects.filter(pk=supplier.id).update(time_zone=zone)
-        shown[zone] = len(api.get(f"/v1/products/{product['id']}/prices").json()["data"]["prices"])
-        ended = put(api, product, price(product, valid_to=str(TODAY - 2 * DAY)))
-        assert field_errors(ended) == {("prices.0.valid_to", "min_value")}
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Niue"])
+def test_the_day_of_the_supplier_decides(api: Api, supplier: Tenant, product: dict[str, Any], zone: str) -> None:
+    """Kiritimati is 14 hours ahead of UTC and Niue 11 behind: at any time one of them has another date than UTC."""
+    with tenant_context(supplier.id):
+        Tenant.objects.filter(pk=supplier.id).update(time_zone=zone)
+    today = datetime.now(ZoneInfo(zone)).date()
+    ended, begun = str(today - DAY), price(product, 1)
 
-    assert shown["Pacific/Niue"] == 1
-    assert shown["Pacific/Kiritimati"] in (0, 1)
+    put(api, product, price(product, valid_from=ended, valid_to=str(today)), begun)
+
+    shown = api.get(f"/v1/products/{product['id']}/prices").json()["data"]["prices"]
+    assert [(one["packaging_id"], one["valid_from"]) for one in shown] == [(begun["packaging_id"], str(today))]
+    refused = put(api, product, price(product, valid_to=str(today)))
+    assert field_errors(refused) == {("prices.0.valid_to", "min_value")}
 
 
 def test_two_at_once_leave_the_prices_of_one(api: Api, supplier: Tenant, product: dict[str, Any]) -> None:
