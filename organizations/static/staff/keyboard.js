@@ -40,8 +40,10 @@
     document.querySelectorAll(".material-symbols-outlined:not([data-keyboard])").forEach((icon) => {
       icon.setAttribute("aria-hidden", "true");
     });
-    document.querySelectorAll(".simplebar-content-wrapper").forEach((box, number) => {
-      box.setAttribute("aria-label", `${box.querySelector("table") ? "Table" : "Pages"} ${number + 1}`);
+    document.querySelectorAll("[data-simplebar]").forEach((box, number) => {
+      const name = `${box.querySelector("table") ? "Table" : "Pages"} ${number + 1}`;
+      box.dataset.simplebarAriaLabel = name; // read when the scroll box is made, after this: no two of them ever share a name
+      box.querySelector(".simplebar-content-wrapper")?.setAttribute("aria-label", name);
     });
   }
 
