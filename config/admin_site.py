@@ -79,6 +79,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
         "Shared by all tenants",
         (
             (Area.CATALOG, "schema", "Platform categories", "suppliers_platformcategory"),
+            (Area.CATALOG, "label", "Attributes", "suppliers_attributedefinition"),
             (Area.CATALOG, "pill", "Tables of medications", "prescriptions_platformtableversion"),
             (Area.LOCATIONS, "local_pharmacy", "Pharmacy directory", "organizations_pharmacylisting"),
             (Area.CONFIGURATION, "lock", "Organization settings", "organizations_organizationconfiguration"),

@@ -15,6 +15,7 @@ TAGS: list[dict[str, str]] = [
         "Rate limits": "What remains of the caller's rate limits and of the tenant's quotas.",
         "Jobs": "Work that continues after the response: its state, progress and result.",
         "Categories": "The platform's product categories and the supplier's own categories, as one tree.",
+        "Attributes": "What the platform defines that products can have beside their fields, such as sizes and materials.",
         "Products": "A supplier's products, with packagings, prices and stock.",
         "Inventory": "The tenant's own stock: where it lies, in which lots, what moved it, and who holds some of it.",
         "Marketplace": "What a supplier offers, to whom, and how buyers are told of its stock.",

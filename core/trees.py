@@ -50,6 +50,15 @@ class Tree:
             f" SELECT {column} FROM within)"
         )
 
+    def above(self, start: str, *, column: str = "id") -> str:
+        """Return SQL for one column of the rows of `start` and of all their ancestors, each row once."""
+        columns = "n.id, n.parent_id" if column == "id" else f"n.id, n.parent_id, n.{column}"
+        return (
+            f"(WITH RECURSIVE above AS (SELECT {columns} FROM {self.source} n WHERE {self.scope} AND {start}"
+            f" UNION SELECT {columns} FROM above JOIN {self.source} n ON {self.scope} AND n.id = above.parent_id)"
+            f" SELECT {column} FROM above)"
+        )
+
 
 def path(tree: Tree, node_id: UUID, *, tenant_id: UUID | None = None) -> tuple[UUID, ...]:
     """Return the ids from a row up to its root, the row itself first; empty if the row does not exist."""

@@ -1,7 +1,8 @@
 """The admin pages of this app, one module for each feature; importing them registers the pages."""
 
 from .catalog import admin as catalog
+from .catalog.attributes import admin as attributes
 from .inventory import admin as inventory
 from .marketplace import admin as marketplace
 
-__all__ = ["catalog", "inventory", "marketplace"]
+__all__ = ["attributes", "catalog", "inventory", "marketplace"]

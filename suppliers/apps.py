@@ -49,7 +49,9 @@ class SuppliersConfig(AppConfig):
 
 
 def _after_migrate(*, using: str, **_: Any) -> None:
+    from .catalog.attributes.definitions import seed_definitions
     from .catalog.taxonomy import seed_taxonomy
 
     if using == OWNER:
         seed_taxonomy(using)
+        seed_definitions(using)

@@ -2,7 +2,8 @@
 
 from api.routing import Router
 
-from .catalog.views import CategoryViewSet
+from .catalog.attributes.views import AttributeViewSet
+from .catalog.views import CategoryViewSet, ProductAttributesViewSet
 from .inventory.views import (
     AdjustmentViewSet,
     InventoryReservationViewSet,
@@ -20,6 +21,8 @@ from .storefront.views import ProductViewSet
 router = Router()
 router.register("products", ProductViewSet, basename="product")
 router.register("products/<uuid:pk>/prices", ProductPricesViewSet, basename="product-prices")
+router.register("products/<uuid:pk>/attributes", ProductAttributesViewSet, basename="product-attributes")
+router.register("attributes", AttributeViewSet, basename="attribute")
 router.register("categories", CategoryViewSet, basename="category")
 router.register("inventory/levels", StockLevelViewSet, basename="stock-level")
 router.register("inventory/adjustments", AdjustmentViewSet, basename="adjustment")

@@ -83,7 +83,10 @@ class Later:
 
 @dataclass(frozen=True, slots=True)
 class ButtonClick:
-    """One click: the actor, the member of staff (`user`), the locked row, the form's data and the time."""
+    """One click: the actor, the member of staff (`user`), the locked row, the form's data and the time.
+
+    `row` is None above a list, where the button adds one.
+    """
 
     actor: Actor
     user: Any

@@ -46,6 +46,7 @@ class Permission(StrEnum):
     VERIFY_RECORDS = "records.verify"
     PROJECT_RECORDS = "records.project"
     LOAD_TABLES = "tables.load"
+    DEFINE_ATTRIBUTES = "attributes.define"
 
 
 _TENANT_CARE = {Area.ORGANIZATIONS, Area.TENANTS, Area.ENTITLEMENTS, Area.LOCATIONS, Area.JOBS, Area.LEDGER}
@@ -59,7 +60,7 @@ _SEES: dict[str, frozenset[Area]] = {
 }
 _DOES: dict[str, frozenset[Permission]] = {
     StaffRole.SUPPORT: frozenset({Permission.SEND_WEBHOOKS}),
-    StaffRole.SUPPLY: frozenset({Permission.SEND_WEBHOOKS}),
+    StaffRole.SUPPLY: frozenset({Permission.SEND_WEBHOOKS, Permission.DEFINE_ATTRIBUTES}),
     StaffRole.FINANCE: frozenset({Permission.CHANGE_PLANS}),
     StaffRole.SECURITY: frozenset(
         {

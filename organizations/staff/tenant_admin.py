@@ -41,6 +41,7 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
 
     area: ClassVar[Area]
     buttons: ClassVar[Sequence[Button]] = ()
+    additions: ClassVar[Sequence[Button]] = ()  # above the list: `run` returns the row that it added
     in_palette: ClassVar[bool] = False  # whether Ctrl-K finds its rows
     actions = None
     list_per_page = 50
@@ -101,6 +102,7 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
         view = self.admin_site.admin_view
         return [
             path("export/", view(self.export_view), name=f"{name}_export"),
+            path("do/<slug:button>/", view(self.addition_view), name=f"{name}_addition"),
             path("<path:object_id>/do/<slug:button>/", view(self.button_view), name=f"{name}_button"),
             *self.further_urls(),
             *super().get_urls(),
@@ -122,6 +124,11 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
             address = f"{self._link('export')}?{request.GET.urlencode()}"
             response.context_data["actions_list"] = [
                 *response.context_data.get("actions_list", ()),
+                *[
+                    link_action(one.label, self._link("addition", one.name), icon=one.icon)
+                    for one in self.additions
+                    if does(request.user, one.permission)
+                ],
                 link_action("Export CSV", address, icon="download"),
             ]
             menu = response.context_data["sidebar_navigation"]
@@ -220,6 +227,34 @@ class StaffAdmin(ModelAdmin):  # type: ignore[misc]  # the theme has no types
             "back": self._link("change", row.pk),
         }
         return TemplateResponse(request, "staff/button.html", context)
+
+    def addition_view(self, request: HttpRequest, button: str) -> HttpResponse:
+        """Ask for the members and the reason, run the action that adds a row, and go to the row."""
+        chosen = next((one for one in self.additions if one.name == button), None)
+        if chosen is None or not self.has_view_permission(request):
+            raise Http404
+        if not does(request.user, chosen.permission):
+            raise PermissionDenied
+        form = chosen.form(request.POST if request.method == "POST" else None)
+        if request.method == "POST" and form.is_valid():
+            try:
+                row = self._add(request, chosen, form.cleaned_data)
+            except PlatformError as refusal:
+                show_refusal(refusal, form)
+            else:
+                return self._answer(request, chosen, row, None)
+        back = self._link("changelist")
+        context = {**self.admin_site.each_context(request), "opts": self.opts, "title": chosen.label, "back": back}
+        return TemplateResponse(request, "staff/button.html", {**context, "button": chosen, "form": form})
+
+    def _add(self, request: HttpRequest, button: Button, data: dict[str, Any]) -> Any:
+        actor = audit.staff_actor(request)
+        with transaction.atomic(), tenant_context(audit.PLATFORM):
+            at = now()
+            row = button.run(ButtonClick(actor, request.user, None, data, at))
+            action = f"{self.opts.model_name}.{button.name}"
+            audit.note(request, actor, action=action, row=row, reason=data["reason"], at=at)
+        return row
 
     def _answer(self, request: HttpRequest, button: Button, row: Any, message: Any) -> HttpResponse:
         back = self._link("change", row.pk)

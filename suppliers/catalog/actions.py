@@ -14,6 +14,7 @@ from core.pipeline import Call, ReadBack, answers_before, run
 from ledger import public as ledger
 
 from . import counters, events, packagings, queries, rules, search_index
+from .attributes import checks as attributes
 from .models import Category, Product
 from .refusals import FieldLocked
 from .states import LOT_TRACKED_KINDS, Status, Tracking
@@ -29,10 +30,11 @@ def create_product(actor: Actor, data: Mapping[str, Any], at: datetime, reading:
 
     A refusal may therefore be raised after the rows were written; the transaction must then be rolled back.
 
-    :raises InvalidFields: the category or a substitute is unknown, or the product is not complete enough to be active.
+    :raises InvalidFields: the category, a substitute or an attribute is unknown, or the product is not complete enough to
+        be active.
     :raises SkuTaken, GtinTaken: another product of the tenant has the SKU or a GTIN.
     """
-    references = rules.references(actor, data)
+    references = rules.references(actor, data, data["status"])
     product = Product(tenant_id=actor.tenant_id, created_at=at, updated_at=at, **_columns(data))
     if data["status"] == Status.ACTIVE:
         _activate(product, data, references)
@@ -48,9 +50,9 @@ def create_product(actor: Actor, data: Mapping[str, Any], at: datetime, reading:
     try:
         found = run([*calls, *read, counters.count_call(product)])
     except IntegrityError as error:
-        rules.check_references(data, answers_before(error))  # these errors take precedence
+        rules.check_references(data, data["status"], answers_before(error))  # these errors take precedence
         raise
-    rules.check_references(data, found)
+    rules.check_references(data, data["status"], found)
     if reading:
         reading.rows = found[len(calls)]
     return product
@@ -61,7 +63,7 @@ def _activate(product: Product, data: Mapping[str, Any], references: list[Call])
     try:
         rules.check_active(product, data["packagings"])
     except InvalidFields:
-        rules.check_references(data, run(references))
+        rules.check_references(data, data["status"], run(references))
         raise
     product.activate()
 
@@ -78,7 +80,7 @@ def replace_product(actor: Actor, product: Product, data: Mapping[str, Any], at:
     """
     before, status = product.status, data.get("status") or product.status
     rules.change_status(product, status)
-    rules.check_references(data, run(rules.references(actor, data)), product.id)
+    rules.check_references(data, status, run(rules.references(actor, data, status)), product.id)
     changed = product.assign(_columns(data))
     packs = packagings.match(queries.current_packagings(actor, product), data["packagings"])
     rules.check_unlocked(product, [*changed, *packs.changed])
@@ -93,6 +95,25 @@ def replace_product(actor: Actor, product: Product, data: Mapping[str, Any], at:
     search_index.replace_words(product, _gtins(data))
     _record_replaced(actor, product, changed + ["packagings"] * packs.differ, at)
     counters.count_moved(product, before)
+    return product
+
+
+@needs_transaction
+def replace_attributes(actor: Actor, product: Product, data: Mapping[str, Any], at: datetime) -> Product:
+    """Replace the attribute values of a locked product; if nothing differs, nothing is written.
+
+    :raises InvalidTransition: the product is archived.
+    :raises InvalidFields: an attribute is unknown, has a value of another type, or an active product lacks one that its
+        category requires.
+    """
+    rules.check_not_archived(product, "replace_attributes")
+    values = data["values"]
+    [found] = run([attributes.definitions(actor, product.category, values)])
+    if faults := attributes.faults(values, found, name="values", active=product.status == Status.ACTIVE):
+        raise InvalidFields(errors=faults)
+    if changed := product.assign({"attributes": values}):
+        product.save_version(*changed, at=at)
+        _record_replaced(actor, product, changed, at)
     return product
 
 

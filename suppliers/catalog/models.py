@@ -2,20 +2,22 @@
 
 from typing import Any, ClassVar
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Lower, Now
 from django_fsm import FSMField
 
 from core.clock import now
+from core.ids import uuid7
 from core.lifecycle import LifecycleModel, transition
 from core.row_security import REFERENCE, TableSecurity
 from core.tenant_rows import TenantRow
 from core.versioned import Versioned
 from organizations.public import TenantOwned
 
-from .refusals import CategoryCodeTaken, GtinTaken, SkuTaken
-from .states import Availability, Kind, PackagingLevel, PackagingState, Status, Tracking
+from .refusals import AttributeCodeTaken, CategoryCodeTaken, GtinTaken, SkuTaken
+from .states import AttributeType, Availability, Kind, PackagingLevel, PackagingState, Status, Tracking
 
 _LIVE = Q(archived_at__isnull=True)
 _GONE = Q(archived_at__isnull=False)
@@ -277,6 +279,49 @@ class Category(TenantOwned):
             models.CheckConstraint(condition=~Q(parent_id=F("id")), name="suppliers_category_not_own_parent"),
         ]
         indexes = [models.Index(fields=["tenant", "parent_id"], name="suppliers_category_by_parent")]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class AttributeDefinition(Versioned):
+    """What values an attribute of products takes, for every supplier; defined by staff.
+
+    `unit` is a code of UCUM. Without one, each value of a quantity names its own. Products of the categories
+    `required_for`, and of those below them, need a value before they can be active.
+    Personal data: none.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    code = models.CharField(max_length=64)
+    name = models.CharField(max_length=120)
+    type = models.CharField(max_length=8, choices=AttributeType)
+    unit = models.CharField(max_length=20, blank=True, default="")
+    allowed_values = ArrayField(models.CharField(max_length=120), default=list, blank=True)
+    required_for = ArrayField(models.CharField(max_length=64), default=list, blank=True)
+    localizable = models.BooleanField(default=False)
+    active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
+
+    WRITABLE: ClassVar = ("name", "allowed_values", "required_for", "active")
+    refusals: ClassVar = {"suppliers_attributedefinition_code_taken": AttributeCodeTaken}
+    security: ClassVar = REFERENCE
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["code"], name="suppliers_attributedefinition_code_taken"),
+            models.CheckConstraint(
+                condition=Q(type__in=AttributeType.values), name="suppliers_attributedefinition_type_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(type=AttributeType.ENUM) ^ Q(allowed_values=[]),
+                name="suppliers_attributedefinition_choices",
+            ),
+            models.CheckConstraint(
+                condition=Q(localizable=False) | Q(type=AttributeType.TEXT),
+                name="suppliers_attributedefinition_locale",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.code

@@ -23,6 +23,12 @@ class CategoryCodeTaken(Duplicate):
     title = "Another category has this code."
 
 
+class AttributeCodeTaken(Duplicate):
+    """Another attribute definition has this code."""
+
+    title = "Another attribute has this code."
+
+
 class ProductInUse(Conflict):
     """Stock, reservations, offers or open orders of the product exist; `reasons` says which."""
 

@@ -5,10 +5,10 @@ from rest_framework import serializers
 
 from api.representations import Computed, Document, OpenChoice, Representation
 
+from .attributes.serializers import AttributeIn
 from .category_tree import COUNTED
 from .models import Packaging, PlatformCategory, Product
 from .serializers import (
-    AttributeIn,
     CategoryIn,
     ClassificationsIn,
     ControlledIn,

@@ -1,6 +1,6 @@
 """Rules of products and categories beyond the form of their fields: references, active products, status changes, locked fields."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from core.lifecycle import allowed_actions
 from core.pipeline import Call, Rows
 
 from . import queries
+from .attributes import checks as attributes
 from .category_tree import CATEGORIES, MAX_DEPTH
 from .models import Category, PlatformCategory, Product
 from .refusals import CategoryCodeTaken, FieldLocked
@@ -25,29 +26,50 @@ _ACTION_TO = {
 }
 
 
-def references(actor: Actor, data: Mapping[str, Any]) -> list[Call]:
-    """Return the statements that look up the category and the substitutes; `check_references` reads their rows."""
-    wanted = _substitutes(data)
-    category = queries.active_category(actor, data["category"])
-    return [category, queries.known_products(actor, wanted)] if wanted else [category]
+def references(actor: Actor, data: Mapping[str, Any], status: str) -> list[Call]:
+    """Return the statements that look up what the body names; `check_references` reads their rows.
 
-
-def check_references(data: Mapping[str, Any], found: Sequence[Rows], product_id: UUID | None = None) -> None:
-    """Check the category and the substitutes; `found` begins with the rows of the statements of `references`.
-
-    :raises InvalidFields: the category is unknown or inactive, or a substitute is unknown or the product itself.
+    They answer the category, the substitutes if any, and the definitions of attributes if values or the status need them.
     """
+    calls = [queries.active_category(actor, data["category"])]
+    if wanted := _substitutes(data):
+        calls.append(queries.known_products(actor, wanted))
+    if _needs_definitions(data, status):
+        calls.append(attributes.definitions(actor, data["category"], data.get("attributes", ())))
+    return calls
+
+
+def check_references(
+    data: Mapping[str, Any], status: str, found: Sequence[Rows], product_id: UUID | None = None
+) -> None:
+    """Check what the body names; `found` begins with the rows of the statements of `references`.
+
+    :raises InvalidFields: the category is unknown or inactive, a substitute is unknown or the product itself, or an
+        attribute is unknown, has a value of another type, or is missing from an active product.
+    """
+    answers = iter(found)
     faults = []
-    if not len(found[0]):
+    if not len(next(answers)):
         faults.append(FieldError("category", "unknown_category", "There is no active category with this code."))
-    wanted = _substitutes(data)
-    known = {found[1].value(row) for row in range(len(found[1]))} if wanted else set()
+    if wanted := _substitutes(data):
+        faults += _substitute_faults(wanted, next(answers), product_id)
+    if _needs_definitions(data, status):
+        active = status == Status.ACTIVE
+        faults += attributes.faults(data.get("attributes", ()), next(answers), name="attributes", active=active)
+    if faults:
+        raise InvalidFields(errors=faults)
+
+
+def _needs_definitions(data: Mapping[str, Any], status: str) -> bool:
+    return bool(data.get("attributes")) or status == Status.ACTIVE
+
+
+def _substitute_faults(wanted: Sequence[UUID], found: Rows, product_id: UUID | None) -> Iterator[FieldError]:
+    known = {found.value(row) for row in range(len(found))}
     for position, wanted_id in enumerate(wanted):
         if str(wanted_id).encode() not in known or wanted_id == product_id:
             name = f"substitutes.{position}.product_id"
-            faults.append(FieldError(name, "unknown_product", "There is no other product with this id."))
-    if faults:
-        raise InvalidFields(errors=faults)
+            yield FieldError(name, "unknown_product", "There is no other product with this id.")
 
 
 def _substitutes(data: Mapping[str, Any]) -> list[UUID]:
@@ -74,13 +96,21 @@ def check_active(product: Product, packagings: Iterable[Mapping[str, Any]]) -> N
         raise InvalidFields("The product is not complete enough to be active.", errors=faults)
 
 
+def check_not_archived(product: Product, action: str) -> None:
+    """Require that the product can still be written.
+
+    :raises InvalidTransition: the product is archived.
+    """
+    if product.status == Status.ARCHIVED:
+        raise InvalidTransition("An archived product is final.", state=product.status, action=action, allowed=[])
+
+
 def change_status(product: Product, status: str) -> None:
     """Change a product to the status that PUT names; only DELETE archives, so `allowed` never lists that.
 
     :raises InvalidTransition: the product is archived, or no transition leads to the status.
     """
-    if product.status == Status.ARCHIVED:
-        raise InvalidTransition("An archived product is final.", state=product.status, action="replace")
+    check_not_archived(product, "replace")
     if status == product.status:
         return
     action = _ACTION_TO[Status(status)]

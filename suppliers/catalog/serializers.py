@@ -1,76 +1,23 @@
 """Bodies of the product and category operations: the form of every field. Rules that need the database stand in `rules`."""
 
 import re
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer, refusal, suggestion
+from api.serializers import StrictSerializer, refusal
 from core.identifiers import gtin14
 
 from . import states, vocabularies
-from .units import UNITS
+from .attributes.serializers import VALUES_MAX, AttributeIn, check_values
+from .fields import QUANTITY_MAX, GtinField, PatternField, UnitField, optional_text, refuse_repeated, whole
 
-QUANTITY_MAX = 1_000_000_000
-MEASURE_MAX = 100_000_000
 DAYS_MAX = 36_500
 COLDEST, WARMEST = Decimal("-273.1"), Decimal("999.9")
 
 _RATIO = re.compile(r"[1-9]\d{0,5}:[1-9]\d{0,5}")
-_ATTRIBUTE_CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-_LOCALE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _TAX_CATEGORY = re.compile(r"[A-Za-z0-9_.-]{1,20}")
-
-
-def optional_text(length: int) -> serializers.CharField:
-    """Return a text field that may be absent, null or empty; all three mean that there is no value."""
-    return serializers.CharField(max_length=length, required=False, allow_null=True, allow_blank=True, default="")
-
-
-def whole(*, least: int = 0, most: int = MEASURE_MAX, **more: Any) -> serializers.IntegerField:
-    """Return an integer field with bounds; it may be absent or null unless other options are given."""
-    options = more or {"required": False, "allow_null": True, "default": None}
-    return serializers.IntegerField(min_value=least, max_value=most, **options)
-
-
-class PatternField(serializers.CharField):
-    """A text that matches a pattern, or is empty where the field is optional; `hint` names the pattern in the error."""
-
-    def __init__(self, pattern: re.Pattern[str], hint: str, **more: Any) -> None:
-        super().__init__(**more)
-        self.pattern, self.hint = pattern, hint
-
-    def to_internal_value(self, data: Any) -> str:
-        text: str = super().to_internal_value(data)
-        if text and not self.pattern.fullmatch(text):
-            raise serializers.ValidationError(f"This is not {self.hint}.", code="invalid_format")
-        return text
-
-
-class UnitField(PatternField):
-    """A code of UNECE Recommendation 20 that is in force."""
-
-    def to_internal_value(self, data: Any) -> str:
-        code = super().to_internal_value(data)
-        if code not in UNITS:
-            hint = suggestion(code, sorted(UNITS))
-            raise serializers.ValidationError(f"This is not {self.hint}{hint}", code="invalid_choice")
-        return code
-
-
-class GtinField(serializers.CharField):
-    """A GTIN of 8, 12, 13 or 14 digits, stored with 14; null if the packaging has none."""
-
-    def to_internal_value(self, data: Any) -> str:
-        found = gtin14(super().to_internal_value(data))
-        if found is None:
-            raise serializers.ValidationError(
-                "A GTIN has 8, 12, 13 or 14 digits, the last a valid check digit.", code="invalid_gtin"
-            )
-        return found
 
 
 class PackagingIn(StrictSerializer):
@@ -218,42 +165,6 @@ class SubstituteIn(StrictSerializer):
         example: ClassVar = {"ratio": "1:1"}
 
 
-@extend_schema_field({"type": ["string", "number", "boolean"]})
-class ScalarField(serializers.Field[Any, Any, Any, Any]):
-    """A text, a number or a boolean."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        if isinstance(data, Decimal):
-            return self._number(data)
-        if isinstance(data, str) and 0 < len(data.strip()) <= 2000:
-            return data.strip()
-        if isinstance(data, bool | int):
-            return data
-        raise serializers.ValidationError("A text of 1 to 2000 characters, a number or a boolean.", code="invalid")
-
-    def _number(self, data: Decimal) -> float:
-        found = float(data)
-        if Decimal(repr(found)) != data:
-            raise serializers.ValidationError("Send a number of more than 15 digits as text.", code="max_digits")
-        return found
-
-    def to_representation(self, value: Any) -> Any:
-        return value
-
-
-class AttributeIn(StrictSerializer):
-    """The value of one attribute, at most one for each locale."""
-
-    code = PatternField(_ATTRIBUTE_CODE, "an attribute's code")
-    value = ScalarField()
-    unit = serializers.CharField(max_length=20, required=False, allow_null=True, default=None)
-    locale = PatternField(_LOCALE, "a language tag", max_length=35, required=False, allow_null=True, default=None)
-    source = serializers.ChoiceField(choices=states.AttributeSource.choices, default=states.AttributeSource.SUPPLIER)  # type: ignore[assignment]
-
-    class Meta:
-        example: ClassVar = {"code": "colour", "value": "blue", "unit": None, "locale": "en"}
-
-
 class ProductIn(StrictSerializer):
     """A product as PUT replaces it; absent members take their defaults."""
 
@@ -290,7 +201,7 @@ class ProductIn(StrictSerializer):
     country_of_origin = serializers.CharField(required=False, allow_null=True, allow_blank=True, default="")
     lead_time_days = whole(most=DAYS_MAX)
     attributes: serializers.ListSerializer[Any] = serializers.ListSerializer(
-        child=AttributeIn(), max_length=200, required=False
+        child=AttributeIn(), max_length=VALUES_MAX, required=False
     )
 
     class Meta:
@@ -308,15 +219,14 @@ class ProductIn(StrictSerializer):
 
     def validate_packagings(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for name in ("id", "gtin"):
-            _refuse_repeated(value, (name,), "Another packaging of the product has this value.")
+            refuse_repeated(value, (name,), "Another packaging of the product has this value.")
         return value
 
     def validate_attributes(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        _refuse_repeated(value, ("code", "locale"), "The attribute is given twice for one locale.")
-        return value
+        return check_values(value)
 
     def validate_substitutes(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        _refuse_repeated(value, ("product_id",), "The product is listed twice.")
+        refuse_repeated(value, ("product_id",), "The product is listed twice.")
         return value
 
     def validate_country_of_origin(self, value: str | None) -> str:
@@ -375,16 +285,3 @@ class CategoryIn(StrictSerializer):
             "parent_id": "0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f",
             "mappings": {"unspsc": "42132203"},
         }
-
-
-def _refuse_repeated(rows: list[dict[str, Any]], names: tuple[str, ...], message: str) -> None:
-    """Refuse rows with the same values of `names`; rows without a value of the first name are not compared."""
-    seen: set[tuple[Any, ...]] = set()
-    faults: list[Mapping[str, Any]] = [{} for _ in rows]
-    for position, row in enumerate(rows):
-        key = tuple(row.get(name) for name in names)
-        if key in seen and key[0] is not None:
-            faults[position] = {names[0]: [serializers.ErrorDetail(message, code="duplicate")]}
-        seen.add(key)
-    if any(faults):
-        raise serializers.ValidationError(faults)

@@ -80,6 +80,18 @@ class IssuingAgency(TextChoices):
     ICCBBA = "ICCBBA"
 
 
+class AttributeType(TextChoices):
+    """What values an attribute takes; a quantity is a number with a unit."""
+
+    TEXT = "text"
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    ENUM = "enum"
+    QUANTITY = "quantity"
+
+
 class AttributeSource(TextChoices):
     """The source of an attribute's value."""
 

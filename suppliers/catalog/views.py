@@ -1,12 +1,14 @@
-"""HTTP of the category tree; the product operations are in `storefront`, which adds prices and stock."""
+"""HTTP of the category tree and of a product's attributes; the product operations are in `storefront`, which adds prices and stock."""
 
 from api.listing import ORDERING_FIELDS, SortBy
 from api.operations import Operation
 from api.views import ApiViewSet
-from core.errors import InvalidFields, VersionConflict
+from core.errors import InvalidFields, InvalidTransition, VersionConflict
 
-from .actions import create_category, replace_category
-from .queries import locked_category
+from .actions import create_category, replace_attributes, replace_category
+from .attributes.representations import ProductAttributesOut
+from .attributes.serializers import ProductAttributesIn
+from .queries import locked_category, locked_product
 from .refusals import CategoryCodeTaken, FieldLocked
 from .representations import CategoryOut
 from .serializers import CategoryIn
@@ -42,5 +44,29 @@ class CategoryViewSet(ApiViewSet):
             find=locked_category,
             run=replace_category,
             errors=(InvalidFields, VersionConflict, FieldLocked),
+        ),
+    }
+
+
+class ProductAttributesViewSet(ApiViewSet):
+    """The attribute values of one product."""
+
+    family = "supplier"
+    scope_prefix = "catalog:"
+    tenant_kind = "supplier"
+    singleton = True
+    serializer_class = ProductAttributesOut
+    operation_ids = {"retrieve": "getProductAttributes", "update": "replaceProductAttributes"}
+    operations = {
+        "retrieve": Operation("Get a product's attributes", "Each value with its definition and its source."),
+        "update": Operation(
+            "Replace a product's attributes",
+            "All of them at once: a value that the body leaves out ends. Each fits the definition of its code; a value "
+            "without a unit has that of the definition. The product's version rises by one; if nothing differs, nothing "
+            "is written.",
+            body=ProductAttributesIn,
+            find=locked_product,
+            run=replace_attributes,
+            errors=(InvalidFields, VersionConflict, InvalidTransition),
         ),
     }

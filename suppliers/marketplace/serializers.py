@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from api.serializers import StrictSerializer, refusal
-from suppliers.catalog.serializers import QUANTITY_MAX
+from suppliers.catalog.fields import QUANTITY_MAX
 from suppliers.catalog.vocabularies import COUNTRIES
 from suppliers.pricing.serializers import CurrencyField, TierIn, check_period
 

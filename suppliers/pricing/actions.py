@@ -11,14 +11,14 @@ from core import rows
 from core.actor import Actor
 from core.canonical import decimal_text
 from core.db import needs_transaction
-from core.errors import FieldError, InvalidFields, InvalidTransition
+from core.errors import FieldError, InvalidFields
 from core.ids import uuid7
 from core.model_rows import save_call
 from core.pipeline import Call, Statement, run
 from ledger import public as ledger
 from suppliers.catalog.models import Product
 from suppliers.catalog.queries import current_packagings
-from suppliers.catalog.states import Status
+from suppliers.catalog.rules import check_not_archived
 from suppliers.company.today import today_call, today_of
 
 from .events import ProductPriceChanged
@@ -57,10 +57,7 @@ def replace_prices(actor: Actor, product: Product, data: Mapping[str, Any], at: 
     :raises InvalidTransition: the product is archived.
     :raises InvalidFields: a packaging is none of the product's, or two prices of a packaging and currency overlap.
     """
-    if product.status == Status.ARCHIVED:
-        raise InvalidTransition(
-            "An archived product is final.", state=product.status, action="replace_prices", allowed=[]
-        )
+    check_not_archived(product, "replace_prices")
     mine = [str(product.tenant_id), str(product.id)]
     today, present = run([today_call(product.tenant_id, at), Call(_PRESENT, mine)])
     begin = today_of(today).isoformat()

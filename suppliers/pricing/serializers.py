@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from api.serializers import StrictSerializer, refusal
 from core.money import is_currency
-from suppliers.catalog.serializers import QUANTITY_MAX
+from suppliers.catalog.fields import QUANTITY_MAX
 
 _ID = "0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f"
 

@@ -30,7 +30,7 @@ from prescriptions.lifecycle.copies import ReceivedPrescription
 from prescriptions.lifecycle.models import Prescription, PrescriptionItem, Route
 from prescriptions.medications.models import PlatformMedication, TenantMedication
 from prescriptions.recurring.models import RecurringTreatment
-from suppliers.catalog.models import Product
+from suppliers.catalog.models import AttributeDefinition, Product
 from suppliers.inventory.models import StockLevel, StockMovement, StockPlace
 from suppliers.marketplace.models import Offer
 from webhooks.models import Event, Replay
@@ -123,8 +123,9 @@ def _leaves(node: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _product(draw: Draw, values: Values) -> None:
-    """The status and the instant go together, and a range of temperatures has a lower end."""
+    """The status and the instant go together, a range of temperatures has a lower end, and attributes are a list."""
     values["archived_at"] = draw(INSTANTS) if values["status"] == "archived" else None
+    values["attributes"] = values["attributes"] if isinstance(values["attributes"], list) else [values["attributes"]]
     ends = sorted(draw(st.lists(st.decimals(-99, 99, places=1), min_size=2, max_size=2, unique=True)))
     values["storage_min_c"], values["storage_max_c"] = (draw(st.none() | st.just(end)) for end in ends)
 
@@ -226,6 +227,14 @@ def _location(draw: Draw, values: Values) -> None:
     values["time_zone"] = ("", "Europe/Oslo", "Pacific/Apia")[len(values["name"]) % 3]
 
 
+def _attribute_definition(draw: Draw, values: Values) -> None:
+    """A code of its own; the type enum has choices, and only texts differ by language."""
+    values["code"] = draw(st.uuids()).hex
+    values["type"] = draw(st.sampled_from(["text", "quantity", "enum"]))
+    values["allowed_values"] = ["one", "two"] if values["type"] == "enum" else []
+    values["localizable"] = values["type"] == "text"
+
+
 def _movement(draw: Draw, values: Values) -> None:
     """A movement moves something, and no balance is below nothing."""
     values["quantity"] = values["quantity"] or 1
@@ -266,6 +275,7 @@ def _recurring_treatment(draw: Draw, values: Values) -> None:
 
 
 RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
+    AttributeDefinition: _attribute_definition,
     Product: _product,
     User: _user,
     Replay: _replay,

@@ -97,8 +97,8 @@ def full_body(**changes: Any) -> dict[str, Any]:
         "lead_time_days": 2,
         "attributes": [
             {"code": "strength", "value": 100, "unit": "U/ml", "locale": None, "source": "manufacturer"},
-            {"code": "pen", "value": True, "unit": None, "locale": None, "source": "supplier"},
-            {"code": "volume", "value": 3.5, "unit": "ml", "locale": None, "source": "registry"},
+            {"code": "single_use", "value": True, "unit": None, "locale": None, "source": "supplier"},
+            {"code": "volume", "value": 3.5, "unit": "mL", "locale": None, "source": "registry"},
         ],
     } | changes
 

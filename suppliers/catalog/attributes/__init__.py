@@ -1,0 +1,1 @@
+"""Attributes of products: what staff define, and the values that suppliers give."""
