@@ -13,9 +13,10 @@ from core.errors import InvalidFields
 from core.pipeline import Call, ReadBack, answers_before, run
 from ledger import public as ledger
 
-from . import counters, events, packagings, queries, rules, search_index
+from . import counters, events, packagings, queries, references, rules, search_index
 from .attributes import checks as attributes
 from .models import Category, Product
+from .references import Wanted
 from .refusals import FieldLocked
 from .states import LOT_TRACKED_KINDS, Status, Tracking
 
@@ -34,13 +35,14 @@ def create_product(actor: Actor, data: Mapping[str, Any], at: datetime, reading:
         be active.
     :raises SkuTaken, GtinTaken: another product of the tenant has the SKU or a GTIN.
     """
-    references = rules.references(actor, data, data["status"])
+    wanted = Wanted(data, data["status"])
+    looked_up = references.look_up(actor, [wanted])
     product = Product(tenant_id=actor.tenant_id, created_at=at, updated_at=at, **_columns(data))
     if data["status"] == Status.ACTIVE:
-        _activate(product, data, references)
+        _activate(product, wanted, looked_up)
     fact = events.ProductCreated(supplier_sku=product.supplier_sku, status=product.status)
     calls = [
-        *references,
+        *looked_up,
         rows.insert(product),
         *packagings.created_calls(product, data["packagings"], at=at),
         search_index.words_call(product, _gtins(data)),
@@ -50,20 +52,20 @@ def create_product(actor: Actor, data: Mapping[str, Any], at: datetime, reading:
     try:
         found = run([*calls, *read, counters.count_call(product)])
     except IntegrityError as error:
-        rules.check_references(data, data["status"], answers_before(error))  # these errors take precedence
+        references.check_one(wanted, answers_before(error))  # these errors take precedence
         raise
-    rules.check_references(data, data["status"], found)
+    references.check_one(wanted, found)
     if reading:
         reading.rows = found[len(calls)]
     return product
 
 
-def _activate(product: Product, data: Mapping[str, Any], references: list[Call]) -> None:
+def _activate(product: Product, wanted: Wanted, looked_up: list[Call]) -> None:
     """Activate a new product if it is complete; errors in references take precedence over missing fields."""
     try:
-        rules.check_active(product, data["packagings"])
+        rules.check_active(product, wanted.data["packagings"])
     except InvalidFields:
-        rules.check_references(data, data["status"], run(references))
+        references.check_one(wanted, run(looked_up))
         raise
     product.activate()
 
@@ -80,7 +82,8 @@ def replace_product(actor: Actor, product: Product, data: Mapping[str, Any], at:
     """
     before, status = product.status, data.get("status") or product.status
     rules.change_status(product, status)
-    rules.check_references(data, status, run(rules.references(actor, data, status)), product.id)
+    wanted = Wanted(data, status, product.id)
+    references.check_one(wanted, run(references.look_up(actor, [wanted])))
     changed = product.assign(_columns(data))
     packs = packagings.match(queries.current_packagings(actor, product), data["packagings"])
     rules.check_unlocked(product, [*changed, *packs.changed])
@@ -108,8 +111,9 @@ def replace_attributes(actor: Actor, product: Product, data: Mapping[str, Any], 
     """
     rules.check_not_archived(product, "replace_attributes")
     values = data["values"]
-    [found] = run([attributes.definitions(actor, product.category, values)])
-    if faults := attributes.faults(values, found, name="values", active=product.status == Status.ACTIVE):
+    [found] = run([attributes.definitions(actor, [product.category], values)])
+    known, active = attributes.read_definitions(found), product.status == Status.ACTIVE
+    if faults := attributes.faults(values, known, name="values", category=product.category, active=active):
         raise InvalidFields(errors=faults)
     if changed := product.assign({"attributes": values}):
         product.save_version(*changed, at=at)

@@ -12,9 +12,9 @@ from core.pipeline import Call, Statement
 from .models import Category, Packaging, Product
 from .states import PackagingState
 
-_CATEGORY = Statement.of(
-    "SELECT 1 FROM suppliers_platformcategory WHERE code = $1 AND active"
-    " UNION ALL SELECT 1 FROM suppliers_category WHERE tenant_id = $2 AND code = $1 AND active LIMIT 1"
+_CATEGORIES = Statement.of(
+    "SELECT code FROM suppliers_platformcategory WHERE code = ANY($1::text[]) AND active"
+    " UNION ALL SELECT code FROM suppliers_category WHERE tenant_id = $2 AND code = ANY($1::text[]) AND active"
 )
 _KNOWN = Statement.of("SELECT id::text FROM suppliers_product WHERE tenant_id = $1 AND id = ANY($2::uuid[])")
 
@@ -49,9 +49,9 @@ def current_packagings(actor: Actor, product: Product) -> list[Packaging]:
     return list(rows.order_by("position", "id"))
 
 
-def active_category(actor: Actor, code: str) -> Call:
-    """Return the statement that answers one row if the platform or the tenant has an active category of this code."""
-    return Call(_CATEGORY, [code, str(actor.tenant_id)])
+def active_categories(actor: Actor, codes: Collection[str]) -> Call:
+    """Return the statement that answers those of the codes that are active categories of the platform or the tenant."""
+    return Call(_CATEGORIES, [array_literal(codes), str(actor.tenant_id)])
 
 
 def known_products(actor: Actor, product_ids: Collection[UUID]) -> Call:

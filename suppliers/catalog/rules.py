@@ -1,6 +1,6 @@
-"""Rules of products and categories beyond the form of their fields: references, active products, status changes, locked fields."""
+"""Rules of products and categories beyond the form of their fields: active products, status changes, locked fields."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -8,10 +8,7 @@ from core import trees
 from core.actor import Actor
 from core.errors import FieldError, InvalidFields, InvalidTransition
 from core.lifecycle import allowed_actions
-from core.pipeline import Call, Rows
 
-from . import queries
-from .attributes import checks as attributes
 from .category_tree import CATEGORIES, MAX_DEPTH
 from .models import Category, PlatformCategory, Product
 from .refusals import CategoryCodeTaken, FieldLocked
@@ -24,56 +21,6 @@ _ACTION_TO = {
     Status.DISCONTINUED: "discontinue",
     Status.ARCHIVED: "archive",
 }
-
-
-def references(actor: Actor, data: Mapping[str, Any], status: str) -> list[Call]:
-    """Return the statements that look up what the body names; `check_references` reads their rows.
-
-    They answer the category, the substitutes if any, and the definitions of attributes if values or the status need them.
-    """
-    calls = [queries.active_category(actor, data["category"])]
-    if wanted := _substitutes(data):
-        calls.append(queries.known_products(actor, wanted))
-    if _needs_definitions(data, status):
-        calls.append(attributes.definitions(actor, data["category"], data.get("attributes", ())))
-    return calls
-
-
-def check_references(
-    data: Mapping[str, Any], status: str, found: Sequence[Rows], product_id: UUID | None = None
-) -> None:
-    """Check what the body names; `found` begins with the rows of the statements of `references`.
-
-    :raises InvalidFields: the category is unknown or inactive, a substitute is unknown or the product itself, or an
-        attribute is unknown, has a value of another type, or is missing from an active product.
-    """
-    answers = iter(found)
-    faults = []
-    if not len(next(answers)):
-        faults.append(FieldError("category", "unknown_category", "There is no active category with this code."))
-    if wanted := _substitutes(data):
-        faults += _substitute_faults(wanted, next(answers), product_id)
-    if _needs_definitions(data, status):
-        active = status == Status.ACTIVE
-        faults += attributes.faults(data.get("attributes", ()), next(answers), name="attributes", active=active)
-    if faults:
-        raise InvalidFields(errors=faults)
-
-
-def _needs_definitions(data: Mapping[str, Any], status: str) -> bool:
-    return bool(data.get("attributes")) or status == Status.ACTIVE
-
-
-def _substitute_faults(wanted: Sequence[UUID], found: Rows, product_id: UUID | None) -> Iterator[FieldError]:
-    known = {found.value(row) for row in range(len(found))}
-    for position, wanted_id in enumerate(wanted):
-        if str(wanted_id).encode() not in known or wanted_id == product_id:
-            name = f"substitutes.{position}.product_id"
-            yield FieldError(name, "unknown_product", "There is no other product with this id.")
-
-
-def _substitutes(data: Mapping[str, Any]) -> list[UUID]:
-    return [row["product_id"] for row in data.get("substitutes", ())]
 
 
 def check_active(product: Product, packagings: Iterable[Mapping[str, Any]]) -> None:

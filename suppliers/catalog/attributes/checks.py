@@ -21,48 +21,57 @@ _NUMBER = re.compile(r"-?(0|[1-9]\d{0,29})(\.\d{1,20})?")
 
 
 class Definition(NamedTuple):
-    """An active definition; `required` tells whether the category of the statement, or one above it, requires it."""
+    """An active definition; `required_in` are those of the categories asked for that require it, or stand below such."""
 
     code: str
     type: str
     unit: str
     allowed_values: Any
     localizable: bool
-    required: bool
+    required_in: Any
 
 
-_ABOVE = CATEGORIES.above("n.code = $2", column="code").replace(TENANT, "$1")
+Definitions = Mapping[str, Definition]
+_NODES = CATEGORIES.source.replace(TENANT, "$1")
 _DEFINITIONS = Statement.of(
-    "SELECT d.code, d.type, d.unit, to_jsonb(d.allowed_values) AS allowed_values, d.localizable,"
-    " d.required_for::text[] && asked.codes AS required"
-    f" FROM suppliers_attributedefinition d CROSS JOIN (SELECT ARRAY{_ABOVE}::text[] AS codes) asked"
-    " WHERE d.active AND (d.code = ANY($3::text[]) OR d.required_for::text[] && asked.codes)",
+    "WITH RECURSIVE above AS ("
+    f"SELECT n.code AS asked, n.id, n.parent_id, n.code FROM {_NODES} n WHERE n.code = ANY($2::text[])"
+    f" UNION SELECT above.asked, n.id, n.parent_id, n.code FROM above JOIN {_NODES} n ON n.id = above.parent_id)"
+    " SELECT d.code, d.type, d.unit, to_jsonb(d.allowed_values) AS allowed_values, d.localizable, to_jsonb(ARRAY("
+    "SELECT DISTINCT above.asked FROM above WHERE above.code = ANY(d.required_for))) AS required_in"
+    " FROM suppliers_attributedefinition d WHERE d.active AND (d.code = ANY($3::text[]) OR d.required_for <> '{}')",
     row=Definition,
 )
 
 
-def definitions(actor: Actor, category: str, values: Values) -> Call:
-    """Return the statement that answers the definitions of the values, and those that the category requires."""
+def definitions(actor: Actor, categories: Iterable[str], values: Iterable[Mapping[str, Any]]) -> Call:
+    """Return the statement that answers the definitions of the values, and all that any category requires."""
     codes = {value["code"] for value in values}
-    return Call(_DEFINITIONS, [str(actor.tenant_id), category, array_literal(sorted(codes))])
+    return Call(
+        _DEFINITIONS, [str(actor.tenant_id), array_literal(sorted(set(categories))), array_literal(sorted(codes))]
+    )
 
 
-def faults(values: Values, found: Rows, *, name: str, active: bool) -> list[FieldError]:
-    """Return what is wrong with the values of a product; `found` answers `definitions`, `name` is their field.
+def read_definitions(found: Rows) -> Definitions:
+    """Read the rows of the statement of `definitions`, by code."""
+    return {row.code: row for row in found.of(Definition)}
+
+
+def faults(values: Values, known: Definitions, *, name: str, category: str, active: bool) -> list[FieldError]:
+    """Return what is wrong with the values of a product; `name` is their field.
 
     :return: `unknown_attribute`, `invalid_type`, `invalid_choice`, `required` or `not_localizable` at a member of a value,
         and `required_when_active` at the field where an active product lacks an attribute that its category requires.
     """
-    known = {row.code: row for row in found.of(Definition)}
     wrong = [fault for number, value in enumerate(values) for fault in _faults(value, known, f"{name}.{number}")]
-    lacking = {row.code for row in known.values() if row.required} - {value["code"] for value in values}
-    if active and lacking:
+    required = {row.code for row in known.values() if category in row.required_in}
+    if active and (lacking := required - {value["code"] for value in values}):
         message = f"An active product of this category needs: {', '.join(sorted(lacking))}."
         wrong.append(FieldError(name, "required_when_active", message))
     return wrong
 
 
-def _faults(value: Mapping[str, Any], known: Mapping[str, Definition], place: str) -> Iterator[FieldError]:
+def _faults(value: Mapping[str, Any], known: Definitions, place: str) -> Iterator[FieldError]:
     definition = known.get(value["code"])
     if definition is None:
         yield FieldError(f"{place}.code", "unknown_attribute", "There is no attribute of this code.")
