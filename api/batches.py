@@ -16,40 +16,17 @@ Source: contract, conventions "Limits"; supply-shelf.md "Bulk".
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, TypeGuard
-from uuid import UUID
 
 from rest_framework import serializers
 
+from core.batches import FAILED, Outcome, Row
 from core.errors import Duplicate, FieldError, InvalidFields, PlatformError
 
 from .serializers import StrictSerializer, read
 from .writing import Answer
 
 MOST_ROWS = 500
-FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A valid row: its position in the request, and its validated members."""
-
-    index: int
-    data: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The result of a row: a status of the batch with the object's id, or `error`.
-
-    Field names in the error are relative to the row.
-    """
-
-    index: int
-    status: str = FAILED
-    id: UUID | None = None
-    error: PlatformError | None = None
 
 
 class BatchRows(serializers.ListField):

@@ -16,13 +16,10 @@ from ledger import public as ledger
 from . import counters, events, packagings, queries, references, rules, search_index
 from .attributes import checks as attributes
 from .models import Category, Product
+from .planning import columns_of, gtins_of, occurrences_of, plan_replacement
 from .references import Wanted
 from .refusals import FieldLocked
-from .states import LOT_TRACKED_KINDS, Status, Tracking
-
-_TEXTS = (
-    "description", "brand", "manufacturer_name", "manufacturer_part_number", "tax_category", "country_of_origin",
-)  # fmt: skip
+from .states import Status
 
 
 @needs_transaction
@@ -37,7 +34,7 @@ def create_product(actor: Actor, data: Mapping[str, Any], at: datetime, reading:
     """
     wanted = Wanted(data, data["status"])
     looked_up = references.look_up(actor, [wanted])
-    product = Product(tenant_id=actor.tenant_id, created_at=at, updated_at=at, **_columns(data))
+    product = Product(tenant_id=actor.tenant_id, created_at=at, updated_at=at, **columns_of(data))
     if data["status"] == Status.ACTIVE:
         _activate(product, wanted, looked_up)
     fact = events.ProductCreated(supplier_sku=product.supplier_sku, status=product.status)
@@ -45,7 +42,7 @@ def create_product(actor: Actor, data: Mapping[str, Any], at: datetime, reading:
         *looked_up,
         rows.insert(product),
         *packagings.created_calls(product, data["packagings"], at=at),
-        search_index.words_call(product, _gtins(data)),
+        search_index.words_call(product, gtins_of(data)),
         *ledger.statements(actor=actor, event=fact, resource_id=product.id, at=at, resource_version=product.version),
     ]
     read = [reading.call(product.id)] if reading else []
@@ -84,19 +81,13 @@ def replace_product(actor: Actor, product: Product, data: Mapping[str, Any], at:
     rules.change_status(product, status)
     wanted = Wanted(data, status, product.id)
     references.check_one(wanted, run(references.look_up(actor, [wanted])))
-    changed = product.assign(_columns(data))
-    packs = packagings.match(queries.current_packagings(actor, product), data["packagings"])
-    rules.check_unlocked(product, [*changed, *packs.changed])
-    if status == Status.ACTIVE:
-        rules.check_active(product, data["packagings"])
-    if status != before:
-        changed.append("status")
-    if not changed and not packs.differ:
+    plan = plan_replacement(product, before, queries.current_packagings(actor, product), data)
+    if not plan.differs:
         return product
-    product.save_version(*changed, at=at)
-    packagings.apply(product, packs, at=at)
-    search_index.replace_words(product, _gtins(data))
-    _record_replaced(actor, product, changed + ["packagings"] * packs.differ, at)
+    product.save_version(*plan.changed, at=at)
+    packagings.apply(product, plan.packs, at=at)
+    search_index.replace_words(product, gtins_of(data))
+    ledger.record_many(actor=actor, occurrences=occurrences_of(product, plan.told), at=at)
     counters.count_moved(product, before)
     return product
 
@@ -117,7 +108,7 @@ def replace_attributes(actor: Actor, product: Product, data: Mapping[str, Any], 
         raise InvalidFields(errors=faults)
     if changed := product.assign({"attributes": values}):
         product.save_version(*changed, at=at)
-        _record_replaced(actor, product, changed, at)
+        ledger.record_many(actor=actor, occurrences=occurrences_of(product, changed), at=at)
     return product
 
 
@@ -172,39 +163,3 @@ def replace_category(actor: Actor, category: Category, data: Mapping[str, Any], 
         fact = events.CategoryUpdated(code=category.code, changes=sorted(changed))
         ledger.record(actor=actor, event=fact, resource_id=category.id, at=at, resource_version=category.version)
     return category
-
-
-def _record_replaced(actor: Actor, product: Product, changed: list[str], at: datetime) -> None:
-    """Record `product.updated`, and the event of the new status where the status changed."""
-    sku, status = product.supplier_sku, product.status
-    facts: list[ledger.EventType] = [events.ProductUpdated(supplier_sku=sku, status=status, changes=sorted(changed))]
-    if "status" in changed:
-        kind = events.ProductActivated if status == Status.ACTIVE else events.ProductDiscontinued
-        facts.append(kind(supplier_sku=sku))
-    for fact in facts:
-        ledger.record(actor=actor, event=fact, resource_id=product.id, at=at, resource_version=product.version)
-
-
-def _gtins(data: Mapping[str, Any]) -> list[str]:
-    return [row["gtin"] for row in data["packagings"] if row["gtin"]]
-
-
-def _columns(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns for a validated body, with defaults filled in and texts never null."""
-    storage = data["storage"] or {}
-    default_tracking = Tracking.LOT if data["kind"] in LOT_TRACKED_KINDS else Tracking.NONE
-    found = {name: data.get(name) for name in Product.WRITABLE}
-    found |= {name: data.get(name) or "" for name in _TEXTS}
-    found |= {
-        "tracking": data.get("tracking") or default_tracking.value,
-        "national_codes": data.get("national_codes", []),
-        "classifications": data.get("classifications") or {},
-        "storage_min_c": storage.get("min_c"),
-        "storage_max_c": storage.get("max_c"),
-        "storage_light_sensitive": storage.get("light_sensitive"),
-        "controlled": data["controlled"]
-        and {**data["controlled"], "license_type": data["controlled"]["license_type"] or None},
-        "substitutes": [{**row, "product_id": str(row["product_id"])} for row in data.get("substitutes", ())],
-        "attributes": data.get("attributes", []),
-    }
-    return found

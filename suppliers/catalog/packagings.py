@@ -75,8 +75,13 @@ def match(present: Sequence[Packaging], wanted: Sequence[Row]) -> Plan:
 
 def created_calls(product: Product, wanted: Sequence[Row], *, at: datetime) -> list[Call]:
     """Return the statements that insert the packagings of a new product."""
+    return [rows.insert_values(Packaging, row) for row in created_rows(product, wanted, at=at)]
+
+
+def created_rows(product: Product, wanted: Sequence[Row], *, at: datetime) -> list[dict[str, Any]]:
+    """Return the columns of new packagings of a product; a row that has its `position` keeps it."""
     given = _given(product, at)
-    return [rows.insert_values(Packaging, {**_row(row, position), **given}) for position, row in enumerate(wanted)]
+    return [{**_row(row, position), **given} for position, row in enumerate(wanted)]
 
 
 def apply(product: Product, plan: Plan, *, at: datetime) -> None:

@@ -14,11 +14,15 @@ from .states import Status
 
 
 class Wanted(NamedTuple):
-    """A body of a product with the status that it asks for; `product_id` is that of an existing product."""
+    """A body of a product with the status that it asks for.
+
+    `product_id` is that of an existing product; of a merged body `sent` names the members that the client sent.
+    """
 
     data: Mapping[str, Any]
     status: str
     product_id: UUID | None = None
+    sent: frozenset[str] | None = None
 
     @property
     def substitutes(self) -> list[UUID]:
@@ -67,7 +71,7 @@ def read(bodies: Sequence[Wanted], found: Sequence[Rows]) -> References:
 
 
 def check(wanted: Wanted, known: References) -> None:
-    """Check what one body names.
+    """Check what one body names. Members of a merged body that were not sent stay as they are, whatever they name.
 
     :raises InvalidFields: the category is unknown or inactive, a substitute is unknown or the product itself, or an
         attribute is unknown, has a value of another type, or is missing from an active product.
@@ -82,8 +86,18 @@ def check(wanted: Wanted, known: References) -> None:
     faults += checks.faults(
         wanted.values, known.definitions, name="attributes", category=category, active=wanted.is_active
     )
-    if faults:
+    if faults := [fault for fault in faults if _concerns(fault, wanted.sent)]:
         raise InvalidFields(errors=faults)
+
+
+def _concerns(fault: FieldError, sent: frozenset[str] | None) -> bool:
+    """An attribute may be missing because of a new status or category, too."""
+    if sent is None:
+        return True
+    causes = (
+        {"attributes", "category", "status"} if fault.code == "required_when_active" else {fault.field.split(".")[0]}
+    )
+    return not causes.isdisjoint(sent)
 
 
 def check_one(wanted: Wanted, found: Sequence[Rows]) -> None:

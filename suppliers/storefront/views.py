@@ -1,10 +1,15 @@
-"""HTTP of the five product operations."""
+"""HTTP of the product operations."""
+
+from django.http import HttpRequest, HttpResponse
+from rest_framework.decorators import action
 
 from api.listing import ORDERING_FIELDS, SortBy
 from api.operations import Operation
 from api.views import ApiViewSet
 from core.errors import InvalidTransition, VersionConflict
 from suppliers.catalog.actions import create_product, replace_product
+from suppliers.catalog.bulk.actions import write_products
+from suppliers.catalog.bulk.serializers import BODY_BYTES, ProductsIn
 from suppliers.catalog.filters import ProductFilters
 from suppliers.catalog.queries import locked_product
 from suppliers.catalog.refusals import FieldLocked, GtinTaken, ProductInUse, SkuTaken
@@ -47,6 +52,18 @@ class ProductViewSet(ApiViewSet):
             run=replace_product,
             errors=(VersionConflict, InvalidTransition, SkuTaken, GtinTaken, FieldLocked),
         ),
+        "bulk": Operation(
+            "Write many products",
+            "Rows whose `supplier_sku` is unknown are created, the others replaced or merged. Each row is judged by itself, "
+            "in the order of the request, and has its own result; with `atomic`, one failure refuses all. In the mode "
+            "`merge` a row needs no more than its `supplier_sku` and the members that change.",
+            body=ProductsIn,
+            body_limit=BODY_BYTES,
+            run=write_products,
+            status=200,
+            policy="bulk",
+            errors=(SkuTaken, GtinTaken),
+        ),
         "destroy": Operation(
             "Archive a product",
             find=locked_product,
@@ -54,3 +71,8 @@ class ProductViewSet(ApiViewSet):
             errors=(VersionConflict, InvalidTransition, ProductInUse),
         ),
     }
+
+    @action(detail=False, methods=["post"])
+    def bulk(self, request: HttpRequest) -> HttpResponse:
+        """Create and replace many products."""
+        return self.write()

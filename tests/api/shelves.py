@@ -6,13 +6,14 @@ from django.urls import include, path
 from rest_framework import serializers
 from rest_framework.decorators import action
 
-from api.batches import BatchIn, BatchRows, Outcome
+from api.batches import BatchIn, BatchRows
 from api.operations import Operation
 from api.representations import Representation
 from api.routing import Directory, Router
 from api.serializers import StrictSerializer
 from api.views import ApiViewSet
 from core import pipeline
+from core.batches import Outcome
 from core.db import needs_transaction
 from core.errors import Duplicate, FieldError, Unprocessable
 from core.ids import uuid7

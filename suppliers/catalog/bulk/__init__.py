@@ -1,0 +1,1 @@
+"""Many products created or replaced by one request. Source: contract, supply-shelf.md "Bulk"."""
