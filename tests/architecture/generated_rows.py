@@ -30,7 +30,7 @@ from prescriptions.lifecycle.copies import ReceivedPrescription
 from prescriptions.lifecycle.models import Prescription, PrescriptionItem, Route
 from prescriptions.medications.models import PlatformMedication, TenantMedication
 from prescriptions.recurring.models import RecurringTreatment
-from suppliers.catalog.models import AttributeDefinition, Product
+from suppliers.catalog.models import AttributeDefinition, Packaging, Product
 from suppliers.inventory.models import StockLevel, StockMovement, StockPlace
 from suppliers.marketplace.models import Offer
 from webhooks.models import Event, Replay
@@ -128,6 +128,14 @@ def _product(draw: Draw, values: Values) -> None:
     values["attributes"] = values["attributes"] if isinstance(values["attributes"], list) else [values["attributes"]]
     ends = sorted(draw(st.lists(st.decimals(-99, 99, places=1), min_size=2, max_size=2, unique=True)))
     values["storage_min_c"], values["storage_max_c"] = (draw(st.none() | st.just(end)) for end in ends)
+
+
+def _packaging(draw: Draw, values: Values) -> None:
+    """Quantities are one at least, and the greatest is none below the least."""
+    for name in ("units_per_pack", "min_order_quantity", "order_increment"):
+        values[name] = values[name] or 1
+    if values["max_order_quantity"] is not None:
+        values["max_order_quantity"] = max(values["min_order_quantity"], values["max_order_quantity"])
 
 
 def _user(draw: Draw, values: Values) -> None:
@@ -276,6 +284,7 @@ def _recurring_treatment(draw: Draw, values: Values) -> None:
 
 RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     AttributeDefinition: _attribute_definition,
+    Packaging: _packaging,
     Product: _product,
     User: _user,
     Replay: _replay,
