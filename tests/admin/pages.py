@@ -20,6 +20,7 @@ def addresses(seat: Seat, mine: World) -> Iterator[str]:
         found = [links.first.get_attribute("href")] if links.count() else []
         found += [adds.first.get_attribute("href")] if adds.count() else []
         yield from (reverse(f"{kind}_changelist"), *(str(one) for one in found))
+        yield from (reverse(f"{kind}_addition", args=[one.name]) for one in getattr(page, "additions", ()))
     for name in ("suspend", "change-plan", "offboard"):
         yield reverse("admin:organizations_tenant_button", args=[mine.tenant.pk, name])
     for view in ("stuck", "figures"):
