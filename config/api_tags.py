@@ -14,6 +14,7 @@ TAGS: list[dict[str, str]] = [
         "API keys": "Credentials for systems. A key is shown once, when it is created.",
         "Rate limits": "What remains of the caller's rate limits and of the tenant's quotas.",
         "Jobs": "Work that continues after the response: its state, progress and result.",
+        "Supplier": "The supplier's own company.",
         "Categories": "The platform's product categories and the supplier's own categories, as one tree.",
         "Attributes": "What the platform defines that products can have beside their fields, such as sizes and materials.",
         "Products": "A supplier's products, with packagings, prices and stock.",

@@ -5,7 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from api.routing import Router
 
 from .views.jobs import JobViewSet
-from .views.keys import ApiKeyViewSet
+from .views.keys import ApiKeyViewSet, SupplierApiKeyViewSet
 from .views.limits import RateLimitsViewSet
 from .views.locations import LocationViewSet
 from .views.me import MeViewSet
@@ -24,6 +24,7 @@ router.register("tenants/<uuid:pk>/configuration", ConfigurationViewSet, basenam
 router.register("tenants/<uuid:pk>/entitlements", EntitlementViewSet, basename="entitlement")
 router.register("memberships", MembershipViewSet, basename="membership")
 router.register("api-keys", ApiKeyViewSet, basename="api-key")
+router.register("suppliers/me/api-keys", SupplierApiKeyViewSet, basename="supplier-api-key")
 router.register("locations", LocationViewSet, basename="location")
 router.register("jobs", JobViewSet, basename="job")
 router.register("production-onboarding/rate-limits", RateLimitsViewSet, basename="rate-limits")

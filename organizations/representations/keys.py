@@ -56,3 +56,17 @@ class NewApiKeyOut(ApiKeyOut):
         revealed = ("api_key",)
         fields = (*ApiKeyOut.Meta.fields, *revealed)
         example: Any = {**ApiKeyOut.Meta.example, "api_key": "hpk_live_Xk20fa8Q_" + "0" * 34 + "9aZ0"}
+
+
+class SupplierApiKeyOut(ApiKeyOut):
+    """An API key of the supplier, in the envelope of the supplier's interface."""
+
+    class Meta(ApiKeyOut.Meta):
+        name = "supplier API key"
+
+
+class NewSupplierApiKeyOut(NewApiKeyOut):
+    """A new API key of the supplier, with its text."""
+
+    class Meta(NewApiKeyOut.Meta):
+        name = "new supplier API key"

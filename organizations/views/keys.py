@@ -1,5 +1,7 @@
 """The endpoints of API keys."""
 
+from dataclasses import replace
+
 from api.listing import ORDERING_FIELDS
 from api.operations import Operation
 from api.views import ApiViewSet
@@ -8,7 +10,7 @@ from organizations.actions.keys import issue_key, locked_key, revoke_key
 from organizations.filters.keys import ApiKeyFilters
 from organizations.grants import GrantBeyondOwn, MakersMembership
 from organizations.policies import MachineScope, ScopeEscalation
-from organizations.representations.keys import ApiKeyOut, NewApiKeyOut
+from organizations.representations.keys import ApiKeyOut, NewApiKeyOut, NewSupplierApiKeyOut, SupplierApiKeyOut
 from organizations.serializers.keys import ApiKeyIn
 
 MANAGE = "apikeys.manage"
@@ -52,4 +54,22 @@ class ApiKeyViewSet(ApiViewSet):
             run=revoke_key,
             errors=(InvalidTransition, ScopeEscalation, GrantBeyondOwn, MakersMembership),
         ),
+    }
+
+
+class SupplierApiKeyViewSet(ApiKeyViewSet):
+    """The same keys by the address of the supplier's own interface, for its administrators."""
+
+    family = "supplier"
+    tenant_kind = "supplier"
+    tag = "Supplier"
+    operation_ids = {
+        "list": "listSupplierApiKeys",
+        "create": "createSupplierApiKey",
+        "destroy": "revokeSupplierApiKey",
+    }
+    serializer_class = SupplierApiKeyOut
+    operations = {
+        name: replace(one, scope="suppliers:keys", answer=NewSupplierApiKeyOut if one.answer else None)
+        for name, one in ApiKeyViewSet.declared.items()
     }

@@ -32,6 +32,7 @@ WRITERS = {
     ("POST", "/v1/memberships"),
     ("PATCH", "/v1/memberships/{id}"),
     ("POST", "/v1/api-keys"),
+    ("POST", "/v1/suppliers/me/api-keys"),  # the same action by another address
     ("POST", "/v1/tenants"),
 }
 # Here `valid_until` is that of a prescription.
