@@ -43,8 +43,12 @@ class Replaced(NamedTuple):
 
 
 def write(actor: Actor, works: Sequence[Created | Replaced], at: datetime) -> None:
-    """Write new and changed products with their packagings, search terms, events and counters."""
+    """Write new and changed products with their packagings, search terms, events and counters.
+
+    New SKUs and GTINs are inserted in their order, so that two batches wait for each other in one direction only.
+    """
     created = [work for work in works if isinstance(work, Created)]
+    created.sort(key=lambda work: work.product.supplier_sku)
     replaced = [work for work in works if isinstance(work, Replaced)]
     if works:
         calls = [
@@ -94,6 +98,7 @@ def _packaging_calls(created: Sequence[Created], replaced: Sequence[Replaced], a
         *(row for work in created for row in created_rows(work.product, work.data["packagings"], at=at)),
         *(row for work in replaced for row in created_rows(work.product, work.plan.packs.added, at=at)),
     ]
+    added.sort(key=lambda row: row["gtin"] or "")
     if added:
         yield rows.insert_all(Packaging, [{"id": uuid7(), "state": PackagingState.CURRENT, **row} for row in added])
 
