@@ -9,7 +9,6 @@ would run on machines of its own.
 import argparse
 import http.client
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -23,6 +22,7 @@ from statistics import median, quantiles
 from typing import Any
 
 from devtools.places import ROOT
+from devtools.processes import die_with_parent
 
 from . import fhir as fhir_bench
 from . import load
@@ -36,7 +36,7 @@ ENTRIES = 5_000
 ALTERNATIVES = 50
 EARLY_SECONDS = 0.3
 PAUSE_SECONDS = 0.02
-CLIENT_NICENESS = 10
+CLIENT_NICENESS = 19
 PASSWORD = "bench-fairness-password"
 
 Ask = Callable[[http.client.HTTPConnection], int]
@@ -96,11 +96,7 @@ def observe(kinds: dict[str, Callable[[], int]], seconds: float) -> dict[str, Se
 
 
 def attack(port: int, spec: dict[str, Any]) -> None:
-    """Send the costliest allowed work from many connections until standard input ends.
-
-    In service this program runs on machines of its own; here it gives the processors to the service and to who measures.
-    """
-    os.nice(CLIENT_NICENESS)
+    """Send the costliest allowed work from many connections until standard input ends."""
     over = threading.Event()
     headers = {"Authorization": f"Bearer {spec['attacker']['token']}", "Content-Type": "application/fhir+json"}
     reads = [{"request": {"method": "GET", "url": f"Patient/{spec['own_patient']}"}}] * ENTRIES
@@ -135,11 +131,16 @@ def attack(port: int, spec: dict[str, Any]) -> None:
 
 @contextmanager
 def attacked(port: int, spec: Path) -> Iterator[None]:
-    """Let a process of its own attack until the block ends."""
+    """Let a process of its own attack until the block ends.
+
+    In service it runs on machines of its own; here it gives the processors to the service and to who measures.
+    """
     child = subprocess.Popen(
         [sys.executable, "-m", "bench.fairness", "--attack", str(port), "--spec", str(spec)],
         cwd=ROOT,
         stdin=subprocess.PIPE,
+        start_new_session=True,  # Linux compares the priorities of sessions, not of their processes
+        preexec_fn=die_with_parent(niceness=CLIENT_NICENESS),  # noqa: PLW1509 - this process has one thread
     )
     try:
         time.sleep(2)
