@@ -30,6 +30,8 @@ __all__ = [  # `Condition` is defined in core, because rules below HTTP use it t
     "one_of",
 ]
 
+_MOST_KEPT, _LONGEST_KEPT = 2_048, 256
+_known: dict[tuple[Any, ...], list[tuple[str, Condition]]] = {}  # by filters and the texts that were given
 _OPERATORS = {"exact": "=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<=", "startswith": "^@"}
 
 
@@ -52,6 +54,7 @@ class Filters(django_filters.FilterSet):
     """Base of every list's filters. A filter's `field_name` is a column; `condition_<name>` methods override the SQL.
 
     `otherwise` maps the name of a filter to the condition (SQL over `t`) that holds where the filter is not given.
+    A condition depends on the texts that were given and on nothing else: it is kept for whoever sends them again.
     """
 
     otherwise: ClassVar[Mapping[str, str]] = {}
@@ -105,6 +108,18 @@ def conditions(filters: type[Filters] | None, query: QueryDict) -> list[tuple[st
     named = tuple(name for name in filters.base_filters if name in query) if filters is not None and query else ()
     if filters is None or not named:
         return []
+    given = (filters, *((name, query[name]) for name in named))
+    found = _known.get(given)
+    if found is None:
+        found = _parsed(filters, named, query)
+        if sum(len(query[name]) for name in named) <= _LONGEST_KEPT:
+            if len(_known) >= _MOST_KEPT:
+                _known.clear()
+            _known[given] = found
+    return found
+
+
+def _parsed(filters: type[Filters], named: tuple[str, ...], query: QueryDict) -> list[tuple[str, Condition]]:
     narrowed = _narrowed(filters, named)  # type: ignore[arg-type]  # untyped: its metaclass is not known as hashable
     found = narrowed(data=query, queryset=filters._meta.model._default_manager.none())
     form = found.form

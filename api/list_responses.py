@@ -53,7 +53,7 @@ def cursor_answer(
     items = [rows.value(n) or b"null" for n in range(shown)]
     token = None
     if len(rows) > limit:
-        keys = [(value or b"").decode() for value in rows.row(shown - 1)[1:]]
+        keys = [(value or b"").decode() for value in rows.row(shown - 1)[1 : 1 + len(query.order.keys)]]
         last = cursors.Position(tuple(keys[:-1]), keys[-1], "next")
         token = _sealed(request, last, sort=query.order.text, filters_hash=query.filters_hash, tenant_id=tenant_id)
     return _cursor(request, items, token=token, limit=limit)

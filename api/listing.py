@@ -260,8 +260,9 @@ class _Builder:
         return f"page AS (SELECT t.* FROM {self.shape.table} t {self.clause()} ORDER BY {self.query.order.sql} {tail})"
 
     def rows(self, tail: str) -> Call:
-        """The statement for the page's rows: JSON text, then the sort keys as text."""
-        query, keys = self.query, ", ".join(f't."{key.column}"::text' for key, _ in self.query.order.keys)
+        """The statement for the page's rows: JSON text, the sort keys as text, and the shape's `whose`, if it has one."""
+        query, columns = self.query, [key.column for key, _ in self.query.order.keys]
+        keys = ", ".join(f't."{column}"::text' for column in (*columns, *filter(None, [self.shape.whose])))
         sql = (
             f"WITH {self.page(tail)} SELECT row_to_json(r)::text, {keys} FROM page t CROSS JOIN LATERAL "
             f"(SELECT {self.shape.select(query.selection)}) r ORDER BY {query.order.sql}"

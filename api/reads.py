@@ -126,6 +126,12 @@ class ReadingViewSet(GenericViewSet[Any]):
         A view of patients' data writes its access record here; if that fails, nothing is answered.
         """
 
+    def before_list(self, actor: Actor, patients: Sequence[str]) -> None:
+        """Called instead of `before_answer` before a cursor list is answered whose shape says whose its rows are.
+
+        `patients` has an id for each row.
+        """
+
     def _run(self, calls: Callable[[UUID | None], Sequence[Call]]) -> tuple[Actor | None, list[Rows]]:
         return self.read(calls) if self.binds_tenant else (None, pipeline.run(calls(None)))
 
@@ -156,7 +162,11 @@ class ReadingViewSet(GenericViewSet[Any]):
             return [cursor_call(query, tenant_id, after=after, limit=limit)]
 
         actor, (rows,) = self._run(calls)
-        self._tell(actor, rows, 0, asked["limit"])
+        if actor is not None and listing.shape.whose:
+            column, shown = 1 + len(asked["query"].order.keys), range(min(len(rows), asked["limit"]))
+            self.before_list(actor, [(rows.value(number, column) or b"").decode() for number in shown])
+        else:
+            self._tell(actor, rows, 0, asked["limit"])
         return cursor_answer(self.request, rows, **asked)
 
     # -- one object ----------------------------------------------------------------------------------------------------

@@ -140,8 +140,8 @@ class Representation(serializers.ModelSerializer[Any]):
     `version` does not count its changes, they become part of the ETag; `name`, what a person calls it; `where`, what is
     visible at all (a Q, or SQL); `rows`, SQL that stands in place of the model's table; `key`, the column of the path's
     id; `version`, the column behind the ETag, or None; `unversioned`, SQL over `t` for a text that changes with the answer
-    where the version does not; `tenant_column`; `example`, members of the example that read
-    better than made ones.
+    where the version does not; `whose`, the column that names a row's patient, so that lists can be recorded without
+    reading their answers; `tenant_column`; `example`, members of the example that read better than made ones.
     """
 
     serializer_field_mapping: ClassVar[Any] = {
@@ -269,6 +269,7 @@ def compiled(kind: type[Representation]) -> Shape:
         where=condition_sql(meta.model, where) if isinstance(where, models.Q) else where,
         rows=getattr(meta, "rows", ""),
         unpacked=getattr(meta, "unpacked", ""),
+        whose=getattr(meta, "whose", ""),
         unversioned=getattr(meta, "unversioned", "") or _unversioned(form),
         representation=kind,
     )
@@ -281,7 +282,7 @@ def _check_names(meta: Any, members: Mapping[str, AnyField]) -> None:
             if name not in members:
                 _refuse(f"Meta.{option} names {name}, which is no member")
     columns = {field.column for field in meta.model._meta.concrete_fields}
-    for option, usual in (("key", "id"), ("version", "version")):
+    for option, usual in (("key", "id"), ("version", "version"), ("whose", "")):
         column = getattr(meta, option, usual)
         if column and column not in columns and not getattr(meta, "rows", ""):
             _refuse(f"Meta.{option}: {meta.model.__name__} has no column {column}")

@@ -44,6 +44,7 @@ class Shape:
     `where` limits the visible rows (SQL over `t`), e.g. to rows not deleted. `unversioned` is SQL over `t` for a text
     that changes when the answer changes without a new version; the text is the part of the ETag after a semicolon.
     `unpacked` is a column of JSON that many members are taken from: it is decompressed once for a row, not for each.
+    `whose` is the column that names a row's patient: cursor lists hand its values to `ApiViewSet.before_list`.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Shape:
     unversioned: str = ""
     rows: str = ""
     unpacked: str = ""
+    whose: str = ""
     representation: Any = None
 
     @property

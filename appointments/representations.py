@@ -29,6 +29,7 @@ class AppointmentOut(Representation):
 
     class Meta:
         model = Appointment
+        whose = "patient_id"
         fields = (
             "id", "tenant_id", "patient_id", "practitioner_id", "location_id", "status", "starts_at", "ends_at",
             "time_zone", "service_type", "reason", "mode", "telehealth_url", "outside_hours", "recurrence", "series_id",

@@ -135,22 +135,18 @@ class AppointmentViewSet(ApiViewSet):
         patient = self.subject.patient
         return (WITHIN, Condition('t."patient_id" = {0}', (patient,))) if patient else (WITHIN,)
 
+    def before_list(self, actor: Actor, patients: Sequence[str]) -> None:
+        """Write the access record of a list."""
+        names = [name for name in self.request.GET if name in AppointmentFilters.base_filters]
+        record_read(actor, patients, Access("appt.list", "Appointment", parameters=names, count=len(patients)))
+
     def before_answer(self, actor: Actor, contents: Sequence[bytes]) -> None:
-        """Write the access record."""
-        shown = [orjson.loads(one) for one in contents]
-        if all("patient_id" in one for one in shown):
-            patients = [one["patient_id"] for one in shown]
-        else:  # `fields` left it out
-            patients = queries.patients_of(actor.tenant_id, [one["id"] for one in shown])
-        is_one = self.action == "retrieve"
-        read = Access(
-            "appt.read" if is_one else "appt.list",
-            "Appointment",
-            str(self.kwargs["pk"]) if is_one else "",
-            parameters=[name for name in self.request.GET if name in AppointmentFilters.base_filters],
-            count=len(shown),
+        """Write the access record of one appointment."""
+        (shown,) = (orjson.loads(one) for one in contents)
+        patients = (
+            [shown["patient_id"]] if "patient_id" in shown else queries.patients_of(actor.tenant_id, [shown["id"]])
         )
-        record_read(actor, patients, read)
+        record_read(actor, patients, Access("appt.read", "Appointment", str(self.kwargs["pk"]), count=1))
 
     def _replay(self, actor: Actor, replay: Replay) -> HttpResponse:
         """Answer again what is within the membership's reach still. Source: contract, access.md, check 12."""

@@ -138,6 +138,10 @@ class PrescriptionsViewSet(ApiViewSet):
 
     # -- records of reads ----------------------------------------------------------------------------------------------
 
+    def before_list(self, actor: Actor, patients: Sequence[str]) -> None:
+        """Write the access record of a list that is about to be answered."""
+        self.record(actor, self.interaction_of_list, patients, count=len(patients))
+
     def before_answer(self, actor: Actor, contents: Sequence[bytes]) -> None:
         """Write the access record of what is about to be answered."""
         found = [orjson.loads(content) for content in contents]

@@ -146,6 +146,7 @@ class PrescriptionOut(_Shared):
         fields: tuple[str, ...] = (*_HEAD, *_OWNERS, *_BODY, *_TAIL)
         blank_as_null = ("encounter_id", *_BLANK)
         unversioned = _EXPIRED_TAG
+        whose = "patient_id"
         example = _EXAMPLE
 
 
@@ -183,6 +184,7 @@ _OF_COPY: dict[str, Any] = {
     "name": "prescription",
     "where": _HELD,
     "unversioned": _EXPIRED_TAG,
+    "whose": "patient_id",
     "example": _EXAMPLE,
     "blank_as_null": (),
 }

@@ -4,6 +4,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from core.db import tenant_context
+from fhir_api.models import AccessRecord
 from organizations.models import Tenant
 from tests import factories
 from tests.factories import Api
@@ -332,3 +334,14 @@ def test_place_limits_what_a_member_sees(ward):
     refused(limited.post(f"/v1/prescriptions/{at_both[1]['id']}/validate", json={}), 404, "not_found")
     answer = limited.post("/v1/prescriptions", json=ward.body(location_id=there))
     refused(answer, 422, "location_not_found")
+
+
+def test_list_is_recorded_under_the_patients_of_its_page_whatever_it_shows(ward):
+    for _ in range(2):
+        ward.draft()
+    shown = ward.prescriber.get(f"/v1/prescriptions?fields=number&limit=1").json()
+    assert [set(one) for one in shown["data"]] == [{"id", "number"}] and shown["has_more"]
+    with tenant_context(ward.clinic.tenant.id):
+        rows = AccessRecord.objects.filter(tenant_id=ward.clinic.tenant.id, interaction="rx.list")
+        kept = rows.order_by("created_at", "id").last()
+    assert (kept.patients, kept.count) == ([ward.patient_id], 1)
