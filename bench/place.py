@@ -45,8 +45,11 @@ class Place:
         return json.loads(lines[-1]) if lines and lines[-1].startswith(("{", "[")) else None
 
     @contextmanager
-    def child(self, module: str) -> Iterator["subprocess.Popen[str]"]:
-        """Run a module of ours on this database until the block ends; orders and answers are lines of its two ends."""
+    def child(self, module: str, *, niceness: int = 0) -> Iterator["subprocess.Popen[str]"]:
+        """Run a module of ours on this database until the block ends; orders and answers are lines of its two ends.
+
+        `niceness` lowers its CPU priority, as that of the workers is lowered in service.
+        """
         child = subprocess.Popen(
             [sys.executable, "-m", module],
             cwd=ROOT,
@@ -54,6 +57,8 @@ class Place:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            start_new_session=bool(niceness),
+            preexec_fn=die_with_parent(niceness=niceness),  # noqa: PLW1509 - no thread holds a lock that the child needs
         )
         try:
             yield child
@@ -112,7 +117,7 @@ def serving(
             stdout=output,
             stderr=output,
             start_new_session=True,
-            preexec_fn=die_with_parent(),  # noqa: PLW1509 - this process has one thread
+            preexec_fn=die_with_parent(),  # noqa: PLW1509 - no thread holds a lock that the child needs
         )
     try:
         _wait(process, port, log)

@@ -18,9 +18,9 @@ class Child:
 
     @classmethod
     @contextmanager
-    def running(cls, place: Place) -> Iterator["Child"]:
-        """Run one until the block ends."""
-        with place.child("bench.prescriptions_direct") as process:
+    def running(cls, place: Place, *, niceness: int = 0) -> Iterator["Child"]:
+        """Run one until the block ends; `niceness` lowers its CPU priority."""
+        with place.child("bench.prescriptions_direct", niceness=niceness) as process:
             yield cls(process)
 
     def order(self, verb: str, **order: Any) -> None:

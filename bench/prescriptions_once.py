@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+from devtools.parts import BACKGROUND
 from devtools.places import ROOT
 
 from . import load, prescriptions_rows
+from .prescriptions_child import Child
 from .prescriptions_report import Held
 from .prescriptions_requests import V1, draft_body, patient_of, read, times, write
 
@@ -108,7 +110,7 @@ def _checkpoint(bench: "Bench", count: int) -> Held:
 
 
 def _sweep(bench: "Bench", count: int) -> list[Held]:
-    """Sweep, and meanwhile ask in turns; the turns alone are of the same run."""
+    """Sweep at the priority that workers have, and meanwhile ask in turns; the turns alone are of the same run."""
     requests = [read(bench.callers["prescriber"], f"{V1}/{key}") for key in bench.sample]
 
     def ask() -> load.Outcome:
@@ -116,15 +118,15 @@ def _sweep(bench: "Bench", count: int) -> list[Held]:
 
     due = prescriptions_rows.make_due(bench.connection, bench.clinic, count)
     ask()
-    alone, beside, answers = ask(), load.Outcome(), []
+    alone, beside, answers = ask(), load.Outcome(), list[Any]()
     with _busy():
         taken = ask()
-    bench.child.order("sweep")
-    waiting = Thread(target=lambda: answers.append(bench.child.answer()))
-    waiting.start()
-    while waiting.is_alive():
-        beside.latencies += ask().latencies
-    waiting.join()
+    with Child.running(bench.place, niceness=BACKGROUND) as child:
+        waiting = Thread(target=lambda: answers.append(child.do("sweep")))
+        waiting.start()
+        while waiting.is_alive():
+            beside.latencies += ask().latencies
+        waiting.join()
     (found,) = answers
     if found["count"] < due:
         raise RuntimeError(f"{found['count']} of {due} were stamped")
