@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from stdnum import bic as stdnum_bic
 from stdnum import ean, vatin
 from stdnum import iban as stdnum_iban
 from stdnum import lei as stdnum_lei
@@ -16,6 +17,7 @@ GTIN_LENGTHS: Final = (8, 12, 13, 14)
 GLN_LENGTH: Final = 13
 
 _LEI: Final = re.compile(r"[0-9A-Z]{18}[0-9]{2}")
+_DUNS: Final = re.compile(r"[0-9]{9}")
 _LONGEST: Final = 64  # characters, with spaces and punctuation; the standard numbers are less than half as long
 
 
@@ -49,6 +51,17 @@ def vat_number(text: str) -> str | None:
 def iban(text: str) -> str | None:
     """Return an IBAN in its electronic form. Source: ISO 13616-1, with the structures of the IBAN registry."""
     return _checked(stdnum_iban.validate, text)
+
+
+def bic(text: str) -> str | None:
+    """Return a business identifier code (SWIFT) of 8 or 11 characters. Source: ISO 9362."""
+    return _checked(stdnum_bic.validate, text)
+
+
+def duns(text: str) -> str | None:
+    """Return a D-U-N-S number, nine digits without punctuation; it has no check digit since 2006."""
+    found = text.replace("-", "").replace(" ", "") if len(text) <= _LONGEST else ""
+    return found if _DUNS.fullmatch(found) else None
 
 
 def lei(text: str) -> str | None:

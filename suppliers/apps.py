@@ -17,6 +17,7 @@ class SuppliersConfig(AppConfig):
     def ready(self) -> None:
         """Register the event types and representations of this app, and the seeding after a migration."""
         from .catalog import events  # noqa: F401  # registers the event types
+        from .company import events as company_events  # noqa: F401
         from .inventory import events as inventory_events  # noqa: F401
         from .marketplace import events as offer_events  # noqa: F401
         from .pricing import events as price_events  # noqa: F401

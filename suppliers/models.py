@@ -1,7 +1,7 @@
 """The models of all feature folders, imported here because Django looks for them here."""
 
 from .catalog.models import Category, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
-from .company.models import SupplierProfile
+from .company.models import BuyerGroup, BuyerGroupMember, SupplierLicense, SupplierProfile
 from .inventory.models import Allocation, Lot, ReceivedReservation, Reservation, StockLevel, StockMovement, StockPlace
 from .marketplace.models import AudienceMember, Offer, OfferExclusion
 from .pricing.models import ListPrice, ListPriceTier
@@ -9,6 +9,8 @@ from .pricing.models import ListPrice, ListPriceTier
 __all__ = [
     "Allocation",
     "AudienceMember",
+    "BuyerGroup",
+    "BuyerGroupMember",
     "Category",
     "ListPrice",
     "ListPriceTier",
@@ -25,5 +27,6 @@ __all__ = [
     "StockLevel",
     "StockMovement",
     "StockPlace",
+    "SupplierLicense",
     "SupplierProfile",
 ]

@@ -4,6 +4,7 @@ from api.routing import Router
 
 from .catalog.attributes.views import AttributeViewSet
 from .catalog.views import CategoryViewSet, ProductAttributesViewSet
+from .company.views import SupplierProfileViewSet
 from .inventory.views import (
     AdjustmentViewSet,
     InventoryReservationViewSet,
@@ -19,6 +20,7 @@ from .storefront.stock.views import BuyerReservationViewSet
 from .storefront.views import ProductViewSet
 
 router = Router()
+router.register("suppliers/me", SupplierProfileViewSet, basename="supplier-profile")
 router.register("products", ProductViewSet, basename="product")
 router.register("products/<uuid:pk>/prices", ProductPricesViewSet, basename="product-prices")
 router.register("products/<uuid:pk>/attributes", ProductAttributesViewSet, basename="product-attributes")

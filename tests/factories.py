@@ -22,6 +22,7 @@ from organizations import tokens
 from organizations.actions import keys, memberships, provisioning
 from organizations.actions.provisioning import TenantSpec
 from organizations.models import ApiKey, Membership, Organization, Tenant, User
+from suppliers.company.models import SupplierProfile
 from tests.contract.document import hold_to_document
 
 
@@ -41,15 +42,32 @@ def provision(
     also: tuple[str, ...] = (),
     under: Organization | None = None,
     plan: str = "",
+    qualified: bool = True,
     **fields: Any,
 ) -> Tenant:
-    """Set up an active tenant of one kind and `also` others, with its own organization unless `under` names one."""
+    """Set up an active tenant of one kind and `also` others, with its own organization unless `under` names one.
+
+    A supplier is qualified, so that it can trade, unless `qualified` is False: then it has no profile.
+    """
     slug = f"{kind}-{suffix()}"
     name = fields.pop("name", slug.title())
     spec = TenantSpec(
         slug=slug, name=name, kinds=(kind, *also), organization_id=under.id if under else None, plan=plan, fields=fields
     )
-    return provisioning.provision_tenant(actor=provisioning.platform_actor(), spec=spec, at=now()).tenant
+    tenant = provisioning.provision_tenant(actor=provisioning.platform_actor(), spec=spec, at=now()).tenant
+    if qualified and "supplier" in tenant.kinds:
+        qualify(tenant)
+    return tenant
+
+
+def qualify(tenant: Tenant) -> SupplierProfile:
+    """Give a supplier the profile with which it may trade."""
+    with tenant_context(tenant.id):
+        row = SupplierProfile(tenant_id=tenant.id, legal_name=tenant.name, country="DE")
+        row.start_review()
+        row.qualify()
+        row.save(force_insert=True)
+    return row
 
 
 def user(name: str = "person", **fields: Any) -> User:

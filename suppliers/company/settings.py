@@ -1,12 +1,13 @@
 """What a supplier has settled about orders and reservations. Source: contract, supply-shelf.md "Supplier profile"."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import orjson
 
 from core.pipeline import Call, Rows, Statement
+from core.trees import Tree
 
 DEFAULTS: Final[Mapping[str, Any]] = {
     "auto_allocate": False,
@@ -16,15 +17,40 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "cancel_until": "shipped",
     "return_window_days": 30,
 }
-_STORED = Statement.of("SELECT f.order_settings FROM suppliers_supplierprofile f WHERE f.tenant_id = $1")
+_ORGANIZATIONS: Final = Tree("organizations_organization", most=16)
+_ABOVE: Final = _ORGANIZATIONS.above("n.id = (SELECT b.organization_id FROM organizations_tenant b WHERE b.id = $2)")
 
 
-def settings_call(supplier_id: UUID) -> Call:
-    """Return the statement that reads what a supplier has settled, for a transaction bound to it; see `settings_of`."""
-    return Call(_STORED, [str(supplier_id)])
+class _Settled(NamedTuple):
+    """What is stored, as JSON, and the greatest share that a group of the buyer gives it."""
+
+    order_settings: str | None
+    group_percent: int | None
+
+
+_STORED = Statement.of(
+    "SELECT (SELECT f.order_settings::text FROM suppliers_supplierprofile f WHERE f.tenant_id = $1) AS order_settings,"
+    " (SELECT max(g.reservation_cap_percent) FROM suppliers_buyergroupmember m"
+    " JOIN suppliers_buyergroup g ON g.tenant_id = $1 AND g.id = m.group_id"
+    f" WHERE m.tenant_id = $1 AND (m.member_id = $2 OR m.member_id IN {_ABOVE})) AS group_percent",
+    row=_Settled,
+)
+
+
+def settings_call(supplier_id: UUID, buyer_id: UUID) -> Call:
+    """Return the statement that reads what a supplier has settled for a buyer; see `settings_of`.
+
+    The transaction is bound to the supplier.
+    """
+    return Call(_STORED, [str(supplier_id), str(buyer_id)])
 
 
 def settings_of(found: Rows) -> dict[str, Any]:
-    """Return all settings: the stored ones, and the defaults of the others; a supplier need not have a profile."""
-    stored = found.value() if len(found) else None
-    return {**DEFAULTS, **(orjson.loads(stored) if stored else {})}
+    """Return all settings: the stored ones, and the defaults of the others; a supplier need not have a profile.
+
+    `reservation_cap_percent` is that of the buyer's groups, the greatest of them, where one of them has any.
+    """
+    (settled,) = found.of(_Settled)
+    stored: dict[str, Any] = orjson.loads(settled.order_settings) if settled.order_settings else {}
+    own = {} if settled.group_percent is None else {"reservation_cap_percent": settled.group_percent}
+    return {**DEFAULTS, **stored, **own}

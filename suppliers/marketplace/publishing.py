@@ -5,6 +5,8 @@ from typing import Final
 
 from core.conditions import TENANT
 from core.pipeline import Call, Statement, run
+from suppliers.company.qualification import has_license, is_qualified
+from suppliers.company.states import FOR_CONTROLLED, FOR_MEDICINES
 from suppliers.company.today import today_sql
 
 from .models import Offer
@@ -24,6 +26,12 @@ CHECKS: Final[Mapping[str, str]] = {
     "price_resolvable": (
         f"SELECT t.tiers <> '[]' OR EXISTS (SELECT 1 FROM suppliers_listprice l WHERE l.tenant_id = {TENANT}"
         f" AND l.packaging_id = t.packaging_id AND l.valid_from <= {_TODAY} AND (l.valid_to IS NULL OR l.valid_to > {_TODAY}))"
+    ),
+    "supplier_qualified": f"SELECT {is_qualified(TENANT)}",
+    "license_for_class": (
+        f"SELECT (p.kind <> 'medicine' OR {has_license(TENANT, FOR_MEDICINES)})"
+        f" AND (p.controlled IS NULL OR {has_license(TENANT, FOR_CONTROLLED)})"
+        f" FROM suppliers_product p WHERE p.tenant_id = {TENANT} AND p.id = t.product_id"
     ),
 }
 _CHECK = Statement.of(

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from core.arrays import array_literal
 from core.pipeline import Call, Rows, Statement
+from suppliers.company.qualification import is_qualified
 from suppliers.company.today import today_sql
 
 from .states import EVERYBODY
@@ -14,6 +15,7 @@ from .states import EVERYBODY
 # Of an offer `o` and its product `p`: today in the supplier's zone is {today}, the buyer is {buyer}, the supplier {supplier}.
 _VISIBLE = (
     "o.status = 'published' AND p.status = 'active'"
+    f" AND {is_qualified('{supplier}')}"
     " AND (o.valid_from IS NULL OR o.valid_from <= {today}) AND (o.valid_to IS NULL OR o.valid_to > {today})"
     f" AND (o.audience_id = '{EVERYBODY}' OR EXISTS (SELECT 1 FROM suppliers_audiencemember m"
     " WHERE m.tenant_id = {supplier} AND m.audience_id = o.audience_id AND m.member_tenant_id = {buyer}))"
@@ -39,6 +41,7 @@ class Shop(NamedTuple):
 
     status: str
     is_supplier: bool
+    is_qualified: bool
 
 
 _TODAY = today_sql("$1", "$4::timestamptz")
@@ -53,7 +56,8 @@ _OFFERS = Statement.of(
     row=SeenOffer,
 )
 _SHOP = Statement.of(
-    "SELECT n.status, 'supplier' = ANY(n.kinds) AS is_supplier FROM organizations_tenant n WHERE n.id = $1",
+    f"SELECT n.status, 'supplier' = ANY(n.kinds) AS is_supplier, {is_qualified('$1')} AS is_qualified"
+    " FROM organizations_tenant n WHERE n.id = $1",
     row=Shop,
 )
 

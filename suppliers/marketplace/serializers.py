@@ -7,7 +7,8 @@ from rest_framework import serializers
 from api.serializers import StrictSerializer, refusal
 from suppliers.catalog.fields import QUANTITY_MAX
 from suppliers.catalog.vocabularies import COUNTRIES
-from suppliers.pricing.serializers import CurrencyField, TierIn, check_period
+from suppliers.company.fields import CurrencyField
+from suppliers.pricing.serializers import TierIn, check_period
 
 from .states import OfferStatus, StockDisplay, StockPolicy, VisibilityMode
 

@@ -8,23 +8,10 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from api.serializers import StrictSerializer, refusal
-from core.money import is_currency
 from suppliers.catalog.fields import QUANTITY_MAX
+from suppliers.company.fields import CurrencyField
 
 _ID = "0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f"
-
-
-class CurrencyField(serializers.CharField):
-    """An active currency of ISO 4217, or empty where the field is optional."""
-
-    def __init__(self, **more: Any) -> None:
-        super().__init__(max_length=3, **more)
-
-    def to_internal_value(self, data: Any) -> str:
-        code: str = super().to_internal_value(data)
-        if code and not is_currency(code):
-            raise serializers.ValidationError("This is no active currency of ISO 4217.", code="invalid_choice")
-        return code
 
 
 def check_period(attrs: Mapping[str, Any]) -> None:

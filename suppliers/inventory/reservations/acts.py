@@ -81,7 +81,7 @@ def extend(
         raise ReservationLimit(f"A reservation can be extended {EXTENSIONS} times.")
     if row.expires_at is None or row.expires_at <= at:
         raise ReservationExpired
-    (stored,) = run([settings_call(row.tenant_id)])
+    (stored,) = run([settings_call(row.tenant_id, row.buyer_tenant_id)])
     check_ttl(data["ttl_seconds"], settings_of(stored))
     row.extend()
     row.extensions += 1

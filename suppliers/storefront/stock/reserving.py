@@ -50,7 +50,7 @@ def reserve_stock(
 
     :raises SelfTrade: the supplier is the caller's own tenant.
     :raises InvalidFields: there is no such supplier, or it keeps nothing reserved for so long.
-    :raises SupplierNotQualified, PartyClosed: the supplier is not active.
+    :raises SupplierNotQualified, PartyClosed: the supplier is not active, or not qualified.
     :raises OfferNotAvailable: the caller sees no offer of a line's product and packaging.
     :raises InsufficientStock, ReservationLimit: as `inventory.reservations.reserving.reserve`.
     """
@@ -60,7 +60,7 @@ def reserve_stock(
     products = sorted({line["product_id"] for line in data["items"]})
     offers = market.offers_call(supplier_id, products, actor.tenant_id, at)
     _, shop, stored, seen = run(
-        [bind_call(supplier_id), market.shop_call(supplier_id), settings_call(supplier_id), offers]
+        [bind_call(supplier_id), market.shop_call(supplier_id), settings_call(supplier_id, actor.tenant_id), offers]
     )
     _check_open(market.shop_of(shop))
     settings = settings_of(stored)
@@ -80,14 +80,14 @@ def _check_open(shop: Shop | None) -> None:
     """Refuse to trade with whoever takes no orders.
 
     :raises InvalidFields: there is no such supplier.
-    :raises SupplierNotQualified, PartyClosed: it is not active.
+    :raises SupplierNotQualified, PartyClosed: it is not active, or not qualified.
     """
     if shop is None or not shop.is_supplier:
         error = FieldError("supplier_id", "unknown_supplier", "There is no such supplier.")
         raise InvalidFields(errors=[error])
     if shop.status == "closed":
         raise PartyClosed
-    if shop.status != "active":
+    if shop.status != "active" or not shop.is_qualified:
         raise SupplierNotQualified
 
 

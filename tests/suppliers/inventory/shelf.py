@@ -5,6 +5,7 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
+from core.clock import now
 from core.db import tenant_context
 from core.ids import uuid7
 from core.invariants import breaches
@@ -66,8 +67,7 @@ class Shelf:
     def settle(self, **settings: Any) -> None:
         """Settle something about orders."""
         with tenant_context(self.id):
-            SupplierProfile.objects.filter(tenant_id=self.id).delete()
-            SupplierProfile.objects.create(tenant_id=self.id, order_settings=settings)
+            SupplierProfile.objects.filter(tenant_id=self.id).update_versions(order_settings=settings, at=now())
 
     def product(self, *, units: int = 1, **changes: Any) -> dict[str, Any]:
         """Make an active product with one packaging of so many units."""
