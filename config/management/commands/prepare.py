@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -68,4 +69,14 @@ class Command(BaseCommand):
         path = Path(os.environ.get("DEMO_FILE") or settings.DATA_DIR / "demo.json")
         call_command("seed_demo", file=str(path))
         seed_practitioners(path, at=clock.now())
+        _qualify_suppliers(path)
         return True
+
+
+def _qualify_suppliers(path: Path) -> None:
+    """Let the demo suppliers trade; a profile that is there is kept."""
+    tenants = json.loads(path.read_text(encoding="utf-8"))["tenants"]
+    for number, name in enumerate(("supplier", "other_supplier"), 1):
+        registration = [f"national:DEMO-{number}"]
+        options = {"tenant": tenants[name]["id"], "country": "DE", "registration": registration, "qualify": True}
+        call_command("create_supplier", stdout=StringIO(), **options)
