@@ -37,7 +37,8 @@ class Operation:
 
     Body and answer: `body` is the serializer of the body, `body_limit` its greatest size in bytes, `example` one body.
     `answer` is a representation other than the viewset's `serializer_class`, or a plain serializer of what `run`
-    returns as `Answer`. `listing` is a list other than the viewset's own. `secrets` are members that a replay answers
+    returns as `Answer`. `status` is that of the answer; `further_statuses` are others that `Answer.status` may choose.
+    `listing` is a list other than the viewset's own. `secrets` are members that a replay answers
     as null. `many` marks an answer that is a whole list, without pages. `errors` are the refusals of the action.
 
     Work: `run` is the action. It is called with actor, target, data and instant; without `find` there is no target, and
@@ -69,6 +70,7 @@ class Operation:
     listing: Listing | None = None
     shape: Shape | None = None
     status: int = 0
+    further_statuses: tuple[int, ...] = ()
     secrets: tuple[str, ...] = ()
     example: dict[str, Any] | None = None
     parameters: tuple[dict[str, Any], ...] = ()

@@ -21,6 +21,13 @@ class _MembershipEvent(EventType):
     data_class: ClassVar = "personal"
 
 
+class _SupplierUserEvent(EventType):
+    """Of the membership behind a supplier's user, when it is changed by the supplier's own interface."""
+
+    resource: ClassVar = "supplier_user"
+    data_class: ClassVar = "personal"
+
+
 class _ApiKeyEvent(EventType):
     resource: ClassVar = "api_key"
 
@@ -308,3 +315,23 @@ class StaffActionPerformed(EventType):
     target_id: str
     staff_role: str
     reason: str
+
+
+@register
+@dataclass(frozen=True)
+class SupplierUserInvited(_SupplierUserEvent):
+    """A person was invited as a user of a supplier."""
+
+    type: ClassVar = "supplier_user.invited"
+    role: str = field(metadata={"example": "supplier_orders"})
+
+
+@register
+@dataclass(frozen=True)
+class SupplierUserUpdated(_SupplierUserEvent):
+    """The role of a supplier's user was changed, or the user was deactivated or activated again; `changed` says which."""
+
+    type: ClassVar = "supplier_user.updated"
+    changed: list[str] = field(default_factory=list)
+    roles: list[str] = field(default_factory=list)
+    status: str = field(default="", metadata={"example": "suspended"})

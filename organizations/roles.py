@@ -1,4 +1,4 @@
-"""All scopes, and the platform's roles, which are seeded after each migration. Source: contract, access.md."""
+"""All scopes, and the platform's roles, which a receiver of post_migrate seeds. Source: contract, access.md."""
 
 from typing import Any
 
@@ -75,6 +75,11 @@ FREE_FOR_MACHINES = frozenset(TRADE) - {"procurement.pay"}
 TENANT_ADMIN = "tenant_admin"
 ORG_ADMIN = "org_admin"
 SUPPLIER_ADMIN = "supplier_admin"
+# What administrators of a supplier may give and take by the supplier's own interface.
+SUPPLIER_ROLES = (
+    SUPPLIER_ADMIN, "supplier_user", "supplier_integration", "supplier_read_only", "supplier_catalog", "supplier_warehouse",
+    "supplier_orders", "supplier_pricing", "supplier_marketplace",
+)  # fmt: skip
 
 _ROLES: dict[str, tuple[str, str]] = {
     "prescriber": (
@@ -121,6 +126,30 @@ _ROLES: dict[str, tuple[str, str]] = {
     "supplier_user": (
         "Supplier user",
         "catalog.* inventory.* orders.* files.* pricing.read marketplace.read notifications.*",
+    ),
+    "supplier_read_only": (
+        "Supplier read only",
+        (
+            "catalog.read inventory.read orders.read pricing.read marketplace.read files.read suppliers.read analytics.read "
+            "notifications.read locations.read"
+        ),
+    ),
+    "supplier_catalog": ("Supplier catalog", "catalog.* files.* marketplace.read suppliers.read notifications.*"),
+    "supplier_warehouse": (
+        "Supplier warehouse",
+        "inventory.* catalog.read orders.read files.* notifications.* locations.read",
+    ),
+    "supplier_orders": (
+        "Supplier orders",
+        "orders.* catalog.read inventory.read pricing.read files.* suppliers.read notifications.* locations.read",
+    ),
+    "supplier_pricing": (
+        "Supplier pricing",
+        "pricing.* catalog.read marketplace.read analytics.read files.read notifications.*",
+    ),
+    "supplier_marketplace": (
+        "Supplier marketplace",
+        "marketplace.* catalog.read pricing.read inventory.read files.* analytics.read notifications.*",
     ),
     "supplier_integration": (
         "Supplier integration",

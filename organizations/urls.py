@@ -11,6 +11,7 @@ from .views.locations import LocationViewSet
 from .views.me import MeViewSet
 from .views.memberships import MembershipViewSet
 from .views.settings import ConfigurationViewSet, EntitlementViewSet
+from .views.supplier_users import SupplierUserViewSet
 from .views.tenants import TenantViewSet
 from .views.tree import ChildOrganizationViewSet, OrganizationTenantViewSet, OrganizationViewSet
 
@@ -25,6 +26,7 @@ router.register("tenants/<uuid:pk>/entitlements", EntitlementViewSet, basename="
 router.register("memberships", MembershipViewSet, basename="membership")
 router.register("api-keys", ApiKeyViewSet, basename="api-key")
 router.register("suppliers/me/api-keys", SupplierApiKeyViewSet, basename="supplier-api-key")
+router.register("suppliers/me/users", SupplierUserViewSet, basename="supplier-user")
 router.register("locations", LocationViewSet, basename="location")
 router.register("jobs", JobViewSet, basename="job")
 router.register("production-onboarding/rate-limits", RateLimitsViewSet, basename="rate-limits")

@@ -1,5 +1,6 @@
 """One operation of the document, read from `ApiViewSet.operations`."""
 
+from dataclasses import replace
 from typing import Any
 
 from drf_spectacular.drainage import get_override, has_override
@@ -56,7 +57,10 @@ class Inspector(AutoSchema):
             found["parameters"] = listed
         if declared.body is not None:
             found["requestBody"] = {"required": True, "content": {"application/json": self._body(declared)}}
-        found["responses"] = {str(declared.status): success(declared, self, components)}
+        found["responses"] = {
+            str(status): success(replace(declared, status=status), self, components)
+            for status in sorted({declared.status, *declared.further_statuses})
+        }
         if situation.etag:
             found["responses"]["304"] = not_modified(components)
         found["responses"] |= refusal_responses(situation, components)

@@ -1,5 +1,6 @@
 """The supplier's profile as the supplier itself reads it."""
 
+import json
 from typing import Any
 
 from rest_framework import serializers
@@ -22,8 +23,8 @@ from .serializers import (
 from .settings import DEFAULTS
 from .states import LicenseType
 
-_DEFAULTS = ", ".join(
-    f"'{name}', {str(value).lower() if isinstance(value, bool | int) else repr(value)}"
+_SETTINGS = ", ".join(
+    f"'{name}', coalesce(t.order_settings -> '{name}', '{json.dumps(value)}'::jsonb)"
     for name, value in DEFAULTS.items()
 )
 _LICENSES = (
@@ -113,7 +114,7 @@ class SupplierProfileOut(Representation):
         BankAccountOut(allow_null=True),
     )
     tax_rates = Document(TaxRateIn(many=True))
-    order_settings = Computed(f"jsonb_build_object({_DEFAULTS}) || t.order_settings", OrderSettingsIn())
+    order_settings = Computed(f"json_build_object({_SETTINGS})", OrderSettingsIn())
     buyer_groups = Computed(_GROUPS, BuyerGroupOut(many=True))
     rating = Computed(_RATING, RatingOut())
 

@@ -31,6 +31,7 @@ from prescriptions.lifecycle.models import Prescription, PrescriptionItem, Route
 from prescriptions.medications.models import PlatformMedication, TenantMedication
 from prescriptions.recurring.models import RecurringTreatment
 from suppliers.catalog.models import AttributeDefinition, Packaging, Product
+from suppliers.company.models import SupplierProfile
 from suppliers.inventory.models import StockLevel, StockMovement, StockPlace
 from suppliers.marketplace.models import Offer
 from webhooks.models import Event, Replay
@@ -271,6 +272,15 @@ def _offer(draw: Draw, values: Values) -> None:
     values["tiers"] = draw(st.lists(tiers, max_size=2))
 
 
+def _supplier_profile(draw: Draw, values: Values) -> None:
+    """A bank account has an end that is shown, and settings have names."""
+    if values["bank_account"] is None:
+        values["bank_account_last4"], values["bank_reviewed_at"] = "", None
+    else:
+        values["bank_account_last4"] = values["bank_account_last4"] or "3000"
+    values["order_settings"] = draw(st.dictionaries(st.just("max_soft_minutes"), st.integers(1, 1440)))
+
+
 # References that may be null, of which a rule keeps one.
 EITHER: dict[type[models.Model], tuple[str, ...]] = {Membership: ("user_id", "service_account_id")}
 
@@ -307,6 +317,7 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     StockLevel: _level,
     StockPlace: _stock_place,
     Offer: _offer,
+    SupplierProfile: _supplier_profile,
 }
 
 
