@@ -54,6 +54,8 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.CATALOG, "bookmark", "Reservations", "suppliers_reservation"),
             (Area.CATALOG, "bookmarks", "Received reservations", "suppliers_receivedreservation"),
             (Area.CATALOG, "storefront", "Offers", "suppliers_offer"),
+            (Area.CATALOG, "domain", "Supplier profile", "suppliers_supplierprofile"),
+            (Area.CATALOG, "license", "Licences", "suppliers_supplierlicense"),
             (Area.WEBHOOKS, "webhook", "Webhook endpoints", "webhooks_endpoint"),
             (Area.WEBHOOKS, "bolt", "Webhook events", "webhooks_event"),
             (Area.WEBHOOKS, "send", "Deliveries", "webhooks_delivery"),
@@ -78,6 +80,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
     (
         "Shared by all tenants",
         (
+            (Area.CATALOG, "fact_check", "Qualification desk", "suppliers_supplierprofile:desk"),
             (Area.CATALOG, "schema", "Platform categories", "suppliers_platformcategory"),
             (Area.CATALOG, "label", "Attributes", "suppliers_attributedefinition"),
             (Area.CATALOG, "pill", "Tables of medications", "prescriptions_platformtableversion"),

@@ -2,7 +2,8 @@
 
 from .catalog import admin as catalog
 from .catalog.attributes import admin as attributes
+from .company import admin as company
 from .inventory import admin as inventory
 from .marketplace import admin as marketplace
 
-__all__ = ["attributes", "catalog", "inventory", "marketplace"]
+__all__ = ["attributes", "catalog", "company", "inventory", "marketplace"]

@@ -8,11 +8,12 @@ from core import clock
 from core.history.partitions import Busy
 from core.rounds import SLICE_SECONDS, until
 
+from .company.sweeping import tell_licenses as tell_ending_licenses
 from .inventory import sweeping
 from .inventory.movements.upkeep import make_months
 from .marketplace.sweeping import expire_offers as end_offers
 
-__all__ = ["expire_offers", "expire_reservations", "keep_movements", "tell_levels"]
+__all__ = ["expire_offers", "expire_reservations", "keep_movements", "tell_levels", "tell_licenses"]
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +34,12 @@ def expire_reservations() -> None:
 def tell_levels() -> None:
     """Tell of levels that have changed since they were told of; runs every second."""
     sweeping.tell_levels(at=clock.now(), go_on=until(SLICE_SECONDS))
+
+
+@shared_task(name="suppliers.tell_licenses", ignore_result=True, acks_late=False)
+def tell_licenses() -> None:
+    """Tell suppliers of licences that end soon; runs every hour, since the day begins at another hour for each supplier."""
+    tell_ending_licenses(at=clock.now(), go_on=until(SLICE_SECONDS))
 
 
 @shared_task(name="suppliers.keep_movements", ignore_result=True, acks_late=False)

@@ -47,6 +47,7 @@ class Permission(StrEnum):
     PROJECT_RECORDS = "records.project"
     LOAD_TABLES = "tables.load"
     DEFINE_ATTRIBUTES = "attributes.define"
+    QUALIFY_SUPPLIERS = "suppliers.qualify"
 
 
 _TENANT_CARE = {Area.ORGANIZATIONS, Area.TENANTS, Area.ENTITLEMENTS, Area.LOCATIONS, Area.JOBS, Area.LEDGER}
@@ -60,7 +61,7 @@ _SEES: dict[str, frozenset[Area]] = {
 }
 _DOES: dict[str, frozenset[Permission]] = {
     StaffRole.SUPPORT: frozenset({Permission.SEND_WEBHOOKS}),
-    StaffRole.SUPPLY: frozenset({Permission.SEND_WEBHOOKS, Permission.DEFINE_ATTRIBUTES}),
+    StaffRole.SUPPLY: frozenset({Permission.SEND_WEBHOOKS, Permission.DEFINE_ATTRIBUTES, Permission.QUALIFY_SUPPLIERS}),
     StaffRole.FINANCE: frozenset({Permission.CHANGE_PLANS}),
     StaffRole.SECURITY: frozenset(
         {

@@ -49,6 +49,7 @@ class SupplierProfile(TenantOwned, LifecycleModel):
         "legal_name", "trade_name", "country", "registrations", "addresses", "contacts", "currencies", "payment_terms",
         "min_order_value", "ships_to", "categories", "tax_rates", "order_settings",
     )  # fmt: skip
+    security: ClassVar = TableSecurity(dispatcher=True)
 
     class Meta:
         constraints = [

@@ -25,3 +25,4 @@ def addresses(seat: Seat, mine: World) -> Iterator[str]:
         yield reverse("admin:organizations_tenant_button", args=[mine.tenant.pk, name])
     for view in ("stuck", "figures"):
         yield reverse(f"admin:prescriptions_prescription_{view}")
+    yield reverse("admin:suppliers_supplierprofile_desk")

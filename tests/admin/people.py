@@ -1,6 +1,7 @@
 """Staff, tenants with rows of every kind, and a signed-in client, for the tests of the admin."""
 
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from django.db import transaction
@@ -12,6 +13,7 @@ from organizations.actions import configuration
 from organizations.models import ApiKey, ConfigurationVersion, Location, Membership, OAuthApplication, Tenant, User
 from organizations.oauth import clients
 from organizations.queries.configuration import locked_configuration
+from suppliers.company.models import SupplierLicense
 from tests import factories
 from tests.factories import Client
 
@@ -72,5 +74,6 @@ def world(name: str = "World") -> World:
         row = locked_configuration(tenant.id)
         configuration.update_configuration(actor=actor, row=row, data=changes, at=at)
         version = ConfigurationVersion.objects.filter(tenant_id=tenant.id).get()
+        SupplierLicense.objects.create(tenant_id=tenant.id, type="wholesale", number="WDA-1", valid_to=date(2020, 1, 1))
         location: Any = Location.objects.filter(tenant_id=tenant.id).first()
     return World(tenant, member, key, secret, client, location, version)
