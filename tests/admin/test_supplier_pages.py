@@ -43,7 +43,7 @@ def press(browser: Any, tenant: Tenant, button: str, reason: str = REASON) -> An
 
 def kept(tenant: Tenant) -> list[tuple[str, str]]:
     with tenant_context(tenant.id):
-        rows = Event.objects.filter(tenant_id=tenant.id, type="").order_by("id")
+        rows = Event.objects.filter(tenant_id=tenant.id, type="staff_action.performed").order_by("id")
         return [(row.data["action"], row.data["reason"]) for row in rows]
 
 
