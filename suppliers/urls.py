@@ -7,6 +7,7 @@ from .catalog.views import CategoryViewSet, ProductAttributesViewSet
 from .company.views import SupplierProfileViewSet
 from .inventory.views import (
     AdjustmentViewSet,
+    AvailabilityViewSet,
     InventoryReservationViewSet,
     LotViewSet,
     StockLevelViewSet,
@@ -29,6 +30,7 @@ router.register("categories", CategoryViewSet, basename="category")
 router.register("inventory/levels", StockLevelViewSet, basename="stock-level")
 router.register("inventory/adjustments", AdjustmentViewSet, basename="adjustment")
 router.register("inventory/transfers", TransferViewSet, basename="transfer")
+router.register("inventory/availability", AvailabilityViewSet, basename="availability")
 router.register("inventory/lots", LotViewSet, basename="lot")
 router.register("inventory/movements", StockMovementViewSet, basename="stock-movement")
 router.register("inventory/locations", StockLocationViewSet, basename="stock-location")

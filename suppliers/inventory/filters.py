@@ -46,6 +46,22 @@ class StockLevelFilters(Filters):
         return Condition(below if value else f"NOT {below}", ())
 
 
+class AvailabilityFilters(Filters):
+    """Filters of availability; `needed_date` is the date by which lots must last long enough, today by default."""
+
+    product_id = django_filters.UUIDFilter()
+    location_id = django_filters.UUIDFilter()
+    needed_date = django_filters.DateFilter()
+
+    class Meta:
+        model = StockLevel
+        fields: Any = []
+
+    def condition_needed_date(self, value: Any) -> Condition:
+        """Hold for every row: the date decides what is counted, not which rows are shown."""
+        return Condition("{0}::date IS NOT NULL", (value.isoformat(),))
+
+
 class StockMovementFilters(Filters):
     """Filters of movements; `type` takes a comma-separated list, `reference` the text or id that they were made with."""
 

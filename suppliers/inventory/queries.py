@@ -1,12 +1,20 @@
 """Reads of the inventory."""
 
 from core.actor import Actor
+from core.pipeline import Call, Statement
 from organizations.public import reach
 from suppliers.catalog.models import Product
 
 from .models import StockLevel
 
 WITHIN = reach("location_id", below=True)  # what a membership that is limited to places sees and moves
+
+_NEEDED = Statement.of("SELECT set_config('app.needed_date', $1, true)")
+
+
+def needed_call(needed_date: str) -> Call:
+    """Return the statement that settles, until the transaction ends, for which date availability is read; "" is today."""
+    return Call(_NEEDED, [needed_date])
 
 
 def has_stock(actor: Actor, product: Product) -> bool:

@@ -45,6 +45,63 @@ def stock_totals() -> Computed:
     )
 
 
+_NEEDED = "NULLIF(current_setting('app.needed_date', true), '')::date"
+_FREE = (
+    f"SELECT t.id, t.product_id, t.location_id, t.on_hand, t.reserved, t.created_at, t.updated_at, p.supplier_sku, p.base_unit,"
+    f" l.expiry_date, CASE WHEN coalesce(s.sellable, true) AND (l.id IS NULL OR l.status = 'released' AND (l.expiry_date IS NULL OR"
+    f" l.expiry_date >= coalesce({_NEEDED}, {_TODAY}) + coalesce(p.min_remaining_shelf_life_days, 0)::int))"
+    f" THEN t.on_hand - t.reserved + coalesce(({_LAPSED}), 0) ELSE 0 END AS sellable"
+    " FROM suppliers_stocklevel t"
+    f" JOIN suppliers_product p ON p.tenant_id = t.tenant_id AND p.id = t.product_id AND p.tenant_id = {TENANT}"
+    f" LEFT JOIN suppliers_stockplace s ON s.tenant_id = t.tenant_id AND s.location_id = t.location_id AND s.tenant_id = {TENANT}"
+    f" LEFT JOIN suppliers_lot l ON l.tenant_id = t.tenant_id AND l.id = t.lot_id AND l.tenant_id = {TENANT}"
+    f" WHERE t.tenant_id = {TENANT}"
+)
+_AVAILABLE = (
+    f"(SELECT (array_agg(f.id ORDER BY f.id))[1] AS id, {TENANT}::uuid AS tenant_id, f.product_id, f.location_id, f.supplier_sku,"
+    " f.base_unit, sum(f.on_hand)::bigint AS on_hand, sum(f.reserved)::bigint AS reserved, sum(f.sellable)::bigint AS sellable,"
+    " min(f.expiry_date) FILTER (WHERE f.sellable > 0) AS earliest_expiry, min(f.created_at) AS created_at,"
+    f" max(f.updated_at) AS updated_at FROM ({_FREE}) f GROUP BY f.product_id, f.location_id, f.supplier_sku, f.base_unit)"
+)
+
+
+class AvailabilityOut(Representation):
+    """What buyers can be promised of one product from one location, over all its lots; in base units."""
+
+    product_id = serializers.UUIDField()
+    supplier_sku = Computed("t.supplier_sku", serializers.CharField())
+    base_unit = Computed("t.base_unit", serializers.CharField())
+    location_id = serializers.UUIDField()
+    location_name = Computed(f"SELECT o.name {_PLACE}", serializers.CharField())
+    on_hand = Computed("t.on_hand", serializers.IntegerField())
+    reserved = Computed("t.reserved", serializers.IntegerField())
+    sellable = Computed(
+        "t.sellable",
+        serializers.IntegerField(
+            help_text="What can be promised for `needed_date`: of released lots that last long enough from then, at places "
+            "that sell, what nobody holds."
+        ),
+    )
+    incoming = Computed(
+        "0::bigint", serializers.IntegerField(help_text="What accepted orders and transfers under way still bring.")
+    )
+    earliest_expiry = Computed(
+        "t.earliest_expiry", serializers.DateField(allow_null=True, help_text="Of what can be promised.")
+    )
+    updated_at = Instant(help_text="When a level of the product at the location was last changed.")
+
+    class Meta:
+        model = StockLevel
+        name = "availability"
+        rows = _AVAILABLE
+        tenant_column = "tenant_id"
+        version = None
+        fields = (
+            "product_id", "supplier_sku", "base_unit", "location_id", "location_name", "on_hand", "reserved", "sellable",
+            "incoming", "earliest_expiry", "updated_at",
+        )  # fmt: skip
+
+
 class StockLevelOut(Representation):
     """What is on hand of one product at one location, of one lot where the product has lots; in base units."""
 

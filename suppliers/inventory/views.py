@@ -1,28 +1,32 @@
 """HTTP of the inventory: levels, what moves them, what is reserved of them, and where they lie."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from rest_framework import serializers
 
+from api.filters import conditions
 from api.listing import SortBy
 from api.operations import Operation
 from api.preconditions import tag_of
 from api.shapes import Selection
 from api.views import ApiViewSet
 from api.writing import Answer, Command
+from core.actor import Actor
 from core.errors import InvalidFields, InvalidTransition, NotFound, QuotaExceeded, VersionConflict
-from core.pipeline import run
+from core.pipeline import Call, Rows, run
 from organizations.public import LocationForbidden, LocationTooDeep
 
-from .filters import StockLevelFilters, StockLocationFilters, StockMovementFilters
+from .filters import AvailabilityFilters, StockLevelFilters, StockLocationFilters, StockMovementFilters
 from .levels import Level
 from .lots import change_lot, locked_lot
 from .movements.adjusting import adjust
 from .movements.shelving import Spot
 from .movements.transferring import transfer
 from .placing import put_stock_location
-from .queries import WITHIN
+from .queries import WITHIN, needed_call
 from .refusals import (
     InsufficientStock,
     LotConflict,
@@ -32,7 +36,7 @@ from .refusals import (
     StockReserved,
     StorageMismatch,
 )
-from .representations import LotOut, StockLevelOut, StockLocationOut, StockMovementOut
+from .representations import AvailabilityOut, LotOut, StockLevelOut, StockLocationOut, StockMovementOut
 from .reservations.filters import ReservationFilters
 from .reservations.representations import ReservationOut
 from .serializers import AdjustmentIn, LotChangeIn, StockLocationIn, TransferIn
@@ -92,6 +96,38 @@ class StockLevelViewSet(InventoryViewSet):
         ),
         "retrieve": Operation("Get a stock level"),
     }
+
+
+class AvailabilityViewSet(InventoryViewSet):
+    """What buyers can be promised."""
+
+    serializer_class = AvailabilityOut
+    filterset_class = AvailabilityFilters
+    ordering_fields = (
+        SortBy("supplier_sku", "supplier_sku", "text"), "on_hand", SortBy("sellable", "sellable", "bigint"), "created_at",
+        "updated_at",
+    )  # fmt: skip
+    ordering = "supplier_sku"
+    restriction = WITHIN
+    operation_ids = {"list": "listAvailability"}
+    operations = {
+        "list": Operation(
+            "List what can be promised",
+            "One row for each product and location, over all lots. A lot counts while it lasts for the product's least "
+            "remaining shelf life from `needed_date`, which is today at the location where none is given.",
+        ),
+    }
+
+    def read(self, calls: Callable[[UUID], Sequence[Call]]) -> tuple[Actor, list[Rows]]:
+        """Settle the date in the trip of the list."""
+
+        def dated(tenant_id: UUID) -> list[Call]:
+            found = calls(tenant_id)  # refuses what is no date
+            given = dict(conditions(AvailabilityFilters, self.request.GET)).get("needed_date")
+            return [needed_call(given.parameters[0] if given else ""), *found]
+
+        actor, rows = super().read(dated)
+        return actor, rows[1:]
 
 
 class LotViewSet(InventoryViewSet):
