@@ -30,6 +30,7 @@ _EVERY_SECONDS: dict[str, float] = {
     "suppliers.keep_movements": 3600,
     "suppliers.tell_levels": 1,
     "suppliers.tell_licenses": 3600,
+    "suppliers.walk_recalls": 1,
 }
 
 # What works for seconds over the rows of many tenants has a queue and processes of its own: mails and what follows a commit

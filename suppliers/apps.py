@@ -36,16 +36,19 @@ class SuppliersConfig(AppConfig):
         ledger.represent("product", scope="catalog.read", sql=representation(ProductOut.shape))
 
     def _register_copies(self) -> None:
-        """Register what buyers may see of reservations, and the rules between rows of the inventory."""
+        """Register what buyers may see of reservations and recalls, and the rules between rows of the inventory."""
         from api.listing import representation
         from core.invariants import prove_with
         from organizations import public as organizations
 
         from .inventory.models import RESERVATIONS
         from .inventory.proof import RULE, breaches
+        from .inventory.recalls.models import RECALL_NOTICES
+        from .inventory.recalls.representations import RecallForBuyerOut
         from .inventory.reservations.representations import ReservationForBuyerOut
 
         organizations.register_received(RESERVATIONS, representation=representation(ReservationForBuyerOut.shape))
+        organizations.register_received(RECALL_NOTICES, representation=representation(RecallForBuyerOut.shape))
         prove_with(RULE, breaches)
 
 

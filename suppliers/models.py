@@ -3,6 +3,7 @@
 from .catalog.models import Category, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
 from .company.models import BuyerGroup, BuyerGroupMember, SupplierLicense, SupplierProfile
 from .inventory.models import Allocation, Lot, ReceivedReservation, Reservation, StockLevel, StockMovement, StockPlace
+from .inventory.recalls.models import Recall, RecallNotice, ReceivedRecall
 from .marketplace.models import AudienceMember, Offer, OfferExclusion
 from .pricing.models import ListPrice, ListPriceTier
 
@@ -22,6 +23,9 @@ __all__ = [
     "Product",
     "ProductCounter",
     "ProductWord",
+    "Recall",
+    "RecallNotice",
+    "ReceivedRecall",
     "ReceivedReservation",
     "Reservation",
     "StockLevel",

@@ -11,9 +11,10 @@ from core.rounds import SLICE_SECONDS, until
 from .company.sweeping import tell_licenses as tell_ending_licenses
 from .inventory import sweeping
 from .inventory.movements.upkeep import make_months
+from .inventory.recalls import walking
 from .marketplace.sweeping import expire_offers as end_offers
 
-__all__ = ["expire_offers", "expire_reservations", "keep_movements", "tell_levels", "tell_licenses"]
+__all__ = ["expire_offers", "expire_reservations", "keep_movements", "tell_levels", "tell_licenses", "walk_recalls"]
 
 log = logging.getLogger(__name__)
 
@@ -52,3 +53,9 @@ def keep_movements() -> None:
         return
     if made:
         log.info("stock movements kept", extra={"made": made})
+
+
+@shared_task(name="suppliers.walk_recalls", ignore_result=True, acks_late=False)
+def walk_recalls() -> None:
+    """Tell the buyers of recalled lots; a recall rings for it, and it runs every second besides."""
+    walking.walk_recalls(at=clock.now(), go_on=until(SLICE_SECONDS))

@@ -48,6 +48,7 @@ class Permission(StrEnum):
     LOAD_TABLES = "tables.load"
     DEFINE_ATTRIBUTES = "attributes.define"
     QUALIFY_SUPPLIERS = "suppliers.qualify"
+    RECALL_LOTS = "lots.recall"
 
 
 _TENANT_CARE = {Area.ORGANIZATIONS, Area.TENANTS, Area.ENTITLEMENTS, Area.LOCATIONS, Area.JOBS, Area.LEDGER}
@@ -61,7 +62,14 @@ _SEES: dict[str, frozenset[Area]] = {
 }
 _DOES: dict[str, frozenset[Permission]] = {
     StaffRole.SUPPORT: frozenset({Permission.SEND_WEBHOOKS}),
-    StaffRole.SUPPLY: frozenset({Permission.SEND_WEBHOOKS, Permission.DEFINE_ATTRIBUTES, Permission.QUALIFY_SUPPLIERS}),
+    StaffRole.SUPPLY: frozenset(
+        {
+            Permission.SEND_WEBHOOKS,
+            Permission.DEFINE_ATTRIBUTES,
+            Permission.QUALIFY_SUPPLIERS,
+            Permission.RECALL_LOTS,
+        }
+    ),
     StaffRole.FINANCE: frozenset({Permission.CHANGE_PLANS}),
     StaffRole.SECURITY: frozenset(
         {

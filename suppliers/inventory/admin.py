@@ -9,6 +9,7 @@ from organizations.staff.roles import Area
 from organizations.staff.tenant_admin import TenantAdmin
 
 from .models import Lot, ReceivedReservation, Reservation, StockLevel, StockMovement
+from .recall_desk import RECALL_A_LOT
 
 
 @admin.register(StockLevel)
@@ -32,10 +33,11 @@ class LotAdmin(TenantAdmin):
     """Lots of the acting tenant."""
 
     area = Area.CATALOG
+    buttons = (RECALL_A_LOT,)
     list_display = ("lot_number", "product", "expiry_date", "status", "updated_at")
     list_filter = ("status",)
-    search_fields = ("=lot_number", "=product__supplier_sku")
-    search_help_text = "Lot number or SKU in full."
+    search_fields = ("=lot_number", "=product__supplier_sku", "=product__packagings__gtin")
+    search_help_text = "Lot number, SKU or GTIN in full."
     ordering = ("-created_at", "-id")
     list_select_related = ("product",)
     fields = (

@@ -102,6 +102,7 @@ class LotEvent(EventType):
     lot_number: str
     status: str = field(metadata={"example": "released"})
     expiry_date: str | None
+    by: str = field(metadata={"example": "supplier"})
 
 
 @register
@@ -126,6 +127,44 @@ class LotReleased(LotEvent):
     """A lot may be sold again."""
 
     type: ClassVar[str] = "lot.released"
+
+
+@register
+@dataclass(frozen=True)
+class LotRecalled(LotEvent):
+    """A lot is recalled; the supplier is told, and each buyer who received or reserved some.
+
+    A buyer is told the id of its notice, how many base units were delivered to it, and how many of these its stock still
+    holds; the latter is null where none of its places tracks stock.
+    """
+
+    type: ClassVar[str] = "lot.recalled"
+
+    supplier_id: str
+    recall_id: str
+    recall_class: str = field(metadata={"example": "II"})
+    notice_id: str | None = None
+    received: int | None = None
+    still_held: int | None = None
+
+
+@register
+@dataclass(frozen=True)
+class LotRecallAnswered(EventType):
+    """A buyer has answered a recall; quantities are in base units."""
+
+    type: ClassVar[str] = "lot.recall_answered"
+    resource: ClassVar[str] = "lot"
+
+    product_id: str
+    lot_number: str
+    recall_id: str
+    notice_id: str
+    buyer_id: str
+    quantity_found: int | None
+    quantity_disposed: int | None
+    closed: bool
+    by: str = field(metadata={"example": "buyer"})
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ class LevelRow(NamedTuple):
     lot_id: UUID | None
     lot_number: str | None
     expiry_date: str | None
+    is_recalled: bool
     is_open: bool
     time_zone: str
     on_hand: int
@@ -61,6 +62,7 @@ def _lock(condition: str) -> Statement:
 def _read(condition: str) -> Statement:
     return Statement.of(
         "SELECT v.id, v.product_id, v.location_id, v.lot_id, l.lot_number, l.expiry_date::text,"
+        " coalesce(l.status = 'recalled', false) AS is_recalled,"
         " coalesce(l.status = 'released', true) AND coalesce(s.sellable, true) AS is_open,"
         " coalesce(NULLIF(o.time_zone, ''), n.time_zone) AS time_zone,"
         " v.on_hand, v.reserved, v.low_stock_threshold, v.told_at, v.created_at"
@@ -174,9 +176,15 @@ def read_levels(found: Rows, promised: Rows | None = None) -> dict[UUID, Level]:
     return levels
 
 
-def changed(tenant_id: UUID, levels: Iterable[Level], at: datetime, *, by: str) -> tuple[list[Call], list[Occurrence]]:
-    """Return the statement that writes the levels that an action has changed, and what is to be told of them."""
-    moved = sorted((level for level in levels if any(level.moved)), key=lambda level: level.row.id)
+def changed(
+    tenant_id: UUID, levels: Iterable[Level], at: datetime, *, by: str, also: Collection[UUID] = ()
+) -> tuple[list[Call], list[Occurrence]]:
+    """Return the statement that writes the levels that an action has changed, and what is to be told of them.
+
+    `also` names levels whose quantities stay, but not what can be promised of them.
+    """
+    touched = (level for level in levels if any(level.moved) or level.row.id in also)
+    moved = sorted(touched, key=lambda level: level.row.id)
     if not moved:
         return [], []
     rows: list[dict[str, Any]] = []

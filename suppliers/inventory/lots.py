@@ -1,8 +1,9 @@
-"""Changes of a lot: held back, released, its expiry date corrected. Source: contract, supply-shelf.md "Lot"."""
+"""Changes of a lot: held back, released, recalled, its expiry date corrected. Source: contract, supply-shelf.md "Lot"."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final, cast
 from uuid import UUID
 
 from core.actor import Actor
@@ -17,9 +18,17 @@ from .levels import changed, levels_of_products, read_levels
 from .models import Lot, StockLevel
 from .movements.writing import BY, finish
 from .queries import WITHIN
+from .recalls.issuing import columns_of, current_recall, issue, may_withdraw, recalled, withdraw
+from .recalls.models import Recall
+from .refusals import LotRecalled, WithdrawalNotPermitted
 from .reservations import changes
 from .reservations.breaking import break_all
 from .states import LotStatus
+
+_TOLD: Final[dict[str, type[LotEvent]]] = {
+    LotStatus.QUARANTINED.value: LotQuarantined,
+    LotStatus.RELEASED.value: LotReleased,
+}  # a recall has a fact of its own
 
 
 @needs_transaction
@@ -40,40 +49,97 @@ def locked_lot(actor: Actor, lot_id: UUID) -> Lot:
 
 @needs_transaction
 def change_lot(actor: Actor, lot: Lot, data: Mapping[str, Any], at: datetime) -> Lot:
-    """Hold a locked lot back, release it, or correct its expiry date; nothing happens where nothing differs.
+    """Hold a locked lot back, release or recall it, or correct its expiry date; nothing happens where nothing differs.
 
-    :raises InvalidFields: the reason is missing.
-    :raises InvalidTransition: the lot is recalled.
+    :raises InvalidFields: the reason is missing, or what a recall says.
+    :raises LotRecalled: the lot is recalled: it is not released, and recalled otherwise only once that was withdrawn.
+    :raises WithdrawalNotPermitted: the recall is withdrawn, and the actor is no administrator of the supplier.
     """
     if not data.get("reason"):  # a PATCH may leave out what its body names
         raise InvalidFields(errors=[FieldError("reason", "required", "Say why.")])
+    wanted = data.get("status") or lot.status
+    said = _said_of(data, lot)
     names: list[str] = []
     kinds: list[type[LotEvent]] = []
     if data.get("expiry_date") and data["expiry_date"] != lot.expiry_date:
         names += lot.assign({"expiry_date": data["expiry_date"]})
         kinds.append(LotUpdated)
-    wanted = data.get("status") or lot.status
+    ended: Recall | None = None
     if wanted != lot.status:
-        (lot.quarantine if wanted == LotStatus.QUARANTINED else lot.release)(data["reason"])
+        ended = _turn(actor, lot, wanted, data["reason"])
         names += ["status", "status_reason"]
-        kinds.append(LotQuarantined if wanted == LotStatus.QUARANTINED else LotReleased)
+        kinds += [kind for status, kind in _TOLD.items() if status == wanted]
     if names:
-        _write(actor, lot, names, kinds, at)
+        _write(actor, Change(lot, names, kinds, data["reason"], said, ended), at)
     return lot
 
 
-def _write(actor: Actor, lot: Lot, names: list[str], kinds: list[type[LotEvent]], at: datetime) -> None:
-    """Save the lot; in quarantine, break what is reserved of it."""
-    tenant_id = lot.tenant_id
-    found = run(levels_of_products(tenant_id, [lot.product_id], at))
-    levels = read_levels(found[1], found[2])
+def _said_of(data: Mapping[str, Any], lot: Lot) -> Mapping[str, Any] | None:
+    """Return what the body says of a recall that is to be issued; None where none is.
+
+    :raises InvalidFields: the class is missing, or a recall is described and not issued.
+    :raises LotRecalled: the lot is recalled with other words.
+    """
+    said, is_asked = data.get("recall"), data.get("status") == LotStatus.RECALLED
+    if said and not is_asked:
+        message = "A recall is issued with the status recalled."
+        raise InvalidFields(errors=[FieldError("status", "required", message)])
+    if not is_asked:
+        return None
+    if not (said and said.get("class")):
+        raise InvalidFields(errors=[FieldError("recall.class", "required", "Say how grave the danger is.")])
+    current = current_recall(lot) if lot.status == LotStatus.RECALLED else None
+    if current and any(getattr(current, name) != value for name, value in columns_of(said).items()):
+        raise LotRecalled("The lot is recalled with other words; withdraw that recall first.")
+    return cast("Mapping[str, Any]", said)
+
+
+def _turn(actor: Actor, lot: Lot, wanted: str, reason: str) -> Recall | None:
+    """Move the lot to another status; return the recall that ends by it, locked."""
+    if wanted == LotStatus.RECALLED:
+        lot.recall(reason)
+        return None
+    if lot.status != LotStatus.RECALLED:
+        (lot.quarantine if wanted == LotStatus.QUARANTINED else lot.release)(reason)
+        return None
+    if wanted == LotStatus.RELEASED:
+        raise LotRecalled("The lot is recalled; withdraw the recall first.")
+    if not may_withdraw(actor):
+        raise WithdrawalNotPermitted
+    lot.withdraw_recall(reason)
+    return current_recall(lot)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What changes of a lot: columns and facts, why, what a new recall says, and the recall that ends."""
+
+    lot: Lot
+    names: Sequence[str]
+    kinds: Sequence[type[LotEvent]]
+    reason: str
+    said: Mapping[str, Any] | None
+    ended: Recall | None
+
+
+def _write(actor: Actor, change: Change, at: datetime) -> None:
+    """Save the lot; in quarantine, break what is reserved of it; in a recall, name the buyers who are to be told."""
+    lot, tenant_id = change.lot, change.lot.tenant_id
+    saved = save_call(lot, *change.names, at=at)  # before the levels are read, which show whether the lot may be sold
+    found = run([saved, *levels_of_products(tenant_id, [lot.product_id], at)])
+    levels = read_levels(found[2], found[3])
     mine = [key for key, level in levels.items() if level.row.lot_id == lot.id]
-    holds = lot.status == LotStatus.QUARANTINED and "status" in names
+    holds = lot.status == LotStatus.QUARANTINED and "status" in change.names
     calls, told, ended = break_all(tenant_id, levels, mine, at, reason="quarantine") if holds else ([], {}, [])
-    moved, news = changed(tenant_id, levels.values(), at, by=BY)
-    saved = save_call(lot, *names, at=at)
-    facts = [Occurrence(_event(kind, lot), lot.id, lot.version) for kind in kinds]
-    finish(actor, [saved, *moved, *calls], changes.joined({tenant_id: [*facts, *news]}, told), ended, at)
+    moved, news = changed(tenant_id, levels.values(), at, by=BY, also=mine)
+    facts = [Occurrence(_event(kind, lot), lot.id, lot.version) for kind in change.kinds]
+    if change.ended:
+        calls = [withdraw(change.ended, change.reason, at), *calls]
+    if lot.status == LotStatus.RECALLED and change.said and "status" in change.names:
+        recall, written = issue(lot, change.said, change.reason, at)
+        calls = [*calls, *written]
+        facts.append(Occurrence(recalled(recall), lot.id, lot.version))
+    finish(actor, [*moved, *calls], changes.joined({tenant_id: [*facts, *news]}, told), ended, at)
 
 
 def _event(kind: type[LotEvent], lot: Lot) -> LotEvent:
@@ -82,4 +148,5 @@ def _event(kind: type[LotEvent], lot: Lot) -> LotEvent:
         lot_number=lot.lot_number,
         status=lot.status,
         expiry_date=lot.expiry_date.isoformat() if lot.expiry_date else None,
+        by=BY,
     )

@@ -98,6 +98,18 @@ class Lot(TenantOwned, LifecycleModel):
         """Keep the lot from being sold."""
         self.status_reason = reason
 
+    @transition(
+        field=status, source=[LotStatus.RELEASED.value, LotStatus.QUARANTINED.value], target=LotStatus.RECALLED.value
+    )
+    def recall(self, reason: str) -> None:
+        """Take the lot off the market."""
+        self.status_reason = reason
+
+    @transition(field=status, source=LotStatus.RECALLED.value, target=LotStatus.QUARANTINED.value)
+    def withdraw_recall(self, reason: str) -> None:
+        """Keep the lot from being sold, but no longer recall it."""
+        self.status_reason = reason
+
     @transition(field=status, source=LotStatus.QUARANTINED.value, target=LotStatus.RELEASED.value)
     def release(self, reason: str) -> None:
         """Let the lot be sold again."""

@@ -1,4 +1,4 @@
-"""The rules between levels, allocations and reservations, for `prove_invariants`. Source: contract, supply.md section 6."""
+"""The rules between levels, allocations, reservations and recalls, for `prove_invariants`. Source: contract, supply.md section 6."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -34,11 +34,32 @@ FROM suppliers_stocklevel v
 LEFT JOIN suppliers_stockmovement m ON m.tenant_id = v.tenant_id AND m.level_id = v.id AND m.tenant_id = %(tenant)s
 WHERE v.tenant_id = %(tenant)s GROUP BY v.tenant_id, v.id, v.on_hand HAVING v.on_hand <> coalesce(sum(m.quantity), 0)
 """
+_RECALLED = """
+SELECT l.id AS row_id, 'is ' || l.status || ', open recalls: ' || count(r.id) AS what FROM suppliers_lot l
+LEFT JOIN suppliers_recall r ON r.tenant_id = l.tenant_id AND r.lot_id = l.id AND r.withdrawn_at IS NULL AND r.tenant_id = %(tenant)s
+WHERE l.tenant_id = %(tenant)s AND l.origin_tenant_id IS NULL GROUP BY l.tenant_id, l.id, l.status
+HAVING (l.status = 'recalled') <> (count(r.id) = 1)
+"""
+_WALKED = """
+SELECT n.id AS row_id, 'is ' || n.status || ', though its recall was walked' AS what FROM suppliers_recallnotice n
+JOIN suppliers_recall r ON r.tenant_id = n.tenant_id AND r.id = n.recall_id AND r.tenant_id = %(tenant)s
+WHERE n.tenant_id = %(tenant)s AND r.is_walked
+  AND (n.status = 'pending' OR r.withdrawn_at IS NOT NULL AND n.status NOT IN ('withdrawn', 'unreachable'))
+"""
+_VOID = """
+SELECT a.id AS row_id, 'holds goods of a lot whose recall was walked' AS what FROM suppliers_recall r
+JOIN suppliers_stocklevel v ON v.tenant_id = r.tenant_id AND v.lot_id = r.lot_id AND v.tenant_id = %(tenant)s
+JOIN suppliers_allocation a ON a.tenant_id = v.tenant_id AND a.level_id = v.id AND a.tenant_id = %(tenant)s
+WHERE r.tenant_id = %(tenant)s AND r.withdrawn_at IS NULL AND r.is_walked AND a.status = 'active'
+"""
 _QUESTIONS = (
     ("suppliers_stocklevel", _RESERVED),
     ("suppliers_stocklevel", _MOVED),
     ("suppliers_reservation", _HELD),
     ("suppliers_allocation", _ALIKE),
+    ("suppliers_lot", _RECALLED),
+    ("suppliers_recallnotice", _WALKED),
+    ("suppliers_allocation", _VOID),
 )
 
 

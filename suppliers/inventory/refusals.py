@@ -1,6 +1,6 @@
 """Refusals of the inventory."""
 
-from core.errors import Conflict, Duplicate
+from core.errors import Conflict, Duplicate, Forbidden
 
 
 class StockPlaceCodeTaken(Duplicate):
@@ -67,10 +67,17 @@ class LotConflict(Conflict):
 
 
 class LotRecalled(Conflict):
-    """Nothing is added to a recalled lot; `errors` names each line."""
+    """Nothing is added to a recalled lot, nor is it released; `errors` names each line."""
 
     code = "lot_recalled"
     title = "The lot is recalled."
+
+
+class WithdrawalNotPermitted(Forbidden):
+    """Only an administrator of the supplier withdraws a recall."""
+
+    code = "withdrawal_not_permitted"
+    title = "A recall is withdrawn by the role supplier_admin only."
 
 
 class StorageMismatch(Conflict):

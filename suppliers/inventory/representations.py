@@ -7,6 +7,7 @@ from api.representations import BlankAsNull, Computed, Instant, Representation
 from core.conditions import TENANT
 
 from .models import Lot, StockLevel, StockMovement, StockPlace
+from .recalls.representations import RECALL_OF_LOT, RECALL_TAG, RecallOut
 
 _LOT = f"FROM suppliers_lot l WHERE l.tenant_id = {TENANT} AND l.id = t.lot_id"
 _PLACE = f"FROM organizations_location o WHERE o.tenant_id = {TENANT} AND o.id = t.location_id"
@@ -132,13 +133,15 @@ class LotOut(Representation):
     """A lot of a product; `expiry_date` is the last day of use."""
 
     product_id = serializers.UUIDField()
+    recall = Computed(RECALL_OF_LOT, RecallOut(allow_null=True))
 
     class Meta:
         model = Lot
         fields = (
-            "id", "product_id", "lot_number", "expiry_date", "manufacture_date", "status", "status_reason", "created_at",
-            "updated_at", "version",
+            "id", "product_id", "lot_number", "expiry_date", "manufacture_date", "status", "status_reason", "recall",
+            "created_at", "updated_at", "version",
         )  # fmt: skip
+        unversioned = RECALL_TAG
         blank_as_null = ("status_reason",)
 
 

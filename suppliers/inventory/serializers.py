@@ -10,7 +10,7 @@ from api.serializers import StrictSerializer, refusal
 from core import clock, gs1
 from core.identifiers import gln, gtin14
 
-from .states import LotStatus, Mode, OnReserved, ReasonCode
+from .states import LotStatus, Mode, OnReserved, ReasonCode, RecallClass
 
 MOST_LINES = 200
 QUANTITY_MAX = 1_000_000_000_000
@@ -144,12 +144,26 @@ class TransferIn(StrictSerializer):
         return attrs
 
 
-class LotChangeIn(StrictSerializer):
-    """What is to change of a lot, and why."""
+class RecallIn(StrictSerializer):
+    """What a recall says; class I is the gravest."""
 
-    status = serializers.ChoiceField(
-        choices=[LotStatus.RELEASED.value, LotStatus.QUARANTINED.value], required=False, allow_null=True, default=None
-    )
+    reference = _text(120)
+    authority = _text(120)
+    instructions = _text(2000)
+
+    class Meta:
+        example: ClassVar = {"class": "II", "reference": "FSCA-2026-014", "instructions": "Set aside and send back."}
+
+    def get_fields(self) -> dict[str, Any]:
+        """Add `class`, which is a word of Python, in front."""
+        return {"class": serializers.ChoiceField(choices=RecallClass.choices), **super().get_fields()}
+
+
+class LotChangeIn(StrictSerializer):
+    """What is to change of a lot, and why; `recall` goes with the status recalled."""
+
+    status = serializers.ChoiceField(choices=LotStatus.choices, required=False, allow_null=True, default=None)
+    recall = RecallIn(required=False, allow_null=True, default=None)
     expiry_date = serializers.DateField(required=False, allow_null=True, default=None)
     reason = serializers.CharField(max_length=500)
 

@@ -11,6 +11,25 @@ class LotStatus(TextChoices):
     RECALLED = "recalled"
 
 
+class RecallClass(TextChoices):
+    """How grave the danger is; I is the gravest."""
+
+    I = "I", "I"  # noqa: E741  # the roman numeral
+    II = "II", "II"
+    III = "III", "III"
+
+
+class NoticeStatus(TextChoices):
+    """What became of the notice to one buyer; `unreachable` is the notice to a closed tenant."""
+
+    PENDING = "pending"
+    TOLD = "told"
+    ANSWERED = "answered"
+    CLOSED = "closed"
+    WITHDRAWN = "withdrawn"
+    UNREACHABLE = "unreachable"
+
+
 class ReservationKind(TextChoices):
     """`soft` ends by itself, `hard` with the order that it was made for."""
 

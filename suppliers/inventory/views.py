@@ -35,6 +35,7 @@ from .refusals import (
     StockPlaceCodeTaken,
     StockReserved,
     StorageMismatch,
+    WithdrawalNotPermitted,
 )
 from .representations import AvailabilityOut, LotOut, StockLevelOut, StockLocationOut, StockMovementOut
 from .reservations.filters import ReservationFilters
@@ -136,13 +137,15 @@ class LotViewSet(InventoryViewSet):
     serializer_class = LotOut
     operations = {
         "partial_update": Operation(
-            "Hold, release or correct a lot",
-            "A lot in quarantine may not be sold: what is reserved of it is broken at once, and its buyers are told. A "
-            "correction of the expiry date holds for all levels of the lot.",
+            "Hold, release, recall or correct a lot",
+            "A lot in quarantine may not be sold: what is reserved of it is broken at once, and its buyers are told. Of a "
+            "recalled lot nothing can be sold either; the buyers concerned are told within seconds, one after the other, "
+            "and `recall.progress` says how far that is and what they have answered. Only the role supplier_admin "
+            "withdraws a recall, by the status quarantined. A correction of the expiry date holds for all levels of the lot.",
             body=LotChangeIn,
             find=locked_lot,
             run=change_lot,
-            errors=(InvalidFields, VersionConflict, InvalidTransition),
+            errors=(InvalidFields, VersionConflict, InvalidTransition, LotRecalled, WithdrawalNotPermitted),
         ),
     }
 

@@ -69,7 +69,8 @@ def extend(
 ) -> Reservation:
     """Let a soft reservation last for so many seconds from now.
 
-    :raises ReservationExpired, ReservationNotActive: it has ended, or its time is over.
+    :raises ReservationExpired: its time is over.
+    :raises ReservationNotActive: it has ended, or a lot of it is recalled.
     :raises ReservationLimit: it was extended as often as may be, or it ends with its order.
     :raises InvalidFields: it is not said for how long, or longer than the supplier allows.
     """
@@ -81,7 +82,10 @@ def extend(
         raise ReservationLimit(f"A reservation can be extended {EXTENSIONS} times.")
     if row.expires_at is None or row.expires_at <= at:
         raise ReservationExpired
-    (stored,) = run([settings_call(row.tenant_id, row.buyer_tenant_id)])
+    settings = settings_call(row.tenant_id, row.buyer_tenant_id)
+    stored, found = run([settings, levels_of_reservations(row.tenant_id, [row.id])])
+    if any(level.row.is_recalled for level in read_levels(found).values()):  # void, though not yet broken
+        raise ReservationNotActive(state=ReservationStatus.BROKEN.value)
     check_ttl(data["ttl_seconds"], settings_of(stored))
     row.extend()
     row.extensions += 1

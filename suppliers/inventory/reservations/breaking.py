@@ -20,7 +20,8 @@ from . import changes
 
 _COLUMNS = ", ".join(f'r."{field.column}"' for field in Reservation._meta.concrete_fields)
 _ON_LEVELS = Statement.of(
-    f"SELECT {_COLUMNS} FROM suppliers_reservation r WHERE r.tenant_id = $1 AND r.status = 'active' AND r.id IN"
+    f"SELECT {_COLUMNS} FROM suppliers_reservation r WHERE r.tenant_id = $1 AND r.status = 'active'"
+    " AND ($3::uuid IS NULL OR r.buyer_tenant_id = $3) AND r.id IN"
     " (SELECT a.reservation_id FROM suppliers_allocation a"
     " WHERE a.tenant_id = $1 AND a.level_id = ANY($2::uuid[]) AND a.status = 'active') ORDER BY r.id FOR UPDATE"
 )
@@ -49,18 +50,29 @@ def free_levels(
     return _ended(lapsed, broken, at, reason)
 
 
-def break_all(tenant_id: UUID, levels: Mapping[UUID, Level], on: Sequence[UUID], at: datetime, *, reason: str) -> Freed:
-    """End every reservation that holds something of the levels `on`, whose goods may not be sold any more."""
-    rows, holding = _holders(tenant_id, on)
+def break_all(
+    tenant_id: UUID,
+    levels: Mapping[UUID, Level],
+    on: Sequence[UUID],
+    at: datetime,
+    *,
+    reason: str,
+    buyer_id: UUID | None = None,
+) -> Freed:
+    """End every reservation, or those of one buyer, that hold something of the levels `on`, which may not be sold any more."""
+    rows, holding = _holders(tenant_id, on, buyer_id)
     for row in rows:
         changes.give_back(levels, holding[row.id], lapsed=_has_lapsed(row, at))
     lapsed = [row for row in rows if _has_lapsed(row, at)]
     return _ended(lapsed, [row for row in rows if row not in lapsed], at, reason)
 
 
-def _holders(tenant_id: UUID, on: Sequence[UUID]) -> tuple[list[Reservation], dict[UUID, list[Allocation]]]:
+def _holders(
+    tenant_id: UUID, on: Sequence[UUID], buyer_id: UUID | None = None
+) -> tuple[list[Reservation], dict[UUID, list[Allocation]]]:
     """Lock the reservations that hold something of some levels, and read all that they hold."""
-    (found,) = run([Call(_ON_LEVELS, [str(tenant_id), array_literal(on)])])
+    buyer = str(buyer_id) if buyer_id else None
+    (found,) = run([Call(_ON_LEVELS, [str(tenant_id), array_literal(on), buyer])])
     rows = changes.reservations_of(found)
     (held,) = run([changes.held_call(tenant_id, [row.id for row in rows])])
     holding: dict[UUID, list[Allocation]] = defaultdict(list)

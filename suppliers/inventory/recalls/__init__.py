@@ -1,0 +1,1 @@
+"""Recalls of lots: issued by the supplier, told to each buyer concerned, answered by buyers."""
