@@ -50,6 +50,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.CATALOG, "category", "Own categories", "suppliers_category"),
             (Area.CATALOG, "shelves", "Stock levels", "suppliers_stocklevel"),
             (Area.CATALOG, "tag", "Lots", "suppliers_lot"),
+            (Area.CATALOG, "qr_code", "Serial numbers", "suppliers_serial"),
             (Area.CATALOG, "report", "Recall desk", "suppliers_recall"),
             (Area.CATALOG, "mark_email_unread", "Received recalls", "suppliers_receivedrecall"),
             (Area.CATALOG, "swap_horiz", "Stock movements", "suppliers_stockmovement"),

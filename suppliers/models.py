@@ -2,7 +2,16 @@
 
 from .catalog.models import Category, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
 from .company.models import BuyerGroup, BuyerGroupMember, SupplierLicense, SupplierProfile
-from .inventory.models import Allocation, Lot, ReceivedReservation, Reservation, StockLevel, StockMovement, StockPlace
+from .inventory.models import (
+    Allocation,
+    Lot,
+    ReceivedReservation,
+    Reservation,
+    Serial,
+    StockLevel,
+    StockMovement,
+    StockPlace,
+)
 from .inventory.recalls.models import Recall, RecallNotice, ReceivedRecall
 from .marketplace.models import AudienceMember, Offer, OfferExclusion
 from .pricing.models import ListPrice, ListPriceTier
@@ -28,6 +37,7 @@ __all__ = [
     "ReceivedRecall",
     "ReceivedReservation",
     "Reservation",
+    "Serial",
     "StockLevel",
     "StockMovement",
     "StockPlace",

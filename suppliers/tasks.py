@@ -9,12 +9,20 @@ from core.history.partitions import Busy
 from core.rounds import SLICE_SECONDS, until
 
 from .company.sweeping import tell_licenses as tell_ending_licenses
-from .inventory import sweeping
+from .inventory import expiring, sweeping
 from .inventory.movements.upkeep import make_months
 from .inventory.recalls import walking
 from .marketplace.sweeping import expire_offers as end_offers
 
-__all__ = ["expire_offers", "expire_reservations", "keep_movements", "tell_levels", "tell_licenses", "walk_recalls"]
+__all__ = [
+    "expire_offers",
+    "expire_reservations",
+    "keep_movements",
+    "tell_expiries",
+    "tell_levels",
+    "tell_licenses",
+    "walk_recalls",
+]
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +37,12 @@ def expire_offers() -> None:
 def expire_reservations() -> None:
     """End the reservations whose time is over; runs every five seconds."""
     sweeping.expire_reservations(at=clock.now(), go_on=until(SLICE_SECONDS))
+
+
+@shared_task(name="suppliers.tell_expiries", ignore_result=True, acks_late=False)
+def tell_expiries() -> None:
+    """Tell of lots that expire soon or have expired; runs every hour, since the day begins at another hour in each zone."""
+    expiring.tell_expiries(at=clock.now(), go_on=until(SLICE_SECONDS))
 
 
 @shared_task(name="suppliers.tell_levels", ignore_result=True, acks_late=False)

@@ -36,6 +36,7 @@ class Tracking(TextChoices):
 
 
 LOT_TRACKING = frozenset({Tracking.LOT, Tracking.LOT_AND_SERIAL})
+SERIAL_TRACKING = frozenset({Tracking.SERIAL, Tracking.LOT_AND_SERIAL})
 
 
 class Availability(TextChoices):

@@ -8,7 +8,7 @@ from organizations.staff.columns import column
 from organizations.staff.roles import Area
 from organizations.staff.tenant_admin import TenantAdmin
 
-from .models import Lot, ReceivedReservation, Reservation, StockLevel, StockMovement
+from .models import Lot, ReceivedReservation, Reservation, Serial, StockLevel, StockMovement
 from .recall_desk import RECALL_A_LOT
 
 
@@ -44,6 +44,31 @@ class LotAdmin(TenantAdmin):
         "id", "tenant", "product", "lot_number", "expiry_date", "manufacture_date", "status", "status_reason",
         "created_at", "updated_at", "version",
     )  # fmt: skip
+
+
+@admin.register(Serial)
+class SerialAdmin(TenantAdmin):
+    """Serial numbers of the acting tenant's units."""
+
+    area = Area.CATALOG
+    list_display = ("serial_number", "product", "lot", "level", "status", "updated_at")
+    list_filter = ("status",)
+    search_fields = ("=serial_number", "=product__supplier_sku", "=lot__lot_number")
+    search_help_text = "Serial number, SKU or lot number in full."
+    ordering = ("-updated_at", "-id")
+    list_select_related = ("product", "lot", "level")
+    fields = (
+        "id",
+        "tenant",
+        "serial_number",
+        "product",
+        "lot",
+        "level",
+        "status",
+        "created_at",
+        "updated_at",
+        "version",
+    )
 
 
 @admin.register(StockMovement)

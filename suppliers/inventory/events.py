@@ -131,6 +131,24 @@ class LotReleased(LotEvent):
 
 @register
 @dataclass(frozen=True)
+class LotExpiring(LotEvent):
+    """A lot in stock comes to its last day of use: told once 90, 30 and 7 days before it."""
+
+    type: ClassVar[str] = "lot.expiring"
+
+    days_left: int
+
+
+@register
+@dataclass(frozen=True)
+class LotExpired(LotEvent):
+    """The last day of use of a lot in stock is over."""
+
+    type: ClassVar[str] = "lot.expired"
+
+
+@register
+@dataclass(frozen=True)
 class LotRecalled(LotEvent):
     """A lot is recalled; the supplier is told, and each buyer who received or reserved some.
 

@@ -62,7 +62,8 @@ def change_lot(actor: Actor, lot: Lot, data: Mapping[str, Any], at: datetime) ->
     names: list[str] = []
     kinds: list[type[LotEvent]] = []
     if data.get("expiry_date") and data["expiry_date"] != lot.expiry_date:
-        names += lot.assign({"expiry_date": data["expiry_date"]})
+        names += [*lot.assign({"expiry_date": data["expiry_date"]}), "expiry_told"]
+        lot.expiry_told = None  # the new date is told of anew
         kinds.append(LotUpdated)
     ended: Recall | None = None
     if wanted != lot.status:

@@ -15,10 +15,11 @@ from core.tenant_rows import TenantRow
 from organizations.public import ReceivedDocument, ReceivedKind, TenantOwned
 from suppliers.catalog.models import Packaging, Product
 
-from .refusals import StockPlaceCodeTaken, StockPlaceTaken
-from .states import LotStatus, MovementType, ReasonCode, ReservationKind, ReservationStatus, Unit
+from .refusals import StockPlaceCodeTaken, StockPlaceTaken, WrongSerial
+from .states import LotStatus, MovementType, ReasonCode, ReservationKind, ReservationStatus, SerialStatus, Unit
 
 _ACTIVE = Q(status=ReservationStatus.ACTIVE.value)
+HELD = (SerialStatus.IN_STOCK.value, SerialStatus.ALLOCATED.value)  # units that lie at a level
 _SOFT = Q(kind=ReservationKind.SOFT.value)
 
 
@@ -68,7 +69,8 @@ class Lot(TenantOwned, LifecycleModel):
     """A lot of a product as a tenant holds it.
 
     `expiry_date` is the last day of use. `origin_tenant_id` and `origin_lot_id` name the supplier's lot that a buyer's lot
-    came from. Personal data: none.
+    came from. `expiry_told` is the threshold in days that was told of last, 0 once it was told that the lot has expired.
+    Personal data: none.
     """
 
     product = models.ForeignKey(
@@ -81,13 +83,24 @@ class Lot(TenantOwned, LifecycleModel):
     status_reason = models.CharField(max_length=500, blank=True, default="")
     origin_tenant_id = models.UUIDField(null=True)
     origin_lot_id = models.UUIDField(null=True)
+    expiry_told = models.PositiveSmallIntegerField(null=True)
 
     WRITABLE: ClassVar = ("expiry_date",)
+    unversioned: ClassVar = ("expiry_told",)
+    security: ClassVar = TableSecurity(dispatcher=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["tenant", "product", "lot_number"], name="suppliers_lot_once"),
             models.CheckConstraint(condition=Q(status__in=LotStatus.values), name="suppliers_lot_status_known"),
+        ]
+        indexes = [
+            models.Index(fields=["tenant", "expiry_date"], name="suppliers_lot_by_expiry"),
+            models.Index(
+                fields=["tenant", "origin_lot_id"],
+                condition=Q(origin_lot_id__isnull=False),
+                name="suppliers_lot_by_origin",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -159,11 +172,47 @@ class StockLevel(TenantOwned):
         return f"{self.on_hand - self.reserved} of {self.on_hand}"
 
 
+class Serial(TenantOwned):
+    """The serial number of one unit; in stock, `level` says where. Personal data: none."""
+
+    product = models.ForeignKey(
+        Product, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False
+    )
+    serial_number = models.CharField(max_length=20)
+    lot = models.ForeignKey(
+        Lot, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False, null=True
+    )
+    level = models.ForeignKey(
+        StockLevel, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False, null=True
+    )
+    status = models.CharField(max_length=9, choices=SerialStatus, default=SerialStatus.IN_STOCK.value)
+
+    refusals: ClassVar = {"suppliers_serial_once": WrongSerial}
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "product", "serial_number"], name="suppliers_serial_once"),
+            models.CheckConstraint(
+                condition=Q(status__in=HELD, level__isnull=False) | ~Q(status__in=HELD) & Q(level__isnull=True),
+                name="suppliers_serial_lies_somewhere",
+            ),
+            models.CheckConstraint(condition=Q(status__in=SerialStatus.values), name="suppliers_serial_status_known"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["tenant", "level"], condition=Q(level__isnull=False), name="suppliers_serial_of_level"
+            ),
+            models.Index(fields=["tenant", "serial_number"], name="suppliers_serial_by_number"),
+        ]
+
+    def __str__(self) -> str:
+        return self.serial_number
+
+
 class StockMovement(TenantRow):
     """One change of what is on hand at a level; never changed, cut into months by `created_at`.
 
-    `level_id`, `reversal_of` and the others are plain ids, so that months can be moved away. Personal data: who moved it,
-    by id.
+    `level_id`, `reversal_of` and the others are plain ids, so that months can be moved away. Personal data: the mover's id.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

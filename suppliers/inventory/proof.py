@@ -1,4 +1,4 @@
-"""The rules between levels, allocations, reservations and recalls, for `prove_invariants`. Source: contract, supply.md section 6."""
+"""The rules between levels, allocations, reservations, recalls and serials, for `prove_invariants`. Source: contract, supply.md section 6."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -52,6 +52,15 @@ JOIN suppliers_stocklevel v ON v.tenant_id = r.tenant_id AND v.lot_id = r.lot_id
 JOIN suppliers_allocation a ON a.tenant_id = v.tenant_id AND a.level_id = v.id AND a.tenant_id = %(tenant)s
 WHERE r.tenant_id = %(tenant)s AND r.withdrawn_at IS NULL AND r.is_walked AND a.status = 'active'
 """
+_NUMBERED = """
+SELECT v.id AS row_id, 'on_hand is ' || v.on_hand || ', serial numbers there: ' || count(s.id) AS what
+FROM suppliers_stocklevel v
+JOIN suppliers_product p ON p.tenant_id = v.tenant_id AND p.id = v.product_id AND p.tenant_id = %(tenant)s
+LEFT JOIN suppliers_serial s ON s.tenant_id = v.tenant_id AND s.level_id = v.id AND s.status IN ('in_stock', 'allocated')
+  AND s.product_id = v.product_id AND s.lot_id IS NOT DISTINCT FROM v.lot_id AND s.tenant_id = %(tenant)s
+WHERE v.tenant_id = %(tenant)s AND p.tracking IN ('serial', 'lot_and_serial')
+GROUP BY v.tenant_id, v.id, v.on_hand HAVING v.on_hand <> count(s.id)
+"""
 _QUESTIONS = (
     ("suppliers_stocklevel", _RESERVED),
     ("suppliers_stocklevel", _MOVED),
@@ -60,6 +69,7 @@ _QUESTIONS = (
     ("suppliers_lot", _RECALLED),
     ("suppliers_recallnotice", _WALKED),
     ("suppliers_allocation", _VOID),
+    ("suppliers_stocklevel", _NUMBERED),
 )
 
 

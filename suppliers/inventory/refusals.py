@@ -73,6 +73,13 @@ class LotRecalled(Conflict):
     title = "The lot is recalled."
 
 
+class WrongSerial(Conflict):
+    """A serial number is not where it was said to be, or in stock already; `errors` names each line."""
+
+    code = "wrong_serial"
+    title = "A serial number is not there."
+
+
 class WithdrawalNotPermitted(Forbidden):
     """Only an administrator of the supplier withdraws a recall."""
 

@@ -17,6 +17,7 @@ QUANTITY_MAX = 1_000_000_000_000
 TYPES = ("warehouse", "zone", "cold_room", "freezer", "quarantine", "bin")
 _ID = "0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f"
 _SCANNED = ("gtin", "lot_number", "expiry_date", "manufacture_date")
+MOST_SERIALS = 1000
 
 
 def _text(length: int) -> serializers.CharField:
@@ -30,6 +31,13 @@ class GoodsIn(StrictSerializer):
     supplier_sku = _text(64)
     gtin = _text(14)
     lot_number = _text(20)
+    serial_numbers = serializers.ListField(
+        child=serializers.CharField(max_length=20),
+        max_length=MOST_SERIALS,
+        required=False,
+        default=list,
+        help_text="One for each unit of a product that has serial numbers; of a count, all units that are there.",
+    )
     scan = _text(200)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -60,6 +68,10 @@ class GoodsIn(StrictSerializer):
                 and not (name == "gtin" and gtin14(given) == found[name])
             ):
                 raise refusal("scan", f"The scan says {name} {found[name]}, the line another.", "invalid_scan")
+        if "serial_number" in found:
+            if attrs["serial_numbers"] not in ([], [found["serial_number"]]):
+                raise refusal("scan", f"The scan says serial number {found['serial_number']}.", "invalid_scan")
+            attrs = {**attrs, "serial_numbers": [found["serial_number"]]}
         return {**attrs, **{name: found[name] for name in known if name in found}}
 
 

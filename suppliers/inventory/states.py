@@ -54,6 +54,17 @@ class Unit(TextChoices):
     BASE = "base"
 
 
+class SerialStatus(TextChoices):
+    """What became of a unit with a serial number."""
+
+    IN_STOCK = "in_stock"
+    ALLOCATED = "allocated"
+    SHIPPED = "shipped"
+    RECEIVED = "received"
+    RETURNED = "returned"
+    DISPOSED = "disposed"
+
+
 class MovementType(TextChoices):
     """What moved stock."""
 

@@ -36,13 +36,14 @@ from .refusals import (
     StockReserved,
     StorageMismatch,
     WithdrawalNotPermitted,
+    WrongSerial,
 )
 from .representations import AvailabilityOut, LotOut, StockLevelOut, StockLocationOut, StockMovementOut
 from .reservations.filters import ReservationFilters
 from .reservations.representations import ReservationOut
 from .serializers import AdjustmentIn, LotChangeIn, StockLocationIn, TransferIn
 
-_MOVING = (InvalidFields, InsufficientStock, StockReserved, LotRecalled, StorageMismatch)
+_MOVING = (InvalidFields, InsufficientStock, StockReserved, LotRecalled, StorageMismatch, WrongSerial)
 
 
 class MovedLineOut(serializers.Serializer[None]):
@@ -172,7 +173,8 @@ class AdjustmentViewSet(InventoryViewSet):
             "Adjust stock",
             "Receive, count, correct or write off, all lines or none. Lines of one level are summed. A count (`set`) says "
             "which quantity it expected; below what is reserved it is refused, unless the line breaks reservations: the "
-            "newest soft ones first, then hard ones.",
+            "newest soft ones first, then hard ones. Products with serial numbers have one for each unit; a count names all that "
+            "are there.",
             body=AdjustmentIn,
             answer=StockChangeOut,
             run=adjust,

@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('organizations', '0010_failures_by_network'),
-        ('suppliers', '0005_attribute_definitions'),
+        ('suppliers', '0010_company'),
     ]
 
     operations = [

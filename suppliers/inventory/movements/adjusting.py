@@ -25,6 +25,7 @@ from suppliers.inventory.reservations import changes
 from suppliers.inventory.states import TYPE_OF_REASON, Mode, MovementType, OnReserved, ReasonCode
 
 from .goods import Product, check_lines, check_storage, find_goods
+from .serials import Units, move_serials
 from .shelving import Key, Shelves, Spot, check_lots, open_shelves
 from .writing import BY, check_on_hand, finish, free_up, moved_of, refuse_reserved
 
@@ -50,6 +51,7 @@ def adjust(actor: Actor, data: Mapping[str, Any], at: datetime) -> Adjusted:
 
     :raises InvalidFields: a product, lot or place is unknown, or a level is set twice.
     :raises LotConflict, LotRecalled, StorageMismatch: as named.
+    :raises WrongSerial: a unit is not where its line says.
     :raises StaleQuantity: a counted level holds another quantity than was expected.
     :raises InsufficientStock: less is on hand than a line takes.
     :raises StockReserved: less would be left than is reserved, and the line does not break reservations.
@@ -76,6 +78,16 @@ def adjust(actor: Actor, data: Mapping[str, Any], at: datetime) -> Adjusted:
     )
     _write(actor, data, adjusted, shelves, at)
     return adjusted
+
+
+def _units(data: Mapping[str, Any], adjusted: Adjusted) -> list[Units]:
+    """Return the units that the lines name by their serial numbers."""
+    found = []
+    for number, (line, (spot, level, moved)) in enumerate(zip(data["lines"], adjusted.lines, strict=True)):
+        is_count, leaves = line["mode"] == Mode.SET, line["mode"] == Mode.DELTA and moved < 0
+        ends = {"source": level} if leaves else {"target": level}
+        found.append(Units(number, spot.product, line["serial_numbers"], is_count=is_count, **ends))
+    return found
 
 
 def _spot(line: Mapping[str, Any], product: Product) -> Spot:
@@ -122,6 +134,7 @@ def _deltas(shelves: Shelves, lines: Sequence[Mapping[str, Any]], spots: Sequenc
 
 def _write(actor: Actor, data: Mapping[str, Any], adjusted: Adjusted, shelves: Shelves, at: datetime) -> None:
     tenant_id, lines = actor.tenant_id, data["lines"]
+    serials = move_serials(tenant_id, _units(data, adjusted), at)
     may_break = {
         adjusted.lines[number][1].row.id for number, line in enumerate(lines) if line["on_reserved"] == OnReserved.BREAK
     }
@@ -133,7 +146,13 @@ def _write(actor: Actor, data: Mapping[str, Any], adjusted: Adjusted, shelves: S
         "reference_id": str(adjusted.id),
         "reference_text": data["reference"] or "",
     }
-    calls = [*moved, *_settled(tenant_id, lines, adjusted, at), *calls, *shelves.movement_calls(actor, at, reference)]
+    calls = [
+        *moved,
+        *_settled(tenant_id, lines, adjusted, at),
+        *serials,
+        *calls,
+        *shelves.movement_calls(actor, at, reference),
+    ]
     facts = [
         _fact(spot, level, quantity, line["reason_code"])
         for line, (spot, level, quantity) in zip(lines, adjusted.lines, strict=True)

@@ -11,7 +11,7 @@ from core.arrays import array_literal
 from core.conditions import TENANT
 from core.errors import FieldError, InvalidFields
 from core.pipeline import Call, Statement, run
-from suppliers.catalog.states import LOT_TRACKING, Tracking
+from suppliers.catalog.states import LOT_TRACKING, SERIAL_TRACKING
 from suppliers.inventory.queries import WITHIN
 from suppliers.inventory.refusals import StorageMismatch
 
@@ -104,7 +104,8 @@ def check_lines(
 ) -> list[Product]:
     """Return the product of each line; `place_of` returns the field and the place that a line needs.
 
-    :raises InvalidFields: a product or place is unknown, or the lot is missing or out of place.
+    :raises InvalidFields: a product or place is unknown, or the lot or a serial number is missing or out of
+        place.
     """
     errors: list[FieldError] = []
     found: list[Product] = []
@@ -120,22 +121,44 @@ def check_lines(
             errors.append(FieldError(f"lines.{number}.{name}", "unknown_product", "There is no such product."))
             continue
         found.append(product)
-        errors += _lot_errors(number, line, product)
-    if errors:
+        errors += [*_lot_errors(number, line, product), *_serial_errors(number, line, product)]
+    if errors := errors or _repeated_serials(lines, found):
         raise InvalidFields(errors=list(dict.fromkeys(errors)))
     return found
 
 
 def _lot_errors(number: int, line: Mapping[str, Any], product: Product) -> list[FieldError]:
-    if product.tracking in (Tracking.SERIAL, Tracking.LOT_AND_SERIAL):
-        message = "Stock of products with serial numbers is not kept yet."
-        return [FieldError(f"lines.{number}.serial_numbers", "unsupported_tracking", message)]
     has_lots = product.tracking in LOT_TRACKING
     if has_lots and not line["lot_number"]:
         return [FieldError(f"lines.{number}.lot_number", "required", "The product has lots: name one.")]
     if not has_lots and line["lot_number"]:
         return [FieldError(f"lines.{number}.lot_number", "invalid", "The product has no lots.")]
     return []
+
+
+def _serial_errors(number: int, line: Mapping[str, Any], product: Product) -> list[FieldError]:
+    """Return what is wrong with the serial numbers of a line: one is needed for each unit of a product that has them."""
+    name, given = f"lines.{number}.serial_numbers", line["serial_numbers"]
+    if product.tracking not in SERIAL_TRACKING:
+        return [FieldError(name, "invalid", "The product has no serial numbers.")] if given else []
+    if len(given) == abs(line["quantity"]):
+        return []
+    if not given:
+        return [FieldError(name, "required", "The product has serial numbers: name one for each unit.")]
+    return [FieldError(name, "count_mismatch", f"{abs(line['quantity'])} units have as many serial numbers.")]
+
+
+def _repeated_serials(lines: Sequence[Mapping[str, Any]], products: Sequence[Product]) -> list[FieldError]:
+    """Return an error for each line that names a serial number which it or an earlier line has named."""
+    seen: set[tuple[UUID, str]] = set()
+    errors = []
+    for number, (line, product) in enumerate(zip(lines, products, strict=True)):
+        named = [(product.id, one) for one in line["serial_numbers"]]
+        if len(set(named)) < len(named) or seen & set(named):
+            message = "A serial number is named twice."
+            errors.append(FieldError(f"lines.{number}.serial_numbers", "duplicate", message))
+        seen.update(named)
+    return errors
 
 
 def check_storage(goods: Goods, arriving: Iterable[tuple[int, Product, UUID]]) -> None:

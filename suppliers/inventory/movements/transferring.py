@@ -16,6 +16,7 @@ from suppliers.inventory.reservations import changes
 from suppliers.inventory.states import MovementType
 
 from .goods import check_lines, check_storage, find_goods
+from .serials import Units, move_serials
 from .shelving import Shelves, Spot, check_lots, open_shelves
 from .writing import BY, check_on_hand, finish, free_up, moved_of, refuse_reserved
 
@@ -36,7 +37,7 @@ def transfer(actor: Actor, data: Mapping[str, Any], at: datetime) -> Transferred
     """Move goods from one place to another, all lines or none.
 
     :raises InvalidFields: a product, lot or place is unknown.
-    :raises LotRecalled, StorageMismatch: as named.
+    :raises LotRecalled, StorageMismatch, WrongSerial: as named.
     :raises InsufficientStock, StockReserved: less is there, or free, than a line moves.
     """
     lines, source, target = data["lines"], data["from_location_id"], data["to_location_id"]
@@ -51,13 +52,23 @@ def transfer(actor: Actor, data: Mapping[str, Any], at: datetime) -> Transferred
     check_lots(shelves, ins, set(range(len(lines))))
     done = Transferred(uuid7(), list(zip(outs, ins, (line["quantity"] for line in lines), strict=True)), shelves)
     facts = [fact for one in done.lines for fact in _move(shelves, *one, note=data["note"] or "")]
+    serials = move_serials(actor.tenant_id, _units(lines, done), at)
     calls, told, ended = free_up(actor.tenant_id, shelves, set(), at, _CAUSE)
     refuse_reserved([(f"lines.{number}.quantity", shelves.spots[spot.key]) for number, spot in enumerate(outs)])
     moved, news = changed(actor.tenant_id, shelves.levels.values(), at, by=BY)
     reference = {"reference_type": "transfer", "reference_id": str(done.id), "reference_text": ""}
-    written = [*moved, *calls, *shelves.movement_calls(actor, at, reference)]
+    written = [*moved, *serials, *calls, *shelves.movement_calls(actor, at, reference)]
     finish(actor, written, changes.joined({actor.tenant_id: [*facts, *news]}, told), ended, at)
     return done
+
+
+def _units(lines: Sequence[Mapping[str, Any]], done: Transferred) -> list[Units]:
+    """Return the units that the lines name by their serial numbers."""
+    spots = done.shelves.spots
+    return [
+        Units(number, out.product, line["serial_numbers"], source=spots[out.key], target=spots[into.key])
+        for number, (line, (out, into, _)) in enumerate(zip(lines, done.lines, strict=True))
+    ]
 
 
 def _move(shelves: Shelves, out: Spot, into: Spot, quantity: int, *, note: str) -> list[Occurrence]:
