@@ -4,7 +4,7 @@ from .catalog import admin as catalog
 from .catalog.attributes import admin as attributes
 from .company import admin as company
 from .inventory import admin as inventory
-from .inventory import recall_desk
+from .inventory.desk import admin as recall_desk
 from .marketplace import admin as marketplace
 
 __all__ = ["attributes", "catalog", "company", "inventory", "marketplace", "recall_desk"]

@@ -8,8 +8,8 @@ from organizations.staff.columns import column
 from organizations.staff.roles import Area
 from organizations.staff.tenant_admin import TenantAdmin
 
+from .desk.admin import RECALL_A_LOT
 from .models import Lot, ReceivedReservation, Reservation, Serial, StockLevel, StockMovement
-from .recall_desk import RECALL_A_LOT
 
 
 @admin.register(StockLevel)

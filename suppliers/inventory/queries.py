@@ -9,7 +9,7 @@ from .models import StockLevel
 
 WITHIN = reach("location_id", below=True)  # what a membership that is limited to places sees and moves
 
-_NEEDED = Statement.of("SELECT set_config('app.needed_date', $1, true)")
+_NEEDED = Statement.of("SELECT set_config('stock.needed_date', $1, true)")
 
 
 def needed_call(needed_date: str) -> Call:

@@ -46,7 +46,7 @@ def stock_totals() -> Computed:
     )
 
 
-_NEEDED = "NULLIF(current_setting('app.needed_date', true), '')::date"
+_NEEDED = "NULLIF(current_setting('stock.needed_date', true), '')::date"
 _FREE = (
     f"SELECT t.id, t.product_id, t.location_id, t.on_hand, t.reserved, t.created_at, t.updated_at, p.supplier_sku, p.base_unit,"
     f" l.expiry_date, CASE WHEN coalesce(s.sellable, true) AND (l.id IS NULL OR l.status = 'released' AND (l.expiry_date IS NULL OR"

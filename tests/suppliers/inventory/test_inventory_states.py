@@ -1,5 +1,10 @@
-"""Thousands of random steps of a supplier and two buyers: movements sum to levels, promises to allocations, copies to rows."""
+"""Thousands of random steps of a supplier and two buyers: movements sum to levels, promises to allocations, copies to rows.
 
+Lots are held back, recalled and answered for; units with serial numbers come, move and go.
+"""
+
+from collections import Counter
+from contextlib import suppress
 from datetime import date, timedelta
 
 import pytest
@@ -9,9 +14,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from core import clock
 from core.db import tenant_context
-from suppliers.inventory.models import Allocation, Lot, Reservation, StockLevel, StockMovement
+from core.errors import InvalidTransition
+from suppliers.inventory.models import Allocation, Lot, Reservation, Serial, StockLevel, StockMovement
+from suppliers.inventory.recalls.walking import walk_one
 from suppliers.inventory.sweeping import expire_reservations, tell_levels
 from tests.suppliers.inventory import shelf as shelves
+from tests.suppliers.inventory.recalls import LOTS, SAID, received, walk
+from tests.suppliers.inventory.recalls import answer as answer_recall
 from tests.suppliers.inventory.shelf import PATH, body, broken
 from tests.suppliers.inventory.test_inventory import ADJUST, MOVE, line, place
 
@@ -19,7 +28,7 @@ FEW = st.integers(1, 9)
 
 
 class Trade(RuleBasedStateMachine):
-    """One supplier with two products at two places, and two buyers."""
+    """One supplier with three products at two places, and two buyers."""
 
     @initialize()
     def begin(self):
@@ -28,6 +37,7 @@ class Trade(RuleBasedStateMachine):
         self.buyers = [shelves.buyer(), shelves.buyer()]
         self.products = [self.shelf.product(units=2), self.shelf.product(tracking="lot")]
         self.places = [place(self.shelf), place(self.shelf)]
+        self.pump = self.shelf.product(tracking="serial")
         for one in self.products:
             self.shelf.offer(one)
         self.held: list[tuple[int, str]] = []
@@ -104,13 +114,70 @@ class Trade(RuleBasedStateMachine):
                 if Reservation.objects.filter(**mine, id=key, status="active").update(expires_at=over):
                     Allocation.objects.filter(**mine, reservation_id=key).update(expires_at=over)
 
-    @rule(lot=st.integers(1, 4), releases=st.booleans())
-    def hold_lot(self, lot, releases):
+    @rule(lot=st.integers(1, 4), status=st.sampled_from(["released", "quarantined", "recalled"]))
+    def turn_lot(self, lot, status):
+        """Hold back, release, recall, and withdraw the recall."""
         with tenant_context(self.shelf.id):
             row = Lot.objects.filter(tenant_id=self.shelf.id, lot_number=f"L{lot}").first()
-            if row and row.status == ("quarantined" if releases else "released"):
-                (row.release if releases else row.quarantine)("test")
-                row.save_version("status", "status_reason", at=clock.now())
+        if row:
+            given = {"status": status, "reason": "test"} | ({"recall": SAID} if status == "recalled" else {})
+            self.send(self.shelf.api, "PATCH", f"{LOTS}/{row.id}", given)
+
+    @rule(most=st.integers(1, 3))
+    def walk(self, most):
+        for _ in range(most):
+            walk_one(self.shelf.id, clock.now())
+
+    @rule(who=st.integers(0, 1), found=FEW, disposed=FEW, closed=st.booleans())
+    def answer(self, who, found, disposed, closed):
+        for copy in received(self.buyers[who])[-1:]:
+            with suppress(InvalidTransition):  # the recall was withdrawn
+                answer_recall(
+                    self.buyers[who],
+                    copy.id,
+                    quantity_found=found + disposed,
+                    quantity_disposed=disposed,
+                    closed=closed,
+                )
+
+    @rule(where=st.integers(0, 1), numbers=st.sets(st.sampled_from("ABCDEF"), min_size=1), leaves=st.booleans())
+    def move_units(self, where, numbers, leaves):
+        quantity = -len(numbers) if leaves else len(numbers)
+        given = line(self.pump, self.places[where], quantity, serial_numbers=sorted(numbers), reason_code="correction")
+        self.send(self.shelf.api, "POST", ADJUST, {"lines": [given]})
+
+    @rule(where=st.integers(0, 1), numbers=st.sets(st.sampled_from("ABCDEF"), min_size=1))
+    def transfer_units(self, where, numbers):
+        given = {
+            "from_location_id": self.places[where]["id"], "to_location_id": self.places[1 - where]["id"],
+            "lines": [{"product_id": self.pump["id"], "quantity": len(numbers), "serial_numbers": sorted(numbers)}],
+        }  # fmt: skip
+        self.send(self.shelf.api, "POST", MOVE, given)
+
+    @rule(where=st.integers(0, 1), numbers=st.sets(st.sampled_from("ABCDEF")))
+    def count_units(self, where, numbers):
+        with tenant_context(self.shelf.id):
+            rows = StockLevel.objects.filter(tenant_id=self.shelf.id, product_id=self.pump["id"])
+            rows = rows.filter(location_id=self.places[where]["id"])
+            now = rows.values_list("on_hand", flat=True).first() or 0
+        given = line(
+            self.pump, self.places[where], len(numbers), mode="set", expected_quantity=now, reason_code="count"
+        )
+        self.send(self.shelf.api, "POST", ADJUST, {"lines": [given | {"serial_numbers": sorted(numbers)}]})
+
+    @invariant()
+    def units_are_where_they_are_counted(self):
+        if not hasattr(self, "shelf"):
+            return
+        with tenant_context(self.shelf.id):
+            mine = {"tenant_id": self.shelf.id}
+            there = Counter(Serial.objects.filter(**mine, status="in_stock").values_list("level_id", flat=True))
+            for row in StockLevel.objects.filter(**mine, product_id=self.pump["id"]):
+                assert row.on_hand == there[row.id]
+            for row in StockLevel.objects.filter(**mine):
+                held = Allocation.objects.filter(**mine, level=row, status="active")
+                assert 0 <= row.reserved <= row.on_hand
+                assert row.reserved == sum(held.values_list("base_quantity", flat=True))
 
     @rule()
     def sweep(self):
@@ -138,6 +205,7 @@ class Trade(RuleBasedStateMachine):
                     tenant_id=self.shelf.id, status="active", expires_at__lte=clock.now()
                 ).values_list("id", flat=True)
             )
+        walk(self.shelf)
         found = broken(self.shelf, *self.buyers)
         assert [one for one in found if one.row_id not in lapsed] == []  # `lapse` goes round the writer of the copies
 

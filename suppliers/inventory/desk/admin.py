@@ -21,12 +21,11 @@ from organizations.staff.columns import column
 from organizations.staff.exports import neutral
 from organizations.staff.roles import Area, Permission
 from organizations.staff.tenant_admin import TenantAdmin, link_action
-
-from .lots import change_lot
-from .models import Lot
-from .recalls.models import Recall, RecallNotice, ReceivedRecall
-from .recalls.tracing import Traced, preview, trace
-from .states import LotStatus, NoticeStatus, RecallClass
+from suppliers.inventory.lots import change_lot
+from suppliers.inventory.models import Lot
+from suppliers.inventory.recalls.models import Recall, RecallNotice, ReceivedRecall
+from suppliers.inventory.recalls.tracing import Traced, preview, trace
+from suppliers.inventory.states import LotStatus, NoticeStatus, RecallClass
 
 _STATE_COLOURS = {"withdrawn": "info", "telling": "warning", "open": "danger", "closed": "success"}
 _SAID = ("class", "reference", "authority", "instructions")

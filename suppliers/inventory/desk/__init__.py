@@ -1,0 +1,1 @@
+"""The recall desk of the staff."""
