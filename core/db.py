@@ -3,7 +3,7 @@
 The login role of the service (`hp_runtime`) has no access to tenant tables. Inside a transaction it assumes `hp_app`,
 which sees the rows of the tenant in `app.tenant_id`. All four settings are bound together by one SQL function, `hp_bind`,
 inside BEGIN, and end with the transaction, so none outlives the others. A transaction may bind one tenant after the other;
-it keeps the role that it assumed first.
+it keeps the role that it assumed first, unless it takes on the market's for what it reads last (`take_on_call`).
 
 `app.location_ids` holds a PostgreSQL array; the empty array ("{}") reaches all locations of the tenant. The membership
 proof binds the locations of the membership. Everything else that binds a tenant is work of the platform itself and
@@ -28,6 +28,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 OWN = "hp_app"
+MARKET = "hp_market"
 
 BOUND_TENANT = "NULLIF(current_setting('app.tenant_id', true), '')::uuid"
 # What is written is compared as text, row by row: to write a UUID costs less than to read one. `hp_bind` gets it in this form.
@@ -49,6 +50,8 @@ _SETTINGS = ("app.tenant_id", "app.subject_id", "app.location_ids", "role")
 _BIND = "SELECT hp_bind(%s, %s, %s, %s)"
 _READ = "SELECT " + ", ".join(f"coalesce(current_setting('{name}', true), '')" for name in _SETTINGS)
 _BIND_CALL = Statement.of("SELECT hp_bind($1, $2)")
+# Where nothing is bound, the login role stays, to which the tables are closed.
+_TAKE_ON = Statement.of(f"SELECT set_config('role', $1, true) WHERE current_user = '{OWN}'")
 
 
 def needs_transaction(function: Callable[P, R]) -> Callable[P, R]:
@@ -86,6 +89,14 @@ def bind_tenant(tenant_id: UUID | None, role: str = OWN) -> None:
 def bind_call(tenant_id: UUID) -> Call:
     """Return the statement that binds a tenant, to be sent in the same trip as others; the role is `hp_app`."""
     return Call(_BIND_CALL, [str(tenant_id), OWN])
+
+
+def take_on_call(role: str) -> Call:
+    """Return the statement that changes the role for the rest of a transaction in which a tenant is bound, and stays so.
+
+    Where no tenant is bound it changes nothing.
+    """
+    return Call(_TAKE_ON, [role])
 
 
 def run_bound(tenant_id: UUID, calls: Sequence[Call]) -> list[Rows]:

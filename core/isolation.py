@@ -1,14 +1,16 @@
 """Comparison of the live database with the row security that the models declare, table by table and role by role."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from django.apps import apps
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from core.db import OWN
+from core.db import MARKET, OWN
+from core.faults import Fault
+from core.market_walls import faults_of_market
 from core.row_security import DISPATCHER, RUNTIME, TableSecurity, is_spread, security_of, tenant_models
 from core.table_keys import LONGEST_NAME, is_partitioned
 
@@ -53,18 +55,6 @@ SELECT t.relname, i.relname FROM pg_class t JOIN pg_index x ON x.indrelid = t.oi
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """One difference between the database and the declarations: the table or role, and what is wrong with it."""
-
-    where: str
-    what: str
-
-    def as_json(self) -> dict[str, str]:
-        """Return the fault as a JSON object."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
 class _Found:
     """What exists in the database: tables, policies, foreign keys, unique keys, the platform's triggers."""
 
@@ -79,7 +69,14 @@ def find_faults(connection: BaseDatabaseWrapper) -> list[Fault]:
     """Compare the live database with the declared row security and list the faults."""
     found = _read_catalogs(connection)
     faults = [fault for model in tenant_models() for fault in _of_table(model, found)]
-    return [*faults, *_across(found), *_undeclared(found), *_long_names(connection), *_of_roles(connection)]
+    return [
+        *faults,
+        *_across(found),
+        *_undeclared(found),
+        *_long_names(connection),
+        *_of_roles(connection),
+        *faults_of_market(connection),
+    ]
 
 
 def _read_catalogs(connection: BaseDatabaseWrapper) -> _Found:
@@ -112,7 +109,7 @@ def _of_table(model: type[models.Model], found: _Found) -> Iterator[Fault]:
         yield Fault(table, "row security is off")
     if not forced:
         yield Fault(table, "row security is not forced")
-    if owner in (RUNTIME, OWN, DISPATCHER):
+    if owner in (RUNTIME, OWN, DISPATCHER, MARKET):
         yield Fault(table, f"the table is owned by {owner}")
     yield from _of_trigger(table, str(security.tenant_column), found)
     if security.append_only and (table, "hp_append_only") not in found.triggers:
@@ -151,6 +148,7 @@ def _of_policies(table: str, security: TableSecurity, found: _Found) -> Iterator
     declared = {OWN}
     declared |= {DISPATCHER} if security.dispatcher or security.before_binding else set()
     declared |= {RUNTIME} if security.before_binding else set()
+    declared |= {MARKET} if security.market else set()
     for (name, role), policies in found.policies.items():
         if name == table and role not in declared:
             yield Fault(table, f"an undeclared policy for {role}")
@@ -212,7 +210,7 @@ def _names(model: type[models.Model]) -> set[str]:
 
 
 def _of_roles(connection: BaseDatabaseWrapper) -> Iterator[Fault]:
-    wanted = [RUNTIME, OWN, DISPATCHER]
+    wanted = [RUNTIME, OWN, DISPATCHER, MARKET]
     present = {name: (is_super, bypasses) for name, is_super, bypasses in _rows(connection, _ROLES, [wanted])}
     for role in wanted:
         if role not in present:

@@ -13,7 +13,7 @@ from django.apps import apps
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from core.db import BIND_FUNCTION, BOUND_TENANT, BOUND_TENANT_TEXT, OWN
+from core.db import BIND_FUNCTION, BOUND_TENANT, BOUND_TENANT_TEXT, MARKET, OWN
 
 DISPATCHER = "hp_dispatcher"
 RUNTIME = "hp_runtime"
@@ -70,12 +70,34 @@ Placement = Literal["tenant", "reference", "local"]
 
 
 @dataclass(frozen=True, slots=True)
+class Market:
+    """What the market's role may read of a table: rows of all tenants, never to write them.
+
+    `when` is a boolean column that must be true, `of` a column that must be the bound tenant; without both, all rows.
+    `columns` are the only ones to be read; none named stands for all. The conditions are a stored boolean or one
+    leakproof comparison, so that they hinder no index.
+    """
+
+    when: str = ""
+    of: str = ""
+    columns: tuple[str, ...] = ()
+
+    @property
+    def condition(self) -> str:
+        """The policy's condition."""
+        if self.when:
+            return f'"{self.when}"'
+        return f'"{self.of}" = {BOUND_TENANT}' if self.of else "true"
+
+
+@dataclass(frozen=True, slots=True)
 class TableSecurity:
     """Who may see a table's rows, and where they are.
 
     `tenant_column` None makes the table global: everybody may see its rows. `placement` says where a distributed PostgreSQL
     keeps them: "tenant" with the other rows of their tenant, "reference" copied to every node (read on each request, seldom
     written), "local" on one node. `append_only` rows are never updated or deleted. `dispatcher` opens the table to the dispatcher's role.
+    `market` opens the table to the role that reads what suppliers offer.
     `before_binding` opens the rows to the login role, which must find a credential or a membership before the tenant is
     known; once a tenant is bound, only its rows are visible.
     """
@@ -84,6 +106,7 @@ class TableSecurity:
     append_only: bool = False
     dispatcher: bool = False
     before_binding: bool = False
+    market: Market | None = None
     placement: Placement = "tenant"
 
 
@@ -136,7 +159,7 @@ def build(connection: BaseDatabaseWrapper) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_HISTORIES.format(tables=",".join(sorted(partitionedtables()))))
         cursor.execute("REVOKE ALL ON FUNCTION hp_history_known(text) FROM PUBLIC")
-        cursor.execute(f"GRANT SELECT ON django_migrations TO {RUNTIME}, {OWN}, {DISPATCHER}, {PLATFORM}")
+        cursor.execute(f"GRANT SELECT ON django_migrations TO {RUNTIME}, {OWN}, {DISPATCHER}, {PLATFORM}, {MARKET}")
         cursor.execute(_RETIRE_COUNTERPARTY)
         for model in tables():
             for statement in _statements(model) if model._meta.db_table in present else ():
@@ -146,11 +169,14 @@ def build(connection: BaseDatabaseWrapper) -> None:
 def _statements(model: type[models.Model]) -> Iterator[str]:
     table, security = f'"{model._meta.db_table}"', security_of(model)
     verbs = "SELECT, INSERT" if security.append_only else "SELECT, INSERT, UPDATE, DELETE"
-    everybody = f"{OWN}, {DISPATCHER}, {RUNTIME}, {PLATFORM}"
+    everybody = f"{OWN}, {DISPATCHER}, {RUNTIME}, {PLATFORM}, {MARKET}"
     yield f"REVOKE ALL ON {table} FROM PUBLIC, {everybody}"
     yield f"GRANT {verbs} ON {table} TO {PLATFORM}"
     if security.append_only:
         yield from _append_only(model._meta.db_table)
+    if security.market is not None:
+        columns = ", ".join(f'"{column}"' for column in security.market.columns)
+        yield f"GRANT SELECT {f'({columns}) ' if columns else ''}ON {table} TO {MARKET}"
     if security.tenant_column is None:
         yield f"GRANT SELECT ON {table} TO {DISPATCHER}"
         yield f"GRANT {verbs} ON {table} TO {OWN}, {RUNTIME}"
@@ -192,3 +218,6 @@ def _walls(table: str, security: TableSecurity, verbs: str) -> Iterator[str]:
         yield f"DROP POLICY IF EXISTS hp_dispatch ON {table}"
         yield f"CREATE POLICY hp_dispatch ON {table} TO {DISPATCHER} USING (true) WITH CHECK (true)"
         yield f"GRANT {verbs} ON {table} TO {DISPATCHER}"
+    yield f"DROP POLICY IF EXISTS hp_market ON {table}"
+    if security.market is not None:
+        yield f"CREATE POLICY hp_market ON {table} FOR SELECT TO {MARKET} USING ({security.market.condition})"

@@ -1,7 +1,7 @@
 """The database roles of the service, its database with the grants, and the URLs of both. All functions are idempotent.
 
 `hp_owner` owns the schema and migrates. Web and workers log in as `hp_runtime`, which inherits nothing and assumes
-`hp_app` or `hp_dispatcher` in a transaction. `hp_platform` serves certain admin pages and commands.
+`hp_app`, `hp_dispatcher` or `hp_market` in a transaction. `hp_platform` serves certain admin pages and commands.
 """
 
 import json
@@ -17,7 +17,7 @@ from .keeper import write_privately
 from .trouble import Trouble
 
 OWNER, RUNTIME, PLATFORM = "hp_owner", "hp_runtime", "hp_platform"
-TAKEN_ON = ("hp_app", "hp_dispatcher")
+TAKEN_ON = ("hp_app", "hp_dispatcher", "hp_market")
 _BASE = "NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION CONNECTION LIMIT -1"
 _ATTRIBUTES = {
     OWNER: f"LOGIN INHERIT BYPASSRLS {_BASE}",

@@ -105,7 +105,7 @@ def test_reference_between_tenant_tables_carries_the_tenant(model):
             assert (2,) in found, field.name
 
 
-@pytest.mark.parametrize("role", ["hp_runtime", "hp_app", "hp_dispatcher"])
+@pytest.mark.parametrize("role", ["hp_runtime", "hp_app", "hp_dispatcher", "hp_market"])
 def test_runtime_roles_are_neither_superuser_nor_beyond_row_security(role):
     assert ask("SELECT rolsuper, rolbypassrls, rolcreaterole FROM pg_roles WHERE rolname = %s", role) == [
         (False, False, False)

@@ -4,7 +4,8 @@ import pytest
 from django.db import connections
 
 from core import row_security, table_keys
-from core.isolation import Fault, find_faults
+from core.faults import Fault
+from core.isolation import find_faults
 from organizations.models import Location
 
 TABLE = "organizations_location"

@@ -125,11 +125,12 @@ def test_roles_have_exactly_the_attributes_of_production(servers):
     assert found == [
         ("hp_app", *no, False, False, False),
         ("hp_dispatcher", *no, False, False, False),
+        ("hp_market", *no, False, False, False),
         ("hp_owner", *no, True, True, True),
         ("hp_platform", *no, True, False, True),
         ("hp_runtime", *no, True, False, False),
     ]
-    assert members == [(role, False, True) for role in ("hp_app", "hp_dispatcher")]
+    assert members == [(role, False, True) for role in ("hp_app", "hp_dispatcher", "hp_market")]
     with (
         psycopg.connect(cluster.urls("probe")["DATABASE_URL"]) as connection,
         pytest.raises(psycopg.errors.InsufficientPrivilege),
