@@ -24,6 +24,7 @@ class SuppliersConfig(AppConfig):
 
         self._register_representations()
         self._register_copies()
+        self._follow()
         post_migrate.connect(_after_migrate, sender=self, dispatch_uid="suppliers")
 
     def _register_representations(self) -> None:
@@ -34,6 +35,15 @@ class SuppliersConfig(AppConfig):
         from .storefront.representations import ProductOut
 
         ledger.represent("product", scope="catalog.read", sql=representation(ProductOut.shape))
+
+    def _follow(self) -> None:
+        """Let audiences follow tenants, organizations and groups of buyers."""
+        from ledger import public as ledger
+
+        from .marketplace import following
+
+        ledger.react(following.OF_ORGANIZATIONS, following.follow_organizations)
+        ledger.react(following.OF_GROUPS, following.follow_groups)
 
     def _register_copies(self) -> None:
         """Register what buyers may see of reservations and recalls, and the rules between rows of the inventory."""
@@ -46,10 +56,12 @@ class SuppliersConfig(AppConfig):
         from .inventory.recalls.models import RECALL_NOTICES
         from .inventory.recalls.representations import RecallForBuyerOut
         from .inventory.reservations.representations import ReservationForBuyerOut
+        from .marketplace import proof as market
 
         organizations.register_received(RESERVATIONS, representation=representation(ReservationForBuyerOut.shape))
         organizations.register_received(RECALL_NOTICES, representation=representation(RecallForBuyerOut.shape))
         prove_with(RULE, breaches)
+        prove_with(market.RULE, market.breaches)
 
 
 def _after_migrate(*, using: str, **_: Any) -> None:

@@ -1,6 +1,6 @@
 """The models of all feature folders, imported here because Django looks for them here."""
 
-from .catalog.models import Category, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
+from .catalog.models import Category, MarketWord, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
 from .company.models import BuyerGroup, BuyerGroupMember, SupplierLicense, SupplierProfile
 from .inventory.models import (
     Allocation,
@@ -13,18 +13,21 @@ from .inventory.models import (
     StockPlace,
 )
 from .inventory.recalls.models import Recall, RecallNotice, ReceivedRecall
-from .marketplace.models import AudienceMember, Offer, OfferExclusion
+from .marketplace.models import Audience, AudienceMember, AudienceOrganization, Offer, OfferExclusion
 from .pricing.models import ListPrice, ListPriceTier
 
 __all__ = [
     "Allocation",
+    "Audience",
     "AudienceMember",
+    "AudienceOrganization",
     "BuyerGroup",
     "BuyerGroupMember",
     "Category",
     "ListPrice",
     "ListPriceTier",
     "Lot",
+    "MarketWord",
     "Offer",
     "OfferExclusion",
     "Packaging",

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from core.clock import now
 from core.ids import uuid7
-from core.row_security import REFERENCE
+from core.row_security import REFERENCE, Market, TableSecurity
 from core.tenant_rows import TenantRow
 from organizations.ownership import TenantOwned, TenantQuerySet
 
@@ -69,6 +69,7 @@ class Location(TenantOwned):
         "organization_id", "parent_id", "name", "type", "status", "address", "geo", "opening_hours", "time_zone",
         "contact", "identifiers", "listed",
     )  # fmt: skip
+    security: ClassVar = TableSecurity(market=Market(columns=("tenant_id", "id", "time_zone")))
 
     class Meta:
         constraints = [

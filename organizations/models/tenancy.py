@@ -1,5 +1,6 @@
 """Organizations, tenants, roles and memberships. Global tables: they are read before a tenant is known."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import ClassVar
 
@@ -12,7 +13,7 @@ from django_fsm import FSMField
 from core.clock import now
 from core.ids import uuid7
 from core.lifecycle import LifecycleModel, refusing, transition
-from core.row_security import LOCAL, REFERENCE, TableSecurity
+from core.row_security import LOCAL, REFERENCE, Market, TableSecurity
 from core.tenant_rows import TenantRow
 from core.validity import Validity
 from core.versioned import Versioned
@@ -57,7 +58,7 @@ class Organization(LifecycleModel, Versioned):
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
 
     WRITABLE: ClassVar = ("name", "slug", "type", "identifiers", "contact", "address", "metadata")
-    security: ClassVar = REFERENCE
+    security: ClassVar = replace(REFERENCE, market=Market(columns=("id", "address")))
 
     class Meta:
         constraints = [
@@ -150,7 +151,9 @@ class Tenant(LifecycleModel, Versioned):
     unversioned: ClassVar = (
         "plan", "settings_version", "features", "rate_limits", "reads_while_suspended", "entitled_until",
     )  # fmt: skip
-    security: ClassVar = REFERENCE
+    security: ClassVar = replace(
+        REFERENCE, market=Market(columns=("id", "organization_id", "name", "kinds", "status", "time_zone", "currency"))
+    )
 
     class Meta:
         constraints = [

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import Q
 
 from organizations.models import Location, Organization, Tenant
+
+from .tree import ORGANIZATIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,19 @@ def tenants_with(feature: str, *, ids: Iterable[UUID] | None = None) -> list[UUI
     rows = Tenant.objects.filter(features__contains=[feature]).exclude(status=Tenant.Status.CLOSED)
     rows = rows if ids is None else rows.filter(pk__in=list(ids))
     return list(rows.order_by("pk").values_list("pk", flat=True))
+
+
+def organizations_above(ids: Iterable[UUID]) -> list[UUID]:
+    """List organizations and those above them, each once."""
+    sql = f"SELECT above.id FROM {ORGANIZATIONS.above('n.id = ANY(%(ids)s)')} AS above(id)"
+    with connection.cursor() as cursor:
+        cursor.execute(sql, {"ids": list(ids)})
+        return sorted(found for (found,) in cursor.fetchall())
+
+
+def tenants_below_sql(organizations: str) -> str:
+    """Write the condition that a tenant `n` is run by one of some organizations, given as SQL, or by one below them."""
+    return f"n.organization_id IN {ORGANIZATIONS.within(f'n.id = ANY({organizations})')}"
 
 
 def tenants_above(organization_id: UUID) -> list[UUID]:

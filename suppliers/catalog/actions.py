@@ -15,6 +15,7 @@ from ledger import public as ledger
 
 from . import counters, events, packagings, queries, references, rules, search_index
 from .attributes import checks as attributes
+from .market import market_calls
 from .models import Category, Product
 from .planning import columns_of, gtins_of, occurrences_of, plan_replacement
 from .references import Wanted
@@ -87,9 +88,16 @@ def replace_product(actor: Actor, product: Product, data: Mapping[str, Any], at:
     product.save_version(*plan.changed, at=at)
     packagings.apply(product, plan.packs, at=at)
     search_index.replace_words(product, gtins_of(data))
+    _show(product)
     ledger.record_many(actor=actor, occurrences=occurrences_of(product, plan.told), at=at)
     counters.count_moved(product, before)
     return product
+
+
+def _show(product: Product) -> None:
+    """Bring up to date what the market reads of a locked product, if an offer of it is published."""
+    if product.offered:
+        run(market_calls(product.tenant_id, [product.id]))
 
 
 @needs_transaction
@@ -122,6 +130,7 @@ def archive_product(actor: Actor, product: Product, at: datetime) -> Product:
     product.archive(at)
     product.save_version("status", "archived_at", at=at)
     packagings.archive(product, at=at)
+    _show(product)
     fact = events.ProductDeleted(supplier_sku=product.supplier_sku)
     ledger.record(actor=actor, event=fact, resource_id=product.id, at=at, resource_version=product.version)
     counters.count_moved(product, before)

@@ -1,5 +1,6 @@
 """Tables of the catalog: products, their packagings, search terms and counters, and categories."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from django.contrib.postgres.fields import ArrayField
@@ -11,7 +12,7 @@ from django_fsm import FSMField
 from core.clock import now
 from core.ids import uuid7
 from core.lifecycle import LifecycleModel, transition
-from core.row_security import REFERENCE, TableSecurity
+from core.row_security import REFERENCE, Market, TableSecurity
 from core.tenant_rows import TenantRow
 from core.versioned import Versioned
 from organizations.public import TenantOwned
@@ -21,12 +22,14 @@ from .states import AttributeType, Availability, Kind, PackagingLevel, Packaging
 
 _LIVE = Q(archived_at__isnull=True)
 _GONE = Q(archived_at__isnull=False)
+_MARKET = Q(on_market=True)
 
 
 class Product(TenantOwned, LifecycleModel):
     """A product of a supplier, identified by the supplier's SKU.
 
     `archived_at` is set exactly when the status is `archived`; the partial indexes of the lists use it.
+    `offered` says that an offer of it is published; it is `on_market` while it is active, too (`catalog.market`).
     `stock_moved_at` is set by the first stock movement and locks the base unit, the units per pack and the tracking.
     Personal data: none.
     """
@@ -63,6 +66,12 @@ class Product(TenantOwned, LifecycleModel):
     availability = models.CharField(max_length=12, choices=Availability, default=Availability.UNAVAILABLE)
     archived_at = models.DateTimeField(null=True)
     stock_moved_at = models.DateTimeField(null=True)
+    offered = models.BooleanField(default=False, db_default=False)
+    on_market = models.GeneratedField(
+        expression=Q(status=Status.ACTIVE.value, offered=True),  # type: ignore[arg-type]  # a Q is an expression
+        output_field=models.BooleanField(),
+        db_persist=True,
+    )
 
     WRITABLE: ClassVar = (
         "supplier_sku", "name", "description", "category", "kind", "brand", "manufacturer_name",
@@ -71,8 +80,9 @@ class Product(TenantOwned, LifecycleModel):
         "storage_light_sensitive", "controlled", "hazardous", "prescription_only", "substitutes", "tax_category",
         "country_of_origin", "lead_time_days", "attributes",
     )  # fmt: skip
-    unversioned: ClassVar = ("stock_moved_at",)
+    unversioned: ClassVar = ("stock_moved_at", "offered", "on_market")
     refusals: ClassVar = {"suppliers_product_sku_taken": SkuTaken}
+    security: ClassVar = TableSecurity(market=Market(when="on_market"))
 
     class Meta:
         constraints = [
@@ -114,6 +124,10 @@ class Product(TenantOwned, LifecycleModel):
                 fields=["tenant", "status", "created_at", "id"], condition=_LIVE, name="suppliers_product_by_status"
             ),
             models.Index(fields=["tenant", "created_at", "id"], condition=_GONE, name="suppliers_product_archived"),
+            # What buyers see, of all suppliers: only the market's role reads by these.
+            models.Index(fields=["created_at", "id"], condition=_MARKET, name="suppliers_market_by_created"),
+            models.Index(fields=["updated_at", "id"], condition=_MARKET, name="suppliers_market_by_updated"),
+            models.Index(fields=["name_sort", "id"], condition=_MARKET, name="suppliers_market_by_name"),
         ]
 
     def __str__(self) -> str:
@@ -141,6 +155,7 @@ class Packaging(TenantOwned):
     """A packaging of a product: a number of base units, with its own GTIN.
 
     The row of a removed packaging stays, because prices and documents refer to it. GTINs are stored with 14 digits.
+    `on_market` is the product's.
     Personal data: none.
     """
 
@@ -161,12 +176,15 @@ class Packaging(TenantOwned):
     width_mm = models.PositiveIntegerField(null=True)
     height_mm = models.PositiveIntegerField(null=True)
     state = models.CharField(max_length=8, choices=PackagingState, default=PackagingState.CURRENT)
+    on_market = models.BooleanField(default=False, db_default=False)
 
     WRITABLE: ClassVar = (
         "level", "name", "units_per_pack", "gtin", "orderable", "min_order_quantity", "order_increment",
         "max_order_quantity", "gross_weight_g", "length_mm", "width_mm", "height_mm", "position",
     )  # fmt: skip
+    unversioned: ClassVar = ("on_market",)
     refusals: ClassVar = {"suppliers_packaging_gtin_taken": GtinTaken}
+    security: ClassVar = TableSecurity(market=Market(when="on_market"))
 
     class Meta:
         constraints = [
@@ -212,6 +230,27 @@ class ProductWord(TenantRow):
         return self.word
 
 
+class MarketWord(TenantRow):
+    """A search term of a product on the market, for one audience that sees an offer of it; the empty word stands for the product.
+
+    Kept by `catalog.market`. The market's role searches it by audience. Personal data: none.
+    """
+
+    pk = models.CompositePrimaryKey("audience_id", "word", "tenant_id", "product_id")
+    audience_id = models.UUIDField()
+    word = models.CharField(max_length=64, db_collation="C")
+    tenant_id = models.UUIDField()
+    product_id = models.UUIDField()
+
+    security: ClassVar = TableSecurity(market=Market())
+
+    class Meta:
+        indexes = [models.Index(fields=["tenant_id", "product_id", "word"], name="suppliers_marketword_of")]
+
+    def __str__(self) -> str:
+        return self.word
+
+
 class ProductCounter(TenantRow):
     """The number of a tenant's products in each status, updated in the transaction that changes the products.
 
@@ -245,7 +284,7 @@ class PlatformCategory(Versioned):
     active = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
 
-    security: ClassVar = REFERENCE
+    security: ClassVar = replace(REFERENCE, market=Market())
 
     class Meta:
         verbose_name_plural = "platform categories"
@@ -270,6 +309,7 @@ class Category(TenantOwned):
     active = models.BooleanField(default=True)
 
     WRITABLE: ClassVar = ("code", "name", "parent_id", "mappings", "active")
+    security: ClassVar = TableSecurity(market=Market(when="active"))
     refusals: ClassVar = {"suppliers_category_code_taken": CategoryCodeTaken}
 
     class Meta:

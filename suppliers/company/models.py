@@ -7,7 +7,7 @@ from django.db.models import F, Q
 from django_fsm import FSMField
 
 from core.lifecycle import LifecycleModel, transition
-from core.row_security import TableSecurity
+from core.row_security import Market, TableSecurity
 from core.tenant_rows import TenantRow
 from organizations.public import TenantOwned
 
@@ -49,7 +49,9 @@ class SupplierProfile(TenantOwned, LifecycleModel):
         "legal_name", "trade_name", "country", "registrations", "addresses", "contacts", "currencies", "payment_terms",
         "min_order_value", "ships_to", "categories", "tax_rates", "order_settings",
     )  # fmt: skip
-    security: ClassVar = TableSecurity(dispatcher=True)
+    security: ClassVar = TableSecurity(
+        dispatcher=True, market=Market(columns=("tenant_id", "order_settings", "qualification_status"))
+    )
 
     class Meta:
         constraints = [

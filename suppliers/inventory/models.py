@@ -10,7 +10,7 @@ from django_fsm import FSMField
 from core.clock import now
 from core.ids import uuid7
 from core.lifecycle import LifecycleModel, transition
-from core.row_security import TableSecurity
+from core.row_security import Market, TableSecurity
 from core.tenant_rows import TenantRow
 from organizations.public import ReceivedDocument, ReceivedKind, TenantOwned
 from suppliers.catalog.models import Packaging, Product
@@ -46,6 +46,7 @@ class StockPlace(TenantOwned):
         "code", "sellable", "min_c", "max_c", "gln", "tracks_stock", "license_number", "license_types",
         "license_valid_to",
     )  # fmt: skip
+    security: ClassVar = TableSecurity(market=Market(columns=("tenant_id", "location_id", "sellable")))
     refusals: ClassVar = {
         "suppliers_stockplace_code_taken": StockPlaceCodeTaken,
         "suppliers_stockplace_taken": StockPlaceTaken,
@@ -87,7 +88,9 @@ class Lot(TenantOwned, LifecycleModel):
 
     WRITABLE: ClassVar = ("expiry_date",)
     unversioned: ClassVar = ("expiry_told",)
-    security: ClassVar = TableSecurity(dispatcher=True)
+    security: ClassVar = TableSecurity(
+        dispatcher=True, market=Market(columns=("tenant_id", "id", "product_id", "expiry_date", "status"))
+    )
 
     class Meta:
         constraints = [
@@ -153,7 +156,10 @@ class StockLevel(TenantOwned):
     is_untold = models.BooleanField(default=False, db_default=False)
 
     unversioned: ClassVar = ("told_at", "is_untold")
-    security: ClassVar = TableSecurity(dispatcher=True)
+    security: ClassVar = TableSecurity(
+        dispatcher=True,
+        market=Market(columns=("tenant_id", "id", "product_id", "location_id", "lot_id", "on_hand", "reserved")),
+    )
 
     class Meta:
         constraints = [
@@ -356,6 +362,11 @@ class Allocation(TenantOwned):
     status = models.CharField(max_length=8, choices=ReservationStatus)
     expires_at = models.DateTimeField(null=True)
 
+    # Whose it is, the market never reads.
+    security: ClassVar = TableSecurity(
+        market=Market(columns=("tenant_id", "level_id", "base_quantity", "kind", "status", "expires_at"))
+    )
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["tenant", "reservation", "level"], name="suppliers_allocation_once"),
@@ -375,6 +386,8 @@ class ReceivedReservation(ReceivedDocument):
     group_id = models.UUIDField()
     product_id = models.UUIDField()
     expires_at = models.DateTimeField(null=True)
+
+    security: ClassVar = TableSecurity(market=Market(of="tenant_id"))
 
     class Meta:
         indexes = [

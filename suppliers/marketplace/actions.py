@@ -13,17 +13,38 @@ from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields, InvalidTransition, NotFound
 from core.pipeline import Call, Statement, run
 from ledger import public as ledger
+from suppliers.catalog.market import market_calls
 from suppliers.catalog.models import Packaging
 from suppliers.catalog.refusals import FieldLocked
 from suppliers.catalog.states import PackagingState
+from suppliers.company.groups import groups_call, groups_of
 
-from .events import OfferCreated, OfferEvent, OfferPublished, OfferUnpublished, OfferUpdated, OfferVisibilityChanged
-from .models import AudienceMember, Offer, OfferExclusion
+from .audiences import Choice, audience_of
+from .events import (
+    OfferAllocated,
+    OfferCreated,
+    OfferEvent,
+    OfferPublished,
+    OfferUnpublished,
+    OfferUpdated,
+    OfferVisibilityChanged,
+)
+from .models import Offer, OfferExclusion
 from .publishing import check_complete
 from .states import EVERYBODY, OfferStatus, VisibilityMode
 
 _FIXED = ("product_id", "packaging_id")
-_KNOWN = Statement.of("SELECT n.id::text FROM organizations_tenant n WHERE n.id = ANY($1::uuid[])")
+_NAMED = {
+    "tenant_ids": "tenant",
+    "organization_ids": "organization",
+    "group_codes": "group",
+    "excluded_tenant_ids": "tenant",
+}
+_LIMIT = {"limit_quantity": "quantity", "limit_period_days": "period_days", "limit_until": "until"}
+_KNOWN = Statement.of(
+    "SELECT n.id::text FROM organizations_tenant n WHERE n.id = ANY($1::uuid[])"
+    " UNION ALL SELECT g.id::text FROM organizations_organization g WHERE g.id = ANY($2::uuid[])"
+)
 
 
 @needs_transaction
@@ -50,6 +71,8 @@ def create_offer(actor: Actor, data: Mapping[str, Any], at: datetime) -> Offer:
     offer.assign(_columns(data))
     offer.save(force_insert=True)
     _record(actor, offer, OfferCreated, at)
+    if offer.limit_quantity:
+        _record(actor, offer, OfferAllocated, at)
     return offer
 
 
@@ -75,7 +98,10 @@ def replace_offer(actor: Actor, offer: Offer, data: Mapping[str, Any], at: datet
         changed.append("status")
     if changed:
         offer.save_version(*changed, at=at)
+        _show(offer)
         _record(actor, offer, OfferUpdated, at)
+        if _LIMIT.keys() & {*changed}:
+            _record(actor, offer, OfferAllocated, at)
     return offer
 
 
@@ -90,6 +116,7 @@ def publish_offer(actor: Actor, offer: Offer, at: datetime) -> Offer:
     offer.publish()
     check_complete(offer)
     offer.save_version("status", at=at)
+    _show(offer)
     _record(actor, offer, OfferPublished, at)
     return offer
 
@@ -102,47 +129,48 @@ def unpublish_offer(actor: Actor, offer: Offer, at: datetime) -> Offer:
     """
     offer.unpublish()
     offer.save_version("status", at=at)
+    _show(offer)
     _record(actor, offer, OfferUnpublished, at)
     return offer
 
 
 @needs_transaction
 def set_visibility(actor: Actor, offer: Offer, data: Mapping[str, Any], at: datetime) -> Offer:
-    """Say who may see a locked offer, and how they are told of its stock; both lists are replaced.
+    """Say who may see a locked offer, and how they are told of its stock; all lists are replaced.
 
-    :raises InvalidFields: there is no such tenant.
+    :raises InvalidFields: there is no such tenant or organization, or the supplier's profile has no such group.
     :raises InvalidTransition: the offer is archived.
     """
     if offer.status == OfferStatus.ARCHIVED:
         raise InvalidTransition(state=offer.status, action="set_visibility", allowed=[])
-    _check_tenants(data)
+    _check_named(offer, data)
     offer.visibility_mode = data["mode"]
-    offer.audience_id = UUID(EVERYBODY) if data["mode"] == VisibilityMode.PUBLIC else offer.id
+    offer.audience_id = _audience(offer, data)
     offer.stock_display, offer.cap = data["stock_display"], data["cap"]
     offer.save_version("visibility_mode", "audience_id", "stock_display", "cap", at=at)
-    mine = {"tenant_id": offer.tenant_id}
-    AudienceMember.objects.filter(**mine, audience_id=offer.id).delete()
-    OfferExclusion.objects.filter(**mine, offer_id=offer.id).delete()
-    members = [
-        {"tenant_id": str(offer.tenant_id), "audience_id": str(offer.id), "member_tenant_id": str(one)}
-        for one in sorted(set(data["tenant_ids"]))
-    ]
+    OfferExclusion.objects.filter(tenant_id=offer.tenant_id, offer_id=offer.id).delete()
     excluded = [
         {"tenant_id": str(offer.tenant_id), "offer_id": str(offer.id), "member_tenant_id": str(one)}
         for one in sorted(set(data["excluded_tenant_ids"]))
     ]
-    calls = [rows.insert_all(AudienceMember, members)] if members else []
-    calls += [rows.insert_all(OfferExclusion, excluded)] if excluded else []
-    if calls:
-        run(calls)
+    if excluded:
+        run([rows.insert_all(OfferExclusion, excluded)])
+    _show(offer)
     _record(actor, offer, OfferVisibilityChanged, at)
     return offer
 
 
+def _show(offer: Offer) -> None:
+    """Bring up to date what the market reads of the offer's product."""
+    run(market_calls(offer.tenant_id, [offer.product_id]))
+
+
 def _columns(data: Mapping[str, Any]) -> dict[str, Any]:
     tiers = sorted(data["tiers"], key=lambda tier: int(tier["min_quantity"]))
-    found = {name: data[name] for name in Offer.WRITABLE}
+    limit = data["allocation"] or {}
+    found = {name: data[name] for name in Offer.WRITABLE if name not in _LIMIT}
     return found | {
+        **{column: limit.get(name) for column, name in _LIMIT.items()},
         "title": data["title"] or "",
         "currency": data["currency"] or "",
         "tiers": [
@@ -160,13 +188,25 @@ def _check_packaging(actor: Actor, data: Mapping[str, Any]) -> None:
         raise InvalidFields(errors=[error])
 
 
-def _check_tenants(data: Mapping[str, Any]) -> None:
-    wanted = {one for name in ("tenant_ids", "excluded_tenant_ids") for one in data[name]}
-    (found,) = run([Call(_KNOWN, [array_literal(wanted)])])
-    known = {UUID((found.value(number) or b"").decode()) for number in range(len(found))}
+def _audience(offer: Offer, data: Mapping[str, Any]) -> UUID:
+    if data["mode"] == VisibilityMode.PUBLIC:
+        return UUID(EVERYBODY)
+    return audience_of(offer.tenant_id, Choice.of(data)) if data["mode"] == VisibilityMode.SELECTED else offer.id
+
+
+def _check_named(offer: Offer, data: Mapping[str, Any]) -> None:
+    """Require that there is whoever the body names.
+
+    :raises InvalidFields: names each one that there is not.
+    """
+    tenants = {one for name in ("tenant_ids", "excluded_tenant_ids") for one in data[name]}
+    asked = Call(_KNOWN, [array_literal(tenants), array_literal(data["organization_ids"])])
+    found, stored = run([asked, groups_call(offer.tenant_id)])
+    known: set[Any] = {UUID((found.value(number) or b"").decode()) for number in range(len(found))}
+    known |= groups_of(stored).keys()
     errors = [
-        FieldError(f"{name}.{number}", "unknown_tenant", "There is no such tenant.")
-        for name in ("tenant_ids", "excluded_tenant_ids")
+        FieldError(f"{name}.{number}", f"unknown_{kind}", f"There is no such {kind}.")
+        for name, kind in _NAMED.items()
         for number, one in enumerate(data[name])
         if one not in known
     ]

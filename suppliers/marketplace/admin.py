@@ -21,5 +21,5 @@ class OfferAdmin(TenantAdmin):
     list_select_related = ("product", "packaging")
     fields = (
         "id", "tenant", "product", "packaging", "title", "status", "currency", "tiers", "stock_policy", "stock_display",
-        "cap", "visibility_mode", "valid_from", "valid_to", "created_at", "updated_at", "version",
+        "cap", "visibility_mode", "valid_from", "valid_to", "limit_quantity", "limit_period_days", "limit_until", "created_at", "updated_at", "version",
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """Event types of offers, told to their supplier. Source: contract, supply.md 8."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from ledger.public import EventType, register
@@ -71,6 +71,29 @@ class OfferVisibilityChanged(OfferEvent):
     """Others may see an offer, or are told of its stock in another way."""
 
     type: ClassVar[str] = "offer.visibility_changed"
+
+
+@register
+@dataclass(frozen=True)
+class OfferAllocated(OfferEvent):
+    """What one buyer may take of an offer during a shortage was set, changed or ended; without a limit all are null."""
+
+    type: ClassVar[str] = "offer.allocated"
+
+    quantity: int | None = None
+    period_days: int | None = None
+    until: str | None = field(default=None, metadata={"example": "2026-12-31"})
+
+    @classmethod
+    def of(cls, offer: "Offer") -> Self:
+        """Return the event of an offer as it stands, with its limit."""
+        until = offer.limit_until
+        return replace(
+            super().of(offer),
+            quantity=offer.limit_quantity,
+            period_days=offer.limit_period_days,
+            until=until.isoformat() if until else None,
+        )
 
 
 @register

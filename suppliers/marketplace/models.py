@@ -7,7 +7,7 @@ from django.db.models import F, Q
 from django_fsm import FSMField
 
 from core.lifecycle import LifecycleModel, transition
-from core.row_security import TableSecurity
+from core.row_security import Market, TableSecurity
 from core.tenant_rows import TenantRow
 from organizations.public import TenantOwned
 from suppliers.catalog.models import Packaging, Product
@@ -26,7 +26,8 @@ _NOT_ARCHIVED = [
 class Offer(TenantOwned, LifecycleModel):
     """One packaging of a product as a supplier offers it.
 
-    `audience_id` names the buyers that may see it: zeros for everybody, else the key of `AudienceMember` rows.
+    `audience_id` names the buyers that may see it: zeros for everybody, else an `Audience`; a private offer has one of
+    its own without members. A limit is what one buyer may take in so many days while there is a shortage, in packs.
     Personal data: none.
     """
 
@@ -54,14 +55,22 @@ class Offer(TenantOwned, LifecycleModel):
     valid_to = models.DateField(null=True)
     visibility_mode = models.CharField(max_length=8, choices=VisibilityMode, default=VisibilityMode.PRIVATE.value)
     audience_id = models.UUIDField()
+    limit_quantity = models.PositiveIntegerField(null=True)
+    limit_period_days = models.PositiveIntegerField(null=True)
+    limit_until = models.DateField(null=True)
+    on_market = models.GeneratedField(
+        expression=Q(status=OfferStatus.PUBLISHED.value),  # type: ignore[arg-type]  # a Q is an expression
+        output_field=models.BooleanField(),
+        db_persist=True,
+    )
 
     WRITABLE: ClassVar = (
         "product_id", "packaging_id", "title", "currency", "tiers", "price_base_quantity", "min_order_quantity", "max_order_quantity",
         "lead_time_days", "stock_policy", "fixed_quantity", "min_remaining_shelf_life_days", "countries", "valid_from",
-        "valid_to",
+        "valid_to", "limit_quantity", "limit_period_days", "limit_until",
     )  # fmt: skip
     refusals: ClassVar = {"suppliers_offer_live_once": OfferExists}
-    security: ClassVar = TableSecurity(dispatcher=True)
+    security: ClassVar = TableSecurity(dispatcher=True, market=Market(when="on_market"))
 
     class Meta:
         constraints = [
@@ -75,6 +84,11 @@ class Offer(TenantOwned, LifecycleModel):
             ),
             models.CheckConstraint(
                 condition=~Q(stock_display=StockDisplay.CAPPED) | Q(cap__isnull=False), name="suppliers_offer_capped"
+            ),
+            models.CheckConstraint(
+                condition=Q(limit_quantity__isnull=True, limit_period_days__isnull=True, limit_until__isnull=True)
+                | Q(limit_quantity__gte=1, limit_period_days__range=(1, 90), limit_until__isnull=False),
+                name="suppliers_offer_limit_whole",
             ),
         ]
         indexes = [
@@ -112,6 +126,45 @@ class Offer(TenantOwned, LifecycleModel):
         """End the offer for good."""
 
 
+class Audience(TenantOwned):
+    """The buyers that may see something of a supplier, as it named them; what names the same ones shares the audience.
+
+    `digest` is that of the three lists, which hold ids and codes as text, in order. Never changed: another choice is another audience.
+    Personal data: none.
+    """
+
+    digest = models.CharField(max_length=64)
+    tenant_ids = models.JSONField(default=list)
+    organization_ids = models.JSONField(default=list)
+    group_codes = models.JSONField(default=list)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "digest"], name="suppliers_audience_once")]
+
+    def __str__(self) -> str:
+        return self.digest
+
+
+class AudienceOrganization(TenantRow):
+    """An organization that an audience names, itself or by a group: every tenant below it belongs to the audience.
+
+    The dispatcher's role finds by it whom a new or moved tenant concerns. Personal data: none.
+    """
+
+    pk = models.CompositePrimaryKey("tenant_id", "organization_id", "audience_id")
+    tenant_id = models.UUIDField()
+    organization_id = models.UUIDField()
+    audience_id = models.UUIDField()
+
+    security: ClassVar = TableSecurity(dispatcher=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["organization_id"], name="suppliers_audience_of_org")]
+
+    def __str__(self) -> str:
+        return str(self.organization_id)
+
+
 class AudienceMember(TenantRow):
     """One buyer that belongs to an audience of the supplier. Personal data: none."""
 
@@ -120,7 +173,10 @@ class AudienceMember(TenantRow):
     audience_id = models.UUIDField()
     member_tenant_id = models.UUIDField()
 
-    security: ClassVar = TableSecurity()
+    security: ClassVar = TableSecurity(market=Market(of="member_tenant_id"))
+
+    class Meta:
+        indexes = [models.Index(fields=["member_tenant_id", "audience_id"], name="suppliers_audience_of_member")]
 
     def __str__(self) -> str:
         return str(self.member_tenant_id)
@@ -134,7 +190,7 @@ class OfferExclusion(TenantRow):
     offer_id = models.UUIDField()
     member_tenant_id = models.UUIDField()
 
-    security: ClassVar = TableSecurity()
+    security: ClassVar = TableSecurity(market=Market(of="member_tenant_id"))
 
     def __str__(self) -> str:
         return str(self.member_tenant_id)

@@ -1,17 +1,27 @@
-"""Reads of the marketplace: which offers a buyer may see. Source: contract, supply.md 3.7."""
+"""Reads of the marketplace: which offers a buyer may see. Source: contract, supply.md 3.7.
 
-from collections.abc import Collection
+What belongs to many suppliers is read as the market's role. This module alone takes it on, as the last thing of a
+transaction that writes nothing; the buyer stays bound.
+"""
+
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
 from core.arrays import array_literal
+from core.db import MARKET, take_on_call
 from core.pipeline import Call, Rows, Statement
 from suppliers.company.qualification import is_qualified
 from suppliers.company.today import today_sql
 
 from .states import EVERYBODY
 
+# The country of a tenant's organization; empty where it is not known, and then an offer's countries exclude nobody.
+_COUNTRY = (
+    "(SELECT coalesce(g.address ->> 'country', '') FROM organizations_tenant y"
+    " JOIN organizations_organization g ON g.id = y.organization_id WHERE y.id = {buyer})"
+)
 # Of an offer `o` and its product `p`: today in the supplier's zone is {today}, the buyer is {buyer}, the supplier {supplier}.
 _VISIBLE = (
     "o.status = 'published' AND p.status = 'active'"
@@ -21,11 +31,15 @@ _VISIBLE = (
     " WHERE m.tenant_id = {supplier} AND m.audience_id = o.audience_id AND m.member_tenant_id = {buyer}))"
     " AND NOT EXISTS (SELECT 1 FROM suppliers_offerexclusion x"
     " WHERE x.tenant_id = {supplier} AND x.offer_id = o.id AND x.member_tenant_id = {buyer})"
+    f" AND (o.countries = '[]' OR {_COUNTRY} = '' OR o.countries @> to_jsonb({_COUNTRY}))"
 )
 
 
 class SeenOffer(NamedTuple):
-    """An offer that a buyer may see; `days` is the shelf life that the supplier promises to be left."""
+    """An offer that a buyer may see; `days` is the shelf life that the supplier promises to be left.
+
+    `least`, `most` and `step` are the packs that can be ordered, by packaging and offer.
+    """
 
     id: UUID
     product_id: UUID
@@ -34,6 +48,18 @@ class SeenOffer(NamedTuple):
     days: int
     stock_display: str
     cap: int | None
+    stock_policy: str
+    fixed_quantity: int | None
+    least: int
+    most: int | None
+    step: int
+
+
+class Held(NamedTuple):
+    """What active reservations hold of an offer."""
+
+    offer_id: UUID
+    base_quantity: int
 
 
 class Shop(NamedTuple):
@@ -47,7 +73,9 @@ class Shop(NamedTuple):
 _TODAY = today_sql("$1", "$4::timestamptz")
 _OFFERS = Statement.of(
     "SELECT o.id, o.product_id, o.packaging_id, k.units_per_pack,"
-    " coalesce(o.min_remaining_shelf_life_days, p.min_remaining_shelf_life_days, 0) AS days, o.stock_display, o.cap"
+    " coalesce(o.min_remaining_shelf_life_days, p.min_remaining_shelf_life_days, 0) AS days, o.stock_display, o.cap,"
+    " o.stock_policy, o.fixed_quantity, greatest(k.min_order_quantity, o.min_order_quantity) AS least,"
+    " least(k.max_order_quantity, o.max_order_quantity) AS most, k.order_increment AS step"
     " FROM suppliers_offer o"
     " JOIN suppliers_product p ON p.tenant_id = o.tenant_id AND p.id = o.product_id AND p.tenant_id = $1"
     " JOIN suppliers_packaging k ON k.tenant_id = o.tenant_id AND k.id = o.packaging_id AND k.tenant_id = $1"
@@ -55,11 +83,25 @@ _OFFERS = Statement.of(
     f" AND {_VISIBLE.format(supplier='$1', buyer='$3', today=_TODAY)} ORDER BY k.position, k.id, o.id",
     row=SeenOffer,
 )
+_HOLD = Statement.of(
+    "SELECT o.id::text FROM suppliers_offer o WHERE o.tenant_id = $1 AND o.id = ANY($2::uuid[]) ORDER BY o.id FOR NO KEY UPDATE"
+)
+_HELD = Statement.of(
+    "SELECT r.offer_id, sum(r.base_quantity)::bigint AS base_quantity FROM suppliers_reservation r"
+    " WHERE r.tenant_id = $1 AND r.product_id = ANY($3::uuid[]) AND r.offer_id = ANY($2::uuid[])"
+    " AND r.status = 'active' AND (r.kind = 'hard' OR r.expires_at > $4) GROUP BY r.tenant_id, r.offer_id",
+    row=Held,
+)
 _SHOP = Statement.of(
     f"SELECT n.status, 'supplier' = ANY(n.kinds) AS is_supplier, {is_qualified('$1')} AS is_qualified"
     " FROM organizations_tenant n WHERE n.id = $1",
     row=Shop,
 )
+
+
+def as_market(calls: Sequence[Call]) -> list[Call]:
+    """Return the statements behind the one that takes on the market's role; each has a `Statement` that no other role uses."""
+    return [take_on_call(MARKET), *calls]
 
 
 def shop_call(supplier_id: UUID) -> Call:
@@ -80,3 +122,15 @@ def offers_call(supplier_id: UUID, products: Collection[UUID], buyer_id: UUID, a
 def offers_of(found: Rows) -> list[SeenOffer]:
     """Return the offers that `offers_call` has read."""
     return found.of(SeenOffer)
+
+
+def held_calls(supplier_id: UUID, offers: Collection[SeenOffer], at: datetime) -> list[Call]:
+    """Return the statements that lock offers and read what active reservations hold of them; see `held_of`."""
+    given = [str(supplier_id), array_literal(sorted(one.id for one in offers))]
+    products = array_literal(sorted({one.product_id for one in offers}))
+    return [Call(_HOLD, given), Call(_HELD, [*given, products, at.isoformat()])]
+
+
+def held_of(found: Rows) -> dict[UUID, int]:
+    """Return the base units that are held, by offer."""
+    return dict(found.of(Held))

@@ -17,6 +17,13 @@ class OfferNotAvailable(Conflict):
     title = "The offer is not available."
 
 
+class OrderQuantityInvalid(Conflict):
+    """A quantity is below the least, above the most or no multiple of the step; `errors` says what to ask for instead."""
+
+    code = "order_quantity_invalid"
+    title = "The quantity cannot be ordered."
+
+
 class OfferIncomplete(Conflict):
     """The offer cannot be published; `checks` names what fails."""
 

@@ -8,10 +8,20 @@ from suppliers.pricing.serializers import TierIn
 
 from .models import Offer
 from .publishing import CHECKS
+from .serializers import AllocationIn
 
-_MEMBERS = (
-    "SELECT coalesce(json_agg(m.member_tenant_id ORDER BY m.member_tenant_id), '[]') FROM suppliers_audiencemember m"
-    f" WHERE m.tenant_id = {TENANT} AND m.audience_id = t.audience_id"
+
+def _chosen(name: str) -> str:
+    """Write the SQL of one of the lists by which the audience was chosen."""
+    return (
+        f"SELECT coalesce((SELECT a.{name} FROM suppliers_audience a"
+        f" WHERE a.tenant_id = {TENANT} AND a.id = t.audience_id), '[]'::jsonb)"
+    )
+
+
+_LIMIT = (
+    "CASE WHEN t.limit_quantity IS NOT NULL THEN json_build_object('mode', 'limit', 'quantity', t.limit_quantity,"
+    " 'period_days', t.limit_period_days, 'until', t.limit_until) END"
 )
 _EXCLUDED = (
     "SELECT coalesce(json_agg(x.member_tenant_id ORDER BY x.member_tenant_id), '[]') FROM suppliers_offerexclusion x"
@@ -24,12 +34,16 @@ class VisibilityOut(Representation):
     """Who may see the offer, and how they are told of its stock."""
 
     mode = serializers.CharField(source="visibility_mode")
-    tenant_ids = Computed(_MEMBERS, serializers.ListField(child=serializers.UUIDField()))
+    tenant_ids = Computed(_chosen("tenant_ids"), serializers.ListField(child=serializers.UUIDField()))
+    organization_ids = Computed(_chosen("organization_ids"), serializers.ListField(child=serializers.UUIDField()))
+    group_codes = Computed(_chosen("group_codes"), serializers.ListField(child=serializers.CharField()))
     excluded_tenant_ids = Computed(_EXCLUDED, serializers.ListField(child=serializers.UUIDField()))
 
     class Meta:
         model = Offer
-        fields = ("mode", "tenant_ids", "excluded_tenant_ids", "stock_display", "cap")
+        fields = (
+            "mode", "tenant_ids", "organization_ids", "group_codes", "excluded_tenant_ids", "stock_display", "cap",
+        )  # fmt: skip
 
 
 class PublishCheckOut(serializers.Serializer[None]):
@@ -46,6 +60,7 @@ class OfferOut(Representation):
     packaging_id = serializers.UUIDField()
     tiers = Document(TierIn(many=True))
     countries = serializers.ListField(child=serializers.CharField())
+    allocation = Computed(_LIMIT, AllocationIn(allow_null=True))
     visibility = VisibilityOut(source="*")
     checks = Computed(f"SELECT json_build_array({_CHECKS})", PublishCheckOut(many=True))
 
@@ -54,7 +69,7 @@ class OfferOut(Representation):
         fields = (
             "id", "product_id", "packaging_id", "title", "status", "currency", "tiers", "price_base_quantity",
             "min_order_quantity", "max_order_quantity", "lead_time_days", "stock_policy", "fixed_quantity",
-            "min_remaining_shelf_life_days", "countries", "valid_from", "valid_to", "visibility", "checks", "created_at",
+            "min_remaining_shelf_life_days", "countries", "valid_from", "valid_to", "allocation", "visibility", "checks", "created_at",
             "updated_at", "version",
         )  # fmt: skip
         blank_as_null = ("title", "currency")

@@ -22,6 +22,18 @@ def _packs(**more: Any) -> serializers.IntegerField:
     return serializers.IntegerField(**{**options, **more})
 
 
+class AllocationIn(StrictSerializer):
+    """What each buyer may take of the offer while there is a shortage: so many packs in so many days, until a day."""
+
+    mode = serializers.ChoiceField(choices=[("limit", "Limit")], default="limit")
+    quantity = serializers.IntegerField(min_value=1, max_value=QUANTITY_MAX)
+    period_days = serializers.IntegerField(min_value=1, max_value=90)
+    until = serializers.DateField()
+
+    class Meta:
+        example: ClassVar = {"mode": "limit", "quantity": 20, "period_days": 30, "until": "2026-12-31"}
+
+
 class OfferIn(StrictSerializer):
     """An offer as PUT replaces it; absent members take their defaults, without `status` the status stays."""
 
@@ -42,6 +54,7 @@ class OfferIn(StrictSerializer):
     )
     valid_from = serializers.DateField(required=False, allow_null=True, default=None)
     valid_to = serializers.DateField(required=False, allow_null=True, default=None)
+    allocation = AllocationIn(required=False, allow_null=True, default=None)
     status = serializers.ChoiceField(choices=[one.value for one in _WRITABLE_STATES], required=False)
 
     class Meta:
@@ -86,6 +99,20 @@ class VisibilityIn(StrictSerializer):
     tenant_ids = serializers.ListField(
         child=serializers.UUIDField(), max_length=MOST_NAMED, required=False, default=list
     )
+    organization_ids = serializers.ListField(
+        child=serializers.UUIDField(),
+        max_length=100,
+        required=False,
+        default=list,
+        help_text="Every tenant below one of them, also one that comes there later.",
+    )
+    group_codes = serializers.ListField(
+        child=serializers.CharField(max_length=64),
+        max_length=100,
+        required=False,
+        default=list,
+        help_text="Codes of `buyer_groups` of the supplier's profile.",
+    )
     excluded_tenant_ids = serializers.ListField(
         child=serializers.UUIDField(), max_length=MOST_NAMED, required=False, default=list
     )
@@ -97,8 +124,11 @@ class VisibilityIn(StrictSerializer):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Hold members to one another."""
-        if (attrs["mode"] == VisibilityMode.SELECTED) != bool(attrs["tenant_ids"]):
-            raise refusal("tenant_ids", "Belongs to the mode selected, which needs it.", "invalid")
+        named = [name for name in ("tenant_ids", "organization_ids", "group_codes") if attrs[name]]
+        if (attrs["mode"] == VisibilityMode.SELECTED) != bool(named):
+            raise refusal(
+                named[0] if named else "tenant_ids", "The mode selected needs buyers, others take none.", "invalid"
+            )
         if (attrs["stock_display"] == StockDisplay.CAPPED) != (attrs["cap"] is not None):
             raise refusal("cap", "Belongs to the display capped, which needs it.", "invalid")
         return attrs

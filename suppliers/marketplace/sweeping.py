@@ -12,6 +12,7 @@ from core.model_rows import save_all_call
 from core.pipeline import run
 from core.rounds import GoOn, Rounds, ever
 from ledger import public as ledger
+from suppliers.catalog.market import market_calls
 from suppliers.company.today import today_call, today_of
 from suppliers.rounds import BATCH, by_rounds
 
@@ -50,5 +51,6 @@ def _expire(tenant_id: UUID, at: datetime) -> int:
     if offers:
         saved = save_all_call(offers, "status", at=at)
         facts = [ledger.Occurrence(OfferExpired.of(offer), offer.id, offer.version) for offer in offers]
-        run([saved, *ledger.statements_of_many(actor=system_actor(tenant_id), occurrences=facts, at=at)])
+        shown = market_calls(tenant_id, {offer.product_id for offer in offers})
+        run([saved, *shown, *ledger.statements_of_many(actor=system_actor(tenant_id), occurrences=facts, at=at)])
     return len(offers)

@@ -122,7 +122,13 @@ def _inserts(product: Product, wanted: Sequence[_Stored]) -> list[Call]:
     """Return the statements that insert the prices with their tiers."""
     tenant_id = str(product.tenant_id)
     prices = [
-        {**price._asdict(), "id": str(uuid7()), "tenant_id": tenant_id, "product_id": str(product.id)}
+        {
+            **price._asdict(),
+            "id": str(uuid7()),
+            "tenant_id": tenant_id,
+            "product_id": str(product.id),
+            "on_market": product.on_market,
+        }
         for price in wanted
     ]
     tiers = [

@@ -1,8 +1,11 @@
 """Tables of pricing: the list prices of a product's packagings, in tiers."""
 
+from typing import ClassVar
+
 from django.db import models
 from django.db.models import F, Q
 
+from core.row_security import Market, TableSecurity
 from organizations.public import TenantOwned
 from suppliers.catalog.models import Packaging, Product
 
@@ -10,7 +13,7 @@ from suppliers.catalog.models import Packaging, Product
 class ListPrice(TenantOwned):
     """The list price of a packaging in one currency for a period; the period is half-open, `[valid_from, valid_to)`.
 
-    Personal data: none.
+    `on_market` is the product's. Personal data: none.
     """
 
     product = models.ForeignKey(
@@ -23,6 +26,10 @@ class ListPrice(TenantOwned):
     price_base_quantity = models.PositiveIntegerField(default=1)
     valid_from = models.DateField()
     valid_to = models.DateField(null=True)
+    on_market = models.BooleanField(default=False, db_default=False)
+
+    unversioned: ClassVar = ("on_market",)
+    security: ClassVar = TableSecurity(market=Market(when="on_market"))
 
     class Meta:
         constraints = [
@@ -52,6 +59,8 @@ class ListPriceTier(TenantOwned):
     )
     min_quantity = models.PositiveBigIntegerField()
     unit_price = models.DecimalField(max_digits=19, decimal_places=6)
+
+    security: ClassVar = TableSecurity(market=Market())
 
     class Meta:
         constraints = [

@@ -14,9 +14,10 @@ from suppliers.inventory import queries as inventory
 def archive_product(actor: Actor, product: Product, at: datetime) -> Product:
     """Archive a locked product that is no longer in use.
 
-    :raises ProductInUse: stock of the product is on hand.
+    :raises ProductInUse: stock of the product is on hand, or an offer of it is published.
     :raises InvalidTransition: the product is already archived.
     """
-    if inventory.has_stock(actor, product):
-        raise ProductInUse("Stock of the product is on hand.", reasons=["stock_on_hand"])
+    reasons = ["published_offer"] * product.offered + ["stock_on_hand"] * inventory.has_stock(actor, product)
+    if reasons:
+        raise ProductInUse("An offer is published, or stock is on hand.", reasons=reasons)
     return catalog.archive_product(actor=actor, product=product, at=at)

@@ -12,6 +12,7 @@ from core.model_rows import save_all_call
 from core.pipeline import Call, run
 from ledger import public as ledger
 from suppliers.catalog import counters, events, search_index
+from suppliers.catalog.market import market_calls
 from suppliers.catalog.models import Packaging, Product
 from suppliers.catalog.packagings import Change, created_rows
 from suppliers.catalog.planning import Replacement, gtins_of, occurrences_of
@@ -56,6 +57,7 @@ def write(actor: Actor, works: Sequence[Created | Replaced], at: datetime) -> No
             *_packaging_calls(created, replaced, at),
             *search_index.replace_all_calls(actor.tenant_id, [(work.product, gtins_of(work.data)) for work in works]),
         ]
+        calls += market_calls(actor.tenant_id, [work.product.id for work in replaced if work.product.offered])
         told = [*map(_occurrence, created), *(one for work in replaced for one in _occurrences(work))]
         moved = Counter((work.before, work.product.status) for work in replaced)
         run(

@@ -22,6 +22,8 @@ from suppliers.marketplace.display import shown
 from suppliers.marketplace.queries import SeenOffer, Shop
 from suppliers.marketplace.refusals import OfferNotAvailable
 
+from .promising import check_policies, check_quantities
+
 
 class SelfTrade(Malformed):
     """Buyer and supplier of a document differ."""
@@ -52,6 +54,7 @@ def reserve_stock(
     :raises InvalidFields: there is no such supplier, or it keeps nothing reserved for so long.
     :raises SupplierNotQualified, PartyClosed: the supplier is not active, or not qualified.
     :raises OfferNotAvailable: the caller sees no offer of a line's product and packaging.
+    :raises OrderQuantityInvalid: the offer cannot be ordered in such quantities.
     :raises InsufficientStock, ReservationLimit: as `inventory.reservations.reserving.reserve`.
     """
     supplier_id: UUID = data["supplier_id"]
@@ -67,7 +70,7 @@ def reserve_stock(
     check_ttl(data["ttl_seconds"], settings)
     request = Request(
         supplier_id=supplier_id,
-        lines=_lines(data["items"], market.offers_of(seen)),
+        lines=_promised(supplier_id, data["items"], market.offers_of(seen), at),
         needed_date=data["needed_date"],
         ttl=timedelta(seconds=data["ttl_seconds"]),
         cap_percent=settings["reservation_cap_percent"],
@@ -91,22 +94,36 @@ def _check_open(shop: Shop | None) -> None:
         raise SupplierNotQualified
 
 
-def _lines(items: Sequence[Mapping[str, Any]], offers: Sequence[SeenOffer]) -> list[Line]:
+def _promised(
+    supplier_id: UUID, items: Sequence[Mapping[str, Any]], offers: Sequence[SeenOffer], at: datetime
+) -> list[Line]:
+    """Resolve each line to an offer that promises it.
+
+    :raises OfferNotAvailable, OrderQuantityInvalid, InsufficientStock: as `reserve_stock`.
+    """
+    chosen = _chosen(items, offers)
+    lines = [_line(item, offer) for item, offer in zip(items, chosen, strict=True)]
+    check_quantities(lines, chosen)
+    check_policies(supplier_id, lines, chosen, at)
+    return lines
+
+
+def _chosen(items: Sequence[Mapping[str, Any]], offers: Sequence[SeenOffer]) -> list[SeenOffer]:
     """Find the offer of each line: the one that it names, or the first of its product and packaging.
 
     :raises OfferNotAvailable: the buyer sees none.
     """
-    lines, errors = [], []
+    chosen, errors = [], []
     for number, item in enumerate(items):
         offer = next((one for one in offers if _suits(one, item)), None)
         if offer is None:
             message = "You are offered no such product and packaging."
             errors.append(FieldError(f"items.{number}", OfferNotAvailable.code, message))
         else:
-            lines.append(_line(item, offer))
+            chosen.append(offer)
     if errors:
         raise OfferNotAvailable(errors=errors)
-    return lines
+    return chosen
 
 
 def _suits(offer: SeenOffer, item: Mapping[str, Any]) -> bool:

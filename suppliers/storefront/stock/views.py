@@ -21,7 +21,7 @@ from suppliers.inventory.reservations.acts import HeldReservation, extend, relea
 from suppliers.inventory.reservations.filters import HeldReservationFilters
 from suppliers.inventory.reservations.representations import ReceivedReservationOut
 from suppliers.inventory.reservations.serializers import ExtendIn, ReservationsIn
-from suppliers.marketplace.refusals import OfferNotAvailable
+from suppliers.marketplace.refusals import OfferNotAvailable, OrderQuantityInvalid
 
 from .reserving import SelfTrade, SupplierNotQualified, reserve_stock
 
@@ -65,8 +65,8 @@ class BuyerReservationViewSet(ApiViewSet):
             answer=ReservationsOut,
             run=reserve_stock,
             errors=(
-                SelfTrade, InvalidFields, SupplierNotQualified, PartyClosed, OfferNotAvailable, InsufficientStock,
-                ReservationLimit,
+                SelfTrade, InvalidFields, SupplierNotQualified, PartyClosed, OfferNotAvailable, OrderQuantityInvalid,
+                InsufficientStock, ReservationLimit,
             ),
         ),
         "partial_update": Operation(

@@ -9,7 +9,9 @@ from core.clock import now
 from core.db import tenant_context
 from core.ids import uuid7
 from core.invariants import breaches
+from core.pipeline import run
 from organizations.models import Location, Tenant
+from suppliers.catalog.market import market_calls
 from suppliers.company.models import SupplierProfile
 from suppliers.inventory.models import (
     Allocation,
@@ -118,6 +120,7 @@ class Shelf:
             row = Offer(id=key, tenant_id=self.id, product_id=product["id"], audience_id=audience, **given)
             row.publish()
             row.save(force_insert=True)
+            run(market_calls(self.id, [UUID(product["id"])]))
             for one in to or ():
                 AudienceMember.objects.create(tenant_id=self.id, audience_id=key, member_tenant_id=one.id)
         return key

@@ -36,7 +36,9 @@ def test_offer_from_draft_to_reservation_to_end(shelf, buyer, other):
     refused(buyer.api.post(PATH, json=body(shelf, (product, 1))), 409, "offer_not_available")
     seen = {"mode": "selected", "tenant_ids": [str(buyer.id)], "stock_display": "band"}
     answer = shelf.api.put(f"{OFFERS}/{offer['id']}/visibility", json=seen)
-    assert answer.json()["data"]["visibility"] == seen | {"excluded_tenant_ids": [], "cap": None}
+    assert answer.json()["data"]["visibility"] == seen | {
+        "excluded_tenant_ids": [], "cap": None, "organization_ids": [], "group_codes": [],
+    }  # fmt: skip
     (made,) = reserve(buyer, shelf, (product, 1))
     assert made["offer_id"] == offer["id"]
     refused(other.api.post(PATH, json=body(shelf, (product, 1))), 409, "offer_not_available")
