@@ -59,6 +59,35 @@ def cursor_answer(
     return _cursor(request, items, token=token, limit=limit)
 
 
+def open_keyset(request: HttpRequest, *, sort: str, filters: str, tenant_id: UUID) -> tuple[str, ...] | None:
+    """The position a `cursor` parameter names in a list that the view reads itself; None for the first page.
+
+    `filters` is a text that differs where the filters do.
+
+    :raises InvalidCursor: altered, of another list, tenant or filter, or too old.
+    """
+    position = _position(request, sort=sort, filters_hash=filters, tenant_id=tenant_id)
+    return (*(str(value) for value in position.values), position.id) if position else None
+
+
+def keyset_answer(
+    request: HttpRequest,
+    items: Sequence[bytes],
+    *,
+    after: tuple[str, ...] | None,
+    sort: str,
+    filters: str,
+    tenant_id: UUID,
+    limit: int,
+) -> HttpResponse:
+    """Write the cursor envelope of such a list; `after` is the position of its last item, None where nothing follows."""
+    token = None
+    if after is not None:
+        last = cursors.Position(after[:-1], after[-1], "next")
+        token = _sealed(request, last, sort=sort, filters_hash=filters, tenant_id=tenant_id)
+    return _cursor(request, items, token=token, limit=limit)
+
+
 def items_answer(request: HttpRequest, items: Sequence[bytes], *, paging: Paging, sort: str) -> HttpResponse:
     """Answer a list that is not read from a table, sorted by `sort`; its cursors are offsets.
 

@@ -19,6 +19,7 @@ from core.pipeline import Call, Rows
 from core.targets import Located
 
 from .body import LIMIT_BYTES
+from .filters import Filters
 from .listing import Listing
 from .shapes import Shape
 
@@ -38,7 +39,8 @@ class Operation:
     Body and answer: `body` is the serializer of the body, `body_limit` its greatest size in bytes, `example` one body.
     `answer` is a representation other than the viewset's `serializer_class`, or a plain serializer of what `run`
     returns as `Answer`. `status` is that of the answer; `further_statuses` are others that `Answer.status` may choose.
-    `listing` is a list other than the viewset's own. `secrets` are members that a replay answers
+    `items` are those of a list that the view reads itself, with its `filters`. `listing` is a list other than the
+    viewset's own. `secrets` are members that a replay answers
     as null. `many` marks an answer that is a whole list, without pages. `errors` are the refusals of the action.
 
     Work: `run` is the action. It is called with actor, target, data and instant; without `find` there is no target, and
@@ -80,6 +82,7 @@ class Operation:
     policy: str = ""
     costs: bool = True
     items: type[BaseSerializer[Any]] | None = None
+    filters: type[Filters] | None = None
 
     def located(self, tenant_id: UUID, path: dict[str, Any]) -> list[Call]:
         """Return the statement that looks the target up with the proof, where `find` has one."""

@@ -58,12 +58,12 @@ class Statement:
         return made
 
     @classmethod
-    def composed(cls, sql: str) -> "Statement":
+    def composed(cls, sql: str, *, across: str = "") -> "Statement":
         """Return a statement composed for one request, with all values as parameters, so that its text may recur.
 
         A text that recurs is prepared like any other. Each session keeps the `COMPOSED_AT_MOST` most recently used.
         """
-        form = _form(sql)
+        form = _form(sql, across)
         form.times += 1
         return form.named if form.times > 1 else form.once
 
@@ -96,9 +96,10 @@ class _Form:
 
     __slots__ = ("named", "once", "times")
 
-    def __init__(self, sql: str) -> None:
+    def __init__(self, sql: str, across: str) -> None:
         text = sql.encode()
-        self.once, self.named, self.times = Statement(text, b""), Statement(text, b"hc_%d" % next(_forms)), 0
+        self.once = Statement(text, b"", across)
+        self.named, self.times = Statement(text, b"hc_%d" % next(_forms), across), 0
         registered.add(self.once)
 
 

@@ -17,7 +17,8 @@ from .inventory.views import (
 )
 from .marketplace.views import OfferViewSet
 from .pricing.views import ProductPricesViewSet
-from .storefront.stock.views import BuyerReservationViewSet
+from .storefront.market.views import CatalogViewSet
+from .storefront.stock.views import BuyerReservationViewSet, StockAvailabilityViewSet
 from .storefront.views import ProductViewSet
 
 router = Router()
@@ -36,6 +37,8 @@ router.register("inventory/movements", StockMovementViewSet, basename="stock-mov
 router.register("inventory/locations", StockLocationViewSet, basename="stock-location")
 router.register("inventory/reservations", InventoryReservationViewSet, basename="stock-reservation")
 router.register("marketplace/offers", OfferViewSet, basename="offer")
+router.register("procurement/products", CatalogViewSet, basename="catalog-product")
+router.register("stock/availability", StockAvailabilityViewSet, basename="availability")
 router.register("stock/reservations", BuyerReservationViewSet, basename="reservation")
 
 urlpatterns = router.urls

@@ -100,8 +100,9 @@ def _of_query(declared: Operation, family: str, components: Components) -> Itera
         yield _parameter("query", "sort", f"Comma-separated names, `-` before a name for descending: {text}.", schema)
     if declared.listing is not None or declared.items is not None:
         yield from (_shared(name, components) for name in _paging(family))
-    if declared.listing is not None and declared.listing.filters is not None:
-        for name, one in declared.listing.filters.base_filters.items():
+    filters = declared.listing.filters if declared.listing is not None else declared.filters
+    if filters is not None:
+        for name, one in filters.base_filters.items():
             yield _parameter("query", name, _filter_text(name, one), _filter_schema(one))
 
 

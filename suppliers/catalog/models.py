@@ -202,7 +202,10 @@ class Packaging(TenantOwned):
                 name="suppliers_packaging_maximum",
             ),
         ]
-        indexes = [models.Index(fields=["tenant", "product", "position"], name="suppliers_packaging_of_product")]
+        indexes = [
+            models.Index(fields=["tenant", "product", "position"], name="suppliers_packaging_of_product"),
+            models.Index(fields=["gtin"], condition=_MARKET, name="suppliers_market_by_gtin"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.level} of {self.units_per_pack}"

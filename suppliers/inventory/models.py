@@ -158,7 +158,18 @@ class StockLevel(TenantOwned):
     unversioned: ClassVar = ("told_at", "is_untold")
     security: ClassVar = TableSecurity(
         dispatcher=True,
-        market=Market(columns=("tenant_id", "id", "product_id", "location_id", "lot_id", "on_hand", "reserved")),
+        market=Market(
+            columns=(
+                "tenant_id",
+                "id",
+                "product_id",
+                "location_id",
+                "lot_id",
+                "on_hand",
+                "reserved",
+                "low_stock_threshold",
+            )
+        ),
     )
 
     class Meta:

@@ -95,6 +95,7 @@ class Offer(TenantOwned, LifecycleModel):
             models.Index(fields=["tenant", "created_at", "id"], name="suppliers_offer_by_created"),
             models.Index(fields=["tenant", "updated_at", "id"], name="suppliers_offer_by_updated"),
             models.Index(fields=["tenant", "product", "created_at", "id"], name="suppliers_offer_by_product"),
+            models.Index(fields=["product", "id"], condition=Q(on_market=True), name="suppliers_market_offers"),
             models.Index(
                 fields=["valid_to", "tenant"],
                 condition=Q(status__in=LIVE, valid_to__isnull=False),

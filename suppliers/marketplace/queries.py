@@ -6,17 +6,19 @@ transaction that writes nothing; the buyer stays bound.
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from core.arrays import array_literal
 from core.db import MARKET, take_on_call
 from core.pipeline import Call, Rows, Statement
 from suppliers.company.qualification import is_qualified
+from suppliers.company.standing import sells_sql
 from suppliers.company.today import today_sql
 
 from .states import EVERYBODY
 
+ACROSS: Final = "what many suppliers offer, as the market's role"
 # The country of a tenant's organization; empty where it is not known, and then an offer's countries exclude nobody.
 _COUNTRY = (
     "(SELECT coalesce(g.address ->> 'country', '') FROM organizations_tenant y"
@@ -24,14 +26,14 @@ _COUNTRY = (
 )
 # Of an offer `o` and its product `p`: today in the supplier's zone is {today}, the buyer is {buyer}, the supplier {supplier}.
 _VISIBLE = (
-    "o.status = 'published' AND p.status = 'active'"
+    "o.on_market AND p.on_market"
     f" AND {is_qualified('{supplier}')}"
     " AND (o.valid_from IS NULL OR o.valid_from <= {today}) AND (o.valid_to IS NULL OR o.valid_to > {today})"
     f" AND (o.audience_id = '{EVERYBODY}' OR EXISTS (SELECT 1 FROM suppliers_audiencemember m"
     " WHERE m.tenant_id = {supplier} AND m.audience_id = o.audience_id AND m.member_tenant_id = {buyer}))"
     " AND NOT EXISTS (SELECT 1 FROM suppliers_offerexclusion x"
     " WHERE x.tenant_id = {supplier} AND x.offer_id = o.id AND x.member_tenant_id = {buyer})"
-    f" AND (o.countries = '[]' OR {_COUNTRY} = '' OR o.countries @> to_jsonb({_COUNTRY}))"
+    " AND (o.countries = '[]' OR {country} = '' OR o.countries @> to_jsonb({country}))"
 )
 
 
@@ -56,9 +58,9 @@ class SeenOffer(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What active reservations hold of an offer."""
+    """What active reservations hold of a product."""
 
-    offer_id: UUID
+    product_id: UUID
     base_quantity: int
 
 
@@ -80,16 +82,16 @@ _OFFERS = Statement.of(
     " JOIN suppliers_product p ON p.tenant_id = o.tenant_id AND p.id = o.product_id AND p.tenant_id = $1"
     " JOIN suppliers_packaging k ON k.tenant_id = o.tenant_id AND k.id = o.packaging_id AND k.tenant_id = $1"
     " WHERE o.tenant_id = $1 AND o.product_id = ANY($2::uuid[])"
-    f" AND {_VISIBLE.format(supplier='$1', buyer='$3', today=_TODAY)} ORDER BY k.position, k.id, o.id",
+    f" AND {_VISIBLE.format(supplier='$1', buyer='$3', today=_TODAY, country=_COUNTRY.format(buyer='$3'))} ORDER BY k.position, k.id, o.id",
     row=SeenOffer,
 )
 _HOLD = Statement.of(
-    "SELECT o.id::text FROM suppliers_offer o WHERE o.tenant_id = $1 AND o.id = ANY($2::uuid[]) ORDER BY o.id FOR NO KEY UPDATE"
+    "SELECT p.id::text FROM suppliers_product p WHERE p.tenant_id = $1 AND p.id = ANY($2::uuid[]) ORDER BY p.id FOR NO KEY UPDATE"
 )
 _HELD = Statement.of(
-    "SELECT r.offer_id, sum(r.base_quantity)::bigint AS base_quantity FROM suppliers_reservation r"
-    " WHERE r.tenant_id = $1 AND r.product_id = ANY($3::uuid[]) AND r.offer_id = ANY($2::uuid[])"
-    " AND r.status = 'active' AND (r.kind = 'hard' OR r.expires_at > $4) GROUP BY r.tenant_id, r.offer_id",
+    "SELECT r.product_id, sum(r.base_quantity)::bigint AS base_quantity FROM suppliers_reservation r"
+    " WHERE r.tenant_id = $1 AND r.product_id = ANY($2::uuid[])"
+    " AND r.status = 'active' AND (r.kind = 'hard' OR r.expires_at > $3) GROUP BY r.tenant_id, r.product_id",
     row=Held,
 )
 _SHOP = Statement.of(
@@ -97,6 +99,16 @@ _SHOP = Statement.of(
     " FROM organizations_tenant n WHERE n.id = $1",
     row=Shop,
 )
+
+
+def visible_sql(*, buyer: str, country: str = "NULL") -> str:
+    """Write the condition that a buyer may see an offer `o` of a product `p` of any supplier, as the market's role reads it.
+
+    `country` is SQL for the country of delivery; null stands for that of the buyer's organization.
+    """
+    where = f"coalesce({country}::text, {_COUNTRY.format(buyer=buyer)})"
+    seen = _VISIBLE.format(supplier="o.tenant_id", buyer=buyer, today=today_sql("o.tenant_id"), country=where)
+    return f"{seen} AND {sells_sql('o.tenant_id')}"
 
 
 def as_market(calls: Sequence[Call]) -> list[Call]:
@@ -124,13 +136,12 @@ def offers_of(found: Rows) -> list[SeenOffer]:
     return found.of(SeenOffer)
 
 
-def held_calls(supplier_id: UUID, offers: Collection[SeenOffer], at: datetime) -> list[Call]:
-    """Return the statements that lock offers and read what active reservations hold of them; see `held_of`."""
-    given = [str(supplier_id), array_literal(sorted(one.id for one in offers))]
-    products = array_literal(sorted({one.product_id for one in offers}))
-    return [Call(_HOLD, given), Call(_HELD, [*given, products, at.isoformat()])]
+def held_calls(supplier_id: UUID, products: Collection[UUID], at: datetime) -> list[Call]:
+    """Return the statements that lock products and read what active reservations hold of them; see `held_of`."""
+    given = [str(supplier_id), array_literal(sorted(products))]
+    return [Call(_HOLD, given), Call(_HELD, [*given, at.isoformat()])]
 
 
 def held_of(found: Rows) -> dict[UUID, int]:
-    """Return the base units that are held, by offer."""
+    """Return the base units that are held, by product."""
     return dict(found.of(Held))

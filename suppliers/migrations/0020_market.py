@@ -178,6 +178,16 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddIndex(
+            model_name="packaging",
+            index=models.Index(condition=models.Q(("on_market", True)), fields=["gtin"], name="suppliers_market_by_gtin"),
+        ),
+        migrations.AddIndex(
+            model_name="offer",
+            index=models.Index(
+                condition=models.Q(("on_market", True)), fields=["product", "id"], name="suppliers_market_offers"
+            ),
+        ),
+        migrations.AddIndex(
             model_name="audienceorganization",
             index=models.Index(fields=["organization_id"], name="suppliers_audience_of_org"),
         ),

@@ -79,6 +79,9 @@ OVER_TENANTS = {
     "ledger.backlogs": "figures of the queue",
     "api.tasks": "deletion of old keys, lane by lane",
     "fhir_api.exports.settling": "open transactions",
+    "suppliers.marketplace.searching": "the market, by its own role",
+    "suppliers.storefront.market.shapes": "the market, by its own role",
+    "suppliers.storefront.stock.availability": "the market, by its own role",
 }
 # Texts that begin like a statement and are not a whole one.
 PIECES = {

@@ -6,6 +6,7 @@ Source: contract, supply-shelf.md "Marketplace".
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from core.db import needs_transaction
@@ -18,6 +19,14 @@ from suppliers.marketplace import queries as market
 from suppliers.marketplace.queries import SeenOffer
 from suppliers.marketplace.refusals import OrderQuantityInvalid
 from suppliers.marketplace.states import StockPolicy
+
+
+class Orderable(NamedTuple):
+    """The packs that can be ordered at once: the least, the most, and the step."""
+
+    least: int
+    most: int | None
+    step: int
 
 
 def check_quantities(lines: Sequence[Line], offers: Sequence[SeenOffer]) -> None:
@@ -38,7 +47,7 @@ def check_quantities(lines: Sequence[Line], offers: Sequence[SeenOffer]) -> None
         raise OrderQuantityInvalid(errors=errors)
 
 
-def fitting(packs: int, offer: SeenOffer) -> int:
+def fitting(packs: int, offer: "SeenOffer | Orderable") -> int:
     """Return the packs nearest to those asked for that can be ordered, rounded up where that is possible; 0 if none can."""
     step = offer.step
     up = -(-max(packs, offer.least) // step) * step
@@ -50,23 +59,23 @@ def fitting(packs: int, offer: SeenOffer) -> int:
 
 @needs_transaction
 def check_policies(supplier_id: UUID, lines: Sequence[Line], offers: Sequence[SeenOffer], at: datetime) -> None:
-    """Refuse what an offer does not promise; offers of a fixed quantity are locked, so that it is promised once.
+    """Refuse what an offer does not promise; products of a fixed quantity are locked, so that it is promised once.
 
     :raises InsufficientStock: an offer is made to order, or reservations hold too much of its fixed quantity.
     """
-    fixed = [one for one in offers if one.stock_policy == StockPolicy.FIXED]
+    fixed = {one.product_id for one in offers if one.stock_policy == StockPolicy.FIXED}
     held = market.held_of(run(market.held_calls(supplier_id, fixed, at))[1]) if fixed else {}
     asked: dict[UUID, int] = defaultdict(int)
     for line, offer in zip(lines, offers, strict=True):
-        asked[offer.id] += line.base_quantity
+        asked[offer.product_id] += line.base_quantity
     errors = []
     for number, (line, offer) in enumerate(zip(lines, offers, strict=True)):
         if offer.stock_policy == StockPolicy.LIVE:
             continue
-        free = max(0, (offer.fixed_quantity or 0) * offer.units_per_pack - held.get(offer.id, 0))
+        free = max(0, (offer.fixed_quantity or 0) * offer.units_per_pack - held.get(offer.product_id, 0))
         if offer.stock_policy == StockPolicy.MADE_TO_ORDER:
             message = "It is made to order: nothing of it is kept in stock."
-        elif asked[offer.id] > free:
+        elif asked[offer.product_id] > free:
             message = f"Available: {line.shown(free // offer.units_per_pack)}."
         else:
             continue

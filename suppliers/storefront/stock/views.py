@@ -1,4 +1,4 @@
-"""HTTP of the buyer's reservations."""
+"""HTTP of the buyer's reservations, and of what suppliers have in stock for it."""
 
 from typing import Any
 
@@ -10,6 +10,7 @@ from api.operations import Operation
 from api.shapes import Selection
 from api.views import ApiViewSet
 from api.writing import Answer, Command
+from core import clock
 from core.conditions import TENANT
 from core.errors import InvalidFields, VersionConflict
 from core.ids import uuid7
@@ -23,6 +24,9 @@ from suppliers.inventory.reservations.representations import ReceivedReservation
 from suppliers.inventory.reservations.serializers import ExtendIn, ReservationsIn
 from suppliers.marketplace.refusals import OfferNotAvailable, OrderQuantityInvalid
 
+from .filters import AvailabilityFilters
+from .http import Question
+from .representations import AvailabilityOut
 from .reserving import SelfTrade, SupplierNotQualified, reserve_stock
 
 HELD = HeldReservation(RESERVATIONS, acts=Party.OTHER)
@@ -96,3 +100,34 @@ class BuyerReservationViewSet(ApiViewSet):
         reserve_stock(command.actor, command.data, command.at, reading, group_id=group_id)
         assert reading.rows is not None
         return Answer(b'{"items":' + (reading.rows.value() or b"[]") + b"}")
+
+
+class StockAvailabilityViewSet(ApiViewSet):
+    """What suppliers have in stock, as each tells it."""
+
+    family = "procurement"
+    scope_prefix = "procurement."
+    tenant_kind = "buyer"
+    feature = "procurement"
+    operation_ids = {"list": "listStockAvailability"}
+    operations = {
+        "list": Operation(
+            "List available stock",
+            "One item for each offer that the tenant sees, in the order of product and offer. Numbers are told as the "
+            "supplier displays them; `reservations` are the tenant's own active ones. `quantity` and `needed_date` need "
+            "`product_id` or `gtin`.",
+            items=AvailabilityOut,
+            filters=AvailabilityFilters,
+            policy="availability",
+            errors=(InvalidFields,),
+        ),
+    }
+
+    def list(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Answer a page of offers with the stock behind them."""
+        question = Question(request, clock.now())
+        if question.needs_look:
+            _, found = self.read(question.looks)
+            question.take(found)
+        actor, (*_, rows) = self.read(question.calls)
+        return question.answer(actor.tenant_id, rows)

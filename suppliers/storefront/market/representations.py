@@ -1,0 +1,56 @@
+"""What a buyer reads of the market."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from api.representations import AnyField, OpenChoice
+from suppliers.catalog.representations import PackagingOut, ProductOut
+from suppliers.catalog.serializers import SubstituteIn
+from suppliers.catalog.states import Availability
+from suppliers.storefront.stock.representations import AllocationOut
+
+from .shapes import PUBLIC
+
+
+class PriceStepOut(serializers.Serializer[None]):
+    """One price that was looked at: taken, or the reason why not."""
+
+    step = serializers.IntegerField()
+    source_type = OpenChoice(choices=("offer", "list_price"))
+    source_id = serializers.UUIDField()
+    source_version = serializers.IntegerField()
+    matched = serializers.BooleanField()
+    reason = OpenChoice(choices=("other_currency", "below_min_quantity", "lower_precedence"), allow_null=True)
+    unit_price = serializers.CharField(allow_null=True)
+
+
+class PriceOut(serializers.Serializer[None]):
+    """The price of one pack today, for `price_base_quantity` packs, without tax."""
+
+    unit_price = serializers.CharField()
+    currency = serializers.CharField()
+    price_base_quantity = serializers.IntegerField()
+    source = OpenChoice(choices=("offer", "list_price"))  # type: ignore[assignment]  # a member
+    source_id = serializers.UUIDField()
+    trace = PriceStepOut(many=True)
+
+
+class CatalogProductOut(serializers.Serializer[None]):
+    """A product that is offered to the tenant, by the offer of its smallest packaging."""
+
+    supplier_id = serializers.UUIDField()
+    supplier_name = serializers.CharField()
+    offer_id = serializers.UUIDField()
+    packaging = PackagingOut()
+    price = PriceOut(allow_null=True)
+    tax_rate = serializers.CharField(allow_null=True)
+    availability = OpenChoice(choices=Availability.choices)
+    allocation = AllocationOut(allow_null=True)
+    lead_time_days = serializers.IntegerField(allow_null=True)
+    substitutes = SubstituteIn(many=True, help_text="Equivalent products that are offered to the tenant, too.")
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the public members of the product, then those of its offer."""
+        product: dict[str, AnyField] = ProductOut().get_fields()
+        return {name: product[name] for name in PUBLIC} | super().get_fields()

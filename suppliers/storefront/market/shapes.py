@@ -1,0 +1,208 @@
+"""The statement that reads a page of the market for one buyer, and the products as the buyer reads them.
+
+A product is told by the first offer of it that the buyer sees: the smallest packaging. Source: contract, supply-shelf.md
+"Catalog product".
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+import orjson
+
+from api.shapes import Selection
+from core.conditions import TENANT, Condition
+from core.pipeline import Call, Rows, Statement
+from suppliers.catalog.representations import ProductOut
+from suppliers.catalog.states import Availability, SubstituteType
+from suppliers.company.today import today_sql
+from suppliers.marketplace.queries import ACROSS, visible_sql
+from suppliers.marketplace.searching import found_sql
+from suppliers.marketplace.states import StockPolicy
+from suppliers.pricing.resolution import Candidate, Source, currencies_of, resolve_price
+
+# What every buyer may know of a product; the supplier's own matters are left out.
+PUBLIC: Final = (
+    "id", "supplier_sku", "name", "description", "category", "kind", "brand", "manufacturer_name",
+    "manufacturer_part_number", "base_unit", "packagings", "udi", "national_codes", "classifications", "tracking",
+    "expiry_required", "shelf_life_days", "min_remaining_shelf_life_days", "storage", "controlled", "hazardous",
+    "prescription_only", "tax_category", "country_of_origin", "attributes", "media", "created_at", "updated_at",
+)  # fmt: skip
+_MEMBERS = ProductOut.shape.select(Selection(PUBLIC)).replace(TENANT, 't."tenant_id"')
+_OFFER = f"""
+SELECT o.id AS offer_id, o.packaging_id, o.version AS offer_version, o.currency, o.price_base_quantity, o.tiers,
+       o.stock_policy, o.limit_quantity, o.limit_until, o.lead_time_days
+FROM suppliers_offer o
+JOIN suppliers_packaging k ON k.tenant_id = o.tenant_id AND k.id = o.packaging_id
+WHERE o.tenant_id = p.tenant_id AND o.product_id = p.id AND {visible_sql(buyer="$1")}
+ORDER BY k.position, k.id, o.id LIMIT 1
+"""
+_BAND = f"""
+CASE f.stock_policy WHEN '{StockPolicy.FIXED}' THEN '{Availability.AVAILABLE}'
+  WHEN '{StockPolicy.MADE_TO_ORDER}' THEN CASE p.availability WHEN '{Availability.UNAVAILABLE}' THEN '{Availability.BACKORDER}'
+    ELSE p.availability END
+  ELSE p.availability END
+"""
+_SEEN = f"""
+SELECT p.id AS product_id, p.tenant_id AS supplier_id, p.category, p.created_at, p.updated_at, p.name_sort,
+       {_BAND} AS availability, coalesce(f.lead_time_days, p.lead_time_days) AS lead_days, f.*
+FROM suppliers_product p CROSS JOIN LATERAL ({_OFFER}) f WHERE p.on_market
+"""
+_TODAY = today_sql("g.supplier_id")
+_TIERS = """
+SELECT coalesce(json_agg(json_build_array(s.min_quantity, s.unit_price::text) ORDER BY s.min_quantity), '[]')
+FROM suppliers_listpricetier s WHERE s.tenant_id = l.tenant_id AND s.price_id = l.id
+"""
+_LIST_PRICES = f"""
+SELECT coalesce(json_agg(json_build_object('id', l.id, 'version', l.version, 'currency', l.currency, 'tiers', ({_TIERS}),
+       'price_base_quantity', l.price_base_quantity, 'valid_from', l.valid_from)), '[]')
+FROM suppliers_listprice l
+WHERE l.tenant_id = g.supplier_id AND l.product_id = g.product_id AND l.packaging_id = g.packaging_id
+  AND l.valid_from <= {_TODAY} AND (l.valid_to IS NULL OR l.valid_to > {_TODAY})
+"""
+_SUBSTITUTES = f"""
+SELECT coalesce(json_agg(u.value), '[]') FROM jsonb_array_elements(t.substitutes) u
+WHERE u.value ->> 'type' = '{SubstituteType.EQUIVALENT}' AND {found_sql(product="(u.value ->> 'product_id')::uuid", supplier="t.tenant_id", buyer="$1")}
+"""
+
+
+def _answer(key: str) -> str:
+    """Write the SQL of the products of the CTE `page`; `key` is the column by which they are sorted."""
+    return f"""
+SELECT row_to_json(r)::text AS product, g.supplier_id, n.name AS supplier_name, g.offer_id, g.packaging_id, g.offer_version,
+       g.currency, g.price_base_quantity, g.tiers, g.availability, g.lead_days, g.limit_quantity, g.limit_until::text,
+       ({_LIST_PRICES}) AS list_prices, ({_SUBSTITUTES}) AS substitutes,
+       (SELECT b.currency FROM organizations_tenant b WHERE b.id = $1) AS preferred, g.product_id, {key}::text AS key
+FROM page g
+JOIN suppliers_product t ON t.tenant_id = g.supplier_id AND t.id = g.product_id
+JOIN organizations_tenant n ON n.id = g.supplier_id
+CROSS JOIN LATERAL (SELECT {_MEMBERS}) r
+"""
+
+
+class Sort(NamedTuple):
+    """An order of the catalog: the column, the type of its values in a cursor, and whether it falls."""
+
+    column: str
+    cast: str
+    down: bool
+
+
+class Seen(NamedTuple):
+    """A product of the market with the offer by which it is told."""
+
+    product: bytes
+    supplier_id: UUID
+    supplier_name: str
+    offer_id: UUID
+    packaging_id: UUID
+    offer_version: int
+    currency: str
+    price_base_quantity: int
+    tiers: Any
+    availability: str
+    lead_days: int | None
+    limit_quantity: int | None
+    limit_until: str | None
+    list_prices: Any
+    substitutes: Any
+    preferred: str
+    product_id: UUID
+    key: str
+
+
+_ONE: Final = Statement.of(
+    f"WITH page AS (SELECT t.* FROM ({_SEEN}) t WHERE t.product_id = $2) {_answer('g.created_at')}",
+    row=Seen,
+    across=ACROSS,
+)
+
+
+def one_call(buyer_id: UUID, product_id: UUID) -> Call:
+    """Return the statement that reads one product of the market, for the market's role; see `seen_of`."""
+    return Call(_ONE, [str(buyer_id), str(product_id)])
+
+
+def page_call(
+    buyer_id: UUID, sort: Sort, conditions: Sequence[Condition], *, after: tuple[str, ...] | None, limit: int
+) -> Call:
+    """Return the statement that reads a page of products, and one beyond it, for the market's role; see `seen_of`."""
+    parameters: list[str | bytes | None] = [str(buyer_id)]
+    where = []
+    for one in conditions:
+        first = len(parameters) + 1
+        where.append(one.sql.format(*(f"${first + n}" for n in range(len(one.parameters)))))
+        parameters += one.parameters
+    if after is not None:
+        key, mark = len(parameters) + 1, "<" if sort.down else ">"
+        where.append(f"(t.{sort.column}, t.product_id) {mark} (${key}::{sort.cast}, ${key + 1}::uuid)")
+        parameters += after
+    parameters.append(str(limit + 1))
+    return Call(_page(sort, tuple(where), len(parameters)), parameters)
+
+
+@lru_cache(maxsize=512)
+def _page(sort: Sort, where: tuple[str, ...], last: int) -> Statement:
+    way = "DESC" if sort.down else "ASC"
+    narrowed = f" WHERE {' AND '.join(where)}" if where else ""
+    page = f"SELECT t.* FROM ({_SEEN}) t{narrowed} ORDER BY t.{sort.column} {way}, t.product_id {way} LIMIT ${last}::bigint"
+    answer = _answer(f"g.{sort.column}")
+    sql = f"WITH page AS ({page}) {answer} ORDER BY g.{sort.column} {way}, g.product_id {way}"
+    return Statement.composed(sql.replace(TENANT, "$1"), across=ACROSS)
+
+
+def seen_of(found: Rows) -> list[Seen]:
+    """Return the products that `page_call` or `one_call` has read."""
+    return found.of(Seen)
+
+
+def written(seen: Seen) -> bytes:
+    """Write a product as the buyer reads it, as JSON."""
+    product = orjson.loads(seen.product)
+    packaging = next((one for one in product["packagings"] if one["id"] == str(seen.packaging_id)), None)
+    limit = seen.limit_quantity
+    return orjson.dumps(
+        {
+            **product,
+            "supplier_id": seen.supplier_id,
+            "supplier_name": seen.supplier_name,
+            "offer_id": seen.offer_id,
+            "packaging": packaging,
+            "price": _price(seen),
+            "tax_rate": None,
+            "availability": seen.availability,
+            "allocation": {"quantity": limit, "remaining": limit, "until": seen.limit_until} if limit else None,
+            "lead_time_days": seen.lead_days,
+            "substitutes": seen.substitutes,
+        }
+    )
+
+
+def _price(seen: Seen) -> dict[str, Any] | None:
+    """Resolve the price of one pack in the buyer's currency, else in the first that there is a price in."""
+    candidates = [*_candidates(seen)]
+    prices = (resolve_price(candidates, 1, currency) for currency in currencies_of(candidates, seen.preferred))
+    found = next((price for price in prices if price is not None), None)
+    return found.as_json() if found else None
+
+
+def _candidates(seen: Seen) -> Sequence[Candidate]:
+    found = [
+        Candidate(
+            Source.LIST_PRICE,
+            UUID(one["id"]),
+            one["version"],
+            one["currency"],
+            one["price_base_quantity"],
+            [(least, Decimal(price)) for least, price in one["tiers"]],
+            one["valid_from"],
+        )
+        for one in seen.list_prices
+    ]
+    if seen.tiers:
+        tiers = [(tier["min_quantity"], Decimal(tier["unit_price"])) for tier in seen.tiers]
+        own = (seen.offer_id, seen.offer_version, seen.currency, seen.price_base_quantity, tiers)
+        found.append(Candidate(Source.OFFER, *own))
+    return found

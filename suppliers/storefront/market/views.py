@@ -1,0 +1,70 @@
+"""HTTP of the buyer's catalog."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+
+from api import preconditions
+from api.filters import check_names
+from api.listing import UnknownSort
+from api.operations import Operation
+from api.views import ApiViewSet
+from core.errors import InvalidFields, NotFound
+from suppliers.marketplace.queries import as_market
+
+from .filters import CatalogFilters
+from .http import DEFAULT_SORT, SORTS, CatalogPage
+from .representations import CatalogProductOut
+from .shapes import one_call, seen_of, written
+
+_SORT = {
+    "name": "sort",
+    "in": "query",
+    "description": f"One of {', '.join(f'`{name}`' for name in SORTS)}, `-` before it for descending.",
+    "schema": {"type": "string", "default": DEFAULT_SORT},
+}
+
+
+class CatalogViewSet(ApiViewSet):
+    """The products of all suppliers that are offered to the tenant."""
+
+    family = "procurement"
+    scope_prefix = "procurement."
+    tenant_kind = "buyer"
+    feature = "procurement"
+    operation_ids = {"list": "listCatalogProducts", "retrieve": "getCatalogProduct"}
+    operations = {
+        "list": Operation(
+            "Search the catalog",
+            "What suppliers offer to the tenant, each product by the offer of its smallest packaging, with the tenant's price "
+            "of one pack today: in the tenant's currency, else in the first that there is a price in.",
+            items=CatalogProductOut,
+            filters=CatalogFilters,
+            parameters=(_SORT,),
+            errors=(InvalidFields, UnknownSort),
+        ),
+        "retrieve": Operation("Get a product of the catalog", answer=CatalogProductOut, errors=(NotFound,)),
+    }
+
+    def list(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Answer a page of products."""
+        page = CatalogPage(request)
+        _, found = self.read(page.looks)
+        page.take(found)
+        actor, (*_, rows) = self.read(page.calls)
+        return page.answer(actor.tenant_id, rows)
+
+    def retrieve(self, request: HttpRequest, pk: UUID, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Answer one product."""
+
+        def calls(tenant_id: UUID) -> Any:
+            check_names(request.GET, ())
+            return as_market([one_call(tenant_id, pk)])
+
+        _, (*_, rows) = self.read(calls)
+        seen = seen_of(rows)
+        if not seen:
+            raise NotFound("No such product.")
+        content = written(seen[0])
+        return self.answer(content, tag=preconditions.content_etag(content))

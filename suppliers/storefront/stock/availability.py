@@ -1,0 +1,197 @@
+"""What a buyer is told of the stock behind each offer that it sees. Source: contract, supply-shelf.md "Stock availability".
+
+PostgreSQL sums what can be promised; every number then goes through the offer's display. Quantities told are packs.
+"""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+import orjson
+
+from core import clock
+from core.conditions import TENANT, Condition
+from core.pipeline import Call, Rows, Statement
+from suppliers.catalog.states import Availability
+from suppliers.company.settings import DEFAULTS
+from suppliers.marketplace.display import told
+from suppliers.marketplace.queries import ACROSS, visible_sql
+from suppliers.marketplace.states import StockPolicy
+
+from .promising import Orderable, fitting
+
+# $1 the buyer, $2 the instant, $3 the date that the goods are needed for, $4 the country of delivery. The date is the
+# location's where none is given.
+_NEEDED = "coalesce($3::date, ($2::timestamptz AT TIME ZONE coalesce(NULLIF(z.time_zone, ''), n.time_zone))::date)"
+_LEVELS = f"""
+SELECT y.on_hand - y.reserved + coalesce(a.lapsed, 0) AS free, coalesce(a.living, 0) AS living, y.low_stock_threshold,
+       y.reserved - coalesce(a.lapsed, 0) AS promised, l.expiry_date,
+       coalesce(l.status = 'released', true) AND coalesce(s.sellable, true)
+         AND (l.expiry_date IS NULL OR l.expiry_date >= {_NEEDED}) AS is_usable,
+       l.expiry_date IS NULL OR l.expiry_date - {_NEEDED} >= t.days AS lasts
+FROM suppliers_stocklevel y
+JOIN organizations_tenant n ON n.id = y.tenant_id
+JOIN organizations_location z ON z.tenant_id = y.tenant_id AND z.id = y.location_id
+LEFT JOIN suppliers_lot l ON l.tenant_id = y.tenant_id AND l.id = y.lot_id
+LEFT JOIN suppliers_stockplace s ON s.tenant_id = y.tenant_id AND s.location_id = y.location_id
+LEFT JOIN LATERAL (
+  SELECT sum(h.base_quantity) FILTER (WHERE h.expires_at <= $2) AS lapsed,
+         sum(h.base_quantity) FILTER (WHERE h.expires_at > $2) AS living
+  FROM suppliers_allocation h
+  WHERE h.tenant_id = y.tenant_id AND h.level_id = y.id AND h.status = 'active' AND h.kind = 'soft') a ON true
+WHERE y.tenant_id = t.supplier_id AND y.product_id = t.product_id
+"""
+_STOCK = f"""
+SELECT coalesce(sum(v.free) FILTER (WHERE v.is_usable AND v.lasts), 0)::bigint AS sellable,
+       coalesce(sum(v.free + v.living) FILTER (WHERE v.is_usable), 0)::bigint AS shared,
+       coalesce(sum(v.promised), 0)::bigint AS promised,
+       coalesce(sum(v.low_stock_threshold) FILTER (WHERE v.is_usable), 0)::bigint AS threshold,
+       min(v.expiry_date) FILTER (WHERE v.is_usable AND v.lasts AND v.free > 0)::text AS earliest_expiry,
+       max(v.expiry_date) FILTER (WHERE v.is_usable AND v.lasts AND v.free > 0)::text AS latest_expiry
+FROM ({_LEVELS}) v
+"""
+_OFFERS = f"""
+SELECT o.id, o.tenant_id AS supplier_id, o.product_id, p.category, k.units_per_pack, o.stock_policy, o.fixed_quantity,
+       coalesce(o.min_remaining_shelf_life_days, p.min_remaining_shelf_life_days, 0) AS days, o.stock_display, o.cap,
+       greatest(k.min_order_quantity, o.min_order_quantity) AS least, least(k.max_order_quantity, o.max_order_quantity) AS most,
+       k.order_increment AS step, coalesce(o.lead_time_days, p.lead_time_days) AS lead_time_days,
+       o.limit_quantity, o.limit_until
+FROM suppliers_offer o
+JOIN suppliers_product p ON p.tenant_id = o.tenant_id AND p.id = o.product_id
+JOIN suppliers_packaging k ON k.tenant_id = o.tenant_id AND k.id = o.packaging_id
+WHERE {visible_sql(buyer="$1", country="$4")}
+"""
+_OWN = """
+SELECT r.representation, (r.representation ->> 'base_quantity')::bigint AS base_quantity,
+       r.representation ->> 'kind' AS kind, r.representation ->> 'offer_id' AS offer_id
+FROM suppliers_receivedreservation r
+WHERE r.tenant_id = $1 AND r.product_id = t.product_id AND r.owner_tenant_id = t.supplier_id AND r.status = 'active'
+  AND (r.expires_at IS NULL OR r.expires_at > $2)
+"""
+# The packs that the offer's policy lets be promised.
+_PACKS = f"""
+CASE t.stock_policy WHEN '{StockPolicy.LIVE}' THEN w.sellable / t.units_per_pack
+  WHEN '{StockPolicy.FIXED}' THEN greatest(0, t.fixed_quantity - (w.promised + t.units_per_pack - 1) / t.units_per_pack) ELSE 0 END
+"""
+_STATUS = f"""
+CASE WHEN g.packs >= 1 AND (t.stock_policy <> '{StockPolicy.LIVE}' OR w.sellable > w.threshold) THEN '{Availability.AVAILABLE}'
+  WHEN g.packs >= 1 THEN '{Availability.LIMITED}'
+  WHEN t.stock_policy = '{StockPolicy.MADE_TO_ORDER}' THEN '{Availability.BACKORDER}' ELSE '{Availability.UNAVAILABLE}' END
+"""
+_ROWS = f"""
+SELECT t.id, t.supplier_id, t.product_id, t.units_per_pack, t.stock_policy, t.stock_display, t.cap, t.least, t.most, t.step,
+       t.lead_time_days, t.limit_quantity, t.limit_until::text, g.packs, w.sellable, w.shared, w.earliest_expiry, w.latest_expiry,
+       q.status, (f.order_settings ->> 'reservation_cap_percent')::int AS cap_percent,
+       (SELECT coalesce(sum(r.base_quantity), 0)::bigint FROM ({_OWN}) r WHERE r.kind = 'soft') AS own,
+       (SELECT coalesce(json_agg(r.representation), '[]') FROM ({_OWN}) r WHERE r.offer_id = t.id::text) AS reservations
+FROM ({_OFFERS}) t
+CROSS JOIN LATERAL ({_STOCK}) w
+CROSS JOIN LATERAL (SELECT {_PACKS} AS packs) g
+CROSS JOIN LATERAL (SELECT {_STATUS} AS status) q
+LEFT JOIN suppliers_supplierprofile f ON f.tenant_id = t.supplier_id
+"""
+
+
+class Seen(NamedTuple):
+    """An offer with the stock behind it; `packs` is what its policy lets be promised, the other quantities are base units."""
+
+    id: UUID
+    supplier_id: UUID
+    product_id: UUID
+    units_per_pack: int
+    stock_policy: str
+    stock_display: str
+    cap: int | None
+    least: int
+    most: int | None
+    step: int
+    lead_time_days: int | None
+    limit_quantity: int | None
+    limit_until: str | None
+    packs: int
+    sellable: int
+    shared: int
+    earliest_expiry: str | None
+    latest_expiry: str | None
+    status: str
+    cap_percent: int | None
+    own: int
+    reservations: Any
+
+
+# The usual question, with a name of its own on every connection.
+_NAMED_SQL: Final = f"{_ROWS} WHERE t.product_id = ANY($5::uuid[]) ORDER BY t.product_id, t.id LIMIT $6::bigint"
+_NAMED: Final = Statement.of(_NAMED_SQL, row=Seen, across=ACROSS)
+
+
+class Asked(NamedTuple):
+    """What a buyer asks for; `quantity` is packs."""
+
+    at: datetime
+    needed_date: date | None = None
+    country: str | None = None
+    quantity: int | None = None
+
+
+def offers_call(
+    buyer_id: UUID, asked: Asked, conditions: Sequence[Condition], *, after: tuple[str, ...] | None, limit: int
+) -> Call:
+    """Return the statement that reads a page of offers, and one offer beyond it, for the market's role; see `seen_of`."""
+    needed = asked.needed_date.isoformat() if asked.needed_date else None
+    parameters: list[str | bytes | None] = [str(buyer_id), asked.at.isoformat(), needed, asked.country]
+    where = []
+    for one in conditions:
+        first = len(parameters) + 1
+        where.append(one.sql.format(*(f"${first + n}" for n in range(len(one.parameters)))))
+        parameters += one.parameters
+    if after is not None:
+        where.append(f"(t.product_id, t.id) > (${len(parameters) + 1}::uuid, ${len(parameters) + 2}::uuid)")
+        parameters += after
+    parameters.append(str(limit + 1))
+    sql = f"{_ROWS}{' WHERE ' + ' AND '.join(where) if where else ''} ORDER BY t.product_id, t.id LIMIT ${len(parameters)}::bigint"
+    sql = sql.replace(TENANT, "$1")
+    return Call(_NAMED if sql == _NAMED_SQL else Statement.composed(sql, across=ACROSS), parameters)
+
+
+def seen_of(found: Rows) -> list[Seen]:
+    """Return the offers that `offers_call` has read."""
+    return found.of(Seen)
+
+
+def written(seen: Seen, asked: Asked) -> bytes:
+    """Write what the buyer is told of one offer as JSON."""
+    limit = seen.limit_quantity
+    return orjson.dumps(
+        {
+            "product_id": seen.product_id,
+            "supplier_id": seen.supplier_id,
+            "offer_id": seen.id,
+            "status": seen.status,
+            **told(seen.packs, display=seen.stock_display, cap=seen.cap),
+            "orderable_quantity": _is_orderable(seen, asked.quantity),
+            "earliest_expiry": seen.earliest_expiry,
+            "latest_expiry": seen.latest_expiry,
+            "incoming": [],
+            "lead_time_days": seen.lead_time_days,
+            "allocation": {"quantity": limit, "remaining": limit, "until": seen.limit_until} if limit else None,
+            "as_of": clock.rfc3339(asked.at),
+            "reservations": seen.reservations,
+        }
+    )
+
+
+def _is_orderable(seen: Seen, quantity: int | None) -> bool | None:
+    """Tell whether so many packs can be ordered at once: the quantities fit, the goods are there, within the buyer's share."""
+    if quantity is None:
+        return None
+    packs = Orderable(seen.least, seen.most, seen.step)
+    if fitting(quantity, packs) != quantity:
+        return False
+    if seen.stock_policy == StockPolicy.MADE_TO_ORDER:
+        return True
+    if quantity > seen.packs or seen.stock_policy == StockPolicy.FIXED:
+        return quantity <= seen.packs
+    base = quantity * seen.units_per_pack
+    percent = DEFAULTS["reservation_cap_percent"] if seen.cap_percent is None else seen.cap_percent
+    return bool(seen.own + base <= max(seen.units_per_pack, percent * seen.shared // 100))
