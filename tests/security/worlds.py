@@ -139,7 +139,7 @@ def _stock(world: World) -> dict[str, str]:
     mine = shelves.Shelf(world.tenant, world.api)
     product = mine.product(name=f"Swabs {world.canary}")
     level = mine.stock(product, 10, lot=f"L{world.canary[-8:]}")
-    found = {"levels": str(level), "offers": str(mine.offer(product)), "lots": str(mine.level(level).lot_id)}
+    found = {"levels": str(level), "offers": str(mine.offer(product, to=[])), "lots": str(mine.level(level).lot_id)}
     other = shelves.shelf()
     foreign = other.product()
     other.stock(foreign, 10)

@@ -57,8 +57,7 @@ class CatalogPage:
         self.limit = asked_limit(self.request.GET, CURSORS)
         after = open_keyset(self.request, sort=self.text, filters=self._digest, tenant_id=tenant_id)
         where = [one for name, one in self.given.items() if name != "search"]
-        if not where or self.words:  # a filter finds its products by an index of its own
-            where += searching.narrowed(self.words, few=self.few)
+        where += searching.narrowed(self.words, few=self.few)
         return as_market([page_call(tenant_id, self.sort, where, after=after, limit=self.limit)])
 
     def answer(self, tenant_id: UUID, rows: Rows) -> HttpResponse:

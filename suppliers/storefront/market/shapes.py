@@ -48,7 +48,8 @@ CASE f.stock_policy WHEN '{StockPolicy.FIXED}' THEN '{Availability.AVAILABLE}'
 _SEEN = f"""
 SELECT p.id AS product_id, p.tenant_id AS supplier_id, p.category, p.created_at, p.updated_at, p.name_sort,
        {_BAND} AS availability, coalesce(f.lead_time_days, p.lead_time_days) AS lead_days, f.*
-FROM suppliers_product p CROSS JOIN LATERAL ({_OFFER}) f WHERE p.on_market
+FROM suppliers_product p CROSS JOIN LATERAL ({_OFFER}) f
+WHERE p.on_market AND p.archived_at IS NULL
 """
 _TODAY = today_sql("g.supplier_id")
 _TIERS = """

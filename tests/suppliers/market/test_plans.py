@@ -89,6 +89,13 @@ def test_page_is_found_by_its_index(buyer, words, few, sort, index, mode):
 
 
 @pytest.mark.parametrize("mode", ["force_custom_plan", "force_generic_plan"])
+def test_products_of_one_supplier_are_found_by_its_index(buyer, mode):
+    where = Condition("t.supplier_id = {0}::uuid", (str(uuid7()),))
+    plan = explained(buyer, page_call(buyer.id, NEWEST, [where], after=None, limit=50), mode)
+    assert "suppliers_product_by_created" in {node.get("Index Name") for node in plan}
+
+
+@pytest.mark.parametrize("mode", ["force_custom_plan", "force_generic_plan"])
 def test_count_stops_early_and_gtin_has_an_index(buyer, mode):
     plan = explained(buyer, searching.few_call(buyer.id, ()), mode)
     assert "suppliers_marketword_pkey" in {node.get("Index Name") for node in plan}
