@@ -21,6 +21,7 @@ TAGS: list[dict[str, str]] = [
         "Inventory": "The tenant's own stock: where it lies, in which lots, what moved it, and who holds some of it.",
         "Marketplace": "What a supplier offers, to whom, and how buyers are told of its stock.",
         "Stock": "What suppliers have in stock for the tenant, and what is reserved of it.",
+        "Procurement": "The buying side: what suppliers offer to the tenant, with its prices.",
         "Prescriptions": "Drafts, clinical checks, signatures, routes to pharmacies, dispensing, and the evidence of all of it.",
         "Medications": "The platform's tables of medications with the tenant's own.",
         "Appointments": "Appointments of patients with practitioners, working hours and absences, and free times.",

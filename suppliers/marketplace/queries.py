@@ -111,6 +111,11 @@ def visible_sql(*, buyer: str, country: str = "NULL") -> str:
     return f"{seen} AND {sells_sql('o.tenant_id')}"
 
 
+def limit_sql() -> str:
+    """Write the quantity of an offer `o` that one buyer may take in a shortage; null where none holds today at the supplier."""
+    return f"CASE WHEN o.limit_until >= {today_sql('o.tenant_id')} THEN o.limit_quantity END"
+
+
 def as_market(calls: Sequence[Call]) -> list[Call]:
     """Return the statements behind the one that takes on the market's role; each has a `Statement` that no other role uses."""
     return [take_on_call(MARKET), *calls]

@@ -8,7 +8,7 @@ from suppliers.pricing.serializers import TierIn
 
 from .models import Offer
 from .publishing import CHECKS
-from .serializers import AllocationIn
+from .serializers import ShortageLimitIn
 
 
 def _chosen(name: str) -> str:
@@ -60,7 +60,7 @@ class OfferOut(Representation):
     packaging_id = serializers.UUIDField()
     tiers = Document(TierIn(many=True))
     countries = serializers.ListField(child=serializers.CharField())
-    allocation = Computed(_LIMIT, AllocationIn(allow_null=True))
+    allocation = Computed(_LIMIT, ShortageLimitIn(allow_null=True))
     visibility = VisibilityOut(source="*")
     checks = Computed(f"SELECT json_build_array({_CHECKS})", PublishCheckOut(many=True))
 

@@ -22,7 +22,7 @@ def _packs(**more: Any) -> serializers.IntegerField:
     return serializers.IntegerField(**{**options, **more})
 
 
-class AllocationIn(StrictSerializer):
+class ShortageLimitIn(StrictSerializer):
     """What each buyer may take of the offer while there is a shortage: so many packs in so many days, until a day."""
 
     mode = serializers.ChoiceField(choices=[("limit", "Limit")], default="limit")
@@ -54,7 +54,7 @@ class OfferIn(StrictSerializer):
     )
     valid_from = serializers.DateField(required=False, allow_null=True, default=None)
     valid_to = serializers.DateField(required=False, allow_null=True, default=None)
-    allocation = AllocationIn(required=False, allow_null=True, default=None)
+    allocation = ShortageLimitIn(required=False, allow_null=True, default=None)
     status = serializers.ChoiceField(choices=[one.value for one in _WRITABLE_STATES], required=False)
 
     class Meta:

@@ -8,7 +8,7 @@ from api.representations import AnyField, OpenChoice
 from suppliers.catalog.representations import PackagingOut, ProductOut
 from suppliers.catalog.serializers import SubstituteIn
 from suppliers.catalog.states import Availability
-from suppliers.storefront.stock.representations import AllocationOut
+from suppliers.storefront.stock.representations import OwnLimitOut
 
 from .shapes import PUBLIC
 
@@ -46,7 +46,7 @@ class CatalogProductOut(serializers.Serializer[None]):
     price = PriceOut(allow_null=True)
     tax_rate = serializers.CharField(allow_null=True)
     availability = OpenChoice(choices=Availability.choices)
-    allocation = AllocationOut(allow_null=True)
+    allocation = OwnLimitOut(allow_null=True)
     lead_time_days = serializers.IntegerField(allow_null=True)
     substitutes = SubstituteIn(many=True, help_text="Equivalent products that are offered to the tenant, too.")
 

@@ -18,7 +18,7 @@ from core.pipeline import Call, Rows, Statement
 from suppliers.catalog.representations import ProductOut
 from suppliers.catalog.states import Availability, SubstituteType
 from suppliers.company.today import today_sql
-from suppliers.marketplace.queries import ACROSS, visible_sql
+from suppliers.marketplace.queries import ACROSS, limit_sql, visible_sql
 from suppliers.marketplace.searching import found_sql
 from suppliers.marketplace.states import StockPolicy
 from suppliers.pricing.resolution import Candidate, Source, currencies_of, resolve_price
@@ -33,7 +33,7 @@ PUBLIC: Final = (
 _MEMBERS = ProductOut.shape.select(Selection(PUBLIC)).replace(TENANT, 't."tenant_id"')
 _OFFER = f"""
 SELECT o.id AS offer_id, o.packaging_id, o.version AS offer_version, o.currency, o.price_base_quantity, o.tiers,
-       o.stock_policy, o.limit_quantity, o.limit_until, o.lead_time_days
+       o.stock_policy, {limit_sql()} AS limit_quantity, o.limit_until, o.lead_time_days
 FROM suppliers_offer o
 JOIN suppliers_packaging k ON k.tenant_id = o.tenant_id AND k.id = o.packaging_id
 WHERE o.tenant_id = p.tenant_id AND o.product_id = p.id AND {visible_sql(buyer="$1")}

@@ -16,7 +16,7 @@ from core.pipeline import Call, Rows, Statement
 from suppliers.catalog.states import Availability
 from suppliers.company.settings import DEFAULTS
 from suppliers.marketplace.display import told
-from suppliers.marketplace.queries import ACROSS, visible_sql
+from suppliers.marketplace.queries import ACROSS, limit_sql, visible_sql
 from suppliers.marketplace.states import StockPolicy
 
 from .promising import Orderable, fitting
@@ -56,7 +56,7 @@ SELECT o.id, o.tenant_id AS supplier_id, o.product_id, p.category, k.units_per_p
        coalesce(o.min_remaining_shelf_life_days, p.min_remaining_shelf_life_days, 0) AS days, o.stock_display, o.cap,
        greatest(k.min_order_quantity, o.min_order_quantity) AS least, least(k.max_order_quantity, o.max_order_quantity) AS most,
        k.order_increment AS step, coalesce(o.lead_time_days, p.lead_time_days) AS lead_time_days,
-       o.limit_quantity, o.limit_until
+       {limit_sql()} AS limit_quantity, o.limit_until
 FROM suppliers_offer o
 JOIN suppliers_product p ON p.tenant_id = o.tenant_id AND p.id = o.product_id
 JOIN suppliers_packaging k ON k.tenant_id = o.tenant_id AND k.id = o.packaging_id
@@ -182,11 +182,11 @@ def written(seen: Seen, asked: Asked) -> bytes:
 
 
 def _is_orderable(seen: Seen, quantity: int | None) -> bool | None:
-    """Tell whether so many packs can be ordered at once: the quantities fit, the goods are there, within the buyer's share."""
+    """Tell whether so many packs can be ordered at once: the quantities fit, the goods are there, within the buyer's share and limit."""
     if quantity is None:
         return None
     packs = Orderable(seen.least, seen.most, seen.step)
-    if fitting(quantity, packs) != quantity:
+    if fitting(quantity, packs) != quantity or quantity > (seen.limit_quantity or quantity):
         return False
     if seen.stock_policy == StockPolicy.MADE_TO_ORDER:
         return True

@@ -14,7 +14,7 @@ class IncomingOut(serializers.Serializer[None]):
     quantity = serializers.IntegerField()
 
 
-class AllocationOut(serializers.Serializer[None]):
+class OwnLimitOut(serializers.Serializer[None]):
     """What the buyer may take of an offer during a shortage, in packs."""
 
     quantity = serializers.IntegerField()
@@ -38,6 +38,6 @@ class AvailabilityOut(serializers.Serializer[None]):
     latest_expiry = serializers.DateField(allow_null=True)
     incoming = IncomingOut(many=True)
     lead_time_days = serializers.IntegerField(allow_null=True)
-    allocation = AllocationOut(allow_null=True)
+    allocation = OwnLimitOut(allow_null=True)
     as_of = serializers.DateTimeField()
     reservations = ReceivedReservationOut(many=True)

@@ -113,6 +113,28 @@ def test_orderable_is_what_a_reservation_would_grant(shelf, buyer):
     assert of(buyer, product, "&quantity=11")["orderable_quantity"] is False
 
 
+def test_limit_in_a_shortage_is_shown_while_it_holds(shelf, buyer):
+    product, past = shelf.product(), shelf.product()
+    for one, until in ((product, TODAY + timedelta(days=9)), (past, TODAY - timedelta(days=3))):
+        shelf.stock(one, 100)
+        shelf.offer(one, limit_quantity=5, limit_period_days=30, limit_until=until)
+    limit = {"quantity": 5, "remaining": 5, "until": str(TODAY + timedelta(days=9))}
+    answers = {n: of(buyer, product, f"&quantity={n}") for n in (5, 6)}
+    assert {n: (one["orderable_quantity"], one["allocation"]) for n, one in answers.items()} == {
+        5: (True, limit),
+        6: (False, limit),
+    }
+    ended = of(buyer, past, "&quantity=6")
+    assert (ended["orderable_quantity"], ended["allocation"]) == (True, None)
+
+
+def test_questions_have_a_limit_of_their_own(buyer, settings):
+    settings.RATE_LIMITS_ENABLED = True
+    settings.RATE_LIMIT_OVERRIDES = {}
+    assert buyer.api.get(PATH)["RateLimit-Policy"] == "300;w=60"
+    assert buyer.api.get("/v1/stock/reservations")["RateLimit-Policy"] == "100;w=60"
+
+
 def test_other_buyers_see_nothing(shelf, buyer, other):
     product = shelf.product(packagings=[products.packaging(gtin=products.gtin())])
     shelf.stock(product, 10)
