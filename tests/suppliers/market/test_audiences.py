@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from io import StringIO
-from types import SimpleNamespace
 
 import pytest
 from django.core.management import call_command
@@ -15,11 +14,10 @@ from ledger import public as ledger
 from organizations.actions import tree
 from organizations.actions.provisioning import platform_actor
 from organizations.models import Organization
-from suppliers.company.models import SupplierProfile
-from suppliers.marketplace import following
 from suppliers.marketplace.models import Audience, AudienceMember, Offer
 from tests import factories
 from tests.suppliers import products
+from tests.suppliers.company.profiles import patched
 from tests.suppliers.inventory.shelf import PATH, Buyer, body, broken, refused, reserve
 from tests.suppliers.inventory.test_offers import OFFERS, draft
 
@@ -66,18 +64,8 @@ def move(organization, parent):
 
 
 def group(shelf, code, **named):
-    """Change one group of the profile and tell of it, as the profile's action does."""
-    with tenant_context(shelf.id):
-        row, _ = SupplierProfile.objects.get_or_create(tenant_id=shelf.id)
-        kept = [one for one in row.buyer_groups if one["code"] != code]
-        row.buyer_groups = [*kept, {"code": code, "buyer_ids": [], "organization_ids": []} | named]
-        row.save_version("buyer_groups", at=now())
-
-
-def told(shelf):
-    """Run what follows a change of the profile."""
-    with tenant_context(shelf.id):
-        following.follow_groups([SimpleNamespace(tenant_id=shelf.id)])
+    """Make this group the only one of the supplier's profile."""
+    patched(shelf.api, buyer_groups=[{"code": code} | named])
 
 
 def test_tenant_below_a_named_organization_sees_the_offer_at_once(shelf, offer, other):
@@ -114,7 +102,6 @@ def test_groups_are_followed(shelf, offer, buyer, other):
     place = factories.organization("Place")
     third = buyer_below(place)
     group(shelf, "north", buyer_ids=[str(other.id)], organization_ids=[str(place.id)])
-    told(shelf)
     assert [sees(one, shelf, offer) for one in (buyer, other, third, buyer_below(place))] == [False, True, True, True]
     assert not broken(shelf)
 
