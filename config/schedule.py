@@ -29,6 +29,7 @@ _EVERY_SECONDS: dict[str, float] = {
     "suppliers.expire_reservations": 5,
     "suppliers.keep_movements": 3600,
     "suppliers.tell_expiries": 3600,
+    "suppliers.refresh_availability": 300,
     "suppliers.tell_levels": 1,
     "suppliers.tell_licenses": 3600,
     "suppliers.walk_recalls": 1,

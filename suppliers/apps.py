@@ -51,6 +51,7 @@ class SuppliersConfig(AppConfig):
         from core.invariants import prove_with
         from organizations import public as organizations
 
+        from .catalog import availability
         from .inventory.models import RESERVATIONS
         from .inventory.proof import RULE, breaches
         from .inventory.recalls.models import RECALL_NOTICES
@@ -62,6 +63,7 @@ class SuppliersConfig(AppConfig):
         organizations.register_received(RECALL_NOTICES, representation=representation(RecallForBuyerOut.shape))
         prove_with(RULE, breaches)
         prove_with(market.RULE, market.breaches)
+        prove_with(availability.RULE, availability.breaches)
 
 
 def _after_migrate(*, using: str, **_: Any) -> None:

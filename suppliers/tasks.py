@@ -9,7 +9,7 @@ from core.history.partitions import Busy
 from core.rounds import SLICE_SECONDS, until
 
 from .company.sweeping import tell_licenses as tell_ending_licenses
-from .inventory import expiring, sweeping
+from .inventory import availability_sweep, expiring, sweeping
 from .inventory.movements.upkeep import make_months
 from .inventory.recalls import walking
 from .marketplace.sweeping import expire_offers as end_offers
@@ -18,6 +18,7 @@ __all__ = [
     "expire_offers",
     "expire_reservations",
     "keep_movements",
+    "refresh_availability",
     "tell_expiries",
     "tell_levels",
     "tell_licenses",
@@ -55,6 +56,12 @@ def tell_levels() -> None:
 def tell_licenses() -> None:
     """Tell suppliers of licences that end soon; runs every hour, since the day begins at another hour for each supplier."""
     tell_ending_licenses(at=clock.now(), go_on=until(SLICE_SECONDS))
+
+
+@shared_task(name="suppliers.refresh_availability", ignore_result=True, acks_late=False)
+def refresh_availability() -> None:
+    """Look again at products whose lots have expired; runs every five minutes."""
+    availability_sweep.refresh_availability(at=clock.now(), go_on=until(SLICE_SECONDS))
 
 
 @shared_task(name="suppliers.keep_movements", ignore_result=True, acks_late=False)

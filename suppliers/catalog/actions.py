@@ -13,7 +13,7 @@ from core.errors import InvalidFields
 from core.pipeline import Call, ReadBack, answers_before, run
 from ledger import public as ledger
 
-from . import counters, events, packagings, queries, references, rules, search_index
+from . import availability, counters, events, packagings, queries, references, rules, search_index
 from .attributes import checks as attributes
 from .market import market_calls
 from .models import Category, Product
@@ -89,6 +89,8 @@ def replace_product(actor: Actor, product: Product, data: Mapping[str, Any], at:
     packagings.apply(product, plan.packs, at=at)
     search_index.replace_words(product, gtins_of(data))
     _show(product)
+    if plan.packs.differ:
+        run(availability.refresh_calls(product.tenant_id, [product.id], at))
     ledger.record_many(actor=actor, occurrences=occurrences_of(product, plan.told), at=at)
     counters.count_moved(product, before)
     return product

@@ -80,7 +80,7 @@ class Product(TenantOwned, LifecycleModel):
         "storage_light_sensitive", "controlled", "hazardous", "prescription_only", "substitutes", "tax_category",
         "country_of_origin", "lead_time_days", "attributes",
     )  # fmt: skip
-    unversioned: ClassVar = ("stock_moved_at", "offered", "on_market")
+    unversioned: ClassVar = ("availability", "stock_moved_at", "offered", "on_market")
     refusals: ClassVar = {"suppliers_product_sku_taken": SkuTaken}
     security: ClassVar = TableSecurity(market=Market(when="on_market"))
 

@@ -19,7 +19,7 @@ from .serializers import (
     SubstituteIn,
     UdiIn,
 )
-from .states import PackagingState
+from .states import Availability, PackagingState
 
 
 class PackagingOut(Representation):
@@ -75,6 +75,7 @@ class ProductOut(Representation):
             "availability", "created_at", "updated_at", "version",
         )  # fmt: skip
         blank_as_null = ("brand", "manufacturer_name", "manufacturer_part_number", "tax_category", "country_of_origin")
+        unversioned = f"nullif(t.availability, '{Availability.UNAVAILABLE}')"  # behind the semicolon of the ETag
         example = {name: value for name, value in ProductIn.Meta.example.items() if name != "packagings"}
 
 

@@ -12,6 +12,7 @@ from core.errors import FieldError, InvalidFields, NotFound
 from core.model_rows import save_call
 from core.pipeline import run
 from ledger.public import Occurrence
+from suppliers.catalog import availability
 
 from .events import LotEvent, LotQuarantined, LotReleased, LotUpdated
 from .levels import changed, levels_of_products, read_levels
@@ -140,6 +141,7 @@ def _write(actor: Actor, change: Change, at: datetime) -> None:
         recall, written = issue(lot, change.said, change.reason, at)
         calls = [*calls, *written]
         facts.append(Occurrence(recalled(recall), lot.id, lot.version))
+    calls += availability.refresh_calls(tenant_id, [lot.product_id], at)
     finish(actor, [*moved, *calls], changes.joined({tenant_id: [*facts, *news]}, told), ended, at)
 
 

@@ -104,6 +104,11 @@ class Lot(TenantOwned, LifecycleModel):
                 condition=Q(origin_lot_id__isnull=False),
                 name="suppliers_lot_by_origin",
             ),
+            models.Index(
+                fields=["expiry_date", "tenant", "product"],
+                condition=Q(status=LotStatus.RELEASED.value, expiry_date__isnull=False),
+                name="suppliers_lot_expiring",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -7,11 +7,14 @@ from typing import Any
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields
+from core.pipeline import run
 from organizations import public as organizations
+from suppliers.catalog import availability
 
-from .models import StockPlace
+from .models import StockLevel, StockPlace
 
 _QUARANTINE = "quarantine"
+_BATCH = 1_000
 
 
 @needs_transaction
@@ -41,7 +44,17 @@ def put_stock_location(actor: Actor, data: Mapping[str, Any], at: datetime) -> t
         row.save(force_insert=True)
     elif changed:
         row.save_version(*changed, at=at)
+        if "sellable" in changed:
+            _refresh(actor, row, at)
     return row, found is None
+
+
+def _refresh(actor: Actor, place: StockPlace, at: datetime) -> None:
+    """Write the availability of every product that lies at a place, in the order of their ids."""
+    levels = StockLevel.objects.of(actor).filter(location_id=place.location_id, on_hand__gt=0)
+    products = list(levels.order_by("product_id").values_list("product_id", flat=True).distinct())
+    for first in range(0, len(products), _BATCH):
+        run(availability.refresh_calls(place.tenant_id, products[first : first + _BATCH], at))
 
 
 def _columns(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 from rest_framework import serializers
 
-from api.representation_sql import moved_to
 from api.representations import BlankAsNull, Computed, Instant, Representation
 from core.conditions import TENANT
+from suppliers.catalog.availability import totals_sql
 
 from .models import Lot, StockLevel, StockMovement, StockPlace
 from .recalls.representations import RECALL_OF_LOT, RECALL_TAG, RecallOut
@@ -36,12 +36,9 @@ class StockTotals(serializers.Serializer[None]):
 
 def stock_totals() -> Computed:
     """Return the computed member with the stock totals of a product."""
-    of_level = moved_to(SELLABLE, "v")
     return Computed(
-        "SELECT json_build_object('on_hand', coalesce(sum(v.on_hand), 0)::bigint,"
-        " 'reserved', coalesce(sum(v.reserved), 0)::bigint,"
-        f" 'sellable', coalesce(sum({of_level}), 0)::bigint)"
-        f" FROM suppliers_stocklevel v WHERE v.tenant_id = {TENANT} AND v.product_id = t.id",
+        "SELECT json_build_object('on_hand', x.on_hand, 'reserved', x.reserved, 'sellable', x.sellable)"
+        f" FROM ({totals_sql('t.id')}) x",
         StockTotals(),
     )
 

@@ -17,6 +17,7 @@ from core.pipeline import Call, Statement, run
 from core.rounds import GoOn, Rounds, ever
 from ledger import public as ledger
 from organizations import public as organizations
+from suppliers.catalog import availability
 from suppliers.rounds import BATCH, by_rounds
 
 from .level_news import AGAIN, level_changed
@@ -91,7 +92,7 @@ def _expire(tenant_id: UUID, ids: list[UUID], at: datetime) -> None:
         system_actor(tenant_id),
         tenant_id,
         changes.touched(due),
-        [*moved, *calls],
+        [*moved, *calls, *availability.refresh_calls(tenant_id, {row.product_id for row in due}, at)],
         told=changes.joined({tenant_id: news}, told),
         at=at,
     )

@@ -13,6 +13,7 @@ from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields, InvalidTransition, NotFound
 from core.pipeline import Call, Statement, run
 from ledger import public as ledger
+from suppliers.catalog import availability
 from suppliers.catalog.market import market_calls
 from suppliers.catalog.models import Packaging
 from suppliers.catalog.refusals import FieldLocked
@@ -45,6 +46,7 @@ _KNOWN = Statement.of(
     "SELECT n.id::text FROM organizations_tenant n WHERE n.id = ANY($1::uuid[])"
     " UNION ALL SELECT g.id::text FROM organizations_organization g WHERE g.id = ANY($2::uuid[])"
 )
+_OF_STOCK = (OfferPublished, OfferUnpublished, OfferUpdated)  # an offer made to order keeps its product on backorder
 
 
 @needs_transaction
@@ -215,4 +217,6 @@ def _check_named(offer: Offer, data: Mapping[str, Any]) -> None:
 
 
 def _record(actor: Actor, offer: Offer, kind: type[OfferEvent], at: datetime) -> None:
+    if kind in _OF_STOCK:
+        run(availability.refresh_calls(offer.tenant_id, [offer.product_id], at))
     ledger.record(actor=actor, event=kind.of(offer), resource_id=offer.id, at=at, resource_version=offer.version)

@@ -12,6 +12,7 @@ from core.model_rows import save_all_call
 from core.pipeline import run
 from core.rounds import GoOn, Rounds, ever
 from ledger import public as ledger
+from suppliers.catalog import availability
 from suppliers.catalog.market import market_calls
 from suppliers.company.today import today_call, today_of
 from suppliers.rounds import BATCH, by_rounds
@@ -51,6 +52,7 @@ def _expire(tenant_id: UUID, at: datetime) -> int:
     if offers:
         saved = save_all_call(offers, "status", at=at)
         facts = [ledger.Occurrence(OfferExpired.of(offer), offer.id, offer.version) for offer in offers]
-        shown = market_calls(tenant_id, {offer.product_id for offer in offers})
+        products = {offer.product_id for offer in offers}
+        shown = [*market_calls(tenant_id, products), *availability.refresh_calls(tenant_id, products, at)]
         run([saved, *shown, *ledger.statements_of_many(actor=system_actor(tenant_id), occurrences=facts, at=at)])
     return len(offers)

@@ -339,7 +339,7 @@ def test_place_limits_what_a_member_sees(ward):
 def test_list_is_recorded_under_the_patients_of_its_page_whatever_it_shows(ward):
     for _ in range(2):
         ward.draft()
-    shown = ward.prescriber.get(f"/v1/prescriptions?fields=number&limit=1").json()
+    shown = ward.prescriber.get("/v1/prescriptions?fields=number&limit=1").json()
     assert [set(one) for one in shown["data"]] == [{"id", "number"}] and shown["has_more"]
     with tenant_context(ward.clinic.tenant.id):
         rows = AccessRecord.objects.filter(tenant_id=ward.clinic.tenant.id, interaction="rx.list")

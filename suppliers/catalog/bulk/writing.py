@@ -11,7 +11,7 @@ from core.ids import uuid7
 from core.model_rows import save_all_call
 from core.pipeline import Call, run
 from ledger import public as ledger
-from suppliers.catalog import counters, events, search_index
+from suppliers.catalog import availability, counters, events, search_index
 from suppliers.catalog.market import market_calls
 from suppliers.catalog.models import Packaging, Product
 from suppliers.catalog.packagings import Change, created_rows
@@ -58,6 +58,8 @@ def write(actor: Actor, works: Sequence[Created | Replaced], at: datetime) -> No
             *search_index.replace_all_calls(actor.tenant_id, [(work.product, gtins_of(work.data)) for work in works]),
         ]
         calls += market_calls(actor.tenant_id, [work.product.id for work in replaced if work.product.offered])
+        repacked = [work.product.id for work in replaced if work.plan.packs.differ]
+        calls += availability.refresh_calls(actor.tenant_id, repacked, at)
         told = [*map(_occurrence, created), *(one for work in replaced for one in _occurrences(work))]
         moved = Counter((work.before, work.product.status) for work in replaced)
         run(

@@ -18,6 +18,7 @@ from core.errors import FieldError, InvalidFields
 from core.ids import uuid7
 from core.pipeline import Call, Statement
 from ledger.public import Occurrence
+from suppliers.catalog import availability
 from suppliers.inventory.events import StockAdjusted
 from suppliers.inventory.levels import Level, changed
 from suppliers.inventory.refusals import StaleQuantity
@@ -153,6 +154,7 @@ def _write(actor: Actor, data: Mapping[str, Any], adjusted: Adjusted, shelves: S
         *calls,
         *shelves.movement_calls(actor, at, reference),
     ]
+    calls += availability.refresh_calls(tenant_id, {spot.product.id for spot, _, _ in adjusted.lines}, at)
     facts = [
         _fact(spot, level, quantity, line["reason_code"])
         for line, (spot, level, quantity) in zip(lines, adjusted.lines, strict=True)

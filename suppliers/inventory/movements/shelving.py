@@ -1,6 +1,6 @@
 """The levels of goods at places: made where there are none, locked with all levels of their products, and moved.
 
-Lock order: products, lots, levels, reservations. Source: contract, supply.md section 5.
+Lock order: lots, levels, products, reservations (decision 86). Source: contract, supply.md section 5.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -139,15 +139,15 @@ def open_shelves(actor: Actor, spots: Sequence[Spot], at: datetime) -> Shelves:
     tenant, moment = str(tenant_id), at.isoformat()
     found = run(
         [
-            Call(_TOUCH, [tenant, array_literal(products), moment]),
             Call(_MAKE_LOTS, [tenant, orjson.dumps(lots), moment]),
             Call(_LOTS, [tenant, orjson.dumps(lots)]),
             Call(_MAKE_LEVELS, [tenant, orjson.dumps(levels), moment]),
             *levels_of_products(tenant_id, products, at),
+            Call(_TOUCH, [tenant, array_literal(products), moment]),
         ]
     )
-    known = {(one.product_id, one.lot_number): one for one in found[2].of(LotRow)}
-    held = read_levels(found[-2], found[-1])
+    known = {(one.product_id, one.lot_number): one for one in found[1].of(LotRow)}
+    held = read_levels(found[-3], found[-2])
     places = {(one.row.product_id, one.row.location_id, one.row.lot_number or ""): one for one in held.values()}
     return Shelves(held, known, {spot.key: places[spot.key] for spot in spots if spot.key in places})
 

@@ -10,6 +10,7 @@ from core.actor import Actor
 from core.db import needs_transaction
 from core.ids import uuid7
 from ledger.public import Occurrence
+from suppliers.catalog import availability
 from suppliers.inventory.events import StockTransferred
 from suppliers.inventory.levels import changed
 from suppliers.inventory.reservations import changes
@@ -58,6 +59,7 @@ def transfer(actor: Actor, data: Mapping[str, Any], at: datetime) -> Transferred
     moved, news = changed(actor.tenant_id, shelves.levels.values(), at, by=BY)
     reference = {"reference_type": "transfer", "reference_id": str(done.id), "reference_text": ""}
     written = [*moved, *serials, *calls, *shelves.movement_calls(actor, at, reference)]
+    written += availability.refresh_calls(actor.tenant_id, {product.id for product in products}, at)
     finish(actor, written, changes.joined({actor.tenant_id: [*facts, *news]}, told), ended, at)
     return done
 

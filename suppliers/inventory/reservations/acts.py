@@ -11,6 +11,7 @@ from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields
 from core.pipeline import Call, ReadBack, run
 from organizations.public import SharedDocument, TwoParty
+from suppliers.catalog import availability
 from suppliers.company.settings import settings_call, settings_of
 from suppliers.inventory.events import ReservationExtended, ReservationReleased
 from suppliers.inventory.levels import changed, levels_of_reservations, lock_levels_of, read_levels
@@ -59,7 +60,8 @@ def release(actor: Actor, target: SharedDocument, at: datetime) -> Reservation:
     moved, news = changed(row.tenant_id, levels.values(), at, by=BY)
     ended = changes.ending_calls([row], at)
     told = changes.joined({row.tenant_id: news}, changes.told_of(ReservationReleased, [row], BY))
-    target.write([*moved, *ended], told=told, at=at)
+    stocked = availability.refresh_calls(row.tenant_id, [row.product_id], at)
+    target.write([*moved, *ended, *stocked], told=told, at=at)
     return row
 
 

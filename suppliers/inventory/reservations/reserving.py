@@ -14,6 +14,7 @@ from core.ids import uuid7
 from core.pipeline import Call, ReadBack, run
 from ledger.public import Occurrence
 from organizations import public as organizations
+from suppliers.catalog import availability
 from suppliers.inventory import fefo
 from suppliers.inventory.events import ReservationCreated
 from suppliers.inventory.fefo import Demand, Take
@@ -82,6 +83,7 @@ def reserve(actor: Actor, request: Request, at: datetime, reading: ReadBack | No
     made = [_made(actor, request, number, line, takes[number], at) for number, line in enumerate(request.lines)]
     moved, news = changed(supplier_id, levels.values(), at, by=BY)
     calls += [*moved, *map(rows.insert, made), _allocate(made, takes, at)]
+    calls += availability.refresh_calls(supplier_id, products, at)
     told = changes.joined({supplier_id: news}, told, changes.told_of(ReservationCreated, made, BY))
     documents = changes.touched([*made, *lapsed])
     organizations.write_documents(actor, supplier_id, documents, calls, told=told, at=at, reading=reading)

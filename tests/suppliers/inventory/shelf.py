@@ -5,12 +5,15 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
+
 from core.clock import now
 from core.db import tenant_context
 from core.ids import uuid7
 from core.invariants import breaches
 from core.pipeline import run
 from organizations.models import Location, Tenant
+from suppliers.catalog.availability import refresh_calls
 from suppliers.catalog.market import market_calls
 from suppliers.company.models import SupplierProfile
 from suppliers.inventory.models import (
@@ -107,7 +110,13 @@ class Shelf:
                 quantity=on_hand, balance_after=on_hand, reference_type="test", reference_id=level.id, actor_id=self.id,
                 actor_kind="system",
             )  # fmt: skip
+        self.refresh(product["id"])
         return level.id
+
+    def refresh(self, product_id: str) -> None:
+        """Let the product's availability follow rows that were written past the actions."""
+        with tenant_context(self.id), transaction.atomic():
+            run(refresh_calls(self.id, [UUID(product_id)], now()))
 
     def offer(self, product: dict[str, Any], *, to: list[Buyer] | None = None, **changes: Any) -> UUID:
         """Publish an offer of the first packaging, to everybody or to some buyers."""
@@ -123,6 +132,7 @@ class Shelf:
             run(market_calls(self.id, [UUID(product["id"])]))
             for one in to or ():
                 AudienceMember.objects.create(tenant_id=self.id, audience_id=key, member_tenant_id=one.id)
+        self.refresh(product["id"])
         return key
 
     def exclude(self, offer: UUID, one: Buyer) -> None:
