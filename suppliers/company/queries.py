@@ -1,4 +1,4 @@
-"""Reads of the supplier's profile for actions."""
+"""Reads of the supplier and its profile."""
 
 from collections.abc import Collection
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from uuid import UUID
 
 from core.actor import Actor
 from core.arrays import array_literal
-from core.db import needs_transaction
+from core.db import needs_transaction, tenant_context
 from core.pipeline import Call, Statement, run
 
 from .models import SupplierProfile
@@ -30,6 +30,9 @@ _CATEGORIES = Statement.of(
 )
 _TENANTS = Statement.of("SELECT n.id::text FROM organizations_tenant n WHERE n.id = ANY($1::uuid[])")
 _ORGANIZATIONS = Statement.of("SELECT o.id::text FROM organizations_organization o WHERE o.id = ANY($1::uuid[])")
+_IS_OPEN = Statement.of(
+    "SELECT 1 FROM organizations_tenant n WHERE n.id = $1 AND n.status <> 'closed' AND 'supplier' = ANY(n.kinds)"
+)
 
 
 @needs_transaction
@@ -63,3 +66,10 @@ def known_tenants(ids: Collection[UUID]) -> Call:
 def known_organizations(ids: Collection[UUID]) -> Call:
     """Return the statement that answers those of the ids that are organizations."""
     return Call(_ORGANIZATIONS, [array_literal(ids)])
+
+
+def is_open_supplier(tenant_id: UUID) -> bool:
+    """Tell whether a tenant is a supplier that is not closed."""
+    with tenant_context(tenant_id):
+        (found,) = run([Call(_IS_OPEN, [str(tenant_id)])])
+    return bool(len(found))

@@ -1,1 +1,1 @@
-"""Commands of suppliers."""
+"""Commands of suppliers, and what reads their files."""

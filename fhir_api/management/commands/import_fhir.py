@@ -2,8 +2,6 @@
 
 import gzip
 import io
-import sys
-import time
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,11 +10,9 @@ from typing import IO, Any, cast
 from django.core.management.base import BaseCommand, CommandError
 
 from core.actor import system_actor
+from core.progress_bar import ProgressBar
 from fhir_api.bundles.imports import Import, Item, Unread, lines, whole
 from organizations.public import tenant_named
-
-_WIDTH = 30
-_EVERY_SECONDS = 0.2
 
 
 class Command(BaseCommand):
@@ -59,7 +55,7 @@ class Command(BaseCommand):
             work.tally.refuse(f"{path}: {error.strerror}")
             return
         with file:
-            bar = _Bar(path.name, file, path.stat().st_size, shown=sys.stderr.isatty())
+            bar = ProgressBar(path.name, file, path.stat().st_size)
             for _ in work.take(_items(path.name, file)):
                 bar.show(work.tally.written)
             bar.end()
@@ -71,26 +67,3 @@ def _items(name: str, file: IO[bytes]) -> Iterator[Item | Unread]:
         cast("IO[bytes]", io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=file)))) if packed else file
     )
     return (lines if name.removesuffix(".gz").endswith((".ndjson", ".jsonl")) else whole)(content, name)
-
-
-class _Bar:
-    """A progress bar by the bytes that were read; nothing where nobody looks."""
-
-    def __init__(self, name: str, file: IO[bytes], size: int, *, shown: bool) -> None:
-        self.name, self.file, self.size, self.shown = name, file, max(size, 1), shown
-        self.began = self.last = time.monotonic()
-
-    def show(self, written: int) -> None:
-        """Draw, not more often than eyes can follow."""
-        if self.shown and time.monotonic() - self.last >= _EVERY_SECONDS:
-            self.last = time.monotonic()
-            part = min(self.file.tell() / self.size, 1.0)
-            bar = "#" * int(part * _WIDTH)
-            rate = written / max(self.last - self.began, 0.001)
-            sys.stderr.write(f"\r{self.name} [{bar:<{_WIDTH}}] {part:4.0%} {written} written, {rate:.0f}/s ")
-            sys.stderr.flush()
-
-    def end(self) -> None:
-        """Leave the line."""
-        if self.shown:
-            sys.stderr.write("\n")
