@@ -85,6 +85,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
         (
             (Area.CATALOG, "fact_check", "Qualification desk", "suppliers_supplierprofile:desk"),
             (Area.CATALOG, "schema", "Platform categories", "suppliers_platformcategory"),
+            (Area.CATALOG, "content_copy", "Duplicate GTINs", "suppliers_platformcategory:duplicates"),
             (Area.CATALOG, "label", "Attributes", "suppliers_attributedefinition"),
             (Area.CATALOG, "pill", "Tables of medications", "prescriptions_platformtableversion"),
             (Area.LOCATIONS, "local_pharmacy", "Pharmacy directory", "organizations_pharmacylisting"),

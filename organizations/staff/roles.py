@@ -49,6 +49,7 @@ class Permission(StrEnum):
     DEFINE_ATTRIBUTES = "attributes.define"
     QUALIFY_SUPPLIERS = "suppliers.qualify"
     RECALL_LOTS = "lots.recall"
+    MODERATE_CATALOGS = "catalogs.moderate"
 
 
 _TENANT_CARE = {Area.ORGANIZATIONS, Area.TENANTS, Area.ENTITLEMENTS, Area.LOCATIONS, Area.JOBS, Area.LEDGER}
@@ -66,6 +67,7 @@ _DOES: dict[str, frozenset[Permission]] = {
         {
             Permission.SEND_WEBHOOKS,
             Permission.DEFINE_ATTRIBUTES,
+            Permission.MODERATE_CATALOGS,
             Permission.QUALIFY_SUPPLIERS,
             Permission.RECALL_LOTS,
         }

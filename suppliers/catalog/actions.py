@@ -16,7 +16,7 @@ from ledger import public as ledger
 from . import availability, counters, events, packagings, queries, references, rules, search_index
 from .attributes import checks as attributes
 from .market import market_calls
-from .models import Category, Product
+from .models import Category, PlatformCategory, Product
 from .planning import columns_of, gtins_of, occurrences_of, plan_replacement
 from .references import Wanted
 from .refusals import FieldLocked
@@ -137,6 +137,28 @@ def archive_product(actor: Actor, product: Product, at: datetime) -> Product:
     ledger.record(actor=actor, event=fact, resource_id=product.id, at=at, resource_version=product.version)
     counters.count_moved(product, before)
     return product
+
+
+@needs_transaction
+def discontinue_product(actor: Actor, product: Product, at: datetime) -> Product:
+    """Take a locked product off the market, as the staff do; no buyer sees an offer of it any more.
+
+    :raises InvalidTransition: the product is not active.
+    """
+    before = product.status
+    product.discontinue()
+    product.save_version("status", at=at)
+    ledger.record_many(actor=actor, occurrences=occurrences_of(product, ["status"]), at=at)
+    counters.count_moved(product, before)
+    return product
+
+
+@needs_transaction
+def map_category(actor: Actor, category: PlatformCategory, data: Mapping[str, Any], at: datetime) -> PlatformCategory:
+    """Say which codes a locked category of the platform has in other taxonomies; if nothing differs, nothing is written."""
+    if changed := category.assign({"mappings": {name: code for name, code in data.items() if code}}):
+        category.save_version(*changed, at=at)
+    return category
 
 
 @needs_transaction

@@ -205,6 +205,11 @@ class Packaging(TenantOwned):
         indexes = [
             models.Index(fields=["tenant", "product", "position"], name="suppliers_packaging_of_product"),
             models.Index(fields=["gtin"], condition=_MARKET, name="suppliers_market_by_gtin"),
+            models.Index(
+                fields=["gtin", "tenant"],
+                condition=Q(gtin__isnull=False, state=PackagingState.CURRENT),
+                name="suppliers_packaging_by_gtin",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -273,7 +278,7 @@ class ProductCounter(TenantRow):
 
 
 class PlatformCategory(Versioned):
-    """A category of the platform, for every supplier, with its codes in other taxonomies. Seeded from `taxonomy`.
+    """A category of the platform, for every supplier. Seeded from `taxonomy`; its codes in other taxonomies are the staff's.
 
     Personal data: none.
     """
@@ -287,6 +292,7 @@ class PlatformCategory(Versioned):
     active = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
 
+    WRITABLE: ClassVar = ("mappings",)
     security: ClassVar = replace(REFERENCE, market=Market())
 
     class Meta:

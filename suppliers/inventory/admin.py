@@ -7,19 +7,20 @@ from django.contrib import admin
 from organizations.staff.columns import column
 from organizations.staff.roles import Area
 from organizations.staff.tenant_admin import TenantAdmin
+from suppliers.catalog.admin import FoundByGtin
 
 from .desk.admin import RECALL_A_LOT
 from .models import Lot, ReceivedReservation, Reservation, Serial, StockLevel, StockMovement
 
 
 @admin.register(StockLevel)
-class StockLevelAdmin(TenantAdmin):
+class StockLevelAdmin(FoundByGtin, TenantAdmin):
     """Levels of the acting tenant's stock."""
 
     area = Area.CATALOG
     list_display = ("product", "location", "lot", "on_hand", "reserved", "low_stock_threshold", "updated_at")
     search_fields = ("=product__supplier_sku", "=lot__lot_number")
-    search_help_text = "SKU or lot number in full."
+    search_help_text = "SKU, GTIN or lot number in full."
     ordering = ("-updated_at", "-id")
     list_select_related = ("product", "location", "lot")
     fields = (
@@ -29,14 +30,14 @@ class StockLevelAdmin(TenantAdmin):
 
 
 @admin.register(Lot)
-class LotAdmin(TenantAdmin):
+class LotAdmin(FoundByGtin, TenantAdmin):
     """Lots of the acting tenant."""
 
     area = Area.CATALOG
     buttons = (RECALL_A_LOT,)
     list_display = ("lot_number", "product", "expiry_date", "status", "updated_at")
     list_filter = ("status",)
-    search_fields = ("=lot_number", "=product__supplier_sku", "=product__packagings__gtin")
+    search_fields = ("=lot_number", "=product__supplier_sku")
     search_help_text = "Lot number, SKU or GTIN in full."
     ordering = ("-created_at", "-id")
     list_select_related = ("product",)
@@ -72,14 +73,14 @@ class SerialAdmin(TenantAdmin):
 
 
 @admin.register(StockMovement)
-class StockMovementAdmin(TenantAdmin):
+class StockMovementAdmin(FoundByGtin, TenantAdmin):
     """What moved the acting tenant's stock, the newest first."""
 
     area = Area.CATALOG
     list_display = ("created_at", "type", "quantity", "balance_after", "lot_number", "reason_code", "reference_text")
     list_filter = ("type", "reason_code")
     search_fields = ("=lot_number", "=reference_text")
-    search_help_text = "Lot number or reference in full."
+    search_help_text = "Lot number, GTIN or reference in full."
     ordering = ("-created_at", "-id")
     fields = (
         "id", "tenant_id", "created_at", "type", "product_id", "location_id", "level_id", "lot_number", "quantity",
@@ -89,14 +90,14 @@ class StockMovementAdmin(TenantAdmin):
 
 
 @admin.register(Reservation)
-class ReservationAdmin(TenantAdmin):
+class ReservationAdmin(FoundByGtin, TenantAdmin):
     """What the acting tenant's stock is promised to buyers."""
 
     area = Area.CATALOG
     list_display = ("product", "buyer_tenant_id", "base_quantity", "kind", "status", "expires_at", "created_at")
     list_filter = ("status", "kind")
     search_fields = ("=product__supplier_sku",)
-    search_help_text = "SKU of the product in full."
+    search_help_text = "SKU or GTIN of the product in full."
     ordering = ("-created_at", "-id")
     list_select_related = ("product",)
     fields = (

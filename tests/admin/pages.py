@@ -23,6 +23,7 @@ def addresses(seat: Seat, mine: World) -> Iterator[str]:
         yield from (reverse(f"{kind}_addition", args=[one.name]) for one in getattr(page, "additions", ()))
     for name in ("suspend", "change-plan", "offboard"):
         yield reverse("admin:organizations_tenant_button", args=[mine.tenant.pk, name])
+    yield reverse("admin:suppliers_platformcategory_duplicates")
     for view in ("stuck", "figures"):
         yield reverse(f"admin:prescriptions_prescription_{view}")
     yield reverse("admin:suppliers_supplierprofile_desk")

@@ -1,4 +1,4 @@
-"""The released lots by their expiry date, for the sweep that looks again at their products."""
+"""Released lots by their expiry date, for a sweep, and GTINs of all suppliers, for the staff who compare catalogs."""
 
 from typing import ClassVar
 
@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """Writers go on while the index is made."""
+    """Writers go on while the indexes are made."""
 
     atomic = False
 
@@ -20,6 +20,14 @@ class Migration(migrations.Migration):
                 condition=models.Q(("expiry_date__isnull", False), ("status", "released")),
                 fields=["expiry_date", "tenant", "product"],
                 name="suppliers_lot_expiring",
+            ),
+        ),
+        AddIndexConcurrently(
+            model_name="packaging",
+            index=models.Index(
+                condition=models.Q(("gtin__isnull", False), ("state", "current")),
+                fields=["gtin", "tenant"],
+                name="suppliers_packaging_by_gtin",
             ),
         ),
     ]
