@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-NAMES = ("http", "growth", "chaos", "webhooks", "fhir", "prescriptions", "bypasses", "compare", "fairness")
+NAMES = ("http", "growth", "chaos", "webhooks", "fhir", "prescriptions", "bypasses", "compare", "fairness", "supply")
 
 
 def main() -> int:

@@ -20,12 +20,20 @@ class Taken:
     p95: float
     cpu: float = 0.0
     postgres: float = 0.0
+    p99: float = 0.0
 
     @classmethod
     def of(cls, outcome: Outcome, used: Mapping[str, float], server: str) -> "Taken":
         """From an outcome and the CPU seconds of each process."""
         web, postgres = (used[name] / outcome.count * 1e6 for name in (server, "PostgreSQL"))
-        return cls(outcome.per_second, outcome.percentile(0.5), outcome.percentile(0.95), web, postgres)
+        return cls(
+            outcome.per_second,
+            outcome.percentile(0.5),
+            outcome.percentile(0.95),
+            web,
+            postgres,
+            outcome.percentile(0.99),
+        )
 
     @property
     def cost(self) -> float:

@@ -45,6 +45,12 @@ def _headers(caller: dict[str, Any], credential: str = "token") -> dict[str, str
     }
 
 
+def post(caller: dict[str, Any], path: str, body: dict[str, Any]) -> bytes:
+    """One POST of a caller, with an Idempotency-Key of its own."""
+    headers = _headers(caller) | {"Idempotency-Key": f"key-{_RUN}x{next(_numbers)}"}
+    return request("POST", path, headers=headers, body=json.dumps(body).encode())
+
+
 def lists(callers: list[dict[str, Any]], path: str = "/v1/products", credential: str = "token") -> list[bytes]:
     """One list for each caller."""
     return [request("GET", path, headers=_headers(caller, credential)) for caller in callers]

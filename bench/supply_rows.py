@@ -1,0 +1,174 @@
+"""The rows of `./dev bench supply` beside the seeded products: places, lots, levels, movements, list prices and offers.
+
+They are written by the administrator of the server, set by set and without triggers, as the actions would have left them:
+products that are seeded as available have stock above every threshold, limited ones a pack, those on backorder an offer
+made to order, the others nothing.
+"""
+
+import time
+from typing import Any, Final
+
+import psycopg
+
+TABLES: Final = (
+    "organizations_location",
+    "suppliers_stockplace",
+    "suppliers_lot",
+    "suppliers_stocklevel",
+    "suppliers_stockmovement",
+    "suppliers_listprice",
+    "suppliers_listpricetier",
+    "suppliers_offer",
+    "suppliers_product",
+)
+OFFERED: Final = 12_000  # products of the large tenant that everybody is offered
+_STAGE = """
+CREATE UNLOGGED TABLE bench_supply AS
+SELECT p.tenant_id, p.id, substr(p.supplier_sku, 5)::int AS g, k.id AS packaging_id, k.units_per_pack, p.availability,
+  p.created_at
+FROM suppliers_product p
+JOIN suppliers_packaging k ON k.tenant_id = p.tenant_id AND k.product_id = p.id AND k.state = 'current'
+WHERE p.tenant_id = ANY(%(tenants)s) AND p.supplier_sku LIKE 'SKU-%%' AND p.archived_at IS NULL
+"""
+_PLACES = """
+CREATE UNLOGGED TABLE bench_place AS SELECT t AS tenant_id, n, uuidv7() AS id
+FROM unnest(%(tenants)s::uuid[]) t, generate_series(1, 2) n
+"""
+_LEVELS = """
+CREATE UNLOGGED TABLE bench_level AS
+SELECT b.tenant_id, b.id AS product_id, o.id AS location_id, o.n, b.g, b.created_at, uuidv7() AS id,
+  CASE WHEN b.g %% 2 = 0 THEN uuidv7() END AS lot_id,
+  CASE b.availability WHEN 'available' THEN 5000 + b.g %% 977 WHEN 'limited' THEN b.units_per_pack ELSE 0 END AS on_hand,
+  CASE WHEN b.availability = 'limited' THEN 2000 WHEN b.g %% 3 = 0 THEN 100 END AS threshold
+FROM bench_supply b JOIN bench_place o ON o.tenant_id = b.tenant_id WHERE b.availability <> 'unavailable'
+"""
+_COPIES: Final = (
+    """INSERT INTO organizations_location (id, tenant_id, created_at, updated_at, version, name, type, status, opening_hours,
+  identifiers, is_dispensing, listed)
+SELECT id, tenant_id, now(), now(), 1, 'Hall ' || n, 'warehouse', 'active', '[]', '[]', false, false FROM bench_place""",
+    """INSERT INTO suppliers_stockplace (id, tenant_id, created_at, updated_at, version, location_id, code, sellable, gln,
+  tracks_stock, license_number, license_types)
+SELECT uuidv7(), tenant_id, now(), now(), 1, id, 'H' || n, true, '', true, '', '[]' FROM bench_place""",
+    """INSERT INTO suppliers_lot (id, tenant_id, created_at, updated_at, version, product_id, lot_number, expiry_date, status,
+  status_reason)
+SELECT lot_id, tenant_id, created_at, created_at, 1, product_id, 'L' || n || '-' || g, date '2032-01-01' + g %% 900,
+  'released', '' FROM bench_level WHERE lot_id IS NOT NULL""",
+    """INSERT INTO suppliers_stocklevel (id, tenant_id, created_at, updated_at, version, product_id, location_id, lot_id,
+  on_hand, reserved, low_stock_threshold)
+SELECT id, tenant_id, created_at, created_at, 1, product_id, location_id, lot_id, on_hand, 0, threshold FROM bench_level""",
+    """INSERT INTO suppliers_stockmovement (id, created_at, tenant_id, product_id, location_id, level_id, lot_id, lot_number,
+  type, quantity, balance_after, reason_code, reference_type, reference_id, reference_text, note, actor_id, actor_kind)
+SELECT uuidv7(), created_at, tenant_id, product_id, location_id, id, lot_id,
+  CASE WHEN lot_id IS NULL THEN '' ELSE 'L' || n || '-' || g END, 'receipt', on_hand, on_hand, 'receipt', 'adjustment', id,
+  '', '', tenant_id, 'system' FROM bench_level WHERE on_hand > 0""",
+    """UPDATE suppliers_product p SET tracking = CASE WHEN b.g %% 2 = 0 THEN 'lot' ELSE 'none' END, stock_moved_at = b.created_at
+FROM bench_supply b WHERE p.tenant_id = b.tenant_id AND p.id = b.id AND b.availability <> 'unavailable'""",
+    """CREATE UNLOGGED TABLE bench_price AS SELECT *, uuidv7() AS price_id FROM bench_supply WHERE g %% 4 <> 0""",
+    """INSERT INTO suppliers_listprice (id, tenant_id, created_at, updated_at, version, product_id, packaging_id, currency,
+  price_base_quantity, valid_from)
+SELECT price_id, tenant_id, created_at, created_at, 1, id, packaging_id, 'EUR', 1, date '2025-01-01' FROM bench_price""",
+    """INSERT INTO suppliers_listpricetier (id, tenant_id, created_at, updated_at, version, price_id, min_quantity, unit_price)
+SELECT uuidv7(), tenant_id, created_at, created_at, 1, price_id, q, 12.5 - q / 50.0 FROM bench_price, unnest(array[1, 50]) q""",
+    """INSERT INTO suppliers_offer (id, tenant_id, created_at, updated_at, version, product_id, packaging_id, title, status,
+  currency, tiers, price_base_quantity, stock_policy, stock_display, countries, visibility_mode, audience_id)
+SELECT uuidv7(), tenant_id, created_at, created_at, 1, id, packaging_id, '', 'published', 'EUR',
+  '[{"min_quantity": 1, "unit_price": "12.5"}]', 1,
+  CASE WHEN availability = 'backorder' THEN 'made_to_order' ELSE 'live' END, 'exact', '[]', 'public', %(everybody)s
+FROM (SELECT b.*, row_number() OVER (PARTITION BY tenant_id, availability ORDER BY g) AS nth FROM bench_supply b) b
+WHERE availability = 'backorder' OR (tenant_id = %(large)s AND availability = 'available' AND nth <= %(offered)s)""",
+)
+_MORE = """
+INSERT INTO suppliers_stockmovement (id, created_at, tenant_id, product_id, location_id, level_id, lot_id, lot_number, type,
+  quantity, balance_after, reason_code, reference_type, reference_id, reference_text, note, actor_id, actor_kind)
+SELECT uuidv7(), timestamptz '2026-01-01' + (n::float8 / %(count)s) * interval '150 days', v.tenant_id, v.product_id,
+  v.location_id, v.id, v.lot_id, '', 'adjustment', CASE WHEN n %% 2 = 0 THEN 1 ELSE -1 END, 5000, 'correction', 'adjustment',
+  v.id, '', '', v.tenant_id, 'system'
+FROM generate_series(1, %(count)s) n
+JOIN (SELECT *, row_number() OVER (ORDER BY id) - 1 AS place FROM suppliers_stocklevel WHERE tenant_id = %(large)s) v
+  ON v.place = n %% (SELECT count(*) FROM suppliers_stocklevel WHERE tenant_id = %(large)s)
+"""
+
+_FREED = """
+UPDATE suppliers_allocation SET status = 'released' WHERE tenant_id = %(tenant)s AND status = 'active'
+"""
+_PLENTY = """
+UPDATE suppliers_stocklevel SET reserved = 0, on_hand = CASE WHEN product_id = %(hot)s THEN 1000000000 ELSE on_hand END
+WHERE tenant_id = %(tenant)s AND (product_id = %(hot)s OR reserved > 0)
+"""
+_SHARE = """
+INSERT INTO suppliers_supplierprofile (id, tenant_id, created_at, updated_at, version, order_settings)
+VALUES (uuidv7(), %(tenant)s, now(), now(), 1, '{"reservation_cap_percent": 100}')
+ON CONFLICT (tenant_id) DO UPDATE SET order_settings = excluded.order_settings
+"""
+
+
+def fill(connection: "psycopg.Connection[Any]", tenants: list[str]) -> float:
+    """Put stock, prices and offers to the seeded products of these tenants, the large one first; return the seconds it took.
+
+    Tenants that have places already are filled, and nothing is done.
+    """
+    from suppliers.marketplace.states import EVERYBODY
+
+    started = time.monotonic()
+    given = {"tenants": tenants, "large": tenants[0], "everybody": EVERYBODY, "offered": OFFERED}
+    if connection.execute(
+        "SELECT 1 FROM suppliers_stockplace WHERE tenant_id = ANY(%(tenants)s) LIMIT 1", given
+    ).fetchone():
+        return 0.0
+    with connection.transaction():
+        connection.execute("SET LOCAL session_replication_role = replica")
+        connection.execute("SET LOCAL synchronous_commit = off")
+        connection.execute("SET LOCAL work_mem = '256MB'")
+        for stage in ("bench_supply", "bench_place", "bench_level", "bench_price"):
+            connection.execute(f"DROP TABLE IF EXISTS {stage}")
+        for sql in (_STAGE, _PLACES, _LEVELS, *_COPIES):
+            connection.execute(sql, given)
+        for stage in ("bench_supply", "bench_place", "bench_level", "bench_price"):
+            connection.execute(f"DROP TABLE {stage}")
+    settle(connection)
+    return time.monotonic() - started
+
+
+def offered(connection: "psycopg.Connection[Any]", tenant: str) -> list[dict[str, Any]]:
+    """The products of the large tenant that everybody is offered from stock, in the order of their numbers."""
+    sql = (
+        "SELECT o.product_id::text FROM suppliers_offer o JOIN suppliers_product p ON p.tenant_id = o.tenant_id"
+        " AND p.id = o.product_id WHERE o.tenant_id = %s AND o.stock_policy = 'live' AND o.status = 'published' AND p.status = 'active'"
+        " ORDER BY p.supplier_sku"
+    )
+    return [{"id": row[0]} for row in connection.execute(sql, [tenant]).fetchall()]
+
+
+def prepare(connection: "psycopg.Connection[Any]", tenant: str, hot: dict[str, Any], movements: int) -> int:
+    """Let the hot product have plenty of stock and no share limit, end what it was reserved before, and let there be so many
+    movements; return how many there are.
+    """
+    with connection.transaction():
+        connection.execute("SET LOCAL session_replication_role = replica")
+        given = {"tenant": tenant, "hot": hot["id"]}
+        connection.execute(_FREED, given)
+        connection.execute(_PLENTY, given)
+        connection.execute(_SHARE, given)
+    count = "SELECT count(*) FROM suppliers_stockmovement WHERE tenant_id = %s"
+    (present,) = connection.execute(count, [tenant]).fetchone() or (0,)
+    if present < movements:
+        seconds = move(connection, tenant, movements - present)
+        print(f"{movements - present:,} movements made in {seconds:.0f} s", flush=True)
+    return max(present, movements)
+
+
+def move(connection: "psycopg.Connection[Any]", tenant: str, count: int) -> float:
+    """Let the large tenant have so many movements more; return the seconds it took. Their sums do not prove."""
+    started = time.monotonic()
+    with connection.transaction():
+        connection.execute("SET LOCAL session_replication_role = replica")
+        connection.execute("SET LOCAL synchronous_commit = off")
+        connection.execute(_MORE, {"count": count, "large": tenant})
+    connection.execute("VACUUM (ANALYZE) suppliers_stockmovement")
+    return time.monotonic() - started
+
+
+def settle(connection: "psycopg.Connection[Any]") -> None:
+    """Do what autovacuum does some time after."""
+    for table in TABLES:
+        connection.execute(f"VACUUM (ANALYZE) {table}")
