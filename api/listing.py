@@ -230,6 +230,12 @@ class _Builder:
         for condition in (*(pair[1] for pair in query.conditions), *query.extra):
             self.add(condition)
 
+    @property
+    def is_costly(self) -> bool:
+        """Tell whether a condition is dear enough to find the rows of a plain table once for page and total."""
+        conditions = (*(condition for _, condition in self.query.conditions), *self.query.extra)
+        return not self.shape.rows and any(one.is_costly for one in conditions)
+
     def add(self, condition: Condition) -> None:
         """Add a condition, numbering its parameters."""
         first = len(self.parameters) + 1
@@ -282,6 +288,23 @@ class _Builder:
         )
         return Call(_statement(sql), self.parameters)
 
+    def found_once(self, tail: str) -> Call:
+        """The same as `rows_and_total`; keys and sort keys of all rows that match are kept, so that they are found once."""
+        select, order_by, key = self.shape.select(self.query.selection), self.query.order.sql, self.shape.key
+        kept = ", ".join(
+            f't."{name}"' for name in dict.fromkeys([key, *(one.column for one, _ in self.query.order.keys)])
+        )
+        tenant = f' AND t."{self.shape.tenant_column}" = $1' if self.shape.tenant_column else ""
+        sql = (
+            f"WITH matched AS MATERIALIZED (SELECT {kept} FROM {self.shape.table} t {self.clause()}),"
+            f" page AS (SELECT t.* FROM (SELECT * FROM matched t ORDER BY {order_by} {tail}) m"
+            f' JOIN {self.shape.table} t ON t."{key}" = m."{key}"{tenant}),'
+            " total AS (SELECT count(*) AS n FROM matched)"
+            f' SELECT total.n::text, CASE WHEN t."{key}" IS NOT NULL THEN row_to_json(r)::text END'
+            f" FROM total LEFT JOIN page t ON true LEFT JOIN LATERAL (SELECT {select}) r ON true ORDER BY {order_by}"
+        )
+        return Call(_statement(sql), self.parameters)
+
     def limit(self, count: int, skipped: int = 0) -> str:
         """LIMIT and OFFSET. The default limits are constants: with parameters PostgreSQL would plan each execution."""
         if count in _USUAL and not skipped:
@@ -305,6 +328,8 @@ def _otherwise(query: Query) -> list[str]:
 def page_call(query: Query, tenant_id: UUID | None, *, page: int, limit: int) -> Call:
     """The statement of a page list: its rows and the exact total."""
     builder = _Builder(query, tenant_id)
+    if builder.is_costly:
+        return builder.found_once(builder.limit(limit, (page - 1) * limit))
     counting = query.listing.count if not query.conditions and not query.extra else ""
     counting = counting or f"SELECT count(*) FROM {builder.shape.table} t {builder.clause()}"
     return builder.rows_and_total(counting, builder.limit(limit, (page - 1) * limit))

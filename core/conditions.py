@@ -13,11 +13,12 @@ TENANT: Final = "$tenant"
 class Condition:
     """A SQL condition on the row `t`; `{0}`, `{1}` … stand for its parameters, which are given in text form.
 
-    `TENANT` in it stands for the parameter of the tenant.
+    `TENANT` in it stands for the parameter of the tenant. With `is_costly`, the rows are looked up once for a page and its total.
     """
 
     sql: str
     parameters: tuple[str, ...] = ()
+    is_costly: bool = False
 
 
 def all_of(conditions: Sequence[Condition]) -> Condition | None:

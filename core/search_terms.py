@@ -59,7 +59,8 @@ def with_terms(words: Sequence[str], *postings: Postings) -> Condition:
         one.ids.format(range=ranges[0]) + "".join(one.other.format(range=other) for other in ranges[1:])
         for one in postings
     )
-    return Condition(_FOUND.format(arms=" UNION ALL ".join(arms), column=postings[0].column), tuple(bounds))
+    found = _FOUND.format(arms=" UNION ALL ".join(arms), column=postings[0].column)
+    return Condition(found, tuple(bounds), is_costly=True)
 
 
 def bounds_of(word: str) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from core.db import tenant_context
 from organizations.models import Tenant
 from suppliers.catalog.models import Product
 from suppliers.pricing.models import ListPrice, ListPriceTier
-from tests.factories import Api, api_key
+from tests.factories import Api, api_key, suffix
 from tests.suppliers.products import create, gtin, listed, packaging, stock
 
 
@@ -195,6 +195,22 @@ def test_include_answers_prices_and_stock(api: Api, supplier: Tenant) -> None:
     assert (items[1]["prices"], items[1]["stock"]) == ([], {"on_hand": 0, "reserved": 0, "sellable": 0})
     assert "prices" not in api.get(f"/v1/products/{product['id']}").json()["data"]
     assert api.get(f"/v1/products/{product['id']}?include=stock").json()["data"]["stock"]["sellable"] == 75
+
+
+@pytest.mark.parametrize("sort", ["supplier_sku", "-name", "created_at", "-name,supplier_sku"])
+def test_a_search_is_paged_as_the_list_is(api: Api, sort: str) -> None:
+    word = f"w{suffix()}"
+    for number in range(5):
+        create(api, supplier_sku=f"P-{number}", name=f"Gauze {word} {number // 2}", brand=word)
+    create(api, name="Other")
+    every, total = listed(api, f"search={word}&sort={sort}")
+
+    pages = [listed(api, f"search={word}&sort={sort}&page={page}&limit=2") for page in (1, 2, 3, 4)]
+
+    assert (len(set(every)), total) == (5, 5)
+    assert [sku for page, _ in pages for sku in page] == every
+    assert [(len(page), count) for page, count in pages] == [(2, 5), (2, 5), (1, 5), (0, 5)]
+    assert listed(api, f"search={word}&status=archived") == ([], 0)
 
 
 def test_a_known_version_is_not_sent_again(api: Api) -> None:
