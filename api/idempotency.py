@@ -95,14 +95,16 @@ def key_of(request: HttpRequest) -> str | None:
     return key
 
 
-def fingerprint(request: HttpRequest, patient: str = "") -> str:
+def fingerprint(request: HttpRequest, patient: str = "", *, form: str = "") -> str:
     """Return the SHA-256 (hex) of method, path with query, content type, patient and raw body.
 
     `patient` is the patient that the token is bound to. A token bound to another patient, even of the same person, must
-    not get this token's answer.
+    not get this token's answer. `form` is the digest of a multipart form, which stands for the raw body: each client draws a
+    new boundary.
     """
     parts = (request.method or "", request.get_full_path(), request.content_type or "", *([patient] if patient else ()))
-    return hashlib.sha256("\n".join(parts).encode() + b"\n" + request.body).hexdigest()
+    content = form.encode() if form else request.body
+    return hashlib.sha256("\n".join(parts).encode() + b"\n" + content).hexdigest()
 
 
 class Claim(NamedTuple):
@@ -115,9 +117,9 @@ class Claim(NamedTuple):
     fingerprint: str
 
     @classmethod
-    def of(cls, request: HttpRequest, key: str, tenant_id: UUID, subject: Subject) -> "Claim":
-        """Make the claim of a request to the key that it sends."""
-        return cls((str(tenant_id), str(subject.id), key), fingerprint(request, subject.patient))
+    def of(cls, request: HttpRequest, key: str, tenant_id: UUID, subject: Subject, *, form: str = "") -> "Claim":
+        """Make the claim of a request to the key that it sends; `form` is the digest of its multipart form."""
+        return cls((str(tenant_id), str(subject.id), key), fingerprint(request, subject.patient, form=form))
 
     def call(self) -> pipeline.Call:
         """Return the statement that takes the key; it must follow the proof, which binds the tenant."""

@@ -37,10 +37,12 @@ class Operation:
     `feature`. `user_only` refuses API keys and services. `step_up_seconds` is the greatest age of the second factor.
 
     Body and answer: `body` is the serializer of the body, `body_limit` its greatest size in bytes, `example` one body.
-    `answer` is a representation other than the viewset's `serializer_class`, or a plain serializer of what `run`
-    returns as `Answer`. `status` is that of the answer; `further_statuses` are others that `Answer.status` may choose.
-    `items` are those of a list that the view reads itself, with its `filters`. `listing` is a list other than the
-    viewset's own. `secrets` are members that a replay answers
+    `multipart` is the serializer of a form that is accepted beside JSON: its texts, and its files as
+    `api.multipart.FilePart`. `spooled_bytes` is the greatest size of a form (without `body`: of any body), which the HTTP
+    front keeps on disk while it arrives. `answer` is a representation other than the viewset's `serializer_class`, or a
+    plain serializer of what `run` returns as `Answer`. `status` is that of the answer; `further_statuses` are others that
+    `Answer.status` or `core.results.Found` may choose. `items` are those of a list that the view reads itself, with its
+    `filters`. `listing` is a list other than the viewset's own. `secrets` are members that a replay answers
     as null. `many` marks an answer that is a whole list, without pages. `errors` are the refusals of the action.
 
     Work: `run` is the action. It is called with actor, target, data and instant; without `find` there is no target, and
@@ -65,6 +67,8 @@ class Operation:
     step_up_seconds: int = 0
     body: type[Serializer[Any]] | None = None
     body_limit: int = LIMIT_BYTES
+    multipart: type[Serializer[Any]] | None = None
+    spooled_bytes: int = 0
     partial: bool = False
     upsert: bool = False
     answer: type[BaseSerializer[Any]] | None = None

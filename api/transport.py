@@ -12,6 +12,7 @@ from core.ids import uuid7_text
 REFUSAL = "platform.refusal"
 TENANT = "platform.tenant"
 CREDENTIAL = "platform.credential"
+MULTIPART = "multipart/form-data"
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 

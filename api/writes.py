@@ -13,7 +13,7 @@ from core import clock, pipeline
 from core.actor import Actor
 from core.errors import PlatformError
 from core.pipeline import Call, ReadBack, Rows
-from core.results import Refusal, Revealed
+from core.results import Found, Refusal, Revealed
 
 from . import batches, envelopes, idempotency, preconditions
 from .authentication import authenticator
@@ -23,7 +23,7 @@ from .listing import one_call
 from .operations import Operation
 from .reads import ReadingViewSet
 from .shapes import Selection, select
-from .writing import Answer, Command, read_body
+from .writing import Answer, Command, form_digest, read_body
 
 Work = Callable[[Command], Any]
 Result = TypeVar("Result")
@@ -45,7 +45,11 @@ class WritingViewSet(ReadingViewSet):
         request: HttpRequest = self.request
         key = idempotency.key_of(request)
         tenant_id = self._tenant_id()
-        claim = idempotency.Claim.of(request, key, tenant_id, self.subject) if key else None
+        claim = (
+            idempotency.Claim.of(request, key, tenant_id, self.subject, form=form_digest(request, self.operation))
+            if key
+            else None
+        )
         proof = authenticator().proof(self.subject, tenant_id)
         work = work or (lambda command: self._act(command, more))
         for last in (False, True):
@@ -183,14 +187,14 @@ class WritingViewSet(ReadingViewSet):
             )
         if operation.status == 204 or operation.shape is None or reading is None:
             return envelopes.respond(b"", status=204)
-        row, members = (result.row, result.members) if isinstance(result, Revealed) else (result, None)
+        row, members = (result.row, result.members) if isinstance(result, Revealed | Found) else (result, None)
         key = getattr(row, operation.shape.key, row.pk)
         rows = pipeline.run([reading.call(key)])[0] if reading.rows is None else reading.rows
         content, version = rows.row()
         tag = preconditions.tag_of(operation.shape, chosen, content, version)
         if members:
             content = orjson.dumps(orjson.loads(content or b"{}") | dict(members))
-        status = 201 if created else operation.status
+        status = 200 if isinstance(result, Found) else 201 if created else operation.status
         headers = {"Location": location} if (location := self.location(key, status)) else {}
         return self.answer(content or b"null", status=status, tag=tag, headers=headers)
 

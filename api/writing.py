@@ -11,7 +11,7 @@ from core.actor import Actor
 from core.pipeline import ReadBack
 from core.results import Refusal
 
-from . import body, serializers
+from . import body, multipart, serializers
 from .errors import UnsupportedMediaType
 from .operations import Operation
 
@@ -59,13 +59,34 @@ def read_body(request: HttpRequest, operation: Operation) -> tuple[dict[str, Any
         if request.body.strip():
             body.parse_object(request.body, limit_bytes=operation.body_limit)
         return {}, None
+    if _takes_form(request, operation):
+        assert operation.multipart is not None
+        return serializers.read(operation.multipart, multipart.form_of(request).members()), None
     if not request.body and not serializers.demands(operation.body, partial=operation.partial):
         return serializers.read(operation.body, {}, partial=operation.partial), None
     media = (request.content_type or "").lower()
     if media not in ("application/json", "application/merge-patch+json", ""):
-        raise UnsupportedMediaType(f"Send application/json, not {media[:80]!r}.")
+        wanted = f"application/json{' or multipart/form-data' if operation.multipart else ''}"
+        raise UnsupportedMediaType(f"Send {wanted}, not {media[:80]!r}.")
     parsed = body.parse_object(request.body, limit_bytes=operation.body_limit)
     version = None
     if "version" not in serializers.form(operation.body).fields and isinstance(parsed.get("version"), int):
         version = parsed.pop("version")
     return serializers.read(operation.body, parsed, partial=operation.partial), version
+
+
+def form_digest(request: HttpRequest, operation: Operation) -> str:
+    """Return what stands for the body of a multipart form in a fingerprint; "" for any other body.
+
+    A form that cannot be read has a digest of its own: it is refused later, and no refusal is kept under a key.
+    """
+    if not _takes_form(request, operation):
+        return ""
+    try:
+        return multipart.form_of(request).digest()
+    except multipart.InvalidMultipart:
+        return multipart.InvalidMultipart.code
+
+
+def _takes_form(request: HttpRequest, operation: Operation) -> bool:
+    return operation.multipart is not None and multipart.is_multipart(request)

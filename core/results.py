@@ -1,7 +1,7 @@
 """Results that an action may return instead of the changed row."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import PlatformError
@@ -13,6 +13,17 @@ class Revealed:
 
     row: Any
     members: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A row that was there already: a creation that would make it twice answers it with 200.
+
+    `members` are shown only in this answer.
+    """
+
+    row: Any
+    members: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,11 +180,12 @@ class Api:
         json: Any = None,
         headers: dict[str, str] | None = None,
         data: bytes | str | None = None,
+        content_type: str = "application/json",
     ) -> Any:
         """Send one request; `json` becomes the body, `data` is sent as it is."""
         body = jsonlib.dumps(json, default=str) if json is not None else (data or b"")
         response = self.client.generic(
-            method, path, body, content_type="application/json", headers={**self.headers, **(headers or {})}
+            method, path, body, content_type=content_type, headers={**self.headers, **(headers or {})}
         )
         hold_to_document(method, response)
         return response

@@ -10,6 +10,7 @@ from rest_framework.serializers import BaseSerializer, Serializer
 
 from api.families import FAMILIES, CredentialKind
 from api.operations import Operation
+from api.transport import MULTIPART
 from api.views import ApiViewSet
 
 from . import (
@@ -56,7 +57,10 @@ class Inspector(AutoSchema):
         if listed := parameters(situation, view, components):
             found["parameters"] = listed
         if declared.body is not None:
-            found["requestBody"] = {"required": True, "content": {"application/json": self._body(declared)}}
+            content = {"application/json": self._body(declared.body, declared)}
+            if declared.multipart is not None:
+                content[MULTIPART] = self._body(declared.multipart, declared)
+            found["requestBody"] = {"required": True, "content": content}
         found["responses"] = {
             str(status): success(replace(declared, status=status), self, components)
             for status in sorted({declared.status, *declared.further_statuses})
@@ -86,14 +90,13 @@ class Inspector(AutoSchema):
 
     # -- bodies ------------------------------------------------------------------------------------------------------
 
-    def _body(self, declared: Operation) -> Schema:
-        assert declared.body is not None
-        serializer: Serializer[Any] = declared.body(partial=declared.partial)
+    def _body(self, kind: type[Serializer[Any]], declared: Operation) -> Schema:
+        serializer: Serializer[Any] = kind(partial=declared.partial)
         component = self.resolve_serializer(serializer, "request")
         if "version" not in serializer.fields and self.method in ("PUT", "PATCH"):
             component.schema["properties"].setdefault("version", _VERSION)
         media: Schema = {"schema": component.ref}
-        if example := declared.example or getattr(getattr(declared.body, "Meta", None), "example", None):
+        if example := declared.example or getattr(getattr(kind, "Meta", None), "example", None):
             media["example"] = example
         return media
 
