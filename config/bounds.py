@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 from api.body import LIMIT_BYTES
+from api.transport import MULTIPART
 from api.url_areas import area_of
 
 READ_SECONDS = float(os.environ.get("WEB_READ_SECONDS") or 5)
@@ -28,6 +29,21 @@ def body_limit(method: str, path: str, *, announced: str | None = None) -> int:
     return _limits(match.func).get(method.lower(), LIMIT_BYTES) if match else LIMIT_BYTES
 
 
+def spooled_limit(method: str, path: str, media: str, *, announced: str | None = None) -> int:
+    """Return the maximum size in bytes of a body that is kept on disk while it arrives; 0 for any other body.
+
+    An operation that takes a form beside JSON keeps the form alone; one without a declared body keeps whatever is sent.
+    """
+    if announced and announced.isdigit() and int(announced) <= _SMALL_BYTES:
+        return 0
+    from api.routing import find
+
+    match = find(path)
+    limit, only_forms = _spooled(match.func).get(method.lower(), (0, False)) if match else (0, False)
+    is_form = media.partition(";")[0].strip().lower() == MULTIPART
+    return limit if is_form or not only_forms else 0
+
+
 def request_seconds(method: str, path: str) -> float:
     """Return how long the work of a request may take; pages of the back-office have the time of a Bundle."""
     if method in ("GET", "HEAD", "OPTIONS"):
@@ -44,4 +60,14 @@ def _limits(view: Any) -> dict[str, int]:
         method: operations[action].body_limit
         for method, action in getattr(view, "actions", {}).items()
         if action in operations
+    }
+
+
+@cache  # one entry for each route
+def _spooled(view: Any) -> dict[str, tuple[int, bool]]:
+    operations = getattr(getattr(view, "cls", None), "operations", {})
+    return {
+        method: (operations[action].spooled_bytes, operations[action].multipart is not None)
+        for method, action in getattr(view, "actions", {}).items()
+        if action in operations and operations[action].spooled_bytes
     }

@@ -21,7 +21,7 @@ SMALLEST_BYTES = 1_400  # what one packet carries anyway
 _DOCUMENTS = frozenset({"/v1/openapi.json"})
 # Words of addresses whose answers may hold something that lets its reader in.
 _SECRET = re.compile(
-    r"auth|token|key|secret|sign-?in|session|password|invitation|factor|credential|client|totp|recovery"
+    r"auth|token|key|secret|sign-?in|session|password|invitation|factor|credential|client|totp|recovery|/files"
 )
 _TYPES = re.compile(r"text/|image/svg|application/(?:[\w.]+\+)?(?:json|ndjson|javascript|xml)|application/x-ndjson")
 _QUALITY = re.compile(r";\s*q=([01](?:\.\d{0,3})?)\s*$")

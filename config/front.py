@@ -34,11 +34,12 @@ from core.budgets import Budget, Watchdog
 from core.errors import Malformed, PlatformError, TooLarge
 
 from . import occupancy
-from .bounds import body_limit, request_seconds
+from .bounds import body_limit, request_seconds, spooled_limit
 from .callers import Callers
 from .fair_queue import FairQueue, Streams
 from .orphans import end_with_parent
 from .probes import LIVE, READY, answer_live
+from .uploads import Spooled, Uploads
 from .wsgi import application
 
 THREADS = int(os.environ.get("WEB_THREADS") or 8)
@@ -120,6 +121,7 @@ class Front:
     def __init__(self, *, threads: int = THREADS, share: int = SHARE) -> None:
         self.names = HeaderNames()
         self.callers = Callers()
+        self.uploads = Uploads()
         self.queue: FairQueue[_Job] = FairQueue(self._work, threads=threads, share=share, spare=share)
         self.probes: FairQueue[_Job] = FairQueue(self._work, threads=1, share=1, spare=0)
         self.watchdog = Watchdog(occupancy.count_ended)
@@ -168,12 +170,11 @@ class Front:
         if scope.path == LIVE and refusal is None and scope.method in ("GET", "HEAD"):
             answer_live(protocol, environ)
             return
-        body = b""
+        body: io.BytesIO | Spooled = io.BytesIO()
         length = environ.get("CONTENT_LENGTH")
         if refusal is None and (length or "HTTP_TRANSFER_ENCODING" in environ or scope.http_version[0] != "1"):
             try:
-                limit = body_limit(scope.method, scope.path, announced=length)
-                body = await _read_body(protocol, announced=length, limit=limit)
+                body = await self._receive(scope, protocol, environ)
             except PlatformError as error:
                 refusal = error
             except ProtocolClosed:
@@ -181,12 +182,20 @@ class Front:
         if refusal is not None:
             environ[REFUSAL] = refusal
         environ.pop("HTTP_TRANSFER_ENCODING", None)
-        environ["wsgi.input"] = io.BytesIO(body)
-        environ["CONTENT_LENGTH"] = str(len(body)) if body else ""
+        environ["wsgi.input"] = body
+        environ["CONTENT_LENGTH"] = str(body.seek(0, io.SEEK_END) or "")
+        body.seek(0)
         job = _Job(protocol, environ, self.callers.key_of(environ), scope.path)
         (self.probes if scope.path == READY else self.queue).put(job.key, job)
         self._open(job)
         await job.done
+
+    async def _receive(self, scope: Scope, protocol: HTTPProtocol, environ: _Environ) -> io.BytesIO | Spooled:
+        length, media = environ.get("CONTENT_LENGTH"), environ.get("CONTENT_TYPE") or ""
+        if spooled := spooled_limit(scope.method, scope.path, media, announced=length):
+            return await self.uploads.receive(protocol, announced=length, limit=spooled)
+        limit = body_limit(scope.method, scope.path, announced=length)
+        return io.BytesIO(await _read_body(protocol, announced=length, limit=limit))
 
     def _open(self, job: _Job) -> None:
         """Count one more open request, and schedule the sweep if it is the only one."""
@@ -256,6 +265,7 @@ class Front:
             log.exception("the HTTP front failed")
             _fail(job.protocol)
         finally:
+            job.environ["wsgi.input"].close()
             self.answered.append(job)
 
     def _budgeted(self, key: str, job: _Job) -> None:
