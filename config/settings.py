@@ -9,6 +9,7 @@ from django.urls import reverse_lazy
 from api import logs
 from config import api_tags
 from config.mails import mail_settings
+from config.stores import store_settings
 from organizations.oauth import configuration as oauth
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -177,6 +178,10 @@ CORS_EXPOSE_HEADERS = [
     *("ETag", "Idempotency-Replayed", "Last-Modified", "Link", "Location", "Content-Location", "Retry-After"),
     *("RateLimit-Limit", "RateLimit-Policy", "RateLimit-Remaining", "RateLimit-Reset", "X-Request-Id"),
 ]
+
+vars().update(store_settings(env, data_dir=DATA_DIR))
+FILES_BASE_URL = env.str("FILES_BASE_URL", default="")
+CLAMAV_URL = env.str("CLAMAV_URL", default="")
 
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"

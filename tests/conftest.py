@@ -53,6 +53,7 @@ def _open_run() -> Run:
         pytest.exit(str(error), returncode=1)
     database = databases.new_test_name()
     chosen = environment(backends, base_url="http://testserver", database=database, redis_number=number)
+    chosen["STORAGE_URL"] = f"file://{places.data}/files-of-tests"
     chosen["WEBHOOKS_RESOLVER"] = "tests.outside.Names"
     chosen["FHIR_PROJECTIONS"] = "false"  # a new tenant's record is empty; the tests of projections turn them on
     return Run(backends=backends, database=database, redis_lock=lock, environment=chosen)
