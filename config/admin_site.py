@@ -59,6 +59,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.CATALOG, "storefront", "Offers", "suppliers_offer"),
             (Area.CATALOG, "domain", "Supplier profile", "suppliers_supplierprofile"),
             (Area.CATALOG, "license", "Licences", "suppliers_supplierlicense"),
+            (Area.CATALOG, "attach_file", "Files", "suppliers_file"),
             (Area.WEBHOOKS, "webhook", "Webhook endpoints", "webhooks_endpoint"),
             (Area.WEBHOOKS, "bolt", "Webhook events", "webhooks_event"),
             (Area.WEBHOOKS, "send", "Deliveries", "webhooks_delivery"),

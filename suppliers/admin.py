@@ -3,8 +3,9 @@
 from .catalog import admin as catalog
 from .catalog.attributes import admin as attributes
 from .company import admin as company
+from .files import admin as files
 from .inventory import admin as inventory
 from .inventory.desk import admin as recall_desk
 from .marketplace import admin as marketplace
 
-__all__ = ["attributes", "catalog", "company", "inventory", "marketplace", "recall_desk"]
+__all__ = ["attributes", "catalog", "company", "files", "inventory", "marketplace", "recall_desk"]

@@ -18,6 +18,7 @@ class SuppliersConfig(AppConfig):
         """Register the event types and representations of this app, and the seeding after a migration."""
         from .catalog import events  # noqa: F401  # registers the event types
         from .company import events as company_events  # noqa: F401
+        from .files import events as file_events  # noqa: F401
         from .inventory import events as inventory_events  # noqa: F401
         from .marketplace import events as offer_events  # noqa: F401
         from .pricing import events as price_events  # noqa: F401
@@ -25,7 +26,16 @@ class SuppliersConfig(AppConfig):
         self._register_representations()
         self._register_copies()
         self._follow()
+        self._register_checks()
         post_migrate.connect(_after_migrate, sender=self, dispatch_uid="suppliers")
+
+    def _register_checks(self) -> None:
+        """Register what `manage.py check` holds the settings of this app against."""
+        from django.core import checks
+
+        from .files.checks import check_settings
+
+        checks.register(check_settings)
 
     def _register_representations(self) -> None:
         """Register the representation of products, for events that carry the whole resource."""

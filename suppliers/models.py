@@ -2,6 +2,7 @@
 
 from .catalog.models import Category, MarketWord, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
 from .company.models import BuyerGroup, BuyerGroupMember, SupplierLicense, SupplierProfile
+from .files.models import File, FileBinding, LooseObject
 from .inventory.models import (
     Allocation,
     Lot,
@@ -24,8 +25,11 @@ __all__ = [
     "BuyerGroup",
     "BuyerGroupMember",
     "Category",
+    "File",
+    "FileBinding",
     "ListPrice",
     "ListPriceTier",
+    "LooseObject",
     "Lot",
     "MarketWord",
     "Offer",

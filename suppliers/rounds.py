@@ -17,10 +17,12 @@ BATCH: Final = 100
 Work = Callable[[UUID, datetime], int]
 
 
-def by_rounds(queue: str, rounds: Rounds, due: "QuerySet[Any]", work: Work, at: datetime, go_on: GoOn) -> int:
+def by_rounds(
+    queue: str, rounds: Rounds, due: "QuerySet[Any]", work: Work, at: datetime, go_on: GoOn, *, batch: int = BATCH
+) -> int:
     """Do the work of all tenants that have rows in `due`; return how many rows were worked on.
 
-    `work` does at most `BATCH` rows of a tenant; one that did so many is asked again.
+    `work` does at most `batch` rows of a tenant; one that did so many is asked again.
     """
     total = 0
 
@@ -28,7 +30,7 @@ def by_rounds(queue: str, rounds: Rounds, due: "QuerySet[Any]", work: Work, at: 
         nonlocal total
         done = work(tenant_id, at)
         total += done
-        return True if done == BATCH else None
+        return True if done == batch else None
 
     for lane in in_turn(queue):
         with role_context(DISPATCHER):

@@ -9,6 +9,8 @@ from core.history.partitions import Busy
 from core.rounds import SLICE_SECONDS, until
 
 from .company.sweeping import tell_licenses as tell_ending_licenses
+from .files import scanning as file_scanning
+from .files import sweeping as file_sweeping
 from .inventory import availability_sweep, expiring, sweeping
 from .inventory.movements.upkeep import make_months
 from .inventory.recalls import walking
@@ -17,8 +19,11 @@ from .marketplace.sweeping import expire_offers as end_offers
 __all__ = [
     "expire_offers",
     "expire_reservations",
+    "forget_closed",
     "keep_movements",
     "refresh_availability",
+    "scan_files",
+    "sweep_files",
     "tell_expiries",
     "tell_levels",
     "tell_licenses",
@@ -32,6 +37,24 @@ log = logging.getLogger(__name__)
 def expire_offers() -> None:
     """End the offers whose validity is over; runs every minute."""
     end_offers(at=clock.now(), go_on=until(SLICE_SECONDS))
+
+
+@shared_task(name="suppliers.scan_files", ignore_result=True, acks_late=False)
+def scan_files() -> None:
+    """Look for announced contents and scan what stands in quarantine; rung by an upload, and every five seconds."""
+    file_scanning.scan_files(at=clock.now(), go_on=until(SLICE_SECONDS))
+
+
+@shared_task(name="suppliers.sweep_files", ignore_result=True, acks_late=False)
+def sweep_files() -> None:
+    """Delete the objects that no file holds; rung by a deletion, and every minute."""
+    file_sweeping.sweep_objects(at=clock.now(), go_on=until(SLICE_SECONDS))
+
+
+@shared_task(name="suppliers.forget_closed", ignore_result=True, acks_late=False)
+def forget_closed() -> None:
+    """Delete the objects of closed tenants; runs every hour."""
+    file_sweeping.sweep_closed()
 
 
 @shared_task(name="suppliers.expire_reservations", ignore_result=True, acks_late=False)

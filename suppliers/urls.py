@@ -5,6 +5,7 @@ from api.routing import Router
 from .catalog.attributes.views import AttributeViewSet
 from .catalog.views import CategoryViewSet, ProductAttributesViewSet
 from .company.views import SupplierProfileViewSet
+from .files.views import ContentViewSet, FileViewSet
 from .inventory.views import (
     AdjustmentViewSet,
     AvailabilityViewSet,
@@ -28,6 +29,8 @@ router.register("products/<uuid:pk>/prices", ProductPricesViewSet, basename="pro
 router.register("products/<uuid:pk>/attributes", ProductAttributesViewSet, basename="product-attributes")
 router.register("attributes", AttributeViewSet, basename="attribute")
 router.register("categories", CategoryViewSet, basename="category")
+router.register("files", FileViewSet, basename="file")
+router.register("files/content", ContentViewSet, basename="file-content")
 router.register("inventory/levels", StockLevelViewSet, basename="stock-level")
 router.register("inventory/adjustments", AdjustmentViewSet, basename="adjustment")
 router.register("inventory/transfers", TransferViewSet, basename="transfer")

@@ -50,6 +50,7 @@ class Permission(StrEnum):
     QUALIFY_SUPPLIERS = "suppliers.qualify"
     RECALL_LOTS = "lots.recall"
     MODERATE_CATALOGS = "catalogs.moderate"
+    REVIEW_FILES = "files.review"
 
 
 _TENANT_CARE = {Area.ORGANIZATIONS, Area.TENANTS, Area.ENTITLEMENTS, Area.LOCATIONS, Area.JOBS, Area.LEDGER}
@@ -70,6 +71,7 @@ _DOES: dict[str, frozenset[Permission]] = {
             Permission.MODERATE_CATALOGS,
             Permission.QUALIFY_SUPPLIERS,
             Permission.RECALL_LOTS,
+            Permission.REVIEW_FILES,
         }
     ),
     StaffRole.FINANCE: frozenset({Permission.CHANGE_PLANS}),
@@ -83,6 +85,7 @@ _DOES: dict[str, frozenset[Permission]] = {
             Permission.SWITCH_WEBHOOKS,
             Permission.EXPUNGE_WEBHOOKS,
             Permission.VERIFY_RECORDS,
+            Permission.REVIEW_FILES,
         }
     ),
     StaffRole.ADMINISTRATOR: frozenset(Permission),

@@ -4,6 +4,7 @@ from django.db.models import Q
 from rest_framework import serializers
 
 from api.representations import Computed, Document, OpenChoice, Representation
+from suppliers.files.representations import media_of, media_tag
 
 from .attributes.serializers import AttributeIn
 from .category_tree import COUNTED
@@ -62,8 +63,7 @@ class ProductOut(Representation):
     hazardous = Document(HazardousIn())
     substitutes = Document(SubstituteIn(many=True))
     attributes = Document(AttributeIn(many=True))
-    # Always empty until the platform stores files.
-    media = Computed("SELECT '[]'::json", serializers.ListField(child=serializers.DictField()))
+    media = media_of("product")
 
     class Meta:
         model = Product
@@ -74,6 +74,7 @@ class ProductOut(Representation):
             "prescription_only", "substitutes", "tax_category", "country_of_origin", "lead_time_days", "attributes", "media",
             "availability", "created_at", "updated_at", "version",
         )  # fmt: skip
+        unversioned = media_tag("product")
         blank_as_null = ("brand", "manufacturer_name", "manufacturer_part_number", "tax_category", "country_of_origin")
         unversioned = f"nullif(t.availability, '{Availability.UNAVAILABLE}')"  # behind the semicolon of the ETag
         example = {name: value for name, value in ProductIn.Meta.example.items() if name != "packagings"}

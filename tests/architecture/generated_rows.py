@@ -32,6 +32,7 @@ from prescriptions.medications.models import PlatformMedication, TenantMedicatio
 from prescriptions.recurring.models import RecurringTreatment
 from suppliers.catalog.models import AttributeDefinition, Packaging, Product
 from suppliers.company.models import SupplierProfile
+from suppliers.files.models import File
 from suppliers.inventory.models import StockLevel, StockMovement, StockPlace
 from suppliers.marketplace.models import Offer
 from webhooks.models import Event, Replay
@@ -281,6 +282,15 @@ def _supplier_profile(draw: Draw, values: Values) -> None:
     values["order_settings"] = draw(st.dictionaries(st.just("max_soft_minutes"), st.integers(1, 1440)))
 
 
+def _file(draw: Draw, values: Values) -> None:
+    """A file whose content can be read has an object, and one that waits for a worker says until when."""
+    values["status"] = draw(st.sampled_from(["awaiting_upload", "scanning", "ready", "rejected"]))
+    values["object_key"] = draw(st.uuids()).hex
+    values["sha256"] = draw(st.uuids()).hex * 2
+    values["check_at"] = draw(INSTANTS)
+    values["size"] = draw(st.integers(1, 20 * 1_048_576))
+
+
 # References that may be null, of which a rule keeps one.
 EITHER: dict[type[models.Model], tuple[str, ...]] = {Membership: ("user_id", "service_account_id")}
 
@@ -316,6 +326,7 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     StockMovement: _movement,
     StockLevel: _level,
     StockPlace: _stock_place,
+    File: _file,
     Offer: _offer,
     SupplierProfile: _supplier_profile,
 }

@@ -1,5 +1,6 @@
 """Two tenants that hold one of everything, and the platform's operations as the OpenAPI document lists them."""
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -128,8 +129,16 @@ def make(canary: str = "") -> World:
             api.post("/v1/api-keys", json={"name": f"Key {canary}", "partner": canary, "roles": ["supplier_admin"]})
         ),
     }
+    world.ids["files"] = _made(api.post("/v1/files", json=_announced(canary)))
     world.ids |= _parts_of_webhook(api, world.ids["webhooks"]) | _stock(world)
     return world
+
+
+def _announced(canary: str) -> dict[str, Any]:
+    """A file whose content is yet to come."""
+    digest = hashlib.sha256(canary.encode()).hexdigest()
+    told = {"name": f"{canary}.pdf", "title": canary, "content_type": "application/pdf", "size": 100, "sha256": digest}
+    return told | {"purpose": "certificate"}
 
 
 def _stock(world: World) -> dict[str, str]:
