@@ -74,9 +74,10 @@ class ProductOut(Representation):
             "prescription_only", "substitutes", "tax_category", "country_of_origin", "lead_time_days", "attributes", "media",
             "availability", "created_at", "updated_at", "version",
         )  # fmt: skip
-        unversioned = media_tag("product")
         blank_as_null = ("brand", "manufacturer_name", "manufacturer_part_number", "tax_category", "country_of_origin")
-        unversioned = f"nullif(t.availability, '{Availability.UNAVAILABLE}')"  # behind the semicolon of the ETag
+        unversioned = (
+            f"nullif(concat_ws('.', nullif(t.availability, '{Availability.UNAVAILABLE}'), {media_tag('product')}), '')"
+        )
         example = {name: value for name, value in ProductIn.Meta.example.items() if name != "packagings"}
 
 

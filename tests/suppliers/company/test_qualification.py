@@ -284,7 +284,7 @@ def test_two_reviewers_at_once_qualify_once() -> None:
 def test_suppliers_from_before_are_qualified_by_the_migration() -> None:
     from importlib import import_module
 
-    migration = import_module("suppliers.migrations.0010_company")
+    migration = import_module("suppliers.migrations.0006_company")
     tenant = provision("supplier", qualified=False)
     settled = provision("supplier", qualified=False)
     hospital = provision("provider")

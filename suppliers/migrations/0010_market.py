@@ -12,11 +12,11 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """Columns and tables; `0021_market_filled` fills them."""
+    """Columns and tables; `0011_market_filled` fills them."""
 
     dependencies = [
         ("organizations", "0010_failures_by_network"),
-        ("suppliers", "0042_lots_by_expiry_and_origin"),
+        ("suppliers", "0009_lots_by_expiry_and_origin"),
     ]
 
     operations = [

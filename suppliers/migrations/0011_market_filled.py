@@ -45,7 +45,7 @@ def share_audiences(apps, schema_editor):
 class Migration(migrations.Migration):
     """Data only; backward there is nothing to do."""
 
-    dependencies = [("suppliers", "0020_market")]
+    dependencies = [("suppliers", "0010_market")]
 
     operations = [
         migrations.RunPython(share_audiences, migrations.RunPython.noop),

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     atomic = False
 
-    dependencies: ClassVar = [("suppliers", "0021_market_filled")]
+    dependencies: ClassVar = [("suppliers", "0011_market_filled")]
 
     operations: ClassVar = [
         AddIndexConcurrently(

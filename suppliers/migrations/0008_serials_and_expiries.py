@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('organizations', '0010_failures_by_network'),
-        ('suppliers', '0040_recalls'),
+        ('suppliers', "0007_recalls"),
     ]
 
     operations = [

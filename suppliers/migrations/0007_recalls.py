@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('organizations', '0010_failures_by_network'),
-        ('suppliers', '0010_company'),
+        ('suppliers', "0006_company"),
     ]
 
     operations = [

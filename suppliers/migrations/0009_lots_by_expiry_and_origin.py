@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     atomic = False
 
-    dependencies: ClassVar = [("suppliers", "0041_serials_and_expiries")]
+    dependencies: ClassVar = [("suppliers", "0008_serials_and_expiries")]
 
     operations: ClassVar = [
         AddIndexConcurrently(

@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('organizations', '0010_failures_by_network'),
-        ('suppliers', '0050_lots_expiring_and_gtins'),
+        ('suppliers', "0012_lots_expiring_and_gtins"),
     ]
 
     operations = [
