@@ -41,7 +41,7 @@ router.register("inventory/locations", StockLocationViewSet, basename="stock-loc
 router.register("inventory/reservations", InventoryReservationViewSet, basename="stock-reservation")
 router.register("marketplace/offers", OfferViewSet, basename="offer")
 router.register("procurement/products", CatalogViewSet, basename="catalog-product")
-router.register("stock/availability", StockAvailabilityViewSet, basename="availability")
+router.register("stock/availability", StockAvailabilityViewSet, basename="stock-availability")
 router.register("stock/reservations", BuyerReservationViewSet, basename="reservation")
 
 urlpatterns = router.urls
