@@ -61,9 +61,9 @@ def test_every_group_has_a_text_and_an_operation():
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=str)
 def test_success_is_a_component_with_an_example_of_its_schema(operation):
-    statuses = [status for status in operation.content["responses"] if status.startswith("2")]
-    assert statuses in (["200"], ["201"], ["202"], ["204"], ["201", "200"]), "a creation may find what is there already"
-    for status in statuses:
+    answered = [status for status in operation.content["responses"] if status.startswith("2")]
+    assert answered
+    for status in answered:
         response = operation.content["responses"][status]
         assert "$ref" in response
         media = media_of(response)
@@ -91,12 +91,10 @@ def test_every_code_of_every_refusal_has_an_example(operation):
 
 @pytest.mark.parametrize("operation", [one for one in OPERATIONS if "requestBody" in one.content], ids=str)
 def test_body_is_a_component_with_an_example(operation):
-    content = operation.content["requestBody"]["content"]
-    assert [*content] in (["application/json"], ["application/json", "multipart/form-data"])
-    for media in content.values():
-        assert set(media["schema"]) == {"$ref"}
-        assert resolve(media["schema"])["additionalProperties"] is False
-        validator(media["schema"]).validate(media["example"])
+    (media,) = operation.content["requestBody"]["content"].values()
+    assert set(media["schema"]) == {"$ref"}
+    assert resolve(media["schema"])["additionalProperties"] is False
+    validator(media["schema"]).validate(media["example"])
 
 
 def test_members_of_a_representation_are_required():
