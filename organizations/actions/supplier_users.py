@@ -103,7 +103,7 @@ def _moves(found: Membership, active: bool | None) -> bool:
     """Tell whether a member has to change state; an invited one is active already."""
     if active is None:
         return False
-    return active == (found.status == Membership.Status.SUSPENDED)
+    return active is (found.status == Membership.Status.SUSPENDED)
 
 
 def _keep_one_administrator(found: Membership, at: datetime) -> None:

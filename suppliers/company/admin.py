@@ -198,7 +198,7 @@ class SupplierProfileAdmin(TenantAdmin):
             "statuses": STATUSES,
             "status": status,
             "search": search,
-            "next": urlencode({"status": status, "q": search, "page": page + 1}) if len(found) > PAGE else "",
+            "next": urlencode({"status": status, "q": search, "page": str(page + 1)}) if len(found) > PAGE else "",
             "expiring_days": EXPIRING_DAYS,
         }
         return TemplateResponse(request, "suppliers/desk.html", context)

@@ -54,7 +54,7 @@ def text(length: int) -> serializers.CharField:
 
 def entries(child: serializers.Field[Any, Any, Any, Any], most: int) -> Any:
     """Return a list that a PATCH may leave out, and else replaces."""
-    return serializers.ListSerializer(child=child, max_length=most, required=False)  # type: ignore[arg-type]
+    return serializers.ListSerializer(child=child, max_length=most, required=False)
 
 
 def refuse_twins(found: Sequence[dict[str, Any]], names: tuple[str, ...], message: str) -> None:

@@ -130,7 +130,7 @@ class SupplierProfileOut(Representation):
         blank_as_null = ("trade_name", "country")
         example: Any = {
             **SupplierProfileIn.Meta.example,
-            "order_settings": dict(DEFAULTS) | SupplierProfileIn.Meta.example["order_settings"],
+            "order_settings": {**DEFAULTS, **OrderSettingsIn.Meta.example},
             "country": "DE",
             "ships_to": ["DE"],
             "categories": ["gloves"],

@@ -58,6 +58,7 @@ def _tell(tenant_id: UUID, at: datetime) -> int:
     rows = list(due.select_for_update(no_key=True)[:BATCH])
     facts = []
     for row in rows:
+        assert row.valid_to is not None  # `_ending` asks for an end
         left = (row.valid_to - today).days
         row.told_days = min(days for days in THRESHOLDS if left <= days)
         kind = LicenseExpiring if row.told_days else LicenseExpired
