@@ -1,4 +1,7 @@
-"""Recalls of lots, the notices to buyers, and the copies of these."""
+"""Recalls of lots, the notices to buyers, and the copies of these.
+
+Safe: the tables are new.
+"""
 
 import core.clock
 import core.ids

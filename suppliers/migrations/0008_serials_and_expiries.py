@@ -1,4 +1,7 @@
-"""Serial numbers of units, and what was told of a lot's expiry."""
+"""Serial numbers of units, and what was told of a lot's expiry.
+
+Safe: the table is new, and the new column of lots is null in every row; it holds a few days.
+"""
 
 import core.clock
 import core.ids

@@ -1,4 +1,7 @@
-"""Lots by their last day of use, for what is told of it, and by the supplier's lot that they come from, for recalls."""
+"""Lots by their last day of use, for what is told of it, and by the supplier's lot that they come from, for recalls.
+
+Safe: the migration is not atomic, so the indexes are made outside any transaction while writers go on.
+"""
 
 from typing import ClassVar
 

@@ -114,7 +114,7 @@ class RecallAdmin(TenantAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Count the notices and answers of each recall."""
-        return (
+        counted: QuerySet[Any] = (
             super()
             .get_queryset(request)
             .annotate(
@@ -126,6 +126,7 @@ class RecallAdmin(TenantAdmin):
                 disposed_sum=_notices(Sum("quantity_disposed")),
             )
         )
+        return counted
 
     @column(description="State", label=_STATE_COLOURS)
     def state(self, row: Any) -> str:

@@ -125,8 +125,7 @@ class Moves:
         """Return the statements that write all of it."""
         found = [rows.insert_all(Serial, self.made)] if self.made else []
         if self.moved:
-            given = [str(self.tenant_id), orjson.dumps(self.moved), self.at.isoformat()]
-            found.append(Call(_MOVE, given))
+            found.append(Call(_MOVE, [str(self.tenant_id), orjson.dumps(self.moved), self.at.isoformat()]))
         return found
 
 
