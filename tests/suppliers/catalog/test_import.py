@@ -2,7 +2,7 @@
 
 import csv
 import json
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from core.db import tenant_context
 from organizations.models import Tenant
 from suppliers.catalog.models import Product
+from suppliers.management.csv_files import lines_of
 from tests import factories
 from tests.factories import Api
 from tests.suppliers.products import create, gtin, listed
@@ -144,6 +145,28 @@ def test_batches_stand_for_themselves_and_faults_are_bounded(supplier: Tenant, t
     assert (said, count(supplier)) == ("200 lines failed.", 1_000)
     assert shown.count("line ") == 50
     assert "1000 created, 0 updated, 0 unchanged, 200 failed." in shown
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("10", 10),
+        ("2.5", 2.5),
+        ("true", True),
+        ('"10"', "10"),
+        ('"', '"'),
+        ("007", "007"),
+        ("blue", "blue"),
+        ('"a"b"', '"a"b"'),
+    ],
+)
+def test_values_of_attributes_are_read_by_their_form(cell: str, value: Any) -> None:
+    out = StringIO()
+    csv.writer(out).writerows([["supplier_sku", "attributes.0.code", "attributes.0.value"], ["A1", "size", cell]])
+
+    (line,) = lines_of(BytesIO(out.getvalue().encode()))
+
+    assert line == (2, {"supplier_sku": "A1", "attributes": [{"code": "size", "value": value}]}, "")
 
 
 @pytest.mark.parametrize(
