@@ -1,4 +1,7 @@
-"""Released lots by their expiry date, for a sweep, and GTINs of all suppliers, for the staff who compare catalogs."""
+"""Released lots by their expiry date, for a sweep, and GTINs of all suppliers, for the staff who compare catalogs.
+
+Safe: each index is made outside a transaction, while writers go on.
+"""
 
 from typing import ClassVar
 
