@@ -63,7 +63,7 @@ _AVAILABLE = (
 )
 
 
-class AvailabilityOut(Representation):
+class PromisableStockOut(Representation):
     """What buyers can be promised of one product from one location, over all its lots; in base units."""
 
     product_id = serializers.UUIDField()

@@ -38,7 +38,7 @@ from .refusals import (
     WithdrawalNotPermitted,
     WrongSerial,
 )
-from .representations import AvailabilityOut, LotOut, StockLevelOut, StockLocationOut, StockMovementOut
+from .representations import LotOut, PromisableStockOut, StockLevelOut, StockLocationOut, StockMovementOut
 from .reservations.filters import ReservationFilters
 from .reservations.representations import ReservationOut
 from .serializers import AdjustmentIn, LotChangeIn, StockLocationIn, TransferIn
@@ -103,7 +103,7 @@ class StockLevelViewSet(InventoryViewSet):
 class AvailabilityViewSet(InventoryViewSet):
     """What buyers can be promised."""
 
-    serializer_class = AvailabilityOut
+    serializer_class = PromisableStockOut
     filterset_class = AvailabilityFilters
     ordering_fields = (
         SortBy("supplier_sku", "supplier_sku", "text"), "on_hand", SortBy("sellable", "sellable", "bigint"), "created_at",

@@ -8,7 +8,7 @@ from django.db import connections
 from core import clock
 from core.db import tenant_context
 from suppliers.catalog.models import Product
-from suppliers.inventory.expiring import refresh_availability
+from suppliers.inventory.availability_sweep import refresh_availability
 from suppliers.inventory.models import Lot, Reservation
 from suppliers.inventory.sweeping import expire_reservations
 from tests import factories
