@@ -20,7 +20,7 @@ from .errors import InternalError, MethodNotAllowed, RouteNotFound, UnsupportedC
 from .metering import RateLimited
 from .routing import find
 from .transport import REFUSAL, request_id_of
-from .url_areas import HEALTH, Area, area_of
+from .url_areas import HEALTH, SIGNED, Area, area_of
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 
@@ -176,7 +176,9 @@ def _count_address(request: HttpRequest, area: Area) -> ratelimits.Verdict | Non
 
 def _shows_credential(request: HttpRequest) -> bool:
     meta = request.META
-    return "HTTP_X_API_KEY" in meta or meta.get("HTTP_AUTHORIZATION", "")[:7].lower() == "bearer "
+    if "HTTP_X_API_KEY" in meta or meta.get("HTTP_AUTHORIZATION", "")[:7].lower() == "bearer ":
+        return True
+    return request.path_info.startswith(SIGNED)
 
 
 def _is_preflight(request: HttpRequest) -> bool:

@@ -88,6 +88,9 @@ DEVELOPMENT = Area(
 )
 STATIC = Area("static", (*_COMMON, _SAME_ORIGIN, _SILENT), limited=False, problems=frozenset())
 
+# What stands below is opened by a signed link, which is the credential.
+SIGNED = "/v1/files/content/"
+
 _BY_FIRST_SEGMENT = {
     "fhir": FHIR,
     "health": HEALTH,

@@ -62,7 +62,7 @@ def measure(file: File, at: datetime) -> None:
         return
     with storing.opened(key) as content, tempfile.TemporaryFile() as copy:
         if _copied(content, copy) != file.sha256:
-            _refuse(file, Rejection.WRONG_DIGEST, at)
+            _refuse(file, Rejection.WRONG_CONTENT, at)
             return
         try:
             recognise(copy, name=file.name, declared=file.content_type, purpose=file.purpose)

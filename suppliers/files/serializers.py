@@ -105,7 +105,9 @@ class FileFormIn(StrictSerializer):
     visibility = serializers.ChoiceField(choices=Visibility.choices, default=Visibility.PRIVATE.value)
     expires_on = serializers.DateField(required=False, allow_null=True, default=None)
     bindings = BindingsText(
-        required=False, default=list, help_text="A JSON array of bindings, as `bindings` of the JSON body."
+        required=False,
+        default=list,  # type: ignore[arg-type]  # what a text becomes
+        help_text="A JSON array of bindings, as `bindings` of the JSON body.",
     )
 
     class Meta:
@@ -142,8 +144,6 @@ class FileIn(StrictSerializer):
             "content_type": "image/png",
             "size": 48_213,
             "sha256": _SHA256,
-            "visibility": "catalog",
-            "bindings": [_BINDING],
         }
 
     def validate_content_type(self, value: str) -> str:

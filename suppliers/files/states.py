@@ -56,7 +56,7 @@ class Rejection(TextChoices):
 
     UPLOAD_EXPIRED = "upload_expired"
     WRONG_SIZE = "wrong_size"
-    WRONG_DIGEST = "wrong_digest"
+    WRONG_CONTENT = "wrong_content"
     UNSUPPORTED_TYPE = "unsupported_type"
     MALWARE = "malware"
     STAFF = "staff"

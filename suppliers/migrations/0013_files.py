@@ -33,7 +33,7 @@ class Migration(migrations.Migration):
                 ('visibility', models.CharField(choices=[('private', 'Private'), ('counterparty', 'Counterparty'), ('catalog', 'Catalog')], default='private', max_length=12)),
                 ('title', models.CharField(blank=True, default='', max_length=255)),
                 ('expires_on', models.DateField(null=True)),
-                ('rejection_reason', models.CharField(blank=True, choices=[('upload_expired', 'Upload Expired'), ('wrong_size', 'Wrong Size'), ('wrong_digest', 'Wrong Digest'), ('unsupported_type', 'Unsupported Type'), ('malware', 'Malware'), ('staff', 'Staff')], default='', max_length=16)),
+                ('rejection_reason', models.CharField(blank=True, choices=[('upload_expired', 'Upload Expired'), ('wrong_size', 'Wrong Size'), ('wrong_content', 'Wrong Content'), ('unsupported_type', 'Unsupported Type'), ('malware', 'Malware'), ('staff', 'Staff')], default='', max_length=16)),
                 ('scanned_by', models.CharField(blank=True, default='', max_length=20)),
                 ('finding', models.CharField(blank=True, default='', max_length=200)),
                 ('upload_expires_at', models.DateTimeField(null=True)),

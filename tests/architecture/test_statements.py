@@ -169,7 +169,19 @@ def _accepted(listing: Listing, name: str) -> list[str]:
     choices = [str(value) for value, _ in field.extra.get("choices", ())]
     words = ["gloves", "nitrile+gloves+m", "supplier", "product.created", "evt_" + "0" * 32]
     states = ["draft", "archived", "IV", "active", "available", "created", "pending", "delivered", "failed", "queued"]
-    more = ["renewal", "booked", "signed", "none", "open", "tenant", "2026-01-02", "receipt", "quantity"]
+    more = [
+        "ready",
+        "certificate",
+        "renewal",
+        "booked",
+        "signed",
+        "none",
+        "open",
+        "tenant",
+        "2026-01-02",
+        "receipt",
+        "quantity",
+    ]
     guesses = [
         *choices,
         *words,

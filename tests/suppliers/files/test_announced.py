@@ -89,7 +89,7 @@ def test_content_of_another_size_is_refused_at_once(api, supplier):
 @pytest.mark.parametrize(
     ("sent", "reason"),
     [
-        (lambda content: content[:-1] + b"x", "wrong_digest"),
+        (lambda content: content[:-1] + b"x", "wrong_content"),
         (lambda content: content + b"x", "wrong_size"),
     ],
 )

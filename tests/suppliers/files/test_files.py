@@ -311,41 +311,6 @@ def test_scopes_are_demanded(supplier):
     assert reader.get("/v1/files").status_code == 200
 
 
-def test_link_holds_five_minutes_for_reading_alone(api, supplier):
-    from suppliers.files import links
-
-    made = ready(api)
-    at = now()
-    token = links.content_url(supplier.id, made["id"], at=at).rpartition("/")[2]
-    assert links.opened(token, links.READ, at=at + timedelta(seconds=298)).tenant_id == supplier.id
-    path = "/v1/files/content/"
-    aged = links.content_url(supplier.id, made["id"], at=at - timedelta(minutes=5)).rpartition("/")[2]
-    for wrong in (aged, token[:-2], token + "AA", "hpf_x", "x", token.removeprefix("hpf_")):
-        answer = Api().client.get(path + wrong)
-        assert (answer.status_code, answer.json()["code"]) == (404, "not_found"), wrong
-    assert Api().client.put(path + token, b"x").status_code == 404
-
-
-def test_etag_of_a_ready_file_changes_with_its_link_and_never_the_version(api):
-    made = ready(api)
-    answer = api.get(f"/v1/files/{made['id']}")
-    version, _, minute = answer.headers["ETag"].strip('"').partition(";")
-    assert version == "2"
-    assert minute
-    assert (
-        api.patch(
-            f"/v1/files/{made['id']}", json={"title": "T"}, headers={"If-Match": answer.headers["ETag"]}
-        ).status_code
-        == 200
-    )
-
-
-def test_contents_come_from_another_origin_where_one_is_set(api, settings):
-    settings.FILES_BASE_URL = "https://files.example.org/"
-    made = ready(api)
-    assert made["content_url"].startswith("https://files.example.org/v1/files/content/hpf_")
-
-
 def test_list_takes_as_many_statements_for_three_files_as_for_one(api):
     from bench.statements import recording
 

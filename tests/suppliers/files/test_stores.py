@@ -178,7 +178,7 @@ def test_bucket_with_another_content_rejects_the_file(api, bucket):
     target = made["upload"]
     requests.put(target["url"], data=png("b"), headers=target["headers"], timeout=10)
     scanning.scan_files(at=now() + timedelta(seconds=10))
-    assert api.get(f"/v1/files/{made['id']}").json()["data"]["rejection_reason"] == "wrong_digest"
+    assert api.get(f"/v1/files/{made['id']}").json()["data"]["rejection_reason"] == "wrong_content"
 
 
 def test_bucket_that_is_not_there_is_503(api, supplier, bucket):
