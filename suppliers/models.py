@@ -8,12 +8,12 @@ from .inventory.models import (
     Lot,
     ReceivedReservation,
     Reservation,
-    Serial,
     StockLevel,
     StockMovement,
     StockPlace,
 )
 from .inventory.recalls.models import Recall, RecallNotice, ReceivedRecall
+from .inventory.serial_models import Serial
 from .marketplace.models import Audience, AudienceMember, AudienceOrganization, Offer, OfferExclusion
 from .pricing.models import ListPrice, ListPriceTier
 

@@ -7,7 +7,7 @@ from django.db.models import Q
 from django_fsm import FSMField
 
 from core.lifecycle import LifecycleModel, transition
-from core.row_security import TableSecurity
+from core.row_security import Market, TableSecurity
 from organizations.public import TenantOwned
 
 from .states import MOST_BYTES, OPEN, FileStatus, Purpose, Rejection, ResourceType, Visibility
@@ -38,10 +38,24 @@ class File(TenantOwned, LifecycleModel):
     upload_expires_at = models.DateTimeField(null=True)
     check_at = models.DateTimeField(null=True)
     attempts = models.PositiveIntegerField(default=0)
+    on_market = models.GeneratedField(
+        expression=Q(visibility=Visibility.CATALOG.value, status=FileStatus.READY.value),
+        output_field=models.BooleanField(),
+        db_persist=True,
+    )
 
     WRITABLE: ClassVar = ("title", "visibility", "expires_on")
-    unversioned: ClassVar = ("check_at", "attempts")
-    security: ClassVar = TableSecurity(dispatcher=True)
+    unversioned: ClassVar = ("check_at", "attempts", "on_market")
+    security: ClassVar = TableSecurity(
+        dispatcher=True,
+        market=Market(
+            when="on_market",
+            columns=(
+                "tenant_id", "id", "name", "purpose", "status", "content_type", "size", "sha256", "object_key",
+                "visibility", "title", "on_market", "created_at", "updated_at", "version",
+            ),
+        ),
+    )  # fmt: skip
 
     class Meta:
         constraints = [
@@ -108,6 +122,8 @@ class FileBinding(TenantOwned):
     role = models.CharField(max_length=32, blank=True, default="")
     position = models.PositiveIntegerField(default=0)
     language = models.CharField(max_length=35, blank=True, default="")
+
+    security: ClassVar = TableSecurity(market=Market())
 
     class Meta:
         constraints = [

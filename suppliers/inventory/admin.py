@@ -10,7 +10,8 @@ from organizations.staff.tenant_admin import TenantAdmin
 from suppliers.catalog.admin import FoundByGtin
 
 from .desk.admin import RECALL_A_LOT
-from .models import Lot, ReceivedReservation, Reservation, Serial, StockLevel, StockMovement
+from .models import Lot, ReceivedReservation, Reservation, StockLevel, StockMovement
+from .serial_models import Serial
 
 
 @admin.register(StockLevel)

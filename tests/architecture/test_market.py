@@ -41,7 +41,7 @@ def test_planted_taking_on_is_found(text):
 def test_tables_of_the_market_are_those_of_the_contract():
     assert READ.keys() == {
         "organizations_location", "organizations_organization", "organizations_tenant", "suppliers_allocation", "suppliers_audiencemember",
-        "suppliers_category", "suppliers_listprice", "suppliers_listpricetier", "suppliers_lot", "suppliers_marketword",
+        "suppliers_category", "suppliers_file", "suppliers_filebinding", "suppliers_listprice", "suppliers_listpricetier", "suppliers_lot", "suppliers_marketword",
         "suppliers_offer", "suppliers_offerexclusion", "suppliers_packaging", "suppliers_platformcategory",
         "suppliers_product", "suppliers_receivedreservation", "suppliers_stocklevel", "suppliers_stockplace",
         "suppliers_supplierprofile",
@@ -74,7 +74,7 @@ def test_role_of_the_market_writes_nothing(table):
         "SELECT buyer_tenant_id FROM suppliers_allocation", "SELECT * FROM suppliers_allocation",
         "SELECT name FROM organizations_location", "SELECT code FROM suppliers_stockplace",
         "SELECT lot_number FROM suppliers_lot", "SELECT features FROM organizations_tenant",
-        "SELECT buyer_groups FROM suppliers_supplierprofile", "SELECT 1 FROM suppliers_reservation",
+        "SELECT bank_account FROM suppliers_supplierprofile", "SELECT 1 FROM suppliers_reservation",
         "SELECT 1 FROM organizations_membership", "SELECT 1 FROM ledger_event", "SELECT 1 FROM suppliers_audience",
         "SELECT 1 FROM suppliers_productword", "SELECT 1 FROM suppliers_stockmovement",
     ],

@@ -19,8 +19,8 @@ from core.ids import uuid7
 from core.pipeline import Call, Statement, run
 from suppliers.catalog.states import SERIAL_TRACKING
 from suppliers.inventory.levels import Level
-from suppliers.inventory.models import Serial
 from suppliers.inventory.refusals import WrongSerial
+from suppliers.inventory.serial_models import Serial
 from suppliers.inventory.states import SerialStatus
 
 from .goods import Product

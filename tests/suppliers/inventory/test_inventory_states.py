@@ -15,8 +15,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from core import clock
 from core.db import tenant_context
 from core.errors import InvalidTransition
-from suppliers.inventory.models import Allocation, Lot, Reservation, Serial, StockLevel, StockMovement
+from suppliers.inventory.models import Allocation, Lot, Reservation, StockLevel, StockMovement
 from suppliers.inventory.recalls.walking import walk_one
+from suppliers.inventory.serial_models import Serial
 from suppliers.inventory.sweeping import expire_reservations, tell_levels
 from tests.suppliers.inventory import shelf as shelves
 from tests.suppliers.inventory.recalls import LOTS, SAID, received, walk

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from core.db import tenant_context
-from suppliers.inventory.models import Serial
+from suppliers.inventory.serial_models import Serial
 from tests import factories
 from tests.races import race
 from tests.suppliers import products
