@@ -21,7 +21,7 @@ FIRST = "\x01"
 # The ids are found first, in the keys of the search terms alone; each row is then fetched by its key. With plain joins
 # PostgreSQL misjudges the row counts and may scan all rows of a big tenant; hence the array.
 # A range is used rather than `^@`, because a generic plan can use an index for a range.
-_FOUND = 't."{column}" IN (SELECT unnest(ARRAY({arms})))'
+_FOUND = 't."id" IN (SELECT unnest(ARRAY({arms})))'
 _RANGE = "{alias}.word >= {first} AND {alias}.word < {last}"
 
 
@@ -29,13 +29,11 @@ _RANGE = "{alias}.word >= {first} AND {alias}.word < {last}"
 class Postings:
     """A posting table: the SELECT of the rows' ids by the alias `w`, and the condition that a row has another word.
 
-    `{range}` stands in both for the condition on the word; the other word's row has the alias `o`. `column` is that of
-    the row `t` which holds the id.
+    `{range}` stands in both for the condition on the word; the other word's row has the alias `o`.
     """
 
     ids: str
     other: str
-    column: str = "id"
 
 
 def words_of(text: str) -> list[str]:
@@ -59,8 +57,7 @@ def with_terms(words: Sequence[str], *postings: Postings) -> Condition:
         one.ids.format(range=ranges[0]) + "".join(one.other.format(range=other) for other in ranges[1:])
         for one in postings
     )
-    found = _FOUND.format(arms=" UNION ALL ".join(arms), column=postings[0].column)
-    return Condition(found, tuple(bounds), is_costly=True)
+    return Condition(_FOUND.format(arms=" UNION ALL ".join(arms)), tuple(bounds), is_costly=True)
 
 
 def bounds_of(word: str) -> tuple[str, str]:
@@ -73,4 +70,4 @@ def with_whole_term(term: str, *postings: Postings) -> Condition:
     """Return the condition that a row has exactly this search term."""
     found = _RANGE.format(alias="w", first="{0}", last="{1}")
     arms = " UNION ALL ".join(one.ids.format(range=found) for one in postings)
-    return Condition(_FOUND.format(arms=arms, column=postings[0].column), (term, term + FIRST))
+    return Condition(_FOUND.format(arms=arms), (term, term + FIRST))

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from core.conditions import TENANT, Condition
 from core.pipeline import Call, Rows, Statement
-from core.search_terms import FIRST, Postings, bounds_of, with_terms
+from core.search_terms import FIRST, bounds_of
 from core.trees import Tree
 
 from .queries import ACROSS
@@ -27,17 +27,7 @@ _COUNT = Statement.of(
     f" WHERE w.audience_id = ANY({_AUDIENCES.format(buyer='$1')}) AND w.word >= $2 AND w.word < $3 LIMIT {FEW + 1}) found",
     across=ACROSS,
 )
-_BY_AUDIENCE = Postings(
-    ids=(
-        "SELECT w.product_id FROM suppliers_marketword w"
-        f" WHERE w.audience_id = ANY({_AUDIENCES.format(buyer=TENANT)}) AND {{range}}"
-    ),
-    other=(
-        " AND EXISTS (SELECT 1 FROM suppliers_marketword o WHERE o.tenant_id = w.tenant_id"
-        " AND o.product_id = w.product_id AND {range} OFFSET 0)"
-    ),
-    column="product_id",
-)
+_RANGE = "{alias}.word >= {{{first}}} AND {alias}.word < {{{last}}}"
 _BY_PRODUCT = (
     "EXISTS (SELECT 1 FROM suppliers_marketword w WHERE w.tenant_id = t.supplier_id AND w.product_id = t.product_id"
     " AND w.word >= {0} AND w.word < {1} OFFSET 0)"
@@ -77,13 +67,36 @@ def are_few(found: Rows) -> bool:
     return int(found.value() or 0) <= FEW
 
 
-def narrowed(words: Sequence[str], *, few: bool) -> list[Condition]:
-    """Return the conditions that find products by the beginnings of words, or all that an audience sees."""
-    if few:
-        if words:
-            return [with_terms(words, _BY_AUDIENCE)]
-        ids = _BY_AUDIENCE.ids.format(range="w.word = ''")
-        return [Condition(f't."product_id" IN (SELECT unnest(ARRAY({ids})))')]
+def few_products(words: Sequence[str]) -> Condition:
+    """Return SQL for the keys of the products that the buyer's audiences see and that have all words, as a table `ids`.
+
+    Whoever begins there looks each product up by its key (tenant_id, product_id).
+    """
+    ordered = sorted(words, key=len, reverse=True)
+    bounds = [bound for word in ordered for bound in bounds_of(word)]
+    first = _RANGE.format(alias="w", first=0, last=1) if ordered else "w.word = ''"
+    others = "".join(
+        " AND EXISTS (SELECT 1 FROM suppliers_marketword o WHERE o.tenant_id = w.tenant_id AND o.product_id = w.product_id AND "
+        f"{_RANGE.format(alias='o', first=2 * number, last=2 * number + 1)} OFFSET 0)"
+        for number in range(1, len(ordered))
+    )
+    audiences = _AUDIENCES.format(buyer=TENANT)
+    sql = (
+        "(SELECT DISTINCT w.tenant_id, w.product_id FROM suppliers_marketword w"
+        f" WHERE w.audience_id = ANY({audiences}) AND {first}{others} OFFSET 0) ids"
+    )
+    return Condition(sql, tuple(bounds))
+
+
+def numbered(condition: Condition, parameters: list[str | bytes | None]) -> str:
+    """Return the SQL of a condition whose parameters follow those that a statement has; they are added."""
+    first = len(parameters) + 1
+    parameters += condition.parameters
+    return condition.sql.format(*(f"${first + n}" for n in range(len(condition.parameters))))
+
+
+def with_words(words: Sequence[str]) -> list[Condition]:
+    """Return the conditions that a product has, for each word, a term that begins with it, for a walk by the products."""
     return [Condition(_BY_PRODUCT, bounds_of(word)) for word in words]
 
 

@@ -57,8 +57,9 @@ class CatalogPage:
         self.limit = asked_limit(self.request.GET, CURSORS)
         after = open_keyset(self.request, sort=self.text, filters=self._digest, tenant_id=tenant_id)
         where = [one for name, one in self.given.items() if name != "search"]
-        where += searching.narrowed(self.words, few=self.few)
-        return as_market([page_call(tenant_id, self.sort, where, after=after, limit=self.limit)])
+        few = searching.few_products(self.words) if self.few else None
+        where += [] if few else searching.with_words(self.words)
+        return as_market([page_call(tenant_id, self.sort, where, few=few, after=after, limit=self.limit)])
 
     def answer(self, tenant_id: UUID, rows: Rows) -> HttpResponse:
         """Write the page."""

@@ -19,7 +19,7 @@ from suppliers.catalog.representations import ProductOut
 from suppliers.catalog.states import Availability, SubstituteType
 from suppliers.company.today import today_sql
 from suppliers.marketplace.queries import ACROSS, limit_sql, visible_sql
-from suppliers.marketplace.searching import found_sql
+from suppliers.marketplace.searching import found_sql, numbered
 from suppliers.marketplace.states import StockPolicy
 from suppliers.pricing.resolution import Candidate, Source, currencies_of, resolve_price
 
@@ -45,12 +45,24 @@ CASE f.stock_policy WHEN '{StockPolicy.FIXED}' THEN '{Availability.AVAILABLE}'
     ELSE p.availability END
   ELSE p.availability END
 """
-_SEEN = f"""
+_WALK = "suppliers_product p"
+# OFFSET 0 keeps the order: first the keys, then each product by its key.
+_LOOK_UP = (
+    " CROSS JOIN LATERAL (SELECT * FROM suppliers_product WHERE tenant_id = ids.tenant_id AND id = ids.product_id"
+    " AND on_market OFFSET 0) p"
+)
+
+
+def _seen(source: str) -> str:
+    """Write the SQL of the products of a source, with the offer by which the buyer is told of each."""
+    return f"""
 SELECT p.id AS product_id, p.tenant_id AS supplier_id, p.category, p.created_at, p.updated_at, p.name_sort,
        {_BAND} AS availability, coalesce(f.lead_time_days, p.lead_time_days) AS lead_days, f.*
-FROM suppliers_product p CROSS JOIN LATERAL ({_OFFER}) f
+FROM {source} CROSS JOIN LATERAL ({_OFFER}) f
 WHERE p.on_market AND p.archived_at IS NULL
 """
+
+
 _TODAY = today_sql("g.supplier_id")
 _TIERS = """
 SELECT coalesce(json_agg(json_build_array(s.min_quantity, s.unit_price::text) ORDER BY s.min_quantity), '[]')
@@ -115,7 +127,7 @@ class Seen(NamedTuple):
 
 
 _ONE: Final = Statement.of(
-    f"WITH page AS (SELECT t.* FROM ({_SEEN}) t WHERE t.product_id = $2) {_answer('g.created_at')}",
+    f"WITH page AS (SELECT t.* FROM ({_seen(_WALK)}) t WHERE t.product_id = $2) {_answer('g.created_at')}",
     row=Seen,
     across=ACROSS,
 )
@@ -127,28 +139,34 @@ def one_call(buyer_id: UUID, product_id: UUID) -> Call:
 
 
 def page_call(
-    buyer_id: UUID, sort: Sort, conditions: Sequence[Condition], *, after: tuple[str, ...] | None, limit: int
+    buyer_id: UUID,
+    sort: Sort,
+    conditions: Sequence[Condition],
+    *,
+    few: Condition | None = None,
+    after: tuple[str, ...] | None,
+    limit: int,
 ) -> Call:
-    """Return the statement that reads a page of products, and one beyond it, for the market's role; see `seen_of`."""
+    """Return the statement that reads a page of products, and one beyond it, for the market's role; see `seen_of`.
+
+    It begins at `few` products (`searching.few_products`), else walks all in their order.
+    """
     parameters: list[str | bytes | None] = [str(buyer_id)]
-    where = []
-    for one in conditions:
-        first = len(parameters) + 1
-        where.append(one.sql.format(*(f"${first + n}" for n in range(len(one.parameters)))))
-        parameters += one.parameters
+    source = numbered(few, parameters) + _LOOK_UP if few else _WALK
+    where = [numbered(one, parameters) for one in conditions]
     if after is not None:
         key, mark = len(parameters) + 1, "<" if sort.down else ">"
         where.append(f"(t.{sort.column}, t.product_id) {mark} (${key}::{sort.cast}, ${key + 1}::uuid)")
         parameters += after
     parameters.append(str(limit + 1))
-    return Call(_page(sort, tuple(where), len(parameters)), parameters)
+    return Call(_page(sort, source, tuple(where), len(parameters)), parameters)
 
 
 @lru_cache(maxsize=512)
-def _page(sort: Sort, where: tuple[str, ...], last: int) -> Statement:
+def _page(sort: Sort, source: str, where: tuple[str, ...], last: int) -> Statement:
     way = "DESC" if sort.down else "ASC"
     narrowed = f" WHERE {' AND '.join(where)}" if where else ""
-    page = f"SELECT t.* FROM ({_SEEN}) t{narrowed} ORDER BY t.{sort.column} {way}, t.product_id {way} LIMIT ${last}::bigint"
+    page = f"SELECT t.* FROM ({_seen(source)}) t{narrowed} ORDER BY t.{sort.column} {way}, t.product_id {way} LIMIT ${last}::bigint"
     answer = _answer(f"g.{sort.column}")
     sql = f"WITH page AS ({page}) {answer} ORDER BY g.{sort.column} {way}, g.product_id {way}"
     return Statement.composed(sql.replace(TENANT, "$1"), across=ACROSS)

@@ -17,10 +17,12 @@ from suppliers.catalog.states import Availability
 from suppliers.company.settings import DEFAULTS
 from suppliers.marketplace.display import told
 from suppliers.marketplace.queries import ACROSS, limit_sql, visible_sql
+from suppliers.marketplace.searching import numbered
 from suppliers.marketplace.states import StockPolicy
 
 from .promising import Orderable, fitting
 
+# OFFSET 0 keeps the order of the offers, so that a page ends where it is full: each one's product is looked up by its key.
 # $1 the buyer, $2 the instant, $3 the date that the goods are needed for, $4 the country of delivery. The date is the
 # location's where none is given.
 _NEEDED = "coalesce($3::date, ($2::timestamptz AT TIME ZONE coalesce(NULLIF(z.time_zone, ''), n.time_zone))::date)"
@@ -51,17 +53,28 @@ SELECT coalesce(sum(v.free) FILTER (WHERE v.is_usable AND v.lasts), 0)::bigint A
        max(v.expiry_date) FILTER (WHERE v.is_usable AND v.lasts AND v.free > 0)::text AS latest_expiry
 FROM ({_LEVELS}) v
 """
-_OFFERS = f"""
+_WALK = "suppliers_offer o"
+_LOOK_UP = (
+    " CROSS JOIN LATERAL (SELECT * FROM suppliers_offer WHERE tenant_id = ids.tenant_id AND product_id = ids.product_id"
+    " AND on_market OFFSET 0) o"
+)
+
+
+def _offers(source: str) -> str:
+    """Write the SQL of the offers of a source that the buyer sees."""
+    return f"""
 SELECT o.id, o.tenant_id AS supplier_id, o.product_id, p.category, k.units_per_pack, o.stock_policy, o.fixed_quantity,
        coalesce(o.min_remaining_shelf_life_days, p.min_remaining_shelf_life_days, 0) AS days, o.stock_display, o.cap,
        greatest(k.min_order_quantity, o.min_order_quantity) AS least, least(k.max_order_quantity, o.max_order_quantity) AS most,
        k.order_increment AS step, coalesce(o.lead_time_days, p.lead_time_days) AS lead_time_days,
        {limit_sql()} AS limit_quantity, o.limit_until
-FROM suppliers_offer o
-JOIN suppliers_product p ON p.tenant_id = o.tenant_id AND p.id = o.product_id
-JOIN suppliers_packaging k ON k.tenant_id = o.tenant_id AND k.id = o.packaging_id
+FROM {source}
+CROSS JOIN LATERAL (SELECT * FROM suppliers_product WHERE tenant_id = o.tenant_id AND id = o.product_id OFFSET 0) p
+CROSS JOIN LATERAL (SELECT * FROM suppliers_packaging WHERE tenant_id = o.tenant_id AND id = o.packaging_id OFFSET 0) k
 WHERE {visible_sql(buyer="$1", country="$4")}
 """
+
+
 _OWN = """
 SELECT r.representation, (r.representation ->> 'base_quantity')::bigint AS base_quantity,
        r.representation ->> 'kind' AS kind, r.representation ->> 'offer_id' AS offer_id
@@ -79,13 +92,17 @@ CASE WHEN g.packs >= 1 AND (t.stock_policy <> '{StockPolicy.LIVE}' OR w.sellable
   WHEN g.packs >= 1 THEN '{Availability.LIMITED}'
   WHEN t.stock_policy = '{StockPolicy.MADE_TO_ORDER}' THEN '{Availability.BACKORDER}' ELSE '{Availability.UNAVAILABLE}' END
 """
-_ROWS = f"""
+
+
+def _rows(source: str) -> str:
+    """Write the SQL of offers with the stock behind each."""
+    return f"""
 SELECT t.id, t.supplier_id, t.product_id, t.units_per_pack, t.stock_policy, t.stock_display, t.cap, t.least, t.most, t.step,
        t.lead_time_days, t.limit_quantity, t.limit_until::text, g.packs, w.sellable, w.shared, w.earliest_expiry, w.latest_expiry,
        q.status, (f.order_settings ->> 'reservation_cap_percent')::int AS cap_percent,
        (SELECT coalesce(sum(r.base_quantity), 0)::bigint FROM ({_OWN}) r WHERE r.kind = 'soft') AS own,
        (SELECT coalesce(json_agg(r.representation), '[]') FROM ({_OWN}) r WHERE r.offer_id = t.id::text) AS reservations
-FROM ({_OFFERS}) t
+FROM ({_offers(source)}) t
 CROSS JOIN LATERAL ({_STOCK}) w
 CROSS JOIN LATERAL (SELECT {_PACKS} AS packs) g
 CROSS JOIN LATERAL (SELECT {_STATUS} AS status) q
@@ -121,7 +138,7 @@ class Seen(NamedTuple):
 
 
 # The usual question, with a name of its own on every connection.
-_NAMED_SQL: Final = f"{_ROWS} WHERE t.product_id = ANY($5::uuid[]) ORDER BY t.product_id, t.id LIMIT $6::bigint"
+_NAMED_SQL: Final = f"{_rows(_WALK)} WHERE t.product_id = ANY($5::uuid[]) ORDER BY t.product_id, t.id LIMIT $6::bigint"
 _NAMED: Final = Statement.of(_NAMED_SQL, row=Seen, across=ACROSS)
 
 
@@ -135,21 +152,27 @@ class Asked(NamedTuple):
 
 
 def offers_call(
-    buyer_id: UUID, asked: Asked, conditions: Sequence[Condition], *, after: tuple[str, ...] | None, limit: int
+    buyer_id: UUID,
+    asked: Asked,
+    conditions: Sequence[Condition],
+    *,
+    few: Condition | None = None,
+    after: tuple[str, ...] | None,
+    limit: int,
 ) -> Call:
-    """Return the statement that reads a page of offers, and one offer beyond it, for the market's role; see `seen_of`."""
+    """Return the statement that reads a page of offers, and one offer beyond it, for the market's role; see `seen_of`.
+
+    It begins at the offers of `few` products (`searching.few_products`), else walks all in their order.
+    """
     needed = asked.needed_date.isoformat() if asked.needed_date else None
     parameters: list[str | bytes | None] = [str(buyer_id), asked.at.isoformat(), needed, asked.country]
-    where = []
-    for one in conditions:
-        first = len(parameters) + 1
-        where.append(one.sql.format(*(f"${first + n}" for n in range(len(one.parameters)))))
-        parameters += one.parameters
+    source = numbered(few, parameters) + _LOOK_UP if few else _WALK
+    where = [numbered(one, parameters) for one in conditions]
     if after is not None:
         where.append(f"(t.product_id, t.id) > (${len(parameters) + 1}::uuid, ${len(parameters) + 2}::uuid)")
         parameters += after
     parameters.append(str(limit + 1))
-    sql = f"{_ROWS}{' WHERE ' + ' AND '.join(where) if where else ''} ORDER BY t.product_id, t.id LIMIT ${len(parameters)}::bigint"
+    sql = f"{_rows(source)}{' WHERE ' + ' AND '.join(where) if where else ''} ORDER BY t.product_id, t.id LIMIT ${len(parameters)}::bigint"
     sql = sql.replace(TENANT, "$1")
     return Call(_NAMED if sql == _NAMED_SQL else Statement.composed(sql, across=ACROSS), parameters)
 

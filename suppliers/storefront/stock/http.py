@@ -75,12 +75,11 @@ class Question:
         """
         self.given = self._given()
         where = [one for name, one in self.given.items() if name not in _PARAMETERS]
-        if not self._names_products:
-            where += searching.narrowed((), few=self.few)
+        few = None if self._names_products or not self.few else searching.few_products(())
         self.asked = self._asked()
         self.limit = asked_limit(self.request.GET, CURSORS)
         after = open_keyset(self.request, sort=_SORT, filters=self._digest, tenant_id=tenant_id)
-        return as_market([offers_call(tenant_id, self.asked, where, after=after, limit=self.limit)])
+        return as_market([offers_call(tenant_id, self.asked, where, few=few, after=after, limit=self.limit)])
 
     def answer(self, tenant_id: UUID, rows: Rows) -> HttpResponse:
         """Write the page."""

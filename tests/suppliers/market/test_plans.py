@@ -6,12 +6,14 @@ import pytest
 from django.db import connection, connections, transaction
 
 from bench.seed_products import seed
+from core.clock import now
 from core.conditions import Condition
 from core.db import MARKET, bind_tenant, take_on_call
 from core.ids import uuid7
 from core.pipeline import run
 from suppliers.marketplace import searching
 from suppliers.storefront.market.shapes import Sort, page_call
+from suppliers.storefront.stock.availability import Asked, offers_call
 from suppliers.storefront.stock.filters import WITH_GTIN
 from tests import factories
 
@@ -81,11 +83,24 @@ NEWEST, BY_NAME = Sort("created_at", "timestamptz", True), Sort("name_sort", "te
     ],
 )
 def test_page_is_found_by_its_index(buyer, words, few, sort, index, mode):
-    call = page_call(buyer.id, sort, searching.narrowed(words, few=few), after=None, limit=50)
+    begin = searching.few_products(words) if few else None
+    where = [] if few else searching.with_words(words)
+    call = page_call(buyer.id, sort, where, few=begin, after=None, limit=50)
     plan = explained(buyer, call, mode)
     assert index in {node.get("Index Name") for node in plan}
+    assert not few or "suppliers_market_by_created" not in {node.get("Index Name") for node in plan}
     scanned = {node.get("Relation Name") for node in plan if node["Node Type"] == "Seq Scan"}
     assert not scanned & {"suppliers_product", "suppliers_marketword", "suppliers_offer"}
+
+
+@pytest.mark.parametrize("mode", ["force_custom_plan", "force_generic_plan"])
+@pytest.mark.parametrize(("few", "index"), [(False, "suppliers_market_offers"), (True, "suppliers_marketword_pkey")])
+def test_page_of_stock_is_found_by_its_index(buyer, few, index, mode):
+    begin = searching.few_products(()) if few else None
+    plan = explained(buyer, offers_call(buyer.id, Asked(now()), [], few=begin, after=None, limit=50), mode)
+    assert index in {node.get("Index Name") for node in plan}
+    whole = {"Seq Scan", "Gather", "Gather Merge", "Hash Join", "Merge Join"}
+    assert not whole & {node["Node Type"] for node in plan if node.get("Relation Name") != "organizations_tenant"}
 
 
 @pytest.mark.parametrize("mode", ["force_custom_plan", "force_generic_plan"])
