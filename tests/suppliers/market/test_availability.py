@@ -140,8 +140,8 @@ def test_other_buyers_see_nothing(shelf, buyer, other):
     shelf.stock(product, 10)
     offer = shelf.offer(product, to=[buyer])
     for query in (f"product_id={product['id']}", f"gtin={product['packagings'][0]['gtin']}", f"supplier_id={shelf.id}"):
-        assert asked(other, query) == []
-        assert len(asked(buyer, query)) == 1
+        assert str(offer) not in {one["offer_id"] for one in asked(other, query)}
+        assert str(offer) in {one["offer_id"] for one in asked(buyer, query)}
     shelf.exclude(offer, buyer)
     assert asked(buyer, f"product_id={product['id']}") == []
 

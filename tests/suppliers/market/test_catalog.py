@@ -89,12 +89,12 @@ def test_others_find_nothing(shelf, buyer, other):
         f"search={gtin}",
     )
     for query in queries:
-        assert listed(buyer, query) == [product["id"]]
-        assert listed(other, query) == []
+        assert product["id"] in listed(buyer, query)
+        assert product["id"] not in listed(other, query)
     refused(other.api.get(f"{PATH}/{product['id']}"), 404, "not_found")
     shelf.exclude(offer, buyer)
     for query in queries:
-        assert listed(buyer, query) == []
+        assert product["id"] not in listed(buyer, query)
     refused(buyer.api.get(f"{PATH}/{product['id']}"), 404, "not_found")
     refused(buyer.api.get(f"{PATH}/0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f"), 404, "not_found")
 
