@@ -28,11 +28,11 @@ class Desk(NamedTuple):
 
 
 _LICENSES: Final = (
-    "SELECT l.tenant_id, count(*) FILTER (WHERE l.verified_at IS NULL) AS unverified,"
+    "LEFT JOIN (SELECT l.tenant_id, count(*) FILTER (WHERE l.verified_at IS NULL) AS unverified,"
     f" count(*) FILTER (WHERE l.valid_to > d.today AND l.valid_to <= d.today + {EXPIRING_DAYS}) AS expiring,"
     " count(*) FILTER (WHERE l.valid_to <= d.today) AS expired"
     " FROM suppliers_supplierlicense l JOIN organizations_tenant n ON n.id = l.tenant_id"
-    " CROSS JOIN LATERAL (SELECT (now() AT TIME ZONE n.time_zone)::date AS today) d GROUP BY l.tenant_id"
+    " CROSS JOIN LATERAL (SELECT (now() AT TIME ZONE n.time_zone)::date AS today) d GROUP BY l.tenant_id) c ON c.tenant_id = n.id"
 )
 _ROWS = Statement.of(
     "SELECT n.id, n.name, coalesce(f.qualification_status, 'registered') AS status, f.id IS NOT NULL AS is_stored,"
@@ -40,7 +40,7 @@ _ROWS = Statement.of(
     " coalesce(f.bank_account_last4 <> '' AND f.bank_reviewed_at IS NULL, false) AS bank_waits,"
     " coalesce(c.unverified, 0) AS unverified, coalesce(c.expiring, 0) AS expiring, coalesce(c.expired, 0) AS expired"
     " FROM organizations_tenant n LEFT JOIN suppliers_supplierprofile f ON f.tenant_id = n.id"
-    f" LEFT JOIN ({_LICENSES}) c ON c.tenant_id = n.id"
+    f" {_LICENSES}"
     " WHERE 'supplier' = ANY(n.kinds) AND n.status <> 'closed'"
     " AND ($1 = '' OR coalesce(f.qualification_status, 'registered') = $1)"
     " AND ($2 = '' OR position(lower($2) in lower(n.name)) > 0)"
