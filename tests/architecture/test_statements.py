@@ -80,7 +80,6 @@ OVER_TENANTS = {
     "api.tasks": "deletion of old keys, lane by lane",
     "fhir_api.exports.settling": "open transactions",
     "suppliers.catalog.duplicates": "GTINs of all suppliers, compared by the platform's staff",
-    "suppliers.company.desk": "suppliers of all tenants, seen by the platform's staff",
     "suppliers.marketplace.searching": "the market, by its own role",
     "suppliers.storefront.market.shapes": "the market, by its own role",
     "suppliers.storefront.stock.availability": "the market, by its own role",
