@@ -34,10 +34,13 @@ class QualificationIncomplete(Conflict):
 
 
 def is_qualified(supplier: str) -> str:
-    """Write the condition that a supplier, whose id is given as SQL, may take new orders."""
+    """Write the condition that a supplier, whose id is given as SQL, may take new orders.
+
+    It is a value, not an EXISTS, which PostgreSQL would turn into a join of all suppliers.
+    """
     return (
-        f"EXISTS (SELECT 1 FROM suppliers_supplierprofile f WHERE f.tenant_id = {supplier}"
-        " AND f.qualification_status = 'qualified')"
+        "coalesce((SELECT f.qualification_status = 'qualified' FROM suppliers_supplierprofile f"
+        f" WHERE f.tenant_id = {supplier}), false)"
     )
 
 

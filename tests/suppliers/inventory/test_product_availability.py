@@ -9,7 +9,7 @@ from core import clock
 from core.db import tenant_context
 from suppliers.catalog.models import Product
 from suppliers.inventory.availability_sweep import refresh_availability
-from suppliers.inventory.models import Lot, Reservation
+from suppliers.inventory.models import Lot, Reservation, StockLevel
 from suppliers.inventory.sweeping import expire_reservations
 from tests import factories
 from tests.races import race
@@ -186,15 +186,18 @@ def test_planted_fault_is_found(shelf):
 
 
 def test_writers_at_once_leave_the_band_of_the_last(shelf, buyer):
-    """Two reservations of other levels, given back at once, each see less than a pack; both together see one."""
+    """Two reservations of other levels, given back at once, each see no more than the thresholds; both together do."""
     shelf.settle(reservation_cap_percent=100)
     items = []
     for _ in range(8):
         product = shelf.product(units=10, packagings=[products.packaging(units_per_pack=10)])
         for _ in range(2):
-            shelf.stock(product, 5, place=shelf.place(factories.suffix()))
+            shelf.stock(product, 10, place=shelf.place(factories.suffix()))
+        with tenant_context(shelf.id):
+            levels = StockLevel.objects.filter(tenant_id=shelf.id, product_id=product["id"])
+            levels.update(low_stock_threshold=5)
         shelf.offer(product)
-        each = {"product_id": product["id"], "quantity": 5, "unit": "base"}
+        each = {"product_id": product["id"], "quantity": 1}
         held = [reserve(buyer, shelf, each)[0] for _ in range(2)]
         assert band(shelf, product) == "unavailable"
         items.append((product, held))
