@@ -73,7 +73,7 @@ class SupplierContactIn(WholeEntry):
 
     role = serializers.ChoiceField(choices=ContactRole.choices, default=ContactRole.GENERAL.value)
     name = text(200)
-    email = serializers.EmailField(max_length=254, required=False, allow_null=True, allow_blank=True, default="")
+    email = serializers.EmailField(max_length=254, required=False, allow_null=True, allow_blank=True, default=None)
     phone = text(40)
 
     class Meta:

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from django.test import Client
 
 from api import docs
 from api.openapi.reading import readable
@@ -73,6 +74,7 @@ def test_every_reference_of_the_copy_leads_somewhere(shown):
             place = place[step.replace("~1", "/").replace("~0", "~")]
 
 
-def test_page_shows_the_copy(client):
+def test_page_shows_the_copy():
+    client = Client(REMOTE_ADDR="203.0.113.76")  # the tests before have asked much from one address
     assert b"/docs/openapi.json" in client.get("/docs?script=").content
     assert json.loads(client.get("/docs/openapi.json").content)["openapi"] == "3.0.3"
