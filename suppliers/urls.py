@@ -5,7 +5,7 @@ from api.routing import Router
 from .catalog.attributes.views import AttributeViewSet
 from .catalog.views import CategoryViewSet, ProductAttributesViewSet
 from .company.views import SupplierProfileViewSet
-from .files.views import ContentViewSet, FileViewSet
+from .files.views import ContentViewSet
 from .inventory.views import (
     AdjustmentViewSet,
     AvailabilityViewSet,
@@ -18,6 +18,7 @@ from .inventory.views import (
 )
 from .marketplace.views import OfferViewSet
 from .pricing.views import ProductPricesViewSet
+from .storefront.files.views import FileViewSet
 from .storefront.market.views import CatalogViewSet
 from .storefront.stock.views import BuyerReservationViewSet, StockAvailabilityViewSet
 from .storefront.views import ProductViewSet

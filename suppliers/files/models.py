@@ -52,7 +52,7 @@ class File(TenantOwned, LifecycleModel):
             when="on_market",
             columns=(
                 "tenant_id", "id", "name", "purpose", "status", "content_type", "size", "sha256", "object_key",
-                "visibility", "title", "on_market", "created_at", "updated_at", "version",
+                "visibility", "title", "expires_on", "on_market", "created_at", "updated_at", "version",
             ),
         ),
     )  # fmt: skip

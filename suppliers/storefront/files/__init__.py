@@ -1,0 +1,1 @@
+"""Files as those read them who may see what the files show."""
