@@ -67,7 +67,7 @@ class LotConflict(Conflict):
 
 
 class LotRecalled(Conflict):
-    """Nothing is added to a recalled lot, nor is it released; `errors` names each line."""
+    """Nothing is added to a recalled lot, it moves only where nothing is sold, and is not released; `errors` names each line."""
 
     code = "lot_recalled"
     title = "The lot is recalled."

@@ -198,7 +198,8 @@ class TransferViewSet(InventoryViewSet):
     operations = {
         "create": Operation(
             "Transfer stock",
-            "From one stock location to another, lot by lot, all lines or none; reserved goods stay where they are.",
+            "From one stock location to another, lot by lot, all lines or none; reserved goods stay where they are. A recalled lot "
+            "is set apart so: it moves to a location that is not sellable, and to no other.",
             body=TransferIn,
             answer=StockChangeOut,
             run=transfer,

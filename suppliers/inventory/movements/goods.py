@@ -34,9 +34,10 @@ class _Named(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A stock location."""
+    """A stock location; what lies in one that is not sellable is set apart."""
 
     location_id: UUID
+    sellable: bool
     min_c: Decimal | None
     max_c: Decimal | None
 
@@ -54,7 +55,7 @@ _GTINS = Statement.of(
     row=_Named,
 )
 _PLACES = Statement.of(
-    "SELECT s.location_id, s.min_c, s.max_c FROM suppliers_stockplace s"
+    "SELECT s.location_id, s.sellable, s.min_c, s.max_c FROM suppliers_stockplace s"
     " JOIN organizations_location l ON l.tenant_id = s.tenant_id AND l.id = s.location_id AND l.tenant_id = $1"
     " WHERE s.tenant_id = $1 AND s.location_id = ANY($2::uuid[]) AND l.status = 'active'"
     f" AND {WITHIN.over('s').sql.replace(TENANT, '$1')}",

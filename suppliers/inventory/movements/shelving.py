@@ -172,7 +172,7 @@ def _level(spot: Spot) -> dict[str, Any]:
 
 
 def check_lots(shelves: Shelves, spots: Sequence[Spot], arriving: Collection[int]) -> None:
-    """Hold lots to what lines say of them; `arriving` are the numbers of the lines that add goods.
+    """Hold lots to what lines say of them; `arriving` are the numbers of the lines that a recalled lot refuses.
 
     :raises LotConflict: a lot has another expiry date than a line says.
     :raises LotRecalled: a line adds to a recalled lot.

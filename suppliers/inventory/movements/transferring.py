@@ -37,6 +37,8 @@ class Transferred:
 def transfer(actor: Actor, data: Mapping[str, Any], at: datetime) -> Transferred:
     """Move goods from one place to another, all lines or none.
 
+    A recalled lot may be set apart: moved to a place that is not sellable, and to no other.
+
     :raises InvalidFields: a product, lot or place is unknown.
     :raises LotRecalled, StorageMismatch, WrongSerial: as named.
     :raises InsufficientStock, StockReserved: less is there, or free, than a line moves.
@@ -50,7 +52,7 @@ def transfer(actor: Actor, data: Mapping[str, Any], at: datetime) -> Transferred
     check_storage(goods, [(number, product, target) for number, product in enumerate(products)])
     shelves = open_shelves(actor, [*outs, *ins], at)
     check_on_hand(shelves, outs, [-line["quantity"] for line in lines])
-    check_lots(shelves, ins, set(range(len(lines))))
+    check_lots(shelves, ins, set(range(len(lines))) if goods.places[target].sellable else ())
     done = Transferred(uuid7(), list(zip(outs, ins, (line["quantity"] for line in lines), strict=True)), shelves)
     facts = [fact for one in done.lines for fact in _move(shelves, *one, note=data["note"] or "")]
     serials = move_serials(actor.tenant_id, _units(lines, done), at)

@@ -294,3 +294,34 @@ def test_quarantined_lot_can_be_recalled_and_strangers_see_none(shelf):
     assert change(shelf, api=stranger, status="recalled", recall=SAID).status_code == 404
     reader = factories.Api(key=factories.api_key(shelf.tenant, scopes=["inventory:read"]), tenant=shelf.tenant)
     refused(change(shelf, api=reader, status="recalled", recall=SAID), 403, "insufficient_scope")
+
+
+def test_recalled_lot_is_set_apart_and_moves_nowhere_else(shelf, buyer):
+    product, first, second = shelved(shelf)
+    reserve(buyer, shelf, (product, 3))
+    recall(shelf)
+    walk(shelf)
+    hall, other, apart = shelf.places["hall"], shelf.place("Hall 2"), shelf.place("Quarantine", sellable=False)
+
+    def move(source, target, quantity, lot="L1"):
+        lines = [{"product_id": product["id"], "lot_number": lot, "quantity": quantity}]
+        body = {"from_location_id": str(source), "to_location_id": str(target), "lines": lines}
+        return shelf.api.post("/v1/inventory/transfers", json=body)
+
+    told = refused(move(hall, other, 4), 409, "lot_recalled")
+    assert [one["field"] for one in told["errors"]] == ["lines.0.lot_number"]
+    assert shelf.level(first).on_hand == 10
+    sellable = shelf.api.get(f"/v1/products/{product['id']}?include=stock").json()["data"]["stock"]["sellable"]
+    answer = move(hall, apart, 10)
+    assert answer.status_code == 201, answer.content
+    assert [(one["quantity"], one["on_hand"]) for one in answer.json()["data"]["lines"]] == [(-10, 0), (10, 10)]
+    refused(move(apart, hall, 4), 409, "lot_recalled")
+    refused(move(apart, other, 4), 409, "lot_recalled")
+    assert move(apart, shelf.place("Cage", sellable=False), 4).status_code == 201
+    assert sorted(one["on_hand"] for one in listed(shelf, LEVELS, "status=recalled")) == [0, 4, 6]
+    stock = shelf.api.get(f"/v1/products/{product['id']}?include=stock").json()["data"]["stock"]
+    assert (stock["sellable"], stock["on_hand"]) == (sellable, 20)
+    assert shelf.level(second).on_hand == 10
+    added = shelf.api.post(ADJUST, json={"lines": [line(product, {"id": str(apart)}, 1, lot_number="L1")]})
+    refused(added, 409, "lot_recalled")
+    assert broken(shelf, buyer) == []
