@@ -25,6 +25,7 @@ class SuppliersConfig(AppConfig):
 
         self._register_representations()
         self._register_copies()
+        self._register_evidence()
         self._follow()
         self._register_checks()
         post_migrate.connect(_after_migrate, sender=self, dispatch_uid="suppliers")
@@ -45,6 +46,13 @@ class SuppliersConfig(AppConfig):
         from .storefront.representations import ProductOut
 
         ledger.represent("product", scope="catalog.read", sql=representation(ProductOut.shape))
+
+    def _register_evidence(self) -> None:
+        """Register what holds files as evidence, beside their bindings."""
+        from .company.licenses import EVIDENCE
+        from .files.evidence import hold_as_evidence
+
+        hold_as_evidence(*EVIDENCE)
 
     def _follow(self) -> None:
         """Let audiences follow tenants, organizations and groups of buyers."""

@@ -27,7 +27,7 @@ def update_profile(actor: Actor, profile: SupplierProfile, data: Mapping[str, An
 
     Another identity, bank account or licence has to be reviewed by staff anew; the qualification stays meanwhile.
 
-    :raises InvalidFields: a category, a buyer or an organization does not exist.
+    :raises InvalidFields: a category, a buyer, an organization or the file of a licence does not exist.
     """
     _check(data)
     plain = {name: data[name] for name in SupplierProfile.WRITABLE if name in data}

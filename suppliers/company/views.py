@@ -32,7 +32,8 @@ class SupplierProfileViewSet(ApiViewSet):
             "Update the own profile",
             "Each member that is named replaces what stands there, lists as a whole; of `order_settings` what is left out "
             "stays. A licence is known by its type and number: one that changes, a new one, and another bank account have to be "
-            "verified by the platform's staff. If nothing differs, nothing is written.",
+            "verified by the platform's staff. Its `file_id` names a file of the purpose `certificate` that is ready, and that "
+            "cannot be deleted from then on. If nothing differs, nothing is written.",
             body=SupplierProfileIn,
             body_limit=BODY_BYTES,
             find=locked_profile,

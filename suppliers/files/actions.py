@@ -20,7 +20,7 @@ from ledger import public as ledger
 from organizations.public import consume_quota, release_quota
 
 from . import storing
-from .bindings import add_bindings, check_bindings, check_unbound, replace_bindings
+from .bindings import add_bindings, check_bindings, check_no_evidence, check_unbound, replace_bindings
 from .contents.recognising import check_announced, recognise
 from .events import FileDeleted, FileEvent, FileUpdated, FileUploaded
 from .links import WRITE_FOR
@@ -184,6 +184,17 @@ def reject_file(actor: Actor, file: File, reason: Rejection, at: datetime, *, fi
     file.save_version("status", "object_key", "rejection_reason", "finding", "scanned_by", at=at)
     _record(actor, file, FileUpdated, at)
     return file
+
+
+@needs_transaction
+def reject_by_staff(actor: Actor, file: File, at: datetime) -> File:
+    """Reject a locked file because staff say so; what malware was found in is rejected whatever it is evidence of.
+
+    :raises FileBound: it is evidence of something.
+    :raises InvalidTransition: it is rejected already.
+    """
+    check_no_evidence(actor, file)
+    return reject_file(actor, file, Rejection.STAFF, at)
 
 
 @needs_transaction

@@ -9,13 +9,13 @@ from organizations.staff.columns import column
 from organizations.staff.roles import Area, Permission
 from organizations.staff.tenant_admin import TenantAdmin
 
-from .actions import reject_file, rescan_file
+from .actions import reject_by_staff, rescan_file
 from .models import File, FileBinding
-from .states import FileStatus, Rejection
+from .states import FileStatus
 
 
 def _reject(click: ButtonClick) -> None:
-    reject_file(click.actor, click.row, Rejection.STAFF, click.at)
+    reject_by_staff(click.actor, click.row, click.at)
 
 
 def _rescan(click: ButtonClick) -> None:
@@ -59,7 +59,7 @@ class FileAdmin(TenantAdmin):
             permission=Permission.REVIEW_FILES,
             run=_reject,
             explains="Nobody can read the content any more, and it is deleted. This cannot be undone; the tenant can upload the "
-            "same content again.",
+            "same content again. Evidence, such as of a licence, is refused as long as it is needed.",
             shown=lambda row: row.status != FileStatus.REJECTED,
             icon="block",
             danger=True,

@@ -110,3 +110,14 @@ def check_unbound(actor: Actor, file: File) -> None:
     bound = set(FileBinding.objects.of(actor).filter(file=file).values_list("resource_type", flat=True))
     if bound_to := sorted({*bound, *holders_of(file)}):
         raise FileBound(f"The file is bound to: {', '.join(bound_to)}.", bound_to=bound_to)
+
+
+@needs_transaction
+def check_no_evidence(actor: Actor, file: File) -> None:
+    """Hold that a locked file is evidence of nothing; what shows a product or an offer is none.
+
+    :raises FileBound: it is evidence of what the refusal names.
+    """
+    bound = FileBinding.objects.of(actor).filter(file=file, resource_type__in=EVIDENCE)
+    if bound_to := sorted({*bound.values_list("resource_type", flat=True), *holders_of(file)}):
+        raise FileBound(f"The file is evidence; it is bound to: {', '.join(bound_to)}.", bound_to=bound_to)

@@ -1,6 +1,6 @@
 """What else holds a file as evidence, beside its bindings: rooms above this one say so, such as the licences of a supplier.
 
-hold_as_evidence("licence", "SELECT 1 FROM suppliers_licence l WHERE l.tenant_id = $1 AND l.file_id = $2")
+hold_as_evidence("license", "SELECT 1 FROM suppliers_supplierlicense l WHERE l.tenant_id = $1 AND l.file_id = $2")
 """
 
 from functools import cache

@@ -78,7 +78,8 @@ class FileViewSet(ApiViewSet):
         ),
         "destroy": Operation(
             "Delete a file",
-            "One that is bound to nothing: take its bindings off before. Links to its content end at once.",
+            "One that is bound to nothing: take its bindings off before. What a licence names is evidence, and stays. Links to the "
+            "content end at once.",
             find=locked_file,
             run=delete_file,
             errors=(VersionConflict, FileBound, InvalidTransition),

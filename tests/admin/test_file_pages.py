@@ -8,7 +8,7 @@ from suppliers.files import scanning
 from suppliers.files.models import File
 from tests import factories
 from tests.admin.people import REASON, act_in, signed_in, staff
-from tests.suppliers.files.samples import objects, ready, sweep, upload, used
+from tests.suppliers.files.samples import objects, pdf, ready, sweep, upload, used
 
 LIST = "/admin/suppliers/file/"
 
@@ -62,6 +62,17 @@ def test_staff_scan_again_and_reject_with_a_reason(api, supplier):
     assert "does not allow" in again.content.decode()
     sweep()
     assert (objects(supplier.id), used(supplier)) == (set(), 0)
+
+
+def test_staff_are_told_that_a_file_is_evidence(supplier):
+    api = factories.as_member(supplier, ["supplier_admin"])
+    made = ready(api, pdf(), purpose="certificate", name="wda.pdf")
+    license = {"type": "wholesale", "number": "WDA-1", "file_id": made["id"]}
+    assert api.patch("/v1/suppliers/me", json={"licenses": [license]}).status_code == 200
+    answer = browse("supply", supplier).post(f"{LIST}{made['id']}/do/reject/", {"reason": REASON})
+    assert answer.status_code == 200
+    assert "The file is evidence; it is bound to: license." in answer.content.decode()
+    assert row(supplier, made).status == "ready"
 
 
 @pytest.mark.parametrize("role", ["support", "finance"])
