@@ -44,6 +44,7 @@ USERS = {
     "supplier_admin": ("supplier", SUPPLIER_ADMIN),
     "org_admin": ("hospital", "org_admin"),
     "other_prescriber": ("other_hospital", "prescriber"),
+    "other_buyer": ("other_hospital", "buyer"),
     "pharmacy_admin": ("pharmacy", "tenant_admin"),
 }
 # Who has a Practitioner in the tenant's record, and under which id.

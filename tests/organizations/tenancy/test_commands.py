@@ -260,7 +260,7 @@ def test_seed_demo_writes_the_file_of_the_contract_and_keeps_what_holds(tmp_path
     assert demo["tenants"].keys() == {"hospital", "other_hospital", "pharmacy", "supplier", "other_supplier"}
     assert demo["users"].keys() == {
         "prescriber", "nurse", "pharmacist", "buyer", "approver", "receiving_clerk", "finance", "tenant_admin", "auditor",
-        "supplier_admin", "org_admin", "other_prescriber", "pharmacy_admin",
+        "supplier_admin", "org_admin", "other_prescriber", "other_buyer", "pharmacy_admin",
     }  # fmt: skip
     nurse = demo["users"]["nurse"]
     signed_in = Api().post("/v1/auth/token", json={"email": nurse["email"], "password": nurse["password"]})
