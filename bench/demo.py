@@ -1,6 +1,7 @@
 """The main story, walked against the running service as a partner's software would: `./dev demo`.
 
-As far as the platform goes today: the clinical story (`bench/demo_care.py`), that of trade (`bench/demo_trade.py`), and: a supplier signs in, registers a webhook, creates a product with an API key (twice, by one
+As far as the platform goes today: the clinical story (`bench/demo_care.py`), those of trade (`bench/demo_trade.py`,
+`bench/demo_shelf.py`), and: a supplier signs in, registers a webhook, creates a product with an API key (twice, by one
 Idempotency-Key), lists it with prices and stock, another supplier cannot see it, and the signed event arrives.
 """
 
@@ -15,6 +16,7 @@ from typing import Any
 
 from bench.demo_care import walk_care
 from bench.demo_http import Caller, DemoFailed, expect, listen, step
+from bench.demo_shelf import walk_shelf
 from bench.demo_trade import walk_trade
 from bench.receiver import Receiver
 
@@ -128,6 +130,7 @@ def main() -> int:
             walk(demo)
             walk_care(demo)
             walk_trade(demo)
+            walk_shelf(demo)
     except DemoFailed as error:
         print(f"  no  {error}", file=sys.stderr)
         return 1

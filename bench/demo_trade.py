@@ -10,15 +10,10 @@ import time
 from typing import Any
 
 from bench.demo_care import person
-from bench.demo_http import Caller, DemoFailed, expect, listen, step
+from bench.demo_http import Caller, DemoFailed, expect, listen, once, step
 from bench.receiver import Receiver
 
 WAIT_SECONDS = 60.0
-
-
-def once() -> dict[str, str]:
-    """An Idempotency-Key of its own, so that a lost answer can be asked for again."""
-    return {"Idempotency-Key": secrets.token_hex(16)}
 
 
 def walk_trade(demo: dict[str, Any]) -> None:
