@@ -61,10 +61,12 @@ _LOCK = Statement.of(
     "SELECT p.id::text FROM suppliers_product p WHERE p.tenant_id = $1 AND p.id = ANY($2::uuid[])"
     " ORDER BY p.id FOR NO KEY UPDATE"
 )
+# The ids bound q, too: else a plan that joins by hash works the band out for each product of the tenant.
 _REFRESH = Statement.of(
     "UPDATE suppliers_product p SET availability = g.band FROM suppliers_product q"
     f" CROSS JOIN LATERAL ({_band_sql('q.id', '$3::timestamptz', '$1')}) g"
-    " WHERE p.tenant_id = $1 AND p.id = ANY($2::uuid[]) AND q.tenant_id = $1 AND q.id = p.id AND p.availability <> g.band"
+    " WHERE p.tenant_id = $1 AND p.id = ANY($2::uuid[]) AND q.tenant_id = $1 AND q.id = ANY($2::uuid[]) AND q.id = p.id"
+    " AND p.availability <> g.band"
     " RETURNING p.id::text"
 )
 
