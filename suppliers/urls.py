@@ -18,6 +18,7 @@ from .inventory.views import (
 )
 from .marketplace.views import OfferViewSet
 from .pricing.views import ProductPricesViewSet
+from .storefront.discovery.views import SupplierViewSet
 from .storefront.files.views import FileViewSet
 from .storefront.market.views import CatalogViewSet
 from .storefront.stock.views import BuyerReservationViewSet, StockAvailabilityViewSet
@@ -25,6 +26,7 @@ from .storefront.views import ProductViewSet
 
 router = Router()
 router.register("suppliers/me", SupplierProfileViewSet, basename="supplier-profile")
+router.register("suppliers", SupplierViewSet, basename="supplier")
 router.register("products", ProductViewSet, basename="product")
 router.register("products/<uuid:pk>/prices", ProductPricesViewSet, basename="product-prices")
 router.register("products/<uuid:pk>/attributes", ProductAttributesViewSet, basename="product-attributes")

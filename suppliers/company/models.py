@@ -49,9 +49,12 @@ class SupplierProfile(TenantOwned, LifecycleModel):
         "legal_name", "trade_name", "country", "registrations", "addresses", "contacts", "currencies", "payment_terms",
         "min_order_value", "ships_to", "categories", "tax_rates", "order_settings",
     )  # fmt: skip
-    security: ClassVar = TableSecurity(
-        dispatcher=True, market=Market(columns=("tenant_id", "order_settings", "qualification_status"))
-    )
+    # What buyers read of it, and the settings of its orders that decide what they may reserve.
+    PUBLIC: ClassVar = (
+        "tenant_id", "legal_name", "trade_name", "country", "registrations", "currencies", "payment_terms",
+        "min_order_value", "ships_to", "categories", "order_settings", "qualification_status", "created_at", "updated_at",
+    )  # fmt: skip
+    security: ClassVar = TableSecurity(dispatcher=True, market=Market(columns=PUBLIC))
 
     class Meta:
         constraints = [
@@ -117,7 +120,10 @@ class SupplierLicense(TenantOwned):
     told_days = models.PositiveSmallIntegerField(null=True)
 
     WRITABLE: ClassVar = ("authority", "valid_from", "valid_to", "file_id")
-    security: ClassVar = TableSecurity(dispatcher=True)
+    PUBLIC: ClassVar = (
+        "tenant_id", "type", "number", "authority", "valid_from", "valid_to", "position", "verified_at",
+    )  # fmt: skip
+    security: ClassVar = TableSecurity(dispatcher=True, market=Market(columns=PUBLIC))
 
     class Meta:
         constraints = [

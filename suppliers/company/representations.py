@@ -48,7 +48,7 @@ _GROUPS = (
     " 'reservation_cap_percent', g.reservation_cap_percent) ORDER BY g.position, g.id), '[]')"
     f" FROM suppliers_buyergroup g WHERE g.tenant_id = {TENANT}"
 )
-_RATING = (
+RATING = (
     "SELECT json_build_object('on_time_rate', NULL::text, 'fill_rate', NULL::text, 'quality_rate', NULL::text,"
     " 'orders_counted', 0)"
 )
@@ -116,7 +116,7 @@ class SupplierProfileOut(Representation):
     tax_rates = Document(TaxRateIn(many=True))
     order_settings = Computed(f"json_build_object({_SETTINGS})", OrderSettingsIn())
     buyer_groups = Computed(_GROUPS, BuyerGroupOut(many=True))
-    rating = Computed(_RATING, RatingOut())
+    rating = Computed(RATING, RatingOut())
 
     class Meta:
         model = SupplierProfile

@@ -44,7 +44,7 @@ def test_tables_of_the_market_are_those_of_the_contract():
         "suppliers_category", "suppliers_file", "suppliers_filebinding", "suppliers_listprice", "suppliers_listpricetier", "suppliers_lot", "suppliers_marketword",
         "suppliers_offer", "suppliers_offerexclusion", "suppliers_packaging", "suppliers_platformcategory",
         "suppliers_product", "suppliers_receivedreservation", "suppliers_stocklevel", "suppliers_stockplace",
-        "suppliers_supplierprofile",
+        "suppliers_supplierlicense", "suppliers_supplierprofile",
     }  # fmt: skip
     assert READ["suppliers_allocation"].columns == (
         "tenant_id", "level_id", "base_quantity", "kind", "status", "expires_at",
@@ -74,7 +74,11 @@ def test_role_of_the_market_writes_nothing(table):
         "SELECT buyer_tenant_id FROM suppliers_allocation", "SELECT * FROM suppliers_allocation",
         "SELECT name FROM organizations_location", "SELECT code FROM suppliers_stockplace",
         "SELECT lot_number FROM suppliers_lot", "SELECT features FROM organizations_tenant",
-        "SELECT bank_account FROM suppliers_supplierprofile", "SELECT 1 FROM suppliers_reservation",
+        "SELECT bank_account FROM suppliers_supplierprofile", "SELECT bank_account_last4 FROM suppliers_supplierprofile",
+        "SELECT contacts FROM suppliers_supplierprofile", "SELECT addresses FROM suppliers_supplierprofile",
+        "SELECT tax_rates FROM suppliers_supplierprofile", "SELECT * FROM suppliers_supplierprofile",
+        "SELECT file_id FROM suppliers_supplierlicense", "SELECT told_days FROM suppliers_supplierlicense",
+        "SELECT 1 FROM suppliers_buyergroup", "SELECT 1 FROM suppliers_reservation",
         "SELECT 1 FROM organizations_membership", "SELECT 1 FROM ledger_event", "SELECT 1 FROM suppliers_audience",
         "SELECT 1 FROM suppliers_productword", "SELECT 1 FROM suppliers_stockmovement",
     ],

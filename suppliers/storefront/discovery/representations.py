@@ -1,0 +1,46 @@
+"""What buyers read of a supplier."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from api.representations import Instant, OpenChoice
+from suppliers.company.representations import RatingOut
+from suppliers.company.serializers import MoneyIn, PaymentTermsIn, RegistrationIn
+from suppliers.company.states import LicenseType, Qualification
+
+
+class PublicLicenseOut(serializers.Serializer[Any]):
+    """A licence of a supplier, without its file."""
+
+    type = OpenChoice(choices=LicenseType.choices)
+    number = serializers.CharField()
+    authority = serializers.CharField(allow_null=True)
+    valid_from = serializers.DateField(allow_null=True)
+    valid_to = serializers.DateField(allow_null=True, help_text="The first day on which it holds no more.")
+    verified = serializers.BooleanField(
+        help_text="Whether the platform's staff have seen the licence as it stands here."
+    )
+
+
+class SupplierOut(serializers.Serializer[Any]):
+    """A supplier as buyers read it; `id` is that of its tenant, the `supplier_id` of its products and documents."""
+
+    id = serializers.UUIDField()
+    legal_name = serializers.CharField()
+    trade_name = serializers.CharField(allow_null=True)
+    country = serializers.CharField(allow_null=True)
+    registrations = RegistrationIn(many=True)
+    categories = serializers.ListField(child=serializers.CharField())
+    ships_to = serializers.ListField(child=serializers.CharField())
+    currencies = serializers.ListField(child=serializers.CharField())
+    payment_terms = PaymentTermsIn(allow_null=True)
+    min_order_value = MoneyIn(allow_null=True)
+    licenses = PublicLicenseOut(many=True)
+    qualification_status = OpenChoice(
+        choices=Qualification.choices,
+        help_text="Only a `qualified` supplier takes new orders; one whose tenant is suspended reads `suspended`, too.",
+    )
+    rating = RatingOut()
+    created_at = Instant()
+    updated_at = Instant()
