@@ -5,7 +5,7 @@ the product of one. What else it is bound to is not told.
 """
 
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from rest_framework import serializers
@@ -21,11 +21,11 @@ from suppliers.marketplace.queries import ACROSS, visible_sql
 class SeenFileOut(FileOut):
     """A file of the market: the members of a file, without what is its owner's matter alone."""
 
-    bindings = Computed("'[]'::json", FileBindingOut(many=True))
+    bindings: Any = Computed("'[]'::json", FileBindingOut(many=True))
     rejection_reason = Computed("NULL::text", serializers.CharField(allow_null=True))
 
     class Meta(FileOut.Meta):
-        blank_as_null = ("title",)
+        blank_as_null: Any = ("title",)
 
 
 _OFFERED: Final = f"""
