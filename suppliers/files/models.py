@@ -39,7 +39,7 @@ class File(TenantOwned, LifecycleModel):
     check_at = models.DateTimeField(null=True)
     attempts = models.PositiveIntegerField(default=0)
     on_market = models.GeneratedField(
-        expression=Q(visibility=Visibility.CATALOG.value, status=FileStatus.READY.value),
+        expression=Q(visibility=Visibility.CATALOG.value, status=FileStatus.READY.value),  # type: ignore[arg-type]  # a Q
         output_field=models.BooleanField(),
         db_persist=True,
     )

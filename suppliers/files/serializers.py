@@ -40,7 +40,9 @@ class BindingIn(StrictSerializer):
 
     resource_type = serializers.ChoiceField(choices=ResourceType.choices)
     resource_id = serializers.UUIDField(help_text="For `supplier`, the id of the tenant itself.")
-    role = serializers.RegexField(r"^([a-z0-9][a-z0-9_-]*)?$", max_length=32, required=False, default="", allow_blank=True)
+    role = serializers.RegexField(
+        r"^([a-z0-9][a-z0-9_-]*)?$", max_length=32, required=False, default="", allow_blank=True
+    )
     position = serializers.IntegerField(min_value=0, max_value=_POSITION_MAX, default=0)
     language = serializers.RegexField(
         r"^([A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*)?$", max_length=35, required=False, default="", allow_blank=True
