@@ -81,6 +81,7 @@ OVER_TENANTS = {
     "fhir_api.exports.settling": "open transactions",
     "suppliers.catalog.duplicates": "GTINs of all suppliers, compared by the platform's staff",
     "suppliers.marketplace.searching": "the market, by its own role",
+    "suppliers.storefront.discovery.shapes": "the market, by its own role",
     "suppliers.storefront.market.shapes": "the market, by its own role",
     "suppliers.storefront.stock.availability": "the market, by its own role",
 }
