@@ -91,6 +91,7 @@ PIECES = {
     "fhir_api.history._MINE",
     "organizations.queries.location_reach._TREE",
     "webhooks.handlers._STORE",
+    "suppliers.storefront.files.shapes._OFFERED",
     "webhooks.replays.batches._BATCH",
 }
 _MARK = re.compile(r"%\(\w+\)s|%s")

@@ -56,6 +56,8 @@ def leaks(mine: World, theirs: World, apis: list[Api]) -> list[str]:
             for api in apis:
                 answer = api.get(question)
                 shown = answer.content.decode(errors="replace") + str(dict(answer.headers))
+                if operation.path.startswith("/v1/suppliers") and "/me" not in operation.path:
+                    shown = shown.replace(theirs.tenant.name, "")  # the directory names suppliers to every buyer
                 if theirs.canary in shown.replace(question, "").replace(f"search={theirs.canary}", ""):
                     found.append(question)
                 assert answer.status_code < 500, (question, answer.content)
