@@ -114,13 +114,13 @@ class Bench:
         return self.http(sent, 201, connections=connections, once=True)
 
     def reserve(self, products: Iterator[dict[str, Any]], connections: int) -> Taken:
-        """Reserve one base unit of the next products."""
+        """Reserve one pack of the next products."""
         sent = [self._reservation(one) for one in itertools.islice(products, int(self.wanted.seconds * 800))]
         return self.http(sent, 201, connections=connections, once=True)
 
     def body(self, product: dict[str, Any]) -> dict[str, Any]:
         """The body of a reservation."""
-        return {"supplier_id": self.large, "items": [{"product_id": product["id"], "quantity": 1, "unit": "base"}]}
+        return {"supplier_id": self.large, "items": [{"product_id": product["id"], "quantity": 1}]}
 
     def _reservation(self, product: dict[str, Any]) -> bytes:
         headers = {

@@ -20,6 +20,8 @@ TABLES: Final = (
     "suppliers_listpricetier",
     "suppliers_offer",
     "suppliers_product",
+    "suppliers_packaging",
+    "suppliers_marketword",
 )
 OFFERED: Final = 12_000  # products of the large tenant that everybody is offered
 _STAGE = """
@@ -42,6 +44,8 @@ SELECT b.tenant_id, b.id AS product_id, o.id AS location_id, o.n, b.g, b.created
   CASE WHEN b.availability = 'limited' THEN 2000 WHEN b.g %% 3 = 0 THEN 100 END AS threshold
 FROM bench_supply b JOIN bench_place o ON o.tenant_id = b.tenant_id WHERE b.availability <> 'unavailable'
 """
+_ON_MARKET = """UPDATE {table} c SET on_market = true FROM suppliers_product p
+WHERE c.tenant_id = ANY(%(tenants)s) AND p.tenant_id = c.tenant_id AND p.id = c.product_id AND p.on_market"""
 _COPIES: Final = (
     """INSERT INTO organizations_location (id, tenant_id, created_at, updated_at, version, name, type, status, opening_hours,
   identifiers, is_dispensing, listed)
@@ -76,6 +80,16 @@ SELECT uuidv7(), tenant_id, created_at, created_at, 1, id, packaging_id, '', 'pu
   CASE WHEN availability = 'backorder' THEN 'made_to_order' ELSE 'live' END, 'exact', '[]', 'public', %(everybody)s
 FROM (SELECT b.*, row_number() OVER (PARTITION BY tenant_id, availability ORDER BY g) AS nth FROM bench_supply b) b
 WHERE availability = 'backorder' OR (tenant_id = %(large)s AND availability = 'available' AND nth <= %(offered)s)""",
+    """UPDATE suppliers_product p SET offered = true FROM suppliers_offer o
+WHERE o.tenant_id = ANY(%(tenants)s) AND p.tenant_id = o.tenant_id AND p.id = o.product_id""",
+    _ON_MARKET.format(table="suppliers_packaging"),
+    _ON_MARKET.format(table="suppliers_listprice"),
+    """INSERT INTO suppliers_marketword (tenant_id, audience_id, word, product_id)
+SELECT DISTINCT o.tenant_id, o.audience_id, w.word, o.product_id FROM suppliers_offer o
+JOIN suppliers_product p ON p.tenant_id = o.tenant_id AND p.id = o.product_id AND p.on_market
+CROSS JOIN LATERAL (SELECT '' AS word UNION ALL SELECT n.word FROM suppliers_productword n
+  WHERE n.tenant_id = o.tenant_id AND n.product_id = o.product_id) w
+WHERE o.tenant_id = ANY(%(tenants)s)""",
 )
 _MORE = """
 INSERT INTO suppliers_stockmovement (id, created_at, tenant_id, product_id, location_id, level_id, lot_id, lot_number, type,
@@ -96,8 +110,11 @@ UPDATE suppliers_stocklevel SET reserved = 0, on_hand = CASE WHEN product_id = %
 WHERE tenant_id = %(tenant)s AND (product_id = %(hot)s OR reserved > 0)
 """
 _SHARE = """
-INSERT INTO suppliers_supplierprofile (id, tenant_id, created_at, updated_at, version, order_settings)
-VALUES (uuidv7(), %(tenant)s, now(), now(), 1, '{"reservation_cap_percent": 100}')
+INSERT INTO suppliers_supplierprofile (id, tenant_id, created_at, updated_at, version, legal_name, trade_name, country,
+  registrations, addresses, contacts, currencies, ships_to, categories, tax_rates, bank_account_last4, qualification_status,
+  order_settings)
+VALUES (uuidv7(), %(tenant)s, now(), now(), 1, '', '', '', '[]', '[]', '[]', '[]', '[]', '[]', '[]', '', 'qualified',
+  '{"reservation_cap_percent": 100}')
 ON CONFLICT (tenant_id) DO UPDATE SET order_settings = excluded.order_settings
 """
 
