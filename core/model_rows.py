@@ -18,6 +18,7 @@ from django.db import DEFAULT_DB_ALIAS, connections, models
 from psycopg.adapt import Transformer
 
 from . import rows
+from .arrays import in_document
 from .pipeline import Call, Rows, Statement
 from .row_security import security_of
 
@@ -115,9 +116,11 @@ def _save_all(model: type[models.Model], names: tuple[str, ...]) -> tuple[Statem
     table, key = model._meta.db_table, model._meta.pk
     fields = [model._meta.get_field(name) for name in names]
     assigned = ", ".join(f'"{field.column}" = given."{field.column}"' for field in fields)  # type: ignore[union-attr]
+    named = in_document(f'kept."{key.column}"', "$2", key.column)
     statement = Statement.of(
         f'UPDATE "{table}" AS kept SET {assigned} FROM json_populate_recordset(NULL::"{table}", $2::json) AS given'
-        f' WHERE kept."{security_of(model).tenant_column}" = $1 AND kept."{key.column}" = given."{key.column}" RETURNING 1'
+        f' WHERE kept."{security_of(model).tenant_column}" = $1 AND {named}'
+        f' AND kept."{key.column}" = given."{key.column}" RETURNING 1'
     )
     return statement, [(str(field.column), str(field.attname)) for field in (key, *fields)]  # type: ignore[union-attr]
 

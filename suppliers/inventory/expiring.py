@@ -11,6 +11,7 @@ import orjson
 from django.db.models import Q, QuerySet
 
 from core.actor import system_actor
+from core.arrays import in_document
 from core.db import needs_transaction, tenant_context
 from core.pipeline import Call, Statement, run
 from core.rounds import GoOn, Rounds, ever
@@ -60,7 +61,7 @@ _DUE = Statement.of(
 )
 _TOLD = Statement.of(
     "UPDATE suppliers_lot l SET expiry_told = g.step FROM json_to_recordset($2) AS g (id uuid, step smallint)"
-    " WHERE l.tenant_id = $1 AND l.id = g.id RETURNING l.id::text"
+    f" WHERE l.tenant_id = $1 AND {in_document('l.id', '$2')} AND l.id = g.id RETURNING l.id::text"
 )
 
 

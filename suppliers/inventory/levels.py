@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
-from core.arrays import array_literal
+from core.arrays import array_literal, in_document
 from core.pipeline import Call, Rows, Statement
 from ledger.public import Occurrence
 
@@ -91,7 +91,7 @@ _CHANGE = Statement.of(
     "UPDATE suppliers_stocklevel v SET on_hand = v.on_hand + g.on_hand, reserved = v.reserved + g.reserved, version = v.version + 1, updated_at = $3,"
     " told_at = CASE WHEN g.told THEN $3 ELSE v.told_at END, is_untold = NOT g.told"
     " FROM json_to_recordset($2) AS g (id uuid, on_hand bigint, reserved bigint, told boolean)"
-    " WHERE v.tenant_id = $1 AND v.id = g.id RETURNING v.id::text"
+    f" WHERE v.tenant_id = $1 AND {in_document('v.id', '$2')} AND v.id = g.id RETURNING v.id::text"
 )
 
 

@@ -13,6 +13,7 @@ from uuid import UUID
 import orjson
 
 from core.actor import Actor
+from core.arrays import in_document
 from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields
 from core.ids import uuid7
@@ -34,7 +35,7 @@ _SETTLE = Statement.of(
     "UPDATE suppliers_stocklevel v SET low_stock_threshold = coalesce(g.threshold, v.low_stock_threshold),"
     " last_counted_at = CASE WHEN g.counted THEN $3 ELSE v.last_counted_at END, version = v.version + 1, updated_at = $3"
     " FROM json_to_recordset($2) AS g (id uuid, threshold bigint, counted boolean)"
-    " WHERE v.tenant_id = $1 AND v.id = g.id RETURNING v.id::text"
+    f" WHERE v.tenant_id = $1 AND {in_document('v.id', '$2')} AND v.id = g.id RETURNING v.id::text"
 )
 
 

@@ -13,7 +13,7 @@ from uuid import UUID
 import orjson
 
 from core import rows
-from core.arrays import array_literal
+from core.arrays import array_literal, in_document
 from core.errors import FieldError
 from core.ids import uuid7
 from core.pipeline import Call, Statement, run
@@ -49,7 +49,7 @@ _LOCK = Statement.of(
 _MOVE = Statement.of(
     "UPDATE suppliers_serial s SET level_id = g.level_id, lot_id = g.lot_id, status = g.status, version = s.version + 1,"
     " updated_at = $3 FROM json_to_recordset($2) AS g (id uuid, level_id uuid, lot_id uuid, status text)"
-    " WHERE s.tenant_id = $1 AND s.id = g.id RETURNING s.id::text"
+    f" WHERE s.tenant_id = $1 AND {in_document('s.id', '$2')} AND s.id = g.id RETURNING s.id::text"
 )
 
 

@@ -13,7 +13,7 @@ import orjson
 
 from core import rows
 from core.actor import Actor
-from core.arrays import array_literal
+from core.arrays import array_literal, in_document
 from core.errors import FieldError, InvalidFields
 from core.ids import uuid7
 from core.pipeline import Call, Statement, run
@@ -53,7 +53,8 @@ class LotRow(NamedTuple):
 _LOTS = Statement.of(
     "SELECT l.id, l.product_id, l.lot_number, l.expiry_date::text, l.status FROM suppliers_lot l"
     " JOIN json_to_recordset($2) AS g (product_id uuid, lot_number text)"
-    " ON l.product_id = g.product_id AND l.lot_number = g.lot_number WHERE l.tenant_id = $1 ORDER BY l.id FOR NO KEY UPDATE OF l",
+    " ON l.product_id = g.product_id AND l.lot_number = g.lot_number"
+    f" WHERE l.tenant_id = $1 AND {in_document('l.product_id', '$2', 'product_id')} ORDER BY l.id FOR NO KEY UPDATE OF l",
     row=LotRow,
 )
 _MAKE_LEVELS = Statement.of(
