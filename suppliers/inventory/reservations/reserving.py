@@ -8,7 +8,7 @@ from uuid import UUID
 
 from core import rows
 from core.actor import Actor
-from core.db import bind_call, needs_transaction
+from core.db import needs_transaction
 from core.errors import FieldError
 from core.ids import uuid7
 from core.pipeline import Call, ReadBack, run
@@ -18,7 +18,7 @@ from suppliers.catalog import availability
 from suppliers.inventory import fefo
 from suppliers.inventory.events import ReservationCreated
 from suppliers.inventory.fefo import Demand, Take
-from suppliers.inventory.levels import Level, changed, levels_of_products, read_levels
+from suppliers.inventory.levels import Level, changed
 from suppliers.inventory.models import Allocation, Reservation
 from suppliers.inventory.refusals import InsufficientStock, ReservationLimit
 from suppliers.inventory.states import ReservationKind, ReservationStatus, Unit
@@ -58,15 +58,15 @@ class Request:
 
 
 @needs_transaction
-def reserve(actor: Actor, request: Request, at: datetime, reading: ReadBack | None = None) -> list[Reservation]:
-    """Reserve every line, or nothing.
+def reserve(
+    actor: Actor, request: Request, levels: Mapping[UUID, Level], at: datetime, reading: ReadBack | None = None
+) -> list[Reservation]:
+    """Reserve every line, or nothing; `levels` are all of the products, locked, with what the buyer holds of them.
 
     :raises InsufficientStock: too little is free for a line; reservations whose time is over do not count.
     :raises ReservationLimit: the buyer would hold more than its share of a product.
     """
     supplier_id, products = request.supplier_id, sorted({line.product_id for line in request.lines})
-    found = run([bind_call(supplier_id), *levels_of_products(supplier_id, products, at, buyer_id=actor.tenant_id)])
-    levels = read_levels(found[2], found[3])
     too_much = _over_share(request, levels, at)
     takes = _taken(request, levels, at)
     calls: list[Call] = []

@@ -13,6 +13,7 @@ from core.ids import uuid7
 from core.pipeline import ReadBack, run
 from organizations.public import PartyClosed
 from suppliers.company.settings import settings_call, settings_of
+from suppliers.inventory.levels import levels_of_products, read_levels
 from suppliers.inventory.models import Reservation
 from suppliers.inventory.reservations.acts import check_ttl
 from suppliers.inventory.reservations.reserving import Line, Request, reserve
@@ -61,10 +62,13 @@ def reserve_stock(
     if supplier_id == actor.tenant_id:
         raise SelfTrade
     products = sorted({line["product_id"] for line in data["items"]})
-    offers = market.offers_call(supplier_id, products, actor.tenant_id, at)
-    _, shop, stored, seen = run(
-        [bind_call(supplier_id), market.shop_call(supplier_id), settings_call(supplier_id, actor.tenant_id), offers]
-    )
+    asked = [
+        market.shop_call(supplier_id),
+        settings_call(supplier_id, actor.tenant_id),
+        market.offers_call(supplier_id, products, actor.tenant_id, at),
+    ]
+    stock = levels_of_products(supplier_id, products, at, buyer_id=actor.tenant_id)
+    _, shop, stored, seen, _, levels, promised = run([bind_call(supplier_id), *asked, *stock])
     _check_open(market.shop_of(shop))
     settings = settings_of(stored)
     check_ttl(data["ttl_seconds"], settings)
@@ -76,7 +80,7 @@ def reserve_stock(
         cap_percent=settings["reservation_cap_percent"],
         group_id=group_id or uuid7(),
     )
-    return reserve(actor, request, at, reading)
+    return reserve(actor, request, read_levels(levels, promised), at, reading)
 
 
 def _check_open(shop: Shop | None) -> None:

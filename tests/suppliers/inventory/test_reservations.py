@@ -367,4 +367,4 @@ def test_trips(shelf, buyer):
         with recording() as statements:
             act()
         seen[name] = len(statements)
-    assert seen == {"reserve": 6, "extend": 6, "list": 1, "release": 6}
+    assert seen == {"reserve": 5, "extend": 6, "list": 1, "release": 6}
