@@ -79,12 +79,12 @@ _LOCK_OF_PRODUCTS, _READ_OF_PRODUCTS = _lock(_OF_PRODUCTS), _read(_OF_PRODUCTS)
 _READ_OF_IDS = _read(_OF_IDS)
 _LOCK_OF_RESERVATIONS, _READ_OF_RESERVATIONS = _lock(_OF_RESERVATIONS), _read(_OF_RESERVATIONS)
 _PROMISED = Statement.of(
-    "SELECT a.level_id, coalesce(sum(a.base_quantity) FILTER (WHERE a.expires_at <= $3), 0)::bigint AS lapsed,"
+    "SELECT v.id AS level_id, p.lapsed, p.living, p.own FROM suppliers_stocklevel v CROSS JOIN LATERAL ("
+    "SELECT coalesce(sum(a.base_quantity) FILTER (WHERE a.expires_at <= $3), 0)::bigint AS lapsed,"
     " coalesce(sum(a.base_quantity) FILTER (WHERE a.expires_at > $3), 0)::bigint AS living,"
     " coalesce(sum(a.base_quantity) FILTER (WHERE a.expires_at > $3 AND a.buyer_tenant_id = $4), 0)::bigint AS own"
-    " FROM suppliers_stocklevel v JOIN suppliers_allocation a ON a.tenant_id = v.tenant_id AND a.level_id = v.id"
-    " WHERE v.tenant_id = $1 AND a.tenant_id = $1 AND v.product_id = ANY($2::uuid[])"
-    " AND a.status = 'active' AND a.kind = 'soft' GROUP BY a.tenant_id, a.level_id",
+    " FROM suppliers_allocation a WHERE a.tenant_id = $1 AND a.level_id = v.id AND a.status = 'active' AND a.kind = 'soft') p"
+    " WHERE v.tenant_id = $1 AND v.product_id = ANY($2::uuid[]) AND v.reserved > 0",
     row=Promised,
 )
 _CHANGE = Statement.of(

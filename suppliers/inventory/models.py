@@ -351,7 +351,9 @@ class Allocation(TenantOwned):
             models.CheckConstraint(condition=Q(base_quantity__gte=1), name="suppliers_allocation_quantity"),
         ]
         indexes = [
-            models.Index(fields=["tenant", "level"], condition=_ACTIVE, name="suppliers_allocation_of_level"),
+            models.Index(
+                fields=["tenant", "level", "expires_at"], condition=_ACTIVE, name="suppliers_allocation_of_level"
+            ),
         ]
 
     def __str__(self) -> str:
