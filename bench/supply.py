@@ -91,8 +91,8 @@ class Bench:
             "list, prices and stock": self.lists("include=prices,stock"),
             "list by availability": self.lists("availability=limited"),
             "search, rare word": self.lists("search={sku}"),
-            "search, common word": self.lists("search=nitrile"),
-            "search, common word, large tenant": self.of_large("/v1/products?search=nitrile"),
+            "search, common word": self.lists("search=latex"),
+            "search, common word, large tenant": self.of_large("/v1/products?search=latex"),
             "list, large tenant": self.of_large("/v1/products"),
             "get": partial(self.http, included),
             "create": self.create,
@@ -166,7 +166,7 @@ class Bench:
         paths = {
             "list": "/v1/products",
             "list, prices and stock": "/v1/products?include=prices,stock",
-            "search, common word": "/v1/products?search=nitrile",
+            "search, common word": "/v1/products?search=latex",
             "get": f"/v1/products/{self.hot['id']}",
             "movements, page 1": "/v1/inventory/movements",
         }
