@@ -34,9 +34,9 @@ class Candidate(NamedTuple):
 
     @property
     def rank(self) -> tuple[Any, ...]:
-        """The place in the order: precedence, later `valid_from`, lower price, id."""
+        """The place among candidates of one source: later `valid_from`, lower price, id."""
         lowest = min((price for _, price in self.tiers), default=Decimal(0))
-        return (int(self.source), *(-ord(letter) for letter in self.valid_from), lowest, self.id)
+        return (-int(self.valid_from.replace("-", "") or 0), lowest, self.id)
 
 
 class Price(NamedTuple):
@@ -69,7 +69,7 @@ def resolve_price(candidates: Sequence[Candidate], quantity: int, currency: str)
     found: Price | None = None
     trace: list[dict[str, Any]] = []
     numbers = count(1)
-    for one in sorted(candidates, key=lambda candidate: candidate.rank):
+    for one in in_order(candidates):
         unit_price = _unit_price(one, quantity)
         reason = _reason(one, currency, unit_price, is_taken=found is not None)
         if reason is None and unit_price is not None:
@@ -89,16 +89,24 @@ def resolve_price(candidates: Sequence[Candidate], quantity: int, currency: str)
 
 
 def currencies_of(candidates: Sequence[Candidate], preferred: str) -> Iterator[str]:
-    """Yield the preferred currency, then the others that there are prices in, in the order of precedence."""
-    others = (one.currency for one in sorted(candidates, key=lambda candidate: candidate.rank))
-    yield from dict.fromkeys([preferred, *others])
+    """Yield the currencies that there are prices in: the preferred one first, the others in the order of precedence."""
+    if any(one.currency == preferred for one in candidates):
+        yield preferred
+    yield from dict.fromkeys(one.currency for one in in_order(candidates) if one.currency != preferred)
+
+
+def in_order(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Return candidates in their order: by source, and by rank where one source has several."""
+    if len(candidates) > len({one.source for one in candidates}):
+        candidates = sorted(candidates, key=lambda one: one.rank)
+    return sorted(candidates, key=lambda one: one.source)
 
 
 def shown(amount: Decimal) -> str:
     """Write a unit price with as many decimals as needed, at least two."""
     text = decimal_text(amount)
-    decimals = len(text.partition(".")[2])
-    return text if decimals >= 2 else f"{amount:.2f}"
+    point = text.find(".")
+    return text if 0 <= point < len(text) - 2 else f"{amount:.2f}"
 
 
 def _unit_price(candidate: Candidate, quantity: int) -> Decimal | None:
