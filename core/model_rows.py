@@ -116,7 +116,7 @@ def _save_all(model: type[models.Model], names: tuple[str, ...]) -> tuple[Statem
     table, key = model._meta.db_table, model._meta.pk
     fields = [model._meta.get_field(name) for name in names]
     assigned = ", ".join(f'"{field.column}" = given."{field.column}"' for field in fields)  # type: ignore[union-attr]
-    named = in_document(f'kept."{key.column}"', "$2", key.column)
+    named = in_document(f'kept."{key.column}"', "$2", str(key.column))
     statement = Statement.of(
         f'UPDATE "{table}" AS kept SET {assigned} FROM json_populate_recordset(NULL::"{table}", $2::json) AS given'
         f' WHERE kept."{security_of(model).tenant_column}" = $1 AND {named}'

@@ -9,7 +9,6 @@ from decimal import Decimal
 from enum import IntEnum
 from itertools import count
 from typing import Any, NamedTuple
-from uuid import UUID
 
 from core.canonical import decimal_text
 
@@ -20,12 +19,20 @@ class Source(IntEnum):
     OFFER = 2
     LIST_PRICE = 4
 
+    @property
+    def text(self) -> str:
+        """The name that clients read."""
+        return _TEXTS[self]
+
+
+_TEXTS = {source: source.name.lower() for source in Source}
+
 
 class Candidate(NamedTuple):
     """A price that may hold: in force today and seen by the buyer; `tiers` are (least packs, unit price), rising."""
 
     source: Source
-    id: UUID
+    id: str
     version: int
     currency: str
     price_base_quantity: int
@@ -46,7 +53,7 @@ class Price(NamedTuple):
     currency: str
     price_base_quantity: int
     source: Source
-    source_id: UUID
+    source_id: str
     trace: list[dict[str, Any]]
 
     def as_json(self) -> dict[str, Any]:
@@ -55,7 +62,7 @@ class Price(NamedTuple):
             "unit_price": shown(self.unit_price),
             "currency": self.currency,
             "price_base_quantity": self.price_base_quantity,
-            "source": self.source.name.lower(),
+            "source": self.source.text,
             "source_id": self.source_id,
             "trace": self.trace,
         }
@@ -77,7 +84,7 @@ def resolve_price(candidates: Sequence[Candidate], quantity: int, currency: str)
         trace.append(
             {
                 "step": next(numbers),
-                "source_type": one.source.name.lower(),
+                "source_type": one.source.text,
                 "source_id": one.id,
                 "source_version": one.version,
                 "matched": reason is None,

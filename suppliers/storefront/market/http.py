@@ -65,7 +65,7 @@ class CatalogPage:
         """Write the page."""
         seen = seen_of(rows)
         shown = seen[: self.limit]
-        after = (shown[-1].key, str(shown[-1].product_id)) if len(seen) > self.limit else None
+        after = (shown[-1].key, shown[-1].product_id) if len(seen) > self.limit else None
         items = [written(one) for one in shown]
         return keyset_answer(
             self.request,

@@ -4,7 +4,7 @@ A product is told by the first offer of it that the buyer sees: the smallest pac
 "Catalog product".
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -82,16 +82,20 @@ WHERE u.value ->> 'type' = '{SubstituteType.EQUIVALENT}' AND {found_sql(product=
 
 
 def _answer(key: str) -> str:
-    """Write the SQL of the products of the CTE `page`; `key` is the column by which they are sorted."""
+    """Write the SQL of the products of the CTE `page`; `key` is the column by which they are sorted.
+
+    The document of a product has all that the buyer reads but what follows from `told`, which `written` takes out of it.
+    """
     return f"""
-SELECT row_to_json(r)::text AS product, g.supplier_id, n.name AS supplier_name, g.offer_id, g.packaging_id, g.offer_version,
-       g.currency, g.price_base_quantity, g.tiers, g.availability, g.lead_days, g.limit_quantity, g.limit_until::text,
-       ({_LIST_PRICES}) AS list_prices, ({_SUBSTITUTES}) AS substitutes,
-       (SELECT b.currency FROM organizations_tenant b WHERE b.id = $1) AS preferred, g.product_id, {key}::text AS key
+SELECT row_to_json(r)::text AS document, g.product_id::text AS product_id, {key}::text AS key
 FROM page g
 JOIN suppliers_product t ON t.tenant_id = g.supplier_id AND t.id = g.product_id
 JOIN organizations_tenant n ON n.id = g.supplier_id
-CROSS JOIN LATERAL (SELECT {_MEMBERS}) r
+CROSS JOIN LATERAL (SELECT {_MEMBERS}, g.supplier_id AS supplier_id, n.name AS supplier_name, g.offer_id AS offer_id,
+  g.availability AS availability, g.lead_days AS lead_time_days, ({_SUBSTITUTES}) AS substitutes, json_build_object(
+    'packaging_id', g.packaging_id, 'offer_version', g.offer_version, 'currency', g.currency,
+    'price_base_quantity', g.price_base_quantity, 'tiers', g.tiers, 'limit', g.limit_quantity, 'until', g.limit_until,
+    'list_prices', ({_LIST_PRICES}), 'preferred', (SELECT b.currency FROM organizations_tenant b WHERE b.id = $1)) AS told) r
 """
 
 
@@ -104,25 +108,10 @@ class Sort(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A product of the market with the offer by which it is told."""
+    """A product of the market, as JSON, with what its page goes on behind."""
 
-    product: bytes
-    supplier_id: UUID
-    supplier_name: str
-    offer_id: UUID
-    packaging_id: UUID
-    offer_version: int
-    currency: str
-    price_base_quantity: int
-    tiers: Any
-    availability: str
-    lead_days: int | None
-    limit_quantity: int | None
-    limit_until: str | None
-    list_prices: Any
-    substitutes: Any
-    preferred: str
-    product_id: UUID
+    document: bytes
+    product_id: str
     key: str
 
 
@@ -179,49 +168,32 @@ def seen_of(found: Rows) -> list[Seen]:
 
 def written(seen: Seen) -> bytes:
     """Write a product as the buyer reads it, as JSON."""
-    product = orjson.loads(seen.product)
-    packaging = next((one for one in product["packagings"] if one["id"] == str(seen.packaging_id)), None)
-    limit = seen.limit_quantity
-    return orjson.dumps(
-        {
-            **product,
-            "supplier_id": seen.supplier_id,
-            "supplier_name": seen.supplier_name,
-            "offer_id": seen.offer_id,
-            "packaging": packaging,
-            "price": _price(seen),
-            "tax_rate": None,
-            "availability": seen.availability,
-            "allocation": {"quantity": limit, "remaining": limit, "until": seen.limit_until} if limit else None,
-            "lead_time_days": seen.lead_days,
-            "substitutes": seen.substitutes,
-        }
+    product = orjson.loads(seen.document)
+    told = product.pop("told")
+    limit = told["limit"]
+    product.update(
+        packaging=next((one for one in product["packagings"] if one["id"] == told["packaging_id"]), None),
+        price=_price(product["offer_id"], told),
+        tax_rate=None,
+        allocation={"quantity": limit, "remaining": limit, "until": told["until"]} if limit else None,
     )
+    return orjson.dumps(product)
 
 
-def _price(seen: Seen) -> dict[str, Any] | None:
+def _price(offer_id: str, told: Mapping[str, Any]) -> dict[str, Any] | None:
     """Resolve the price of one pack in the buyer's currency, else in the first that there is a price in."""
-    candidates = [*_candidates(seen)]
-    prices = (resolve_price(candidates, 1, currency) for currency in currencies_of(candidates, seen.preferred))
+    candidates = [*_candidates(offer_id, told)]
+    prices = (resolve_price(candidates, 1, currency) for currency in currencies_of(candidates, told["preferred"]))
     found = next((price for price in prices if price is not None), None)
     return found.as_json() if found else None
 
 
-def _candidates(seen: Seen) -> Sequence[Candidate]:
-    found = [
-        Candidate(
-            Source.LIST_PRICE,
-            UUID(one["id"]),
-            one["version"],
-            one["currency"],
-            one["price_base_quantity"],
-            [(least, Decimal(price)) for least, price in one["tiers"]],
-            one["valid_from"],
-        )
-        for one in seen.list_prices
-    ]
-    if seen.tiers:
-        tiers = [(tier["min_quantity"], Decimal(tier["unit_price"])) for tier in seen.tiers]
-        own = (seen.offer_id, seen.offer_version, seen.currency, seen.price_base_quantity, tiers)
-        found.append(Candidate(Source.OFFER, *own))
-    return found
+def _candidates(offer_id: str, told: Mapping[str, Any]) -> Iterator[Candidate]:
+    for one in told["list_prices"]:
+        tiers = [(least, Decimal(price)) for least, price in one["tiers"]]
+        of_list = (one["id"], one["version"], one["currency"], one["price_base_quantity"], tiers, one["valid_from"])
+        yield Candidate(Source.LIST_PRICE, *of_list)
+    if told["tiers"]:
+        tiers = [(tier["min_quantity"], Decimal(tier["unit_price"])) for tier in told["tiers"]]
+        own = (offer_id, told["offer_version"], told["currency"], told["price_base_quantity"], tiers)
+        yield Candidate(Source.OFFER, *own)

@@ -1,5 +1,6 @@
 """Hidden offers stay hidden both ways: read as the market's role over all suppliers, and as the app's role bound to one."""
 
+import orjson
 import pytest
 from django.db import transaction
 
@@ -19,7 +20,10 @@ DAY = "2026-01-01"
 def as_the_market(one: Buyer, shelf, product):
     with transaction.atomic():
         bind_tenant(one.id)
-        return [str(row.offer_id) for row in seen_of(run(queries.as_market([one_call(one.id, product["id"])]))[-1])]
+        return [
+            orjson.loads(row.document)["offer_id"]
+            for row in seen_of(run(queries.as_market([one_call(one.id, product["id"])]))[-1])
+        ]
 
 
 def bound_to_the_supplier(one: Buyer, shelf, product):
