@@ -157,6 +157,7 @@ def _listing(view: Any) -> Listing | None:
             ordering_fields=view.ordering_fields,
             ordering=view.ordering,
             count=view.count_sql,
+            days=view.day_counts,
         )
     except ImproperlyConfigured as error:
         raise ImproperlyConfigured(f"{view.__name__}.ordering_fields: {error}") from error

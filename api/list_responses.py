@@ -11,7 +11,8 @@ from core.pipeline import Rows
 from . import envelopes
 from .families import PAGES, Paging
 from .filters import check_names
-from .listing import Query, positive
+from .listing import Query
+from .page_numbers import positive
 
 
 def asked_limit(query: QueryDict, paging: Paging) -> int:

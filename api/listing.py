@@ -15,6 +15,7 @@ from core.conditions import TENANT
 from core.errors import Malformed
 from core.pipeline import Call, Statement
 
+from .day_counts import MANY, DayCounts
 from .filters import Condition, Filters, check_names, conditions
 from .shapes import Selection, Shape, select
 
@@ -28,13 +29,6 @@ class UnknownSort(Malformed):
     code = "unknown_sort"
     title = "The list cannot be sorted by this."
     extensions = {"allowed": ["created_at", "name"]}
-
-
-class InvalidPage(Malformed):
-    """`page` or `limit` is not a positive integer."""
-
-    code = "invalid_page"
-    title = "page and limit must be positive integers."
 
 
 class Sort(NamedTuple):
@@ -59,7 +53,7 @@ ORDERING_FIELDS: tuple[str | SortBy, ...] = ("created_at", "updated_at")
 class Listing:
     """What a list of one representation offers: filters, sorts and the default order.
 
-    `count` may hold cheaper SQL for the exact total of the unfiltered list; the tenant is $1.
+    `count` may hold cheaper SQL for the exact total of the unfiltered list; the tenant is $1. `days` counts its rows by day.
     """
 
     shape: Shape
@@ -67,6 +61,7 @@ class Listing:
     sorts: Mapping[str, Sort]
     default_sort: str
     count: str = ""
+    days: DayCounts | None = None
 
     @classmethod
     def of(
@@ -77,6 +72,7 @@ class Listing:
         ordering_fields: Sequence[str | SortBy] = ORDERING_FIELDS,
         ordering: str = "-created_at",
         count: str = "",
+        days: DayCounts | None = None,
     ) -> "Listing":
         """Declare the list of a representation in DRF's terms.
 
@@ -88,7 +84,7 @@ class Listing:
             raise ImproperlyConfigured(
                 f"The default order {ordering} of {representation.__name__} is not among its sorts."
             )
-        return cls(shape, filterset_class, sorts, ordering, count)
+        return cls(shape, filterset_class, sorts, ordering, count, days)
 
     def parameter_names(self, *paging: str) -> frozenset[str]:
         """Return every query parameter that the list knows."""
@@ -202,18 +198,6 @@ def order(listing: Listing, text: str) -> Order:
     return Order(text, tuple(keys), sql)
 
 
-def positive(text: str | None, default: int, *, most: int | None = None) -> int:
-    """Read `page` or `limit`; a value above `most` counts as `most`.
-
-    :raises InvalidPage: the text is not a positive integer.
-    """
-    if text is None:
-        return default
-    if not (text.isascii() and text.isdigit() and len(text) <= 9) or int(text) < 1:
-        raise InvalidPage(f"{text[:32]!r} is not a positive integer.")
-    return min(int(text), most) if most else int(text)
-
-
 class _Builder:
     """Conditions and parameters of one statement; parameters are numbered in the order they are added."""
 
@@ -222,6 +206,7 @@ class _Builder:
         self.shape = query.listing.shape
         self.parameters: list[str] = []
         self.where: list[str] = []
+        self.before: list[str] = []  # CTEs in front of the page's
         if self.shape.tenant_column:
             self.add(Condition(f't."{self.shape.tenant_column}" = {{0}}', (str(tenant_id),)))
         if self.shape.where:
@@ -238,9 +223,13 @@ class _Builder:
 
     def add(self, condition: Condition) -> None:
         """Add a condition, numbering its parameters."""
+        self.where.append(self.numbered(condition))
+
+    def numbered(self, condition: Condition) -> str:
+        """Return the SQL of a condition, numbering its parameters."""
         first = len(self.parameters) + 1
-        self.where.append(condition.sql.format(*(f"${first + n}" for n in range(len(condition.parameters)))))
         self.parameters += condition.parameters
+        return condition.sql.format(*(f"${first + n}" for n in range(len(condition.parameters))))
 
     def after(self, values: tuple[str | None, ...]) -> None:
         """Add the keyset condition: only rows that come after the position."""
@@ -262,8 +251,9 @@ class _Builder:
         self.where.append(sql)
 
     def page(self, tail: str) -> str:
-        """The CTE of the page's rows."""
-        return f"page AS (SELECT t.* FROM {self.shape.table} t {self.clause()} ORDER BY {self.query.order.sql} {tail})"
+        """The CTE of the page's rows, behind those that it reads."""
+        before = "".join(f"{one}, " for one in self.before)
+        return f"{before}page AS (SELECT t.* FROM {self.shape.table} t {self.clause()} ORDER BY {self.query.order.sql} {tail})"
 
     def rows(self, tail: str) -> Call:
         """The statement for the page's rows: JSON text, the sort keys as text, and the shape's `whose`, if it has one."""
@@ -332,7 +322,25 @@ def page_call(query: Query, tenant_id: UUID | None, *, page: int, limit: int) ->
         return builder.found_once(builder.limit(limit, (page - 1) * limit))
     counting = query.listing.count if not query.conditions and not query.extra else ""
     counting = counting or f"SELECT count(*) FROM {builder.shape.table} t {builder.clause()}"
-    return builder.rows_and_total(counting, builder.limit(limit, (page - 1) * limit))
+    counts = query.listing.days
+    days = counts.days(query.conditions, query.extra) if counts else None
+    if counts is None or days is None:
+        return builder.rows_and_total(counting, builder.limit(limit, (page - 1) * limit))
+    of_day = [builder.numbered(one) for one in days]
+    tail = _tail_by_days(builder, counts, of_day, (page - 1) * limit, limit)
+    return builder.rows_and_total(counts.total(of_day, counting), tail)
+
+
+def _tail_by_days(builder: _Builder, counts: DayCounts, days: Sequence[str], skipped: int, limit: int) -> str:
+    """LIMIT and OFFSET of a page; one far behind the beginning is looked for in its day alone."""
+    keys = builder.query.order.keys
+    if skipped < MANY or len(keys) > 2 or keys[0][0].column != counts.column:
+        return builder.limit(limit, skipped)
+    builder.parameters += [str(limit), str(skipped)]
+    number = len(builder.parameters)
+    builder.before.append(counts.place(days, f"${number}", down=keys[0][1]))
+    builder.where.append(counts.within(down=keys[0][1]))
+    return f"LIMIT ${number - 1}::bigint OFFSET {counts.offset(f'${number}')}"
 
 
 def cursor_call(query: Query, tenant_id: UUID | None, *, after: tuple[str | None, ...] | None, limit: int) -> Call:

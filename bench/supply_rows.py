@@ -16,6 +16,7 @@ TABLES: Final = (
     "suppliers_lot",
     "suppliers_stocklevel",
     "suppliers_stockmovement",
+    "suppliers_movementcounter",
     "suppliers_listprice",
     "suppliers_listpricetier",
     "suppliers_offer",
@@ -65,6 +66,8 @@ SELECT id, tenant_id, created_at, created_at, 1, product_id, location_id, lot_id
 SELECT uuidv7(), created_at, tenant_id, product_id, location_id, id, lot_id,
   CASE WHEN lot_id IS NULL THEN '' ELSE 'L' || n || '-' || g END, 'receipt', on_hand, on_hand, 'receipt', 'adjustment', id,
   '', '', tenant_id, 'system' FROM bench_level WHERE on_hand > 0""",
+    """INSERT INTO suppliers_movementcounter (tenant_id, day, stripe, movements)
+SELECT tenant_id, (created_at AT TIME ZONE 'UTC')::date, 0, count(*) FROM bench_level WHERE on_hand > 0 GROUP BY 1, 2""",
     """UPDATE suppliers_product p SET tracking = CASE WHEN b.g %% 2 = 0 THEN 'lot' ELSE 'none' END, stock_moved_at = b.created_at
 FROM bench_supply b WHERE p.tenant_id = b.tenant_id AND p.id = b.id AND b.availability <> 'unavailable'""",
     """CREATE UNLOGGED TABLE bench_price AS SELECT *, uuidv7() AS price_id FROM bench_supply WHERE g %% 4 <> 0""",
@@ -101,7 +104,12 @@ FROM generate_series(1, %(count)s) n
 JOIN (SELECT *, row_number() OVER (ORDER BY id) - 1 AS place FROM suppliers_stocklevel WHERE tenant_id = %(large)s) v
   ON v.place = n %% (SELECT count(*) FROM suppliers_stocklevel WHERE tenant_id = %(large)s)
 """
-
+_RECOUNT: Final = (
+    "DELETE FROM suppliers_movementcounter WHERE tenant_id = %(large)s",
+    """INSERT INTO suppliers_movementcounter (tenant_id, day, stripe, movements)
+SELECT tenant_id, (created_at AT TIME ZONE 'UTC')::date, 0, count(*) FROM suppliers_stockmovement
+WHERE tenant_id = %(large)s GROUP BY 1, 2""",
+)
 _FREED = """
 UPDATE suppliers_allocation SET status = 'released' WHERE tenant_id = %(tenant)s AND status = 'active'
 """
@@ -180,8 +188,10 @@ def move(connection: "psycopg.Connection[Any]", tenant: str, count: int) -> floa
     with connection.transaction():
         connection.execute("SET LOCAL session_replication_role = replica")
         connection.execute("SET LOCAL synchronous_commit = off")
-        connection.execute(_MORE, {"count": count, "large": tenant})
-    connection.execute("VACUUM (ANALYZE) suppliers_stockmovement")
+        for sql in (_MORE, *_RECOUNT):
+            connection.execute(sql, {"count": count, "large": tenant})
+    for table in ("suppliers_stockmovement", "suppliers_movementcounter"):
+        connection.execute(f"VACUUM (ANALYZE) {table}")
     return time.monotonic() - started
 
 

@@ -12,6 +12,7 @@ from .inventory.models import (
     StockMovement,
     StockPlace,
 )
+from .inventory.movements.models import MovementCounter
 from .inventory.recalls.models import Recall, RecallNotice, ReceivedRecall
 from .inventory.serial_models import Serial
 from .marketplace.models import Audience, AudienceMember, AudienceOrganization, Offer, OfferExclusion
@@ -32,6 +33,7 @@ __all__ = [
     "LooseObject",
     "Lot",
     "MarketWord",
+    "MovementCounter",
     "Offer",
     "OfferExclusion",
     "Packaging",

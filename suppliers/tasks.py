@@ -12,6 +12,7 @@ from .company.sweeping import tell_licenses as tell_ending_licenses
 from .files import scanning as file_scanning
 from .files import sweeping as file_sweeping
 from .inventory import availability_sweep, expiring, sweeping
+from .inventory.movements.counters import fold_days
 from .inventory.movements.upkeep import make_months
 from .inventory.recalls import walking
 from .marketplace.sweeping import expire_offers as end_offers
@@ -89,7 +90,11 @@ def refresh_availability() -> None:
 
 @shared_task(name="suppliers.keep_movements", ignore_result=True, acks_late=False)
 def keep_movements() -> None:
-    """Make months of the ledger of movements ahead; whoever finds another run under way leaves it alone."""
+    """Make months of the ledger of movements ahead and fold the counters of days that are over; runs every hour.
+
+    Whoever finds another run under way leaves the months alone.
+    """
+    fold_days(at=clock.now(), go_on=until(SLICE_SECONDS))
     try:
         made = make_months(at=clock.now())
     except Busy as error:

@@ -32,6 +32,7 @@ WITH RECURSIVE reached (id) AS (
 )
 SELECT id FROM reached
 """
+_WHOLE = f"(cardinality({BOUND_LOCATIONS}) = 0) IS TRUE"
 _TREE_BOUND = _TREE.format(locations=BOUND_LOCATIONS, tenant=TENANT)
 _TREE_OF_ACTOR = _TREE.format(locations="%s", tenant="%s::uuid")
 
@@ -43,6 +44,11 @@ class LocationReach(Condition):
     fields: tuple[str, ...] = ()
     null: bool = False
     below: bool = False
+
+    @property
+    def whole(self) -> str:
+        """SQL that tells whether every row of the tenant is in reach."""
+        return _WHOLE
 
     def over(self, alias: str) -> Condition:
         """Return the condition over another alias; it is never NULL, so a statement may also negate it."""

@@ -186,7 +186,7 @@ class TwoParty(Located):
 
 
 @needs_transaction
-def write_documents(
+def write_documents(  # noqa: PLR0913  # one keyword argument for each part of the write
     actor: Actor,
     owner_id: UUID,
     touched: Sequence[tuple[ReceivedKind, UUID]],
@@ -195,13 +195,14 @@ def write_documents(
     told: Told,
     at: datetime,
     reading: ReadBack | None = None,
+    counts: Sequence[Call] = (),
 ) -> list[Rows]:
     """Change rows of one owner, rewrite the copies of the touched documents, record facts, and read the answer.
 
     `calls` run bound to the owner. The copies are written in the tenants that read them, and the facts in the tenants of
     `told`. Afterwards the caller's tenant is bound. This takes two trips; reactions to the facts add their own.
     `reading` reads the first of the touched documents. The rows of `calls` are returned, so that the action can refuse
-    where a conditional change found nothing.
+    where a conditional change found nothing. `counts` are counters of the owner, written behind the copies.
 
     :raises PartyClosed: a tenant that is to be told is closed.
     """
@@ -212,7 +213,8 @@ def write_documents(
     copies = [copy for (kind, _), rows in zip(computing, computed, strict=True) for copy in copies_of(kind, rows)]
     if any(copy.is_closed and told.get(copy.tenant_id) for copy in copies):
         raise PartyClosed
-    _finish(actor, write_calls(copies, at), recording, touched[0][1], reading)
+    counting = [bind_call(owner_id), *counts] if counts else []
+    _finish(actor, [*write_calls(copies, at), *counting], recording, touched[0][1], reading)
     return changed
 
 

@@ -61,6 +61,13 @@ LEFT JOIN suppliers_serial s ON s.tenant_id = v.tenant_id AND s.level_id = v.id 
 WHERE v.tenant_id = %(tenant)s AND p.tracking IN ('serial', 'lot_and_serial')
 GROUP BY v.tenant_id, v.id, v.on_hand HAVING v.on_hand <> count(s.id)
 """
+_COUNTED = """
+SELECT %(tenant)s::uuid AS row_id, 'counted on ' || day || ': ' || sum(counted) || ', movements: ' || sum(moved) AS what FROM (
+  SELECT c.day, c.movements AS counted, 0 AS moved FROM suppliers_movementcounter c WHERE c.tenant_id = %(tenant)s
+  UNION ALL
+  SELECT (m.created_at AT TIME ZONE 'UTC')::date, 0, 1 FROM suppliers_stockmovement m WHERE m.tenant_id = %(tenant)s) d
+GROUP BY day HAVING sum(counted) <> sum(moved)
+"""
 _QUESTIONS = (
     ("suppliers_stocklevel", _RESERVED),
     ("suppliers_stocklevel", _MOVED),
@@ -70,6 +77,7 @@ _QUESTIONS = (
     ("suppliers_recallnotice", _WALKED),
     ("suppliers_allocation", _VOID),
     ("suppliers_stocklevel", _NUMBERED),
+    ("suppliers_movementcounter", _COUNTED),
 )
 
 

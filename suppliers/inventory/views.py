@@ -7,6 +7,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from rest_framework import serializers
 
+from api.day_counts import DayCounts
 from api.filters import conditions
 from api.listing import SortBy
 from api.operations import Operation
@@ -159,6 +160,9 @@ class StockMovementViewSet(InventoryViewSet):
     ordering_fields = (SortBy("at", "created_at"),)
     ordering = "-at"
     restriction = WITHIN
+    day_counts = DayCounts(
+        table="suppliers_movementcounter", counted="movements", column="created_at", reach=WITHIN, whole=WITHIN.whole
+    )
     operations = {
         "list": Operation("List stock movements", "The newest first. `from` is inclusive, `to` exclusive."),
     }

@@ -49,7 +49,7 @@ def row_of(model, tenant_id) -> models.Model:
     row = model(**{tenant_of(model): tenant_id})
     for field in model._meta.pk_fields:
         if field.attname != tenant_of(model):
-            values = {models.UUIDField: uuid4(), models.DateTimeField: now()}
+            values = {models.UUIDField: uuid4(), models.DateTimeField: now(), models.DateField: now().date()}
             setattr(row, field.attname, values.get(type(field.target_field if field.is_relation else field), "1"))
     row._state.adding = False
     return row

@@ -6,8 +6,8 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 
 from api.filters import check_names
-from api.listing import InvalidPage, positive
 from api.operations import Operation
+from api.page_numbers import InvalidPage, positive
 from core import clock
 from core.errors import FieldError, InvalidFields, NotFound
 from webhooks.parts import WebhookViewSet

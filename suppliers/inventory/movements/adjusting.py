@@ -161,7 +161,8 @@ def _write(actor: Actor, data: Mapping[str, Any], adjusted: Adjusted, shelves: S
         for line, (spot, level, quantity) in zip(lines, adjusted.lines, strict=True)
         if quantity
     ]
-    finish(actor, calls, changes.joined({tenant_id: [*facts, *news]}, told), ended, at)
+    told = changes.joined({tenant_id: [*facts, *news]}, told)
+    finish(actor, calls, told, ended, at, shelves.count_calls(actor, at))
 
 
 def _settled(tenant_id: UUID, lines: Sequence[Mapping[str, Any]], adjusted: Adjusted, at: datetime) -> list[Call]:

@@ -22,6 +22,7 @@ from suppliers.inventory.models import StockMovement
 from suppliers.inventory.refusals import LotConflict, LotRecalled
 from suppliers.inventory.states import LotStatus
 
+from .counters import count_call
 from .goods import Product
 
 # NO KEY: who refers to the row, as a new reservation to its product, must not wait for whoever waits for the levels.
@@ -126,6 +127,10 @@ class Shelves:
             **reference,
         }
         return [rows.insert_all(StockMovement, [{"id": str(uuid7()), **same, **one} for one in self.movements])]
+
+    def count_calls(self, actor: Actor, at: datetime) -> list[Call]:
+        """Return the statement that counts the movements; it comes last, behind the copies."""
+        return [count_call(actor.tenant_id, at, len(self.movements))] if self.movements else []
 
 
 def open_shelves(actor: Actor, spots: Sequence[Spot], at: datetime) -> Shelves:

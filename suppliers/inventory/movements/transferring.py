@@ -62,7 +62,8 @@ def transfer(actor: Actor, data: Mapping[str, Any], at: datetime) -> Transferred
     reference = {"reference_type": "transfer", "reference_id": str(done.id), "reference_text": ""}
     written = [*moved, *serials, *calls, *shelves.movement_calls(actor, at, reference)]
     written += availability.refresh_calls(actor.tenant_id, {product.id for product in products}, at)
-    finish(actor, written, changes.joined({actor.tenant_id: [*facts, *news]}, told), ended, at)
+    told = changes.joined({actor.tenant_id: [*facts, *news]}, told)
+    finish(actor, written, told, ended, at, shelves.count_calls(actor, at))
     return done
 
 

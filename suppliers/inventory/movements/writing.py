@@ -90,10 +90,12 @@ def finish(
     told: Mapping[UUID, Sequence[Occurrence]],
     ended: Sequence[Reservation],
     at: datetime,
+    counts: Sequence[Call] = (),
 ) -> None:
-    """Write all, with the copies of reservations that have ended."""
+    """Write all, with the copies of reservations that have ended; the counters come last, before the facts."""
     if ended:
-        organizations.write_documents(actor, actor.tenant_id, changes.touched(ended), calls, told=told, at=at)
+        touched = changes.touched(ended)
+        organizations.write_documents(actor, actor.tenant_id, touched, calls, counts=counts, told=told, at=at)
         return
     facts = told.get(actor.tenant_id, ())
-    run([*calls, *ledger.statements_of_many(actor=actor, occurrences=[*facts], at=at)])
+    run([*calls, *counts, *ledger.statements_of_many(actor=actor, occurrences=[*facts], at=at)])

@@ -1,7 +1,7 @@
 """A supplier with stock and offers, and buyers, for the tests of reservations."""
 
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +25,7 @@ from suppliers.inventory.models import (
     StockMovement,
     StockPlace,
 )
+from suppliers.inventory.movements.counters import count_call
 from suppliers.marketplace.models import AudienceMember, Offer, OfferExclusion
 from suppliers.marketplace.states import EVERYBODY
 from tests import factories
@@ -105,13 +106,20 @@ class Shelf:
                 tenant_id=self.id, product_id=product["id"], location_id=place, lot=row, on_hand=on_hand,
                 low_stock_threshold=threshold,
             )  # fmt: skip
-            StockMovement.objects.create(
-                tenant_id=self.id, product_id=product["id"], location_id=place, level_id=level.id, type="receipt",
-                quantity=on_hand, balance_after=on_hand, reference_type="test", reference_id=level.id, actor_id=self.id,
-                actor_kind="system",
-            )  # fmt: skip
+            self.movement(level, on_hand)
         self.refresh(product["id"])
         return level.id
+
+    def movement(self, level: StockLevel, quantity: int, *, at: datetime | None = None) -> UUID:
+        """Write a movement of the level as a row, and count it; the level stays. Return the movement's id."""
+        with tenant_context(self.id), transaction.atomic():
+            row = StockMovement.objects.create(
+                tenant_id=self.id, product_id=level.product_id, location_id=level.location_id, level_id=level.id,
+                type="receipt", quantity=quantity, balance_after=max(quantity, 0), reference_type="test",
+                reference_id=level.id, actor_id=self.id, actor_kind="system", created_at=at or now(),
+            )  # fmt: skip
+            run([count_call(self.id, row.created_at, 1)])
+        return row.id
 
     def refresh(self, product_id: str) -> None:
         """Let the product's availability follow rows that were written past the actions."""

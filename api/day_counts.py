@@ -1,0 +1,80 @@
+"""Totals and deep pages of a list that is sorted by time and whose rows are counted by day of UTC.
+
+The total is a sum of counters. A deep page skips whole days by them and counts rows inside one day alone.
+Source: contract, supply.md section 9.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, time
+from typing import Final
+
+from core.conditions import Condition
+
+_BOUNDS: Final = {"from": ">=", "to": "<"}
+MANY: Final = 1_000  # rows that are skipped one by one, because finding their day would cost as much
+
+
+@dataclass(frozen=True, slots=True)
+class DayCounts:
+    """How the rows of a list are counted by day.
+
+    `table` has the columns tenant_id, day and `counted`; `column` is the instant of a row of the list. `reach` is the
+    restriction of the view, and `whole` SQL that tells whether it lets the caller see every row of the tenant.
+    """
+
+    table: str
+    counted: str
+    column: str
+    reach: Condition
+    whole: str
+
+    def days(self, conditions: Sequence[tuple[str, Condition]], extra: Sequence[Condition]) -> list[Condition] | None:
+        """Return the conditions on counters `c` that narrow them as the filters narrow the rows.
+
+        None where the counters cannot tell: another filter is given than `from` and `to` at the beginning of a day.
+        """
+        if any(one != self.reach for one in extra):
+            return None
+        found = []
+        for name, condition in conditions:
+            instant = condition.parameters[0] if name in _BOUNDS else None
+            day = None if instant is None else datetime.fromisoformat(instant)
+            if day is None or day.time() != time():
+                return None
+            found.append(Condition(f"c.day {_BOUNDS[name]} {{0}}::date", (day.date().isoformat(),)))
+        return found
+
+    def total(self, days: Sequence[str], counting: str) -> str:
+        """Return the SQL of the total; `counting` is that of a caller who sees a part of the tenant."""
+        summed = f"SELECT sum(c.{self.counted})::bigint FROM {self.table} c WHERE {self._where(days)}"
+        return f"SELECT CASE WHEN {self.whole} THEN ({summed}) ELSE ({counting}) END"
+
+    def place(self, days: Sequence[str], skipped: str, *, down: bool) -> str:
+        """Return the CTE of the day in which a page begins, and of how many rows stand in the days before it.
+
+        `skipped` is the parameter of the rows before the page, `down` tells that the newest stand first. There is no such day
+        where the caller sees a part of the tenant.
+        """
+        way, back = ("DESC", "ASC") if down else ("ASC", "DESC")
+        before = f"(sum(sum(c.{self.counted})) OVER (ORDER BY c.day {way}) - sum(c.{self.counted}))::bigint AS before"
+        return (
+            f"place AS (SELECT d.day, d.before FROM (SELECT c.day, {before} FROM {self.table} c"
+            f" WHERE {self._where(days)} GROUP BY c.tenant_id, c.day) d WHERE d.before <= {skipped}::bigint AND {self.whole}"
+            f" ORDER BY d.day {back} LIMIT 1)"
+        )
+
+    def within(self, *, down: bool) -> str:
+        """Return the condition that a row `t` is of the day of `place`, or behind it."""
+        if down:
+            begin = "coalesce((SELECT day + 1 FROM place)::timestamp AT TIME ZONE 'UTC', 'infinity')"
+        else:
+            begin = "coalesce((SELECT day FROM place)::timestamp AT TIME ZONE 'UTC', '-infinity')"
+        return f't."{self.column}" {"<" if down else ">="} {begin}'
+
+    def offset(self, skipped: str) -> str:
+        """Return the SQL of how many rows of that day are skipped."""
+        return f"{skipped}::bigint - coalesce((SELECT before FROM place), 0)"
+
+    def _where(self, days: Sequence[str]) -> str:
+        return " AND ".join(["c.tenant_id = $1", *days])
