@@ -1,6 +1,6 @@
 """Totals and deep pages of a list that is sorted by time and whose rows are counted by day of UTC.
 
-The total is a sum of counters. A deep page skips whole days by them and counts rows inside one day alone.
+The total is a sum of counters. A deep page skips whole days by them, and inside one day the keys of an index.
 Source: contract, supply.md section 9.
 """
 
@@ -12,6 +12,7 @@ from typing import Final
 from core.conditions import Condition
 
 _BOUNDS: Final = {"from": ">=", "to": "<"}
+_NIL: Final = "'00000000-0000-0000-0000-000000000000'::uuid"
 MANY: Final = 1_000  # rows that are skipped one by one, because finding their day would cost as much
 
 
@@ -64,17 +65,34 @@ class DayCounts:
             f" ORDER BY d.day {back} LIMIT 1)"
         )
 
-    def within(self, *, down: bool) -> str:
-        """Return the condition that a row `t` is of the day of `place`, or behind it."""
+    def mark(self, table: str, where: Sequence[str], order: str, skipped: str, *, down: bool) -> str:
+        """Return the CTE of the first row of the page, found in the day of `place` by the keys of an index alone.
+
+        `where` narrows the rows `t` as the counters are narrowed. A bound is a SELECT of its own: under row security a bare
+        coalesce() is no condition of an index.
+        """
         if down:
-            begin = "coalesce((SELECT day + 1 FROM place)::timestamp AT TIME ZONE 'UTC', 'infinity')"
+            begin = "(SELECT (day + 1)::timestamp AT TIME ZONE 'UTC' FROM place)"
         else:
-            begin = "coalesce((SELECT day FROM place)::timestamp AT TIME ZONE 'UTC', '-infinity')"
-        return f't."{self.column}" {"<" if down else ">="} {begin}'
+            begin = "(SELECT day::timestamp AT TIME ZONE 'UTC' FROM place)"
+        narrowed = " AND ".join(
+            [*where, f't."{self.column}" {"<" if down else ">="} {begin}', "EXISTS (SELECT 1 FROM place)"]
+        )
+        offset = f"{skipped}::bigint - coalesce((SELECT before FROM place), 0)"
+        return (
+            f'mark AS (SELECT t."{self.column}" AS at, t.id FROM {table} t WHERE {narrowed}'
+            f" ORDER BY {order} LIMIT 1 OFFSET {offset})"
+        )
+
+    def behind(self, *, down: bool) -> str:
+        """Return the condition that a row `t` is that of `mark`, or stands behind it; without `place` every row is."""
+        first, last = ("infinity", "-infinity") if down else ("-infinity", "infinity")
+        at = f"(SELECT CASE WHEN EXISTS (SELECT 1 FROM place) THEN coalesce((SELECT at FROM mark), '{last}') ELSE '{first}' END)"
+        return f'(t."{self.column}", t.id) {"<=" if down else ">="} ({at}, (SELECT coalesce((SELECT id FROM mark), {_NIL})))'
 
     def offset(self, skipped: str) -> str:
-        """Return the SQL of how many rows of that day are skipped."""
-        return f"{skipped}::bigint - coalesce((SELECT before FROM place), 0)"
+        """Return the SQL of how many rows of the page's are skipped: all where there is no `place`."""
+        return f"CASE WHEN EXISTS (SELECT 1 FROM place) THEN 0 ELSE {skipped}::bigint END"
 
     def _where(self, days: Sequence[str]) -> str:
         return " AND ".join(["c.tenant_id = $1", *days])

@@ -338,8 +338,11 @@ def _tail_by_days(builder: _Builder, counts: DayCounts, days: Sequence[str], ski
         return builder.limit(limit, skipped)
     builder.parameters += [str(limit), str(skipped)]
     number = len(builder.parameters)
-    builder.before.append(counts.place(days, f"${number}", down=keys[0][1]))
-    builder.where.append(counts.within(down=keys[0][1]))
+    reach, down = builder.numbered(counts.reach), keys[0][1]
+    where, order = [one for one in builder.where if one != reach], builder.query.order.sql
+    builder.before.append(counts.place(days, f"${number}", down=down))
+    builder.before.append(counts.mark(builder.shape.table, where, order, f"${number}", down=down))
+    builder.where.append(counts.behind(down=down))
     return f"LIMIT ${number - 1}::bigint OFFSET {counts.offset(f'${number}')}"
 
 
