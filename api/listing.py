@@ -17,6 +17,7 @@ from core.pipeline import Call, Statement
 
 from .day_counts import MANY, DayCounts
 from .filters import Condition, Filters, check_names, conditions
+from .found_rows import Found
 from .shapes import Selection, Shape, select
 
 _USUAL = (20, 51)  # the default limits: 20 of page lists, 50 of cursor lists, which read one row more
@@ -279,17 +280,28 @@ class _Builder:
         return Call(_statement(sql), self.parameters)
 
     def found_once(self, tail: str) -> Call:
-        """The same as `rows_and_total`; keys and sort keys of all rows that match are kept, so that they are found once."""
+        """The same as `rows_and_total`; keys and sort keys of all rows that match are kept, so that they are found once.
+
+        Where one condition alone narrows the list and tells the ids, many rows are not all fetched (`found_rows`).
+        """
         select, order_by, key = self.shape.select(self.query.selection), self.query.order.sql, self.shape.key
         kept = ", ".join(
             f't."{name}"' for name in dict.fromkeys([key, *(one.column for one, _ in self.query.order.keys)])
         )
         tenant = f' AND t."{self.shape.tenant_column}" = $1' if self.shape.tenant_column else ""
+        alone = self.query.conditions[0][1] if len(self.query.conditions) == 1 and not self.query.extra else None
+        if alone and alone.ids and self.shape.tenant_column:
+            *where, found = self.where
+            ids = alone.ids.format(*(f"${number}" for number in range(2, 2 + len(alone.parameters))))
+            rows = Found(self.shape.table, key, kept, ids, where, found, order_by, tail).sql()
+        else:
+            rows = (
+                f"matched AS MATERIALIZED (SELECT {kept} FROM {self.shape.table} t {self.clause()}),"
+                f" ordered AS (SELECT * FROM matched t ORDER BY {order_by} {tail}),"
+                " total AS (SELECT count(*) AS n FROM matched)"
+            )
         sql = (
-            f"WITH matched AS MATERIALIZED (SELECT {kept} FROM {self.shape.table} t {self.clause()}),"
-            f" page AS (SELECT t.* FROM (SELECT * FROM matched t ORDER BY {order_by} {tail}) m"
-            f' JOIN {self.shape.table} t ON t."{key}" = m."{key}"{tenant}),'
-            " total AS (SELECT count(*) AS n FROM matched)"
+            f'WITH {rows}, page AS (SELECT t.* FROM ordered m JOIN {self.shape.table} t ON t."{key}" = m."{key}"{tenant})'
             f' SELECT total.n::text, CASE WHEN t."{key}" IS NOT NULL THEN row_to_json(r)::text END'
             f" FROM total LEFT JOIN page t ON true LEFT JOIN LATERAL (SELECT {select}) r ON true ORDER BY {order_by}"
         )

@@ -14,11 +14,13 @@ class Condition:
     """A SQL condition on the row `t`; `{0}`, `{1}` … stand for its parameters, which are given in text form.
 
     `TENANT` in it stands for the parameter of the tenant. With `is_costly`, the rows are looked up once for a page and its total.
+    `ids` may hold a SELECT of the ids of all rows that fulfil it, by the same parameters; each of these rows is in the table.
     """
 
     sql: str
     parameters: tuple[str, ...] = ()
     is_costly: bool = False
+    ids: str = ""
 
 
 def all_of(conditions: Sequence[Condition]) -> Condition | None:

@@ -29,11 +29,13 @@ _RANGE = "{alias}.word >= {first} AND {alias}.word < {last}"
 class Postings:
     """A posting table: the SELECT of the rows' ids by the alias `w`, and the condition that a row has another word.
 
-    `{range}` stands in both for the condition on the word; the other word's row has the alias `o`.
+    `{range}` stands in both for the condition on the word; the other word's row has the alias `o`. `is_whole` says that the
+    rows of a list are all rows of one table, which are never deleted, so that each posting has its row.
     """
 
     ids: str
     other: str
+    is_whole: bool = False
 
 
 def words_of(text: str) -> list[str]:
@@ -53,11 +55,12 @@ def with_terms(words: Sequence[str], *postings: Postings) -> Condition:
         alias = "o" if ranges else "w"
         ranges.append(_RANGE.format(alias=alias, first=f"{{{len(bounds)}}}", last=f"{{{len(bounds) + 1}}}"))
         bounds += bounds_of(word)
-    arms = (
+    arms = " UNION ALL ".join(
         one.ids.format(range=ranges[0]) + "".join(one.other.format(range=other) for other in ranges[1:])
         for one in postings
     )
-    return Condition(_FOUND.format(arms=" UNION ALL ".join(arms)), tuple(bounds), is_costly=True)
+    ids = arms if all(one.is_whole for one in postings) else ""
+    return Condition(_FOUND.format(arms=arms), tuple(bounds), is_costly=True, ids=ids)
 
 
 def bounds_of(word: str) -> tuple[str, str]:

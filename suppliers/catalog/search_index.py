@@ -35,6 +35,7 @@ _POSTINGS = Postings(
         f" AND EXISTS (SELECT 1 FROM suppliers_productword o WHERE o.tenant_id = {TENANT}"
         " AND o.product_id = w.product_id AND {range} OFFSET 0)"
     ),
+    is_whole=True,
 )
 
 

@@ -8,10 +8,12 @@ import pytest
 from django.db import connection, connections
 from django.http import QueryDict
 
+from api.found_rows import FEW
 from api.listing import page_call, read_query
 from bench.seed_products import seed
 from core.db import tenant_context
 from core.ids import uuid7
+from core.pipeline import run
 from suppliers.storefront.views import ProductViewSet
 from tests.factories import suffix
 
@@ -96,3 +98,50 @@ def test_a_total_of_two_filters_reads_an_index_of_one_of_them_or_both(big: UUID)
 
     indexes = {node.get("Index Name") for node in total if node.get("Relation Name") == "suppliers_product"}
     assert indexes <= {"suppliers_product_available", "suppliers_product_category", "suppliers_product_cat_avail"}
+
+
+@pytest.fixture(scope="module")
+def huge() -> UUID:
+    """Return a supplier with so many products that a common word is in more of them than are fetched one by one."""
+    found: UUID = seed(44_000, 2, slug=f"many-{suffix()}")[1]
+    connections["owner"].close()
+    return found
+
+
+@pytest.mark.parametrize("sort", ["-created_at", "name", "-supplier_sku"])
+@pytest.mark.parametrize("few", [0, 10**9])
+def test_a_common_word_finds_what_a_rare_one_would(
+    huge: UUID, sort: str, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.found_rows.FEW", few)
+    listing = ProductViewSet.listing
+    with tenant_context(huge), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT array_agg(p.id::text ORDER BY p.created_at DESC, p.id DESC),"
+            " array_agg(p.id::text ORDER BY p.name_sort, p.id), array_agg(p.id::text ORDER BY p.supplier_sku DESC, p.id DESC)"
+            " FROM suppliers_product p WHERE p.archived_at IS NULL AND EXISTS (SELECT 1 FROM suppliers_productword w"
+            " WHERE w.tenant_id = p.tenant_id AND w.product_id = p.id AND w.word LIKE 'gl%%')"
+        )
+        wanted = dict(zip(("-created_at", "name", "-supplier_sku"), cursor.fetchone(), strict=True))[sort]
+        assert len(wanted) > FEW
+        for page in (1, 7, len(wanted) // 20 + 1, len(wanted) // 20 + 2):
+            query = read_query(listing, QueryDict(f"search=gl&sort={sort}"), "page")
+            (found,) = run([page_call(query, huge, page=page, limit=20)])
+            seen = [json.loads(found.value(n, 1))["id"] for n in range(len(found)) if found.value(n, 1)]
+            assert (seen, int(found.value())) == (wanted[20 * page - 20 : 20 * page], len(wanted))
+
+
+def test_a_common_word_fetches_the_rows_of_its_page_alone(huge: UUID) -> None:
+    query = read_query(ProductViewSet.listing, QueryDict("search=gl"), "page")
+    call = page_call(query, huge, page=1, limit=20)
+    with tenant_context(huge), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        cursor.execute(f"PREPARE many AS {call.statement.sql.decode()}")
+        marks = ", ".join(["%s"] * len(call.parameters))
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE many ({marks})", list(call.parameters))
+        answer = cursor.fetchone()[0]
+        cursor.execute("DEALLOCATE many")
+    nodes = _nodes((json.loads(answer) if isinstance(answer, str) else answer)[0]["Plan"])
+    read = [one for one in nodes if one.get("Relation Name") == "suppliers_product" and one["Actual Loops"]]
+    fetched = sum((one["Actual Rows"] + one.get("Rows Removed by Filter", 0)) * one["Actual Loops"] for one in read)
+    assert 20 < fetched < FEW
