@@ -75,6 +75,7 @@ def replace_product(actor: Actor, product: Product, data: Mapping[str, Any], at:
     If nothing differs, nothing is written and no event is recorded.
 
     :raises InvalidTransition: the product is archived, or no transition leads to the requested status.
+    :raises ModerationHold: staff hold the product, and the body would make it active.
     :raises InvalidFields, SkuTaken, GtinTaken: as in `create_product`.
     :raises FieldLocked: a field would change that is locked because stock has moved.
     """
@@ -127,7 +128,9 @@ def archive_product(actor: Actor, product: Product, at: datetime) -> Product:
     """Archive a locked product for good; its SKU and GTINs become free, its row stays.
 
     :raises InvalidTransition: the product is already archived.
+    :raises ModerationHold: staff hold it; archived, it could come back under its SKU.
     """
+    rules.check_not_held(product)
     before = product.status
     product.archive(at)
     product.save_version("status", "archived_at", at=at)
@@ -148,6 +151,7 @@ def discontinue_product(actor: Actor, product: Product, at: datetime) -> Product
     before = product.status
     product.discontinue()
     product.save_version("status", at=at)
+    _show(product)
     ledger.record_many(actor=actor, occurrences=occurrences_of(product, ["status"]), at=at)
     counters.count_moved(product, before)
     return product

@@ -1,5 +1,6 @@
 """Admin pages of the catalog: products and categories of the acting tenant, the platform's categories, GTINs of several suppliers."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django import forms
@@ -22,6 +23,7 @@ from organizations.staff.tenant_admin import StaffAdmin, TenantAdmin, link_actio
 from . import vocabularies
 from .actions import discontinue_product, map_category
 from .duplicates import PAGE, duplicates
+from .holds import hold_product, lift_product_hold
 from .models import Category, Packaging, PlatformCategory, Product
 from .states import PackagingState, Status
 
@@ -43,6 +45,60 @@ class FoundByGtin:
         return searched
 
 
+class HeldFilter(admin.SimpleListFilter):
+    """What staff hold off the market, or the rest."""
+
+    title = "hold"
+    parameter_name = "hold"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Return the choices."""
+        return [("held", "Held"), ("free", "Not held")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Keep the chosen ones."""
+        chosen = self.value()
+        if chosen not in (None, "held", "free"):
+            return queryset.none()
+        return queryset if chosen is None else queryset.filter(held_at__isnull=chosen == "free")
+
+
+def hold_buttons(
+    hold: Callable[[ButtonClick], Any], lift: Callable[[ButtonClick], Any], *, what: str, back: str
+) -> tuple[Button, Button]:
+    """Return the buttons that hold a row off the market and lift the hold; `back` says what the supplier cannot do meanwhile."""
+    return (
+        Button(
+            name="hold",
+            label="Hold",
+            permission=Permission.MODERATE_CATALOGS,
+            run=hold,
+            explains=f"No buyer sees the {what} any more. Orders and reservations go on. Until the hold is lifted the "
+            f"supplier cannot {back}; it reads the reason.",
+            shown=lambda row: row.held_at is None and row.status != "archived",
+            icon="front_hand",
+            danger=True,
+        ),
+        Button(
+            name="lift-hold",
+            label="Lift hold",
+            permission=Permission.MODERATE_CATALOGS,
+            run=lift,
+            explains=f"The supplier can {back} again. Until it does, no buyer sees the {what}.",
+            shown=lambda row: row.held_at is not None,
+            icon="undo",
+        ),
+    )
+
+
+def _hold(click: ButtonClick) -> None:
+    hold_product(click.actor, click.row, click.data["reason"], click.at)
+
+
+def _lift(click: ButtonClick) -> None:
+    lift_product_hold(click.actor, click.row, click.at)
+
+
 def _discontinue(click: ButtonClick) -> None:
     discontinue_product(click.actor, click.row, click.at)
 
@@ -55,13 +111,14 @@ class ProductAdmin(FoundByGtin, TenantAdmin):
     in_palette = True
     product_column = "pk"
     list_display = ("supplier_sku", "name", "category", "kind", "status_label", "availability", "updated_at")
-    list_filter = ("status", "kind", "availability")
+    list_filter = ("status", HeldFilter, "kind", "availability")
     search_fields = ("=supplier_sku", "name_sort__startswith")
     search_help_text = "SKU or GTIN in full, or the beginning of the name, in lower case."
     ordering = ("-updated_at", "-id")
     date_hierarchy = "created_at"
     fieldsets = (
         (None, {"fields": ("id", "tenant", "supplier_sku", "name", "description", "status_label", "availability")}),
+        ("Hold", {"fields": ("held_at", "hold_reason")}),
         ("Kind", {"fields": ("kind", "category", "brand", "manufacturer_name", "base_unit", "tracking", "packs")}),
         ("History", {"fields": ("created_at", "updated_at", "archived_at", "version")}),
     )
@@ -78,6 +135,7 @@ class ProductAdmin(FoundByGtin, TenantAdmin):
             icon="block",
             danger=True,
         ),
+        *hold_buttons(_hold, _lift, what="product", back="put it on sale"),
     )
 
     @column(description="Packagings")

@@ -30,6 +30,7 @@ class Product(TenantOwned, LifecycleModel):
 
     `archived_at` is set exactly when the status is `archived`; the partial indexes of the lists use it.
     `offered` says that an offer of it is published; it is `on_market` while it is active, too (`catalog.market`).
+    While staff hold it, since `held_at` and for `hold_reason`, it is not active.
     `stock_moved_at` is set by the first stock movement and locks the base unit, the units per pack and the tracking.
     Personal data: none.
     """
@@ -65,6 +66,8 @@ class Product(TenantOwned, LifecycleModel):
     attributes = models.JSONField(default=list)
     availability = models.CharField(max_length=12, choices=Availability, default=Availability.UNAVAILABLE)
     archived_at = models.DateTimeField(null=True)
+    held_at = models.DateTimeField(null=True)
+    hold_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
     stock_moved_at = models.DateTimeField(null=True)
     offered = models.BooleanField(default=False, db_default=False)
     on_market = models.GeneratedField(
@@ -95,6 +98,9 @@ class Product(TenantOwned, LifecycleModel):
                 name="suppliers_product_archived_at",
             ),
             models.CheckConstraint(condition=Q(status__in=Status.values), name="suppliers_product_status_known"),
+            models.CheckConstraint(
+                condition=Q(held_at__isnull=True) | ~Q(status=Status.ACTIVE), name="suppliers_product_held_off_market"
+            ),
             models.CheckConstraint(
                 condition=Q(storage_min_c__isnull=True)
                 | Q(storage_max_c__isnull=True)

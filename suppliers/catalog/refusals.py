@@ -43,3 +43,18 @@ class FieldLocked(Conflict):
     code = "field_locked"
     title = "The field cannot change any more."
     extensions = {"fields": ["base_unit"]}
+
+
+class ModerationHold(Conflict):
+    """Staff of the platform hold the product or offer off the market until they lift the hold; `reason` is theirs."""
+
+    code = "moderation_hold"
+    title = "The platform holds it off the market."
+    extensions = {"reason": "The claims in the description are not approved."}
+
+
+class NotHeld(Conflict):
+    """There is no hold to lift."""
+
+    code = "not_held"
+    title = "The platform does not hold it."

@@ -3,7 +3,7 @@
 from django.db.models import Q
 from rest_framework import serializers
 
-from api.representations import Computed, Document, OpenChoice, Representation
+from api.representations import Computed, Document, Instant, OpenChoice, Representation
 from suppliers.files.representations import media_of, media_tag
 
 from .attributes.serializers import AttributeIn
@@ -49,6 +49,18 @@ class StorageOut(Representation):
         fields = ("min_c", "max_c", "light_sensitive", "cold_chain")
 
 
+class ProductHoldOut(Representation):
+    """Since when and why the platform holds the product off the market; the supplier cannot make it active meanwhile."""
+
+    since = Instant(source="held_at")
+    reason = serializers.CharField(source="hold_reason")
+
+    class Meta:
+        model = Product
+        version = None
+        fields = ("since", "reason")
+
+
 class ProductOut(Representation):
     """A product of the catalog, without prices and stock."""
 
@@ -56,6 +68,7 @@ class ProductOut(Representation):
         many=True, by="product", where=~Q(state=PackagingState.REMOVED), ordering=("position", "id")
     )
     storage = StorageOut(when=Q(storage_light_sensitive__isnull=False))
+    hold = ProductHoldOut(when=Q(held_at__isnull=False))
     udi = Document(UdiIn())
     national_codes = Document(NationalCodeIn(many=True))
     classifications = Document(ClassificationsIn())
@@ -72,7 +85,7 @@ class ProductOut(Representation):
             "manufacturer_part_number", "base_unit", "packagings", "udi", "national_codes", "classifications", "tracking",
             "expiry_required", "shelf_life_days", "min_remaining_shelf_life_days", "storage", "controlled", "hazardous",
             "prescription_only", "substitutes", "tax_category", "country_of_origin", "lead_time_days", "attributes", "media",
-            "availability", "created_at", "updated_at", "version",
+            "availability", "hold", "created_at", "updated_at", "version",
         )  # fmt: skip
         blank_as_null = ("brand", "manufacturer_name", "manufacturer_part_number", "tax_category", "country_of_origin")
         unversioned = (

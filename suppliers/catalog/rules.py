@@ -11,7 +11,7 @@ from core.lifecycle import allowed_actions
 
 from .category_tree import CATEGORIES, MAX_DEPTH
 from .models import Category, PlatformCategory, Product
-from .refusals import CategoryCodeTaken, FieldLocked
+from .refusals import CategoryCodeTaken, FieldLocked, ModerationHold
 from .states import LOT_TRACKED_KINDS, LOT_TRACKING, Status
 
 # The transition by which PUT reaches each status; no transition leads back to draft.
@@ -52,10 +52,20 @@ def check_not_archived(product: Product, action: str) -> None:
         raise InvalidTransition("An archived product is final.", state=product.status, action=action, allowed=[])
 
 
+def check_not_held(product: Product) -> None:
+    """Require that staff do not hold the product.
+
+    :raises ModerationHold: they do.
+    """
+    if product.held_at is not None:
+        raise ModerationHold(reason=product.hold_reason)
+
+
 def change_status(product: Product, status: str) -> None:
     """Change a product to the status that PUT names; only DELETE archives, so `allowed` never lists that.
 
     :raises InvalidTransition: the product is archived, or no transition leads to the status.
+    :raises ModerationHold: staff hold the product, which is not to be active.
     """
     check_not_archived(product, "replace")
     if status == product.status:
@@ -69,6 +79,8 @@ def change_status(product: Product, status: str) -> None:
             action=action,
             allowed=allowed,
         )
+    if status == Status.ACTIVE:
+        check_not_held(product)
     getattr(product, action)()
 
 

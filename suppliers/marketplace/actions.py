@@ -16,7 +16,7 @@ from ledger import public as ledger
 from suppliers.catalog import availability
 from suppliers.catalog.market import market_calls
 from suppliers.catalog.models import Packaging
-from suppliers.catalog.refusals import FieldLocked
+from suppliers.catalog.refusals import FieldLocked, ModerationHold
 from suppliers.catalog.states import PackagingState
 from suppliers.company.groups import groups_call, groups_of
 
@@ -72,9 +72,9 @@ def create_offer(actor: Actor, data: Mapping[str, Any], at: datetime) -> Offer:
     _check_packaging(actor, data)
     offer.assign(_columns(data))
     offer.save(force_insert=True)
-    _record(actor, offer, OfferCreated, at)
+    record(actor, offer, OfferCreated, at)
     if offer.limit_quantity:
-        _record(actor, offer, OfferAllocated, at)
+        record(actor, offer, OfferAllocated, at)
     return offer
 
 
@@ -85,10 +85,13 @@ def replace_offer(actor: Actor, offer: Offer, data: Mapping[str, Any], at: datet
     :raises InvalidFields: the product has no such packaging.
     :raises InvalidTransition: the offer is archived, or publishing and hiding have addresses of their own.
     :raises FieldLocked: product and packaging stay once the offer was published.
+    :raises ModerationHold: staff hold the offer, which is not to be archived, nor to name another packaging.
     """
     wanted = data.get("status") or offer.status
     if offer.status == OfferStatus.ARCHIVED or wanted not in (offer.status, OfferStatus.ARCHIVED):
         raise InvalidTransition(state=offer.status, action="replace", allowed=[])
+    if offer.held_at is not None and (wanted != offer.status or data["packaging_id"] != offer.packaging_id):
+        raise ModerationHold(reason=offer.hold_reason)
     if offer.status != OfferStatus.DRAFT and (
         locked := [name for name in _FIXED if data[name] != getattr(offer, name)]
     ):
@@ -100,10 +103,10 @@ def replace_offer(actor: Actor, offer: Offer, data: Mapping[str, Any], at: datet
         changed.append("status")
     if changed:
         offer.save_version(*changed, at=at)
-        _show(offer)
-        _record(actor, offer, OfferUpdated, at)
+        show(offer)
+        record(actor, offer, OfferUpdated, at)
         if _LIMIT.keys() & {*changed}:
-            _record(actor, offer, OfferAllocated, at)
+            record(actor, offer, OfferAllocated, at)
     return offer
 
 
@@ -118,8 +121,8 @@ def publish_offer(actor: Actor, offer: Offer, at: datetime) -> Offer:
     offer.publish()
     check_complete(offer)
     offer.save_version("status", at=at)
-    _show(offer)
-    _record(actor, offer, OfferPublished, at)
+    show(offer)
+    record(actor, offer, OfferPublished, at)
     return offer
 
 
@@ -131,8 +134,8 @@ def unpublish_offer(actor: Actor, offer: Offer, at: datetime) -> Offer:
     """
     offer.unpublish()
     offer.save_version("status", at=at)
-    _show(offer)
-    _record(actor, offer, OfferUnpublished, at)
+    show(offer)
+    record(actor, offer, OfferUnpublished, at)
     return offer
 
 
@@ -157,12 +160,12 @@ def set_visibility(actor: Actor, offer: Offer, data: Mapping[str, Any], at: date
     ]
     if excluded:
         run([rows.insert_all(OfferExclusion, excluded)])
-    _show(offer)
-    _record(actor, offer, OfferVisibilityChanged, at)
+    show(offer)
+    record(actor, offer, OfferVisibilityChanged, at)
     return offer
 
 
-def _show(offer: Offer) -> None:
+def show(offer: Offer) -> None:
     """Bring up to date what the market reads of the offer's product."""
     run(market_calls(offer.tenant_id, [offer.product_id]))
 
@@ -216,7 +219,8 @@ def _check_named(offer: Offer, data: Mapping[str, Any]) -> None:
         raise InvalidFields(errors=errors)
 
 
-def _record(actor: Actor, offer: Offer, kind: type[OfferEvent], at: datetime) -> None:
+def record(actor: Actor, offer: Offer, kind: type[OfferEvent], at: datetime) -> None:
+    """Record what became of an offer, and let the availability of its product follow where that hangs on it."""
     if kind in _OF_STOCK:
         run(availability.refresh_calls(offer.tenant_id, [offer.product_id], at))
     ledger.record(actor=actor, event=kind.of(offer), resource_id=offer.id, at=at, resource_version=offer.version)

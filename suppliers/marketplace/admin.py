@@ -1,13 +1,14 @@
-"""Admin page of offers: read-only, but that staff can hide one."""
+"""Admin page of offers: read-only, but that staff can hide one, and hold it."""
 
 from django.contrib import admin
 
 from organizations.staff.buttons import Button, ButtonClick
 from organizations.staff.roles import Area, Permission
 from organizations.staff.tenant_admin import TenantAdmin
-from suppliers.catalog.admin import FoundByGtin
+from suppliers.catalog.admin import FoundByGtin, HeldFilter, hold_buttons
 
 from .actions import unpublish_offer
+from .holds import hold_offer, lift_offer_hold
 from .models import Offer
 from .states import OfferStatus
 
@@ -16,20 +17,29 @@ def _unpublish(click: ButtonClick) -> None:
     unpublish_offer(click.actor, click.row, click.at)
 
 
+def _hold(click: ButtonClick) -> None:
+    hold_offer(click.actor, click.row, click.data["reason"], click.at)
+
+
+def _lift(click: ButtonClick) -> None:
+    lift_offer_hold(click.actor, click.row, click.at)
+
+
 @admin.register(Offer)
 class OfferAdmin(FoundByGtin, TenantAdmin):
     """Offers of the acting tenant."""
 
     area = Area.CATALOG
     list_display = ("title", "product", "packaging", "status", "visibility_mode", "stock_display", "updated_at")
-    list_filter = ("status", "visibility_mode")
+    list_filter = ("status", HeldFilter, "visibility_mode")
     search_fields = ("=product__supplier_sku",)
     search_help_text = "SKU or GTIN of the product in full."
     ordering = ("-updated_at", "-id")
     list_select_related = ("product", "packaging")
     fields = (
         "id", "tenant", "product", "packaging", "title", "status", "currency", "tiers", "stock_policy", "stock_display",
-        "cap", "visibility_mode", "valid_from", "valid_to", "limit_quantity", "limit_period_days", "limit_until", "created_at", "updated_at", "version",
+        "cap", "visibility_mode", "valid_from", "valid_to", "limit_quantity", "limit_period_days", "limit_until", "held_at", "hold_reason",
+        "created_at", "updated_at", "version",
     )  # fmt: skip
     buttons = (
         Button(
@@ -42,4 +52,5 @@ class OfferAdmin(FoundByGtin, TenantAdmin):
             icon="visibility_off",
             danger=True,
         ),
+        *hold_buttons(_hold, _lift, what="offer", back="publish it"),
     )

@@ -27,7 +27,7 @@ class Offer(TenantOwned, LifecycleModel):
     """One packaging of a product as a supplier offers it.
 
     `audience_id` names the buyers that may see it: zeros for everybody, else an `Audience`; a private offer has one of
-    its own without members. A limit is what one buyer may take in so many days while there is a shortage, in packs.
+    its own without members. While staff hold it, since `held_at` and for `hold_reason`, it is not published. A limit is what one buyer may take in so many days while there is a shortage, in packs.
     Personal data: none.
     """
 
@@ -58,6 +58,8 @@ class Offer(TenantOwned, LifecycleModel):
     limit_quantity = models.PositiveIntegerField(null=True)
     limit_period_days = models.PositiveIntegerField(null=True)
     limit_until = models.DateField(null=True)
+    held_at = models.DateTimeField(null=True)
+    hold_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
     on_market = models.GeneratedField(
         expression=Q(status=OfferStatus.PUBLISHED.value),  # type: ignore[arg-type]  # a Q is an expression
         output_field=models.BooleanField(),
@@ -78,6 +80,10 @@ class Offer(TenantOwned, LifecycleModel):
                 fields=["tenant", "packaging"], condition=Q(status__in=LIVE), name="suppliers_offer_live_once"
             ),
             models.CheckConstraint(condition=Q(status__in=OfferStatus.values), name="suppliers_offer_status_known"),
+            models.CheckConstraint(
+                condition=Q(held_at__isnull=True) | ~Q(status=OfferStatus.PUBLISHED),
+                name="suppliers_offer_held_off_market",
+            ),
             models.CheckConstraint(
                 condition=Q(valid_from__isnull=True) | Q(valid_to__isnull=True) | Q(valid_to__gt=F("valid_from")),
                 name="suppliers_offer_validity",
@@ -100,6 +106,9 @@ class Offer(TenantOwned, LifecycleModel):
                 fields=["valid_to", "tenant"],
                 condition=Q(status__in=LIVE, valid_to__isnull=False),
                 name="suppliers_offer_ending",
+            ),
+            models.Index(
+                fields=["tenant", "packaging"], condition=Q(held_at__isnull=False), name="suppliers_offer_held"
             ),
         ]
 

@@ -18,6 +18,11 @@ CHECKS: Final[Mapping[str, str]] = {
     "product_active": (
         f"SELECT p.status = 'active' FROM suppliers_product p WHERE p.tenant_id = {TENANT} AND p.id = t.product_id"
     ),
+    "not_held": (  # a held offer holds its packaging: another one would be the same again
+        "SELECT p.held_at IS NULL AND NOT EXISTS (SELECT 1 FROM suppliers_offer h"
+        f" WHERE h.tenant_id = {TENANT} AND h.packaging_id = t.packaging_id AND h.held_at IS NOT NULL)"
+        f" FROM suppliers_product p WHERE p.tenant_id = {TENANT} AND p.id = t.product_id"
+    ),
     "packaging_orderable": (
         "SELECT k.orderable AND k.state = 'current' FROM suppliers_packaging k"
         f" WHERE k.tenant_id = {TENANT} AND k.id = t.packaging_id"

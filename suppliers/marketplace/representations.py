@@ -1,8 +1,9 @@
 """Offers as their supplier reads them."""
 
+from django.db.models import Q
 from rest_framework import serializers
 
-from api.representations import Computed, Document, Representation
+from api.representations import Computed, Document, Instant, Representation
 from core.conditions import TENANT
 from suppliers.pricing.serializers import TierIn
 
@@ -53,6 +54,18 @@ class PublishCheckOut(serializers.Serializer[None]):
     passed = serializers.BooleanField()
 
 
+class OfferHoldOut(Representation):
+    """Since when and why the platform holds the offer off the market; the supplier cannot publish it meanwhile."""
+
+    since = Instant(source="held_at")
+    reason = serializers.CharField(source="hold_reason")
+
+    class Meta:
+        model = Offer
+        version = None
+        fields = ("since", "reason")
+
+
 class OfferOut(Representation):
     """One packaging of a product as the supplier offers it."""
 
@@ -62,6 +75,7 @@ class OfferOut(Representation):
     countries = serializers.ListField(child=serializers.CharField())
     allocation = Computed(_LIMIT, ShortageLimitIn(allow_null=True))
     visibility = VisibilityOut(source="*")
+    hold = OfferHoldOut(when=Q(held_at__isnull=False))
     checks = Computed(f"SELECT json_build_array({_CHECKS})", PublishCheckOut(many=True))
 
     class Meta:
@@ -69,8 +83,8 @@ class OfferOut(Representation):
         fields = (
             "id", "product_id", "packaging_id", "title", "status", "currency", "tiers", "price_base_quantity",
             "min_order_quantity", "max_order_quantity", "lead_time_days", "stock_policy", "fixed_quantity",
-            "min_remaining_shelf_life_days", "countries", "valid_from", "valid_to", "allocation", "visibility", "checks", "created_at",
-            "updated_at", "version",
+            "min_remaining_shelf_life_days", "countries", "valid_from", "valid_to", "allocation", "visibility", "checks", "hold",
+            "created_at", "updated_at", "version",
         )  # fmt: skip
         blank_as_null = ("title", "currency")
         unversioned = f"left(md5((SELECT json_build_array({_CHECKS}))::text), 12)"

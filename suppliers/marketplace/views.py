@@ -8,7 +8,7 @@ from rest_framework.decorators import action
 from api.operations import Operation
 from api.views import ApiViewSet
 from core.errors import InvalidFields, InvalidTransition, VersionConflict
-from suppliers.catalog.refusals import FieldLocked
+from suppliers.catalog.refusals import FieldLocked, ModerationHold
 
 from .actions import create_offer, locked_offer, publish_offer, replace_offer, set_visibility, unpublish_offer
 from .filters import OfferFilters
@@ -45,11 +45,12 @@ class OfferViewSet(ApiViewSet):
             body=OfferIn,
             find=locked_offer,
             run=replace_offer,
-            errors=(InvalidFields, VersionConflict, InvalidTransition, FieldLocked),
+            errors=(InvalidFields, VersionConflict, InvalidTransition, FieldLocked, ModerationHold),
         ),
         "publish": Operation(
             "Publish an offer",
-            "Its audience sees it from now on. One offer of a packaging is live at a time.",
+            "Its audience sees it from now on. One offer of a packaging is live at a time. What the platform holds (`hold`) "
+            "fails the check `not_held`.",
             find=locked_offer,
             run=publish_offer,
             errors=(VersionConflict, InvalidTransition, OfferIncomplete, OfferExists),

@@ -16,6 +16,7 @@ def archive_product(actor: Actor, product: Product, at: datetime) -> Product:
 
     :raises ProductInUse: stock of the product is on hand, or an offer of it is published.
     :raises InvalidTransition: the product is already archived.
+    :raises ModerationHold: staff hold it.
     """
     reasons = ["published_offer"] * product.offered + ["stock_on_hand"] * inventory.has_stock(actor, product)
     if reasons:

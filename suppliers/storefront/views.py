@@ -12,7 +12,7 @@ from suppliers.catalog.bulk.actions import write_products
 from suppliers.catalog.bulk.serializers import BODY_BYTES, ProductsIn
 from suppliers.catalog.filters import ProductFilters
 from suppliers.catalog.queries import locked_product
-from suppliers.catalog.refusals import FieldLocked, GtinTaken, ProductInUse, SkuTaken
+from suppliers.catalog.refusals import FieldLocked, GtinTaken, ModerationHold, ProductInUse, SkuTaken
 from suppliers.catalog.serializers import ProductCreateIn, ProductIn
 
 from .actions import archive_product
@@ -46,11 +46,12 @@ class ProductViewSet(ApiViewSet):
         "retrieve": Operation("Get a product"),
         "update": Operation(
             "Replace a product",
-            "What the body leaves out takes its default; without `status` the status stays.",
+            "What the body leaves out takes its default; without `status` the status stays. A product that the platform "
+            "holds (`hold`) is not made active.",
             body=ProductIn,
             find=locked_product,
             run=replace_product,
-            errors=(VersionConflict, InvalidTransition, SkuTaken, GtinTaken, FieldLocked),
+            errors=(VersionConflict, InvalidTransition, SkuTaken, GtinTaken, FieldLocked, ModerationHold),
         ),
         "bulk": Operation(
             "Write many products",
@@ -68,7 +69,7 @@ class ProductViewSet(ApiViewSet):
             "Archive a product",
             find=locked_product,
             run=archive_product,
-            errors=(VersionConflict, InvalidTransition, ProductInUse),
+            errors=(VersionConflict, InvalidTransition, ProductInUse, ModerationHold),
         ),
     }
 

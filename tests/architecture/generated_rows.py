@@ -127,6 +127,7 @@ def _leaves(node: Any) -> Iterator[tuple[str, Any]]:
 def _product(draw: Draw, values: Values) -> None:
     """The status and the instant go together, a range of temperatures has a lower end, and attributes are a list."""
     values["archived_at"] = draw(INSTANTS) if values["status"] == "archived" else None
+    values["held_at"] = None if values["status"] == "active" else values["held_at"]
     values["attributes"] = values["attributes"] if isinstance(values["attributes"], list) else [values["attributes"]]
     ends = sorted(draw(st.lists(st.decimals(-99, 99, places=1), min_size=2, max_size=2, unique=True)))
     values["storage_min_c"], values["storage_max_c"] = (draw(st.none() | st.just(end)) for end in ends)

@@ -14,7 +14,7 @@ from suppliers.catalog.models import Product, ProductCounter
 from tests.factories import Api, api_key, provision
 from tests.suppliers.products import body, create, field_errors, full_body, gtin, listed, packaging
 
-NOT_WRITTEN = ("id", "availability", "created_at", "updated_at", "version", "media")
+NOT_WRITTEN = ("id", "availability", "created_at", "updated_at", "version", "media", "hold")
 
 
 def events_of(tenant: Tenant, product_id: str) -> list[Event]:

@@ -15,7 +15,7 @@ from suppliers.catalog.models import Packaging, Product, ProductCounter
 from tests.factories import Api, api_key, provision
 from tests.suppliers.products import body, create, field_errors, full_body, gtin, listed, packaging, stock
 
-READ_ONLY = ("id", "availability", "created_at", "updated_at", "version", "media")
+READ_ONLY = ("id", "availability", "created_at", "updated_at", "version", "media", "hold")
 
 
 def address(product: dict[str, Any]) -> str:

@@ -29,7 +29,7 @@ def test_offer_from_draft_to_reservation_to_end(shelf, buyer, other):
     assert (offer["status"], offer["visibility"]["mode"]) == ("draft", "private")
     assert [tier["min_quantity"] for tier in offer["tiers"]] == [1, 10]
     assert {one["name"]: one["passed"] for one in offer["checks"]} == {
-        "product_active": True, "packaging_orderable": True, "still_valid": True, "price_resolvable": True,
+        "product_active": True, "not_held": True, "packaging_orderable": True, "still_valid": True, "price_resolvable": True,
         "supplier_qualified": True, "license_for_class": True,
     }  # fmt: skip
     assert shelf.api.post(f"{OFFERS}/{offer['id']}/publish").json()["data"]["status"] == "published"
