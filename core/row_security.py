@@ -73,7 +73,8 @@ Placement = Literal["tenant", "reference", "local"]
 class Market:
     """What the market's role may read of a table: rows of all tenants, never to write them.
 
-    `when` is a boolean column that must be true, `of` a column that must be the bound tenant; without both, all rows.
+    `when` is a boolean column that must be true, `of` a column that must be the bound tenant, with both one of them; without
+    both, all rows.
     `columns` are the only ones to be read; none named stands for all. The conditions are a stored boolean or one
     leakproof comparison, so that they hinder no index.
     """
@@ -85,9 +86,10 @@ class Market:
     @property
     def condition(self) -> str:
         """The policy's condition."""
-        if self.when:
-            return f'"{self.when}"'
-        return f'"{self.of}" = {BOUND_TENANT}' if self.of else "true"
+        when, of = f'"{self.when}"', f'"{self.of}" = {BOUND_TENANT}'
+        if self.when and self.of:
+            return f"{when} OR {of}"
+        return when if self.when else of if self.of else "true"
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class Organization(LifecycleModel, Versioned):
     created_at = models.DateTimeField(default=now, db_default=Now(), editable=False)
 
     WRITABLE: ClassVar = ("name", "slug", "type", "identifiers", "contact", "address", "metadata")
-    security: ClassVar = replace(REFERENCE, market=Market(columns=("id", "address")))
+    security: ClassVar = replace(REFERENCE, market=Market(columns=("id", "parent_id", "address")))
 
     class Meta:
         constraints = [

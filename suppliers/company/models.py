@@ -54,7 +54,8 @@ class SupplierProfile(TenantOwned, LifecycleModel):
         "tenant_id", "legal_name", "trade_name", "country", "registrations", "currencies", "payment_terms",
         "min_order_value", "ships_to", "categories", "order_settings", "qualification_status", "created_at", "updated_at",
     )  # fmt: skip
-    security: ClassVar = TableSecurity(dispatcher=True, market=Market(columns=PUBLIC))
+    # Tax rates are looked up for a product and a country; no answer shows them whole.
+    security: ClassVar = TableSecurity(dispatcher=True, market=Market(columns=(*PUBLIC, "tax_rates")))
 
     class Meta:
         constraints = [
@@ -159,6 +160,8 @@ class BuyerGroup(TenantOwned):
     position = models.PositiveSmallIntegerField(default=0)
     reservation_cap_percent = models.PositiveSmallIntegerField(null=True)
 
+    security: ClassVar = TableSecurity(market=Market(columns=("tenant_id", "id", "reservation_cap_percent")))
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["tenant", "code"], name="suppliers_buyergroup_code_once"),
@@ -173,15 +176,27 @@ class BuyerGroup(TenantOwned):
 
 
 class BuyerGroupMember(TenantRow):
-    """One buyer of a group, or one organization whose tenants all belong to it. Personal data: none."""
+    """One buyer of a group, or one organization whose tenants all belong to it. Personal data: none.
+
+    As the market's role a buyer reads its own rows and those of organizations; which other buyers are in a group it cannot.
+    """
 
     pk = models.CompositePrimaryKey("tenant_id", "member_id", "group_id")
     tenant_id = models.UUIDField()
     member_id = models.UUIDField()
     group_id = models.UUIDField()
     kind = models.CharField(max_length=12, choices=MemberKind)
+    is_organization = models.GeneratedField(
+        expression=Q(kind=MemberKind.ORGANIZATION.value),  # type: ignore[arg-type]  # a Q is an expression
+        output_field=models.BooleanField(),
+        db_persist=True,
+    )
 
-    security: ClassVar = TableSecurity()
+    security: ClassVar = TableSecurity(
+        market=Market(
+            when="is_organization", of="member_id", columns=("tenant_id", "member_id", "group_id", "is_organization")
+        )
+    )
 
     class Meta:
         constraints = [

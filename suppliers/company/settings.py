@@ -18,7 +18,16 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "return_window_days": 30,
 }
 _ORGANIZATIONS: Final = Tree("organizations_organization", most=16)
-_ABOVE: Final = _ORGANIZATIONS.above("n.id = (SELECT b.organization_id FROM organizations_tenant b WHERE b.id = $2)")
+
+
+def group_percent_sql(supplier: str, buyer: str) -> str:
+    """Write the greatest share that a group of the buyer gives it, null where none has any; both ids are given as SQL."""
+    above = _ORGANIZATIONS.above(f"n.id = (SELECT b.organization_id FROM organizations_tenant b WHERE b.id = {buyer})")
+    return (
+        "(SELECT max(g.reservation_cap_percent) FROM suppliers_buyergroupmember m"
+        f" JOIN suppliers_buyergroup g ON g.tenant_id = {supplier} AND g.id = m.group_id"
+        f" WHERE m.tenant_id = {supplier} AND m.member_id = ANY(ARRAY(SELECT {buyer}::uuid UNION ALL {above})))"
+    )
 
 
 class _Settled(NamedTuple):
@@ -30,9 +39,7 @@ class _Settled(NamedTuple):
 
 _STORED = Statement.of(
     "SELECT (SELECT f.order_settings::text FROM suppliers_supplierprofile f WHERE f.tenant_id = $1) AS order_settings,"
-    " (SELECT max(g.reservation_cap_percent) FROM suppliers_buyergroupmember m"
-    " JOIN suppliers_buyergroup g ON g.tenant_id = $1 AND g.id = m.group_id"
-    f" WHERE m.tenant_id = $1 AND (m.member_id = $2 OR m.member_id IN {_ABOVE})) AS group_percent",
+    f" {group_percent_sql('$1', '$2')} AS group_percent",
     row=_Settled,
 )
 
@@ -52,5 +59,11 @@ def settings_of(found: Rows) -> dict[str, Any]:
     """
     (settled,) = found.of(_Settled)
     stored: dict[str, Any] = orjson.loads(settled.order_settings) if settled.order_settings else {}
-    own = {} if settled.group_percent is None else {"reservation_cap_percent": settled.group_percent}
-    return {**DEFAULTS, **stored, **own}
+    percent = cap_percent(stored.get("reservation_cap_percent"), settled.group_percent)
+    return {**DEFAULTS, **stored, "reservation_cap_percent": percent}
+
+
+def cap_percent(settled: int | None, of_group: int | None) -> int:
+    """Return the share of a product's stock that a buyer may softly hold: its groups' greatest, else the supplier's, else the default."""
+    found = of_group if of_group is not None else settled
+    return int(DEFAULTS["reservation_cap_percent"] if found is None else found)

@@ -111,6 +111,11 @@ def visible_sql(*, buyer: str, country: str = "NULL") -> str:
     return f"{seen} AND {sells_sql('o.tenant_id')}"
 
 
+def country_sql(buyer: str) -> str:
+    """Write the country of a buyer's organization; empty where it is not known."""
+    return _COUNTRY.format(buyer=buyer)
+
+
 def limit_sql() -> str:
     """Write the quantity of an offer `o` that one buyer may take in a shortage; null where none holds today at the supplier."""
     return f"CASE WHEN o.limit_until >= {today_sql('o.tenant_id')} THEN o.limit_quantity END"

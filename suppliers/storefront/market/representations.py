@@ -44,7 +44,11 @@ class CatalogProductOut(serializers.Serializer[None]):
     offer_id = serializers.UUIDField()
     packaging = PackagingOut()
     price = PriceOut(allow_null=True)
-    tax_rate = serializers.CharField(allow_null=True)
+    tax_rate = serializers.CharField(
+        allow_null=True,
+        help_text="In percent, for the product's tax category and the country of the tenant's organization, today at the "
+        "supplier; null where the supplier has named none.",
+    )
     availability = OpenChoice(choices=Availability.choices)
     allocation = OwnLimitOut(allow_null=True)
     lead_time_days = serializers.IntegerField(allow_null=True)

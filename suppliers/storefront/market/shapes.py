@@ -18,7 +18,7 @@ from core.pipeline import Call, Rows, Statement
 from suppliers.catalog.representations import ProductOut
 from suppliers.catalog.states import Availability, SubstituteType
 from suppliers.company.today import today_sql
-from suppliers.marketplace.queries import ACROSS, limit_sql, visible_sql
+from suppliers.marketplace.queries import ACROSS, country_sql, limit_sql, visible_sql
 from suppliers.marketplace.searching import found_sql, numbered
 from suppliers.marketplace.states import StockPolicy
 from suppliers.pricing.resolution import Candidate, Source, currencies_of, resolve_price
@@ -75,6 +75,13 @@ FROM suppliers_listprice l
 WHERE l.tenant_id = g.supplier_id AND l.product_id = g.product_id AND l.packaging_id = g.packaging_id
   AND l.valid_from <= {_TODAY} AND (l.valid_to IS NULL OR l.valid_to > {_TODAY})
 """
+# The newest rate that has begun, for deliveries to the buyer's country.
+_TAX_RATE = f"""
+SELECT x.value ->> 'rate' FROM suppliers_supplierprofile h CROSS JOIN LATERAL jsonb_array_elements(h.tax_rates) x
+WHERE h.tenant_id = g.supplier_id AND x.value ->> 'tax_category' = t.tax_category
+  AND x.value ->> 'country' = {country_sql("$1")} AND (x.value ->> 'valid_from')::date <= {_TODAY}
+ORDER BY (x.value ->> 'valid_from')::date DESC LIMIT 1
+"""
 _SUBSTITUTES = f"""
 SELECT coalesce(json_agg(u.value), '[]') FROM jsonb_array_elements(t.substitutes) u
 WHERE u.value ->> 'type' = '{SubstituteType.EQUIVALENT}' AND {found_sql(product="(u.value ->> 'product_id')::uuid", supplier="t.tenant_id", buyer="$1")}
@@ -92,7 +99,7 @@ FROM page g
 JOIN suppliers_product t ON t.tenant_id = g.supplier_id AND t.id = g.product_id
 JOIN organizations_tenant n ON n.id = g.supplier_id
 CROSS JOIN LATERAL (SELECT {_MEMBERS}, g.supplier_id AS supplier_id, n.name AS supplier_name, g.offer_id AS offer_id,
-  g.availability AS availability, g.lead_days AS lead_time_days, ({_SUBSTITUTES}) AS substitutes, json_build_object(
+  g.availability AS availability, g.lead_days AS lead_time_days, ({_TAX_RATE}) AS tax_rate, ({_SUBSTITUTES}) AS substitutes, json_build_object(
     'packaging_id', g.packaging_id, 'offer_version', g.offer_version, 'currency', g.currency,
     'price_base_quantity', g.price_base_quantity, 'tiers', g.tiers, 'limit', g.limit_quantity, 'until', g.limit_until,
     'list_prices', ({_LIST_PRICES}), 'preferred', (SELECT b.currency FROM organizations_tenant b WHERE b.id = $1)) AS told) r
@@ -174,7 +181,6 @@ def written(seen: Seen) -> bytes:
     product.update(
         packaging=next((one for one in product["packagings"] if one["id"] == told["packaging_id"]), None),
         price=_price(product["offer_id"], told),
-        tax_rate=None,
         allocation={"quantity": limit, "remaining": limit, "until": told["until"]} if limit else None,
     )
     return orjson.dumps(product)

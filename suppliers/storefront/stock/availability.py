@@ -14,7 +14,7 @@ from core import clock
 from core.conditions import TENANT, Condition
 from core.pipeline import Call, Rows, Statement
 from suppliers.catalog.states import Availability
-from suppliers.company.settings import DEFAULTS
+from suppliers.company.settings import cap_percent, group_percent_sql
 from suppliers.marketplace.display import told
 from suppliers.marketplace.queries import ACROSS, limit_sql, visible_sql
 from suppliers.marketplace.searching import numbered
@@ -100,6 +100,7 @@ def _rows(source: str) -> str:
 SELECT t.id, t.supplier_id, t.product_id, t.units_per_pack, t.stock_policy, t.stock_display, t.cap, t.least, t.most, t.step,
        t.lead_time_days, t.limit_quantity, t.limit_until::text, g.packs, w.sellable, w.shared, w.earliest_expiry, w.latest_expiry,
        q.status, (f.order_settings ->> 'reservation_cap_percent')::int AS cap_percent,
+       {group_percent_sql("t.supplier_id", "$1")} AS group_percent,
        (SELECT coalesce(sum(r.base_quantity), 0)::bigint FROM ({_OWN}) r WHERE r.kind = 'soft') AS own,
        (SELECT coalesce(json_agg(r.representation), '[]') FROM ({_OWN}) r WHERE r.offer_id = t.id::text) AS reservations
 FROM ({_offers(source)}) t
@@ -133,6 +134,7 @@ class Seen(NamedTuple):
     latest_expiry: str | None
     status: str
     cap_percent: int | None
+    group_percent: int | None
     own: int
     reservations: Any
 
@@ -216,5 +218,5 @@ def _is_orderable(seen: Seen, quantity: int | None) -> bool | None:
     if quantity > seen.packs or seen.stock_policy == StockPolicy.FIXED:
         return quantity <= seen.packs
     base = quantity * seen.units_per_pack
-    percent = DEFAULTS["reservation_cap_percent"] if seen.cap_percent is None else seen.cap_percent
+    percent = cap_percent(seen.cap_percent, seen.group_percent)
     return bool(seen.own + base <= max(seen.units_per_pack, percent * seen.shared // 100))

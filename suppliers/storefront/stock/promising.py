@@ -30,7 +30,10 @@ class Orderable(NamedTuple):
 
 
 def check_quantities(lines: Sequence[Line], offers: Sequence[SeenOffer]) -> None:
-    """Hold each line to the least, the most and the step of its offer; a line in base units to the first two.
+    """Hold each line to the least, the most and the step of its offer, which are packs.
+
+    A line in base units is held to what they come to in base units. With a step of one pack it may break a pack, above the
+    least and below the most (decision 92).
 
     :raises OrderQuantityInvalid: names each line that does not fit, with what would.
     """
@@ -38,10 +41,12 @@ def check_quantities(lines: Sequence[Line], offers: Sequence[SeenOffer]) -> None
     for number, (line, offer) in enumerate(zip(lines, offers, strict=True)):
         packs, rest = divmod(line.base_quantity, offer.units_per_pack)
         wanted = fitting(packs + bool(rest), offer)
-        off_step = line.unit == Unit.PACK and packs % offer.step
+        off_step = offer.step > 1 and line.base_quantity % (offer.step * offer.units_per_pack)
         too_much = offer.most is not None and packs + bool(rest) > offer.most
         if packs < offer.least or too_much or off_step:
-            message = f"Ask for {wanted} packs." if wanted else "No quantity of this offer can be ordered."
+            in_base = f"{wanted * offer.units_per_pack} base units"
+            asked = in_base if line.unit == Unit.BASE else f"{wanted} packs"
+            message = f"Ask for {asked}." if wanted else "No quantity of this offer can be ordered."
             errors.append(FieldError(f"items.{number}.quantity", OrderQuantityInvalid.code, message))
     if errors:
         raise OrderQuantityInvalid(errors=errors)

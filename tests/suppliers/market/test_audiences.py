@@ -214,6 +214,38 @@ def test_quantity_that_cannot_be_ordered_is_not_reserved(shelf, buyer, quantity,
     reserve(buyer, shelf, (product, 6))
 
 
+@pytest.mark.parametrize(
+    ("quantity", "message"),
+    [(39, "Ask for 40 base units."), (45, "Ask for 60 base units."), (50, "Ask for 60 base units."), (81, "Ask for 80 base units.")],
+)  # fmt: skip
+def test_base_units_are_held_to_packs(shelf, buyer, quantity, message):
+    pack = products.packaging(units_per_pack=10, min_order_quantity=3, order_increment=2)
+    product = shelf.product(packagings=[pack])
+    shelf.stock(product, 1_000)
+    shelf.offer(product, min_order_quantity=4, max_order_quantity=8)
+    line = {"product_id": product["id"], "quantity": quantity, "unit": "base"}
+    found = refused(buyer.api.post(PATH, json=body(shelf, line)), 409, "order_quantity_invalid")
+    assert [(one["field"], one["message"]) for one in found["errors"]] == [("items.0.quantity", message)]
+    assert not shelf.reservations()
+    assert reserve(buyer, shelf, line | {"quantity": 60})[0]["quantity"] == 6
+
+
+def test_base_units_break_a_pack_but_are_a_pack_at_least(shelf, buyer):
+    product = shelf.product(units=10)
+    shelf.stock(product, 1_000)
+    shelf.offer(product, max_order_quantity=3)
+    line = {"product_id": product["id"], "unit": "base"}
+    for quantity, message in ((9, "Ask for 10 base units."), (31, "Ask for 30 base units.")):
+        found = refused(
+            buyer.api.post(PATH, json=body(shelf, line | {"quantity": quantity})), 409, "order_quantity_invalid"
+        )
+        assert [one["message"] for one in found["errors"]] == [message]
+    assert not shelf.reservations()
+    for quantity, packs in ((11, None), (30, 3)):
+        (made,) = reserve(buyer, shelf, line | {"quantity": quantity})
+        assert (made["quantity"], made["base_quantity"]) == (packs, quantity)
+
+
 def test_fixed_quantity_is_promised_once(shelf, buyer, other):
     product = shelf.product(units=10)
     shelf.stock(product, 10_000)

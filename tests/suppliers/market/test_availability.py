@@ -8,10 +8,11 @@ from bench.statements import recording
 from core.clock import now
 from core.db import tenant_context
 from organizations.models import Location, Tenant
+from suppliers.company.models import BuyerGroup, BuyerGroupMember
 from tests import factories
 from tests.suppliers import products
+from tests.suppliers.inventory.shelf import body, refused, reserve
 from tests.suppliers.inventory.shelf import buyer as new_buyer
-from tests.suppliers.inventory.shelf import refused, reserve
 from tests.suppliers.inventory.shelf import shelf as new_shelf
 
 PATH = "/v1/stock/availability"
@@ -111,6 +112,39 @@ def test_orderable_is_what_a_reservation_would_grant(shelf, buyer):
     reserve(buyer, shelf, (product, 40))
     assert of(buyer, product, "&quantity=10")["orderable_quantity"] is True
     assert of(buyer, product, "&quantity=11")["orderable_quantity"] is False
+
+
+@pytest.mark.parametrize(
+    ("groups", "most"),
+    [
+        ([{"code": "a", "buyers": True, "percent": 80}], 80), ([{"code": "a", "buyers": True}], 50),
+        ([{"code": "a", "organizations": True, "percent": 70}, {"code": "b", "buyers": True, "percent": 20}], 70),
+        ([{"code": "a", "percent": 90}], 50),
+    ],
+)  # fmt: skip
+def test_what_is_orderable_is_the_share_that_a_reservation_grants(shelf, buyer, other, groups, most):
+    """The greatest share of the buyer's groups, else the supplier's; one pack more is neither promised nor reserved."""
+    with tenant_context(shelf.id):
+        for given in groups:
+            one = BuyerGroup.objects.create(
+                tenant_id=shelf.id, code=given["code"], reservation_cap_percent=given.get("percent")
+            )
+            members = {
+                "buyer": [buyer.id] * ("buyers" in given) or [other.id],
+                "organization": [buyer.tenant.organization_id] * ("organizations" in given),
+            }
+            for kind, ids in members.items():
+                for key in ids:
+                    BuyerGroupMember.objects.create(tenant_id=shelf.id, member_id=key, group_id=one.id, kind=kind)
+    product = shelf.product()
+    shelf.stock(product, 100)
+    shelf.offer(product)
+    orderable = {n: of(buyer, product, f"&quantity={n}")["orderable_quantity"] for n in (most, most + 1)}
+    assert orderable == {most: True, most + 1: False}
+    refused(buyer.api.post("/v1/stock/reservations", json=body(shelf, (product, most + 1))), 409, "reservation_limit")
+    reserve(buyer, shelf, (product, most))
+    assert of(buyer, product, "&quantity=1")["orderable_quantity"] is False
+    refused(buyer.api.post("/v1/stock/reservations", json=body(shelf, (product, 1))), 409, "reservation_limit")
 
 
 def test_limit_in_a_shortage_is_shown_while_it_holds(shelf, buyer):

@@ -1,9 +1,15 @@
 """The buyer's catalog: what is offered to it, its price, search and filters, and what nobody else's offers tell."""
 
+from datetime import timedelta
+from zoneinfo import ZoneInfo
+
 import pytest
 
 from bench.statements import recording
-from organizations.models import Tenant
+from core.clock import now
+from core.db import tenant_context
+from organizations.models import Organization, Tenant
+from suppliers.company.models import SupplierProfile
 from tests import factories
 from tests.suppliers import products
 from tests.suppliers.inventory.shelf import refused
@@ -64,6 +70,58 @@ def test_price_of_the_offer_goes_first_and_another_currency_is_better_than_none(
     second = shelf.product()
     shelf.offer(second)
     assert buyer.api.get(f"{PATH}/{second['id']}").json()["data"]["price"] is None
+
+
+def rated(shelf, *rates):
+    with tenant_context(shelf.id):
+        SupplierProfile.objects.filter(tenant_id=shelf.id).update_versions(
+            tax_rates=[{"tax_category": category, "country": country, "rate": rate, "valid_from": str(begin)} for category, country, rate, begin in rates],
+            at=now(),
+        )  # fmt: skip
+
+
+def test_tax_rate_is_the_newest_of_category_and_country(shelf, buyer):
+    today = now().date()
+    product, zero, without = shelf.product(tax_category="S"), shelf.product(tax_category="Z"), shelf.product()
+    for one in (product, zero, without):
+        shelf.offer(one, to=[buyer])
+    rated(
+        shelf, ("S", "NO", "24", today - timedelta(days=400)), ("S", "NO", "25", today - timedelta(days=2)),
+        ("S", "NO", "26", today + timedelta(days=2)), ("S", "DE", "19", today - timedelta(days=1)),
+        ("Z", "NO", "0", today - timedelta(days=2)), ("S", "SE", "12.5", today + timedelta(days=5)),
+    )  # fmt: skip
+    for country, found in (
+        ("NO", {"S": "25", "Z": "0", "": None}), ("DE", {"S": "19", "Z": None, "": None}), ("SE", {"S": None, "Z": None, "": None}),
+        ("", {"S": None, "Z": None, "": None}),
+    ):  # fmt: skip
+        Organization.objects.filter(pk=buyer.tenant.organization_id).update(
+            address={"country": country} if country else {}
+        )
+        for one, category in ((product, "S"), (zero, "Z"), (without, "")):
+            assert buyer.api.get(f"{PATH}/{one['id']}").json()["data"]["tax_rate"] == found[category], (
+                country,
+                category,
+            )
+        page = buyer.api.get(f"{PATH}?supplier_id={shelf.id}").json()["data"]
+        assert {one["id"]: one["tax_rate"] for one in page} == {
+            one["id"]: found[category] for one, category in ((product, "S"), (zero, "Z"), (without, ""))
+        }
+
+
+def test_tax_rate_begins_with_the_day_at_the_supplier(shelf, buyer):
+    product = shelf.product(tax_category="S")
+    shelf.offer(product)
+    Organization.objects.filter(pk=buyer.tenant.organization_id).update(address={"country": "NO"})
+    for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):  # a day apart, and an hour
+        Tenant.objects.filter(pk=shelf.id).update(time_zone=zone)
+        there = now().astimezone(ZoneInfo(zone)).date()
+        rated(
+            shelf,
+            ("S", "NO", "1", there - timedelta(days=1)),
+            ("S", "NO", "2", there),
+            ("S", "NO", "3", there + timedelta(days=1)),
+        )
+        assert buyer.api.get(f"{PATH}/{product['id']}").json()["data"]["tax_rate"] == "2"
 
 
 def test_smallest_packaging_that_is_offered_tells_the_product_once(shelf, buyer, other):
