@@ -13,6 +13,7 @@ import psycopg
 TABLES: Final = (
     "organizations_location",
     "suppliers_stockplace",
+    "suppliers_stockitem",
     "suppliers_lot",
     "suppliers_stocklevel",
     "suppliers_stockmovement",
@@ -54,6 +55,10 @@ SELECT id, tenant_id, now(), now(), 1, 'Hall ' || n, 'warehouse', 'active', '[]'
     """INSERT INTO suppliers_stockplace (id, tenant_id, created_at, updated_at, version, location_id, code, sellable, gln,
   tracks_stock, license_number, license_types)
 SELECT uuidv7(), tenant_id, now(), now(), 1, id, 'H' || n, true, '', true, '', '[]' FROM bench_place""",
+    """INSERT INTO suppliers_stockitem (id, tenant_id, created_at, updated_at, version, product_tenant_id, own_product_id,
+  supplier_sku, name, category, kind, base_unit, tracking, expiry_required, gtins, codes, packagings)
+SELECT product_id, tenant_id, min(created_at), min(created_at), 1, tenant_id, product_id, '', '', '', '', '', '', false, '{}', '{}',
+  '[]' FROM bench_level GROUP BY tenant_id, product_id""",
     """INSERT INTO suppliers_lot (id, tenant_id, created_at, updated_at, version, product_id, lot_number, expiry_date, status,
   status_reason)
 SELECT lot_id, tenant_id, created_at, created_at, 1, product_id, 'L' || n || '-' || g, date '2032-01-01' + g %% 900,

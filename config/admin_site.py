@@ -48,6 +48,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.CATALOG, "inventory_2", "Products", "suppliers_product"),
             (Area.CATALOG, "package_2", "Packagings", "suppliers_packaging"),
             (Area.CATALOG, "category", "Own categories", "suppliers_category"),
+            (Area.CATALOG, "inventory", "Stock items", "suppliers_stockitem"),
             (Area.CATALOG, "shelves", "Stock levels", "suppliers_stocklevel"),
             (Area.CATALOG, "tag", "Lots", "suppliers_lot"),
             (Area.CATALOG, "qr_code", "Serial numbers", "suppliers_serial"),

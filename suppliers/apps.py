@@ -55,11 +55,13 @@ class SuppliersConfig(AppConfig):
         hold_as_evidence(*EVIDENCE)
 
     def _follow(self) -> None:
-        """Let audiences follow tenants, organizations and groups of buyers."""
+        """Let audiences follow tenants, organizations and groups of buyers, and the inventory ask what buyers see."""
         from ledger import public as ledger
 
-        from .marketplace import following
+        from .inventory.items import offered
+        from .marketplace import following, holding
 
+        offered.ask(holding.QUESTIONS)
         ledger.react(following.OF_ORGANIZATIONS, following.follow_organizations)
         ledger.react(following.OF_GROUPS, following.follow_groups)
 

@@ -3,6 +3,7 @@
 from .catalog.models import Category, MarketWord, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
 from .company.models import BuyerGroup, BuyerGroupMember, SupplierLicense, SupplierProfile
 from .files.models import File, FileBinding, LooseObject
+from .inventory.items.models import StockItem
 from .inventory.models import (
     Allocation,
     Lot,
@@ -47,6 +48,7 @@ __all__ = [
     "ReceivedReservation",
     "Reservation",
     "Serial",
+    "StockItem",
     "StockLevel",
     "StockMovement",
     "StockPlace",

@@ -7,17 +7,19 @@ from typing import Any, Final, cast
 from uuid import UUID
 
 from core.actor import Actor
-from core.db import needs_transaction
+from core.db import bind_call, needs_transaction
 from core.errors import FieldError, InvalidFields, NotFound
 from core.model_rows import save_call
-from core.pipeline import run
+from core.pipeline import Call, Statement, run
 from ledger.public import Occurrence
+from organizations.public import CounterpartyOnly
 from suppliers.catalog import availability
 
 from .events import LotEvent, LotQuarantined, LotReleased, LotUpdated
+from .items.models import StockItem
 from .levels import changed, levels_of_products, read_levels
 from .models import Lot, StockLevel
-from .movements.writing import BY, finish
+from .movements.writing import finish, side_of
 from .queries import WITHIN
 from .recalls.issuing import columns_of, current_recall, issue, may_withdraw, recalled, withdraw
 from .recalls.models import Recall
@@ -30,6 +32,8 @@ _TOLD: Final[dict[str, type[LotEvent]]] = {
     LotStatus.QUARANTINED.value: LotQuarantined,
     LotStatus.RELEASED.value: LotReleased,
 }  # a recall has a fact of its own
+
+_STATUS = Statement.of("SELECT l.status FROM suppliers_lot l WHERE l.tenant_id = $1 AND l.id = $2")
 
 
 @needs_transaction
@@ -53,12 +57,16 @@ def change_lot(actor: Actor, lot: Lot, data: Mapping[str, Any], at: datetime) ->
     """Hold a locked lot back, release or recall it, or correct its expiry date; nothing happens where nothing differs.
 
     :raises InvalidFields: the reason is missing, or what a recall says.
-    :raises LotRecalled: the lot is recalled: it is not released, and recalled otherwise only once that was withdrawn.
+    :raises CounterpartyOnly: the lot is of another's product, and only the owner of its origin recalls it.
+    :raises LotRecalled: the lot or its origin is recalled: it is not released, and recalled otherwise only once that was
+        withdrawn.
     :raises WithdrawalNotPermitted: the recall is withdrawn, and the actor is no administrator of the supplier.
     """
     if not data.get("reason"):  # a PATCH may leave out what its body names
         raise InvalidFields(errors=[FieldError("reason", "required", "Say why.")])
     wanted = data.get("status") or lot.status
+    if wanted != lot.status and is_anothers(lot):
+        _check_origin(lot, wanted)
     said = _said_of(data, lot)
     names: list[str] = []
     kinds: list[type[LotEvent]] = []
@@ -74,6 +82,32 @@ def change_lot(actor: Actor, lot: Lot, data: Mapping[str, Any], at: datetime) ->
     if names:
         _write(actor, Change(lot, names, kinds, data["reason"], said, ended), at)
     return lot
+
+
+def is_anothers(lot: Lot) -> bool:
+    """Tell whether the product or the origin of a lot is another tenant's."""
+    held = StockItem.objects.filter(tenant_id=lot.tenant_id, pk=lot.product_id, own_product__isnull=True)
+    return lot.origin_tenant_id is not None or bool(held.exists())
+
+
+@needs_transaction
+def _check_origin(lot: Lot, wanted: str) -> None:
+    """Refuse what only the owner of the origin may do to a buyer's lot.
+
+    :raises CounterpartyOnly, LotRecalled: as `change_lot`.
+    """
+    if wanted == LotStatus.RECALLED:
+        raise CounterpartyOnly("A lot is recalled by the supplier whose product it is.")
+    if lot.status == LotStatus.RECALLED:
+        raise LotRecalled("The supplier has recalled the lot, and has not withdrawn the recall.")
+    if lot.origin_tenant_id is None:
+        return
+    owner, origin = str(lot.origin_tenant_id), str(lot.origin_lot_id)
+    _, found, _ = run(
+        [bind_call(lot.origin_tenant_id), Call(_STATUS, [owner, origin]), bind_call(lot.tenant_id)],
+    )
+    if (found.value() or b"").decode() == LotStatus.RECALLED:
+        raise LotRecalled("The supplier has recalled the lot.")
 
 
 def _said_of(data: Mapping[str, Any], lot: Lot) -> Mapping[str, Any] | None:
@@ -133,8 +167,8 @@ def _write(actor: Actor, change: Change, at: datetime) -> None:
     mine = [key for key, level in levels.items() if level.row.lot_id == lot.id]
     holds = lot.status == LotStatus.QUARANTINED and "status" in change.names
     calls, told, ended = break_all(tenant_id, levels, mine, at, reason="quarantine") if holds else ([], {}, [])
-    moved, news = changed(tenant_id, levels.values(), at, by=BY, also=mine)
-    facts = [Occurrence(_event(kind, lot), lot.id, lot.version) for kind in change.kinds]
+    moved, news = changed(tenant_id, levels.values(), at, by=side_of(actor), also=mine)
+    facts = [Occurrence(_event(actor, kind, lot), lot.id, lot.version) for kind in change.kinds]
     if change.ended:
         calls = [withdraw(change.ended, change.reason, at), *calls]
     if lot.status == LotStatus.RECALLED and change.said and "status" in change.names:
@@ -145,11 +179,11 @@ def _write(actor: Actor, change: Change, at: datetime) -> None:
     finish(actor, [*moved, *calls], changes.joined({tenant_id: [*facts, *news]}, told), ended, at)
 
 
-def _event(kind: type[LotEvent], lot: Lot) -> LotEvent:
+def _event(actor: Actor, kind: type[LotEvent], lot: Lot) -> LotEvent:
     return kind(
         product_id=str(lot.product_id),
         lot_number=lot.lot_number,
         status=lot.status,
         expiry_date=lot.expiry_date.isoformat() if lot.expiry_date else None,
-        by=BY,
+        by=side_of(actor),
     )

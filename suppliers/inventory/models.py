@@ -15,6 +15,7 @@ from core.tenant_rows import TenantRow
 from organizations.public import ReceivedDocument, ReceivedKind, TenantOwned
 from suppliers.catalog.models import Packaging, Product
 
+from .items.models import StockItem
 from .refusals import StockPlaceCodeTaken, StockPlaceTaken
 from .states import LotStatus, MovementType, ReasonCode, ReservationKind, ReservationStatus, Unit
 
@@ -74,7 +75,7 @@ class Lot(TenantOwned, LifecycleModel):
     """
 
     product = models.ForeignKey(
-        Product, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False
+        StockItem, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False
     )
     lot_number = models.CharField(max_length=20)
     expiry_date = models.DateField(null=True)
@@ -95,13 +96,18 @@ class Lot(TenantOwned, LifecycleModel):
         constraints = [
             models.UniqueConstraint(fields=["tenant", "product", "lot_number"], name="suppliers_lot_once"),
             models.CheckConstraint(condition=Q(status__in=LotStatus.values), name="suppliers_lot_status_known"),
+            models.CheckConstraint(
+                condition=Q(origin_tenant_id__isnull=True, origin_lot_id__isnull=True)
+                | Q(origin_tenant_id__isnull=False, origin_lot_id__isnull=False) & ~Q(origin_tenant_id=F("tenant_id")),
+                name="suppliers_lot_origin_is_anothers",
+            ),
         ]
         indexes = [
             models.Index(fields=["tenant", "expiry_date"], name="suppliers_lot_by_expiry"),
             models.Index(
-                fields=["tenant", "origin_lot_id"],
+                fields=["origin_lot_id", "tenant"],
                 condition=Q(origin_lot_id__isnull=False),
-                name="suppliers_lot_by_origin",
+                name="suppliers_lot_of_origin",
             ),
             models.Index(
                 fields=["expiry_date", "tenant", "product"],
@@ -144,7 +150,7 @@ class StockLevel(TenantOwned):
     """
 
     product = models.ForeignKey(
-        Product, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False
+        StockItem, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False
     )
     location = models.ForeignKey(
         "organizations.Location", on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False

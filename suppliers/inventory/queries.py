@@ -19,4 +19,4 @@ def needed_call(needed_date: str) -> Call:
 
 def has_stock(actor: Actor, product: Product) -> bool:
     """Tell whether stock of a product is on hand at any location; reserved stock is part of it."""
-    return bool(StockLevel.objects.of(actor).filter(product=product, on_hand__gt=0).exists())
+    return bool(StockLevel.objects.of(actor).filter(product_id=product.pk, on_hand__gt=0).exists())

@@ -9,6 +9,12 @@ from suppliers.catalog.availability import totals_sql
 from .models import Lot, StockLevel, StockMovement, StockPlace
 from .recalls.representations import RECALL_OF_LOT, RECALL_TAG, RecallOut
 
+_ITEM = f"FROM suppliers_stockitem i WHERE i.tenant_id = {TENANT} AND i.id = t.product_id"
+_SKU = (
+    f"coalesce((SELECT p.supplier_sku FROM suppliers_product p WHERE p.tenant_id = {TENANT} AND p.id = t.product_id),"
+    f" (SELECT i.supplier_sku {_ITEM}))"
+)
+_OF_SUPPLIER = "The supplier whose product it is; of a tenant's own product the tenant itself."
 _LOT = f"FROM suppliers_lot l WHERE l.tenant_id = {TENANT} AND l.id = t.lot_id"
 _PLACE = f"FROM organizations_location o WHERE o.tenant_id = {TENANT} AND o.id = t.location_id"
 _LAPSED = (
@@ -45,12 +51,14 @@ def stock_totals() -> Computed:
 
 _NEEDED = "NULLIF(current_setting('stock.needed_date', true), '')::date"
 _FREE = (
-    f"SELECT t.id, t.product_id, t.location_id, t.on_hand, t.reserved, t.created_at, t.updated_at, p.supplier_sku, p.base_unit,"
+    "SELECT t.id, t.product_id, t.location_id, t.on_hand, t.reserved, t.created_at, t.updated_at,"
+    " coalesce(p.supplier_sku, i.supplier_sku) AS supplier_sku, coalesce(p.base_unit, i.base_unit) AS base_unit,"
     f" l.expiry_date, CASE WHEN coalesce(s.sellable, true) AND (l.id IS NULL OR l.status = 'released' AND (l.expiry_date IS NULL OR"
-    f" l.expiry_date >= coalesce({_NEEDED}, {_TODAY}) + coalesce(p.min_remaining_shelf_life_days, 0)::int))"
+    f" l.expiry_date >= coalesce({_NEEDED}, {_TODAY}) + coalesce(p.min_remaining_shelf_life_days, i.min_remaining_shelf_life_days, 0)::int))"
     f" THEN t.on_hand - t.reserved + coalesce(({_LAPSED}), 0) ELSE 0 END AS sellable"
     " FROM suppliers_stocklevel t"
-    f" JOIN suppliers_product p ON p.tenant_id = t.tenant_id AND p.id = t.product_id AND p.tenant_id = {TENANT}"
+    f" LEFT JOIN suppliers_product p ON p.tenant_id = t.tenant_id AND p.id = t.product_id AND p.tenant_id = {TENANT}"
+    f" LEFT JOIN suppliers_stockitem i ON p.id IS NULL AND i.tenant_id = t.tenant_id AND i.id = t.product_id AND i.tenant_id = {TENANT}"
     f" LEFT JOIN suppliers_stockplace s ON s.tenant_id = t.tenant_id AND s.location_id = t.location_id AND s.tenant_id = {TENANT}"
     f" LEFT JOIN suppliers_lot l ON l.tenant_id = t.tenant_id AND l.id = t.lot_id AND l.tenant_id = {TENANT}"
     f" WHERE t.tenant_id = {TENANT}"
@@ -104,10 +112,8 @@ class StockLevelOut(Representation):
     """What is on hand of one product at one location, of one lot where the product has lots; in base units."""
 
     product_id = serializers.UUIDField()
-    supplier_sku = Computed(
-        f"SELECT p.supplier_sku FROM suppliers_product p WHERE p.tenant_id = {TENANT} AND p.id = t.product_id",
-        serializers.CharField(),
-    )
+    supplier_id = Computed(f"SELECT i.product_tenant_id {_ITEM}", serializers.UUIDField(help_text=_OF_SUPPLIER))
+    supplier_sku = Computed(_SKU, serializers.CharField())
     location_id = serializers.UUIDField()
     location_name = Computed(f"SELECT o.name {_PLACE}", serializers.CharField())
     lot_id = serializers.UUIDField(allow_null=True)
@@ -119,7 +125,7 @@ class StockLevelOut(Representation):
     class Meta:
         model = StockLevel
         fields = (
-            "id", "product_id", "supplier_sku", "location_id", "location_name", "lot_id", "lot_number", "lot_status",
+            "id", "product_id", "supplier_id", "supplier_sku", "location_id", "location_name", "lot_id", "lot_number", "lot_status",
             "expiry_date", "on_hand", "reserved", "sellable", "low_stock_threshold", "last_counted_at", "created_at",
             "updated_at", "version",
         )  # fmt: skip
@@ -130,13 +136,16 @@ class LotOut(Representation):
     """A lot of a product; `expiry_date` is the last day of use."""
 
     product_id = serializers.UUIDField()
+    origin_lot_id = serializers.UUIDField(
+        allow_null=True, help_text="The supplier's lot from which a buyer's comes; null where the supplier has none."
+    )
     recall = Computed(RECALL_OF_LOT, RecallOut(allow_null=True))
 
     class Meta:
         model = Lot
         fields = (
-            "id", "product_id", "lot_number", "expiry_date", "manufacture_date", "status", "status_reason", "recall",
-            "created_at", "updated_at", "version",
+            "id", "product_id", "lot_number", "expiry_date", "manufacture_date", "status", "status_reason", "origin_lot_id",
+            "recall", "created_at", "updated_at", "version",
         )  # fmt: skip
         unversioned = RECALL_TAG
         blank_as_null = ("status_reason",)

@@ -17,7 +17,7 @@ class Serial(TenantOwned):
     """The serial number of one unit; in stock, `level` says where. Personal data: none."""
 
     product = models.ForeignKey(
-        "suppliers.Product", on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False
+        "suppliers.StockItem", on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False
     )
     serial_number = models.CharField(max_length=20)
     lot = models.ForeignKey(

@@ -30,6 +30,12 @@ class GoodsIn(StrictSerializer):
     product_id = serializers.UUIDField(required=False, allow_null=True, default=None)
     supplier_sku = _text(64)
     gtin = _text(14)
+    supplier_id = serializers.UUIDField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Whose product it is, where a buyer names it by a GTIN that several suppliers have.",
+    )
     lot_number = _text(20)
     serial_numbers = serializers.ListField(
         child=serializers.CharField(max_length=20),

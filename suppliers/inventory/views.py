@@ -1,6 +1,7 @@
 """HTTP of the inventory: levels, what moves them, what is reserved of them, and where they lie."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -18,9 +19,10 @@ from api.writing import Answer, Command
 from core.actor import Actor
 from core.errors import InvalidFields, InvalidTransition, NotFound, QuotaExceeded, VersionConflict
 from core.pipeline import Call, Rows, run
-from organizations.public import LocationForbidden, LocationTooDeep
+from organizations.public import CounterpartyOnly, LocationForbidden, LocationTooDeep
 
 from .filters import AvailabilityFilters, StockLevelFilters, StockLocationFilters, StockMovementFilters
+from .items.offered import Owner, OwnersUnknown, owners_calls, owners_of
 from .levels import Level
 from .lots import change_lot, locked_lot
 from .movements.adjusting import adjust
@@ -79,11 +81,10 @@ def _line(spot: Spot, level: Level, quantity: int) -> dict[str, Any]:
 
 
 class InventoryViewSet(ApiViewSet):
-    """What all of the inventory has in common."""
+    """What all of the inventory has in common: any kind of tenant has stock of its own."""
 
     family = "supplier"
     scope_prefix = "inventory:"
-    tenant_kind = "supplier"
 
 
 class StockLevelViewSet(InventoryViewSet):
@@ -143,11 +144,19 @@ class LotViewSet(InventoryViewSet):
             "A lot in quarantine may not be sold: what is reserved of it is broken at once, and its buyers are told. Of a "
             "recalled lot nothing can be sold either; the buyers concerned are told within seconds, one after the other, "
             "and `recall.progress` says how far that is and what they have answered. Only the role supplier_admin "
-            "withdraws a recall, by the status quarantined. A correction of the expiry date holds for all levels of the lot.",
+            "withdraws a recall, by the status quarantined. A correction of the expiry date holds for all levels of the lot. "
+            "A buyer holds back and releases its own lots, unless their origin is recalled; only the supplier recalls.",
             body=LotChangeIn,
             find=locked_lot,
             run=change_lot,
-            errors=(InvalidFields, VersionConflict, InvalidTransition, LotRecalled, WithdrawalNotPermitted),
+            errors=(
+                InvalidFields,
+                VersionConflict,
+                InvalidTransition,
+                LotRecalled,
+                WithdrawalNotPermitted,
+                CounterpartyOnly,
+            ),
         ),
     }
 
@@ -187,11 +196,20 @@ class AdjustmentViewSet(InventoryViewSet):
     }
 
     def create(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Adjust, and answer what was changed."""
-        return self.write(self._adjust)
+        """Adjust, and answer what was changed.
 
-    def _adjust(self, command: Command) -> Answer:
-        done = adjust(command.actor, command.data, command.at)
+        A buyer's first receipt of a product does not say whose it is. The market is asked, in a transaction that writes
+        nothing, and the write begins anew.
+        """
+        try:
+            return self.write(self._adjust)
+        except OwnersUnknown as unknown:
+            asked = unknown
+        _, found = self.read(lambda tenant_id: owners_calls(tenant_id, asked))
+        return self.write(partial(self._adjust, owners=owners_of(found[-1])))
+
+    def _adjust(self, command: Command, owners: Sequence[Owner] | None = None) -> Answer:
+        done = adjust(command.actor, command.data, command.at, owners=owners)
         return Answer.of({"id": done.id, "lines": [_line(*line) for line in done.lines]})
 
 

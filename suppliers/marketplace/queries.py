@@ -101,6 +101,13 @@ _SHOP = Statement.of(
 )
 
 
+def seen_by_sql(*, supplier: str, buyer: str, at: str) -> str:
+    """Write the condition that a buyer may see an offer `o` of a product `p` of one supplier, bound to it, at an instant."""
+    return _VISIBLE.format(
+        supplier=supplier, buyer=buyer, today=today_sql(supplier, at), country=_COUNTRY.format(buyer=buyer)
+    )
+
+
 def visible_sql(*, buyer: str, country: str = "NULL") -> str:
     """Write the condition that a buyer may see an offer `o` of a product `p` of any supplier, as the market's role reads it.
 

@@ -33,7 +33,8 @@ from prescriptions.recurring.models import RecurringTreatment
 from suppliers.catalog.models import AttributeDefinition, Packaging, Product
 from suppliers.company.models import SupplierProfile
 from suppliers.files.models import File
-from suppliers.inventory.models import StockLevel, StockMovement, StockPlace
+from suppliers.inventory.items.models import StockItem
+from suppliers.inventory.models import Lot, StockLevel, StockMovement, StockPlace
 from suppliers.marketplace.models import Offer
 from webhooks.models import Event, Replay
 
@@ -257,6 +258,18 @@ def _level(draw: Draw, values: Values) -> None:
     values["reserved"], values["on_hand"] = sorted((values["reserved"], values["on_hand"]))
 
 
+def _stock_item(draw: Draw, values: Values) -> None:
+    """A supplier's product, of which a snapshot is kept."""
+    values["own_product_id"], values["product_tenant_id"] = None, draw(st.uuids())
+    values["supplier_sku"], values["base_unit"], values["tracking"] = "SKU", "EA", "lot"
+
+
+def _lot(draw: Draw, values: Values) -> None:
+    """The origin is another tenant's lot, or there is none."""
+    values["origin_tenant_id"] = draw(st.none() | st.uuids())
+    values["origin_lot_id"] = values["origin_tenant_id"] and draw(st.uuids())
+
+
 def _stock_place(draw: Draw, values: Values) -> None:
     """A range of temperatures has a lower end."""
     ends = sorted(draw(st.lists(st.decimals(-99, 99, places=1), min_size=2, max_size=2, unique=True)))
@@ -325,6 +338,8 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     RecurringTreatment: _recurring_treatment,
     Location: _location,
     StockMovement: _movement,
+    StockItem: _stock_item,
+    Lot: _lot,
     StockLevel: _level,
     StockPlace: _stock_place,
     File: _file,
@@ -373,7 +388,14 @@ class World:
                 looked_into |= set(_links(form.Meta.model, field.sql))
         for other, attname, only in sorted(looked_into, key=str):
             for _ in range(self.draw(st.integers(0, 1 if only else 2))):
+                self._hold(form.Meta.model, other, attname, key)
                 self.add(other, 1, **{attname: key})
+
+    def _hold(self, model: type[models.Model], other: type[models.Model], attname: str, key: Any) -> None:
+        """Make the item of a tenant's own product, to which rows of stock refer by the product's id."""
+        target = other._meta.get_field(attname).related_model
+        if model is Product and target is StockItem and (StockItem, "id", key) not in self.taken:
+            self.add(StockItem, 1, id=key, own_product_id=key, product_tenant_id=self.tenant_id)
 
     def _value(self, model: type[models.Model], field: Any, depth: int, given: Values) -> Any:
         if field.attname in given:

@@ -8,6 +8,7 @@ from stdnum import ean
 
 from core.db import tenant_context
 from organizations.models import Location, Tenant
+from suppliers.inventory.items.models import StockItem
 from suppliers.inventory.models import StockLevel
 from tests.factories import Api, suffix
 
@@ -123,6 +124,7 @@ def stock(tenant: Tenant, product_id: str, *, on_hand: int, reserved: int = 0) -
     """Put stock of a product into a new location."""
     with tenant_context(tenant.id):
         location = Location.objects.create(tenant_id=tenant.id, name="Warehouse", type="warehouse")
+        hold(tenant, product_id)
         StockLevel.objects.create(
             tenant_id=tenant.id, product_id=UUID(product_id), location=location, on_hand=on_hand, reserved=reserved
         )
@@ -132,3 +134,10 @@ def field_errors(answer: Any) -> set[tuple[str, str]]:
     """Return field and code of each error of a 400."""
     assert answer.status_code == 400, answer.content
     return {(error["field"], error["code"]) for error in answer.json()["errors"]}
+
+
+def hold(tenant: Tenant, product_id: str) -> None:
+    """Let the bound tenant hold its own product, as its first receipt does."""
+    StockItem.objects.get_or_create(
+        tenant_id=tenant.id, id=product_id, defaults={"product_tenant_id": tenant.id, "own_product_id": product_id}
+    )

@@ -21,7 +21,7 @@ from organizations.staff.columns import column
 from organizations.staff.exports import neutral
 from organizations.staff.roles import Area, Permission
 from organizations.staff.tenant_admin import TenantAdmin, link_action
-from suppliers.inventory.lots import change_lot
+from suppliers.inventory.lots import change_lot, is_anothers
 from suppliers.inventory.models import Lot
 from suppliers.inventory.recalls.models import Recall, RecallNotice, ReceivedRecall
 from suppliers.inventory.recalls.tracing import Traced, preview, trace
@@ -68,7 +68,7 @@ RECALL_A_LOT = Button(
     run=_recall,
     explains="Nothing of the lot can be sold from now on. What is reserved of it breaks, and each buyer concerned is told. "
     "Only an administrator of the supplier can withdraw the recall.",
-    shown=lambda lot: lot.status != LotStatus.RECALLED and lot.origin_tenant_id is None,
+    shown=lambda lot: lot.status != LotStatus.RECALLED and not is_anothers(lot),
     form=RecallForm,
     icon="report",
     danger=True,
@@ -98,7 +98,12 @@ class RecallAdmin(TenantAdmin):
         "issued_at",
     )
     list_filter = ("recall_class",)
-    search_fields = ("=lot_number", "=reference", "=lot__product__supplier_sku", "=lot__product__packagings__gtin")
+    search_fields = (
+        "=lot_number",
+        "=reference",
+        "=lot__product__own_product__supplier_sku",
+        "=lot__product__own_product__packagings__gtin",
+    )
     search_help_text = "Lot number, reference, SKU or GTIN in full."
     ordering = ("-issued_at", "-id")
     fieldsets = (

@@ -21,15 +21,17 @@ from core.pipeline import Call, Statement
 from ledger.public import Occurrence
 from suppliers.catalog import availability
 from suppliers.inventory.events import StockAdjusted
+from suppliers.inventory.items.offered import Owner
 from suppliers.inventory.levels import Level, changed
 from suppliers.inventory.refusals import StaleQuantity
 from suppliers.inventory.reservations import changes
 from suppliers.inventory.states import TYPE_OF_REASON, Mode, MovementType, OnReserved, ReasonCode
 
-from .goods import Product, check_lines, check_storage, find_goods
+from .finding import find_goods, with_offered
+from .goods import Goods, Product, check_lines, check_storage
 from .serials import Units, move_serials
 from .shelving import Key, Shelves, Spot, check_lots, open_shelves
-from .writing import BY, check_on_hand, finish, free_up, moved_of, refuse_reserved
+from .writing import check_on_hand, finish, free_up, moved_of, refuse_reserved, side_of
 
 _SETTLE = Statement.of(
     "UPDATE suppliers_stocklevel v SET low_stock_threshold = coalesce(g.threshold, v.low_stock_threshold),"
@@ -48,9 +50,10 @@ class Adjusted:
 
 
 @needs_transaction
-def adjust(actor: Actor, data: Mapping[str, Any], at: datetime) -> Adjusted:
-    """Adjust stock, all lines or none.
+def adjust(actor: Actor, data: Mapping[str, Any], at: datetime, *, owners: Sequence[Owner] | None = None) -> Adjusted:
+    """Adjust stock, all lines or none; `owners` is what the market told of products that a buyer holds nothing of yet.
 
+    :raises OwnersUnknown: such products are there, and the market was not asked.
     :raises InvalidFields: a product, lot or place is unknown, or a level is set twice.
     :raises LotConflict, LotRecalled, StorageMismatch: as named.
     :raises WrongSerial: a unit is not where its line says.
@@ -60,10 +63,11 @@ def adjust(actor: Actor, data: Mapping[str, Any], at: datetime) -> Adjusted:
     """
     lines = data["lines"]
     goods = find_goods(actor, lines, {line["location_id"] for line in lines})
+    goods = with_offered(actor, goods, lines, at, owners)
     products = check_lines(goods, lines, lambda line: [("location_id", line["location_id"])])
-    spots = [_spot(line, product) for line, product in zip(lines, products, strict=True)]
+    spots = [_spot(goods, line, product) for line, product in zip(lines, products, strict=True)]
     _check_once(lines, spots)
-    shelves = open_shelves(actor, spots, at)
+    shelves = open_shelves(actor, spots, at, goods.items)
     moved = _deltas(shelves, lines, spots)
     arriving = {number for number, quantity in enumerate(moved) if quantity > 0}
     check_storage(goods, [(number, spots[number].product, spots[number].location_id) for number in sorted(arriving)])
@@ -92,8 +96,10 @@ def _units(data: Mapping[str, Any], adjusted: Adjusted) -> list[Units]:
     return found
 
 
-def _spot(line: Mapping[str, Any], product: Product) -> Spot:
-    return Spot(product, line["location_id"], line["lot_number"] or "", line["expiry_date"], line["manufacture_date"])
+def _spot(goods: Goods, line: Mapping[str, Any], product: Product) -> Spot:
+    lot = line["lot_number"] or ""
+    origin = goods.origins.get((product.id, lot))
+    return Spot(product, line["location_id"], lot, line["expiry_date"], line["manufacture_date"], origin)
 
 
 def _check_once(lines: Sequence[Mapping[str, Any]], spots: Sequence[Spot]) -> None:
@@ -142,7 +148,7 @@ def _write(actor: Actor, data: Mapping[str, Any], adjusted: Adjusted, shelves: S
     }
     calls, told, ended = free_up(tenant_id, shelves, may_break, at, ReasonCode.COUNT.value)
     refuse_reserved([(f"lines.{number}.quantity", level) for number, (_, level, _) in enumerate(adjusted.lines)])
-    moved, news = changed(tenant_id, shelves.levels.values(), at, by=BY)
+    moved, news = changed(tenant_id, shelves.levels.values(), at, by=side_of(actor))
     reference = {
         "reference_type": "adjustment",
         "reference_id": str(adjusted.id),
@@ -155,9 +161,10 @@ def _write(actor: Actor, data: Mapping[str, Any], adjusted: Adjusted, shelves: S
         *calls,
         *shelves.movement_calls(actor, at, reference),
     ]
-    calls += availability.refresh_calls(tenant_id, {spot.product.id for spot, _, _ in adjusted.lines}, at)
+    own = {spot.product.id for spot, _, _ in adjusted.lines if spot.product.owner_id == tenant_id}
+    calls += availability.refresh_calls(tenant_id, own, at)
     facts = [
-        _fact(spot, level, quantity, line["reason_code"])
+        _fact(actor, spot, level, quantity, line["reason_code"])
         for line, (spot, level, quantity) in zip(lines, adjusted.lines, strict=True)
         if quantity
     ]
@@ -179,5 +186,5 @@ def _settled(tenant_id: UUID, lines: Sequence[Mapping[str, Any]], adjusted: Adju
     return [Call(_SETTLE, [str(tenant_id), orjson.dumps([*rows.values()]), at.isoformat()])] if rows else []
 
 
-def _fact(spot: Spot, level: Level, quantity: int, cause: str) -> Occurrence:
-    return Occurrence(StockAdjusted(**moved_of(spot, level, quantity, cause)), level.row.id)
+def _fact(actor: Actor, spot: Spot, level: Level, quantity: int, cause: str) -> Occurrence:
+    return Occurrence(StockAdjusted(**moved_of(actor, spot, level, quantity, cause)), level.row.id)

@@ -1,36 +1,31 @@
-"""The goods that lines name, and the places where they lie: looked up in one trip, refused line by line."""
+"""The goods that lines name, and the places where they lie, refused line by line; `finding` looks them up."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from core.actor import Actor
-from core.arrays import array_literal
-from core.conditions import TENANT
 from core.errors import FieldError, InvalidFields
-from core.pipeline import Call, Statement, run
 from suppliers.catalog.states import LOT_TRACKING, SERIAL_TRACKING
-from suppliers.inventory.queries import WITHIN
+from suppliers.inventory.items.offered import Origin
 from suppliers.inventory.refusals import StorageMismatch
 
 
 class Product(NamedTuple):
-    """A product as the inventory needs it; temperatures are in degrees Celsius."""
+    """A product as the inventory needs it, of the tenant or, with another `owner_id`, of a supplier.
+
+    Temperatures are in degrees Celsius.
+    """
 
     id: UUID
+    owner_id: UUID
     supplier_sku: str
     category: str
     tracking: str
     expiry_required: bool
     min_c: Decimal | None
     max_c: Decimal | None
-
-
-class _Named(NamedTuple):
-    product_id: UUID
-    gtin: str
 
 
 class Place(NamedTuple):
@@ -42,60 +37,31 @@ class Place(NamedTuple):
     max_c: Decimal | None
 
 
-_PRODUCTS = Statement.of(
-    "SELECT p.id, p.supplier_sku, p.category, p.tracking, p.expiry_required, p.storage_min_c AS min_c,"
-    " p.storage_max_c AS max_c FROM suppliers_product p WHERE p.tenant_id = $1 AND p.archived_at IS NULL"
-    " AND (p.id = ANY($2::uuid[]) OR p.supplier_sku = ANY($3::text[]) OR p.id IN (SELECT k.product_id"
-    " FROM suppliers_packaging k WHERE k.tenant_id = $1 AND k.gtin = ANY($4::text[]) AND k.state = 'current'))",
-    row=Product,
-)
-_GTINS = Statement.of(
-    "SELECT k.product_id, k.gtin FROM suppliers_packaging k"
-    " WHERE k.tenant_id = $1 AND k.gtin = ANY($2::text[]) AND k.state = 'current'",
-    row=_Named,
-)
-_PLACES = Statement.of(
-    "SELECT s.location_id, s.sellable, s.min_c, s.max_c FROM suppliers_stockplace s"
-    " JOIN organizations_location l ON l.tenant_id = s.tenant_id AND l.id = s.location_id AND l.tenant_id = $1"
-    " WHERE s.tenant_id = $1 AND s.location_id = ANY($2::uuid[]) AND l.status = 'active'"
-    f" AND {WITHIN.over('s').sql.replace(TENANT, '$1')}",
-    row=Place,
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Goods:
-    """What was found: products by each of their names, and stock locations by their ids."""
+    """What was found: products by each of their names, and stock locations by their ids.
+
+    A GTIN may name products of several suppliers. `items` are the columns of what a buyer comes to hold or renews, `origins`
+    the suppliers' lots of what it receives.
+    """
 
     products: Mapping[UUID, Product]
     skus: Mapping[str, Product]
-    gtins: Mapping[str, Product]
+    gtins: Mapping[str, Sequence[Product]]
     places: Mapping[UUID, Place]
+    items: Sequence[dict[str, Any]] = ()
+    origins: Mapping[tuple[UUID, str], Origin] = field(default_factory=dict)
 
-    def product_of(self, line: Mapping[str, Any]) -> Product | None:
-        """Return the product that a line names; None for an unknown one."""
+    def named(self, line: Mapping[str, Any]) -> Sequence[Product]:
+        """Return the products that a line may mean; with `supplier_id`, those of this supplier."""
+        found: Sequence[Product | None]
         if line["product_id"]:
-            return self.products.get(line["product_id"])
-        return self.skus.get(line["supplier_sku"]) if line["supplier_sku"] else self.gtins.get(line["gtin"])
-
-
-def find_goods(actor: Actor, lines: Sequence[Mapping[str, Any]], places: Collection[UUID]) -> Goods:
-    """Look up what lines name; places out of the membership's reach are left out."""
-    tenant_id = str(actor.tenant_id)
-    ids, skus, gtins = ({line[name] for line in lines if line[name]} for name in ("product_id", "supplier_sku", "gtin"))
-    calls = [
-        Call(_PRODUCTS, [tenant_id, *map(array_literal, (ids, skus, gtins))]),
-        Call(_GTINS, [tenant_id, array_literal(gtins)]),
-        Call(_PLACES, [tenant_id, array_literal(places)]),
-    ]
-    products, named, found = run(calls)
-    by_id = {one.id: one for one in products.of(Product)}
-    return Goods(
-        by_id,
-        {one.supplier_sku: one for one in by_id.values()},
-        {one.gtin: by_id[one.product_id] for one in named.of(_Named) if one.product_id in by_id},
-        {one.location_id: one for one in found.of(Place)},
-    )
+            found = [self.products.get(line["product_id"])]
+        elif line["supplier_sku"]:
+            found = [self.skus.get(line["supplier_sku"])]
+        else:
+            found = self.gtins.get(line["gtin"], ())
+        return [one for one in found if one and line["supplier_id"] in (None, one.owner_id)]
 
 
 def check_lines(
@@ -111,21 +77,30 @@ def check_lines(
     errors: list[FieldError] = []
     found: list[Product] = []
     for number, line in enumerate(lines):
-        product = goods.product_of(line)
-        for field, place in place_of(line):
+        named = goods.named(line)
+        for member, place in place_of(line):
             if place not in goods.places:
-                name = field if field.startswith("/") else f"lines.{number}.{field}"
+                name = member if member.startswith("/") else f"lines.{number}.{member}"
                 message = "There is no such stock location."
                 errors.append(FieldError(name.removeprefix("/"), "unknown_location", message))
-        if product is None:
-            name = next((one for one in ("product_id", "supplier_sku", "gtin") if line[one]), "product_id")
-            errors.append(FieldError(f"lines.{number}.{name}", "unknown_product", "There is no such product."))
+        if len(named) != 1:
+            errors.append(_unclear(number, line, is_ambiguous=bool(named)))
             continue
+        product = named[0]
         found.append(product)
         errors += [*_lot_errors(number, line, product), *_serial_errors(number, line, product)]
     if errors := errors or _repeated_serials(lines, found):
         raise InvalidFields(errors=list(dict.fromkeys(errors)))
     return found
+
+
+def _unclear(number: int, line: Mapping[str, Any], *, is_ambiguous: bool) -> FieldError:
+    """Return the error of a line that names no product, or several."""
+    name = next((one for one in ("product_id", "supplier_sku", "gtin") if line[one]), "product_id")
+    if is_ambiguous:
+        message = "Several suppliers have this GTIN: name one by supplier_id."
+        return FieldError(f"lines.{number}.{name}", "ambiguous_product", message)
+    return FieldError(f"lines.{number}.{name}", "unknown_product", "There is no such product.")
 
 
 def _lot_errors(number: int, line: Mapping[str, Any], product: Product) -> list[FieldError]:

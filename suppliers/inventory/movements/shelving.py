@@ -17,6 +17,7 @@ from core.arrays import array_literal, in_document
 from core.errors import FieldError, InvalidFields
 from core.ids import uuid7
 from core.pipeline import Call, Statement, run
+from suppliers.inventory.items.offered import Origin, hold_calls
 from suppliers.inventory.levels import Level, levels_of_products, read_levels
 from suppliers.inventory.models import StockMovement
 from suppliers.inventory.refusals import LotConflict, LotRecalled
@@ -34,10 +35,21 @@ _TOUCH = Statement.of(
 )
 _MAKE_LOTS = Statement.of(
     "INSERT INTO suppliers_lot (id, tenant_id, created_at, updated_at, version, product_id, lot_number, expiry_date,"
-    " manufacture_date, status, status_reason)"
-    " SELECT g.id, $1, $3, $3, 1, g.product_id, g.lot_number, g.expiry_date, g.manufacture_date, 'released', ''"
-    " FROM json_to_recordset($2) AS g (id uuid, product_id uuid, lot_number text, expiry_date date, manufacture_date date)"
+    " manufacture_date, status, status_reason, origin_tenant_id, origin_lot_id)"
+    " SELECT g.id, $1, $3, $3, 1, g.product_id, g.lot_number, g.expiry_date, g.manufacture_date, 'released', '',"
+    " g.origin_tenant_id, g.origin_lot_id"
+    " FROM json_to_recordset($2) AS g (id uuid, product_id uuid, lot_number text, expiry_date date, manufacture_date date,"
+    " origin_tenant_id uuid, origin_lot_id uuid)"
     " ORDER BY g.product_id, g.lot_number ON CONFLICT DO NOTHING RETURNING id::text"
+)
+
+
+# What came before the supplier had the lot itself.
+_TRACE_LOTS = Statement.of(
+    "UPDATE suppliers_lot l SET origin_tenant_id = g.origin_tenant_id, origin_lot_id = g.origin_lot_id, version = l.version + 1,"
+    " updated_at = $3 FROM json_to_recordset($2) AS g (product_id uuid, lot_number text, origin_tenant_id uuid, origin_lot_id uuid)"
+    " WHERE l.tenant_id = $1 AND l.product_id = g.product_id AND l.lot_number = g.lot_number AND l.origin_lot_id IS NULL"
+    " AND g.origin_lot_id IS NOT NULL RETURNING l.id::text"
 )
 
 
@@ -72,13 +84,17 @@ Key = tuple[UUID, UUID, str]  # product, location, lot number or ""
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Goods at a place: what one line, or one end of it, concerns. `expiry` and `made` are for a lot that is new."""
+    """Goods at a place: what one line, or one end of it, concerns.
+
+    `expiry` and `made` are for a lot that is new; `origin` is the supplier's lot from which a buyer's comes.
+    """
 
     product: Product
     location_id: UUID
     lot_number: str = ""
     expiry: date | None = None
     made: date | None = None
+    origin: Origin | None = None
 
     @property
     def key(self) -> Key:
@@ -133,38 +149,46 @@ class Shelves:
         return [count_call(actor.tenant_id, at, len(self.movements))] if self.movements else []
 
 
-def open_shelves(actor: Actor, spots: Sequence[Spot], at: datetime) -> Shelves:
+def open_shelves(actor: Actor, spots: Sequence[Spot], at: datetime, items: Sequence[Mapping[str, Any]] = ()) -> Shelves:
     """Make the lots and levels of spots that are not there, and lock them with all levels of their products.
 
-    A new lot takes its expiry date from whichever line says it.
+    A new lot takes its expiry date from whichever line says it, else from its origin. `items` are the columns of products
+    of others that the tenant comes to hold, or whose snapshot is renewed.
     """
     tenant_id, products = actor.tenant_id, sorted({spot.product.id for spot in spots})
+    own = sorted({spot.product.id for spot in spots if spot.product.owner_id == tenant_id})
     telling = sorted((one for one in spots if one.lot_number), key=lambda one: one.expiry is not None)
     lots = [_lot(spot) for spot in {(one.product.id, one.lot_number): one for one in telling}.values()]
     levels = [_level(spot) for spot in {one.key: one for one in spots}.values()]
     tenant, moment = str(tenant_id), at.isoformat()
-    found = run(
+    traced = [Call(_TRACE_LOTS, [tenant, orjson.dumps(lots), moment])] if any(spot.origin for spot in spots) else []
+    *_, found, _, _, levels_found, promised, _ = run(
         [
+            *hold_calls(tenant_id, own, [one for one in items if UUID(one["id"]) in products], at),
             Call(_MAKE_LOTS, [tenant, orjson.dumps(lots), moment]),
+            *traced,
             Call(_LOTS, [tenant, orjson.dumps(lots)]),
             Call(_MAKE_LEVELS, [tenant, orjson.dumps(levels), moment]),
             *levels_of_products(tenant_id, products, at),
-            Call(_TOUCH, [tenant, array_literal(products), moment]),
+            Call(_TOUCH, [tenant, array_literal(own), moment]),
         ]
     )
-    known = {(one.product_id, one.lot_number): one for one in found[1].of(LotRow)}
-    held = read_levels(found[-3], found[-2])
+    known = {(one.product_id, one.lot_number): one for one in found.of(LotRow)}
+    held = read_levels(levels_found, promised)
     places = {(one.row.product_id, one.row.location_id, one.row.lot_number or ""): one for one in held.values()}
     return Shelves(held, known, {spot.key: places[spot.key] for spot in spots if spot.key in places})
 
 
 def _lot(spot: Spot) -> dict[str, Any]:
+    origin = spot.origin
     return {
         "id": str(uuid7()),
         "product_id": str(spot.product.id),
         "lot_number": spot.lot_number,
-        "expiry_date": spot.expiry.isoformat() if spot.expiry else None,
-        "manufacture_date": spot.made.isoformat() if spot.made else None,
+        "expiry_date": spot.expiry.isoformat() if spot.expiry else origin and origin.expiry_date,
+        "manufacture_date": spot.made.isoformat() if spot.made else origin and origin.manufacture_date,
+        "origin_tenant_id": str(origin.supplier_id) if origin else None,
+        "origin_lot_id": str(origin.id) if origin else None,
     }
 
 
@@ -181,7 +205,7 @@ def check_lots(shelves: Shelves, spots: Sequence[Spot], arriving: Collection[int
     """Hold lots to what lines say of them; `arriving` are the numbers of the lines that a recalled lot refuses.
 
     :raises LotConflict: a lot has another expiry date than a line says.
-    :raises LotRecalled: a line adds to a recalled lot.
+    :raises LotRecalled: a line adds to a recalled lot, or to one whose origin is recalled.
     :raises InvalidFields: a lot has no expiry date, and its product needs one.
     """
     found = [(f"lines.{number}", number in arriving, spot) for number, spot in enumerate(spots)]
@@ -200,7 +224,7 @@ def check_lots(shelves: Shelves, spots: Sequence[Spot], arriving: Collection[int
         raise LotConflict(errors=errors)
     if errors := [
         FieldError(f"{line}.lot_number", LotRecalled.code, "The lot is recalled.")
-        for line, arrives, _, lot in lots
-        if arrives and lot.status == LotStatus.RECALLED
+        for line, arrives, spot, lot in lots
+        if arrives and LotStatus.RECALLED in (lot.status, spot.origin and spot.origin.status)
     ]:
         raise LotRecalled(errors=errors)

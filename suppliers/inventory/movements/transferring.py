@@ -16,10 +16,11 @@ from suppliers.inventory.levels import changed
 from suppliers.inventory.reservations import changes
 from suppliers.inventory.states import MovementType
 
-from .goods import check_lines, check_storage, find_goods
+from .finding import find_goods
+from .goods import check_lines, check_storage
 from .serials import Units, move_serials
 from .shelving import Shelves, Spot, check_lots, open_shelves
-from .writing import BY, check_on_hand, finish, free_up, moved_of, refuse_reserved
+from .writing import check_on_hand, finish, free_up, moved_of, refuse_reserved, side_of
 
 _CAUSE = "transfer"
 
@@ -54,14 +55,15 @@ def transfer(actor: Actor, data: Mapping[str, Any], at: datetime) -> Transferred
     check_on_hand(shelves, outs, [-line["quantity"] for line in lines])
     check_lots(shelves, ins, set(range(len(lines))) if goods.places[target].sellable else ())
     done = Transferred(uuid7(), list(zip(outs, ins, (line["quantity"] for line in lines), strict=True)), shelves)
-    facts = [fact for one in done.lines for fact in _move(shelves, *one, note=data["note"] or "")]
+    facts = [fact for one in done.lines for fact in _move(actor, shelves, *one, note=data["note"] or "")]
     serials = move_serials(actor.tenant_id, _units(lines, done), at)
     calls, told, ended = free_up(actor.tenant_id, shelves, set(), at, _CAUSE)
     refuse_reserved([(f"lines.{number}.quantity", shelves.spots[spot.key]) for number, spot in enumerate(outs)])
-    moved, news = changed(actor.tenant_id, shelves.levels.values(), at, by=BY)
+    moved, news = changed(actor.tenant_id, shelves.levels.values(), at, by=side_of(actor))
     reference = {"reference_type": "transfer", "reference_id": str(done.id), "reference_text": ""}
     written = [*moved, *serials, *calls, *shelves.movement_calls(actor, at, reference)]
-    written += availability.refresh_calls(actor.tenant_id, {product.id for product in products}, at)
+    own = {product.id for product in products if product.owner_id == actor.tenant_id}
+    written += availability.refresh_calls(actor.tenant_id, own, at)
     told = changes.joined({actor.tenant_id: [*facts, *news]}, told)
     finish(actor, written, told, ended, at, shelves.count_calls(actor, at))
     return done
@@ -76,12 +78,12 @@ def _units(lines: Sequence[Mapping[str, Any]], done: Transferred) -> list[Units]
     ]
 
 
-def _move(shelves: Shelves, out: Spot, into: Spot, quantity: int, *, note: str) -> list[Occurrence]:
+def _move(actor: Actor, shelves: Shelves, out: Spot, into: Spot, quantity: int, *, note: str) -> list[Occurrence]:
     found = []
     for spot, signed, kind in (
         (out, -quantity, MovementType.TRANSFER_OUT),
         (into, quantity, MovementType.TRANSFER_IN),
     ):
         level = shelves.move(spot, signed, type=kind.value, note=note)
-        found.append(Occurrence(StockTransferred(**moved_of(spot, level, signed, _CAUSE)), level.row.id))
+        found.append(Occurrence(StockTransferred(**moved_of(actor, spot, level, signed, _CAUSE)), level.row.id))
     return found

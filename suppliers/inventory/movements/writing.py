@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from core.actor import Actor
@@ -20,7 +20,10 @@ from suppliers.inventory.reservations.breaking import free_levels
 
 from .shelving import Key, Shelves, Spot
 
-BY: Final = "supplier"
+
+def side_of(actor: Actor) -> str:
+    """Return the side that acts on its stock: a tenant that only buys is the buyer."""
+    return "buyer" if actor.tenant_kinds and "supplier" not in actor.tenant_kinds else "supplier"
 
 
 def check_on_hand(shelves: Shelves, spots: Sequence[Spot], moved: Sequence[int]) -> None:
@@ -40,7 +43,7 @@ def check_on_hand(shelves: Shelves, spots: Sequence[Spot], moved: Sequence[int])
         raise InsufficientStock(errors=errors)
 
 
-def moved_of(spot: Spot, level: Level, quantity: int, cause: str) -> dict[str, Any]:
+def moved_of(actor: Actor, spot: Spot, level: Level, quantity: int, cause: str) -> dict[str, Any]:
     """Return what the fact of a movement tells."""
     return {
         "level_id": str(level.row.id),
@@ -48,7 +51,7 @@ def moved_of(spot: Spot, level: Level, quantity: int, cause: str) -> dict[str, A
         "location_id": str(spot.location_id),
         "base_quantity": quantity,
         "on_hand": level.on_hand,
-        "by": BY,
+        "by": side_of(actor),
         "category": spot.product.category,
         "lot_id": str(level.row.lot_id) if level.row.lot_id else None,
         "cause": cause,

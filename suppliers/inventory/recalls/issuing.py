@@ -10,10 +10,11 @@ from uuid import UUID
 
 from core import jobs, rows
 from core.actor import Actor
-from core.db import needs_transaction
+from core.db import needs_transaction, role_context
 from core.ids import uuid7
 from core.model_rows import rows_of, save_call
 from core.pipeline import Call, Statement, run
+from core.row_security import DISPATCHER
 from suppliers.inventory.events import LotRecalled
 from suppliers.inventory.models import Lot
 from suppliers.inventory.states import NoticeStatus
@@ -28,7 +29,7 @@ _LOCK_CURRENT = Statement.of(
 
 
 class Concerned(NamedTuple):
-    """A buyer to whom goods of a lot are promised, or have gone; base units."""
+    """A buyer to whom goods of a lot are promised, or who has received some; base units."""
 
     buyer_tenant_id: UUID
     name: str
@@ -49,15 +50,25 @@ _CONCERNED = Statement.of(
 )
 
 
-def concerned_call(tenant_id: UUID, lot_id: UUID) -> Call:
-    """Return the statement that reads which buyers a recall of a lot concerns; `concerned_of` reads its rows."""
-    return Call(_CONCERNED, [str(tenant_id), str(lot_id)])
+# Whose lots come from the lot $2 of the supplier $1, whether they still hold some or not.
+_HOLDERS = Statement.of(
+    "SELECT l.tenant_id AS buyer_tenant_id, o.name, 0::bigint AS reservations, 0::bigint AS reserved FROM suppliers_lot l"
+    " JOIN organizations_tenant o ON o.id = l.tenant_id WHERE l.origin_tenant_id = $1 AND l.origin_lot_id = $2"
+    " GROUP BY l.tenant_id, o.name ORDER BY l.tenant_id",
+    row=Concerned,
+    across="finds the buyers who hold goods of a recalled lot, as the dispatcher's role",
+)
 
 
+@needs_transaction
 def concerned(tenant_id: UUID, lot_id: UUID) -> list[Concerned]:
-    """Return the buyers that a recall of a lot concerns."""
-    (found,) = run([concerned_call(tenant_id, lot_id)])
-    return found.of(Concerned)
+    """Return the buyers that a recall of a lot concerns: those to whom some is promised, and those who have received some."""
+    given = [str(tenant_id), str(lot_id)]
+    (promised,) = run([Call(_CONCERNED, given)])
+    with role_context(DISPATCHER):
+        (holding,) = run([Call(_HOLDERS, given)])
+    found = {one.buyer_tenant_id: one for one in (*holding.of(Concerned), *promised.of(Concerned))}
+    return [found[key] for key in sorted(found)]
 
 
 @needs_transaction
@@ -122,8 +133,13 @@ def withdraw(recall: Recall, reason: str, at: datetime) -> Call:
     return save_call(recall, "withdrawn_at", "withdrawal_reason", "is_walked", at=at)
 
 
-def recalled(recall: Recall, notice: RecallNotice | None = None, still_held: int | None = None) -> LotRecalled:
-    """Return what the supplier is told of a recall, or with a notice, what its buyer is told."""
+def recalled(
+    recall: Recall, notice: RecallNotice | None = None, *, received: int = 0, still_held: int | None = None
+) -> LotRecalled:
+    """Return what the supplier is told of a recall, or with a notice, what its buyer is told.
+
+    `received` and `still_held` are what the buyer's own stock says. It may have received more than was delivered by orders.
+    """
     return LotRecalled(
         product_id=str(recall.product_id),
         lot_number=recall.lot_number,
@@ -134,7 +150,7 @@ def recalled(recall: Recall, notice: RecallNotice | None = None, still_held: int
         recall_id=str(recall.id),
         recall_class=recall.recall_class,
         notice_id=str(notice.id) if notice else None,
-        received=notice.received if notice else None,
+        received=max(notice.received, received) if notice else None,
         still_held=still_held,
     )
 

@@ -7,7 +7,7 @@ notice, recall, the buyer's lots, levels, reservations, received copies. Source:
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from core.actor import system_actor
@@ -63,7 +63,19 @@ _STILL_HELD = Statement.of(
     " JOIN suppliers_lot l ON l.tenant_id = v.tenant_id AND l.id = v.lot_id"
     f" WHERE v.tenant_id = $1 AND {_ORIGIN}) END"
 )
+_RECEIVED = Statement.of(
+    "SELECT coalesce(sum(m.quantity), 0)::bigint FROM suppliers_stockmovement m"
+    " JOIN suppliers_lot l ON l.tenant_id = m.tenant_id AND l.id = m.lot_id AND l.product_id = m.product_id"
+    f" WHERE m.tenant_id = $1 AND m.type = 'receipt' AND {_ORIGIN}"
+)
 _CLOSED: Final = "closed"
+
+
+class Holding(NamedTuple):
+    """What a buyer has received of a lot, and still holds of it; base units. None where it keeps no stock."""
+
+    received: int = 0
+    still_held: int | None = None
 
 
 def walk_recalls(*, at: datetime, go_on: GoOn = ever) -> int:
@@ -129,13 +141,13 @@ def _tell(step: Step, at: datetime) -> None:
     recall, notice = step.recall, step.notice
     was_told = notice.status != NoticeStatus.PENDING
     is_silent = step.is_closed or bool(recall.withdrawn_at and not was_told)
-    still_held = None if is_silent else _turn_lots(step, at)
+    holding = Holding() if is_silent else _turn_lots(step, at)
     calls, told, ended = _break(step, at)
     names = _note(step, at)
     if is_silent:
         told = {key: facts for key, facts in told.items() if key == recall.tenant_id or not step.is_closed}
     else:
-        told = changes.joined({notice.buyer_tenant_id: [_fact(step, still_held)]}, told)
+        told = changes.joined({notice.buyer_tenant_id: [_fact(step, holding)]}, told)
     organizations.write_documents(
         system_actor(recall.tenant_id),
         recall.tenant_id,
@@ -160,23 +172,24 @@ def _note(step: Step, at: datetime) -> list[str]:
     return ["status", "told_at"]
 
 
-def _turn_lots(step: Step, at: datetime) -> int | None:
-    """Turn the buyer's lots of this origin; return how much of them the buyer holds, None where it keeps no stock."""
+def _turn_lots(step: Step, at: datetime) -> Holding:
+    """Turn the buyer's lots of this origin; return what it has received and holds of them."""
     recall, buyer_id = step.recall, step.notice.buyer_tenant_id
     lots = [str(buyer_id), str(recall.tenant_id), str(recall.lot_id)]
     reason = recall.withdrawal_reason if recall.withdrawn_at else recall.reason
-    *_, held, _ = run(
+    *_, received, held, _ = run(
         [
             bind_call(buyer_id),
             Call(_LOCK_LOTS, lots),
             Call(_TURN_LOTS, [*lots, step.status.value, reason, at.isoformat()]),
             Call(_MARK_LEVELS, lots),
+            Call(_RECEIVED, lots),
             Call(_STILL_HELD, lots),
             bind_call(recall.tenant_id),
         ]
     )
     value = held.value()
-    return None if value is None else int(value)
+    return Holding(int(received.value() or 0), None if value is None else int(value))
 
 
 def _break(step: Step, at: datetime) -> Freed:
@@ -195,16 +208,17 @@ def _break(step: Step, at: datetime) -> Freed:
     return [*moved, *calls], changes.joined(told_all, told), ended
 
 
-def _fact(step: Step, still_held: int | None) -> Occurrence:
+def _fact(step: Step, holding: Holding) -> Occurrence:
     """Return what the buyer is told: of the recall, or that the lot is only held back."""
     recall, notice = step.recall, step.notice
     if not recall.withdrawn_at:
-        return Occurrence(recalled(recall, notice, still_held), recall.lot_id, notice.version)
-    event = LotQuarantined(
+        event = recalled(recall, notice, received=holding.received, still_held=holding.still_held)
+        return Occurrence(event, recall.lot_id, notice.version)
+    held_back = LotQuarantined(
         product_id=str(recall.product_id),
         lot_number=recall.lot_number,
         status=LotStatus.QUARANTINED.value,
         expiry_date=recall.expiry_date.isoformat() if recall.expiry_date else None,
         by="supplier",
     )
-    return Occurrence(event, recall.lot_id, notice.version)
+    return Occurrence(held_back, recall.lot_id, notice.version)

@@ -65,9 +65,10 @@ class Command(BaseCommand):
 
 
 def _lot_of(tenant_id: UUID, options: dict[str, Any]) -> UUID:
-    lots = Lot.objects.filter(tenant_id=tenant_id, lot_number=options["lot"], origin_tenant_id=None)
+    own = {"origin_tenant_id": None, "product__own_product__isnull": False}
+    lots = Lot.objects.filter(tenant_id=tenant_id, lot_number=options["lot"], **own)
     if options["product"]:
-        lots = lots.filter(product__supplier_sku=options["product"])
+        lots = lots.filter(product__own_product__supplier_sku=options["product"])
     found = list(lots.values_list("id", flat=True)[:2])
     if len(found) == 1:
         return UUID(str(found[0]))

@@ -95,6 +95,7 @@ class Shelf:
         """Put stock on the shelf; return the level's id."""
         place = place or self.places.setdefault("hall", self.places.get("hall") or self.place())
         with tenant_context(self.id):
+            products.hold(self.tenant, product["id"])
             row = None
             if lot:
                 row = Lot(tenant_id=self.id, product_id=product["id"], lot_number=lot, expiry_date=expiry)

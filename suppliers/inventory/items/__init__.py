@@ -1,0 +1,1 @@
+"""Products as tenants hold them: a supplier its own, a buyer those of its suppliers."""
