@@ -55,6 +55,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.CATALOG, "report", "Recall desk", "suppliers_recall"),
             (Area.CATALOG, "mark_email_unread", "Received recalls", "suppliers_receivedrecall"),
             (Area.CATALOG, "swap_horiz", "Stock movements", "suppliers_stockmovement"),
+            (Area.CATALOG, "pill", "Dispensed lines", "suppliers_dispensebooking"),
             (Area.CATALOG, "bookmark", "Reservations", "suppliers_reservation"),
             (Area.CATALOG, "bookmarks", "Received reservations", "suppliers_receivedreservation"),
             (Area.CATALOG, "storefront", "Offers", "suppliers_offer"),

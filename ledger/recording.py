@@ -145,7 +145,7 @@ def calls_of(facts: Sequence[Fact]) -> Iterator[pipeline.Call]:
         yield rows.insert_all(Event, [fact._asdict() for fact in facts])
     for handler, wanted in registry.inside_handlers(facts):
         yield from handler(wanted) or ()
-    pending = [(fact, name) for fact in facts for name in registry.after_names(fact.type)]
+    pending = [(fact, name) for fact in facts for name in registry.after_names(fact)]
     if len(pending) > _FEW:
         yield rows.insert_all(Pending, [_pending_row(fact, name) for fact, name in pending])
     else:

@@ -86,7 +86,15 @@ _representations: dict[str, Representation] = {}
 _kinds: dict[str, type[EventType]] = {}
 _inside: list[tuple[frozenset[str] | None, InsideHandler]] = []
 _reactions: list[tuple[frozenset[str], Reaction]] = []
-_after: dict[str, tuple[frozenset[str] | None, Handler]] = {}
+_after: dict[str, "_Follower"] = {}
+
+
+class _Follower(NamedTuple):
+    """Who is called after the commit: with events of which types, and with which of them."""
+
+    types: frozenset[str] | None
+    handler: Handler
+    measured: bool
 
 
 def register(kind: Kind) -> Kind:
@@ -149,11 +157,16 @@ def react(types: Iterable[str], handler: Reaction) -> None:
     _reactions.append((frozenset(types), handler))
 
 
-def after_commit(name: str, types: Iterable[str] | None = None) -> Callable[[Handler], Handler]:
-    """Register a handler that the relay calls after the commit with each event of these types, at least once."""
+def after_commit(
+    name: str, types: Iterable[str] | None = None, *, measured: bool = False
+) -> Callable[[Handler], Handler]:
+    """Register a handler that the relay calls after the commit with each event of these types, at least once.
+
+    With `measured`, only events with figures that are not blank: of a change that two tenants are told of, often one's only.
+    """
 
     def add(handler: Handler) -> Handler:
-        _after[name] = (frozenset(types) if types is not None else None, handler)
+        _after[name] = _Follower(frozenset(types) if types is not None else None, handler, measured)
         return handler
 
     return add
@@ -173,12 +186,16 @@ def reactions(facts: Sequence[Fact]) -> Iterator[tuple[Reaction, list[Fact]]]:
             yield handler, wanted
 
 
-def after_names(kind: str) -> list[str]:
-    """Return the names of the after-commit subscribers of an event type."""
-    return [name for name, (types, _) in _after.items() if types is None or kind in types]
+def after_names(fact: Fact) -> list[str]:
+    """Return the names of the after-commit subscribers of a fact."""
+    return [
+        name
+        for name, one in _after.items()
+        if (one.types is None or fact.type in one.types) and (not one.measured or any((fact.figures or {}).values()))
+    ]
 
 
 def after_handler(name: str) -> Handler | None:
     """Return the handler of an after-commit subscriber; None if a later release removed it."""
     found = _after.get(name)
-    return found[1] if found else None
+    return found.handler if found else None

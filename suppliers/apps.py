@@ -27,6 +27,7 @@ class SuppliersConfig(AppConfig):
         self._register_copies()
         self._register_evidence()
         self._follow()
+        self._book()
         self._register_checks()
         post_migrate.connect(_after_migrate, sender=self, dispatch_uid="suppliers")
 
@@ -64,6 +65,15 @@ class SuppliersConfig(AppConfig):
         offered.ask(holding.QUESTIONS)
         ledger.react(following.OF_ORGANIZATIONS, following.follow_organizations)
         ledger.react(following.OF_GROUPS, following.follow_groups)
+
+    def _book(self) -> None:
+        """Let stock follow what pharmacies dispense, behind the commit, so that no dispensation waits for it."""
+        from ledger import public as ledger
+
+        from .inventory.dispensing import booking
+
+        types = (*booking.DISPENSED, booking.REVERSED)
+        ledger.after_commit(booking.SUBSCRIBER, types, measured=True)(booking.book_dispensing)
 
     def _register_copies(self) -> None:
         """Register what buyers may see of reservations and recalls, and the rules between rows of the inventory."""

@@ -3,6 +3,7 @@
 from .catalog.models import Category, MarketWord, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
 from .company.models import BuyerGroup, BuyerGroupMember, SupplierLicense, SupplierProfile
 from .files.models import File, FileBinding, LooseObject
+from .inventory.dispensing.models import DispenseBooking
 from .inventory.items.models import StockItem
 from .inventory.models import (
     Allocation,
@@ -27,6 +28,7 @@ __all__ = [
     "BuyerGroup",
     "BuyerGroupMember",
     "Category",
+    "DispenseBooking",
     "File",
     "FileBinding",
     "ListPrice",

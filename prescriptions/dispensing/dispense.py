@@ -90,7 +90,7 @@ def _record(
     action = "dispensed" if finished else "partially_dispensed"
     details = {"dispensation_id": str(made.id), "fill_number": made.fill_number}
     change.enter(action, before=before, to_pharmacy=True, **details)
-    change.measure(action, pharmacy_location_id=str(made.pharmacy_location_id), lines=booked(lines, target.items))
+    change.measure(action, **booked(made, lines, target.items))
     change.commit(reading, answers=(DISPENSATIONS, made.id))
     return made
 

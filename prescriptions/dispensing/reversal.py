@@ -121,8 +121,7 @@ def _tell(change: Change, target: LockedDispensation, before: str) -> None:
     held, prescription = target.row, target.prescription
     details = {"dispensation_id": str(held.id), "reason_code": held.reversal_reason_code}
     change.enter("dispense_reversed", before=before, to_pharmacy=True, **details)
-    figures = booked(target.lines, prescription.items)
-    change.measure("dispense_reversed", pharmacy_location_id=str(held.pharmacy_location_id), lines=figures)
+    change.measure("dispense_reversed", **booked(held, target.lines, prescription.items))
     items = {item.id: item for item in prescription.items}
     source = Dispensed(held, items, prescription.row.patient_id, route_of(prescription), target.known)
     change.resources += medication_dispenses(source, target.lines)

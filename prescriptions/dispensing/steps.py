@@ -11,7 +11,7 @@ from prescriptions.lifecycle.targets import LockedPrescription
 from prescriptions.states import DispenseStatus, RouteState
 
 from .arithmetic import ItemState, counters, dispense_status
-from .models import DispensationLine
+from .models import Dispensation, DispensationLine
 
 
 def route_of(target: LockedPrescription) -> Route:
@@ -52,11 +52,12 @@ def count(change: Change, states: Sequence[ItemState]) -> None:
         change.save("dispense_status")
 
 
-def booked(lines: Sequence[DispensationLine], items: Sequence[PrescriptionItem]) -> list[dict[str, Any]]:
-    """Return what was handed over, as stock is booked from it."""
+def booked(made: Dispensation, lines: Sequence[DispensationLine], items: Sequence[PrescriptionItem]) -> dict[str, Any]:
+    """Return what was handed over, as stock is booked from it: the figures of its fact."""
     ordered = {item.id: item.medication for item in items}
-    return [
+    given = [
         {
+            "id": str(line.id),
             "product": _coding(line.product or ordered[line.item_id]),
             "lot_number": line.lot_number or None,
             "quantity": f"{line.quantity.normalize() + 0:f}",
@@ -65,6 +66,8 @@ def booked(lines: Sequence[DispensationLine], items: Sequence[PrescriptionItem])
         for line in lines
         if line.quantity is not None
     ]
+    where = str(made.pharmacy_location_id)
+    return {"dispensation_id": str(made.id), "pharmacy_location_id": where, "lines": given}
 
 
 def _coding(held: Any) -> dict[str, Any] | None:

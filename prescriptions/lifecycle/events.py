@@ -29,8 +29,9 @@ class PrescriptionEvent(ledger.EventType):
 class HandedOver(PrescriptionEvent):
     """What was handed over or taken back; the figures stay in the ledger, where stock is booked from them."""
 
-    figures: ClassVar[tuple[str, ...]] = ("pharmacy_location_id", "lines")
+    figures: ClassVar[tuple[str, ...]] = ("dispensation_id", "pharmacy_location_id", "lines")
 
+    dispensation_id: str = ""
     pharmacy_location_id: str = ""
     lines: list[dict[str, Any]] = field(default_factory=list)
 

@@ -14,6 +14,7 @@ from organizations.staff.tenant_admin import TenantAdmin
 from suppliers.catalog.admin import FoundByGtin
 
 from .desk.admin import RECALL_A_LOT
+from .dispensing.models import DispenseBooking
 from .items.models import StockItem
 from .models import Lot, ReceivedReservation, Reservation, StockLevel, StockMovement
 from .serial_models import Serial
@@ -182,6 +183,29 @@ class StockMovementAdmin(HeldByGtin, TenantAdmin):
     def sku(self, row: Any) -> str:
         """The SKU of what was moved."""
         return row.item_sku or ""
+
+
+@admin.register(DispenseBooking)
+class DispenseBookingAdmin(TenantAdmin):
+    """What stock did with the lines that the acting tenant has dispensed; unbooked ones say why. No patient is on the page."""
+
+    area = Area.CATALOG
+    list_display = ("created_at", "code", "lot_number", "quantity", "unit", "state", "reason", "base_quantity")
+    list_filter = ("status", "reason")
+    search_fields = ("=code", "=lot_number", "=dispensation_id")
+    search_help_text = "Code, lot number or id of the dispensation in full."
+    ordering = ("-created_at", "-id")
+    fields = (
+        "id", "tenant", "dispensation_id", "location_id", "system", "code", "lot_number", "quantity", "unit", "status", "reason",
+        "level", "movement_id", "base_quantity", "created_at", "updated_at", "version",
+    )  # fmt: skip
+
+    @column(
+        description="State", ordering="status", label={"booked": "success", "unbooked": "danger", "reversed": "info"}
+    )
+    def state(self, row: DispenseBooking) -> str:
+        """Whether the goods were taken from stock."""
+        return str(row.status)
 
 
 @admin.register(Reservation)

@@ -1,4 +1,4 @@
-"""The rules between levels, allocations, reservations, recalls and serials, for `prove_invariants`. Source: contract, supply.md section 6."""
+"""The rules between levels, allocations, reservations, recalls, serials and dispensed lines, for `prove_invariants`. Source: contract, supply.md section 6."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -55,10 +55,11 @@ WHERE r.tenant_id = %(tenant)s AND r.withdrawn_at IS NULL AND r.is_walked AND a.
 _NUMBERED = """
 SELECT v.id AS row_id, 'on_hand is ' || v.on_hand || ', serial numbers there: ' || count(s.id) AS what
 FROM suppliers_stocklevel v
-JOIN suppliers_product p ON p.tenant_id = v.tenant_id AND p.id = v.product_id AND p.tenant_id = %(tenant)s
+JOIN suppliers_stockitem i ON i.tenant_id = v.tenant_id AND i.id = v.product_id AND i.tenant_id = %(tenant)s
+LEFT JOIN suppliers_product p ON p.tenant_id = v.tenant_id AND p.id = i.own_product_id AND p.tenant_id = %(tenant)s
 LEFT JOIN suppliers_serial s ON s.tenant_id = v.tenant_id AND s.level_id = v.id AND s.status IN ('in_stock', 'allocated')
   AND s.product_id = v.product_id AND s.lot_id IS NOT DISTINCT FROM v.lot_id AND s.tenant_id = %(tenant)s
-WHERE v.tenant_id = %(tenant)s AND p.tracking IN ('serial', 'lot_and_serial')
+WHERE v.tenant_id = %(tenant)s AND coalesce(p.tracking, i.tracking) IN ('serial', 'lot_and_serial')
 GROUP BY v.tenant_id, v.id, v.on_hand HAVING v.on_hand <> count(s.id)
 """
 _COUNTED = """
@@ -67,6 +68,27 @@ SELECT %(tenant)s::uuid AS row_id, 'counted on ' || day || ': ' || sum(counted) 
   UNION ALL
   SELECT (m.created_at AT TIME ZONE 'UTC')::date, 0, 1 FROM suppliers_stockmovement m WHERE m.tenant_id = %(tenant)s) d
 GROUP BY day HAVING sum(counted) <> sum(moved)
+"""
+_FOLLOWS = """
+SELECT l.id AS row_id, 'is ' || l.status || ', open recalls of its origin: ' || count(c.id) AS what FROM suppliers_lot l
+LEFT JOIN suppliers_receivedrecall c ON c.tenant_id = l.tenant_id AND c.owner_tenant_id = l.origin_tenant_id
+  AND c.lot_id = l.origin_lot_id AND c.status IN ('told', 'answered', 'closed') AND c.tenant_id = %(tenant)s
+WHERE l.tenant_id = %(tenant)s AND l.origin_tenant_id IS NOT NULL GROUP BY l.tenant_id, l.id, l.status
+HAVING (l.status = 'recalled') <> (count(c.id) > 0)
+"""
+_ANOTHERS = """
+SELECT l.id AS row_id, 'is a recalled lot of another''s product, without its origin' AS what FROM suppliers_lot l
+JOIN suppliers_stockitem i ON i.tenant_id = l.tenant_id AND i.id = l.product_id AND i.tenant_id = %(tenant)s
+WHERE l.tenant_id = %(tenant)s AND l.status = 'recalled' AND l.origin_tenant_id IS NULL AND i.own_product_id IS NULL
+"""
+_DISPENSED = """
+SELECT b.id AS row_id, 'is ' || b.status || ', movements sum to ' || coalesce(sum(m.quantity), 0) AS what
+FROM suppliers_dispensebooking b
+LEFT JOIN suppliers_stockmovement m ON m.tenant_id = b.tenant_id AND m.type = 'dispense'
+  AND m.reference_id = b.dispensation_id AND m.level_id = b.level_id
+  AND (m.id = b.movement_id OR m.reversal_of = b.movement_id) AND m.tenant_id = %(tenant)s
+WHERE b.tenant_id = %(tenant)s GROUP BY b.tenant_id, b.id, b.status, b.base_quantity
+HAVING coalesce(sum(m.quantity), 0) <> CASE WHEN b.status = 'booked' THEN -b.base_quantity ELSE 0 END
 """
 _QUESTIONS = (
     ("suppliers_stocklevel", _RESERVED),
@@ -78,6 +100,9 @@ _QUESTIONS = (
     ("suppliers_allocation", _VOID),
     ("suppliers_stocklevel", _NUMBERED),
     ("suppliers_movementcounter", _COUNTED),
+    ("suppliers_lot", _FOLLOWS),
+    ("suppliers_lot", _ANOTHERS),
+    ("suppliers_dispensebooking", _DISPENSED),
 )
 
 

@@ -115,3 +115,25 @@ TYPE_OF_REASON = {
     ReasonCode.DESTROYED.value: MovementType.DISPOSAL.value,
     ReasonCode.RETURN.value: MovementType.RETURN_IN.value,
 }  # all others: adjustment
+
+
+class BookingStatus(TextChoices):
+    """What stock did with a line of a dispensation."""
+
+    BOOKED = "booked"
+    UNBOOKED = "unbooked"
+    REVERSED = "reversed"
+
+
+class UnbookedReason(TextChoices):
+    """Why a dispensed line was not taken from stock."""
+
+    NO_PRODUCT = "no_product"
+    UNKNOWN_PRODUCT = "unknown_product"
+    NO_LOT = "no_lot"
+    UNKNOWN_LOT = "unknown_lot"
+    AMBIGUOUS = "ambiguous_product"
+    SERIAL_NUMBERS = "serial_numbers"
+    UNIT_MISMATCH = "unit_mismatch"
+    FRACTION = "fraction"
+    INSUFFICIENT_STOCK = "insufficient_stock"

@@ -33,6 +33,7 @@ from prescriptions.recurring.models import RecurringTreatment
 from suppliers.catalog.models import AttributeDefinition, Packaging, Product
 from suppliers.company.models import SupplierProfile
 from suppliers.files.models import File
+from suppliers.inventory.dispensing.models import DispenseBooking
 from suppliers.inventory.items.models import StockItem
 from suppliers.inventory.models import Lot, StockLevel, StockMovement, StockPlace
 from suppliers.marketplace.models import Offer
@@ -264,6 +265,12 @@ def _stock_item(draw: Draw, values: Values) -> None:
     values["supplier_sku"], values["base_unit"], values["tracking"] = "SKU", "EA", "lot"
 
 
+def _dispense_booking(draw: Draw, values: Values) -> None:
+    """What was not booked says why."""
+    values["status"], values["reason"] = "unbooked", "fraction"
+    values["level_id"] = values["movement_id"] = None
+
+
 def _lot(draw: Draw, values: Values) -> None:
     """The origin is another tenant's lot, or there is none."""
     values["origin_tenant_id"] = draw(st.none() | st.uuids())
@@ -340,6 +347,7 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     StockMovement: _movement,
     StockItem: _stock_item,
     Lot: _lot,
+    DispenseBooking: _dispense_booking,
     StockLevel: _level,
     StockPlace: _stock_place,
     File: _file,

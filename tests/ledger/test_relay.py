@@ -44,6 +44,21 @@ def hear(event: Event) -> None:
 subscribe(inside.extend, types=["relay_sample.taken"])
 
 
+@register
+@dataclass(frozen=True)
+class SampleMeasured(EventType):
+    """A fact whose figures not every tenant is told."""
+
+    type: ClassVar[str] = "relay_sample.measured"
+    resource: ClassVar[str] = "relay_sample"
+    figures: ClassVar[tuple[str, ...]] = ("weight",)
+    weight: str = ""
+
+
+measured: list[Event] = []
+after_commit("tests.measured", types=["relay_sample.measured"], measured=True)(measured.append)
+
+
 @pytest.fixture
 def tenant():
     return factories.provision()
@@ -129,6 +144,15 @@ def test_many_events_of_one_tenant_stand_in_front_of_no_other(tenant):
     assert 0 < len(mine(heard, busy)) <= relay.BATCH
     drain()
     assert mine(heard, busy) == list(range(300))
+
+
+def test_who_hears_of_figures_is_spared_what_has_none(tenant):
+    with tenant_context(tenant.id):
+        for weight in ("", "7"):
+            event = SampleMeasured(weight=weight)
+            record(actor=system_actor(tenant.id), event=event, resource_id=uuid7(), at=clock.now())
+    drain()
+    assert [one.figures for one in measured if one.tenant_id == tenant.id] == [{"weight": "7"}]
 
 
 def test_fact_of_an_unregistered_kind_is_a_programming_error(tenant):

@@ -155,9 +155,9 @@ def practitioner(licence: str = "L-4711") -> dict[str, Any]:
     }
 
 
-def ward() -> Ward:
-    """Set up both sides."""
-    clinic, pharmacy = Side(factories.provision("provider")), Side(factories.provision("pharmacy"))
+def ward(*, also: tuple[str, ...] = ()) -> Ward:
+    """Set up both sides; `also` are further kinds of the pharmacy."""
+    clinic, pharmacy = Side(factories.provision("provider")), Side(factories.provision("pharmacy", also=also))
     fhir = Fhir(factories.bearer(factories.member(clinic.tenant, ["prescriber"])[0]), clinic.tenant)
     patient = fhir.made(
         {

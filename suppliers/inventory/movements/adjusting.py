@@ -187,4 +187,4 @@ def _settled(tenant_id: UUID, lines: Sequence[Mapping[str, Any]], adjusted: Adju
 
 
 def _fact(actor: Actor, spot: Spot, level: Level, quantity: int, cause: str) -> Occurrence:
-    return Occurrence(StockAdjusted(**moved_of(actor, spot, level, quantity, cause)), level.row.id)
+    return Occurrence(StockAdjusted(**moved_of(spot, level, quantity, cause, side_of(actor))), level.row.id)

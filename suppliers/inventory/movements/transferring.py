@@ -85,5 +85,7 @@ def _move(actor: Actor, shelves: Shelves, out: Spot, into: Spot, quantity: int, 
         (into, quantity, MovementType.TRANSFER_IN),
     ):
         level = shelves.move(spot, signed, type=kind.value, note=note)
-        found.append(Occurrence(StockTransferred(**moved_of(actor, spot, level, signed, _CAUSE)), level.row.id))
+        found.append(
+            Occurrence(StockTransferred(**moved_of(spot, level, signed, _CAUSE, side_of(actor))), level.row.id)
+        )
     return found

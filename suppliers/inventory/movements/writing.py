@@ -43,7 +43,7 @@ def check_on_hand(shelves: Shelves, spots: Sequence[Spot], moved: Sequence[int])
         raise InsufficientStock(errors=errors)
 
 
-def moved_of(actor: Actor, spot: Spot, level: Level, quantity: int, cause: str) -> dict[str, Any]:
+def moved_of(spot: Spot, level: Level, quantity: int, cause: str, by: str) -> dict[str, Any]:
     """Return what the fact of a movement tells."""
     return {
         "level_id": str(level.row.id),
@@ -51,7 +51,7 @@ def moved_of(actor: Actor, spot: Spot, level: Level, quantity: int, cause: str) 
         "location_id": str(spot.location_id),
         "base_quantity": quantity,
         "on_hand": level.on_hand,
-        "by": side_of(actor),
+        "by": by,
         "category": spot.product.category,
         "lot_id": str(level.row.lot_id) if level.row.lot_id else None,
         "cause": cause,
@@ -93,7 +93,7 @@ def finish(
     told: Mapping[UUID, Sequence[Occurrence]],
     ended: Sequence[Reservation],
     at: datetime,
-    counts: Sequence[Call] = (),
+    counts: Sequence[Call],
 ) -> None:
     """Write all, with the copies of reservations that have ended; the counters come last, before the facts."""
     if ended:

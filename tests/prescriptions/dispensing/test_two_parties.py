@@ -66,7 +66,9 @@ def test_each_side_is_told_what_the_contract_says(ward):
     assert [event.figures["pharmacy_location_id"] for event in events] == [ward.pharmacy_id] * 4
     product = {name: one["items"][0]["medication"][name] for name in ("system", "code", "display")}
     given = [event.figures["lines"] for event in events]
-    assert given[0] == [{"product": product, "lot_number": "L7", "quantity": "1.5", "unit": "tablet"}]
+    first = {"id": part["lines"][0]["id"], "product": product, "lot_number": "L7", "quantity": "1.5", "unit": "tablet"}
+    assert given[0] == [first]
+    assert events[0].figures["dispensation_id"] == part["id"]
     assert [lines[0]["quantity"] for lines in given[1:]] == ["19.5", "21", "21"]
     assert all("lines" not in str(event.data) for event in events)
     assert part["fill_number"] == 1
