@@ -210,7 +210,7 @@ class Packaging(TenantOwned):
         ]
         indexes = [
             models.Index(fields=["tenant", "product", "position"], name="suppliers_packaging_of_product"),
-            models.Index(fields=["gtin"], condition=_MARKET, name="suppliers_market_by_gtin"),
+            # Of all suppliers: for the market's search, and for the staff who compare catalogs.
             models.Index(
                 fields=["gtin", "tenant"],
                 condition=Q(gtin__isnull=False, state=PackagingState.CURRENT),

@@ -4,6 +4,8 @@ from typing import ClassVar
 
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.expressions import RawSQL
+from django.db.models.functions import Lower
 from django_fsm import FSMField
 
 from core.lifecycle import LifecycleModel, transition
@@ -11,8 +13,13 @@ from core.row_security import Market, TableSecurity
 from core.tenant_rows import TenantRow
 from organizations.public import TenantOwned
 
+from .folding import folded_sql
 from .states import THRESHOLDS, LicenseType, MemberKind, Qualification
 
+# The words of names and registrations as `core.text_folding` folds them, each behind a blank.
+WORDS = folded_sql(
+    "legal_name || ' ' || trade_name || ' ' || jsonb_path_query_array(registrations, '$[*].value')::text"
+)
 _ANY = [one.value for one in Qualification]
 
 
@@ -20,14 +27,22 @@ class SupplierProfile(TenantOwned, LifecycleModel):
     """What a supplier says of itself; one for each tenant of the kind supplier, none as long as the defaults hold.
 
     `order_settings` holds what differs from the defaults of `company.settings`. `bank_account` is JSON, sealed under the
-    tenant's key; `identity_reviewed_at` and `bank_reviewed_at` are empty while staff have not seen what stands there now.
+    tenant's key; `name_sort` and `words` are what buyers sort and search by. `identity_reviewed_at` and `bank_reviewed_at` are empty while staff have not seen what stands there now.
     Personal data: names, e-mail addresses and telephone numbers of contacts; the bank account of a sole trader.
     """
 
     legal_name = models.CharField(max_length=255, blank=True, default="")
+    name_sort = models.GeneratedField(
+        expression=Lower("legal_name"), output_field=models.TextField(db_collation="C"), db_persist=True
+    )
     trade_name = models.CharField(max_length=255, blank=True, default="")
     country = models.CharField(max_length=2, blank=True, default="")
     registrations = models.JSONField(default=list)
+    words = models.GeneratedField(
+        expression=RawSQL(WORDS, []),  # noqa: S611  # nosec B611 - a constant without parameters
+        output_field=models.TextField(),
+        db_persist=True,
+    )
     addresses = models.JSONField(default=list)
     contacts = models.JSONField(default=list)
     currencies = models.JSONField(default=list)
@@ -55,7 +70,9 @@ class SupplierProfile(TenantOwned, LifecycleModel):
         "min_order_value", "ships_to", "categories", "order_settings", "qualification_status", "created_at", "updated_at",
     )  # fmt: skip
     # Tax rates are looked up for a product and a country; no answer shows them whole.
-    security: ClassVar = TableSecurity(dispatcher=True, market=Market(columns=(*PUBLIC, "tax_rates")))
+    security: ClassVar = TableSecurity(
+        dispatcher=True, market=Market(columns=(*PUBLIC, "tax_rates", "name_sort", "words"))
+    )
 
     class Meta:
         constraints = [
@@ -69,6 +86,12 @@ class SupplierProfile(TenantOwned, LifecycleModel):
                 | Q(bank_account__isnull=False) & ~Q(bank_account_last4=""),
                 name="suppliers_supplierprofile_bank",
             ),
+        ]
+        # Of all suppliers, for buyers; one without a legal name has that of its tenant.
+        indexes = [
+            models.Index(fields=["name_sort", "tenant"], condition=~Q(legal_name=""), name="suppliers_profile_by_name"),
+            models.Index(fields=["tenant"], condition=Q(legal_name=""), name="suppliers_profile_unnamed"),
+            models.Index(fields=["created_at", "tenant"], name="suppliers_profile_by_created"),
         ]
 
     def __str__(self) -> str:

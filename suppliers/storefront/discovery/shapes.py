@@ -10,35 +10,36 @@ from uuid import UUID
 
 from core.conditions import TENANT, Condition
 from core.pipeline import Call, Rows, Statement
+from suppliers.company.folding import folded_sql
 from suppliers.company.representations import RATING
 from suppliers.company.states import Qualification
 from suppliers.marketplace.queries import ACROSS
 from suppliers.marketplace.searching import numbered
 from suppliers.storefront.market.shapes import Sort
 
-_NAME: Final = "coalesce(nullif(f.legal_name, ''), n.name)"
-_NAMES: Final = (
-    f"concat_ws(' ', {_NAME}, f.trade_name,"
-    " (SELECT string_agg(r.value ->> 'value', ' ') FROM jsonb_array_elements(f.registrations) r))"
-)
-# The words as `core.text_folding` folds them, each behind a blank.
-_WORDS: Final = (
-    rf"' ' || regexp_replace(regexp_replace(replace(normalize(lower({_NAMES}), NFKD), 'ß', 'ss'),"
-    r" '[\u0300-\u036f]', '', 'g'), '[^[:alnum:]]+', ' ', 'g')"
-)
 # A supplier whose tenant is suspended or leaves takes no new orders, as one whose qualification is suspended.
 _STATUS: Final = (
     f"CASE WHEN n.status <> 'active' AND f.qualification_status = '{Qualification.QUALIFIED}'"
     f" THEN '{Qualification.SUSPENDED}' ELSE f.qualification_status END"
 )
-_SUPPLIERS: Final = f"""
-SELECT n.id, {_NAME} AS legal_name, nullif(f.trade_name, '') AS trade_name, nullif(f.country, '') AS country,
+
+
+def _suppliers(name: str, name_sort: str, words: str, which: str) -> str:
+    """Write the SQL of the suppliers with or without a legal name."""
+    return f"""
+SELECT f.tenant_id AS id, {name} AS legal_name, nullif(f.trade_name, '') AS trade_name, nullif(f.country, '') AS country,
        f.registrations, f.categories, f.ships_to, f.currencies, f.payment_terms, f.min_order_value,
-       {_STATUS} AS qualification_status, f.created_at, f.updated_at, {_WORDS} AS words,
-       lower({_NAME}) COLLATE "C" AS name_sort
+       {_STATUS} AS qualification_status, f.created_at, f.updated_at, {words} AS words, {name_sort} AS name_sort
 FROM suppliers_supplierprofile f JOIN organizations_tenant n ON n.id = f.tenant_id
-WHERE n.status <> 'closed' AND 'supplier' = ANY(n.kinds)
+WHERE n.status <> 'closed' AND 'supplier' = ANY(n.kinds) AND {which}
 """
+
+
+_NAMED: Final = _suppliers("f.legal_name", "f.name_sort", "f.words", "f.legal_name <> ''")
+# The tenant's name stands for one that is missing; these are few, and begin without a stored order.
+_UNNAMED: Final = _suppliers(
+    "n.name", 'lower(n.name) COLLATE "C"', f"({folded_sql('n.name')}) || f.words", "f.legal_name = ''"
+)
 _LICENSES: Final = """
 SELECT coalesce(json_agg(json_build_object('type', l.type, 'number', l.number, 'authority', nullif(l.authority, ''),
        'valid_from', l.valid_from, 'valid_to', l.valid_to, 'verified', l.verified_at IS NOT NULL)
@@ -66,7 +67,7 @@ def _answer(key: str) -> str:
 
 
 _ONE: Final = Statement.of(
-    f"WITH page AS (SELECT t.* FROM ({_SUPPLIERS} AND f.tenant_id = $1) t) {_answer('name_sort')}",
+    f"WITH page AS ({_NAMED} AND f.tenant_id = $1 UNION ALL {_UNNAMED} AND f.tenant_id = $1) {_answer('name_sort')}",
     row=Seen,
     across=ACROSS,
 )
@@ -98,10 +99,12 @@ def page_call(
 def _page(sort: Sort, where: tuple[str, ...], last: int) -> Statement:
     way = "DESC" if sort.down else "ASC"
     narrowed = "".join(f" AND {one}" for one in where)
-    page = (
-        f"SELECT t.* FROM ({_SUPPLIERS}) t WHERE t.id <> $1{narrowed}"
-        f" ORDER BY t.{sort.column} {way}, t.id {way} LIMIT ${last}::bigint"
+    tail = f"ORDER BY t.{sort.column} {way}, t.id {way} LIMIT ${last}::bigint"
+    # Each half in its own order: the first by an index, as far as the page goes.
+    halves = " UNION ALL ".join(
+        f"(SELECT t.* FROM ({one}) t WHERE t.id <> $1{narrowed} {tail})" for one in (_NAMED, _UNNAMED)
     )
+    page = f"SELECT t.* FROM ({halves}) t {tail}"
     sql = f"WITH page AS ({page}) {_answer(sort.column)} ORDER BY g.{sort.column} {way}, g.id {way}"
     return Statement.composed(sql.replace(TENANT, "$1"), across=ACROSS)
 

@@ -21,7 +21,7 @@ MOST_NAMED: Final = 50
 QUANTITY_MAX: Final = 1_000_000_000
 WITH_GTIN: Final = (
     "t.product_id IN (SELECT unnest(ARRAY(SELECT g.product_id FROM suppliers_packaging g"
-    " WHERE g.on_market AND g.state = 'current' AND g.gtin = ANY({0}::text[]))))"
+    " WHERE g.on_market AND g.state = 'current' AND g.gtin IS NOT NULL AND g.gtin = ANY({0}::text[]))))"
 )
 
 

@@ -1,6 +1,6 @@
 """Products as tenants hold them; lots, levels and serials refer to them.
 
-Safe: the table is new. The references change in the models only; `0021_items_of_stock` fills the table and turns the keys of
+Safe: the table is new. The references change in the models only; `0020_items_of_stock` fills the table and turns the keys of
 the database. The index and the check of lots look at columns that were null in every row until now.
 """
 
@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('organizations', '0010_failures_by_network'),
-        ('suppliers', '0019_groups_on_the_market'),
+        ('suppliers', '0018_held_and_found'),
     ]
 
     operations = [

@@ -35,6 +35,6 @@ TURN = [
 class Migration(migrations.Migration):
     """Rows and keys; backward there is nothing to do."""
 
-    dependencies = [("suppliers", "0020_stock_items")]
+    dependencies = [("suppliers", "0019_stock_items")]
 
     operations = [migrations.RunSQL(TURN, migrations.RunSQL.noop)]

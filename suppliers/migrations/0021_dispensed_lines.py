@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('organizations', '0010_failures_by_network'),
-        ('suppliers', '0021_items_of_stock'),
+        ('suppliers', '0020_items_of_stock'),
     ]
 
     operations = [
