@@ -28,6 +28,7 @@ SCALES = {"10k": 10_000, "100k": 100_000, "1m": 1_000_000}
 _FAMILIES = ("SUPPLIER", "PROCUREMENT")
 _BULK = 500
 _PAGE = 20
+_MARKET = "/v1/procurement/products"
 Work = Callable[[], Taken]
 
 
@@ -45,7 +46,8 @@ class Bench:
         if seconds := supply_rows.fill(self.connection, self.world["tenants"]):
             print(f"{place.rows:,} products stocked in {seconds:.0f} s", flush=True)
         self.large = self.world["tenants"][0]
-        self.hot, *self.many = supply_rows.offered(self.connection, self.large)
+        self.hot, *self.many, self.lotted = supply_rows.offered(self.connection, self.large)
+        supply_rows.lots(self.connection, self.large, self.lotted)
         self.movements = supply_rows.prepare(self.connection, self.large, self.hot, wanted.movements)
         self.child = stack.enter_context(Child.running(place))
         self.orders = itertools.cycle(self.many)
@@ -82,6 +84,10 @@ class Bench:
         """A read of the tenant that has a tenth of all products."""
         return partial(self.http, workload.lists([self.world["suppliers"][0]], path))
 
+    def of_buyer(self, path: str) -> Work:
+        """A read of the hospital."""
+        return partial(self.http, workload.lists([self.buyer], path))
+
     def works(self) -> dict[str, Work]:
         """What is measured in each round, in this order."""
         deep = max(1, min(40_000, self.movements // _PAGE))
@@ -103,6 +109,10 @@ class Bench:
             "reserve many, 8 clients": partial(self.reserve, self.orders, 8),
             "bulk of 500": self.bulk,
             "movements, page 1": self.of_large("/v1/inventory/movements"),
+            "stock of one product, 50 lots": self.of_buyer(f"/v1/stock/availability?product_id={self.lotted['id']}"),
+            "list of 50": self.lists("limit=50"),
+            "market, 50 products": self.of_buyer(f"{_MARKET}?limit=50"),
+            "market, 50 products of one supplier": self.of_buyer(f"{_MARKET}?limit=50&supplier_id={self.large}"),
         }
         if deep > 1:
             found["movements, deep page"] = self.of_large(f"/v1/inventory/movements?page={deep}")
@@ -173,6 +183,13 @@ class Bench:
         orders = {
             name: {**supplier, "method": "GET", "path": path, "status": 200, "body": {}} for name, path in paths.items()
         }
+        read_by_buyer = {
+            "stock of one product, 50 lots": f"/v1/stock/availability?product_id={self.lotted['id']}",
+            "market, 50 products": f"{_MARKET}?limit=50",
+            "market, 50 products of one supplier": f"{_MARKET}?limit=50&supplier_id={self.large}",
+        }
+        for name, path in read_by_buyer.items():
+            orders[name] = {**self.buyer, "method": "GET", "path": path, "status": 200, "body": {}}
         orders["reserve one hot"] = self.order()
         return {name: self.child.do("trips", **order)["trips"] for name, order in orders.items()}
 

@@ -15,7 +15,12 @@ MARKS = (
     Mark("reserve many, 8 clients", "per_second", "create, 8 clients", 0.8, at_least=True),
     Mark("bulk of 500", "cost", "create", 0.15),
     Mark("movements, deep page", "cost", "movements, page 1", 5.0),
+    Mark("movements, page 1", "cost", "list, large tenant", 2.0),
+    Mark("stock of one product, 50 lots", "cost", "get", 1.5),
+    Mark("market, 50 products", "cost", "list of 50", 3.0),
 )
+# Works that take as many trips whatever they touch, as one supplier or fifty.
+ALIKE = (("market, 50 products", "market, 50 products of one supplier"),)
 GROWING = (
     "list",
     "list, prices and stock",
@@ -31,7 +36,15 @@ def told(found: Mapping[int, Found], trips: Mapping[int, Mapping[str, int]]) -> 
     """All tables."""
     lines: list[str] = []
     for rows, works in found.items():
-        lines += ["", f"## {rows:,} products", "", *_works(works, trips[rows]), "", *_marks(works)]
+        lines += [
+            "",
+            f"## {rows:,} products",
+            "",
+            *_works(works, trips[rows]),
+            "",
+            *_marks(works),
+            *_alike(trips[rows]),
+        ]
     if len(found) > 1:
         lines += ["", "## Growth", "", *_growth(found)]
     return lines
@@ -57,6 +70,14 @@ def _marks(found: Found) -> list[str]:
             met = value >= mark.bound if mark.at_least else value <= mark.bound
             lines.append(f"| {mark.work}: {mark.words()} | {value:.2f}x | {'met' if met else 'missed'} |")
     return lines
+
+
+def _alike(trips: Mapping[str, int]) -> list[str]:
+    return [
+        f"| {one}: trips = {other} | {trips[one]} and {trips[other]} | {'met' if trips[one] == trips[other] else 'missed'} |"
+        for one, other in ALIKE
+        if one in trips and other in trips
+    ]
 
 
 def _values(mark: Mark, found: Found) -> list[float]:

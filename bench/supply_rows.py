@@ -109,6 +109,27 @@ FROM generate_series(1, %(count)s) n
 JOIN (SELECT *, row_number() OVER (ORDER BY id) - 1 AS place FROM suppliers_stocklevel WHERE tenant_id = %(large)s) v
   ON v.place = n %% (SELECT count(*) FROM suppliers_stocklevel WHERE tenant_id = %(large)s)
 """
+LOTS: Final = 50
+_LOTTED: Final = """
+SELECT 1 FROM suppliers_lot WHERE tenant_id = %(tenant)s AND product_id = %(product)s AND lot_number = 'B' || %(lots)s
+"""
+_MORE_LOTS: Final = (
+    """INSERT INTO suppliers_lot (id, tenant_id, created_at, updated_at, version, product_id, lot_number, expiry_date, status,
+  status_reason)
+SELECT uuidv7(), %(tenant)s, now(), now(), 1, %(product)s, 'B' || n, date '2033-01-01' + n, 'released', ''
+FROM generate_series(1, %(lots)s) n""",
+    """INSERT INTO suppliers_stocklevel (id, tenant_id, created_at, updated_at, version, product_id, location_id, lot_id,
+  on_hand, reserved)
+SELECT uuidv7(), l.tenant_id, now(), now(), 1, l.product_id, o.location_id, l.id, 40, 0 FROM suppliers_lot l
+CROSS JOIN (SELECT location_id FROM suppliers_stockplace WHERE tenant_id = %(tenant)s ORDER BY code LIMIT 1) o
+WHERE l.tenant_id = %(tenant)s AND l.product_id = %(product)s AND l.lot_number LIKE 'B%%'""",
+    """INSERT INTO suppliers_stockmovement (id, created_at, tenant_id, product_id, location_id, level_id, lot_id, lot_number,
+  type, quantity, balance_after, reason_code, reference_type, reference_id, reference_text, note, actor_id, actor_kind)
+SELECT uuidv7(), now(), v.tenant_id, v.product_id, v.location_id, v.id, v.lot_id, l.lot_number, 'receipt', v.on_hand, v.on_hand,
+  'receipt', 'adjustment', v.id, '', '', v.tenant_id, 'system' FROM suppliers_stocklevel v
+JOIN suppliers_lot l ON l.tenant_id = v.tenant_id AND l.id = v.lot_id
+WHERE v.tenant_id = %(tenant)s AND v.product_id = %(product)s AND l.lot_number LIKE 'B%%'""",
+)
 _RECOUNT: Final = (
     "DELETE FROM suppliers_movementcounter WHERE tenant_id = %(large)s",
     """INSERT INTO suppliers_movementcounter (tenant_id, day, stripe, movements)
@@ -167,6 +188,18 @@ def offered(connection: "psycopg.Connection[Any]", tenant: str) -> list[dict[str
         " ORDER BY p.supplier_sku"
     )
     return [{"id": row[0]} for row in connection.execute(sql, [tenant]).fetchall()]
+
+
+def lots(connection: "psycopg.Connection[Any]", tenant: str, product: dict[str, Any]) -> None:
+    """Let a product of the large tenant lie in `LOTS` lots of its own, each at one place, beside what there is of it."""
+    given = {"tenant": tenant, "product": product["id"], "lots": LOTS}
+    if connection.execute(_LOTTED, given).fetchone():
+        return
+    with connection.transaction():
+        connection.execute("SET LOCAL session_replication_role = replica")
+        for sql in (*_MORE_LOTS, *_RECOUNT):
+            connection.execute(sql, given | {"large": tenant})
+    settle(connection)
 
 
 def prepare(connection: "psycopg.Connection[Any]", tenant: str, hot: dict[str, Any], movements: int) -> int:
