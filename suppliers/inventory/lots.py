@@ -176,7 +176,7 @@ def _write(actor: Actor, change: Change, at: datetime) -> None:
         calls = [*calls, *written]
         facts.append(Occurrence(recalled(recall), lot.id, lot.version))
     calls += availability.refresh_calls(tenant_id, [lot.product_id], at)
-    finish(actor, [*moved, *calls], changes.joined({tenant_id: [*facts, *news]}, told), ended, at)
+    finish(actor, [*moved, *calls], changes.joined({tenant_id: [*facts, *news]}, told), ended, at, [])
 
 
 def _event(actor: Actor, kind: type[LotEvent], lot: Lot) -> LotEvent:

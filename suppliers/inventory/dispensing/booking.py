@@ -128,7 +128,8 @@ def _actor_of(event: Event) -> Actor:
 def _claim(work: Work, lines: Sequence[Line], status: BookingStatus, reason: str) -> set[UUID]:
     """Write the rows of lines that have none; return whose they are."""
     rows = [{**line._asdict(), "id": str(line.id), "reason": reason} for line in lines]
-    given = [work.tenant, orjson.dumps(rows), work.at.isoformat(), str(work.dispensation_id), str(work.location_id)]
+    about = str(work.dispensation_id), str(work.location_id)
+    given: list[str | bytes | None] = [work.tenant, orjson.dumps(rows), work.at.isoformat(), *about]
     (made,) = run([Call(_CLAIM, [*given, status.value])])
     return {UUID((made.value(number) or b"").decode()) for number in range(len(made))}
 
