@@ -85,7 +85,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='stockitem',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('own_product', models.F('id')), ('product_tenant_id', models.F('tenant_id'))), models.Q(models.Q(('product_tenant_id', models.F('tenant_id')), _negated=True), ('own_product__isnull', True)), _connector='OR'), name='suppliers_stockitem_whose'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('own_product', models.F('id')), ('own_product__isnull', False), ('product_tenant_id', models.F('tenant_id'))), models.Q(models.Q(('product_tenant_id', models.F('tenant_id')), _negated=True), ('own_product__isnull', True)), _connector='OR'), name='suppliers_stockitem_whose'),
         ),
         migrations.AddConstraint(
             model_name='stockitem',

@@ -7,7 +7,7 @@ from django.db.models import F, Q
 from organizations.public import TenantOwned
 from suppliers.catalog.models import Product
 
-_OWN = Q(product_tenant_id=F("tenant_id"), own_product=F("id"))
+_OWN = Q(product_tenant_id=F("tenant_id"), own_product=F("id"), own_product__isnull=False)
 _ANOTHERS = ~Q(product_tenant_id=F("tenant_id")) & Q(own_product__isnull=True)
 
 

@@ -1,6 +1,7 @@
 """Thousands of random steps of a supplier and two buyers: movements sum to levels, promises to allocations, copies to rows.
 
-Lots are held back, recalled and answered for; units with serial numbers come, move and go.
+Lots are held back, recalled and answered for; units with serial numbers come, move and go. One of the buyers keeps stock of its
+own: it receives what it is offered, moves it, uses it up, and holds lots back, until the supplier recalls them.
 """
 
 from collections import Counter
@@ -15,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from core import clock
 from core.db import tenant_context
 from core.errors import InvalidTransition
+from suppliers.inventory.items.models import StockItem
 from suppliers.inventory.models import Allocation, Lot, Reservation, StockLevel, StockMovement
 from suppliers.inventory.recalls.walking import walk_one
 from suppliers.inventory.serial_models import Serial
@@ -35,13 +37,15 @@ class Trade(RuleBasedStateMachine):
     def begin(self):
         self.shelf = shelves.shelf()
         self.shelf.settle(reservation_cap_percent=100)
-        self.buyers = [shelves.buyer(), shelves.buyer()]
+        self.buyers = [shelves.buyer(roles=("buyer", "receiving_clerk")), shelves.buyer()]
         self.products = [self.shelf.product(units=2), self.shelf.product(tracking="lot")]
         self.places = [place(self.shelf), place(self.shelf)]
         self.pump = self.shelf.product(tracking="serial")
         for one in self.products:
             self.shelf.offer(one)
         self.held: list[tuple[int, str]] = []
+        self.keeper = self.buyers[0]
+        self.wards = [place(self.keeper), place(self.keeper)]
 
     def send(self, api, method, path, json=None):
         answer = api.call(method, path, json=json)
@@ -141,6 +145,49 @@ class Trade(RuleBasedStateMachine):
                     closed=closed,
                 )
 
+    @rule(
+        which=st.integers(0, 1),
+        where=st.integers(0, 1),
+        lot=st.integers(1, 4),
+        quantity=st.integers(-9, 9).filter(bool),
+    )
+    def keep(self, which, where, lot, quantity):
+        """The buyer receives or uses up; nothing comes of a lot whose origin is recalled."""
+        reason = "receipt" if quantity > 0 else "sample"
+        given = line(self.products[which], self.wards[where], quantity, reason_code=reason, **self.goods(which, lot))
+        is_recalled = which and self.status_of(self.shelf, lot) == "recalled"
+        answer = self.send(self.keeper.api, "POST", ADJUST, {"lines": [given]})
+        assert not (is_recalled and quantity > 0 and answer.status_code == 201)
+
+    @rule(which=st.integers(0, 1), where=st.integers(0, 1), lot=st.integers(1, 4), quantity=FEW)
+    def carry(self, which, where, lot, quantity):
+        """The buyer moves goods between its places, once it holds some."""
+        with tenant_context(self.keeper.id):
+            if not StockItem.objects.filter(tenant_id=self.keeper.id, id=self.products[which]["id"]).exists():
+                return
+        goods = {"lot_number": f"L{lot}"} if which else {}
+        given = {
+            "from_location_id": self.wards[where]["id"], "to_location_id": self.wards[1 - where]["id"],
+            "lines": [{"product_id": self.products[which]["id"], "quantity": quantity} | goods],
+        }  # fmt: skip
+        self.send(self.keeper.api, "POST", MOVE, given)
+
+    @rule(lot=st.integers(1, 4), status=st.sampled_from(["released", "quarantined"]))
+    def turn_own_lot(self, lot, status):
+        """The buyer holds back and releases, but not what its supplier has recalled."""
+        with tenant_context(self.keeper.id):
+            row = Lot.objects.filter(tenant_id=self.keeper.id, lot_number=f"L{lot}").first()
+        if row is None:
+            return
+        origin = self.status_of(self.shelf, lot) if row.origin_lot_id else "released"
+        answer = self.send(self.keeper.api, "PATCH", f"{LOTS}/{row.id}", {"status": status, "reason": "test"})
+        assert answer.status_code != 200 or "recalled" not in (row.status, origin) or row.status == status
+
+    def status_of(self, side, lot):
+        with tenant_context(side.id):
+            found = Lot.objects.filter(tenant_id=side.id, lot_number=f"L{lot}", product_id=self.products[1]["id"])
+            return found.values_list("status", flat=True).first()
+
     @rule(where=st.integers(0, 1), numbers=st.sets(st.sampled_from("ABCDEF"), min_size=1), leaves=st.booleans())
     def move_units(self, where, numbers, leaves):
         quantity = -len(numbers) if leaves else len(numbers)
@@ -189,13 +236,23 @@ class Trade(RuleBasedStateMachine):
     def levels_are_sums(self):
         if not hasattr(self, "shelf"):
             return
+        for side in (self.shelf, self.keeper):
+            with tenant_context(side.id):
+                mine = {"tenant_id": side.id}
+                moved: dict = {}
+                for row in StockMovement.objects.filter(**mine):
+                    moved[row.level_id] = moved.get(row.level_id, 0) + row.quantity
+                for row in StockLevel.objects.filter(**mine):
+                    assert row.on_hand == moved.get(row.id, 0)
+
+    def origins_are_followed(self):
+        """Once the walk is over, a buyer's lot is recalled exactly while its origin is."""
+        with tenant_context(self.keeper.id):
+            lots = list(Lot.objects.filter(tenant_id=self.keeper.id, origin_lot_id__isnull=False))
         with tenant_context(self.shelf.id):
-            mine = {"tenant_id": self.shelf.id}
-            moved: dict = {}
-            for row in StockMovement.objects.filter(**mine):
-                moved[row.level_id] = moved.get(row.level_id, 0) + row.quantity
-            for row in StockLevel.objects.filter(**mine):
-                assert row.on_hand == moved.get(row.id, 0)
+            origins = {row.id: row.status for row in Lot.objects.filter(tenant_id=self.shelf.id)}
+        for row in lots:
+            assert (row.status == "recalled") == (origins[row.origin_lot_id] == "recalled")
 
     def teardown(self):
         if not hasattr(self, "shelf"):
@@ -207,6 +264,7 @@ class Trade(RuleBasedStateMachine):
                 ).values_list("id", flat=True)
             )
         walk(self.shelf)
+        self.origins_are_followed()
         found = broken(self.shelf, *self.buyers)
         assert [one for one in found if one.row_id not in lapsed] == []  # `lapse` goes round the writer of the copies
 
