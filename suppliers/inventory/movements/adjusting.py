@@ -25,13 +25,14 @@ from suppliers.inventory.items.offered import Owner
 from suppliers.inventory.levels import Level, changed
 from suppliers.inventory.refusals import StaleQuantity
 from suppliers.inventory.reservations import changes
+from suppliers.inventory.reservations.breaking import free_levels
 from suppliers.inventory.states import TYPE_OF_REASON, Mode, MovementType, OnReserved, ReasonCode
 
 from .finding import find_goods, with_offered
 from .goods import Goods, Product, check_lines, check_storage
 from .serials import Units, move_serials
 from .shelving import Key, Shelves, Spot, check_lots, open_shelves
-from .writing import check_on_hand, finish, free_up, moved_of, refuse_reserved, side_of
+from .writing import check_on_hand, finish, moved_of, refuse_reserved, side_of
 
 _SETTLE = Statement.of(
     "UPDATE suppliers_stocklevel v SET low_stock_threshold = coalesce(g.threshold, v.low_stock_threshold),"
@@ -146,7 +147,7 @@ def _write(actor: Actor, data: Mapping[str, Any], adjusted: Adjusted, shelves: S
     may_break = {
         adjusted.lines[number][1].row.id for number, line in enumerate(lines) if line["on_reserved"] == OnReserved.BREAK
     }
-    calls, told, ended = free_up(tenant_id, shelves, may_break, at, ReasonCode.COUNT.value)
+    calls, told, ended = free_levels(tenant_id, shelves.levels, at, may_break, reason=ReasonCode.COUNT.value)
     refuse_reserved([(f"lines.{number}.quantity", level) for number, (_, level, _) in enumerate(adjusted.lines)])
     moved, news = changed(tenant_id, shelves.levels.values(), at, by=side_of(actor))
     reference = {

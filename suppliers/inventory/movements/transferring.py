@@ -14,13 +14,14 @@ from suppliers.catalog import availability
 from suppliers.inventory.events import StockTransferred
 from suppliers.inventory.levels import changed
 from suppliers.inventory.reservations import changes
+from suppliers.inventory.reservations.breaking import free_levels
 from suppliers.inventory.states import MovementType
 
 from .finding import find_goods
 from .goods import check_lines, check_storage
 from .serials import Units, move_serials
 from .shelving import Shelves, Spot, check_lots, open_shelves
-from .writing import check_on_hand, finish, free_up, moved_of, refuse_reserved, side_of
+from .writing import check_on_hand, finish, moved_of, refuse_reserved, side_of
 
 _CAUSE = "transfer"
 
@@ -57,7 +58,7 @@ def transfer(actor: Actor, data: Mapping[str, Any], at: datetime) -> Transferred
     done = Transferred(uuid7(), list(zip(outs, ins, (line["quantity"] for line in lines), strict=True)), shelves)
     facts = [fact for one in done.lines for fact in _move(actor, shelves, *one, note=data["note"] or "")]
     serials = move_serials(actor.tenant_id, _units(lines, done), at)
-    calls, told, ended = free_up(actor.tenant_id, shelves, set(), at, _CAUSE)
+    calls, told, ended = free_levels(actor.tenant_id, shelves.levels, at, (), reason=_CAUSE)
     refuse_reserved([(f"lines.{number}.quantity", shelves.spots[spot.key]) for number, spot in enumerate(outs)])
     moved, news = changed(actor.tenant_id, shelves.levels.values(), at, by=side_of(actor))
     reference = {"reference_type": "transfer", "reference_id": str(done.id), "reference_text": ""}

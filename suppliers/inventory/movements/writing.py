@@ -1,4 +1,4 @@
-"""What all that moves stock shares: the checks of quantities, the end of reservations in the way, and the last write."""
+"""What all that moves stock shares: the checks of quantities, and the last write."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,6 @@ from suppliers.inventory.levels import Level
 from suppliers.inventory.models import Reservation
 from suppliers.inventory.refusals import InsufficientStock, StockReserved
 from suppliers.inventory.reservations import changes
-from suppliers.inventory.reservations.breaking import free_levels
 
 from .shelving import Key, Shelves, Spot
 
@@ -56,21 +55,6 @@ def moved_of(spot: Spot, level: Level, quantity: int, cause: str, by: str) -> di
         "lot_id": str(level.row.lot_id) if level.row.lot_id else None,
         "cause": cause,
     }
-
-
-def free_up(
-    tenant_id: UUID, shelves: Shelves, may_break: set[UUID], at: datetime, reason: str
-) -> tuple[list[Call], dict[UUID, list[Occurrence]], list[Reservation]]:
-    """End reservations on levels that hold less than is reserved: lapsed ones, and any where a line may break them."""
-    calls: list[Call] = []
-    told: dict[UUID, list[Occurrence]] = {}
-    ended: list[Reservation] = []
-    for breaks in (False, True):
-        short = [level for key, level in shelves.levels.items() if level.free < 0 and (not breaks or key in may_break)]
-        if short:
-            more = free_levels(tenant_id, shelves.levels, short, at, may_break=breaks, reason=reason)
-            calls, told, ended = [*calls, *more[0]], changes.joined(told, more[1]), [*ended, *more[2]]
-    return calls, told, ended
 
 
 def refuse_reserved(lines: Sequence[tuple[str, Level]]) -> None:

@@ -4,7 +4,7 @@ The caller has locked the levels of the products. Source: contract, supply-shelf
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -30,21 +30,29 @@ Freed = tuple[list[Call], dict[UUID, list[Occurrence]], list[Reservation]]
 
 
 def free_levels(
-    tenant_id: UUID, levels: Mapping[UUID, Level], short: Sequence[Level], at: datetime, *, may_break: bool, reason: str
+    tenant_id: UUID,
+    levels: Mapping[UUID, Level],
+    at: datetime,
+    may_break: Collection[UUID],
+    *,
+    reason: str,
 ) -> Freed:
-    """End reservations until no level in `short` has more reserved than is on hand, or none is left to end.
+    """End reservations until no level has more reserved than is on hand, or none is left to end.
 
-    Without `may_break` only those end whose time is over. The levels in memory follow; what is returned writes the rest.
+    What has lapsed ends on all levels that are short; what has not, on those that `may_break` names. The levels in memory
+    follow; what is returned writes the rest.
     """
+    short = [level for level in levels.values() if level.free < 0]
+    if not short:
+        return [], {}, []
     rows, holding = _holders(tenant_id, [level.row.id for level in short])
     lapsed: list[Reservation] = []
     broken: list[Reservation] = []
     for row in sorted(rows, key=lambda row: _order(row, at)):
-        wanted = {level.row.id for level in short if level.free < 0}
-        if not wanted & {one.level_id for one in holding[row.id]}:
-            continue
-        has_lapsed = _has_lapsed(row, at)
-        if has_lapsed or may_break:
+        has_lapsed, held = _has_lapsed(row, at), {one.level_id for one in holding[row.id]}
+        if any(
+            level.free < 0 and level.row.id in held and (has_lapsed or level.row.id in may_break) for level in short
+        ):
             (lapsed if has_lapsed else broken).append(row)
             changes.give_back(levels, holding[row.id], lapsed=has_lapsed)
     return _ended(lapsed, broken, at, reason)

@@ -169,6 +169,25 @@ def mix(market, steps):
     return Counter((name, status) for name, status, _ in answers), codes
 
 
+def test_a_count_ends_what_has_lapsed_once_and_breaks_the_rest(shelf, buyer):
+    """What had lapsed was ended, and then broken as well, because its row was read again before it was written."""
+    shelf.settle(reservation_cap_percent=100)
+    product, where = shelf.product(), place(shelf)
+    level = shelf.stock(product, 10, place=where["id"])
+    shelf.offer(product)
+    (gone,), (held,) = (shelves.reserve(buyer, shelf, (product, 4)) for _ in range(2))
+    over = clock.now() - timedelta(seconds=1)
+    with tenant_context(shelf.id):
+        Reservation.objects.filter(tenant_id=shelf.id, id=gone["id"]).update(expires_at=over)
+        Allocation.objects.filter(tenant_id=shelf.id, reservation_id=gone["id"]).update(expires_at=over)
+    given = line(product, where, 1, mode="set", expected_quantity=10, reason_code="count", on_reserved="break")
+    answer = shelf.api.post(ADJUST, json={"lines": [given]})
+    assert answer.status_code == 201, answer.content
+    assert {str(row.id): row.status for row in shelf.reservations()} == {gone["id"]: "expired", held["id"]: "broken"}
+    assert (shelf.level(level).on_hand, shelf.level(level).reserved) == (1, 0)
+    assert broken(shelf, buyer) == []
+
+
 def deadlocks():
     """How many deadlocks PostgreSQL has ended in this database; a retry would hide one from the answers."""
     with connection.cursor() as cursor:
