@@ -24,6 +24,7 @@ from .intentions import ReferenceNotFound, StillReferenced
 from .keys import reference_key, target_key
 from .resources import Json
 from .resources.types import NAMES, NUMBERS
+from .statements import NUMBERS_OF_NAMES
 from .store import Name
 from .store.reads import number_of
 
@@ -36,17 +37,13 @@ _NEVER = 2**31  # no resource has so many versions
 
 _Path = tuple[Any, str] | None  # the path of the element above, and the last part
 
-_PRESENT = Statement.of("""
+_PRESENT = Statement.of(f"""
 SELECT r.type, r.fhir_id, r.version FROM fhir_api_resource r
-JOIN unnest($2::smallint[], $3::text[] COLLATE "C") AS wanted (type, fhir_id)
-  ON r.type = wanted.type AND r.fhir_id = wanted.fhir_id
-WHERE r.tenant_id = $1 AND NOT r.deleted ORDER BY r.id FOR KEY SHARE OF r
+WHERE r.tenant_id = $1 AND r.id = ANY({NUMBERS_OF_NAMES}) AND NOT r.deleted ORDER BY r.id FOR KEY SHARE OF r
 """)
-_PRESENT_TO_PATIENT = Statement.of("""
+_PRESENT_TO_PATIENT = Statement.of(f"""
 SELECT r.type, r.fhir_id, r.version FROM fhir_api_resource r
-JOIN unnest($2::smallint[], $3::text[] COLLATE "C") AS wanted (type, fhir_id)
-  ON r.type = wanted.type AND r.fhir_id = wanted.fhir_id
-WHERE r.tenant_id = $1 AND NOT r.deleted
+WHERE r.tenant_id = $1 AND r.id = ANY({NUMBERS_OF_NAMES}) AND NOT r.deleted
   AND (NOT jsonb_exists($4::jsonb, r.type::text) OR jsonb_path_exists(r.body::jsonb, ($4::jsonb ->> r.type::text)::jsonpath))
 ORDER BY r.id FOR KEY SHARE OF r
 """)

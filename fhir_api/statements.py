@@ -8,12 +8,21 @@ VERSION_COLUMNS: Final = (
     " to_char(r.sort_date AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"+00:00\"'), r.body"
 )
 
+# The numbers of the resources of tenant $1 with the types $2 and the ids $3. OFFSET 0 has PostgreSQL look each name up: a
+# generic plan, which takes every tenant for a small one, would read all resources of the tenant and join them.
+NUMBERS_OF_NAMES: Final = """ARRAY(
+  SELECT one.id FROM unnest($2::smallint[], $3::text[] COLLATE "C") AS wanted (type, fhir_id)
+  CROSS JOIN LATERAL (
+    SELECT f.id FROM fhir_api_resource f
+    WHERE f.tenant_id = $1 AND f.type = wanted.type AND f.fhir_id = wanted.fhir_id OFFSET 0) AS one)"""
+
+# Bounds that every number of a resource keeps: they have PostgreSQL expect few rows of a join, and look each up by its key.
+_NUMBERS: Final = f"1 AND {2**63 - 1}"
+
 # Who refers to a resource holds it with KEY SHARE (`integrity`): changing it may go on beside that, deleting it may not.
 _ROWS: Final = f"""
 SELECT {VERSION_COLUMNS} FROM fhir_api_resource r
-JOIN unnest($2::smallint[], $3::text[] COLLATE "C") AS wanted (type, fhir_id)
-  ON r.type = wanted.type AND r.fhir_id = wanted.fhir_id
-WHERE r.tenant_id = $1 ORDER BY r.id"""
+WHERE r.tenant_id = $1 AND r.id = ANY({NUMBERS_OF_NAMES}) ORDER BY r.id"""
 NAMED: Final = _ROWS
 LOCK_TO_CHANGE: Final = f"{_ROWS} FOR NO KEY UPDATE OF r"
 LOCK_TO_DELETE: Final = f"{_ROWS} FOR UPDATE OF r"
@@ -28,7 +37,7 @@ _INSERT: Final = """
 _DELETE: Final = """
 {name} AS (
   DELETE FROM {table} kept USING unnest({arrays}) AS entry (owner, {names})
-  WHERE kept.tenant_id = $1 AND {match} AND kept.resource_id = entry.owner)"""
+  WHERE kept.tenant_id = $1 AND {match} AND kept.resource_id = entry.owner AND entry.owner BETWEEN {bounds})"""
 
 # The tables of entries: a name, the table, its columns besides tenant and resource. Postings have the sort date as well.
 TABLES: Final = (
@@ -62,6 +71,7 @@ def _entries(number: int, *kinds: bool, new: frozenset[str] = _DISTINCT) -> str:
                     arrays=", ".join(arrays),
                     names=", ".join(names),
                     match=" AND ".join(f"kept.{column} = entry.{column}" for column in names),
+                    bounds=_NUMBERS,
                 )
                 if removing
                 else _INSERT.format(
@@ -110,7 +120,7 @@ changed AS (
       sort_date = now_so.sort_date, parameters = now_so.parameters, body = now_so.body
   FROM unnest($10::bigint[], $11::timestamptz[], $12::smallint[], $13::timestamptz[], $14::text[], {_LINES.format("$15")})
     AS now_so (id, last_updated, method, sort_date, parameters, body)
-  WHERE r.tenant_id = $1 AND r.id = now_so.id RETURNING r.id, r.target_key, r.sort_date),
+  WHERE r.tenant_id = $1 AND r.id = now_so.id AND now_so.id BETWEEN {_NUMBERS} RETURNING r.id, r.target_key, r.sort_date),
 touched AS (TABLE made UNION ALL TABLE changed),
 {_entries(16, False, True)}
 SELECT id, target_key FROM touched
@@ -128,7 +138,7 @@ WITH touched AS (
 numbered AS (
   UPDATE fhir_api_resource r SET parameters = now_so.parameters
   FROM unnest($2::bigint[], $3::text[]) AS now_so (id, parameters)
-  WHERE r.tenant_id = $1 AND r.id = now_so.id AND r.parameters <> now_so.parameters),
+  WHERE r.tenant_id = $1 AND r.id = now_so.id AND now_so.id BETWEEN {_NUMBERS} AND r.parameters <> now_so.parameters),
 {_entries(4, False, new=frozenset())}
 SELECT count(*) FROM touched
 """

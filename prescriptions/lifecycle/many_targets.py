@@ -40,9 +40,15 @@ class _Jws(NamedTuple):
 
 
 _prescription = attrgetter("prescription_id")
+# Each prescription is looked up by its key (OFFSET 0): a generic plan takes every tenant for a small one and might read it whole.
+_EACH = (
+    "unnest($2::uuid[]) AS wanted (id) CROSS JOIN LATERAL (SELECT p.id, p.route_id, p.location_id"
+    " FROM prescriptions_prescription p WHERE p.tenant_id = $1 AND p.id = wanted.id OFFSET 0) AS t"
+)
 _LOCKED = Statement.of(
-    f"SELECT {', '.join(str(field.column) for field in Prescription._meta.concrete_fields)}"
-    " FROM prescriptions_prescription WHERE tenant_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR UPDATE"
+    f"SELECT {', '.join(f't.{field.column}' for field in Prescription._meta.concrete_fields)}"
+    " FROM unnest($2::uuid[]) AS wanted (id) CROSS JOIN LATERAL (SELECT p.* FROM prescriptions_prescription p"
+    " WHERE p.tenant_id = $1 AND p.id = wanted.id OFFSET 0 FOR UPDATE) AS t"
 )
 _ITEMS = Statement.of(
     f"SELECT {', '.join(str(field.column) for field in PrescriptionItem._meta.concrete_fields)}"
@@ -51,8 +57,7 @@ _ITEMS = Statement.of(
 )
 _ROUTES = Statement.of(
     f"SELECT {', '.join(f'r.{field.column}' for field in Route._meta.concrete_fields)}"
-    " FROM prescriptions_prescription t JOIN prescriptions_route r ON r.tenant_id = t.tenant_id AND r.id = t.route_id"
-    " WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[]) AND r.tenant_id = $1 ORDER BY t.id FOR UPDATE OF r"
+    f" FROM {_EACH} JOIN prescriptions_route r ON r.id = t.route_id WHERE r.tenant_id = $1 ORDER BY t.id FOR UPDATE OF r"
 )
 _PARTIES = Statement.of(
     "SELECT DISTINCT r.prescription_id, n.id AS tenant_id, n.status FROM prescriptions_route r"
@@ -61,9 +66,8 @@ _PARTIES = Statement.of(
     row=_Party,
 )
 _ZONES = Statement.of(
-    "SELECT t.id, l.time_zone FROM prescriptions_prescription t"
-    " JOIN organizations_location l ON l.tenant_id = t.tenant_id AND l.id = t.location_id"
-    " WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[]) AND l.tenant_id = $1",
+    f"SELECT t.id, l.time_zone FROM {_EACH} CROSS JOIN LATERAL (SELECT o.time_zone FROM organizations_location o"
+    " WHERE o.tenant_id = $1 AND o.id = t.location_id OFFSET 0) AS l",
     row=_Zone,
 )
 _JWS = Statement.of(
@@ -82,7 +86,7 @@ def locked_many(actor: Actor, prescription_ids: Sequence[UUID]) -> list[LockedPr
     """
     if not prescription_ids:
         return []
-    keys = [str(actor.tenant_id), array_literal(prescription_ids)]
+    keys = [str(actor.tenant_id), array_literal(sorted(prescription_ids))]
     name = organizations.display_name_call(actor.subject_id)
     reads, resources = [Call(one, keys) for one in _STATEMENTS], RESOURCES.hold_calls(actor.tenant_id, prescription_ids)
     calls = [*owner_calls(actor.tenant_id), name, *reads, *resources]
