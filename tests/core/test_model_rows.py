@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from django.db import connection, transaction
 
 from core import pipeline
 from core.db import tenant_context
@@ -37,6 +38,30 @@ def test_locked_row_is_the_one_that_the_orm_reads(model, world):
             found = locked(model, world.tenant.id, wanted.pk)
             assert vars(found) | {"_state": None} == vars(wanted) | {"_state": None}
             assert (found._state.adding, found._state.db) == (False, "default")
+
+
+@pytest.mark.parametrize(
+    "document",
+    [{"large": 2**80, "small": -(2**70), "edge": 2**63}, [1.5, -0.25, 1e300], "1234567890123456789", {"ü": None}, True],
+)
+def test_document_is_the_one_that_the_orm_reads(world, document):
+    with tenant_context(world.tenant.id):
+        Product.objects.filter(tenant_id=world.tenant.id, pk=world.ids["products"]).update(udi=document)
+        found = locked(Product, world.tenant.id, world.ids["products"]).udi
+        read = Product.objects.get(tenant_id=world.tenant.id, pk=world.ids["products"]).udi
+        assert repr(found) == repr(read)  # 1 and 1.0 are equal
+        transaction.set_rollback(True)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Kathmandu"])
+@pytest.mark.parametrize("at", [AT, AT.replace(microsecond=0), AT.replace(year=1), AT.replace(year=9999)])
+def test_instant_is_the_one_that_was_written(world, at, zone):
+    with tenant_context(world.tenant.id), connection.cursor() as cursor:
+        Product.objects.filter(tenant_id=world.tenant.id, pk=world.ids["products"]).update(updated_at=at)
+        cursor.execute("SELECT set_config('TimeZone', %s, true)", [zone])
+        found = locked(Product, world.tenant.id, world.ids["products"]).updated_at
+        assert (found, found.tzinfo) == (at, UTC)
+        transaction.set_rollback(True)
 
 
 def test_row_that_is_not_there_is_none(world):
