@@ -22,6 +22,7 @@ class SuppliersConfig(AppConfig):
         from .inventory import events as inventory_events  # noqa: F401
         from .marketplace import events as offer_events  # noqa: F401
         from .pricing import events as price_events  # noqa: F401
+        from .relationships import events as relationship_events  # noqa: F401
 
         self._register_representations()
         self._register_copies()

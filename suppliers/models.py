@@ -19,22 +19,35 @@ from .inventory.recalls.models import Recall, RecallNotice, ReceivedRecall
 from .inventory.serial_models import Serial
 from .marketplace.models import Audience, AudienceMember, AudienceOrganization, Offer, OfferExclusion
 from .pricing.models import ListPrice, ListPriceTier
+from .relationships.models import (
+    ApprovedSubstitute,
+    BlockedProduct,
+    ItemAlias,
+    ManagedRegistration,
+    ManagedSupplier,
+    Relationship,
+)
 
 __all__ = [
     "Allocation",
+    "ApprovedSubstitute",
     "Audience",
     "AudienceMember",
     "AudienceOrganization",
+    "BlockedProduct",
     "BuyerGroup",
     "BuyerGroupMember",
     "Category",
     "DispenseBooking",
     "File",
     "FileBinding",
+    "ItemAlias",
     "ListPrice",
     "ListPriceTier",
     "LooseObject",
     "Lot",
+    "ManagedRegistration",
+    "ManagedSupplier",
     "MarketWord",
     "MovementCounter",
     "Offer",
@@ -48,6 +61,7 @@ __all__ = [
     "RecallNotice",
     "ReceivedRecall",
     "ReceivedReservation",
+    "Relationship",
     "Reservation",
     "Serial",
     "StockItem",

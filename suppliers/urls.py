@@ -18,7 +18,7 @@ from .inventory.views import (
 )
 from .marketplace.views import OfferViewSet
 from .pricing.views import ProductPricesViewSet
-from .storefront.discovery.views import SupplierViewSet
+from .storefront.discovery.views import RelationshipViewSet, SupplierViewSet
 from .storefront.files.views import FileViewSet
 from .storefront.market.views import CatalogViewSet
 from .storefront.stock.views import BuyerReservationViewSet, StockAvailabilityViewSet
@@ -27,6 +27,7 @@ from .storefront.views import ProductViewSet
 router = Router()
 router.register("suppliers/me", SupplierProfileViewSet, basename="supplier-profile")
 router.register("suppliers", SupplierViewSet, basename="supplier")
+router.register("suppliers/<uuid:pk>/relationship", RelationshipViewSet, basename="supplier-relationship")
 router.register("products", ProductViewSet, basename="product")
 router.register("products/<uuid:pk>/prices", ProductPricesViewSet, basename="product-prices")
 router.register("products/<uuid:pk>/attributes", ProductAttributesViewSet, basename="product-attributes")

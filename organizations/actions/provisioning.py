@@ -212,6 +212,8 @@ def _find_or_create(actor: Actor, spec: TenantSpec, at: datetime) -> Provisioned
 def _continue(actor: Actor, spec: TenantSpec, existing: Tenant) -> Provisioned:
     if not is_platform(actor):
         raise Duplicate("A tenant with this slug exists.", field="slug")
+    if existing.managed_by_id is not None:
+        raise OtherTenant(f"The tenant {spec.slug!r} is a buyer's own supplier, without members.")
     if set(existing.kinds) != set(spec.kinds):
         raise OtherTenant(f"The tenant {spec.slug!r} exists with the kinds {', '.join(existing.kinds)}.")
     if existing.status in (Tenant.Status.OFFBOARDING, Tenant.Status.CLOSED):

@@ -13,6 +13,8 @@ from organizations.models import Organization, Tenant
 from organizations.policies import may_change_tenant_status
 from organizations.tenant_keys import destroy_key
 
+from .managed import managed_of
+
 
 class OwnTenant(Forbidden):
     """A tenant's own members cannot change its state: once suspended, they could not resume it."""
@@ -74,11 +76,16 @@ def resume_tenant(actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
 def offboard_tenant(actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
     """Begin the offboarding of a locked tenant: it refuses writes, and the retention time starts.
 
+    The suppliers that it manages go with it.
+
     :raises InvalidTransition: the tenant is neither active nor suspended.
     """
     tenant.offboard(at)
     tenant.save_version("status", "offboarding_at", at=at)
     record_event(actor, tenant, TenantOffboarding(), at)
+    for managed in managed_of(tenant):
+        if managed.status != Tenant.Status.OFFBOARDING:
+            offboard_tenant(actor, managed, at)
     return tenant
 
 
@@ -86,14 +93,30 @@ def offboard_tenant(actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
 def close_tenant(actor: Actor, tenant: Tenant, at: datetime) -> Tenant:
     """Close a locked tenant after offboarding and destroy its key; the caller deletes its rows in batches.
 
+    The suppliers that it manages, which have no rows of their own, are closed with it.
+
     :raises InvalidTransition: the tenant is not in offboarding.
-    :raises LegalHold: the tenant's data must be kept.
+    :raises LegalHold: the tenant's data, or those of a supplier that it manages, must be kept.
     """
+    for managed in managed_of(tenant):
+        if managed.status != Tenant.Status.OFFBOARDING:
+            offboard_tenant(actor, managed, at)
+        close_tenant(actor, managed, at)
     tenant.close(at)
     tenant.save_version("status", "closed_at", at=at)
+    if tenant.managed_by_id is not None:
+        _close_organization(tenant, at)
     destroy_key(tenant.id, at=at)
     record_event(actor, tenant, TenantClosed(), at)
     return tenant
+
+
+def _close_organization(tenant: Tenant, at: datetime) -> None:
+    """Close the organization that only a managed supplier has."""
+    organization = Organization.objects.select_for_update(no_key=True).get(pk=tenant.organization_id)
+    if organization.status != Organization.Status.CLOSED:
+        organization.close()
+        organization.save_version("status", at=at)
 
 
 @needs_transaction

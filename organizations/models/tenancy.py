@@ -101,7 +101,8 @@ class Organization(LifecycleModel, Versioned):
 class Tenant(LifecycleModel, Versioned):
     """One customer's separate data on the platform, run by one organization.
 
-    Personal data: none.
+    One that is `managed_by` a buyer stands for a supplier that is not on the platform: nobody is a member of it, which a
+    trigger on the memberships holds. Personal data: none.
     """
 
     class Kind(models.TextChoices):
@@ -141,6 +142,14 @@ class Tenant(LifecycleModel, Versioned):
     reads_while_suspended = models.BooleanField(default=True, db_default=True, help_text="A copy of the policy.")
     entitled_until = models.DateTimeField(null=True, blank=True, help_text="A copy of the entitlement's end.")
     provisioning_job_id = models.UUIDField(null=True, blank=True)
+    managed_by = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="The buyer whose private supplier without users this is.",
+    )
     legal_hold = models.BooleanField(default=False, db_default=False)
     offboarding_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
@@ -165,6 +174,10 @@ class Tenant(LifecycleModel, Versioned):
             models.CheckConstraint(
                 condition=Q(status__in=["provisioning", "active", "suspended", "offboarding", "closed"]),
                 name="organizations_tenant_status_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(managed_by__isnull=True) | Q(kinds=["supplier"]) & ~Q(managed_by=models.F("id")),
+                name="organizations_tenant_managed_is_supplier",
             ),
         ]
 

@@ -41,7 +41,7 @@ _ROWS = Statement.of(
     " coalesce(c.unverified, 0) AS unverified, coalesce(c.expiring, 0) AS expiring, coalesce(c.expired, 0) AS expired"
     " FROM organizations_tenant n LEFT JOIN suppliers_supplierprofile f ON f.tenant_id = n.id"
     f" {_LICENSES}"
-    " WHERE 'supplier' = ANY(n.kinds) AND n.status <> 'closed'"
+    " WHERE 'supplier' = ANY(n.kinds) AND n.status <> 'closed' AND n.managed_by_id IS NULL"
     " AND ($1 = '' OR coalesce(f.qualification_status, 'registered') = $1)"
     " AND ($2 = '' OR position(lower($2) in lower(n.name)) > 0)"
     f" ORDER BY n.name, n.id LIMIT {PAGE + 1} OFFSET $3::bigint",

@@ -28,7 +28,9 @@ _LOCK_TENANT = Statement.of(
 _CATEGORIES = Statement.of(
     "SELECT c.code FROM suppliers_platformcategory c WHERE c.code = ANY($1::text[]) AND c.active"
 )
-_TENANTS = Statement.of("SELECT n.id::text FROM organizations_tenant n WHERE n.id = ANY($1::uuid[])")
+_TENANTS = Statement.of(
+    "SELECT n.id::text FROM organizations_tenant n WHERE n.id = ANY($1::uuid[]) AND n.managed_by_id IS NULL"
+)
 _ORGANIZATIONS = Statement.of("SELECT o.id::text FROM organizations_organization o WHERE o.id = ANY($1::uuid[])")
 _IS_OPEN = Statement.of(
     "SELECT 1 FROM organizations_tenant n WHERE n.id = $1 AND n.status <> 'closed' AND 'supplier' = ANY(n.kinds)"

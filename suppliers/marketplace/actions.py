@@ -43,7 +43,7 @@ _NAMED = {
 }
 _LIMIT = {"limit_quantity": "quantity", "limit_period_days": "period_days", "limit_until": "until"}
 _KNOWN = Statement.of(
-    "SELECT n.id::text FROM organizations_tenant n WHERE n.id = ANY($1::uuid[])"
+    "SELECT n.id::text FROM organizations_tenant n WHERE n.id = ANY($1::uuid[]) AND n.managed_by_id IS NULL"
     " UNION ALL SELECT g.id::text FROM organizations_organization g WHERE g.id = ANY($2::uuid[])"
 )
 _OF_STOCK = (OfferPublished, OfferUnpublished, OfferUpdated)  # an offer made to order keeps its product on backorder

@@ -65,7 +65,7 @@ class Held(NamedTuple):
 
 
 class Shop(NamedTuple):
-    """A supplier as the shop window needs it."""
+    """A supplier as the shop window needs it; one that a buyer manages has no shelf, and is none."""
 
     status: str
     is_supplier: bool
@@ -95,7 +95,7 @@ _HELD = Statement.of(
     row=Held,
 )
 _SHOP = Statement.of(
-    f"SELECT n.status, 'supplier' = ANY(n.kinds) AS is_supplier, {is_qualified('$1')} AS is_qualified"
+    f"SELECT n.status, 'supplier' = ANY(n.kinds) AND n.managed_by_id IS NULL AS is_supplier, {is_qualified('$1')} AS is_qualified"
     " FROM organizations_tenant n WHERE n.id = $1",
     row=Shop,
 )

@@ -37,6 +37,8 @@ from suppliers.inventory.dispensing.models import DispenseBooking
 from suppliers.inventory.items.models import StockItem
 from suppliers.inventory.models import Lot, StockLevel, StockMovement, StockPlace
 from suppliers.marketplace.models import Offer
+from suppliers.relationships.models import Relationship
+from suppliers.relationships.states import Block
 from webhooks.models import Event, Replay
 
 ALIAS = "platform"
@@ -141,6 +143,18 @@ def _packaging(draw: Draw, values: Values) -> None:
         values[name] = values[name] or 1
     if values["max_order_quantity"] is not None:
         values["max_order_quantity"] = max(values["min_order_quantity"], values["max_order_quantity"])
+
+
+def _tenant(draw: Draw, values: Values) -> None:
+    """A tenant that no buyer manages."""
+    values["managed_by_id"] = None
+
+
+def _relationship(draw: Draw, values: Values) -> None:
+    """A blocked relationship blocks everything."""
+    blocks = Block.values
+    some = draw(st.lists(st.sampled_from(blocks), unique=True))
+    values["blocks"] = blocks if values["status"] == "blocked" else some
 
 
 def _user(draw: Draw, values: Values) -> None:
@@ -353,6 +367,8 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     File: _file,
     Offer: _offer,
     SupplierProfile: _supplier_profile,
+    Relationship: _relationship,
+    Tenant: _tenant,
 }
 
 

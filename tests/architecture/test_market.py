@@ -44,7 +44,8 @@ def test_tables_of_the_market_are_those_of_the_contract():
         "suppliers_category", "suppliers_file", "suppliers_filebinding", "suppliers_listprice", "suppliers_listpricetier", "suppliers_lot", "suppliers_marketword",
         "suppliers_offer", "suppliers_offerexclusion", "suppliers_packaging", "suppliers_platformcategory",
         "suppliers_product", "suppliers_receivedreservation", "suppliers_stocklevel", "suppliers_stockplace",
-        "suppliers_supplierlicense", "suppliers_supplierprofile",
+        "suppliers_supplierlicense", "suppliers_supplierprofile", "suppliers_relationship", "suppliers_itemalias",
+        "suppliers_blockedproduct", "suppliers_approvedsubstitute", "suppliers_managedsupplier",
     }  # fmt: skip
     assert READ["suppliers_allocation"].columns == (
         "tenant_id", "level_id", "base_quantity", "kind", "status", "expires_at",
@@ -80,7 +81,7 @@ def test_role_of_the_market_writes_nothing(table):
         "SELECT file_id FROM suppliers_supplierlicense", "SELECT told_days FROM suppliers_supplierlicense",
         "SELECT 1 FROM suppliers_buyergroup", "SELECT 1 FROM suppliers_reservation",
         "SELECT 1 FROM organizations_membership", "SELECT 1 FROM ledger_event", "SELECT 1 FROM suppliers_audience",
-        "SELECT 1 FROM suppliers_productword", "SELECT 1 FROM suppliers_stockmovement",
+        "SELECT 1 FROM suppliers_managedregistration", "SELECT 1 FROM suppliers_productword", "SELECT 1 FROM suppliers_stockmovement",
     ],
 )  # fmt: skip
 def test_role_of_the_market_reads_nothing_else(sql):

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
+from django.db.models import Q
 
 from core import clock
 from core.actor import system_actor
@@ -61,7 +62,7 @@ class Command(TenantCommand):
         }
 
     def _close(self, tenant: Tenant) -> dict[str, int]:
-        if tenant.legal_hold:
+        if Tenant.objects.filter(Q(pk=tenant.pk) | Q(managed_by=tenant), legal_hold=True).exists():
             raise LegalHold
         actor, at = system_actor(tenant.id), clock.now()
         with transaction.atomic():

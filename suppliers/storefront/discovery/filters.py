@@ -12,6 +12,7 @@ from core.search_terms import MAX_SEARCH_WORDS, words_of
 from core.trees import Tree
 from suppliers.company.models import SupplierProfile
 from suppliers.company.states import Qualification
+from suppliers.relationships.states import MANAGED
 from suppliers.storefront.stock.filters import listed, of_country
 
 _CODES: Final = Tree("suppliers_platformcategory", most=16).within("n.code = {0}", column="code")
@@ -26,8 +27,8 @@ class SupplierFilters(Filters):
 
     status = django_filters.CharFilter(
         max_length=100,
-        help_text="Comma-separated list of `registered`, `under_review`, `qualified`, `suspended`, `disqualified`; "
-        "without it the qualified ones are listed.",
+        help_text="Comma-separated list of `registered`, `under_review`, `qualified`, `suspended`, `disqualified` and "
+        "`managed`; without it the qualified and the managed ones are listed.",
     )
     category = django_filters.CharFilter(
         max_length=64, help_text="The code of a category of the platform; who sells what stands below it is found, too."
@@ -43,7 +44,7 @@ class SupplierFilters(Filters):
 
     def condition_status(self, value: str) -> Condition:
         """Suppliers in one of the states."""
-        known = {one.value: one.value for one in Qualification}
+        known = {one: one for one in (*Qualification.values, MANAGED)}
         found = listed("status", value, known.get, "invalid_choice", f"Choose among {', '.join(known)}.")
         return Condition("t.qualification_status = ANY({0}::text[])", (array_literal(found),))
 

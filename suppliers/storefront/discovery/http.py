@@ -16,6 +16,7 @@ from core.conditions import Condition
 from core.pipeline import Call, Rows
 from suppliers.company.states import Qualification
 from suppliers.marketplace.queries import as_market
+from suppliers.relationships.states import MANAGED
 from suppliers.storefront.market.shapes import Sort
 
 from .filters import SupplierFilters
@@ -25,7 +26,8 @@ DEFAULT_SORT: Final = "name"
 SORTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {"name": ("name_sort", "text"), "created_at": ("created_at", "timestamptz")}
 )
-_QUALIFIED: Final = Condition(f"t.qualification_status = '{Qualification.QUALIFIED}'")
+# Who takes orders: a managed supplier takes them by their being sent.
+_TAKES_ORDERS: Final = Condition(f"t.qualification_status IN ('{Qualification.QUALIFIED}', '{MANAGED}')")
 
 
 class SupplierPage:
@@ -42,7 +44,7 @@ class SupplierPage:
         self._read()
         self.limit = asked_limit(self.request.GET, CURSORS)
         after = open_keyset(self.request, sort=self.text, filters=self._digest, tenant_id=tenant_id)
-        where = [*self.given.values(), *([] if "status" in self.given else [_QUALIFIED])]
+        where = [*self.given.values(), *([] if "status" in self.given else [_TAKES_ORDERS])]
         return as_market([page_call(tenant_id, self.sort, where, after=after, limit=self.limit)])
 
     def answer(self, tenant_id: UUID, rows: Rows) -> HttpResponse:

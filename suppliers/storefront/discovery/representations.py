@@ -6,8 +6,10 @@ from rest_framework import serializers
 
 from api.representations import Instant, OpenChoice
 from suppliers.company.representations import RatingOut
-from suppliers.company.serializers import MoneyIn, PaymentTermsIn, RegistrationIn
+from suppliers.company.serializers import MoneyIn, PaymentTermsIn, RegistrationIn, SupplierContactIn, TaxRateIn
 from suppliers.company.states import LicenseType, Qualification
+from suppliers.relationships.representations import OwnRelationshipOut, RelationshipOut
+from suppliers.relationships.states import MANAGED
 
 
 class PublicLicenseOut(serializers.Serializer[Any]):
@@ -23,8 +25,8 @@ class PublicLicenseOut(serializers.Serializer[Any]):
     )
 
 
-class SupplierOut(serializers.Serializer[Any]):
-    """A supplier as buyers read it; `id` is that of its tenant, the `supplier_id` of its products and documents."""
+class FoundSupplierOut(serializers.Serializer[Any]):
+    """A supplier as buyers find it; `id` is that of its tenant, the `supplier_id` of its products and documents."""
 
     id = serializers.UUIDField()
     legal_name = serializers.CharField()
@@ -36,11 +38,21 @@ class SupplierOut(serializers.Serializer[Any]):
     currencies = serializers.ListField(child=serializers.CharField())
     payment_terms = PaymentTermsIn(allow_null=True)
     min_order_value = MoneyIn(allow_null=True)
+    contacts = SupplierContactIn(many=True, allow_null=True, help_text="Of a managed supplier; else null.")
+    tax_rates = TaxRateIn(many=True, allow_null=True, help_text="Of a managed supplier; else null.")
     licenses = PublicLicenseOut(many=True)
     qualification_status = OpenChoice(
-        choices=Qualification.choices,
-        help_text="Only a `qualified` supplier takes new orders; one whose tenant is suspended reads `suspended`, too.",
+        choices=[*Qualification.choices, (MANAGED, MANAGED)],
+        help_text="A `qualified` supplier takes new orders, and one that the tenant itself has described, which is "
+        "`managed`; one whose tenant is suspended reads `suspended`, too.",
     )
     rating = RatingOut()
+    relationship = OwnRelationshipOut()
     created_at = Instant()
     updated_at = Instant()
+
+
+class SupplierOut(FoundSupplierOut):
+    """A supplier as the buyer reads it, with the buyer's relationship to it; none yet reads as active, of version 1."""
+
+    relationship = RelationshipOut()

@@ -1,5 +1,6 @@
 """The statements that read suppliers for a buyer, as the market's role: their public members alone.
 
+Those that the buyer manages stand beside them; they are rows of its own, as is its relationship to each supplier.
 Source: contract, supply-shelf.md "Supplier profile" and "Discovery", supply.md 3.6.
 """
 
@@ -8,6 +9,9 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 from uuid import UUID
 
+import orjson
+
+from api.shapes import Selection
 from core.conditions import TENANT, Condition
 from core.pipeline import Call, Rows, Statement
 from suppliers.company.folding import folded_sql
@@ -15,6 +19,8 @@ from suppliers.company.representations import RATING
 from suppliers.company.states import Qualification
 from suppliers.marketplace.queries import ACROSS
 from suppliers.marketplace.searching import numbered
+from suppliers.relationships.representations import RelationshipOut
+from suppliers.relationships.states import MANAGED, RelationshipStatus
 from suppliers.storefront.market.shapes import Sort
 
 # A supplier whose tenant is suspended or leaves takes no new orders, as one whose qualification is suspended.
@@ -29,7 +35,8 @@ def _suppliers(name: str, name_sort: str, words: str, which: str) -> str:
     return f"""
 SELECT f.tenant_id AS id, {name} AS legal_name, nullif(f.trade_name, '') AS trade_name, nullif(f.country, '') AS country,
        f.registrations, f.categories, f.ships_to, f.currencies, f.payment_terms, f.min_order_value,
-       {_STATUS} AS qualification_status, f.created_at, f.updated_at, {words} AS words, {name_sort} AS name_sort
+       NULL::jsonb AS contacts, NULL::jsonb AS tax_rates, {_STATUS} AS qualification_status, f.created_at, f.updated_at,
+       {words} AS words, {name_sort} AS name_sort
 FROM suppliers_supplierprofile f JOIN organizations_tenant n ON n.id = f.tenant_id
 WHERE n.status <> 'closed' AND 'supplier' = ANY(n.kinds) AND {which}
 """
@@ -40,16 +47,50 @@ _NAMED: Final = _suppliers("f.legal_name", "f.name_sort", "f.words", "f.legal_na
 _UNNAMED: Final = _suppliers(
     "n.name", 'lower(n.name) COLLATE "C"', f"({folded_sql('n.name')}) || f.words", "f.legal_name = ''"
 )
+_WORDS_OF_MANAGED: Final = folded_sql(
+    "f.legal_name || ' ' || jsonb_path_query_array(f.registrations, '$[*].value')::text"
+)
+_MANAGED: Final = f"""
+SELECT f.supplier_id AS id, f.legal_name, NULL AS trade_name, f.country, f.registrations, '[]'::jsonb AS categories,
+       '[]'::jsonb AS ships_to, f.currencies, f.payment_terms, NULL::jsonb AS min_order_value, f.contacts, f.tax_rates,
+       '{MANAGED}' AS qualification_status, f.created_at, f.updated_at, {_WORDS_OF_MANAGED} AS words,
+       lower(f.legal_name) COLLATE "C" AS name_sort
+FROM suppliers_managedsupplier f JOIN organizations_tenant n ON n.id = f.supplier_id
+WHERE f.tenant_id = $1 AND n.status <> 'closed'
+"""
 _LICENSES: Final = """
 SELECT coalesce(json_agg(json_build_object('type', l.type, 'number', l.number, 'authority', nullif(l.authority, ''),
        'valid_from', l.valid_from, 'valid_to', l.valid_to, 'verified', l.verified_at IS NOT NULL)
        ORDER BY l.position, l.type, l.number), '[]')
 FROM suppliers_supplierlicense l WHERE l.tenant_id = g.id
 """
+# As long as nothing is stored; the first version that is follows this one.
+_NONE_YET: Final = {
+    "status": RelationshipStatus.ACTIVE.value, "blocks": [], "customer_number": None, "payment_terms": None,
+    "spend_limit": None, "approved_categories": [], "blocked_products": [], "approved_substitutes": [], "item_aliases": [],
+    "created_at": None, "updated_at": None, "version": 1,
+}  # fmt: skip
+_OF_BUYER: Final = "FROM suppliers_relationship t{more} WHERE t.tenant_id = $1 AND t.supplier_id = g.id"
+_IN_LIST: Final = (
+    "SELECT coalesce((SELECT json_build_object('status', t.status, 'blocks', t.blocks, 'customer_number',"
+    f" nullif(t.customer_number, ''), 'version', t.version) {_OF_BUYER.format(more='')}),"
+    """ '{"status": "active", "blocks": [], "customer_number": null, "version": 1}')"""
+)
+_WHOLE: Final = RelationshipOut.shape.select(Selection()).replace(TENANT, "$1")
+_NOTHING: Final = orjson.dumps(_NONE_YET).decode()
+_IN_FULL: Final = (
+    "SELECT coalesce((SELECT row_to_json(w) "
+    f"{_OF_BUYER.format(more=f' CROSS JOIN LATERAL (SELECT {_WHOLE}) w')}),"
+    f" (jsonb_build_object('supplier_id', g.id) || '{_NOTHING}')::json)"
+)
 _INSTANT: Final = """to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
-_MEMBERS: Final = f"""
+
+
+def _members(relationship: str) -> str:
+    return f"""
 SELECT g.id, g.legal_name, g.trade_name, g.country, g.registrations, g.categories, g.ships_to, g.currencies,
-       g.payment_terms, g.min_order_value, ({_LICENSES}) AS licenses, g.qualification_status, ({RATING}) AS rating,
+       g.payment_terms, g.min_order_value, g.contacts, g.tax_rates, ({_LICENSES}) AS licenses, g.qualification_status,
+       ({RATING}) AS rating, ({relationship}) AS relationship,
        {_INSTANT.format("g.created_at")} AS created_at, {_INSTANT.format("g.updated_at")} AS updated_at
 """
 
@@ -62,20 +103,36 @@ class Seen(NamedTuple):
     key: str
 
 
-def _answer(key: str) -> str:
-    return f"SELECT row_to_json(r)::text AS supplier, g.id, g.{key}::text AS key FROM page g CROSS JOIN LATERAL ({_MEMBERS}) r"
+def _answer(key: str, relationship: str) -> str:
+    return (
+        f"SELECT row_to_json(r)::text AS supplier, g.id, g.{key}::text AS key FROM page g"
+        f" CROSS JOIN LATERAL ({_members(relationship)}) r"
+    )
+
+
+def _one(sources: str) -> str:
+    return f"WITH page AS (SELECT t.* FROM ({sources}) t) {_answer('name_sort', _IN_FULL)}"
 
 
 _ONE: Final = Statement.of(
-    f"WITH page AS ({_NAMED} AND f.tenant_id = $1 UNION ALL {_UNNAMED} AND f.tenant_id = $1) {_answer('name_sort')}",
+    _one(
+        f"{_NAMED} AND f.tenant_id = $2 UNION ALL {_UNNAMED} AND f.tenant_id = $2 UNION ALL {_MANAGED} AND f.supplier_id = $2"
+    ),
     row=Seen,
     across=ACROSS,
 )
+# The same of a managed supplier, for a transaction that writes, as the buyer's own role.
+_OWN: Final = Statement.of(_one(f"{_MANAGED} AND f.supplier_id = $2"), row=Seen, across=ACROSS)
 
 
-def one_call(supplier_id: UUID) -> Call:
+def one_call(buyer_id: UUID, supplier_id: UUID) -> Call:
     """Return the statement that reads one supplier, for the market's role; see `seen_of`."""
-    return Call(_ONE, [str(supplier_id)])
+    return Call(_ONE, [str(buyer_id), str(supplier_id)])
+
+
+def own_call(buyer_id: UUID, supplier_id: UUID) -> Call:
+    """Return the statement that reads one supplier that the buyer manages, for a transaction bound to the buyer."""
+    return Call(_OWN, [str(buyer_id), str(supplier_id)])
 
 
 def page_call(
@@ -100,12 +157,12 @@ def _page(sort: Sort, where: tuple[str, ...], last: int) -> Statement:
     way = "DESC" if sort.down else "ASC"
     narrowed = "".join(f" AND {one}" for one in where)
     tail = f"ORDER BY t.{sort.column} {way}, t.id {way} LIMIT ${last}::bigint"
-    # Each half in its own order: the first by an index, as far as the page goes.
-    halves = " UNION ALL ".join(
-        f"(SELECT t.* FROM ({one}) t WHERE t.id <> $1{narrowed} {tail})" for one in (_NAMED, _UNNAMED)
+    # Each part in its own order: the first by an index, as far as the page goes; the others are few.
+    parts = " UNION ALL ".join(
+        f"(SELECT t.* FROM ({one}) t WHERE t.id <> $1{narrowed} {tail})" for one in (_NAMED, _UNNAMED, _MANAGED)
     )
-    page = f"SELECT t.* FROM ({halves}) t {tail}"
-    sql = f"WITH page AS ({page}) {_answer(sort.column)} ORDER BY g.{sort.column} {way}, g.id {way}"
+    page = f"SELECT t.* FROM ({parts}) t {tail}"
+    sql = f"WITH page AS ({page}) {_answer(sort.column, _IN_LIST)} ORDER BY g.{sort.column} {way}, g.id {way}"
     return Statement.composed(sql.replace(TENANT, "$1"), across=ACROSS)
 
 

@@ -6,8 +6,7 @@ from rest_framework import serializers
 
 from api.representations import AnyField, OpenChoice
 from suppliers.catalog.representations import PackagingOut, ProductOut
-from suppliers.catalog.serializers import SubstituteIn
-from suppliers.catalog.states import Availability
+from suppliers.catalog.states import Availability, SubstituteType
 from suppliers.storefront.stock.representations import OwnLimitOut
 
 from .shapes import PUBLIC
@@ -36,6 +35,17 @@ class PriceOut(serializers.Serializer[None]):
     trace = PriceStepOut(many=True)
 
 
+class CatalogSubstituteOut(serializers.Serializer[None]):
+    """A product of the same supplier that may replace this one."""
+
+    product_id = serializers.UUIDField()
+    type = OpenChoice(
+        choices=SubstituteType.choices, allow_null=True, help_text="As the supplier says; null: it does not."
+    )
+    ratio = serializers.CharField(allow_null=True, help_text="Of the quantities, as the supplier says.")
+    approved = serializers.BooleanField(help_text="Whether the tenant's relationship to the supplier approves it.")
+
+
 class CatalogProductOut(serializers.Serializer[None]):
     """A product that is offered to the tenant, by the offer of its smallest packaging."""
 
@@ -52,7 +62,14 @@ class CatalogProductOut(serializers.Serializer[None]):
     availability = OpenChoice(choices=Availability.choices)
     allocation = OwnLimitOut(allow_null=True)
     lead_time_days = serializers.IntegerField(allow_null=True)
-    substitutes = SubstituteIn(many=True, help_text="Equivalent products that are offered to the tenant, too.")
+    substitutes = CatalogSubstituteOut(
+        many=True,
+        help_text="Equivalent products, and those that the tenant takes in place of this one; all are offered to the tenant.",
+    )
+    on_formulary = serializers.BooleanField(
+        help_text="Whether the tenant's relationship to the supplier approves the category and does not block the product."
+    )
+    own_code = serializers.CharField(allow_null=True, help_text="The tenant's own code of the product.")
 
     def get_fields(self) -> dict[str, Any]:
         """Return the public members of the product, then those of its offer."""

@@ -22,6 +22,7 @@ from suppliers.marketplace.queries import ACROSS, country_sql, limit_sql, visibl
 from suppliers.marketplace.searching import found_sql, numbered
 from suppliers.marketplace.states import StockPolicy
 from suppliers.pricing.resolution import Candidate, Source, currencies_of, resolve_price
+from suppliers.relationships.formulary import on_formulary_sql
 
 # What every buyer may know of a product; the supplier's own matters are left out.
 PUBLIC: Final = (
@@ -82,9 +83,23 @@ WHERE h.tenant_id = g.supplier_id AND x.value ->> 'tax_category' = t.tax_categor
   AND x.value ->> 'country' = {country_sql("$1")} AND (x.value ->> 'valid_from')::date <= {_TODAY}
 ORDER BY (x.value ->> 'valid_from')::date DESC LIMIT 1
 """
+# The product's equivalents, and what the buyer takes in its place; each once, if it is offered to the buyer.
 _SUBSTITUTES = f"""
-SELECT coalesce(json_agg(u.value), '[]') FROM jsonb_array_elements(t.substitutes) u
-WHERE u.value ->> 'type' = '{SubstituteType.EQUIVALENT}' AND {found_sql(product="(u.value ->> 'product_id')::uuid", supplier="t.tenant_id", buyer="$1")}
+SELECT coalesce(json_agg(json_build_object('product_id', u.id, 'type', u.type, 'ratio', u.ratio, 'approved', u.approved)
+       ORDER BY u.approved DESC, u.place, u.id), '[]')
+FROM (SELECT coalesce(e.id, a.substitute_product_id) AS id, e.type, e.ratio, a.product_id IS NOT NULL AS approved, e.place
+      FROM (SELECT (v.value ->> 'product_id')::uuid AS id, v.value ->> 'type' AS type, v.value ->> 'ratio' AS ratio,
+                   v.ordinality AS place
+            FROM jsonb_array_elements(t.substitutes) WITH ORDINALITY v) e
+      FULL JOIN (SELECT s.product_id, s.substitute_product_id FROM suppliers_approvedsubstitute s
+                 WHERE s.tenant_id = $1 AND s.supplier_id = g.supplier_id AND s.product_id = g.product_id) a
+        ON a.substitute_product_id = e.id) u
+WHERE (u.approved OR u.type = '{SubstituteType.EQUIVALENT}')
+  AND {found_sql(product="u.id", supplier="t.tenant_id", buyer="$1")}
+"""
+_OWN_CODE = """
+SELECT a.own_code FROM suppliers_itemalias a
+WHERE a.tenant_id = $1 AND a.supplier_id = g.supplier_id AND a.product_id = g.product_id
 """
 
 
@@ -99,7 +114,8 @@ FROM page g
 JOIN suppliers_product t ON t.tenant_id = g.supplier_id AND t.id = g.product_id
 JOIN organizations_tenant n ON n.id = g.supplier_id
 CROSS JOIN LATERAL (SELECT {_MEMBERS}, g.supplier_id AS supplier_id, n.name AS supplier_name, g.offer_id AS offer_id,
-  g.availability AS availability, g.lead_days AS lead_time_days, ({_TAX_RATE}) AS tax_rate, ({_SUBSTITUTES}) AS substitutes, json_build_object(
+  g.availability AS availability, g.lead_days AS lead_time_days, ({_TAX_RATE}) AS tax_rate, ({_SUBSTITUTES}) AS substitutes,
+  ({_OWN_CODE}) AS own_code, {on_formulary_sql(product="g", buyer="$1")} AS on_formulary, json_build_object(
     'packaging_id', g.packaging_id, 'offer_version', g.offer_version, 'currency', g.currency,
     'price_base_quantity', g.price_base_quantity, 'tiers', g.tiers, 'limit', g.limit_quantity, 'until', g.limit_until,
     'list_prices', ({_LIST_PRICES}), 'preferred', (SELECT b.currency FROM organizations_tenant b WHERE b.id = $1)) AS told) r

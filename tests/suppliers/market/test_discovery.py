@@ -17,9 +17,23 @@ from tests.suppliers.inventory.shelf import shelf as new_shelf
 
 PATH = "/v1/suppliers"
 PUBLIC = {
-    "id", "legal_name", "trade_name", "country", "registrations", "categories", "ships_to", "currencies", "payment_terms",
-    "min_order_value", "licenses", "qualification_status", "rating", "created_at", "updated_at",
-}  # fmt: skip
+    "id",
+    "legal_name",
+    "trade_name",
+    "country",
+    "registrations",
+    "categories",
+    "ships_to",
+    "currencies",
+    "payment_terms",
+    "min_order_value",
+    "licenses",
+    "qualification_status",
+    "rating",
+    "created_at",
+    "updated_at",
+}
+OF_BUYER = {"contacts", "tax_rates", "relationship"}  # what only its buyer describes, and the buyer's own  # fmt: skip
 
 
 def listed(one, query=""):
@@ -44,7 +58,8 @@ def test_supplier_is_told_by_its_public_members_alone(shelf, buyer):
     found = answer.json()["data"]
     own = shelf.api.get("/v1/suppliers/me").json()["data"]
     assert answer.status_code == 200
-    assert found.keys() == PUBLIC
+    assert found.keys() == PUBLIC | OF_BUYER
+    assert (found["contacts"], found["tax_rates"]) == (None, None)
     assert {name: found[name] for name in PUBLIC - {"licenses"}} == {name: own[name] for name in PUBLIC - {"licenses"}}
     hidden = ("id", "file_id")
     assert found["licenses"] == [
@@ -59,6 +74,7 @@ def test_supplier_is_told_by_its_public_members_alone(shelf, buyer):
 def test_list_shows_what_the_supplier_alone_shows(shelf, buyer, other):
     patched(shelf.api, **full(trade_name=(word := f"w{factories.suffix()}".replace("-", ""))))
     alone = buyer.api.get(f"{PATH}/{shelf.id}").json()["data"]
+    alone["relationship"] = {"status": "active", "blocks": [], "customer_number": None, "version": 1}
     for one in (buyer, other):
         assert one.api.get(f"{PATH}?search={word}").json()["data"] == [alone]
 

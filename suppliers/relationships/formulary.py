@@ -1,0 +1,27 @@
+"""Whether a buyer wants a product to be ordered, as SQL. Source: contract, supply-shelf.md "Relationship"."""
+
+from typing import Final
+
+from core.trees import Tree
+
+# The platform's categories, and the own ones of the supplier {supplier}: two suppliers may have the same code.
+_NODES: Final = (
+    "(SELECT id, code, parent_id FROM suppliers_platformcategory"
+    " UNION ALL SELECT id, code, parent_id FROM suppliers_category WHERE tenant_id = {supplier})"
+)
+
+
+def on_formulary_sql(*, product: str, buyer: str) -> str:
+    """Write the condition that a buyer's relationship approves the category of a product and does not block it.
+
+    `product` names a row with `supplier_id`, `product_id` and `category`. A category holds what stands below it.
+    """
+    supplier = f"{product}.supplier_id"
+    above = Tree(_NODES.format(supplier=supplier), most=16).above(f"n.code = {product}.category", column="code")
+    return (
+        f"(coalesce((SELECT r.approved_categories = '{{}}' OR {product}.category = ANY(r.approved_categories)"
+        f" OR r.approved_categories && ARRAY(SELECT f.code FROM {above} f)"
+        f" FROM suppliers_relationship r WHERE r.tenant_id = {buyer} AND r.supplier_id = {supplier}), true)"
+        f" AND NOT EXISTS (SELECT 1 FROM suppliers_blockedproduct x WHERE x.tenant_id = {buyer}"
+        f" AND x.supplier_id = {supplier} AND x.product_id = {product}.product_id))"
+    )
