@@ -1,8 +1,8 @@
 """The story of the shelf and the shop window in `./dev demo`: from 500 products loaded at once to the recall of a lot.
 
 A supplier loads a catalog, shows images, takes goods in by lot and serial number and offers three products to one hospital. The
-hospital finds them, sees of the stock what each offer displays, and reserves; the other hospital finds nothing. Then a lot is
-recalled, and the webhooks of both tell it.
+hospital finds them, gives them codes of its own, sees of the stock what each offer displays, and reserves; the other hospital
+finds nothing. Then a lot is recalled, and the webhooks of both tell it.
 """
 
 import json
@@ -76,6 +76,7 @@ def walk_shelf(demo: dict[str, Any]) -> None:
         take_in(shelf)
         offer(shelf, tenants["hospital"]["id"])
         find(shelf)
+        keep_relationship(shelf, admin)
         look_at_stock(shelf)
         reservation = reserve(shelf)
         keep_out(shelf)
@@ -229,6 +230,38 @@ def find(shelf: Shelf) -> None:
         f"the hospital finds {len(by_word)} of {PRODUCTS} by word, one by GTIN: {price['unit_price']} {price['currency']} a"
         f" case, {by_gtin[0]['availability']}, with both images"
     )
+
+
+def keep_relationship(shelf: Shelf, admin: Caller) -> None:
+    """Keep own codes and a blocked product with the supplier, and describe a supplier that is not on the platform."""
+    blocked = shelf.offered[-1]["id"]
+    aliases = [{"product_id": one["id"], "own_code": f"OWN-{shelf.mark}-{one['number']}"} for one in shelf.offered]
+    body = {"customer_number": shelf.mark, "item_aliases": aliases, "blocked_products": [blocked]}
+    described = {"legal_name": f"Village Orthotics {shelf.mark}", "country": "DE"}
+    with Receiver() as receiver:
+        endpoint = listen(admin, receiver, "supplier.created", "relationship.updated")
+        path = f"/v1/suppliers/{shelf.supplier_id}/relationship"
+        expect(shelf.buyer.call("PUT", path, body, **once()), 200, "write the relationship")
+        answer = shelf.buyer.call("POST", "/v1/suppliers", described, **once())
+        managed = expect(answer, 201, "describe a supplier")["data"]
+        wanted = {("relationship.updated", shelf.supplier_id), ("supplier.created", managed["id"])}
+        _until(lambda: wanted == _heard(receiver), "the webhooks of relationship and supplier")
+        expect(admin.call("DELETE", f"/v1/webhooks/{endpoint}", **once()), 204, "delete the endpoint")
+    found = {one["own_code"]: one["on_formulary"] for one in _found(shelf.buyer, f"search=cath%20{shelf.mark}")}
+    if found != {one["own_code"]: one["product_id"] != blocked for one in aliases}:
+        raise DemoFailed(f"the catalog shows the relationship otherwise: {found}")
+    expect(shelf.stranger.call("GET", f"/v1/suppliers/{managed['id']}"), 404, "look at the other's supplier")
+    step(
+        f"{len(aliases)} own codes and one blocked product in the catalog; a managed supplier, 404 for the other hospital;"
+        " relationship.updated and supplier.created verified"
+    )
+
+
+def _heard(receiver: Receiver) -> set[tuple[str, str]]:
+    arrivals = list(receiver.received)
+    if not all(one.verified_by(receiver.secrets) for one in arrivals):
+        raise DemoFailed("a signature does not verify")
+    return {(event["type"], event["data"]["object"]["id"]) for event in (one.event() for one in arrivals)}
 
 
 def _found(caller: Caller, query: str) -> list[dict[str, Any]]:

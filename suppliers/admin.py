@@ -7,5 +7,6 @@ from .files import admin as files
 from .inventory import admin as inventory
 from .inventory.desk import admin as recall_desk
 from .marketplace import admin as marketplace
+from .relationships import admin as relationships
 
-__all__ = ["attributes", "catalog", "company", "files", "inventory", "marketplace", "recall_desk"]
+__all__ = ["attributes", "catalog", "company", "files", "inventory", "marketplace", "recall_desk", "relationships"]

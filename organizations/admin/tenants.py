@@ -136,7 +136,13 @@ class TenantListAdmin(StaffAdmin):
     in_palette = True
     buttons = BUTTONS
     list_display = ("name", "slug", "all_kinds", "status_label", "plan", "environment", "organization", "created_at")
-    list_filter = ("status", "environment", "plan", ("organization", AutocompleteSelectFilter))
+    list_filter = (
+        "status",
+        "environment",
+        "plan",
+        ("managed_by", admin.EmptyFieldListFilter),
+        ("organization", AutocompleteSelectFilter),
+    )
     search_fields = ("name", "slug")
     ordering = ("-created_at", "-id")
     list_select_related = ("organization",)
@@ -153,6 +159,7 @@ class TenantListAdmin(StaffAdmin):
                     "suspended_reason",
                     "all_kinds",
                     "organization",
+                    "managed_by",
                     "environment",
                 )
             },
@@ -175,8 +182,8 @@ class TenantListAdmin(StaffAdmin):
 
     @column(description="Kinds")
     def all_kinds(self, row: Tenant) -> str:
-        """The kinds of the tenant."""
-        return columns.words(row.kinds)
+        """The kinds of the tenant; a supplier that a buyer manages is marked."""
+        return "managed supplier" if row.managed_by_id else columns.words(row.kinds)
 
     @column(description="Features")
     def all_features(self, row: Tenant) -> str:

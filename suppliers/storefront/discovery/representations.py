@@ -55,4 +55,4 @@ class FoundSupplierOut(serializers.Serializer[Any]):
 class SupplierOut(FoundSupplierOut):
     """A supplier as the buyer reads it, with the buyer's relationship to it; none yet reads as active, of version 1."""
 
-    relationship = RelationshipOut()
+    relationship = RelationshipOut()  # type: ignore[assignment]  # in full

@@ -6,7 +6,7 @@ Source: contract, supply-shelf.md "Supplier profile" and "Discovery", supply.md 
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -65,7 +65,7 @@ SELECT coalesce(json_agg(json_build_object('type', l.type, 'number', l.number, '
 FROM suppliers_supplierlicense l WHERE l.tenant_id = g.id
 """
 # As long as nothing is stored; the first version that is follows this one.
-_NONE_YET: Final = {
+_NONE_YET: Final[dict[str, Any]] = {
     "status": RelationshipStatus.ACTIVE.value, "blocks": [], "customer_number": None, "payment_terms": None,
     "spend_limit": None, "approved_categories": [], "blocked_products": [], "approved_substitutes": [], "item_aliases": [],
     "created_at": None, "updated_at": None, "version": 1,

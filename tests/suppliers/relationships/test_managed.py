@@ -2,6 +2,7 @@
 
 import pytest
 from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.db import IntegrityError, transaction
 
 from bench.statements import recording
@@ -46,7 +47,7 @@ def rows(one):
 def told(one):
     with tenant_context(one.id):
         found = Event.objects.filter(tenant_id=one.id, type="supplier.created").order_by("id")
-        return [(str(event.resource_id), event.payload) for event in found]
+        return [(str(event.resource_id), event.data) for event in found]
 
 
 def test_managed_supplier_is_read_as_it_was_written(buyer):
@@ -108,7 +109,7 @@ def test_its_buyer_keeps_a_relationship_to_it(buyer):
     assert answer.status_code == 200, answer.content
     assert buyer.api.get(f"{PATH}/{made['id']}").json()["data"]["relationship"] == answer.json()["data"]
     body = {"blocked_products": [str(uuid7())]}
-    assert products.field_errors(buyer.api.put(path, json=body)) == [("blocked_products.0", "unknown_product")]
+    assert products.field_errors(buyer.api.put(path, json=body)) == {("blocked_products.0", "unknown_product")}
 
 
 def test_nothing_can_be_reserved_of_it(buyer, other):
@@ -116,14 +117,14 @@ def test_nothing_can_be_reserved_of_it(buyer, other):
     body = {"supplier_id": made["id"], "items": [{"product_id": str(uuid7()), "quantity": 1}]}
     for one in (buyer, other):
         answer = one.api.post("/v1/stock/reservations", json=body)
-        assert products.field_errors(answer) == [("supplier_id", "unknown_supplier")]
+        assert products.field_errors(answer) == {("supplier_id", "unknown_supplier")}
 
 
 def test_nobody_offers_to_it(shelf, buyer):
     made = create(buyer)
     body = {"buyer_groups": [{"code": "a", "buyer_ids": [made["id"]]}]}
     answer = shelf.api.patch("/v1/suppliers/me", json=body)
-    assert products.field_errors(answer) == [("buyer_groups.0.buyer_ids.0", "unknown_tenant")]
+    assert products.field_errors(answer) == {("buyer_groups.0.buyer_ids.0", "unknown_tenant")}
 
 
 def test_registration_once_for_each_buyer(buyer, other):
@@ -185,7 +186,6 @@ def test_nobody_becomes_a_member_of_it(buyer):
     assert not Membership.objects.filter(tenant=tenant).exists()
     person, _ = factories.member(buyer.tenant)
     api = factories.Api(token=factories.bearer(person), tenant=made["id"])
-    refused(api.get("/v1/suppliers/me"), 403, "tenant_forbidden") if False else None
     assert api.get("/v1/suppliers/me").status_code in (403, 404)
     with pytest.raises(OtherTenant):
         spec = TenantSpec(slug=tenant.slug, name=tenant.name, kinds=("supplier",))
@@ -216,11 +216,9 @@ def test_one_that_staff_have_closed_is_gone_and_keeps_no_registration(buyer):
 
 
 def test_legal_hold_of_it_holds_its_buyer(buyer):
-    from organizations.refusals import LegalHold
-
     made = create(buyer)
     Tenant.objects.filter(pk=made["id"]).update(legal_hold=True)
-    with pytest.raises(LegalHold):
+    with pytest.raises(CommandError, match="legal_hold"):
         call_command("close_tenant", tenant=buyer.tenant.slug, confirm=buyer.tenant.slug, retention_days=0)
     assert rows(buyer) == [1, 1]
 
