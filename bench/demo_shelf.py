@@ -1,8 +1,8 @@
 """The story of the shelf and the shop window in `./dev demo`: from 500 products loaded at once to the recall of a lot.
 
 A supplier loads a catalog, shows images, takes goods in by lot and serial number and offers three products to one hospital. The
-hospital finds them, gives them codes of its own, sees of the stock what each offer displays, and reserves; the other hospital
-finds nothing. Then a lot is recalled, and the webhooks of both tell it.
+hospital finds them, gives them codes of its own, sees of the stock what each offer displays, reserves, and takes goods into its
+own place; the other hospital finds nothing. Then a lot is recalled, also at the hospital, and the webhooks of both tell it.
 """
 
 import json
@@ -25,6 +25,7 @@ SHELVED = 400  # base units of each product; of the one with serial numbers fewe
 WITH_SERIALS = 1
 SERIALS = 20
 RESERVED = 5  # packs
+LOT = "LOT-0"  # of the first product
 MOST_LINES = 200  # of one adjustment
 WAIT_SECONDS = 60.0
 EVENTS = ("lot.recalled", "reservation.broken")
@@ -43,6 +44,7 @@ class Shelf:
     supplier: Caller
     buyer: Caller
     stranger: Caller
+    keeper: Caller
     mark: str
     supplier_id: str
     products: list[dict[str, Any]]
@@ -68,7 +70,8 @@ def walk_shelf(demo: dict[str, Any]) -> None:
     key = {"X-API-Key": demo["api_keys"]["supplier"], "X-Tenant-Id": tenants["supplier"]["id"]}
     supplier, admin = Caller(demo["base_url"], key), person(demo, "tenant_admin")
     buyers = person(demo, "buyer"), person(demo, "other_buyer")
-    shelf = Shelf(supplier, *buyers, secrets.token_hex(4), tenants["supplier"]["id"], [])
+    keeper = person(demo, "receiving_clerk")
+    shelf = Shelf(supplier, *buyers, keeper, secrets.token_hex(4), tenants["supplier"]["id"], [])
     with Receiver() as receiver:
         endpoints = [(one, listen(one, receiver, *EVENTS)) for one in (supplier, admin)]
         load(shelf)
@@ -79,6 +82,7 @@ def walk_shelf(demo: dict[str, Any]) -> None:
         keep_relationship(shelf, admin)
         look_at_stock(shelf)
         reservation = reserve(shelf)
+        receive(shelf)
         keep_out(shelf)
         lot = recall(shelf, reservation)
         hear(receiver, {"lot.recalled": lot["id"], "reservation.broken": reservation["id"]}, tenants)
@@ -303,6 +307,35 @@ def reserve(shelf: Shelf) -> dict[str, Any]:
     return found
 
 
+def receive(shelf: Shelf) -> None:
+    """Take as much as was reserved into the hospital's own place, by a scan of the label; move some of it on."""
+    places = []
+    for number in (1, 2):
+        given = {"name": f"Ward store {number}", "type": "warehouse", "code": f"W{number}-{shelf.mark}"}
+        answer = shelf.keeper.call("POST", "/v1/inventory/locations", given, **once())
+        places.append(expect(answer, 201, "make a place of the hospital")["data"]["id"])
+    units, scan = RESERVED * UNITS_PER_PACK, f"01{shelf.first['packagings'][0]['gtin']}1732063010{LOT}"
+    line = {"scan": scan, "location_id": places[0], "mode": "delta", "quantity": units, "reason_code": "receipt"}
+    body = {"reference": "Goods in", "lines": [line | {"supplier_id": shelf.supplier_id}]}
+    expect(shelf.keeper.call("POST", "/v1/inventory/adjustments", body, **once()), 201, "receive goods")
+    moved = {"product_id": shelf.first["id"], "lot_number": LOT, "quantity": UNITS_PER_PACK}
+    body = {"from_location_id": places[0], "to_location_id": places[1], "lines": [moved]}
+    expect(shelf.keeper.call("POST", "/v1/inventory/transfers", body, **once()), 201, "move goods")
+    held = [(one["on_hand"], one["lot_status"], one["supplier_sku"]) for one in _held(shelf)]
+    sku = shelf.first["supplier_sku"]
+    if sorted(held) != [(UNITS_PER_PACK, "released", sku), (units - UNITS_PER_PACK, "released", sku)]:
+        raise DemoFailed(f"the hospital's own stock is another: {held}")
+    step(f"the hospital scanned {units} units into its own place and moved {UNITS_PER_PACK} of them to another")
+
+
+def _held(shelf: Shelf) -> list[dict[str, Any]]:
+    path = f"/v1/inventory/levels?product_id={shelf.first['id']}"
+    found: list[dict[str, Any]] = expect(shelf.keeper.call("GET", path), 200, "read the hospital's stock")["data"][
+        "items"
+    ]
+    return found
+
+
 def keep_out(shelf: Shelf) -> None:
     """Let the other hospital look for the same products by every way: it learns nothing of them."""
     gtin, product = shelf.first["packagings"][0]["gtin"], shelf.first["id"]
@@ -334,7 +367,13 @@ def recall(shelf: Shelf, reservation: dict[str, Any]) -> dict[str, Any]:
     began = time.monotonic()
     _until(lambda: _is_broken(shelf.buyer, reservation), "the end of the reservation")
     step(f"the reservation is broken, reason recall, within {time.monotonic() - began:.1f} s")
+    _until(lambda: _is_recalled(shelf), "the recall of the hospital's own lot")
+    step(f"the {RESERVED * UNITS_PER_PACK} units in the hospital's own places are recalled, too")
     return lot
+
+
+def _is_recalled(shelf: Shelf) -> bool:
+    return {(one["lot_status"], one["sellable"]) for one in _held(shelf)} == {("recalled", 0)}
 
 
 def _is_broken(buyer: Caller, reservation: dict[str, Any]) -> bool:
