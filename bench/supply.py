@@ -25,7 +25,7 @@ from .report import machine_line
 
 RESULTS = ROOT / "bench" / "results" / "supply.md"
 SCALES = {"10k": 10_000, "100k": 100_000, "1m": 1_000_000}
-_FAMILIES = ("SUPPLIER", "PROCUREMENT")
+_FAMILIES = ("SUPPLIER", "PROCUREMENT", "AVAILABILITY")
 _BULK = 500
 _PAGE = 20
 _MARKET = "/v1/procurement/products"
@@ -45,6 +45,7 @@ class Bench:
         self.refresh()
         if seconds := supply_rows.fill(self.connection, self.world["tenants"]):
             print(f"{place.rows:,} products stocked in {seconds:.0f} s", flush=True)
+        supply_rows.show(self.connection, self.world["tenants"])
         self.large = self.world["tenants"][0]
         self.hot, *self.many, self.lotted = supply_rows.offered(self.connection, self.large)
         supply_rows.lots(self.connection, self.large, self.lotted)

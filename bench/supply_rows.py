@@ -24,6 +24,7 @@ TABLES: Final = (
     "suppliers_product",
     "suppliers_packaging",
     "suppliers_marketword",
+    "suppliers_supplierprofile",
 )
 OFFERED: Final = 12_000  # products of the large tenant that everybody is offered
 _STAGE = """
@@ -46,8 +47,6 @@ SELECT b.tenant_id, b.id AS product_id, o.id AS location_id, o.n, b.g, b.created
   CASE WHEN b.availability = 'limited' THEN 2000 WHEN b.g %% 3 = 0 THEN 100 END AS threshold
 FROM bench_supply b JOIN bench_place o ON o.tenant_id = b.tenant_id WHERE b.availability <> 'unavailable'
 """
-_ON_MARKET = """UPDATE {table} c SET on_market = true FROM suppliers_product p
-WHERE c.tenant_id = ANY(%(tenants)s) AND p.tenant_id = c.tenant_id AND p.id = c.product_id AND p.on_market"""
 _COPIES: Final = (
     """INSERT INTO organizations_location (id, tenant_id, created_at, updated_at, version, name, type, status, opening_hours,
   identifiers, is_dispensing, listed)
@@ -88,16 +87,6 @@ SELECT uuidv7(), tenant_id, created_at, created_at, 1, id, packaging_id, '', 'pu
   CASE WHEN availability = 'backorder' THEN 'made_to_order' ELSE 'live' END, 'exact', '[]', 'public', %(everybody)s
 FROM (SELECT b.*, row_number() OVER (PARTITION BY tenant_id, availability ORDER BY g) AS nth FROM bench_supply b) b
 WHERE availability = 'backorder' OR (tenant_id = %(large)s AND availability = 'available' AND nth <= %(offered)s)""",
-    """UPDATE suppliers_product p SET offered = true FROM suppliers_offer o
-WHERE o.tenant_id = ANY(%(tenants)s) AND p.tenant_id = o.tenant_id AND p.id = o.product_id""",
-    _ON_MARKET.format(table="suppliers_packaging"),
-    _ON_MARKET.format(table="suppliers_listprice"),
-    """INSERT INTO suppliers_marketword (tenant_id, audience_id, word, product_id)
-SELECT DISTINCT o.tenant_id, o.audience_id, w.word, o.product_id FROM suppliers_offer o
-JOIN suppliers_product p ON p.tenant_id = o.tenant_id AND p.id = o.product_id AND p.on_market
-CROSS JOIN LATERAL (SELECT '' AS word UNION ALL SELECT n.word FROM suppliers_productword n
-  WHERE n.tenant_id = o.tenant_id AND n.product_id = o.product_id) w
-WHERE o.tenant_id = ANY(%(tenants)s)""",
 )
 _MORE = """
 INSERT INTO suppliers_stockmovement (id, created_at, tenant_id, product_id, location_id, level_id, lot_id, lot_number, type,
@@ -143,14 +132,42 @@ _PLENTY = """
 UPDATE suppliers_stocklevel SET reserved = 0, on_hand = CASE WHEN product_id = %(hot)s THEN 1000000000 ELSE on_hand END
 WHERE tenant_id = %(tenant)s AND (product_id = %(hot)s OR reserved > 0)
 """
-_SHARE = """
+_QUALIFIED = """
 INSERT INTO suppliers_supplierprofile (id, tenant_id, created_at, updated_at, version, legal_name, trade_name, country,
-  registrations, addresses, contacts, currencies, ships_to, categories, tax_rates, bank_account_last4, qualification_status,
-  order_settings)
-VALUES (uuidv7(), %(tenant)s, now(), now(), 1, '', '', '', '[]', '[]', '[]', '[]', '[]', '[]', '[]', '', 'qualified',
-  '{"reservation_cap_percent": 100}')
-ON CONFLICT (tenant_id) DO UPDATE SET order_settings = excluded.order_settings
+  registrations, addresses, contacts, currencies, ships_to, categories, tax_rates, order_settings, bank_account_last4,
+  qualification_status)
+SELECT uuidv7(), n.id, now(), now(), 1, n.name, '', '', '[]', '[]', '[]', '[]', '[]', '[]', '[]', '{}', '', 'qualified'
+FROM organizations_tenant n WHERE n.id = ANY(%(tenants)s::uuid[])
+ON CONFLICT (tenant_id) DO UPDATE SET qualification_status = excluded.qualification_status
 """
+_SHOWN: Final = (
+    """UPDATE suppliers_product p SET offered = true WHERE p.tenant_id = ANY(%(tenants)s::uuid[]) AND NOT p.offered
+AND EXISTS (SELECT 1 FROM suppliers_offer o WHERE o.tenant_id = p.tenant_id AND o.product_id = p.id AND o.on_market)""",
+    *(
+        f"""UPDATE {table} c SET on_market = true FROM suppliers_product p WHERE c.tenant_id = ANY(%(tenants)s::uuid[])
+AND p.tenant_id = c.tenant_id AND p.id = c.product_id AND p.on_market AND NOT c.on_market"""
+        for table in ("suppliers_packaging", "suppliers_listprice")
+    ),
+    """INSERT INTO suppliers_marketword (tenant_id, audience_id, word, product_id)
+SELECT p.tenant_id, %(everybody)s::uuid, n.word, p.id FROM suppliers_product p
+CROSS JOIN LATERAL (SELECT '' AS word UNION ALL SELECT w.word FROM suppliers_productword w
+  WHERE w.tenant_id = p.tenant_id AND w.product_id = p.id) n
+WHERE p.tenant_id = ANY(%(tenants)s::uuid[]) AND p.on_market ON CONFLICT DO NOTHING""",
+)
+_SHARE = """
+UPDATE suppliers_supplierprofile SET order_settings = '{"reservation_cap_percent": 100}' WHERE tenant_id = %(tenant)s
+"""
+
+
+def show(connection: "psycopg.Connection[Any]", tenants: list[str]) -> None:
+    """Let these suppliers trade, and buyers see what they offer to everybody."""
+    from suppliers.marketplace.states import EVERYBODY
+
+    with connection.transaction():
+        connection.execute("SET LOCAL session_replication_role = replica")
+        for sql in (_QUALIFIED, *_SHOWN):
+            connection.execute(sql, {"tenants": tenants, "everybody": EVERYBODY})
+    settle(connection)
 
 
 def fill(connection: "psycopg.Connection[Any]", tenants: list[str]) -> float:
