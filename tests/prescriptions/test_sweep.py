@@ -237,6 +237,30 @@ def test_two_workers_tell_each_once(monkeypatch):
     assert_whole(ward)
 
 
+def test_faulty_one_stops_neither_of_two_workers_nor_breaks_a_chain():
+    ward = made_ward()
+    rows = [ward.routed() for _ in range(6)]
+    bad, at = rows[1], ends(rows[0])
+    was = rewrite_dosage(bad, [{"no": "text"}])
+    try:
+        for found in race(*[lambda: sweep(at=at)] * 2):
+            assert isinstance(found, Swept), found
+        sweep(at=at)  # what one had locked when the other came by
+    finally:
+        rewrite_dosage(bad, was)
+    for one in rows:
+        times = 0 if one is bad else 1
+        assert [len(told(side, one, EXPIRED)) for side in (ward.clinic, ward.pharmacy)] == [times, times]
+        entries = history(ward, one)
+        assert [entry.sequence for entry in entries] == list(range(1, len(entries) + 1))
+        assert [entry.action for entry in entries].count("expired") == times
+        before = "0" * 64
+        for entry in entries:
+            assert (entry.prev_hash, entry.hash) == (before, hash_of(vars(entry)))
+            before = entry.hash
+    assert_whole(ward)
+
+
 def test_suspended_owner_is_swept_and_a_closed_pharmacy_is_not_told():
     ward = made_ward()
     suspended, lost = ward.routed(), ward.routed()
