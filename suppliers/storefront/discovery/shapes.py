@@ -157,9 +157,10 @@ def _page(sort: Sort, where: tuple[str, ...], last: int) -> Statement:
     way = "DESC" if sort.down else "ASC"
     narrowed = "".join(f" AND {one}" for one in where)
     tail = f"ORDER BY t.{sort.column} {way}, t.id {way} LIMIT ${last}::bigint"
-    # Each part in its own order: the first by an index, as far as the page goes; the others are few.
+    # Each part in its own order: the first by an index, as far as the page goes; the others are few, and read whole (OFFSET 0).
     parts = " UNION ALL ".join(
-        f"(SELECT t.* FROM ({one}) t WHERE t.id <> $1{narrowed} {tail})" for one in (_NAMED, _UNNAMED, _MANAGED)
+        f"(SELECT t.* FROM ({one}) t WHERE t.id <> $1{narrowed} {tail})"
+        for one in (_NAMED, f"{_UNNAMED} OFFSET 0", f"{_MANAGED} OFFSET 0")
     )
     page = f"SELECT t.* FROM ({parts}) t {tail}"
     sql = f"WITH page AS ({page}) {_answer(sort.column, _IN_LIST)} ORDER BY g.{sort.column} {way}, g.id {way}"
