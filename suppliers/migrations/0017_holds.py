@@ -65,6 +65,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="supplierprofile",
             name="words",
-            field=generated(RawSQL(WORDS, []), models.TextField()),
+            field=generated(RawSQL(WORDS, []), models.TextField()),  # nosec B611 - a constant
         ),
     ]
