@@ -8,5 +8,16 @@ from .inventory import admin as inventory
 from .inventory.desk import admin as recall_desk
 from .marketplace import admin as marketplace
 from .relationships import admin as relationships
+from .terms import admin as terms
 
-__all__ = ["attributes", "catalog", "company", "files", "inventory", "marketplace", "recall_desk", "relationships"]
+__all__ = [
+    "attributes",
+    "catalog",
+    "company",
+    "files",
+    "inventory",
+    "marketplace",
+    "recall_desk",
+    "relationships",
+    "terms",
+]

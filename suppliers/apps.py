@@ -23,6 +23,7 @@ class SuppliersConfig(AppConfig):
         from .marketplace import events as offer_events  # noqa: F401
         from .pricing import events as price_events  # noqa: F401
         from .relationships import events as relationship_events  # noqa: F401
+        from .terms import events as term_events  # noqa: F401
 
         self._register_representations()
         self._register_copies()
@@ -89,11 +90,13 @@ class SuppliersConfig(AppConfig):
         from .inventory.recalls.representations import RecallForBuyerOut
         from .inventory.reservations.representations import ReservationForBuyerOut
         from .marketplace import proof as market
+        from .terms import proof as terms
 
         organizations.register_received(RESERVATIONS, representation=representation(ReservationForBuyerOut.shape))
         organizations.register_received(RECALL_NOTICES, representation=representation(RecallForBuyerOut.shape))
         prove_with(RULE, breaches)
         prove_with(market.RULE, market.breaches)
+        prove_with(terms.RULE, terms.breaches)
         prove_with(availability.RULE, availability.breaches)
 
 

@@ -27,6 +27,7 @@ from .relationships.models import (
     ManagedSupplier,
     Relationship,
 )
+from .terms.models import PriceList, PriceListEntry
 
 __all__ = [
     "Allocation",
@@ -54,6 +55,8 @@ __all__ = [
     "OfferExclusion",
     "Packaging",
     "PlatformCategory",
+    "PriceList",
+    "PriceListEntry",
     "Product",
     "ProductCounter",
     "ProductWord",

@@ -23,6 +23,7 @@ from .storefront.files.views import FileViewSet
 from .storefront.market.views import CatalogViewSet
 from .storefront.stock.views import BuyerReservationViewSet, StockAvailabilityViewSet
 from .storefront.views import ProductViewSet
+from .terms.views import PriceListViewSet
 
 router = Router()
 router.register("suppliers/me", SupplierProfileViewSet, basename="supplier-profile")
@@ -44,6 +45,7 @@ router.register("inventory/movements", StockMovementViewSet, basename="stock-mov
 router.register("inventory/locations", StockLocationViewSet, basename="stock-location")
 router.register("inventory/reservations", InventoryReservationViewSet, basename="stock-reservation")
 router.register("marketplace/offers", OfferViewSet, basename="offer")
+router.register("price-lists", PriceListViewSet, basename="price-list")
 router.register("procurement/products", CatalogViewSet, basename="catalog-product")
 router.register("stock/availability", StockAvailabilityViewSet, basename="stock-availability")
 router.register("stock/reservations", BuyerReservationViewSet, basename="reservation")

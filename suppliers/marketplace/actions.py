@@ -7,20 +7,18 @@ from uuid import UUID
 
 from core import rows
 from core.actor import Actor
-from core.arrays import array_literal
 from core.canonical import decimal_text
 from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields, InvalidTransition, NotFound
-from core.pipeline import Call, Statement, run
+from core.pipeline import run
 from ledger import public as ledger
 from suppliers.catalog import availability
 from suppliers.catalog.market import market_calls
 from suppliers.catalog.models import Packaging
 from suppliers.catalog.refusals import FieldLocked, ModerationHold
 from suppliers.catalog.states import PackagingState
-from suppliers.company.groups import groups_call, groups_of
 
-from .audiences import Choice, audience_of
+from .audiences import Choice, audience_of, unknown
 from .events import (
     OfferAllocated,
     OfferCreated,
@@ -42,10 +40,6 @@ _NAMED = {
     "excluded_tenant_ids": "tenant",
 }
 _LIMIT = {"limit_quantity": "quantity", "limit_period_days": "period_days", "limit_until": "until"}
-_KNOWN = Statement.of(
-    "SELECT n.id::text FROM organizations_tenant n WHERE n.id = ANY($1::uuid[]) AND n.managed_by_id IS NULL"
-    " UNION ALL SELECT g.id::text FROM organizations_organization g WHERE g.id = ANY($2::uuid[])"
-)
 _OF_STOCK = (OfferPublished, OfferUnpublished, OfferUpdated)  # an offer made to order keeps its product on backorder
 
 
@@ -204,18 +198,7 @@ def _check_named(offer: Offer, data: Mapping[str, Any]) -> None:
 
     :raises InvalidFields: names each one that there is not.
     """
-    tenants = {one for name in ("tenant_ids", "excluded_tenant_ids") for one in data[name]}
-    asked = Call(_KNOWN, [array_literal(tenants), array_literal(data["organization_ids"])])
-    found, stored = run([asked, groups_call(offer.tenant_id)])
-    known: set[Any] = {UUID((found.value(number) or b"").decode()) for number in range(len(found))}
-    known |= groups_of(stored).keys()
-    errors = [
-        FieldError(f"{name}.{number}", f"unknown_{kind}", f"There is no such {kind}.")
-        for name, kind in _NAMED.items()
-        for number, one in enumerate(data[name])
-        if one not in known
-    ]
-    if errors:
+    if errors := unknown(offer.tenant_id, {name: (kind, data[name]) for name, kind in _NAMED.items()}):
         raise InvalidFields(errors=errors)
 
 

@@ -15,6 +15,7 @@ import orjson
 from core import rows
 from core.arrays import array_literal
 from core.db import needs_transaction
+from core.errors import FieldError
 from core.ids import uuid7
 from core.pipeline import Call, Statement, run
 from organizations.public import tenants_below_sql
@@ -22,9 +23,14 @@ from suppliers.company.groups import Named, groups_call, groups_of
 
 from .models import AudienceOrganization
 
+_KINDS: Final = ("tenant", "organization", "group")
 # A tenant that comes to be and an audience that names the organization above it would miss each other: this lock makes
 # one of the two wait for the other's end.
 LOCK: Final = Statement.of("SELECT pg_advisory_xact_lock(hashtextextended('audiences', 0))")
+_KNOWN = Statement.of(
+    "SELECT n.id::text FROM organizations_tenant n WHERE n.id = ANY($1::uuid[]) AND n.managed_by_id IS NULL"
+    " UNION ALL SELECT g.id::text FROM organizations_organization g WHERE g.id = ANY($2::uuid[])"
+)
 _MAKE = Statement.of(
     "INSERT INTO suppliers_audience (id, tenant_id, digest, tenant_ids, organization_ids, group_codes)"
     " VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (tenant_id, digest) DO NOTHING RETURNING id::text"
@@ -80,6 +86,26 @@ class Choice(NamedTuple):
     def digest(self) -> str:
         """What tells two choices apart."""
         return hashlib.sha256(orjson.dumps(list(self))).hexdigest()
+
+
+def unknown(tenant_id: UUID, named: Mapping[str, tuple[str, Sequence[Any]]]) -> list[FieldError]:
+    """Name each buyer, organization or group of the supplier that there is not.
+
+    `named` has, by the member of the body, what it names ("tenant", "organization" or "group"), and the ids or codes.
+    """
+    of = {kind: {one for that, ids in named.values() if that == kind for one in ids} for kind in _KINDS}
+    if not any(of.values()):
+        return []
+    asked = Call(_KNOWN, [array_literal(of["tenant"]), array_literal(of["organization"])])
+    found, stored = run([asked, groups_call(tenant_id)])
+    known: set[Any] = {UUID((found.value(number) or b"").decode()) for number in range(len(found))}
+    known |= groups_of(stored).keys()
+    return [
+        FieldError(f"{name}.{number}", f"unknown_{kind}", f"There is no such {kind}.")
+        for name, (kind, ids) in named.items()
+        for number, one in enumerate(ids)
+        if one not in known
+    ]
 
 
 @needs_transaction

@@ -1,0 +1,24 @@
+"""Admin pages of terms, read-only."""
+
+from django.contrib import admin
+
+from organizations.staff.roles import Area
+from organizations.staff.tenant_admin import TenantAdmin
+
+from .models import PriceList
+
+
+@admin.register(PriceList)
+class PriceListAdmin(TenantAdmin):
+    """Price lists of the acting tenant."""
+
+    area = Area.CATALOG
+    list_display = ("code", "name", "currency", "status", "scope", "priority", "entry_count", "updated_at")
+    list_filter = ("status", "scope")
+    search_fields = ("=code",)
+    search_help_text = "Code in full."
+    ordering = ("-updated_at", "-id")
+    fields = (
+        "id", "tenant", "code", "name", "currency", "status", "valid_from", "valid_to", "priority", "scope", "entry_count",
+        "created_at", "updated_at", "version",
+    )  # fmt: skip

@@ -1,0 +1,31 @@
+"""Whom terms are for: the body's choice of buyers, and the audience that stands for it."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import UUID
+
+from core.errors import InvalidFields
+from suppliers.marketplace.audiences import Choice, audience_of, unknown
+from suppliers.marketplace.states import EVERYBODY
+
+from .states import Scope
+
+_LISTS: Final[Mapping[str, tuple[str, str, str]]] = {
+    Scope.TENANTS.value: ("ids", "tenant", "tenant_ids"),
+    Scope.ORGANIZATIONS.value: ("ids", "organization", "organization_ids"),
+    Scope.GROUPS.value: ("codes", "group", "group_codes"),
+}
+
+
+def audience_for(tenant_id: UUID, assignment: Mapping[str, Any]) -> UUID:
+    """Return the audience of a checked assignment; that of everybody for a public one.
+
+    :raises InvalidFields: names each buyer, organization or group that there is not.
+    """
+    if assignment["scope"] == Scope.PUBLIC:
+        return UUID(EVERYBODY)
+    member, kind, column = _LISTS[assignment["scope"]]
+    named = assignment[member]
+    if errors := unknown(tenant_id, {f"assignment.{member}": (kind, named)}):
+        raise InvalidFields(errors=errors)
+    return audience_of(tenant_id, Choice.of({name: [] for name in Choice._fields} | {column: named}))

@@ -1,0 +1,82 @@
+"""Terms as their supplier reads them."""
+
+from typing import ClassVar, Final
+
+from rest_framework import serializers
+
+from api.representations import Computed, Document, Representation
+from core.conditions import TENANT
+from suppliers.pricing.serializers import TierIn
+
+from .models import PriceList
+from .serializers import AssignmentIn
+
+FIRST_PAGE: Final = 20
+
+
+def _chosen(name: str) -> str:
+    return f"SELECT a.{name} FROM suppliers_audience a WHERE a.tenant_id = {TENANT} AND a.id = t.audience_id"
+
+
+_ASSIGNMENT = (
+    "json_build_object('scope', t.scope, 'ids', coalesce("
+    f"CASE t.scope WHEN 'tenants' THEN ({_chosen('tenant_ids')}) WHEN 'organizations' THEN ({_chosen('organization_ids')}) END,"
+    " '[]'::jsonb), 'codes',"
+    f" coalesce(CASE WHEN t.scope = 'groups' THEN ({_chosen('group_codes')}) END, '[]'::jsonb))"
+)
+
+
+def entries_sql(limit: str, skipped: str, page: str) -> str:
+    """Write the SQL of a page of the entries of a list `t`, by packaging, which is an index; the arguments are SQL."""
+    return (
+        "SELECT json_build_object('items', coalesce((SELECT json_agg(row_to_json(r)) FROM (SELECT e.product_id,"
+        " p.supplier_sku, e.packaging_id, e.price_base_quantity, e.tiers FROM (SELECT * FROM suppliers_pricelistentry"
+        f" WHERE tenant_id = {TENANT} AND price_list_id = t.id ORDER BY packaging_id LIMIT {limit} OFFSET {skipped}) e"
+        f" CROSS JOIN LATERAL (SELECT supplier_sku FROM suppliers_product WHERE tenant_id = {TENANT} AND id = e.product_id"
+        " OFFSET 0) p ORDER BY e.packaging_id) r), '[]'::json),"
+        f" 'page', {page}, 'limit', {limit}, 'total', t.entry_count)"
+    )
+
+
+class EntryOut(serializers.Serializer[None]):
+    """The unit prices of one packaging."""
+
+    product_id = serializers.UUIDField()
+    supplier_sku = serializers.CharField()
+    packaging_id = serializers.UUIDField()
+    price_base_quantity = serializers.IntegerField()
+    tiers = Document(TierIn(many=True))
+
+
+class EntriesOut(serializers.Serializer[None]):
+    """A page of entries, in the order of the ids of their packagings."""
+
+    items = EntryOut(many=True)
+    page = serializers.IntegerField()
+    limit = serializers.IntegerField()
+    total = serializers.IntegerField()
+
+
+class PriceListOut(Representation):
+    """A price list without its entries."""
+
+    assignment = Computed(_ASSIGNMENT, AssignmentIn())
+
+    class Meta:
+        model = PriceList
+        fields: ClassVar[tuple[str, ...]] = (
+            "id", "code", "name", "currency", "status", "valid_from", "valid_to", "priority", "assignment", "entry_count",
+            "created_at", "updated_at", "version",
+        )  # fmt: skip
+        example = {"code": "hospitals-2026", "name": "Hospitals 2026", "currency": "EUR"}
+
+
+class PriceListWithEntriesOut(PriceListOut):
+    """A price list with a page of its entries."""
+
+    entries = Computed(entries_sql(str(FIRST_PAGE), "0", "1"), EntriesOut())
+
+    class Meta(PriceListOut.Meta):
+        fields: ClassVar[tuple[str, ...]] = (*PriceListOut.Meta.fields[:10], "entries", *PriceListOut.Meta.fields[10:])
+        key = "code"
+        name = "price list"

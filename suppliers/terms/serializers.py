@@ -1,0 +1,121 @@
+"""Bodies of terms. Source: contract, supply-price.md 1."""
+
+from itertools import pairwise
+from typing import Any, ClassVar, Final
+
+from rest_framework import serializers
+
+from api.serializers import StrictSerializer, refusal
+from suppliers.company.fields import CurrencyField
+from suppliers.marketplace.serializers import MOST_NAMED
+from suppliers.pricing.serializers import TierIn, check_period
+
+from .models import MOST_PRIORITY
+from .states import EntriesMode, Scope, TermStatus
+
+MOST_ENTRIES: Final = 10_000
+_ID = "0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f"
+
+
+class AssignmentIn(StrictSerializer):
+    """Whom a price list is for: everybody, or the named buyers, organizations or groups."""
+
+    scope = serializers.ChoiceField(choices=Scope.choices)
+    ids = serializers.ListField(
+        child=serializers.UUIDField(),
+        max_length=MOST_NAMED,
+        required=False,
+        default=list,
+        help_text="Of the scopes `tenants` and `organizations`; of an organization, every tenant below it.",
+    )
+    codes = serializers.ListField(
+        child=serializers.CharField(max_length=64),
+        max_length=100,
+        required=False,
+        default=list,
+        help_text="Of the scope `groups`: codes of `buyer_groups` of the supplier's profile.",
+    )
+
+    class Meta:
+        example: ClassVar = {"scope": "groups", "codes": ["university-hospitals"]}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require the list of the scope, and no other."""
+        wanted = {Scope.PUBLIC: "", Scope.GROUPS: "codes"}.get(attrs["scope"], "ids")
+        for name in ("ids", "codes"):
+            if name == wanted and not attrs[name]:
+                raise refusal(name, "Name at least one.", "required")
+            if name != wanted and attrs[name]:
+                raise refusal(name, "The scope takes none.", "invalid")
+        return attrs
+
+
+class EntryIn(StrictSerializer):
+    """The unit prices of one packaging; `packaging_id` may be left out where the product has one packaging only."""
+
+    product_id = serializers.UUIDField(required=False, allow_null=True, default=None)
+    supplier_sku = serializers.CharField(
+        max_length=64,
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        default="",
+        help_text="In place of `product_id`.",
+    )
+    packaging_id = serializers.UUIDField(required=False, allow_null=True, default=None)
+    price_base_quantity = serializers.IntegerField(min_value=1, max_value=1_000_000, default=1)
+    tiers: Any = serializers.ListSerializer(child=TierIn(), max_length=20, required=False, default=list)
+    remove = serializers.BooleanField(
+        default=False, help_text="With the mode `merge`: take the entry out. One that is not there is no error."
+    )
+
+    class Meta:
+        example: ClassVar = {
+            "supplier_sku": "GLV-100",
+            "tiers": [{"min_quantity": 1, "unit_price": "4.40"}, {"min_quantity": 50, "unit_price": "4.10"}],
+        }
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Hold members to one another."""
+        if bool(attrs["product_id"]) == bool(attrs["supplier_sku"]):
+            raise refusal("product_id", "Give either product_id or supplier_sku.", "required")
+        if bool(attrs["tiers"]) == attrs["remove"]:
+            raise refusal("tiers", "An entry needs tiers, one to be taken out has none.", "required")
+        if any(one["min_quantity"] >= two["min_quantity"] for one, two in pairwise(attrs["tiers"])):
+            raise refusal("tiers", "min_quantity must rise from tier to tier.", "invalid")
+        return attrs
+
+
+class PriceListIn(StrictSerializer):
+    """A price list; members that are left out take their defaults, but entries are never left out by accident."""
+
+    name = serializers.CharField(max_length=255)
+    currency = CurrencyField()
+    status = serializers.ChoiceField(choices=TermStatus.choices, default=TermStatus.DRAFT.value)
+    valid_from = serializers.DateField(required=False, allow_null=True, default=None)
+    valid_to = serializers.DateField(required=False, allow_null=True, default=None)
+    priority = serializers.IntegerField(min_value=0, max_value=MOST_PRIORITY, default=0)
+    assignment = AssignmentIn(required=False, default=lambda: {"scope": Scope.PUBLIC.value, "ids": [], "codes": []})
+    entries_mode = serializers.ChoiceField(choices=EntriesMode.choices, default=EntriesMode.REPLACE.value)
+    entries: Any = serializers.ListSerializer(
+        child=EntryIn(), max_length=MOST_ENTRIES, required=False, allow_null=True, default=None
+    )
+
+    class Meta:
+        example: ClassVar = {
+            "name": "Hospitals 2026",
+            "currency": "EUR",
+            "status": "active",
+            "priority": 10,
+            "assignment": AssignmentIn.Meta.example,
+            "entries": [EntryIn.Meta.example],
+        }
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Hold members to one another."""
+        check_period(attrs)
+        if attrs["entries_mode"] == EntriesMode.REPLACE:
+            for number, entry in enumerate(attrs["entries"] or ()):
+                if entry["remove"]:
+                    raise refusal(f"entries.{number}.remove", "Belongs to the mode merge.", "invalid")
+        return attrs

@@ -1,0 +1,105 @@
+"""HTTP of terms."""
+
+from uuid import UUID
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+
+from api import preconditions
+from api.filters import check_names
+from api.list_responses import asked_page
+from api.listing import ORDERING_FIELDS, one_call
+from api.operations import Operation
+from api.page_numbers import InvalidPage
+from api.shapes import Selection, select
+from api.views import ApiViewSet
+from core.conditions import TENANT
+from core.errors import Duplicate, InvalidFields, InvalidTransition, NotFound, VersionConflict
+from core.own_codes import to_put
+from core.pipeline import Call, Statement
+from suppliers.catalog.refusals import FieldLocked
+
+from .actions import put_price_list
+from .filters import PriceListFilters
+from .models import PriceList
+from .representations import FIRST_PAGE, PriceListOut, PriceListWithEntriesOut, entries_sql
+from .serializers import PriceListIn
+
+_BODY_BYTES = 5 * 1024 * 1024
+_PAGE = Statement.of(
+    f"SELECT ({entries_sql('$4::int', '$5::int', '$3::int')})::text FROM suppliers_pricelist t"
+    " WHERE t.tenant_id = $1 AND t.code = $2".replace(TENANT, "$1")
+)
+_PAGING = (
+    {"name": "page", "in": "query", "description": "The page of entries.", "schema": {"type": "integer", "minimum": 1}},
+    {
+        "name": "limit",
+        "in": "query",
+        "description": "Entries on a page.",
+        "schema": {"type": "integer", "minimum": 1, "maximum": 100, "default": FIRST_PAGE},
+    },
+)
+
+
+class PriceListViewSet(ApiViewSet):
+    """The supplier's price lists."""
+
+    family = "supplier"
+    scope_prefix = "pricing:"
+    tenant_kind = "supplier"
+    serializer_class = PriceListOut
+    filterset_class = PriceListFilters
+    ordering_fields = (*ORDERING_FIELDS, "code", "name", "priority")
+    lookup_url_kwarg = "code"
+    lookup_value_converter = "str"
+    operation_ids = {"update": "putPriceList"}
+    operations = {
+        "list": Operation("List price lists"),
+        "retrieve": Operation(
+            "Get a price list",
+            "With a page of its entries, in the order of the ids of their packagings.",
+            answer=PriceListWithEntriesOut,
+            parameters=_PAGING,
+            errors=(InvalidPage,),
+        ),
+        "update": Operation(
+            "Put a price list",
+            "Creates it under the supplier's own code (201) or replaces it (200), entries and all, in one step: one fact, "
+            "one version. At most 10,000 entries in a body; a larger list is built as a draft with `entries_mode` "
+            "`merge`, which changes only the entries that the body names, and switched on with `status` `active`. The "
+            "currency stays while entries stay. If nothing differs, nothing is written. `archived` ends the list for good. "
+            "With `If-None-Match: *` a list is only created.",
+            body=PriceListIn,
+            body_limit=_BODY_BYTES,
+            answer=PriceListWithEntriesOut,
+            find=to_put(PriceList),
+            run=put_price_list,
+            upsert=True,
+            errors=(InvalidFields, VersionConflict, Duplicate, InvalidTransition, FieldLocked),
+        ),
+    }
+
+    def retrieve(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        """Answer a list with a page of its entries; the tag holds a hash of the content, since SKUs change by themselves."""
+        shape, code = PriceListWithEntriesOut.shape, str(self.kwargs["code"])
+        asked: dict[str, Selection] = {}
+
+        def calls(tenant_id: UUID) -> list[Call]:
+            check_names(request.GET, ("fields", "include", "page", "limit"))
+            chosen = select(shape, request.GET.get("fields"), request.GET.get("include"))
+            asked["selection"] = chosen
+            paging = asked_page(request.GET)
+            skipped = (paging["page"] - 1) * paging["limit"]
+            given = [str(tenant_id), code, str(paging["page"]), str(paging["limit"]), str(skipped)]
+            return [one_call(shape, chosen, tenant_id, code), Call(_PAGE, given)]
+
+        _, (header, entries) = self.read(calls)
+        if not len(header):
+            raise NotFound("No such price list.")
+        content, version = header.row()
+        found = orjson.loads(content or b"{}")
+        if "entries" in found:
+            found["entries"] = orjson.loads(entries.value() or b"{}")
+        written = orjson.dumps(found)
+        tag = preconditions.tag_of(shape, Selection(None, ("entries",)), written, version)
+        return self.answer(written, tag=tag)
