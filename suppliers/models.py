@@ -27,7 +27,7 @@ from .relationships.models import (
     ManagedSupplier,
     Relationship,
 )
-from .terms.models import PriceList, PriceListEntry
+from .terms.models import PriceList, PriceListEntry, PricingRule
 
 __all__ = [
     "Allocation",
@@ -57,6 +57,7 @@ __all__ = [
     "PlatformCategory",
     "PriceList",
     "PriceListEntry",
+    "PricingRule",
     "Product",
     "ProductCounter",
     "ProductWord",

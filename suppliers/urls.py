@@ -23,7 +23,7 @@ from .storefront.files.views import FileViewSet
 from .storefront.market.views import CatalogViewSet
 from .storefront.stock.views import BuyerReservationViewSet, StockAvailabilityViewSet
 from .storefront.views import ProductViewSet
-from .terms.views import PriceListViewSet
+from .terms.views import PriceListViewSet, PricingRuleViewSet
 
 router = Router()
 router.register("suppliers/me", SupplierProfileViewSet, basename="supplier-profile")
@@ -46,6 +46,7 @@ router.register("inventory/locations", StockLocationViewSet, basename="stock-loc
 router.register("inventory/reservations", InventoryReservationViewSet, basename="stock-reservation")
 router.register("marketplace/offers", OfferViewSet, basename="offer")
 router.register("price-lists", PriceListViewSet, basename="price-list")
+router.register("pricing-rules", PricingRuleViewSet, basename="pricing-rule")
 router.register("procurement/products", CatalogViewSet, basename="catalog-product")
 router.register("stock/availability", StockAvailabilityViewSet, basename="stock-availability")
 router.register("stock/reservations", BuyerReservationViewSet, basename="reservation")

@@ -28,7 +28,7 @@ class Migration(migrations.Migration):
                 ('status', models.CharField(choices=[('draft', 'Draft'), ('active', 'Active'), ('archived', 'Archived')], default='draft', max_length=8)),
                 ('valid_from', models.DateField(null=True)),
                 ('valid_to', models.DateField(null=True)),
-                ('priority', models.PositiveSmallIntegerField(default=0)),
+                ('priority', models.PositiveIntegerField(default=0)),
                 ('scope', models.CharField(choices=[('public', 'Everybody'), ('tenants', 'Buyers'), ('organizations', 'Organizations and what is below them'), ('groups', "Groups of the supplier's profile")], default='public', max_length=13)),
                 ('audience_id', models.UUIDField(default='00000000-0000-0000-0000-000000000000')),
                 ('entry_count', models.PositiveIntegerField(default=0)),

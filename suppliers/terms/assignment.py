@@ -29,3 +29,17 @@ def audience_for(tenant_id: UUID, assignment: Mapping[str, Any]) -> UUID:
     if errors := unknown(tenant_id, {f"assignment.{member}": (kind, named)}):
         raise InvalidFields(errors=errors)
     return audience_of(tenant_id, Choice.of({name: [] for name in Choice._fields} | {column: named}))
+
+
+def audience_of_buyers(tenant_id: UUID, conditions: Mapping[str, Any]) -> UUID:
+    """Return the audience of the buyers and groups that checked conditions name; that of everybody where they name none.
+
+    :raises InvalidFields: names each buyer or group that there is not.
+    """
+    buyers, groups = conditions["buyer_ids"], conditions["groups"]
+    if not buyers and not groups:
+        return UUID(EVERYBODY)
+    named = {"conditions.buyer_ids": ("tenant", buyers), "conditions.groups": ("group", groups)}
+    if errors := unknown(tenant_id, named):
+        raise InvalidFields(errors=errors)
+    return audience_of(tenant_id, Choice.of({"tenant_ids": buyers, "organization_ids": [], "group_codes": groups}))

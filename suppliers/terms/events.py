@@ -31,3 +31,15 @@ class PriceListUpdated(PriceListEvent):
     """A price list was changed: its terms or its entries."""
 
     type: ClassVar[str] = "price_list.updated"
+
+
+@register
+@dataclass(frozen=True)
+class PricingRuleUpdated(EventType):
+    """A pricing rule was put: under a new code, or in place of the one before."""
+
+    type: ClassVar[str] = "pricing_rule.updated"
+    resource: ClassVar[str] = "pricing_rule"
+
+    code: str = field(metadata={"example": "spring-gloves"})
+    status: str = field(metadata={"example": "active"})

@@ -7,7 +7,7 @@ import django_filters
 from api.filters import Filters, one_of
 from core.conditions import Condition
 
-from .models import PriceList
+from .models import PriceList, PricingRule
 from .states import Scope, TermStatus
 
 
@@ -25,4 +25,19 @@ class PriceListFilters(Filters):
 
     def condition_status(self, value: str) -> Condition:
         """Lists in one of the given states."""
+        return one_of("status", value, TermStatus.values)
+
+
+class PricingRuleFilters(Filters):
+    """Filters of pricing rules; `status` takes a comma-separated list."""
+
+    status = django_filters.CharFilter(max_length=40)
+    updated_since = django_filters.IsoDateTimeFilter(field_name="updated_at", lookup_expr="gte")
+
+    class Meta:
+        model = PricingRule
+        fields: Any = []
+
+    def condition_status(self, value: str) -> Condition:
+        """Rules in one of the given states."""
         return one_of("status", value, TermStatus.values)

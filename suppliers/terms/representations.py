@@ -8,8 +8,8 @@ from api.representations import Computed, Document, Representation
 from core.conditions import TENANT
 from suppliers.pricing.serializers import TierIn
 
-from .models import PriceList
-from .serializers import AssignmentIn
+from .models import PriceList, PricingRule
+from .serializers import ActionIn, AssignmentIn, ConditionsIn
 
 FIRST_PAGE: Final = 20
 
@@ -80,3 +80,23 @@ class PriceListWithEntriesOut(PriceListOut):
         fields: ClassVar[tuple[str, ...]] = (*PriceListOut.Meta.fields[:10], "entries", *PriceListOut.Meta.fields[10:])
         key = "code"
         name = "price list"
+
+
+_FLOOR = "(CASE WHEN scale(trim_scale(t.floor_price)) < 2 THEN round(t.floor_price, 2) ELSE trim_scale(t.floor_price) END)::text"
+_ACTION = "json_build_object('type', t.action_type, 'value', trim_scale(t.action_value)::text)"
+
+
+class PricingRuleOut(Representation):
+    """What the supplier takes off or puts on list prices under some conditions."""
+
+    conditions = Document(ConditionsIn())
+    action = Computed(_ACTION, ActionIn())
+    floor_price = Computed(_FLOOR, serializers.CharField(allow_null=True))
+
+    class Meta:
+        model = PricingRule
+        fields = (
+            "id", "code", "name", "status", "priority", "valid_from", "valid_to", "conditions", "action", "floor_price",
+            "exclusive", "applies_to_offers", "created_at", "updated_at", "version",
+        )  # fmt: skip
+        example: ClassVar = {"code": "spring-gloves", "name": "Five percent on gloves", "floor_price": "3.90"}

@@ -1,17 +1,20 @@
 """Bodies of terms. Source: contract, supply-price.md 1."""
 
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
 from api.serializers import StrictSerializer, refusal
-from suppliers.company.fields import CurrencyField
+from core.money import minor_units
+from suppliers.catalog.fields import QUANTITY_MAX
+from suppliers.company.fields import CountryField, CurrencyField
 from suppliers.marketplace.serializers import MOST_NAMED
 from suppliers.pricing.serializers import TierIn, check_period
 
 from .models import MOST_PRIORITY
-from .states import EntriesMode, Scope, TermStatus
+from .states import OF_ONE_CURRENCY, ActionType, EntriesMode, Scope, TermStatus
 
 MOST_ENTRIES: Final = 10_000
 _ID = "0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f"
@@ -118,4 +121,112 @@ class PriceListIn(StrictSerializer):
             for number, entry in enumerate(attrs["entries"] or ()):
                 if entry["remove"]:
                     raise refusal(f"entries.{number}.remove", "Belongs to the mode merge.", "invalid")
+        return attrs
+
+
+def _list(child: serializers.Field[Any, Any, Any, Any], most: int, **more: Any) -> serializers.ListField:
+    return serializers.ListField(child=child, max_length=most, required=False, default=list, **more)
+
+
+class ConditionsIn(StrictSerializer):
+    """When a rule applies: all that is given must hold, and of a list one member; an empty list asks nothing."""
+
+    product_ids = _list(serializers.UUIDField(), MOST_NAMED)
+    categories = _list(
+        serializers.CharField(max_length=64), 100, help_text="Codes; what stands below a category belongs to it."
+    )
+    buyer_ids = _list(serializers.UUIDField(), MOST_NAMED, help_text="These buyers, or those of one of the `groups`.")
+    groups = _list(serializers.CharField(max_length=64), 100, help_text="Codes of `buyer_groups` of the profile.")
+    countries = _list(CountryField(), 300, help_text="Countries of delivery.")
+    min_quantity = serializers.IntegerField(
+        min_value=1,
+        max_value=QUANTITY_MAX,
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Packs of the line.",
+    )
+    min_amount = serializers.DecimalField(
+        max_digits=19,
+        decimal_places=4,
+        min_value=Decimal(0),
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The line's net before rules, in the one currency of `currencies`.",
+    )
+    currencies = _list(CurrencyField(), 50)
+
+    class Meta:
+        example: ClassVar = {"categories": ["gloves"], "min_quantity": 10, "currencies": ["EUR"]}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require that an amount has one currency, and no more decimals than it."""
+        least, currencies = attrs["min_amount"], set(attrs["currencies"])
+        if least is not None and len(currencies) != 1:
+            raise refusal("currencies", "An amount needs exactly one currency.", "required")
+        if least is not None:
+            places = minor_units(*currencies)
+            if least != round(least, places):
+                raise refusal("min_amount", f"The currency has {places} decimals.", "max_decimal_places")
+            attrs = {**attrs, "min_amount": least.quantize(Decimal(1).scaleb(-places))}
+        return attrs
+
+
+class ActionIn(StrictSerializer):
+    """What a rule does to a unit price; `value` is a percentage of `percent` and `markup`, else for `price_base_quantity` packs."""
+
+    type = serializers.ChoiceField(choices=ActionType.choices)
+    value = serializers.DecimalField(max_digits=19, decimal_places=6, min_value=Decimal(0))
+
+    class Meta:
+        example: ClassVar = {"type": "percent", "value": "5"}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Hold a percentage to its range."""
+        most = {ActionType.PERCENT: 100, ActionType.MARKUP: 1_000}.get(attrs["type"])
+        if most is not None and attrs["value"] > most:
+            raise refusal("value", f"Is at most {most} percent.", "max_value")
+        return attrs
+
+
+class PricingRuleIn(StrictSerializer):
+    """A pricing rule; members that are left out take their defaults."""
+
+    name = serializers.CharField(max_length=255)
+    status = serializers.ChoiceField(choices=TermStatus.choices, default=TermStatus.DRAFT.value)
+    priority = serializers.IntegerField(
+        min_value=0, max_value=MOST_PRIORITY, default=0, help_text="The higher goes first; then by code."
+    )
+    valid_from = serializers.DateField(required=False, allow_null=True, default=None)
+    valid_to = serializers.DateField(required=False, allow_null=True, default=None)
+    conditions = ConditionsIn()
+    action = ActionIn()
+    floor_price = serializers.DecimalField(
+        max_digits=19,
+        decimal_places=6,
+        min_value=Decimal(0),
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="The unit price that neither this rule nor a promotion after it goes below.",
+    )
+    exclusive = serializers.BooleanField(default=False, help_text="No rule after it applies.")
+    applies_to_offers = serializers.BooleanField(default=False, help_text="To prices of offers, too.")
+
+    class Meta:
+        example: ClassVar = {
+            "name": "Five percent on gloves",
+            "status": "active",
+            "priority": 10,
+            "conditions": ConditionsIn.Meta.example,
+            "action": ActionIn.Meta.example,
+        }
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require the currency of what is an amount."""
+        check_period(attrs)
+        is_amount = attrs["action"]["type"] in OF_ONE_CURRENCY or attrs["floor_price"] is not None
+        if is_amount and len(set(attrs["conditions"]["currencies"])) != 1:
+            raise refusal("conditions.currencies", "An amount needs exactly one currency.", "required")
         return attrs

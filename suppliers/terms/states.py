@@ -20,6 +20,18 @@ class Scope(models.TextChoices):
     GROUPS = "groups", "Groups of the supplier's profile"
 
 
+class ActionType(models.TextChoices):
+    """What a rule does to a unit price."""
+
+    PERCENT = "percent", "So many percent off"
+    AMOUNT_OFF = "amount_off", "An amount off"
+    FIXED_PRICE = "fixed_price", "Another price"
+    MARKUP = "markup", "So many percent on top"
+
+
+OF_ONE_CURRENCY = (ActionType.AMOUNT_OFF.value, ActionType.FIXED_PRICE.value)
+
+
 class EntriesMode(models.TextChoices):
     """What happens to the entries that a body does not name."""
 

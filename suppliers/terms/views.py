@@ -20,10 +20,11 @@ from core.pipeline import Call, Statement
 from suppliers.catalog.refusals import FieldLocked
 
 from .actions import put_price_list
-from .filters import PriceListFilters
-from .models import PriceList
-from .representations import FIRST_PAGE, PriceListOut, PriceListWithEntriesOut, entries_sql
-from .serializers import PriceListIn
+from .filters import PriceListFilters, PricingRuleFilters
+from .models import PriceList, PricingRule
+from .representations import FIRST_PAGE, PriceListOut, PriceListWithEntriesOut, PricingRuleOut, entries_sql
+from .rules import put_pricing_rule
+from .serializers import PriceListIn, PricingRuleIn
 
 _BODY_BYTES = 5 * 1024 * 1024
 _PAGE = Statement.of(
@@ -103,3 +104,35 @@ class PriceListViewSet(ApiViewSet):
         written = orjson.dumps(found)
         tag = preconditions.tag_of(shape, Selection(None, ("entries",)), written, version)
         return self.answer(written, tag=tag)
+
+
+class PricingRuleViewSet(ApiViewSet):
+    """The supplier's pricing rules."""
+
+    family = "supplier"
+    scope_prefix = "pricing:"
+    tenant_kind = "supplier"
+    serializer_class = PricingRuleOut
+    filterset_class = PricingRuleFilters
+    ordering_fields = (*ORDERING_FIELDS, "code", "name", "priority")
+    lookup_url_kwarg = "code"
+    lookup_value_converter = "str"
+    operation_ids = {"update": "putPricingRule"}
+    operations = {
+        "list": Operation("List pricing rules"),
+        "update": Operation(
+            "Put a pricing rule",
+            "Creates it under the supplier's own code (201) or replaces it (200). Rules adjust prices of lists and products, "
+            "the higher priority first, then by code; prices of offers only with `applies_to_offers`, agreed prices never. "
+            "If nothing differs, nothing is written. `archived` ends the rule for good.",
+            body=PricingRuleIn,
+            find=to_put(PricingRule),
+            run=put_pricing_rule,
+            upsert=True,
+            errors=(InvalidFields, VersionConflict, Duplicate, InvalidTransition),
+        ),
+    }
+
+    def location(self, key: object, status: int) -> str:
+        """The address of the rule itself. Source: contract, supply-price.md 1 "PUT by code"."""
+        return str(self.request.path) if status == 201 else ""
