@@ -41,7 +41,7 @@ LEFT JOIN LATERAL (
   SELECT sum(h.base_quantity) FILTER (WHERE h.expires_at <= $2) AS lapsed,
          sum(h.base_quantity) FILTER (WHERE h.expires_at > $2) AS living
   FROM suppliers_allocation h
-  WHERE h.tenant_id = y.tenant_id AND h.level_id = y.id AND h.status = 'active' AND h.kind = 'soft') a ON true
+  WHERE h.tenant_id = y.tenant_id AND h.level_id = y.id AND y.reserved > 0 AND h.status = 'active' AND h.kind = 'soft') a ON true
 WHERE y.tenant_id = t.supplier_id AND y.product_id = t.product_id
 """
 _STOCK = f"""
