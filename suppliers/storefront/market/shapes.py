@@ -17,7 +17,6 @@ from core.conditions import TENANT, Condition
 from core.pipeline import Call, Rows, Statement
 from suppliers.catalog.representations import ProductOut
 from suppliers.catalog.states import Availability, SubstituteType
-from suppliers.company.today import today_sql
 from suppliers.marketplace.queries import ACROSS, country_sql, limit_sql, visible_sql
 from suppliers.marketplace.searching import found_sql, numbered
 from suppliers.marketplace.states import StockPolicy
@@ -64,7 +63,7 @@ WHERE p.on_market AND p.archived_at IS NULL
 """
 
 
-_TODAY = today_sql("g.supplier_id")
+_TODAY = "(now() AT TIME ZONE n.time_zone)::date"  # as `company.today`, of the supplier `n` of the row
 _TIERS = """
 SELECT coalesce(json_agg(json_build_array(s.min_quantity, s.unit_price::text) ORDER BY s.min_quantity), '[]')
 FROM suppliers_listpricetier s WHERE s.tenant_id = l.tenant_id AND s.price_id = l.id
@@ -83,19 +82,24 @@ WHERE h.tenant_id = g.supplier_id AND x.value ->> 'tax_category' = t.tax_categor
   AND x.value ->> 'country' = {country_sql("$1")} AND (x.value ->> 'valid_from')::date <= {_TODAY}
 ORDER BY (x.value ->> 'valid_from')::date DESC LIMIT 1
 """
+_APPROVED = """
+SELECT s.product_id, s.substitute_product_id FROM suppliers_approvedsubstitute s
+WHERE s.tenant_id = $1 AND s.supplier_id = g.supplier_id AND s.product_id = g.product_id
+"""
 # The product's equivalents, and what the buyer takes in its place; each once, if it is offered to the buyer.
-_SUBSTITUTES = f"""
+_LISTED = f"""
 SELECT coalesce(json_agg(json_build_object('product_id', u.id, 'type', u.type, 'ratio', u.ratio, 'approved', u.approved)
        ORDER BY u.approved DESC, u.place, u.id), '[]')
 FROM (SELECT coalesce(e.id, a.substitute_product_id) AS id, e.type, e.ratio, a.product_id IS NOT NULL AS approved, e.place
       FROM (SELECT (v.value ->> 'product_id')::uuid AS id, v.value ->> 'type' AS type, v.value ->> 'ratio' AS ratio,
                    v.ordinality AS place
             FROM jsonb_array_elements(t.substitutes) WITH ORDINALITY v) e
-      FULL JOIN (SELECT s.product_id, s.substitute_product_id FROM suppliers_approvedsubstitute s
-                 WHERE s.tenant_id = $1 AND s.supplier_id = g.supplier_id AND s.product_id = g.product_id) a
-        ON a.substitute_product_id = e.id) u
+      FULL JOIN ({_APPROVED}) a ON a.substitute_product_id = e.id) u
 WHERE (u.approved OR u.type = '{SubstituteType.EQUIVALENT}')
   AND {found_sql(product="u.id", supplier="t.tenant_id", buyer="$1")}
+"""
+_SUBSTITUTES = f"""
+CASE WHEN t.substitutes = '[]' AND NOT EXISTS ({_APPROVED}) THEN '[]'::json ELSE ({_LISTED}) END
 """
 _OWN_CODE = """
 SELECT a.own_code FROM suppliers_itemalias a
