@@ -4,12 +4,13 @@ from typing import ClassVar, Final
 
 from rest_framework import serializers
 
-from api.representations import Computed, Document, Representation
+from api.representations import Computed, Document, OpenChoice, Representation
 from core.conditions import TENANT
 from suppliers.pricing.serializers import TierIn
 
 from .models import PriceList, PricingRule
-from .serializers import ActionIn, AssignmentIn, ConditionsIn
+from .serializers import AssignmentIn, ConditionsIn
+from .states import ActionType
 
 FIRST_PAGE: Final = 20
 
@@ -86,11 +87,18 @@ _FLOOR = "(CASE WHEN scale(trim_scale(t.floor_price)) < 2 THEN round(t.floor_pri
 _ACTION = "json_build_object('type', t.action_type, 'value', trim_scale(t.action_value)::text)"
 
 
+class ActionOut(serializers.Serializer[None]):
+    """What a rule does to a unit price, with as many decimals as needed."""
+
+    type = OpenChoice(choices=ActionType.choices)
+    value = serializers.CharField()
+
+
 class PricingRuleOut(Representation):
     """What the supplier takes off or puts on list prices under some conditions."""
 
     conditions = Document(ConditionsIn())
-    action = Computed(_ACTION, ActionIn())
+    action = Computed(_ACTION, ActionOut())
     floor_price = Computed(_FLOOR, serializers.CharField(allow_null=True))
 
     class Meta:

@@ -37,8 +37,10 @@ from suppliers.inventory.dispensing.models import DispenseBooking
 from suppliers.inventory.items.models import StockItem
 from suppliers.inventory.models import Lot, StockLevel, StockMovement, StockPlace
 from suppliers.marketplace.models import Offer
+from suppliers.marketplace.states import EVERYBODY
 from suppliers.relationships.models import Relationship
 from suppliers.relationships.states import Block
+from suppliers.terms.models import MOST_PRIORITY, PriceList, PricingRule
 from webhooks.models import Event, Replay
 
 ALIAS = "platform"
@@ -298,6 +300,26 @@ def _stock_place(draw: Draw, values: Values) -> None:
     values["license_types"] = draw(st.lists(st.text(TEXT, max_size=4), max_size=2))
 
 
+def _term(draw: Draw, values: Values) -> None:
+    """Terms under a code of their own, in a period that is not empty."""
+    values["code"] = str(values["id"])
+    values["priority"] %= MOST_PRIORITY + 1
+    if values["valid_from"] and values["valid_to"] and values["valid_to"] <= values["valid_from"]:
+        values["valid_to"] = None
+
+
+def _price_list(draw: Draw, values: Values) -> None:
+    _term(draw, values)
+    if values["scope"] == "public":
+        values["audience_id"] = UUID(EVERYBODY)
+
+
+def _pricing_rule(draw: Draw, values: Values) -> None:
+    _term(draw, values)
+    values["action_value"] = abs(values["action_value"]) % 100
+    values["floor_price"] = None if values["floor_price"] is None else abs(values["floor_price"])
+
+
 def _offer(draw: Draw, values: Values) -> None:
     """An offer of one packaging, that is capped where it is told so."""
     values["status"] = draw(st.sampled_from(["draft", "archived"]))
@@ -366,6 +388,8 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     StockPlace: _stock_place,
     File: _file,
     Offer: _offer,
+    PriceList: _price_list,
+    PricingRule: _pricing_rule,
     SupplierProfile: _supplier_profile,
     Relationship: _relationship,
     Tenant: _tenant,
