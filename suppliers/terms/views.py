@@ -46,6 +46,7 @@ class PriceListViewSet(ApiViewSet):
     """The supplier's price lists."""
 
     family = "supplier"
+    tag = "Prices"
     scope_prefix = "pricing:"
     tenant_kind = "supplier"
     serializer_class = PriceListOut
@@ -110,6 +111,7 @@ class PricingRuleViewSet(ApiViewSet):
     """The supplier's pricing rules."""
 
     family = "supplier"
+    tag = "Prices"
     scope_prefix = "pricing:"
     tenant_kind = "supplier"
     serializer_class = PricingRuleOut

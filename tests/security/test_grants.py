@@ -38,7 +38,7 @@ WRITERS = {
 # Here `valid_until` is that of a prescription.
 UNRELATED = {
     ("POST", "/v1/prescriptions"), ("PUT", "/v1/prescriptions/{id}"), ("POST", "/v1/marketplace/offers"),
-    ("PUT", "/v1/marketplace/offers/{id}"),
+    ("PUT", "/v1/marketplace/offers/{id}"), ("PUT", "/v1/price-lists/{code}"), ("PUT", "/v1/pricing-rules/{code}"),
 }  # fmt: skip
 
 

@@ -24,6 +24,7 @@ INSERT INTO suppliers_supplierprofile (id, tenant_id, created_at, updated_at, ve
 SELECT uuidv7(), t.id, now(), now(), 1, CASE WHEN right(t.name, 3) = '000' THEN '' ELSE t.name END, '', 'NO', '[]', '[]', '[]',
   '[]', '[]', '[]', '[]', '{}', '', 'qualified'
 FROM organizations_tenant t WHERE t.name LIKE 'Many %%'
+  AND NOT EXISTS (SELECT 1 FROM suppliers_supplierprofile f WHERE f.tenant_id = t.id)
 """
 
 
