@@ -149,11 +149,12 @@ def page_call(
         where.append(f"(t.{sort.column}, t.id) {mark} (${key}::{sort.cast}, ${key + 1}::uuid)")
         parameters += after
     parameters.append(str(limit + 1))
-    return Call(_page(sort, tuple(where), len(parameters)), parameters)
+    return Call(Statement.composed(_page(sort, tuple(where), len(parameters)), across=ACROSS), parameters)
 
 
 @lru_cache(maxsize=512)
-def _page(sort: Sort, where: tuple[str, ...], last: int) -> Statement:
+def _page(sort: Sort, where: tuple[str, ...], last: int) -> str:
+    """Write the statement. Its text is kept, not the `Statement`, which has no name the first time."""
     way = "DESC" if sort.down else "ASC"
     narrowed = "".join(f" AND {one}" for one in where)
     tail = f"ORDER BY t.{sort.column} {way}, t.id {way} LIMIT ${last}::bigint"
@@ -164,7 +165,7 @@ def _page(sort: Sort, where: tuple[str, ...], last: int) -> Statement:
     )
     page = f"SELECT t.* FROM ({parts}) t {tail}"
     sql = f"WITH page AS ({page}) {_answer(sort.column, _IN_LIST)} ORDER BY g.{sort.column} {way}, g.id {way}"
-    return Statement.composed(sql.replace(TENANT, "$1"), across=ACROSS)
+    return sql.replace(TENANT, "$1")
 
 
 def seen_of(found: Rows) -> list[Seen]:

@@ -42,16 +42,15 @@ _BOUND: Final = " OR ".join(
 
 def seen_file_call(buyer_id: UUID, file_id: UUID, selection: Selection) -> Call:
     """Return the statement that reads a file as JSON, with its version, for the market's role."""
-    return Call(_statement(selection), [str(buyer_id), str(file_id)])
+    return Call(Statement.composed(_sql(selection), across=ACROSS), [str(buyer_id), str(file_id)])
 
 
 @lru_cache(maxsize=256)
-def _statement(selection: Selection) -> Statement:
+def _sql(selection: Selection) -> str:
     shape = SeenFileOut.shape
     members = shape.select(selection).replace(TENANT, 't."tenant_id"')
-    return Statement.composed(
+    return (
         f"SELECT row_to_json(r)::text, t.version::text || coalesce(';' || {shape.unversioned}, '')"
         f" FROM suppliers_file t CROSS JOIN LATERAL (SELECT {members}) r"
-        f" WHERE t.id = $2 AND t.on_market AND ({_BOUND})",
-        across=ACROSS,
+        f" WHERE t.id = $2 AND t.on_market AND ({_BOUND})"
     )

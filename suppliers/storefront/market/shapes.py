@@ -175,17 +175,18 @@ def page_call(
         where.append(f"(t.{sort.column}, t.product_id) {mark} (${key}::{sort.cast}, ${key + 1}::uuid)")
         parameters += after
     parameters.append(str(limit + 1))
-    return Call(_page(sort, source, tuple(where), len(parameters)), parameters)
+    return Call(Statement.composed(_page(sort, source, tuple(where), len(parameters)), across=ACROSS), parameters)
 
 
 @lru_cache(maxsize=512)
-def _page(sort: Sort, source: str, where: tuple[str, ...], last: int) -> Statement:
+def _page(sort: Sort, source: str, where: tuple[str, ...], last: int) -> str:
+    """Write the statement. Its text is kept, not the `Statement`, which has no name the first time."""
     way = "DESC" if sort.down else "ASC"
     narrowed = f" WHERE {' AND '.join(where)}" if where else ""
     page = f"SELECT t.* FROM ({_seen(source)}) t{narrowed} ORDER BY t.{sort.column} {way}, t.product_id {way} LIMIT ${last}::bigint"
     answer = _answer(f"g.{sort.column}")
     sql = f"WITH page AS ({page}) {answer} ORDER BY g.{sort.column} {way}, g.product_id {way}"
-    return Statement.composed(sql.replace(TENANT, "$1"), across=ACROSS)
+    return sql.replace(TENANT, "$1")
 
 
 def seen_of(found: Rows) -> list[Seen]:
