@@ -15,8 +15,8 @@ FEW: Final = 1_000
 class Found:
     """The rows `t` of a table that a condition finds by their ids.
 
-    `ids` is the SELECT of all of them, `found` the condition; the first of `where` binds the tenant, the others leave rows out of
-    the list. `kept` are the key and the columns by which `order` sorts.
+    `ids` is the SELECT of all of them; the first of `where` binds the tenant, the others leave rows out of the list. `kept` are the
+    key and the columns by which `order` sorts.
     """
 
     table: str
@@ -24,7 +24,6 @@ class Found:
     kept: str
     ids: str
     where: Sequence[str]
-    found: str
     order: str
     tail: str
 
@@ -38,10 +37,11 @@ class Found:
             if others
             else "0"
         )
+        found = f't."{self.key}" IN (SELECT unnest(ARRAY(SELECT id FROM ids)))'  # each by its key, as `core.search_terms` says
         few, many = f"(SELECT n FROM size) <= {FEW}", f"(SELECT n FROM size) > {FEW}"
         return (
             f"ids AS MATERIALIZED (SELECT DISTINCT u.id FROM ({self.ids}) u(id)), size AS MATERIALIZED (SELECT count(*) AS n FROM ids),"
-            f" matched AS MATERIALIZED (SELECT {self.kept} FROM {self.table} t WHERE {narrowed} AND {self.found} AND {few}),"
+            f" matched AS MATERIALIZED (SELECT {self.kept} FROM {self.table} t WHERE {narrowed} AND {found} AND {few}),"
             f" walked AS (SELECT {self.kept} FROM {self.table} t WHERE {narrowed} AND {among} AND {many}"
             f" ORDER BY {self.order} {self.tail}),"
             f" ordered AS ((SELECT * FROM matched t ORDER BY {self.order} {self.tail}) UNION ALL SELECT * FROM walked),"

@@ -291,9 +291,9 @@ class _Builder:
         tenant = f' AND t."{self.shape.tenant_column}" = $1' if self.shape.tenant_column else ""
         alone = self.query.conditions[0][1] if len(self.query.conditions) == 1 and not self.query.extra else None
         if alone and alone.ids and self.shape.tenant_column:
-            *where, found = self.where
+            *where, _ = self.where  # all but the condition itself
             ids = alone.ids.format(*(f"${number}" for number in range(2, 2 + len(alone.parameters))))
-            rows = Found(self.shape.table, key, kept, ids, where, found, order_by, tail).sql()
+            rows = Found(self.shape.table, key, kept, ids, where, order_by, tail).sql()
         else:
             rows = (
                 f"matched AS MATERIALIZED (SELECT {kept} FROM {self.shape.table} t {self.clause()}),"
