@@ -7,23 +7,21 @@ own place; the other hospital finds nothing. Then a lot is recalled, also at the
 
 import json
 import secrets
-import struct
 import time
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from bench.demo_care import person
+from bench.demo_goods import gtin13, png
 from bench.demo_http import Caller, DemoFailed, expect, form, listen, once, step
 from bench.receiver import Receiver
 
 PRODUCTS = 500
 UNITS_PER_PACK = 10
 SHELVED = 400  # base units of each product; of the one with serial numbers fewer, since each unit is named
-WITH_SERIALS = 1
-SERIALS = 20
+WITH_SERIALS, SERIALS = 1, 20  # which product has serial numbers, and how many
 RESERVED = 5  # packs
 LOT = "LOT-0"  # of the first product
 MOST_LINES = 200  # of one adjustment
@@ -94,7 +92,7 @@ def walk_shelf(demo: dict[str, Any]) -> None:
 def load(shelf: Shelf) -> None:
     """Load the catalog in one call, then load it again, which changes nothing."""
     base = 20 * 10**10 + secrets.randbelow(10**7) * 1000  # numbers beginning with 2 are for use inside a company
-    body = {"items": [_row(shelf.mark, number, _gtin(base + number)) for number in range(PRODUCTS)], "atomic": True}
+    body = {"items": [_row(shelf.mark, number, gtin13(base + number)) for number in range(PRODUCTS)], "atomic": True}
     began = time.monotonic()
     answer = expect(shelf.supplier.call("POST", "/v1/products/bulk", body, **once()), 200, "load the catalog")["data"]
     took = time.monotonic() - began
@@ -126,12 +124,6 @@ def _row(mark: str, number: int, gtin: str) -> dict[str, Any]:
     }
 
 
-def _gtin(number: int) -> str:
-    """Return the GTIN-13 of twelve digits. Source: GS1 General Specifications, section 7.9 (check digit)."""
-    total = sum(int(digit) * (3 if place % 2 else 1) for place, digit in enumerate(str(number)))
-    return f"{number}{-total % 10}"
-
-
 def show_images(shelf: Shelf) -> None:
     """Upload two images as forms, wait for the scan, and find them at the product."""
     files = [_upload(shelf, role, position) for position, role in enumerate(("front", "back"))]
@@ -146,24 +138,11 @@ def show_images(shelf: Shelf) -> None:
 
 
 def _upload(shelf: Shelf, role: str, position: int) -> str:
-    bindings = [
-        {"resource_type": "product", "resource_id": shelf.first["id"], "role": role, "position": position},
-    ]
+    bindings = [{"resource_type": "product", "resource_id": shelf.first["id"], "role": role, "position": position}]
     texts = {"purpose": "product_image", "visibility": "catalog", "bindings": json.dumps(bindings)}
-    body, content_type = form(f"{role}.png", "image/png", _image(f"{shelf.mark} {role}"), **texts)
+    body, content_type = form(f"{role}.png", "image/png", png(f"{shelf.mark} {role}"), **texts)
     answer = shelf.supplier.call("POST", "/v1/files", body, **once(), **{"Content-Type": content_type})
     return str(expect(answer, 201, "upload an image")["data"]["id"])
-
-
-def _image(text: str) -> bytes:
-    """Return an image of one pixel (PNG) with a comment, by which no two are the same file."""
-
-    def chunk(kind: bytes, content: bytes) -> bytes:
-        return struct.pack("!I", len(content)) + kind + content + struct.pack("!I", zlib.crc32(kind + content))
-
-    head = chunk(b"IHDR", struct.pack("!IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
-    told = chunk(b"tEXt", b"Comment\0" + text.encode())
-    return b"\x89PNG\r\n\x1a\n" + head + told + chunk(b"IDAT", zlib.compress(b"\0\0")) + chunk(b"IEND", b"")
 
 
 def _is_ready(supplier: Caller, path: str) -> bool:

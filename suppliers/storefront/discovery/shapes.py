@@ -21,7 +21,7 @@ from suppliers.marketplace.queries import ACROSS
 from suppliers.marketplace.searching import numbered
 from suppliers.relationships.representations import RelationshipOut
 from suppliers.relationships.states import MANAGED, RelationshipStatus
-from suppliers.storefront.market.shapes import Sort
+from suppliers.storefront.sorts import Sort
 
 # A supplier whose tenant is suspended or leaves takes no new orders, as one whose qualification is suspended.
 _STATUS: Final = (

@@ -22,16 +22,9 @@ from suppliers.relationships.representations import RelationshipOut
 from suppliers.relationships.serializers import BODY_BYTES, ManagedSupplierIn, RelationshipIn
 
 from .filters import SupplierFilters
-from .http import DEFAULT_SORT, SORTS, SupplierPage
+from .http import SupplierPage
 from .representations import FoundSupplierOut, SupplierOut
 from .shapes import one_call, own_call, seen_of
-
-_SORT = {
-    "name": "sort",
-    "in": "query",
-    "description": f"One of {', '.join(f'`{name}`' for name in SORTS)}, `-` before it for descending.",
-    "schema": {"type": "string", "default": DEFAULT_SORT},
-}
 
 
 class SupplierViewSet(ApiViewSet):
@@ -50,7 +43,7 @@ class SupplierViewSet(ApiViewSet):
             "those that take new orders: qualified and managed ones.",
             items=FoundSupplierOut,
             filters=SupplierFilters,
-            parameters=(_SORT,),
+            parameters=(SupplierPage.sort_parameter(),),
             errors=(InvalidFields, UnknownSort),
         ),
         "create": Operation(

@@ -22,6 +22,7 @@ from suppliers.marketplace.searching import found_sql, numbered
 from suppliers.marketplace.states import StockPolicy
 from suppliers.pricing.resolution import Candidate, Source, currencies_of, resolve_price
 from suppliers.relationships.formulary import on_formulary_sql
+from suppliers.storefront.sorts import Sort
 
 # What every buyer may know of a product; the supplier's own matters are left out.
 PUBLIC: Final = (
@@ -124,14 +125,6 @@ CROSS JOIN LATERAL (SELECT {_MEMBERS}, g.supplier_id AS supplier_id, n.name AS s
     'price_base_quantity', g.price_base_quantity, 'tiers', g.tiers, 'limit', g.limit_quantity, 'until', g.limit_until,
     'list_prices', ({_LIST_PRICES}), 'preferred', (SELECT b.currency FROM organizations_tenant b WHERE b.id = $1)) AS told) r
 """
-
-
-class Sort(NamedTuple):
-    """An order of the catalog: the column, the type of its values in a cursor, and whether it falls."""
-
-    column: str
-    cast: str
-    down: bool
 
 
 class Seen(NamedTuple):

@@ -14,16 +14,9 @@ from core.errors import InvalidFields, NotFound
 from suppliers.marketplace.queries import as_market
 
 from .filters import CatalogFilters
-from .http import DEFAULT_SORT, SORTS, CatalogPage
+from .http import CatalogPage
 from .representations import CatalogProductOut
 from .shapes import one_call, seen_of, written
-
-_SORT = {
-    "name": "sort",
-    "in": "query",
-    "description": f"One of {', '.join(f'`{name}`' for name in SORTS)}, `-` before it for descending.",
-    "schema": {"type": "string", "default": DEFAULT_SORT},
-}
 
 
 class CatalogViewSet(ApiViewSet):
@@ -41,7 +34,7 @@ class CatalogViewSet(ApiViewSet):
             "of one pack today: in the tenant's currency, else in the first that there is a price in.",
             items=CatalogProductOut,
             filters=CatalogFilters,
-            parameters=(_SORT,),
+            parameters=(CatalogPage.sort_parameter(),),
             errors=(InvalidFields, UnknownSort),
         ),
         "retrieve": Operation("Get a product of the catalog", answer=CatalogProductOut, errors=(NotFound,)),

@@ -12,7 +12,8 @@ from core.db import MARKET, bind_tenant, take_on_call
 from core.ids import uuid7
 from core.pipeline import run
 from suppliers.marketplace import searching
-from suppliers.storefront.market.shapes import Sort, page_call
+from suppliers.storefront.market.shapes import page_call
+from suppliers.storefront.sorts import Sort
 from suppliers.storefront.stock.availability import Asked, offers_call
 from suppliers.storefront.stock.filters import WITH_GTIN
 from tests import factories

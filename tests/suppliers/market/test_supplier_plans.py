@@ -7,9 +7,9 @@ from django.db import connections
 
 from core.ids import uuid7
 from suppliers.storefront.discovery.filters import SupplierFilters
-from suppliers.storefront.discovery.http import SORTS
+from suppliers.storefront.discovery.http import SupplierPage
 from suppliers.storefront.discovery.shapes import page_call
-from suppliers.storefront.market.shapes import Sort
+from suppliers.storefront.sorts import Sort
 from tests import factories
 
 MANY = 50_000
@@ -57,7 +57,7 @@ def crowd():
 def read(cursor, query, *, sort="name", down=False, after=None, mode):
     """Explain and run a page; return the indexes by which profiles were read, how many, and what the page holds."""
     conditions = [getattr(SupplierFilters(), f"condition_{name}")(value) for name, value in query.items()]
-    call = page_call(uuid7(), Sort(*SORTS[sort], down=down), conditions, after=after, limit=50)
+    call = page_call(uuid7(), Sort(*SupplierPage.sorts[sort], down=down), conditions, after=after, limit=50)
     name, marks = f"plan_{uuid7().hex}", ", ".join(["%s"] * len(call.parameters))
     cursor.execute(f"SET LOCAL plan_cache_mode = {mode}")
     cursor.execute(f"PREPARE {name} AS {call.statement.sql.decode().replace('%', '%%')}", [])
