@@ -20,7 +20,8 @@ from suppliers.catalog.states import Availability, SubstituteType
 from suppliers.marketplace.queries import ACROSS, country_sql, limit_sql, visible_sql
 from suppliers.marketplace.searching import found_sql, numbered
 from suppliers.marketplace.states import StockPolicy
-from suppliers.pricing.resolution import Candidate, Source, currencies_of, resolve_price
+from suppliers.pricing.candidates import Candidate, Line, Source, Tier
+from suppliers.pricing.resolution import currencies_of, resolve_price
 from suppliers.relationships.formulary import on_formulary_sql
 from suppliers.storefront.sorts import Sort
 
@@ -123,7 +124,7 @@ CROSS JOIN LATERAL (SELECT {_MEMBERS}, g.supplier_id AS supplier_id, n.name AS s
   ({_OWN_CODE}) AS own_code, {on_formulary_sql(product="g", buyer="$1")} AS on_formulary, json_build_object(
     'packaging_id', g.packaging_id, 'offer_version', g.offer_version, 'currency', g.currency,
     'price_base_quantity', g.price_base_quantity, 'tiers', g.tiers, 'limit', g.limit_quantity, 'until', g.limit_until,
-    'list_prices', ({_LIST_PRICES}), 'preferred', (SELECT b.currency FROM organizations_tenant b WHERE b.id = $1)) AS told) r
+    'list_prices', ({_LIST_PRICES}), 'today', {_TODAY}, 'preferred', (SELECT b.currency FROM organizations_tenant b WHERE b.id = $1)) AS told) r
 """
 
 
@@ -203,17 +204,17 @@ def written(seen: Seen) -> bytes:
 def _price(offer_id: str, told: Mapping[str, Any]) -> dict[str, Any] | None:
     """Resolve the price of one pack in the buyer's currency, else in the first that there is a price in."""
     candidates = [*_candidates(offer_id, told)]
-    prices = (resolve_price(candidates, 1, currency) for currency in currencies_of(candidates, told["preferred"]))
-    found = next((price for price in prices if price is not None), None)
-    return found.as_json() if found else None
+    lines = (Line(1, currency, told["today"]) for currency in currencies_of(candidates, told["preferred"]))
+    found = (resolve_price(candidates, line).price for line in lines)
+    return next((price.as_json() for price in found if price is not None), None)
 
 
 def _candidates(offer_id: str, told: Mapping[str, Any]) -> Iterator[Candidate]:
     for one in told["list_prices"]:
-        tiers = [(least, Decimal(price)) for least, price in one["tiers"]]
+        tiers = [Tier(least, Decimal(price)) for least, price in one["tiers"]]
         of_list = (one["id"], one["version"], one["currency"], one["price_base_quantity"], tiers, one["valid_from"])
         yield Candidate(Source.LIST_PRICE, *of_list)
     if told["tiers"]:
-        tiers = [(tier["min_quantity"], Decimal(tier["unit_price"])) for tier in told["tiers"]]
+        tiers = [Tier(tier["min_quantity"], Decimal(tier["unit_price"])) for tier in told["tiers"]]
         own = (offer_id, told["offer_version"], told["currency"], told["price_base_quantity"], tiers)
         yield Candidate(Source.OFFER, *own)

@@ -1,0 +1,50 @@
+"""Exact arithmetic of prices: unit prices have 6 decimals, totals those of the currency; both are rounded half up.
+
+Source: contract, supply.md 4 "Money" and "Rounding"; EN 16931 BR-CO-10.
+"""
+
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import Final
+
+from core.canonical import decimal_text
+from core.money import minor_units
+
+_EXACT: Final = Context(prec=60, rounding=ROUND_HALF_UP)
+_UNIT: Final = Decimal("0.000001")
+_HUNDRED: Final = Decimal(100)
+
+
+def unit_price(amount: Decimal) -> Decimal:
+    """Round a unit price."""
+    return amount.quantize(_UNIT, context=_EXACT)
+
+
+def less_percent(price: Decimal, percent: Decimal) -> Decimal:
+    """Return a unit price less so many percent; a negative percentage is put on top."""
+    return unit_price(_EXACT.divide(_EXACT.multiply(price, _HUNDRED - percent), _HUNDRED))
+
+
+def line_total(price: Decimal, quantity: int, base_quantity: int, currency: str) -> Decimal:
+    """Return the net of so many packs, whose unit price is for `base_quantity` packs.
+
+    :raises UnknownCurrency: the code is not an active currency.
+    """
+    places = minor_units(currency)
+    total, parts = int(price.scaleb(6, context=_EXACT)) * quantity, base_quantity * 10**6
+    return Decimal((2 * total * 10**places + parts) // (2 * parts)).scaleb(-places, context=_EXACT)
+
+
+def tax_of(net: Decimal, rate: Decimal, currency: str) -> Decimal:
+    """Return the tax on a net amount at a rate in percent.
+
+    :raises UnknownCurrency: the code is not an active currency.
+    """
+    step = Decimal(1).scaleb(-minor_units(currency))
+    return _EXACT.divide(_EXACT.multiply(net, rate), _HUNDRED).quantize(step, context=_EXACT)
+
+
+def shown(amount: Decimal) -> str:
+    """Write a unit price with as many decimals as needed, at least two."""
+    text = decimal_text(amount)
+    point = text.find(".")
+    return text if 0 <= point < len(text) - 2 else f"{amount:.2f}"
