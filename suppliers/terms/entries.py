@@ -11,7 +11,7 @@ from core.arrays import array_literal, numbers
 from core.errors import FieldError, InvalidFields
 from core.ids import uuid7
 from core.pipeline import Call, Statement, run
-from suppliers.pricing.resolution import shown
+from suppliers.pricing.amounts import shown
 
 from .models import PriceList
 from .states import EntriesMode
