@@ -3,7 +3,19 @@
 import importlib
 import sys
 
-NAMES = ("http", "growth", "chaos", "webhooks", "fhir", "prescriptions", "bypasses", "compare", "fairness", "supply")
+NAMES = (
+    "http",
+    "growth",
+    "chaos",
+    "webhooks",
+    "fhir",
+    "prescriptions",
+    "bypasses",
+    "compare",
+    "fairness",
+    "supply",
+    "price",
+)
 
 
 def main() -> int:

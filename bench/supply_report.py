@@ -1,7 +1,8 @@
 """The tables of `./dev bench supply`: every work, the marks of trade that can be held today, and what it costs as rows grow."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import median
+from typing import NamedTuple
 
 from .prescriptions_report import GROWTH, Found, Mark
 
@@ -32,7 +33,18 @@ GROWING = (
 )
 
 
-def told(found: Mapping[int, Found], trips: Mapping[int, Mapping[str, int]]) -> list[str]:
+class Table(NamedTuple):
+    """What is told of a benchmark: its marks, works whose trips are alike, and works whose cost must not grow."""
+
+    marks: Sequence[Mark] = MARKS
+    alike: Sequence[tuple[str, str]] = ALIKE
+    growing: Sequence[str] = GROWING
+
+
+_SHELF = Table()
+
+
+def told(found: Mapping[int, Found], trips: Mapping[int, Mapping[str, int]], table: Table = _SHELF) -> list[str]:
     """All tables."""
     lines: list[str] = []
     for rows, works in found.items():
@@ -42,11 +54,11 @@ def told(found: Mapping[int, Found], trips: Mapping[int, Mapping[str, int]]) -> 
             "",
             *_works(works, trips[rows]),
             "",
-            *_marks(works),
-            *_alike(trips[rows]),
+            *_marks(works, table.marks),
+            *_alike(trips[rows], table.alike),
         ]
     if len(found) > 1:
-        lines += ["", "## Growth", "", *_growth(found)]
+        lines += ["", "## Growth", "", *_growth(found, table.growing)]
     return lines
 
 
@@ -62,9 +74,9 @@ def _works(found: Found, trips: Mapping[str, int]) -> list[str]:
     return lines
 
 
-def _marks(found: Found) -> list[str]:
+def _marks(found: Found, marks: Sequence[Mark]) -> list[str]:
     lines = ["| mark | found | |", "|---|---|---|"]
-    for mark in MARKS:
+    for mark in marks:
         if mark.work in found:
             value = median(_values(mark, found))
             met = value >= mark.bound if mark.at_least else value <= mark.bound
@@ -72,10 +84,10 @@ def _marks(found: Found) -> list[str]:
     return lines
 
 
-def _alike(trips: Mapping[str, int]) -> list[str]:
+def _alike(trips: Mapping[str, int], alike: Sequence[tuple[str, str]]) -> list[str]:
     return [
         f"| {one}: trips = {other} | {trips[one]} and {trips[other]} | {'met' if trips[one] == trips[other] else 'missed'} |"
-        for one, other in ALIKE
+        for one, other in alike
         if one in trips and other in trips
     ]
 
@@ -86,12 +98,12 @@ def _values(mark: Mark, found: Found) -> list[float]:
     return mark.value(found)
 
 
-def _growth(found: Mapping[int, Found]) -> list[str]:
+def _growth(found: Mapping[int, Found], growing: Sequence[str]) -> list[str]:
     """CPU of web and PostgreSQL together; the last column is the largest beside the smallest."""
     sizes = sorted(found)
     head = " | ".join(f"{rows:,} products: CPU µs" for rows in sizes)
     lines = [f"| request | {head} | growth | |", f"|---|{'---|' * len(sizes)}---|---|"]
-    for name in GROWING:
+    for name in growing:
         costs = [median(one.cost for one in found[rows][name]) for rows in sizes]
         growth = costs[-1] / costs[0]
         cells = " | ".join(f"{cost:,.0f}" for cost in costs)
