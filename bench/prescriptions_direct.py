@@ -134,6 +134,13 @@ class Direct:
         started = time.perf_counter()
         return {"count": sweep(at=now()).expired, "seconds": time.perf_counter() - started}
 
+    def walk_recalls(self, order: dict[str, Any]) -> dict[str, Any]:
+        """Tell the buyers of recalls."""
+        from core.clock import now
+        from suppliers.inventory.recalls.walking import walk_recalls
+
+        return {"count": walk_recalls(at=now())}
+
     def checkpoint(self, order: dict[str, Any]) -> dict[str, Any]:
         """Make a checkpoint of one tenant."""
         from core.clock import now

@@ -1,5 +1,5 @@
-"""`./dev bench supply`: products with prices and stock, searches, reservations of a hot product and of many, bulk and movements,
-on catalogs of several sizes, beside the list, get and create of products and beside the statements alone; marks and growth.
+"""`./dev bench supply`: products with prices and stock, searches, reservations of a hot product and of many, bulk, movements
+and a recall, on catalogs of several sizes, beside the list, get and create of products and beside the statements alone; marks and growth.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from typing import Any
 from devtools.environment import Backends
 from devtools.places import ROOT
 
-from . import load, supply_report, supply_rows, workload
+from . import load, recall, supply_report, supply_rows, workload
 from .accounting import Meters
 from .place import Place, backends_of, open_database, serving
 from .prescriptions_child import Child
@@ -253,8 +253,9 @@ def main(arguments: list[str]) -> int:
         benches = _opened(backends, wanted, stack)
         found = _measure(benches, wanted.rounds)
         trips = {rows: bench.trips() for rows, bench in benches.items()}
+        once = {rows: recall.measure(bench) for rows, bench in benches.items()}
         lines = ["# The shelf, `./dev bench supply`", "", machine_line(), "", _how(wanted, benches)]
-    text = "\n".join([*lines, *supply_report.told(found, trips), ""])
+    text = "\n".join([*lines, *supply_report.told(found, trips, once=once), ""])
     print(text)
     wanted.results.parent.mkdir(exist_ok=True)
     wanted.results.write_text(text)

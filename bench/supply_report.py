@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from statistics import median
+from types import MappingProxyType
 from typing import NamedTuple
 
-from .prescriptions_report import GROWTH, Found, Mark
+from .prescriptions_report import GROWTH, Found, Held, Mark
 
 MARKS = (
     Mark("list, prices and stock", "cost", "list", 1.6),
@@ -44,8 +45,13 @@ class Table(NamedTuple):
 _SHELF = Table()
 
 
-def told(found: Mapping[int, Found], trips: Mapping[int, Mapping[str, int]], table: Table = _SHELF) -> list[str]:
-    """All tables."""
+def told(
+    found: Mapping[int, Found],
+    trips: Mapping[int, Mapping[str, int]],
+    table: Table = _SHELF,
+    once: Mapping[int, Sequence[Held]] = MappingProxyType({}),
+) -> list[str]:
+    """All tables; `once` is what was measured one time for each size."""
     lines: list[str] = []
     for rows, works in found.items():
         lines += [
@@ -56,10 +62,15 @@ def told(found: Mapping[int, Found], trips: Mapping[int, Mapping[str, int]], tab
             "",
             *_marks(works, table.marks),
             *_alike(trips[rows], table.alike),
+            *_once(once.get(rows, ())),
         ]
     if len(found) > 1:
         lines += ["", "## Growth", "", *_growth(found, table.growing)]
     return lines
+
+
+def _once(held: Sequence[Held]) -> list[str]:
+    return ["", "| once | found | mark | | |", "|---|---|---|---|---|", *(one.line() for one in held)] if held else []
 
 
 def _works(found: Found, trips: Mapping[str, int]) -> list[str]:
