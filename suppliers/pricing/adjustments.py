@@ -84,7 +84,7 @@ def with_promotions(
     steps: list[Step] = []
     may: list[Promotion] = []
     for one in sorted(promotions, key=lambda promotion: promotion.terms.code):
-        reason = _against(one.terms, of, net) or _closed(one)
+        reason = _against(one.terms, of, net) or _closed(one, line)
         if reason is None and not _adjusts(one, source):
             reason = "not_applicable"
         if reason is None:
@@ -148,7 +148,9 @@ def _against(terms: Adjustment, of: _Priced, net: Decimal | None) -> str | None:
     return None
 
 
-def _closed(promotion: Promotion) -> str | None:
+def _closed(promotion: Promotion, line: Line) -> str | None:
+    if promotion.budget_left is not None and promotion.budget_currency != line.currency:
+        return "other_currency"  # nothing is converted: what the line takes off cannot be counted against the budget
     reason = {"scheduled": "not_yet_valid", "ended": "expired", "exhausted": "cap_exceeded"}.get(promotion.state)
     if reason is None and promotion.redemptions_left is not None and promotion.redemptions_left < 1:
         return "cap_exceeded"

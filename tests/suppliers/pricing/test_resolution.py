@@ -136,8 +136,8 @@ def test_rules_adjust_by_priority_and_code(candidate, rules, price, turn):
         ([promotion("a", "percent", "10"), promotion("b", "percent", "10", combinable=True)], "5.40", {"b": "1.20"}),
         ([promotion("a", "percent", "10", state="ended")], "6.00", {}), ([promotion("a", "markup", "10")], "6.00", {}),
         ([promotion("a", "percent", "10", redemptions_left=0)], "6.00", {}),
-        ([promotion("a", "percent", "10", budget_left=Decimal("1.19"))], "6.00", {}),
-        ([promotion("a", "percent", "10", budget_left=Decimal("1.20"))], "5.40", {"a": "1.20"}),
+        ([promotion("a", "percent", "10", budget_left=Decimal("1.19"), budget_currency="EUR")], "6.00", {}),
+        ([promotion("a", "percent", "10", budget_left=Decimal("1.20"), budget_currency="EUR")], "5.40", {"a": "1.20"}),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("turn", [1, -1])
