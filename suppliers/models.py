@@ -1,5 +1,13 @@
 """The models of all feature folders, imported here because Django looks for them here."""
 
+from .agreements.models import (
+    AgreementAudience,
+    AgreementDraft,
+    PriceAgreement,
+    PriceAgreementLine,
+    ReceivedAgreement,
+    ReceivedAgreementLine,
+)
 from .catalog.models import Category, MarketWord, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
 from .company.models import BuyerGroup, BuyerGroupMember, SupplierLicense, SupplierProfile
 from .files.models import File, FileBinding, LooseObject
@@ -30,6 +38,8 @@ from .relationships.models import (
 from .terms.models import PriceList, PriceListEntry, PricingRule
 
 __all__ = [
+    "AgreementAudience",
+    "AgreementDraft",
     "Allocation",
     "ApprovedSubstitute",
     "Audience",
@@ -55,6 +65,8 @@ __all__ = [
     "OfferExclusion",
     "Packaging",
     "PlatformCategory",
+    "PriceAgreement",
+    "PriceAgreementLine",
     "PriceList",
     "PriceListEntry",
     "PricingRule",
@@ -63,6 +75,8 @@ __all__ = [
     "ProductWord",
     "Recall",
     "RecallNotice",
+    "ReceivedAgreement",
+    "ReceivedAgreementLine",
     "ReceivedRecall",
     "ReceivedReservation",
     "Relationship",

@@ -23,12 +23,13 @@ class Copy:
     id: UUID
     tenant_id: UUID
     values: tuple[bytes | None, ...]
+    apart: bytes | None
     is_closed: bool
 
     @property
     def lines(self) -> bytes | None:
         """The lines as JSON."""
-        return self.values[-1]
+        return self.apart if self.kind.lines_apart else self.values[-1]
 
     def calls(self, at: datetime) -> list[Call]:
         """Return the statements that write the copy and its index, for a transaction bound to its tenant."""
@@ -58,9 +59,9 @@ def _compute_call(kind: ReceivedKind, owner_id: UUID, keys: list[UUID]) -> Call:
 def copies_of(kind: ReceivedKind, found: Rows) -> Iterator[Copy]:
     """Yield the copies that `compute_call` answered."""
     for number in range(len(found)):
-        *values, status = found.row(number)
+        *values, apart, status = found.row(number)
         key, tenant_id = (UUID((value or b"").decode()) for value in values[:2])
-        yield Copy(kind, key, tenant_id, tuple(values), (status or b"").decode() == CLOSED)
+        yield Copy(kind, key, tenant_id, tuple(values), apart, (status or b"").decode() == CLOSED)
 
 
 def write_calls(copies: Iterable[Copy], at: datetime) -> list[Call]:

@@ -54,8 +54,11 @@ class ReceivedLine(models.Model):
     """Base of an index of the lines of received copies, for lists and jobs that look by product or lot.
 
     The id is the line's. Each further column has the name of a member of the copy's `lines`, which must hold `id` and
-    `line_no`; a member that is not there is null. Personal data: none.
+    `line_no`; a member that is not there is null. `counters` are columns that somebody else counts once the row is there.
+    Personal data: none.
     """
+
+    counters: ClassVar[tuple[str, ...]] = ()
 
     id = models.UUIDField(primary_key=True, editable=False)
     tenant = models.ForeignKey("organizations.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False)

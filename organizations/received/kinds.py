@@ -24,9 +24,9 @@ class ReceivedKind:
     In all SQL `t` is the owner's row. `party` is the tenant of the other party. `handed_over` holds from the moment at
     which the other party knows the document. `version` is the owner's column that counts what the other party sees.
     `lines` names the member of the representation that stands in a column of its own; `line` is the table of its index,
-    if there is one. `columns` gives further columns of
-    the copy, or other SQL for `number` and `status`. `joined` adds tables to `t`, where a document has been handed to
-    several parties; it names the tenant as $2. `emptied` holds once a party is to know nothing more of the document: its
+    if there is one; with `lines_apart` the lines stand in that table alone, because there are thousands. `columns` gives
+    further columns of the copy, or other SQL for `number` and `status`. `joined` adds tables to `t`, where a document has
+    been handed to several parties; it names the tenant as $2. `emptied` holds once a party is to know nothing more of the document: its
     copy stays, without a representation. `register_received` gives the representation.
     """
 
@@ -36,6 +36,7 @@ class ReceivedKind:
     handed_over: str
     lines: str = ""
     line: type[ReceivedLine] | None = None
+    lines_apart: bool = False
     version: str = "shared_version"
     columns: Mapping[str, str] = field(default_factory=dict)
     joined: str = ""
@@ -59,11 +60,7 @@ class ReceivedKind:
     @cached_property
     def values(self) -> dict[str, str]:
         """The SQL of each column of the copy, but for its times."""
-        body = (
-            f"CASE WHEN {self.emptied} THEN '{{}}'::jsonb ELSE shown.body::jsonb END"
-            if self.emptied
-            else "shown.body::jsonb"
-        )
+        body = self._body
         return {
             "id": 't."id"',
             "tenant_id": self.party,
@@ -73,8 +70,19 @@ class ReceivedKind:
             "version": f't."{self.version}"',
             **self.columns,
             "representation": f"({body} - '{self.lines}')" if self.lines else body,
-            "lines": f"({body} -> '{self.lines}')" if self.lines else "NULL",
+            "lines": f"({body} -> '{self.lines}')" if self.lines and not self.lines_apart else "NULL",
         }
+
+    @property
+    def _body(self) -> str:
+        """The SQL of what the other party may see, lines and all."""
+        shown = "shown.body::jsonb"
+        return f"CASE WHEN {self.emptied} THEN '{{}}'::jsonb ELSE {shown} END" if self.emptied else shown
+
+    @property
+    def _apart(self) -> str:
+        """The SQL of lines that the copy itself does not hold."""
+        return f"({self._body} -> '{self.lines}')" if self.lines_apart else "NULL"
 
     @cached_property
     def index(self) -> LineIndex | None:
@@ -88,10 +96,10 @@ class ReceivedKind:
 
     @cached_property
     def computed(self) -> Statement:
-        """Bound to the owner: the copies of document $1 of tenant $2 as texts, and the state of each reader's tenant."""
+        """Bound to the owner: the copies of document $1 of tenant $2 as texts, lines apart, the state of each reader's tenant."""
         values = ", ".join(f'({sql})::text AS "{name}"' for name, sql in self.values.items())
         return Statement.of(
-            f"SELECT {values}, n.status AS tenant_status {self._parties}"
+            f"SELECT {values}, {self._apart}::text AS lines_apart, n.status AS tenant_status {self._parties}"
             f" CROSS JOIN ({self.representation}) AS shown(body, tag) {self._where} ORDER BY 2"
         )
 

@@ -23,7 +23,9 @@ class LineIndex:
         """Write the statements for a table."""
         table = line._meta.db_table
         names = [f'"{field.column}"' for field in line._meta.concrete_fields if field.column not in _OWN]
-        changing = [name for name in names if name != '"id"']
+        compared = [name for name in names if name != '"id"']
+        counters = [f'"{name}"' for name in line.counters]
+        changing = [name for name in compared if name not in counters]
         given = f'jsonb_populate_recordset(NULL::"{table}", $3::jsonb)'
         own = "tenant_id = $1 AND document_id = $2"
         listed = ", ".join(names)
