@@ -141,7 +141,8 @@ class WritingViewSet(ReadingViewSet):
             preconditions.check_upsert(request, target)
         if target is not None:
             preconditions.check_version(request, target)
-        check_names(request.GET, ("fields", "include") if self.operation.shape else ())
+        declared = (str(one["name"]) for one in self.operation.parameters)
+        check_names(request.GET, (*declared, *(("fields", "include") if self.operation.shape else ())))
         data, version = read_body(request, self.operation)
         if self.operation.upsert:
             preconditions.check_upsert(request, target, version)

@@ -16,6 +16,7 @@ class SuppliersConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the event types and representations of this app, and the seeding after a migration."""
+        from .agreements import events as agreement_events  # noqa: F401
         from .catalog import events  # noqa: F401  # registers the event types
         from .company import events as company_events  # noqa: F401
         from .files import events as file_events  # noqa: F401
@@ -78,11 +79,14 @@ class SuppliersConfig(AppConfig):
         ledger.after_commit(booking.SUBSCRIBER, types, measured=True)(booking.book_dispensing)
 
     def _register_copies(self) -> None:
-        """Register what buyers may see of reservations and recalls, and the rules between rows of the inventory."""
+        """Register what the other party may see of documents, and the rules between rows."""
         from api.listing import representation
         from core.invariants import prove_with
         from organizations import public as organizations
 
+        from .agreements import proof as agreements
+        from .agreements.models import AGREEMENTS
+        from .agreements.representations import AgreementForSupplierOut
         from .catalog import availability
         from .inventory.models import RESERVATIONS
         from .inventory.proof import RULE, breaches
@@ -92,8 +96,10 @@ class SuppliersConfig(AppConfig):
         from .marketplace import proof as market
         from .terms import proof as terms
 
+        organizations.register_received(AGREEMENTS, representation=representation(AgreementForSupplierOut.shape))
         organizations.register_received(RESERVATIONS, representation=representation(ReservationForBuyerOut.shape))
         organizations.register_received(RECALL_NOTICES, representation=representation(RecallForBuyerOut.shape))
+        prove_with(agreements.RULE, agreements.breaches)
         prove_with(RULE, breaches)
         prove_with(market.RULE, market.breaches)
         prove_with(terms.RULE, terms.breaches)

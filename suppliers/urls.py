@@ -2,6 +2,7 @@
 
 from api.routing import Router
 
+from .agreements.views import PriceAgreementViewSet
 from .catalog.attributes.views import AttributeViewSet
 from .catalog.views import CategoryViewSet, ProductAttributesViewSet
 from .company.views import SupplierProfileViewSet
@@ -47,6 +48,7 @@ router.register("inventory/reservations", InventoryReservationViewSet, basename=
 router.register("marketplace/offers", OfferViewSet, basename="offer")
 router.register("price-lists", PriceListViewSet, basename="price-list")
 router.register("pricing-rules", PricingRuleViewSet, basename="pricing-rule")
+router.register("price-agreements", PriceAgreementViewSet, basename="price-agreement")
 router.register("procurement/products", CatalogViewSet, basename="catalog-product")
 router.register("stock/availability", StockAvailabilityViewSet, basename="stock-availability")
 router.register("stock/reservations", BuyerReservationViewSet, basename="reservation")

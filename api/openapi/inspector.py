@@ -166,7 +166,8 @@ def _tidy(schema: Any) -> Any:
 
 
 def _description(declared: Operation, family: str) -> str:
-    scope = f"Scope: `{declared.scope}`. " if declared.scope else ""
+    supplier = f" for the buyer, `{declared.supplier_scope}` for the supplier" if declared.supplier_scope else ""
+    scope = f"Scope: `{declared.scope}`{supplier}. " if declared.scope else ""
     terms = f"{scope}Rate family: `{declared.policy or family}`."
     return f"{declared.description}\n\n{terms}" if declared.description else terms
 

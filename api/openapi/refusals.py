@@ -124,7 +124,7 @@ def _of_callers(situation: Situation) -> Iterator[Refusal]:
     if situation.tenanted:
         yield InvalidTenantHeader
         yield from authenticator().tenant_refusals
-    if not situation.takes_keys:
+    if not situation.takes_keys or situation.declared.supplier_scope:
         yield CredentialNotAccepted
     for kind, demanded in _demands(situation.declared).items():
         if demanded:
@@ -137,7 +137,7 @@ def _demands(declared: Operation) -> dict[Refusal, bool]:
         permissions.InsufficientScope: bool(declared.scope or declared.any_scope),
         permissions.NotASupplier: declared.kind not in (None, "", permissions.BUYER),
         permissions.NotABuyer: declared.kind == permissions.BUYER,
-        permissions.FeatureNotEnabled: bool(declared.feature),
+        permissions.FeatureNotEnabled: bool(declared.feature or declared.supplier_scope),
         permissions.UserRequired: declared.user_only,
         StepUpRequired: bool(declared.step_up_seconds),
     }
@@ -184,7 +184,7 @@ def _shared_name(status: int, situation: Situation) -> str:
     if status == 403:
         marks += [camel(declared.kind or ""), "Unscoped" * (not (declared.scope or declared.any_scope))]
         marks += ["Person" * declared.user_only, "StepUp" * bool(declared.step_up_seconds)]
-        marks += ["Bearer" * (not situation.takes_keys)]
+        marks += ["Bearer" * (not situation.takes_keys), "BothSides" * bool(declared.supplier_scope)]
         marks += ["AnyTenant" * (declared.tenant == "optional"), camel(declared.feature or "")]
     if status in (400, 403, 409):
         marks += ["Public" if declared.public else "" if situation.tenanted else "TenantFree"]

@@ -84,6 +84,18 @@ def tenants_below_sql(organizations: str) -> str:
     return f"n.organization_id IN {ORGANIZATIONS.within(f'n.id = ANY({organizations})')}"
 
 
+def tenants_by_distance_sql(organization: str) -> str:
+    """Write a sub-select of the tenants of an organization, which is given as SQL, and of those below it.
+
+    `id` is the tenant, `organization_id` its own, `distance` the step from that up to the organization; its own is step 1.
+    """
+    down = ORGANIZATIONS.down(f"n.id = {organization}")
+    return (
+        f"(SELECT n.id, n.organization_id, down.step AS distance FROM {down} down"
+        " JOIN organizations_tenant n ON n.organization_id = down.id WHERE n.managed_by_id IS NULL)"
+    )
+
+
 def tenants_above(organization_id: UUID) -> list[UUID]:
     """List the tenants of an organization and of those above it: only these can have locations of the organization."""
     found, above = [organization_id], organization_id

@@ -149,8 +149,9 @@ class PriceAgreement(AgreementTerms, TenantOwned, LifecycleModel):
 
     @transition(field=status, source=AgreementStatus.PROPOSED.value, target=AgreementStatus.ACTIVE.value)
     def accept(self, at: datetime, *, by: str) -> None:
-        """Take a proposal on, as the side that has not made it."""
-        setattr(self, f"accepted_by_{by}_at", at)
+        """Take a proposal on, as the side that has not made it; "" for a supplier without users."""
+        if by:
+            setattr(self, f"accepted_by_{by}_at", at)
 
     @transition(field=status, source=AgreementStatus.PROPOSED.value, target=AgreementStatus.DECLINED.value)
     def decline(self, at: datetime, reason: str) -> None:

@@ -21,6 +21,18 @@ DRAFT = "draft"
 STATUSES = [DRAFT, *AgreementStatus.values]  # as clients read them
 ACCEPTED = (AgreementStatus.ACTIVE.value, AgreementStatus.SUSPENDED.value)  # one version of an agreement at a time
 
+# What clients may do in each state; to edit what was accepted begins a draft of the next version.
+ALLOWED = {
+    DRAFT: ["edit", "propose"],
+    AgreementStatus.PROPOSED.value: ["accept", "decline"],
+    AgreementStatus.ACTIVE.value: ["edit", "suspend", "terminate"],
+    AgreementStatus.SUSPENDED.value: ["edit", "resume", "terminate"],
+    AgreementStatus.DECLINED.value: [],
+    AgreementStatus.SUPERSEDED.value: [],
+    AgreementStatus.TERMINATED.value: [],
+    AgreementStatus.EXPIRED.value: [],
+}
+
 
 class Side(models.TextChoices):
     """The party that acts, or that has written a version."""

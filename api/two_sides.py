@@ -1,0 +1,118 @@
+"""Addresses that serve both parties of a document: which side a request is for, and what that side demands.
+
+An operation with a `supplier_scope` serves both. For one document the tenant's place in it decides; a list, and what
+creates a document, ask for one side: that of the tenant's only kind, else a key asks as the supplier and a person as the
+buyer, and `side` says otherwise. Source: contract, supply.md 2 "Which side is asked".
+"""
+
+from dataclasses import replace
+from typing import Any, ClassVar, Final
+
+from core.actor import Actor
+from core.errors import FieldError, Forbidden, InvalidFields
+
+from .families import CredentialKind, CredentialNotAccepted, kind_of
+from .operations import Operation
+from .permissions import BUYER, BUYING_KINDS, authorize
+from .views import ApiViewSet
+
+SUPPLIER: Final = "supplier"
+SIDES: Final = (BUYER, SUPPLIER)
+SIDE_PARAMETER: Final = {
+    "name": "side",
+    "in": "query",
+    "description": "As whom a tenant asks that is both: `buyer` unless said otherwise; a key is always the supplier's.",
+    "schema": {"type": "string", "enum": [*SIDES]},
+}
+
+
+def possible_sides(actor: Actor) -> list[str]:
+    """Return the sides that a tenant's kinds allow, the buyer first."""
+    found = [BUYER] if BUYING_KINDS & actor.tenant_kinds else []
+    return found + [SUPPLIER] * (SUPPLIER in actor.tenant_kinds)
+
+
+def asked_side(actor: Actor, asked: str | None) -> str:
+    """Return the side for which a list or a new document is asked.
+
+    :raises InvalidFields: `side` is no side.
+    """
+    if asked is not None and asked not in SIDES:
+        raise InvalidFields(errors=[FieldError("side", "invalid_choice", "Choose one of buyer, supplier.")])
+    possible = possible_sides(actor)
+    if len(possible) == 1:
+        return possible[0]
+    return asked or (SUPPLIER if kind_of(actor.subject) is CredentialKind.API_KEY else BUYER)
+
+
+def authorize_side(operation: Operation, actor: Actor, side: str, *, feature: str) -> None:
+    """Check what an operation demands of one side: scope, kind, and of the buyer a bearer token and the feature.
+
+    :raises InsufficientScope, NotABuyer, NotASupplier, FeatureNotEnabled: as `authorize`.
+    :raises CredentialNotAccepted: a key acts for the buyer.
+    """
+    if side == BUYER and kind_of(actor.subject) is CredentialKind.API_KEY:
+        raise CredentialNotAccepted("A buyer's side takes no API key; sign in for a bearer token.")
+    scope = operation.scope if side == BUYER else operation.supplier_scope
+    authorize(
+        replace(operation, scope=scope, kind=side, feature=feature if side == BUYER else ""),
+        actor,
+    )
+
+
+class TwoSidedViewSet(ApiViewSet):
+    """Base of viewsets of documents that both parties read and write at the same addresses.
+
+    `buyer_feature` is the plan's feature that the buyer needs. `side` is that of the request, once it is known.
+    """
+
+    buyer_feature: ClassVar[str] = ""
+    side: str = ""
+
+    @property
+    def is_key(self) -> bool:
+        """Tell whether an API key asks."""
+        return kind_of(self.subject) is CredentialKind.API_KEY
+
+    def side_of(self, target: Any) -> str:
+        """Return the caller's side in a target that was found."""
+        raise NotImplementedError
+
+    def _check(self, actor: Actor) -> None:
+        operation = self.operation
+        if not operation.supplier_scope:
+            super()._check(actor)
+            return
+        if self.lookup_url_kwarg in self.kwargs:
+            self._check_any(actor)
+            return
+        self.side = asked_side(actor, self.request.GET.get("side"))
+        authorize_side(operation, actor, self.side, feature=self.buyer_feature)
+
+    def _check_any(self, actor: Actor) -> None:
+        """Refuse a caller whom no side that the tenant can have admits; the document will say which it is.
+
+        :raises Forbidden: the refusal of the side for which the credential usually asks.
+        """
+        refused: dict[str, Forbidden] = {}
+        possible = possible_sides(actor)
+        for side in possible:
+            try:
+                authorize_side(self.operation, actor, side, feature=self.buyer_feature)
+                return
+            except Forbidden as error:
+                refused[side] = error
+        raise refused.get(asked_side(actor, None)) or Forbidden("The tenant has neither side.")
+
+    def check_place(self, actor: Actor, side: str) -> None:
+        """Check what the side demands that the tenant has in a document.
+
+        :raises Forbidden: as `authorize_side`.
+        """
+        self.side = side
+        authorize_side(self.operation, actor, side, feature=self.buyer_feature)
+
+    def _work(self, actor: Actor, work: Any, target: Any) -> Any:
+        if self.operation.supplier_scope and target is not None:
+            self.check_place(actor, self.side_of(target))
+        return super()._work(actor, work, target)

@@ -1,0 +1,70 @@
+"""For whom a version in force holds: rows of the supplier beside its copy. Source: contract, supply-price.md 5 "Scope"."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from core.arrays import array_literal
+from core.db import bind_call, needs_transaction
+from core.pipeline import Call, Statement, run
+from organizations.public import tenants_below_sql, tenants_by_distance_sql
+from suppliers.company.groups import Named, groups_call, groups_of
+from suppliers.marketplace.audiences import LOCK
+
+from .models import PriceAgreement
+from .states import AgreementScope
+
+# $1 supplier, $2 version, $3 organization, $4 whether there is a group, $5 its buyers and $6 its organizations.
+_MEMBERS = (
+    f"SELECT n.id, min(n.distance) AS distance FROM {tenants_by_distance_sql('$3::uuid')} n WHERE n.id <> $1"
+    f" AND (NOT $4::boolean OR n.id = ANY($5::uuid[]) OR {tenants_below_sql('$6::uuid[]')}) GROUP BY n.id"
+)
+_ADD = Statement.of(
+    "INSERT INTO suppliers_agreementaudience AS u (tenant_id, agreement_id, member_tenant_id, distance)"
+    f" SELECT $1::uuid, $2::uuid, found.id, found.distance FROM ({_MEMBERS}) found"
+    " ON CONFLICT (tenant_id, agreement_id, member_tenant_id) DO UPDATE SET distance = EXCLUDED.distance"
+    " WHERE u.distance <> EXCLUDED.distance RETURNING 1"
+)
+_DROP = Statement.of(
+    "DELETE FROM suppliers_agreementaudience u WHERE u.tenant_id = $1 AND u.agreement_id = $2"
+    f" AND u.member_tenant_id NOT IN (SELECT found.id FROM ({_MEMBERS}) found)"
+)
+_ADD_ONE = Statement.of(
+    "INSERT INTO suppliers_agreementaudience (tenant_id, agreement_id, member_tenant_id, distance) VALUES ($1, $2, $3, 0)"
+    " ON CONFLICT (tenant_id, agreement_id, member_tenant_id) DO NOTHING RETURNING 1"
+)
+_CLEAR = Statement.of("DELETE FROM suppliers_agreementaudience u WHERE u.tenant_id = $1 AND u.agreement_id = $2")
+
+
+@needs_transaction
+def write_audience(row: PriceAgreement, ended: Sequence[PriceAgreement] = ()) -> None:
+    """Write for whom a version holds, and clear those of versions that have ended; the supplier is bound afterwards."""
+    supplier_id = row.supplier_tenant_id
+    cleared = [Call(_CLEAR, [str(one.supplier_tenant_id), str(one.id)]) for one in ended]
+    if row.scope == AgreementScope.TENANT:
+        given = [str(supplier_id), str(row.id), str(row.tenant_id)]
+        run([bind_call(supplier_id), *cleared, Call(_ADD_ONE, given)])
+        return
+    *_, stored = run([bind_call(supplier_id), *cleared, Call(LOCK), groups_call(supplier_id)])
+    run(member_calls(row, groups_of(stored).get(row.group_code)))
+
+
+def member_calls(row: PriceAgreement, group: Named | None) -> list[Call]:
+    """Return the statements that bring the audience of an organization's version up to date, bound to the supplier.
+
+    `group` holds the members of its group; None for one that is gone, which nobody belongs to, or where it has none.
+    """
+    named = group or Named(frozenset(), frozenset())
+    given = [
+        str(row.supplier_tenant_id),
+        str(row.id),
+        str(row.scope_id),
+        "true" if row.group_code else "false",
+        array_literal(named.buyer_ids),
+        array_literal(named.organization_ids),
+    ]
+    return [Call(_DROP, given), Call(_ADD, given)]
+
+
+def clear_call(supplier_id: UUID, version_id: UUID) -> Call:
+    """Return the statement that takes the audience of a version away, bound to the supplier."""
+    return Call(_CLEAR, [str(supplier_id), str(version_id)])

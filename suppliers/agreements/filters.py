@@ -1,0 +1,137 @@
+"""Filters of the list of price agreements."""
+
+from datetime import date, datetime
+from typing import Any, Final
+
+import django_filters
+import orjson
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.dateparse import parse_date, parse_datetime
+
+from api.filters import Filters, one_of
+from core.conditions import TENANT, Condition
+from core.text_folding import words
+from suppliers.company.folding import folded_sql
+
+from .models import PriceAgreement
+from .states import STATUSES, Side
+
+_WORDS: Final = folded_sql(
+    "t.number || ' ' || (SELECT n.name FROM organizations_tenant n"
+    " WHERE n.id = CASE t.side WHEN 'buyer' THEN t.supplier_tenant_id ELSE t.buyer_tenant_id END)"
+)
+_DAY: Final = (
+    f"({{0}}::timestamptz AT TIME ZONE (SELECT n.time_zone FROM organizations_tenant n WHERE n.id = {TENANT}))::date"
+)
+
+
+def _moment(text: str) -> date | datetime | None:
+    """Read a plain date, or an instant with its offset; None for anything else."""
+    try:
+        found: date | datetime | None = parse_date(text) or parse_datetime(text)
+    except ValueError:
+        return None
+    return None if isinstance(found, datetime) and found.tzinfo is None else found
+
+
+def _day(value: str) -> Condition:
+    """Return the SQL of the day that a plain date or an instant names, by the clock of the asking tenant."""
+    moment = _moment(value)
+    return Condition("{0}::date" if not isinstance(moment, datetime) else _DAY, (value,))
+
+
+def of_side(asked: str | None, *, is_key: bool) -> Condition:
+    """Return the condition on the side: that of the tenant's only kind, else what is asked, else that of the credential."""
+    usual = asked if asked in Side.values else Side.SUPPLIER.value if is_key else Side.BUYER.value
+    return Condition(
+        "t.side = (SELECT CASE WHEN NOT n.kinds && ARRAY['provider', 'pharmacy']::varchar[] THEN 'supplier'"
+        f" WHEN 'supplier' <> ALL (n.kinds) THEN 'buyer' ELSE {{0}} END FROM organizations_tenant n WHERE n.id = {TENANT})",
+        (usual,),
+    )
+
+
+class MomentField(forms.CharField):
+    """A plain date, or an instant."""
+
+    def validate(self, value: Any) -> None:
+        """Refuse anything else.
+
+        :raises ValidationError: with the code `invalid`.
+        """
+        super().validate(value)
+        if value and _moment(value) is None:
+            raise ValidationError("Give a date as 2026-01-31, or an instant with its offset.", code="invalid")
+
+
+class MomentFilter(django_filters.CharFilter):  # type: ignore[misc]  # the library has no types
+    """A filter by a plain date or an instant."""
+
+    field_class = MomentField
+
+
+class _PeriodForm(forms.Form):
+    """Holds `from` and `to` to one another."""
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a period that ends before it begins."""
+        found: dict[str, Any] = super().clean() or {}
+        begin, end = found.get("from"), found.get("to")
+        if begin and end and begin[:10] > end[:10]:
+            self.add_error("to", ValidationError("Must not be before from.", code="min_value"))
+        return found
+
+
+class PriceAgreementFilters(Filters):
+    """Filters of agreements; `status` takes a comma-separated list. Without it, superseded versions are left out.
+
+    `from` and `to` keep those whose validity has a day in common with the period; `category` those with a line of it.
+    """
+
+    status = django_filters.CharFilter(max_length=120)
+    supplier_id = django_filters.UUIDFilter(field_name="supplier_tenant_id")
+    buyer_id = django_filters.UUIDFilter(field_name="buyer_tenant_id")
+    category = django_filters.CharFilter(max_length=64)
+    search = django_filters.CharFilter(max_length=120)
+    side = django_filters.ChoiceFilter(choices=Side.choices)
+    to = MomentFilter(max_length=40)
+    updated_since = django_filters.IsoDateTimeFilter(field_name="updated_at", lookup_expr="gte")
+
+    otherwise = {"status": "t.status <> 'superseded'"}
+
+    class Meta:
+        model = PriceAgreement
+        fields: Any = []
+        form = _PeriodForm
+
+    def condition_side(self, value: str) -> Condition:
+        """Hold for every row: `of_side` narrows them, since the tenant's kinds and the credential count, too."""
+        return Condition("{0}::text IS NOT NULL", (value,))
+
+    def condition_status(self, value: str) -> Condition:
+        """Versions in one of the given states."""
+        return one_of("status", value, STATUSES)
+
+    def condition_category(self, value: str) -> Condition:
+        """Versions with a line of this very category."""
+        return Condition("t.categories @> {0}::jsonb", (orjson.dumps([value]).decode(),))
+
+    def condition_search(self, value: str) -> Condition:
+        """Versions whose number or other party has words that begin with those given."""
+        found = tuple(f" {word}" for word in words(value)) or (" ",)
+        parts = " AND ".join(f"strpos({_WORDS}, {{{number}}}) > 0" for number in range(len(found)))
+        return Condition(parts, found)
+
+    def condition_from(self, value: str) -> Condition:
+        """Versions that hold on this day or later."""
+        day = _day(value)
+        return Condition(f"t.valid_to > {day.sql}", day.parameters)
+
+    def condition_to(self, value: str) -> Condition:
+        """Versions that hold before this day."""
+        day = _day(value)
+        return Condition(f"t.valid_from < {day.sql}", day.parameters)
+
+
+# `from` is a word of Python.
+PriceAgreementFilters.base_filters["from"] = MomentFilter(max_length=40)

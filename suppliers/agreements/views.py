@@ -1,0 +1,241 @@
+"""HTTP of price agreements, for both parties."""
+
+from functools import lru_cache
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+from rest_framework.decorators import action
+
+from api import preconditions
+from api.families import Paging
+from api.filters import check_names
+from api.list_responses import asked_limit
+from api.listing import ORDERING_FIELDS, SortBy
+from api.operations import Operation
+from api.page_numbers import InvalidPage, positive
+from api.shapes import Selection, select
+from api.two_sides import SIDE_PARAMETER, TwoSidedViewSet
+from api.writing import Command
+from core.conditions import TENANT
+from core.errors import FieldError, InvalidFields, InvalidTransition, NotFound, VersionConflict
+from core.pipeline import Call, Statement
+from organizations.public import CounterpartyOnly, PartyClosed
+from suppliers.catalog.refusals import FieldLocked
+
+from .acts import accept, decline, propose
+from .drafts import create_draft, edit
+from .filters import PriceAgreementFilters, of_side
+from .finding import OF_ACCEPTED, OF_DRAFTS, OF_PROPOSALS, AgreementAt, Target, side_of
+from .models import AGREEMENTS
+from .refusals import AgreementImmutable, AgreementOverlap, DraftOutdated, SelfTrade
+from .representations import FIRST_PAGE, PriceAgreementOut, PriceAgreementWithLinesOut
+from .rows import ROWS, lines_sql
+from .serializers import BODY_BYTES, DeclineIn, PriceAgreementChangeIn, PriceAgreementIn
+from .states import DRAFT, Side
+
+_READ: Final = "pricing:read"
+_WRITE: Final = "pricing:write"
+_SHAPE: Final = PriceAgreementWithLinesOut.shape
+_PAGING: Final = Paging("page", FIRST_PAGE, FIRST_PAGE)
+_ORDER: Final = ", ".join(f"'{state}'" for state in OF_ACCEPTED)
+# $1 the id, $2 the tenant, $3 the revision or null, $4 whether the draft is asked for.
+_CHOSEN: Final = (
+    f"(SELECT t.* FROM {ROWS} t WHERE (t.agreement_id = $1::uuid OR t.id = $1::uuid)"
+    " AND ($3::bigint IS NULL OR t.revision = $3::bigint) AND (NOT $4::boolean OR t.status = 'draft')"
+    f" ORDER BY array_position(ARRAY[{_ORDER}], t.status), t.revision DESC LIMIT 1) t"
+)
+_PAGE: Final = Statement.of(
+    f"SELECT ({lines_sql('$5::int', '$6::int')})::text, t.lines_total::text FROM {_CHOSEN}".replace(TENANT, "$2")
+)
+_PARAMETERS: Final = (
+    {
+        "name": "revision",
+        "in": "query",
+        "description": "A version by its number, or `draft`. By default the accepted one, else the one that waits for an answer, "
+        "else the own draft, else the newest.",
+        "schema": {"type": "string", "pattern": "^([1-9][0-9]{0,8}|draft)$"},
+    },
+    {"name": "page", "in": "query", "description": "The page of lines.", "schema": {"type": "integer", "minimum": 1}},
+    {
+        "name": "limit",
+        "in": "query",
+        "description": "Lines on a page.",
+        "schema": {"type": "integer", "minimum": 1, "maximum": FIRST_PAGE, "default": FIRST_PAGE},
+    },
+)
+
+
+@lru_cache(maxsize=256)
+def _one(selection: Selection) -> Statement:
+    """The statement of one agreement: JSON, version, and the side of the tenant in it."""
+    return Statement.of(
+        f"SELECT row_to_json(r)::text, t.version::text, t.side FROM {_CHOSEN}"
+        f" CROSS JOIN LATERAL (SELECT {_SHAPE.select(selection)}) r".replace(TENANT, "$2")
+    )
+
+
+class PriceAgreementViewSet(TwoSidedViewSet):
+    """Price agreements of the tenant, as their buyer or as their supplier."""
+
+    family = "procurement"
+    tag = "Price agreements"
+    scope_prefix = "procurement."
+    buyer_feature = "procurement"
+    serializer_class = PriceAgreementOut
+    filterset_class = PriceAgreementFilters
+    ordering_fields = (*ORDERING_FIELDS, SortBy("agreement_number", "number"))
+    operations = {
+        "list": Operation(
+            "List price agreements",
+            "Each version of an agreement is an item of its own, with the id of the agreement; superseded ones only with "
+            "`status`. Drafts are seen by their author alone. `from` and `to` keep what holds on a day of the period, "
+            "`category` what has a line of this very category, `search` word beginnings of the number and of the other "
+            "party's name.",
+            supplier_scope=_READ,
+        ),
+        "create": Operation(
+            "Create a price agreement",
+            "As a draft, which the other party cannot see before it is proposed. One's own side is filled in. Lines name "
+            "products and categories of the supplier; products need not be offered yet. A larger agreement is built by "
+            "`PATCH` with `lines_mode` `merge`.",
+            body=PriceAgreementIn,
+            body_limit=BODY_BYTES,
+            answer=PriceAgreementWithLinesOut,
+            supplier_scope=_WRITE,
+            parameters=(SIDE_PARAMETER,),
+            run=create_draft,
+            errors=(SelfTrade, InvalidFields),
+        ),
+        "retrieve": Operation(
+            "Get a price agreement",
+            "With at most 100 of its lines; `page` reads the rest. `consumed` of a line is what was ordered at it so far.",
+            answer=PriceAgreementWithLinesOut,
+            supplier_scope=_READ,
+            parameters=_PARAMETERS,
+            errors=(InvalidPage, InvalidFields),
+        ),
+        "partial_update": Operation(
+            "Update a price agreement",
+            "Changes the own draft. Where a version was accepted, it begins a draft of the next one with its terms. With "
+            "`lines_mode` `replace` the lines are those of the body, with `merge` only the lines that it names change. The "
+            "currency stays while lines stay.",
+            body=PriceAgreementChangeIn,
+            body_limit=BODY_BYTES,
+            answer=PriceAgreementWithLinesOut,
+            supplier_scope=_WRITE,
+            find=AgreementAt(AGREEMENTS, order=OF_DRAFTS),
+            run=edit,
+            errors=(PartyClosed, VersionConflict, AgreementImmutable, FieldLocked, InvalidFields),
+        ),
+        "propose": Operation(
+            "Propose a price agreement",
+            "Sends the own draft to the other party. With a managed supplier, who has no users, it takes effect at once.",
+            answer=PriceAgreementWithLinesOut,
+            supplier_scope=_WRITE,
+            find=AgreementAt(AGREEMENTS, order=OF_DRAFTS),
+            run=propose,
+            errors=(PartyClosed, VersionConflict, InvalidTransition, DraftOutdated, AgreementOverlap),
+        ),
+        "accept": Operation(
+            "Accept a price agreement",
+            "The version takes effect; the one accepted before it is superseded in the same moment. No two lines of a buyer's "
+            "agreements may hold for the same goods, quantity and day.",
+            scope="procurement.approve",
+            answer=PriceAgreementWithLinesOut,
+            supplier_scope=_WRITE,
+            find=AgreementAt(AGREEMENTS, order=OF_PROPOSALS, is_serial=True),
+            run=accept,
+            errors=(PartyClosed, CounterpartyOnly, VersionConflict, InvalidTransition, AgreementOverlap),
+        ),
+        "decline": Operation(
+            "Decline a price agreement",
+            "A version that was accepted before it goes on.",
+            scope="procurement.approve",
+            body=DeclineIn,
+            answer=PriceAgreementWithLinesOut,
+            supplier_scope=_WRITE,
+            find=AgreementAt(AGREEMENTS, order=OF_PROPOSALS),
+            run=decline,
+            errors=(PartyClosed, CounterpartyOnly, VersionConflict, InvalidTransition),
+        ),
+    }
+
+    def side_of(self, target: Target) -> str:
+        """Return the caller's side."""
+        return side_of(target).value
+
+    def list(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Answer the list of one side."""
+        return self.list_page(of_side(request.GET.get("side"), is_key=self.is_key))
+
+    def create(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Create a draft of the side that is asked."""
+        return self.write(self._create)
+
+    def _create(self, command: Command) -> Any:
+        return create_draft(command.actor, command.data, command.at, command.reading, side=Side(self.side))
+
+    def retrieve(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Answer a version with a page of its lines; the tag holds a hash of the content, since counters move by themselves."""
+        asked: dict[str, Any] = {}
+
+        def calls(tenant_id: UUID) -> list[Call]:
+            query = request.GET
+            check_names(query, ("fields", "include", "revision", "page", "limit"))
+            given = [str(self.kwargs["pk"]), str(tenant_id), *_revision(query.get("revision"))]
+            found = [Call(_one(select(_SHAPE, query.get("fields"), query.get("include"))), given)]
+            if "page" in query or "limit" in query:
+                asked.update(page=positive(query.get("page"), 1), limit=asked_limit(query, _PAGING))
+                found.append(Call(_PAGE, [*given, str(asked["limit"]), str((asked["page"] - 1) * asked["limit"])]))
+            return found
+
+        actor, (header, *page) = self.read(calls)
+        if not len(header):
+            raise NotFound(f"No such {AGREEMENTS.name}.")
+        content, version, side = header.row()
+        self.check_place(actor, (side or b"").decode())
+        content = content or b"{}"
+        if page and b'"lines":' in content:
+            content = _with_page(content, page[0].row(), **asked)
+        tag = preconditions.tag_of(_SHAPE, Selection(None, ("lines",)), content, version)
+        return self.answer(content, tag=tag)
+
+    @action(detail=True, methods=["post"])
+    def propose(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """Send the own draft to the other party."""
+        return self.write()
+
+    @action(detail=True, methods=["post"])
+    def accept(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """Accept what the other party has proposed."""
+        return self.write()
+
+    @action(detail=True, methods=["post"])
+    def decline(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """Decline what the other party has proposed."""
+        return self.write()
+
+
+def _revision(asked: str | None) -> list[str | None]:
+    """Return the number of a version or None, and whether the draft is asked for.
+
+    :raises InvalidFields: it is neither.
+    """
+    if asked is None or asked == DRAFT:
+        return [None, "true" if asked else "false"]
+    if not (asked.isascii() and asked.isdigit() and 0 < len(asked) < 10 and asked[0] != "0"):
+        raise InvalidFields(errors=[FieldError("revision", "invalid", "Give the number of a version, or draft.")])
+    return [asked, "false"]
+
+
+def _with_page(content: bytes, page: list[bytes | None], *, limit: int, **asked: int) -> bytes:
+    """Put a page of lines in the place of the first one."""
+    found = orjson.loads(content)
+    lines, total = page
+    found["lines"] = orjson.loads(lines or b"[]")
+    more = asked["page"] * limit < int(total or 0)
+    address = f"/v1/price-agreements/{found['id']}?revision={found['revision']}&page={asked['page'] + 1}&limit={limit}"
+    found["lines_next"] = address if more and "revision" in found else None
+    return orjson.dumps(found)
