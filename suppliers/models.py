@@ -36,6 +36,7 @@ from .relationships.models import (
     Relationship,
 )
 from .terms.models import PriceList, PriceListEntry, PricingRule
+from .terms.promotions.models import Promotion, PromotionBuyer, PromotionRedemption
 
 __all__ = [
     "AgreementAudience",
@@ -73,6 +74,9 @@ __all__ = [
     "Product",
     "ProductCounter",
     "ProductWord",
+    "Promotion",
+    "PromotionBuyer",
+    "PromotionRedemption",
     "Recall",
     "RecallNotice",
     "ReceivedAgreement",

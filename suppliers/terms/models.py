@@ -101,62 +101,76 @@ class PriceListEntry(TenantOwned):
         return str(self.packaging_id)
 
 
-class PricingRule(TenantOwned):
-    """What a supplier takes off or puts on list prices under some conditions, under his own code.
+class Adjustment(TenantOwned):
+    """Base of what changes list prices for some buyers under some conditions, under the supplier's own code.
 
     `conditions` are as the body gives them; `audience_id` stands for the buyers and groups among them. `action_value` is
-    a percentage or a unit price. The validity is half-open, `[valid_from, valid_to)`. Personal data: none.
+    a percentage or a unit price. Personal data: none of its own.
     """
 
     code = models.CharField(max_length=64)
     name = models.CharField(max_length=255)
     status = models.CharField(max_length=8, choices=TermStatus, default=TermStatus.DRAFT.value)
     priority = models.PositiveIntegerField(default=0)
-    valid_from = models.DateField(null=True)
-    valid_to = models.DateField(null=True)
     conditions = models.JSONField(default=dict)
     audience_id = models.UUIDField(default=EVERYBODY)
     action_type = models.CharField(max_length=11, choices=ActionType)
     action_value = models.DecimalField(max_digits=19, decimal_places=6)
     floor_price = models.DecimalField(max_digits=19, decimal_places=6, null=True)
-    exclusive = models.BooleanField(default=False)
-    applies_to_offers = models.BooleanField(default=False)
     on_market = models.GeneratedField(
         expression=Q(status=TermStatus.ACTIVE.value),  # type: ignore[arg-type]  # a Q is an expression
         output_field=models.BooleanField(),
         db_persist=True,
     )
 
-    WRITABLE: ClassVar = (
-        "name", "status", "priority", "valid_from", "valid_to", "conditions", "audience_id", "action_type", "action_value",
-        "floor_price", "exclusive", "applies_to_offers",
+    WRITABLE: ClassVar[tuple[str, ...]] = (
+        "name", "status", "priority", "conditions", "audience_id", "action_type", "action_value", "floor_price", "applies_to_offers",
     )  # fmt: skip
     security: ClassVar = TableSecurity(market=Market(when="on_market"))
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["tenant", "code"], name="suppliers_pricingrule_code_taken"),
-            models.CheckConstraint(
-                condition=Q(status__in=TermStatus.values), name="suppliers_pricingrule_status_known"
-            ),
-            models.CheckConstraint(condition=Q(priority__lte=MOST_PRIORITY), name="suppliers_pricingrule_priority"),
-            models.CheckConstraint(
-                condition=Q(valid_from__isnull=True) | Q(valid_to__isnull=True) | Q(valid_to__gt=F("valid_from")),
-                name="suppliers_pricingrule_validity",
-            ),
+        abstract = True
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["tenant", "code"], name="suppliers_%(class)s_code_taken"),
+            models.CheckConstraint(condition=Q(status__in=TermStatus.values), name="suppliers_%(class)s_status_known"),
+            models.CheckConstraint(condition=Q(priority__lte=MOST_PRIORITY), name="suppliers_%(class)s_priority"),
             models.CheckConstraint(
                 condition=Q(action_type__in=ActionType.values, action_value__gte=0)
                 & (~Q(action_type=ActionType.PERCENT) | Q(action_value__lte=100)),
-                name="suppliers_pricingrule_action",
+                name="suppliers_%(class)s_action",
             ),
             models.CheckConstraint(
-                condition=Q(floor_price__isnull=True) | Q(floor_price__gte=0), name="suppliers_pricingrule_floor"
+                condition=Q(floor_price__isnull=True) | Q(floor_price__gte=0), name="suppliers_%(class)s_floor"
             ),
         ]
-        indexes = [
-            models.Index(fields=["tenant", "created_at", "id"], name="suppliers_pricingrule_created"),
-            models.Index(fields=["tenant", "updated_at", "id"], name="suppliers_pricingrule_updated"),
+        indexes: ClassVar = [
+            models.Index(fields=["tenant", "created_at", "id"], name="suppliers_%(class)s_created"),
+            models.Index(fields=["tenant", "updated_at", "id"], name="suppliers_%(class)s_updated"),
         ]
 
     def __str__(self) -> str:
         return self.code
+
+
+class PricingRule(Adjustment):
+    """What a supplier takes off or puts on list prices under some conditions, for as long as he likes.
+
+    The validity is half-open, `[valid_from, valid_to)`; null sets no limit. Personal data: none.
+    """
+
+    valid_from = models.DateField(null=True)
+    valid_to = models.DateField(null=True)
+    exclusive = models.BooleanField(default=False)
+    applies_to_offers = models.BooleanField(default=False)
+
+    WRITABLE: ClassVar[tuple[str, ...]] = (*Adjustment.WRITABLE, "valid_from", "valid_to", "exclusive")
+
+    class Meta(Adjustment.Meta):
+        abstract = False
+        constraints: ClassVar = [
+            *Adjustment.Meta.constraints,
+            models.CheckConstraint(
+                condition=Q(valid_from__isnull=True) | Q(valid_to__isnull=True) | Q(valid_to__gt=F("valid_from")),
+                name="suppliers_%(class)s_validity",
+            ),
+        ]

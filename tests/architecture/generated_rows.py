@@ -41,6 +41,7 @@ from suppliers.marketplace.states import EVERYBODY
 from suppliers.relationships.models import Relationship
 from suppliers.relationships.states import Block
 from suppliers.terms.models import MOST_PRIORITY, PriceList, PricingRule
+from suppliers.terms.promotions.models import Promotion
 from webhooks.models import Event, Replay
 
 ALIAS = "platform"
@@ -304,7 +305,7 @@ def _term(draw: Draw, values: Values) -> None:
     """Terms under a code of their own, in a period that is not empty."""
     values["code"] = str(values["id"])
     values["priority"] %= MOST_PRIORITY + 1
-    if values["valid_from"] and values["valid_to"] and values["valid_to"] <= values["valid_from"]:
+    if values.get("valid_from") and values["valid_to"] and values["valid_to"] <= values["valid_from"]:
         values["valid_to"] = None
 
 
@@ -314,7 +315,23 @@ def _price_list(draw: Draw, values: Values) -> None:
         values["audience_id"] = UUID(EVERYBODY)
 
 
+def _promotion(draw: Draw, values: Values) -> None:
+    """A promotion with a window and within its limits."""
+    _adjustment(draw, values)
+    values["ends_at"] = max(values["ends_at"], values["starts_at"] + timedelta(seconds=1))
+    values["budget_currency"] = draw(st.sampled_from(["EUR", "JPY", "KWD"]))
+    values["spent"] = abs(values["spent"])
+    if values["budget_amount"] is not None:
+        values["budget_amount"] = abs(values["budget_amount"]) + values["spent"] + 1
+    if values["max_redemptions"] is not None:
+        values["max_redemptions"] = max(values["max_redemptions"], values["redemptions"])
+
+
 def _pricing_rule(draw: Draw, values: Values) -> None:
+    _adjustment(draw, values)
+
+
+def _adjustment(draw: Draw, values: Values) -> None:
     _term(draw, values)
     values["action_value"] = abs(values["action_value"]) % 100
     values["floor_price"] = None if values["floor_price"] is None else abs(values["floor_price"])
@@ -390,6 +407,7 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     Offer: _offer,
     PriceList: _price_list,
     PricingRule: _pricing_rule,
+    Promotion: _promotion,
     SupplierProfile: _supplier_profile,
     Relationship: _relationship,
     Tenant: _tenant,

@@ -43,7 +43,7 @@ def test_tables_of_the_market_are_those_of_the_contract():
         "organizations_location", "organizations_organization", "organizations_tenant", "suppliers_agreementaudience", "suppliers_allocation", "suppliers_audiencemember",
         "suppliers_buyergroup", "suppliers_buyergroupmember", "suppliers_category", "suppliers_file", "suppliers_filebinding", "suppliers_listprice", "suppliers_listpricetier", "suppliers_lot", "suppliers_marketword",
         "suppliers_offer", "suppliers_offerexclusion", "suppliers_packaging", "suppliers_platformcategory",
-        "suppliers_pricelist", "suppliers_pricelistentry", "suppliers_pricingrule", "suppliers_product", "suppliers_receivedagreement", "suppliers_receivedagreementline", "suppliers_receivedreservation", "suppliers_stocklevel", "suppliers_stockplace",
+        "suppliers_pricelist", "suppliers_pricelistentry", "suppliers_pricingrule", "suppliers_product", "suppliers_promotion", "suppliers_promotionbuyer", "suppliers_receivedagreement", "suppliers_receivedagreementline", "suppliers_receivedreservation", "suppliers_stocklevel", "suppliers_stockplace",
         "suppliers_supplierlicense", "suppliers_supplierprofile", "suppliers_relationship", "suppliers_itemalias",
         "suppliers_blockedproduct", "suppliers_approvedsubstitute", "suppliers_managedsupplier",
     }  # fmt: skip
