@@ -10,6 +10,7 @@ from .errors import Malformed
 
 # Precious metals, units of account and test codes have no exponent; prices cannot be given in them.
 _MINOR_UNITS: Final = {one.code: one.exponent for one in Currency if one.exponent is not None}
+_MOST_USUAL: Final = 2
 
 
 class UnknownCurrency(Malformed):
@@ -33,6 +34,15 @@ def minor_units(currency: str) -> int:
         return _MINOR_UNITS[currency]
     except KeyError:
         raise UnknownCurrency from None
+
+
+def minor_units_sql(currency: str) -> str:
+    """Write the number of decimals of a currency's smallest unit, as SQL over an expression of its code."""
+    cases = []
+    for places in sorted({*_MINOR_UNITS.values()} - {_MOST_USUAL}):
+        codes = ", ".join(f"'{code}'" for code, found in sorted(_MINOR_UNITS.items()) if found == places)
+        cases.append(f" WHEN {currency} IN ({codes}) THEN {places}")
+    return f"(CASE{''.join(cases)} ELSE {_MOST_USUAL} END)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ class Migration(migrations.Migration):
                 ('action_value', models.DecimalField(decimal_places=6, max_digits=19)),
                 ('floor_price', models.DecimalField(decimal_places=6, max_digits=19, null=True)),
                 ('on_market', models.GeneratedField(db_persist=True, expression=models.Q(('status', 'active')), output_field=models.BooleanField())),
+                ('words', models.TextField(default='')),
                 ('applies_to_offers', models.BooleanField(default=True)),
                 ('applies_to_contracts', models.BooleanField(default=False)),
                 ('combinable', models.BooleanField(default=False)),

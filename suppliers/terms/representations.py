@@ -88,18 +88,22 @@ _ACTION = "json_build_object('type', t.action_type, 'value', trim_scale(t.action
 
 
 class ActionOut(serializers.Serializer[None]):
-    """What a rule does to a unit price, with as many decimals as needed."""
+    """What a rule or a promotion does to a unit price, with as many decimals as needed."""
 
     type = OpenChoice(choices=ActionType.choices)
     value = serializers.CharField()
 
 
-class PricingRuleOut(Representation):
-    """What the supplier takes off or puts on list prices under some conditions."""
+class AdjustmentOut(serializers.Serializer[None]):
+    """The members that pricing rules and promotions show in the same form."""
 
     conditions = Document(ConditionsIn())
     action = Computed(_ACTION, ActionOut())
     floor_price = Computed(_FLOOR, serializers.CharField(allow_null=True))
+
+
+class PricingRuleOut(AdjustmentOut, Representation):
+    """What the supplier takes off or puts on list prices under some conditions."""
 
     class Meta:
         model = PricingRule

@@ -1,5 +1,6 @@
 """Bodies of terms. Source: contract, supply-price.md 1."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any, ClassVar, Final
@@ -129,7 +130,7 @@ def _list(child: serializers.Field[Any, Any, Any, Any], most: int, **more: Any) 
 
 
 class ConditionsIn(StrictSerializer):
-    """When a rule applies: all that is given must hold, and of a list one member; an empty list asks nothing."""
+    """When a rule or a promotion applies: all that is given must hold, and of a list one member; an empty list asks nothing."""
 
     product_ids = _list(serializers.UUIDField(), MOST_NAMED)
     categories = _list(
@@ -174,7 +175,7 @@ class ConditionsIn(StrictSerializer):
 
 
 class ActionIn(StrictSerializer):
-    """What a rule does to a unit price; `value` is a percentage of `percent` and `markup`, else for `price_base_quantity` packs."""
+    """What a rule or a promotion does to a unit price; `value` is a percentage of `percent` and `markup`, else for `price_base_quantity` packs."""
 
     type = serializers.ChoiceField(choices=ActionType.choices)
     value = serializers.DecimalField(max_digits=19, decimal_places=6, min_value=Decimal(0))
@@ -190,16 +191,14 @@ class ActionIn(StrictSerializer):
         return attrs
 
 
-class PricingRuleIn(StrictSerializer):
-    """A pricing rule; members that are left out take their defaults."""
+class AdjustmentIn(StrictSerializer):
+    """What pricing rules and promotions have in common; members that are left out take their defaults."""
 
     name = serializers.CharField(max_length=255)
     status = serializers.ChoiceField(choices=TermStatus.choices, default=TermStatus.DRAFT.value)
     priority = serializers.IntegerField(
         min_value=0, max_value=MOST_PRIORITY, default=0, help_text="The higher goes first; then by code."
     )
-    valid_from = serializers.DateField(required=False, allow_null=True, default=None)
-    valid_to = serializers.DateField(required=False, allow_null=True, default=None)
     conditions = ConditionsIn()
     action = ActionIn()
     floor_price = serializers.DecimalField(
@@ -209,8 +208,33 @@ class PricingRuleIn(StrictSerializer):
         required=False,
         allow_null=True,
         default=None,
-        help_text="The unit price that neither this rule nor a promotion after it goes below.",
+        help_text="The unit price that neither this nor a promotion after it goes below.",
     )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require the currency of what is an amount."""
+        is_amount = attrs["action"]["type"] in OF_ONE_CURRENCY or attrs["floor_price"] is not None
+        if is_amount:
+            only_currency(attrs)
+        return attrs
+
+
+def only_currency(attrs: Mapping[str, Any]) -> str:
+    """Return the one currency of the conditions.
+
+    :raises ValidationError: they name none, or several.
+    """
+    currencies = set(attrs["conditions"]["currencies"])
+    if len(currencies) != 1:
+        raise refusal("conditions.currencies", "An amount needs exactly one currency.", "required")
+    return str(*currencies)
+
+
+class PricingRuleIn(AdjustmentIn):
+    """A pricing rule; members that are left out take their defaults."""
+
+    valid_from = serializers.DateField(required=False, allow_null=True, default=None)
+    valid_to = serializers.DateField(required=False, allow_null=True, default=None)
     exclusive = serializers.BooleanField(default=False, help_text="No rule after it applies.")
     applies_to_offers = serializers.BooleanField(default=False, help_text="To prices of offers, too.")
 
@@ -224,9 +248,6 @@ class PricingRuleIn(StrictSerializer):
         }
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Require the currency of what is an amount."""
+        """Hold members to one another."""
         check_period(attrs)
-        is_amount = attrs["action"]["type"] in OF_ONE_CURRENCY or attrs["floor_price"] is not None
-        if is_amount and len(set(attrs["conditions"]["currencies"])) != 1:
-            raise refusal("conditions.currencies", "An amount needs exactly one currency.", "required")
-        return attrs
+        return super().validate(attrs)

@@ -20,9 +20,10 @@ class Promotion(Adjustment):
     `redemptions` counts the orders that hold it, at most `max_redemptions`, and at most `max_per_buyer` of one buyer.
     `spent` is what these orders save by it in `budget_currency`, at most `budget_amount`; a promotion of several
     currencies counts no amounts. `told` is what its supplier was last told of its course, and the next moment of it is at
-    `due_at`. Personal data: none.
+    `due_at`. `words` are those of code and name, each behind a space, as a search compares them. Personal data: none.
     """
 
+    words = models.TextField(default="")
     applies_to_offers = models.BooleanField(default=True)
     applies_to_contracts = models.BooleanField(default=False)
     combinable = models.BooleanField(default=False)
@@ -51,7 +52,7 @@ class Promotion(Adjustment):
     )
 
     WRITABLE: ClassVar[tuple[str, ...]] = (
-        *Adjustment.WRITABLE, "applies_to_contracts", "combinable", "starts_at", "ends_at", "budget_amount",
+        *Adjustment.WRITABLE, "words", "applies_to_contracts", "combinable", "starts_at", "ends_at", "budget_amount",
         "budget_currency", "max_redemptions", "max_per_buyer",
     )  # fmt: skip
     unversioned: ClassVar[tuple[str, ...]] = ("spent", "redemptions", "told")
