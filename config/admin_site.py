@@ -61,6 +61,8 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.CATALOG, "storefront", "Offers", "suppliers_offer"),
             (Area.CATALOG, "sell", "Price lists", "suppliers_pricelist"),
             (Area.CATALOG, "percent", "Pricing rules", "suppliers_pricingrule"),
+            (Area.CATALOG, "campaign", "Promotions", "suppliers_promotion"),
+            (Area.CATALOG, "redeem", "Redeemed promotions", "suppliers_promotionredemption"),
             (Area.CATALOG, "domain", "Supplier profile", "suppliers_supplierprofile"),
             (Area.CATALOG, "license", "Licences", "suppliers_supplierlicense"),
             (Area.CATALOG, "attach_file", "Files", "suppliers_file"),

@@ -35,6 +35,7 @@ _EVERY_SECONDS: dict[str, float] = {
     "suppliers.sweep_files": 60,
     "suppliers.tell_levels": 1,
     "suppliers.tell_licenses": 3600,
+    "suppliers.tell_promotions": 60,
     "suppliers.walk_recalls": 1,
 }
 

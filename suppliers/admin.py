@@ -9,6 +9,7 @@ from .inventory.desk import admin as recall_desk
 from .marketplace import admin as marketplace
 from .relationships import admin as relationships
 from .terms import admin as terms
+from .terms.promotions import admin as promotions
 
 __all__ = [
     "attributes",
@@ -17,6 +18,7 @@ __all__ = [
     "files",
     "inventory",
     "marketplace",
+    "promotions",
     "recall_desk",
     "relationships",
     "terms",

@@ -25,6 +25,7 @@ class SuppliersConfig(AppConfig):
         from .pricing import events as price_events  # noqa: F401
         from .relationships import events as relationship_events  # noqa: F401
         from .terms import events as term_events  # noqa: F401
+        from .terms.promotions import events as promotion_events  # noqa: F401
 
         self._register_representations()
         self._register_copies()
@@ -95,6 +96,7 @@ class SuppliersConfig(AppConfig):
         from .inventory.reservations.representations import ReservationForBuyerOut
         from .marketplace import proof as market
         from .terms import proof as terms
+        from .terms.promotions import proof as promotions
 
         organizations.register_received(AGREEMENTS, representation=representation(AgreementForSupplierOut.shape))
         organizations.register_received(RESERVATIONS, representation=representation(ReservationForBuyerOut.shape))
@@ -103,6 +105,7 @@ class SuppliersConfig(AppConfig):
         prove_with(RULE, breaches)
         prove_with(market.RULE, market.breaches)
         prove_with(terms.RULE, terms.breaches)
+        prove_with(promotions.RULE, promotions.breaches)
         prove_with(availability.RULE, availability.breaches)
 
 

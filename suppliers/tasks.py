@@ -16,6 +16,7 @@ from .inventory.movements.counters import fold_days
 from .inventory.movements.upkeep import make_months
 from .inventory.recalls import walking
 from .marketplace.sweeping import expire_offers as end_offers
+from .terms.promotions.sweeping import tell_promotions as tell_of_promotions
 
 __all__ = [
     "expire_offers",
@@ -28,6 +29,7 @@ __all__ = [
     "tell_expiries",
     "tell_levels",
     "tell_licenses",
+    "tell_promotions",
     "walk_recalls",
 ]
 
@@ -80,6 +82,12 @@ def tell_levels() -> None:
 def tell_licenses() -> None:
     """Tell suppliers of licences that end soon; runs every hour, since the day begins at another hour for each supplier."""
     tell_ending_licenses(at=clock.now(), go_on=until(SLICE_SECONDS))
+
+
+@shared_task(name="suppliers.tell_promotions", ignore_result=True, acks_late=False)
+def tell_promotions() -> None:
+    """Tell suppliers of promotions whose window begins or ends; runs every minute."""
+    tell_of_promotions(at=clock.now(), go_on=until(SLICE_SECONDS))
 
 
 @shared_task(name="suppliers.refresh_availability", ignore_result=True, acks_late=False)

@@ -24,6 +24,7 @@ from .storefront.files.views import FileViewSet
 from .storefront.market.views import CatalogViewSet
 from .storefront.stock.views import BuyerReservationViewSet, StockAvailabilityViewSet
 from .storefront.views import ProductViewSet
+from .terms.promotions.views import PromotionViewSet
 from .terms.views import PriceListViewSet, PricingRuleViewSet
 
 router = Router()
@@ -49,6 +50,7 @@ router.register("marketplace/offers", OfferViewSet, basename="offer")
 router.register("price-lists", PriceListViewSet, basename="price-list")
 router.register("pricing-rules", PricingRuleViewSet, basename="pricing-rule")
 router.register("price-agreements", PriceAgreementViewSet, basename="price-agreement")
+router.register("promotions", PromotionViewSet, basename="promotion")
 router.register("procurement/products", CatalogViewSet, basename="catalog-product")
 router.register("stock/availability", StockAvailabilityViewSet, basename="stock-availability")
 router.register("stock/reservations", BuyerReservationViewSet, basename="reservation")

@@ -42,18 +42,27 @@ _PAGING = (
 )
 
 
-class PriceListViewSet(ApiViewSet):
-    """The supplier's price lists."""
+class TermViewSet(ApiViewSet):
+    """Base of terms, which lie under the supplier's own codes."""
 
     family = "supplier"
     tag = "Prices"
     scope_prefix = "pricing:"
     tenant_kind = "supplier"
-    serializer_class = PriceListOut
-    filterset_class = PriceListFilters
     ordering_fields = (*ORDERING_FIELDS, "code", "name", "priority")
     lookup_url_kwarg = "code"
     lookup_value_converter = "str"
+
+    def location(self, key: object, status: int) -> str:
+        """The address of what was put. Source: contract, supply-price.md 1 "PUT by code"."""
+        return str(self.request.path) if status == 201 else ""
+
+
+class PriceListViewSet(TermViewSet):
+    """The supplier's price lists."""
+
+    serializer_class = PriceListOut
+    filterset_class = PriceListFilters
     operation_ids = {"update": "putPriceList"}
     operations = {
         "list": Operation("List price lists"),
@@ -107,18 +116,11 @@ class PriceListViewSet(ApiViewSet):
         return self.answer(written, tag=tag)
 
 
-class PricingRuleViewSet(ApiViewSet):
+class PricingRuleViewSet(TermViewSet):
     """The supplier's pricing rules."""
 
-    family = "supplier"
-    tag = "Prices"
-    scope_prefix = "pricing:"
-    tenant_kind = "supplier"
     serializer_class = PricingRuleOut
     filterset_class = PricingRuleFilters
-    ordering_fields = (*ORDERING_FIELDS, "code", "name", "priority")
-    lookup_url_kwarg = "code"
-    lookup_value_converter = "str"
     operation_ids = {"update": "putPricingRule"}
     operations = {
         "list": Operation("List pricing rules"),
@@ -134,7 +136,3 @@ class PricingRuleViewSet(ApiViewSet):
             errors=(InvalidFields, VersionConflict, Duplicate, InvalidTransition),
         ),
     }
-
-    def location(self, key: object, status: int) -> str:
-        """The address of the rule itself. Source: contract, supply-price.md 1 "PUT by code"."""
-        return str(self.request.path) if status == 201 else ""

@@ -1,6 +1,6 @@
 """Tables of promotions, and of what buyers have redeemed of them."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from django.db import models
 from django.db.models import Case, F, Q, When
@@ -12,6 +12,8 @@ from suppliers.terms.models import Adjustment
 from suppliers.terms.states import TermStatus
 
 from .states import Told
+
+MOST_COUNTED: Final = 2_147_483_647
 
 
 class Promotion(Adjustment):
