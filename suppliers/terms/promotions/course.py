@@ -27,9 +27,12 @@ def state_sql(row: str, at: str, *, exhausted: str = "") -> str:
     )
 
 
-def told_sql(state: str) -> str:
-    """Write what is to be told of a promotion in a state, which is given as SQL."""
-    return f"CASE {state} WHEN 'running' THEN 'running' WHEN 'scheduled' THEN 'waiting' ELSE 'over' END"
+def told_sql(row: str, at: str, *, exhausted: str = "") -> str:
+    """Write what is to be told of a promotion at a moment; the arguments are those of `state_sql`."""
+    return (
+        f"CASE WHEN {row}.status <> 'active' OR {row}.ends_at <= {at} OR {exhausted or f'{row}.exhausted'} THEN 'over'"
+        f" WHEN {row}.starts_at > {at} THEN 'waiting' ELSE 'running' END"
+    )
 
 
 def turn_sql(at: str) -> str:

@@ -57,7 +57,7 @@ class Promotion(Adjustment):
         *Adjustment.WRITABLE, "words", "applies_to_contracts", "combinable", "starts_at", "ends_at", "budget_amount",
         "budget_currency", "max_redemptions", "max_per_buyer",
     )  # fmt: skip
-    unversioned: ClassVar[tuple[str, ...]] = ("spent", "redemptions", "told")
+    unversioned: ClassVar[tuple[str, ...]] = ("spent", "redemptions", "exhausted", "told", "due_at")
     security: ClassVar = TableSecurity(dispatcher=True, market=Market(when="on_market"))
 
     class Meta(Adjustment.Meta):

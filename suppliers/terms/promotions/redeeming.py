@@ -84,7 +84,7 @@ WITH asked AS MATERIALIZED (
     ON r.tenant_id = $1 AND r.document_id = $2 AND r.promotion_id = a.promotion_id AND r.given_back_at IS NULL
 ), taken AS (
   UPDATE suppliers_promotion p SET redemptions = p.redemptions + q.first, spent = p.spent + {_MORE},
-    told = {told_sql(f"({state_sql('p', _AT, exhausted=_EXHAUSTED)})")}
+    told = {told_sql("p", _AT, exhausted=_EXHAUSTED)}
   FROM asked q
   WHERE p.tenant_id = $1 AND {in_document("p.id", "$4", "promotion_id")} AND p.id = q.promotion_id
     AND (q.first = 0 AND {_MORE} <= 0
@@ -107,17 +107,13 @@ WITH asked AS MATERIALIZED (
   SET amount = excluded.amount, currency = excluded.currency, given_back_at = NULL, updated_at = excluded.updated_at,
     version = r.version + 1
   WHERE r.given_back_at IS NOT NULL OR r.amount <> excluded.amount OR r.currency <> excluded.currency
+  RETURNING r.id
 )
 SELECT t.promotion_id, t.code, t.version, t.told_before, t.had_begun, t.told, t.state,
   t.first = 0 OR c.promotion_id IS NOT NULL
 FROM taken t LEFT JOIN counted c ON c.promotion_id = t.promotion_id ORDER BY t.promotion_id
 """,
     row=Granted,
-)
-_LOCK_HELD = Statement.of(
-    "SELECT p.id FROM suppliers_promotion p WHERE p.tenant_id = $1 AND p.id = ANY(ARRAY("
-    "SELECT r.promotion_id FROM suppliers_promotionredemption r WHERE r.tenant_id = $1 AND r.document_id = $2"
-    " AND r.given_back_at IS NULL)) ORDER BY p.id FOR NO KEY UPDATE"
 )
 _LESS: Final = "CASE WHEN g.currency = p.budget_currency THEN g.amount ELSE 0 END"
 _LEFT_FULL: Final = (
@@ -126,17 +122,21 @@ _LEFT_FULL: Final = (
 )
 _RETURN = Statement.of(
     f"""
-WITH given AS (
+WITH locked AS MATERIALIZED (
+  SELECT k.id FROM suppliers_promotion k WHERE k.tenant_id = $1 AND k.id = ANY(ARRAY(
+    SELECT h.promotion_id FROM suppliers_promotionredemption h WHERE h.tenant_id = $1 AND h.document_id = $2
+      AND h.given_back_at IS NULL AND ($4::uuid[] IS NULL OR h.promotion_id = ANY($4::uuid[]))))
+  ORDER BY k.id FOR NO KEY UPDATE
+), given AS (
   UPDATE suppliers_promotionredemption r SET given_back_at = $3::timestamptz, updated_at = $3::timestamptz, version = r.version + 1
-  WHERE r.tenant_id = $1 AND r.document_id = $2 AND r.given_back_at IS NULL
-    AND ($4::uuid[] IS NULL OR r.promotion_id = ANY($4::uuid[]))
+  FROM locked l WHERE r.tenant_id = $1 AND r.document_id = $2 AND r.promotion_id = l.id AND r.given_back_at IS NULL
   RETURNING r.promotion_id, r.buyer_tenant_id, r.amount, r.currency
 ), counted AS (
   UPDATE suppliers_promotionbuyer b SET redemptions = b.redemptions - 1 FROM given g
   WHERE b.tenant_id = $1 AND b.promotion_id = g.promotion_id AND b.buyer_tenant_id = g.buyer_tenant_id
 )
 UPDATE suppliers_promotion p SET redemptions = p.redemptions - 1, spent = p.spent - {_LESS},
-  told = {told_sql(f"({state_sql('p', '$3::timestamptz', exhausted=_LEFT_FULL)})")}
+  told = {told_sql("p", "$3::timestamptz", exhausted=_LEFT_FULL)}
 FROM given g WHERE p.tenant_id = $1 AND p.id = g.promotion_id
 RETURNING {turn_sql("$3::timestamptz")}
 """,
@@ -215,11 +215,10 @@ def give_back(
 
     Let `given_back` read the answers.
     """
-    mine, its = str(supplier_id), str(document_id)
     named = None if only is None else array_literal(sorted(only))
-    return [Call(_LOCK_HELD, [mine, its]), Call(_RETURN, [mine, its, at.isoformat(), named])]
+    return [Call(_RETURN, [str(supplier_id), str(document_id), at.isoformat(), named])]
 
 
 def given_back(answers: Sequence[Rows]) -> list[Occurrence]:
     """Return what is to be told to the supplier of promotions that were given back, from what the calls answered."""
-    return news(answers[1].of(Turn))
+    return news(answers[0].of(Turn))

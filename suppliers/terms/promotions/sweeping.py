@@ -11,7 +11,7 @@ from core.rounds import GoOn, Rounds, ever
 from ledger import public as ledger
 from suppliers.rounds import BATCH, by_rounds
 
-from .course import Turn, news, state_sql, told_sql, turn_sql
+from .course import Turn, news, told_sql, turn_sql
 from .models import Promotion
 
 _TELL: Final = "suppliers.tell_promotions"
@@ -23,7 +23,7 @@ WITH due AS MATERIALIZED (
   SELECT d.id FROM suppliers_promotion d WHERE d.tenant_id = $1 AND d.due_at <= $2::timestamptz
   ORDER BY d.id LIMIT {BATCH} FOR NO KEY UPDATE
 )
-UPDATE suppliers_promotion p SET told = {told_sql(f"({state_sql('p', '$2::timestamptz')})")}
+UPDATE suppliers_promotion p SET told = {told_sql("p", "$2::timestamptz")}
 FROM due WHERE p.tenant_id = $1 AND p.id = due.id AND p.due_at <= $2::timestamptz
 RETURNING {turn_sql("$2::timestamptz")}
 """,
