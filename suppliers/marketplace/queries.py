@@ -101,11 +101,13 @@ _SHOP = Statement.of(
 )
 
 
-def seen_by_sql(*, supplier: str, buyer: str, at: str) -> str:
-    """Write the condition that a buyer may see an offer `o` of a product `p` of one supplier, bound to it, at an instant."""
-    return _VISIBLE.format(
-        supplier=supplier, buyer=buyer, today=today_sql(supplier, at), country=_COUNTRY.format(buyer=buyer)
-    )
+def seen_by_sql(*, supplier: str, buyer: str, at: str, country: str = "NULL") -> str:
+    """Write the condition that a buyer may see an offer `o` of a product `p` of one supplier, bound to it, at an instant.
+
+    `country` is SQL for the country of delivery; null stands for that of the buyer's organization.
+    """
+    where = f"coalesce({country}::text, {_COUNTRY.format(buyer=buyer)})"
+    return _VISIBLE.format(supplier=supplier, buyer=buyer, today=today_sql(supplier, at), country=where)
 
 
 def visible_sql(*, buyer: str, country: str = "NULL") -> str:

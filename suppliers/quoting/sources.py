@@ -1,0 +1,238 @@
+"""The SQL that reads what prices are resolved from, for goods of many suppliers at once, or of one that is bound.
+
+What belongs to a supplier (lists, agreements, rules, promotions) is found once for all its goods, by the audiences of the
+buyer. Source: contract, supply-price.md 2 and supply.md 3.7.
+"""
+
+from typing import NamedTuple
+
+from suppliers.marketplace.states import EVERYBODY
+from suppliers.terms.states import Scope
+
+_HIDDEN_LISTS = 50  # of a packaging, that are told to the supplier as not assigned
+
+
+class Reading(NamedTuple):
+    """Who reads, and for whom: SQL of the buyer, the instant, the day (null: today) and the country of delivery.
+
+    `supplier` is the parameter of the one supplier that is bound; "" reads all as the market's role. `whole` is a condition
+    for also reading what is not for the buyer. `dated` leaves out what does not hold on the day.
+    """
+
+    buyer: str
+    at: str
+    day: str
+    country: str
+    supplier: str = ""
+    whole: str = ""
+    dated: bool = False
+
+    def of(self, row: str) -> str:
+        """Write the supplier of a row that has a `supplier_id`."""
+        return self.supplier or f"{row}.supplier_id"
+
+
+def sources_sql(goods: str, reading: Reading) -> str:
+    """Write the CTEs `sellers`, `paths`, `lists` and `agreements` of the goods, for a WITH RECURSIVE.
+
+    `goods` names a CTE with `supplier_id`, `product_id`, `packaging_id` and `category`.
+    """
+    return (
+        f"sellers AS MATERIALIZED ({_sellers(goods, reading)}), paths AS ({_paths(goods, reading)}),"
+        f" lists AS MATERIALIZED ({_lists(reading)}), agreements AS MATERIALIZED ({_agreements(reading)})"
+    )
+
+
+def columns_sql(reading: Reading) -> str:
+    """Write the columns of one row `g` of the goods and its supplier `s` of `sellers`.
+
+    `first` of a row tells that it is the first of its supplier: it alone carries the supplier's rules and promotions.
+    """
+    return (
+        f"({_contract_lines(reading)}) AS contracts, ({_entries(reading)}) AS lists, ({_list_prices(reading)}) AS prices,"
+        f" CASE WHEN g.first THEN ({_rules(reading)}) END AS rules,"
+        f" CASE WHEN g.first THEN ({_promotions(reading)}) END AS promotions"
+    )
+
+
+def tax_rate_sql(*, supplier: str, category: str, country: str, today: str) -> str:
+    """Write the newest rate in percent that has begun, of a tax category and a country; null where there is none.
+
+    All are given as SQL. Source: contract, supply-price.md 4.
+    """
+    return (
+        "(SELECT x.value ->> 'rate' FROM suppliers_supplierprofile h CROSS JOIN LATERAL jsonb_array_elements(h.tax_rates) x"
+        f" WHERE h.tenant_id = {supplier} AND x.value ->> 'tax_category' = {category}"
+        f" AND x.value ->> 'country' = {country} AND (x.value ->> 'valid_from')::date <= {today}"
+        " ORDER BY (x.value ->> 'valid_from')::date DESC LIMIT 1)"
+    )
+
+
+def _sellers(goods: str, reading: Reading) -> str:
+    """Write the suppliers of the goods: the day, and the moment of it at which promotions are judged, and the audiences."""
+    mine = f"m.tenant_id = {reading.of('b')} AND m.member_tenant_id = {reading.buyer}"
+    return f"""
+SELECT b.supplier_id, n.time_zone, b.products, b.categories, d.today,
+       CASE WHEN d.today = d.now THEN {reading.at} ELSE d.today::timestamp AT TIME ZONE n.time_zone END AS moment,
+       ARRAY(SELECT '{EVERYBODY}'::uuid UNION ALL SELECT m.audience_id FROM suppliers_audiencemember m WHERE {mine}) AS audiences
+FROM (SELECT g.supplier_id, array_agg(DISTINCT g.product_id::text) AS products, array_agg(DISTINCT g.category::text) AS categories
+      FROM {goods} g GROUP BY g.supplier_id) b
+JOIN organizations_tenant n ON n.id = b.supplier_id
+CROSS JOIN LATERAL (SELECT ({reading.at} AT TIME ZONE n.time_zone)::date AS now) t
+CROSS JOIN LATERAL (SELECT coalesce({reading.day}, t.now) AS today, t.now) d
+"""
+
+
+def _paths(goods: str, reading: Reading) -> str:
+    """Write the categories of the goods with those above each, and how many steps up; own ones are the supplier's."""
+    return f"""
+SELECT c.supplier_id, c.category, n.code::text AS code, n.parent_id, 0 AS step
+FROM (SELECT DISTINCT g.supplier_id, g.category::text AS category FROM {goods} g) c
+CROSS JOIN LATERAL (SELECT f.code, f.parent_id FROM suppliers_platformcategory f WHERE f.code = c.category
+  UNION ALL SELECT f.code, f.parent_id FROM suppliers_category f WHERE f.tenant_id = {reading.of("c")} AND f.code = c.category) n
+UNION ALL
+SELECT c.supplier_id, c.category, n.code::text, n.parent_id, c.step + 1 FROM paths c
+CROSS JOIN LATERAL (SELECT f.code, f.parent_id FROM suppliers_platformcategory f WHERE f.id = c.parent_id
+  UNION ALL SELECT f.code, f.parent_id FROM suppliers_category f WHERE f.tenant_id = {reading.of("c")} AND f.id = c.parent_id) n
+WHERE c.step < 16
+"""
+
+
+def _lists(reading: Reading) -> str:
+    return f"""
+SELECT s.supplier_id, l.id, l.version, l.name, l.currency, l.priority, l.scope, l.valid_from, l.valid_to
+FROM sellers s
+CROSS JOIN LATERAL (SELECT * FROM suppliers_pricelist
+  WHERE tenant_id = {reading.of("s")} AND on_market AND audience_id = ANY(s.audiences) OFFSET 0) l
+WHERE {_holds("l", reading)}
+"""
+
+
+def _agreements(reading: Reading) -> str:
+    return f"""
+SELECT s.supplier_id, d.id, d.version, d.number, d.currency, d.priority, d.valid_from, d.valid_to, a.distance
+FROM sellers s
+CROSS JOIN LATERAL (SELECT agreement_id, distance FROM suppliers_agreementaudience
+  WHERE tenant_id = {reading.of("s")} AND member_tenant_id = {reading.buyer} OFFSET 0) a
+CROSS JOIN LATERAL (SELECT * FROM suppliers_receivedagreement
+  WHERE tenant_id = {reading.of("s")} AND id = a.agreement_id AND in_force OFFSET 0) d
+WHERE {_holds("d", reading)}
+"""
+
+
+def _holds(row: str, reading: Reading) -> str:
+    if not reading.dated:
+        return "true"
+    return f"({row}.valid_from IS NULL OR {row}.valid_from <= s.today) AND ({row}.valid_to IS NULL OR {row}.valid_to > s.today)"
+
+
+def _contract_lines(reading: Reading) -> str:
+    """Write the lines of agreements for a product, and for its category and those above, which are one step further each."""
+    found = f"l.tenant_id = {reading.of('g')} AND l.document_id = d.id"
+    members = "l.line_no, l.price_base_quantity, l.tiers, l.max_quantity - l.consumed AS remaining"
+    return f"""
+SELECT coalesce(json_agg(json_build_array(d.id, d.version, d.number, d.currency, d.priority, d.valid_from, d.valid_to, d.distance,
+       l.subject, l.line_no, l.price_base_quantity, l.tiers, l.remaining)), '[]')
+FROM agreements d
+CROSS JOIN LATERAL (
+  SELECT {members}, 0 AS subject FROM suppliers_receivedagreementline l
+  WHERE {found} AND l.product_id = g.product_id AND (l.packaging_id IS NULL OR l.packaging_id = g.packaging_id)
+  UNION ALL SELECT {members}, 1 + c.step FROM paths c JOIN suppliers_receivedagreementline l ON {found} AND l.category = c.code
+  WHERE c.supplier_id = g.supplier_id AND c.category = g.category
+    AND (l.packaging_id IS NULL OR l.packaging_id = g.packaging_id)) l
+WHERE d.supplier_id = g.supplier_id
+"""
+
+
+_PLACES = {Scope.TENANTS: 0, Scope.ORGANIZATIONS: 1, Scope.GROUPS: 2, Scope.PUBLIC: 3}
+_PLACE = "CASE l.scope " + " ".join(f"WHEN '{one.value}' THEN {place}" for one, place in _PLACES.items()) + " END"
+_ENTRY = "e.price_base_quantity, e.tiers"
+_LIST = f"l.id, l.version, l.name, l.currency, l.priority, l.valid_from, l.valid_to, {_PLACE}, {_ENTRY}"
+
+
+def _entries(reading: Reading) -> str:
+    """Write the entries of price lists, found from the lists, since other buyers may have many lists of the packaging."""
+    found = f"tenant_id = {reading.of('g')} AND packaging_id = g.packaging_id"
+    assigned = f"""
+SELECT json_build_array({_LIST}, true) AS entry FROM lists l
+CROSS JOIN LATERAL (SELECT price_base_quantity, tiers FROM suppliers_pricelistentry WHERE {found} AND price_list_id = l.id OFFSET 0) e
+WHERE l.supplier_id = g.supplier_id
+"""
+    if not reading.whole:
+        return f"SELECT coalesce(json_agg(v.entry), '[]') FROM ({assigned}) v"
+    others = f"""
+(SELECT json_build_array({_LIST}, false) FROM suppliers_pricelistentry e
+ JOIN suppliers_pricelist l ON l.tenant_id = {reading.of("g")} AND l.id = e.price_list_id AND l.on_market
+ WHERE e.tenant_id = {reading.of("g")} AND e.packaging_id = g.packaging_id AND {reading.whole} AND l.audience_id <> ALL(s.audiences)
+ ORDER BY e.price_list_id LIMIT {_HIDDEN_LISTS})
+"""
+    return f"SELECT coalesce(json_agg(v.entry), '[]') FROM ({assigned} UNION ALL {others}) v"
+
+
+def _list_prices(reading: Reading) -> str:
+    tiers = (
+        "SELECT coalesce(json_agg(json_build_array(t.min_quantity, t.unit_price::text) ORDER BY t.min_quantity), '[]')"
+        f" FROM suppliers_listpricetier t WHERE t.tenant_id = {reading.of('g')} AND t.price_id = l.id"
+    )
+    return f"""
+SELECT coalesce(json_agg(json_build_array(l.id, l.version, l.currency, l.valid_from, l.valid_to, l.price_base_quantity, ({tiers}))), '[]')
+FROM suppliers_listprice l
+WHERE l.tenant_id = {reading.of("g")} AND l.product_id = g.product_id AND l.packaging_id = g.packaging_id AND {_holds("l", reading)}
+"""
+
+
+# What rules and promotions have in common, of a row `r`; of the products and categories that it names, those of the goods.
+_TERMS = (
+    "r.id, r.code, r.version, r.name, r.priority, r.action_type, r.action_value::text, r.floor_price::text,"
+    " coalesce(r.conditions -> 'currencies', '[]'), r.conditions -> 'min_quantity', r.conditions ->> 'min_amount',"
+    " r.applies_to_offers, r.audience_id = ANY(s.audiences), m.products, m.categories"
+)
+_NAMES = "coalesce(r.conditions -> '{name}', '[]')"
+
+
+def _matching(reading: Reading) -> str:
+    """Write the join of a row `r` with those of the goods' products and categories that its conditions name; null: all."""
+    products, categories = _NAMES.format(name="product_ids"), _NAMES.format(name="categories")
+    return f"""
+CROSS JOIN LATERAL (SELECT
+  CASE WHEN {products} <> '[]' THEN ARRAY(SELECT v.id FROM jsonb_array_elements_text({products}) AS v(id)
+    WHERE v.id = ANY(s.products)) END AS products,
+  CASE WHEN {categories} <> '[]' THEN ARRAY(SELECT DISTINCT c.category FROM paths c
+    WHERE c.supplier_id = s.supplier_id AND {categories} ? c.code) END AS categories) m
+WHERE r.tenant_id = {reading.of("s")} AND r.on_market AND {_for_buyer(reading)}
+  AND coalesce(m.products <> '{{}}', true) AND coalesce(m.categories <> '{{}}', true)
+  AND ({_NAMES.format(name="countries")} = '[]' OR {_NAMES.format(name="countries")} ? {reading.country})
+"""
+
+
+def _for_buyer(reading: Reading) -> str:
+    mine = "r.audience_id = ANY(s.audiences)"
+    return f"({mine} OR {reading.whole})" if reading.whole else mine
+
+
+def _rules(reading: Reading) -> str:
+    return f"""
+SELECT coalesce(json_agg(json_build_array({_TERMS}, r.valid_from, r.valid_to, r.exclusive)), '[]')
+FROM suppliers_pricingrule r {_matching(reading)} AND {_holds("r", reading)}
+"""
+
+
+# $ is the moment at the supplier. Source: contract, supply-price.md 1 "Promotion".
+_STATE = (
+    "CASE WHEN r.starts_at > s.moment THEN 'scheduled' WHEN r.ends_at <= s.moment THEN 'ended'"
+    " WHEN r.exhausted THEN 'exhausted' ELSE 'running' END"
+)
+
+
+def _promotions(reading: Reading) -> str:
+    own = (
+        f"(SELECT b.redemptions FROM suppliers_promotionbuyer b WHERE b.tenant_id = {reading.of('s')}"
+        f" AND b.promotion_id = r.id AND b.buyer_tenant_id = {reading.buyer})"
+    )
+    left = f"least(r.max_redemptions - r.redemptions, r.max_per_buyer - coalesce({own}, 0))"
+    dated = " AND r.starts_at <= s.moment AND r.ends_at > s.moment AND NOT r.exhausted" if reading.dated else ""
+    return f"""
+SELECT coalesce(json_agg(json_build_array({_TERMS}, {_STATE}, r.combinable, r.applies_to_contracts,
+       (r.budget_amount - r.spent)::text, r.budget_currency, {left}, r.ends_at)), '[]')
+FROM suppliers_promotion r {_matching(reading)}{dated}
+"""
