@@ -129,7 +129,7 @@ goods AS MATERIALIZED (
 {sources_sql("goods", reading)}
 SELECT g.n, g.supplier_id, g.product_id, g.supplier_sku, g.base_unit, g.category, g.tax_category,
        {tax_rate_sql(supplier=reading.of("g"), category="g.tax_category", country=_COUNTRY, today="s.today")} AS tax_rate,
-       g.packaging_id, g.units_per_pack, g.offer_id, g.suits, g.least, g.most, g.step, g.limit_quantity, g.offer, {hidden},
+       g.packaging_id, g.units_per_pack, g.offer_id, g.suits, g.least, g.most, g.step, g.limit_quantity, coalesce(g.offer, 'null') AS offer, {hidden},
        s.today::text, s.time_zone, {own}, {columns_sql(reading)}
 FROM goods g JOIN sellers s ON s.supplier_id = g.supplier_id ORDER BY g.n
 """
@@ -142,7 +142,7 @@ _MARKET: Final = Statement.of(
         visible=visible_sql(buyer="$1", country=_COUNTRY),
         own=f"{on_formulary_sql(product='g', buyer='$1')} AS on_formulary, (SELECT a.own_code FROM suppliers_itemalias a"
         " WHERE a.tenant_id = $1 AND a.supplier_id = g.supplier_id AND a.product_id = g.product_id) AS own_code",
-        hidden="NULL::json AS hidden",
+        hidden="'null'::json AS hidden",
     ),
     row=_Row,
     across=ACROSS,
@@ -155,8 +155,8 @@ _BOUND: Final = Statement.of(
         ),
         visible=seen_by_sql(supplier="$8", buyer="$1", at="$2::timestamptz", country=_COUNTRY),
         own="NULL::boolean AS on_formulary, NULL::text AS own_code",
-        hidden=f"(SELECT {_OFFER} FROM suppliers_offer o WHERE $10::boolean AND o.tenant_id = $8 AND o.packaging_id = g.packaging_id"
-        " AND (o.on_market OR o.id = g.asked_offer) AND g.offer_id IS DISTINCT FROM o.id ORDER BY o.on_market DESC, o.id LIMIT 1) AS hidden",
+        hidden=f"coalesce((SELECT {_OFFER} FROM suppliers_offer o WHERE $10::boolean AND o.tenant_id = $8 AND o.packaging_id = g.packaging_id"
+        " AND (o.on_market OR o.id = g.asked_offer) AND g.offer_id IS DISTINCT FROM o.id ORDER BY o.on_market DESC, o.id LIMIT 1), 'null') AS hidden",
     ),
     row=_Row,
 )
