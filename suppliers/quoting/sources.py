@@ -211,6 +211,6 @@ def _promotions(reading: Reading) -> str:
     dated = " AND r.starts_at <= s.moment AND r.ends_at > s.moment AND NOT r.exhausted" if reading.dated else ""
     return f"""
 SELECT coalesce(json_agg(json_build_array({_TERMS}, {_STATE}, r.combinable, r.applies_to_contracts,
-       (r.budget_amount - r.spent)::text, r.budget_currency, {left}, r.ends_at)), '[]')
+       (r.budget_amount - r.spent)::text, r.budget_currency, {left}, r.starts_at, r.ends_at)), '[]')
 FROM suppliers_promotion r {_matching(reading)}{dated}
 """
