@@ -1,12 +1,11 @@
 """Writes that wait for another server, without an open transaction meanwhile."""
 
-import logging
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid5
 
 import orjson
-from django.db import Error, transaction
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
 from core import clock, pipeline
@@ -16,8 +15,6 @@ from . import idempotency
 from .authentication import authenticator
 from .views import ApiViewSet
 from .writing import Command, read_body
-
-log = logging.getLogger(__name__)
 
 
 class DeferredWriteViewSet(ApiViewSet):
@@ -51,18 +48,8 @@ class DeferredWriteViewSet(ApiViewSet):
             prepared = self._act(command, {"mark": _mark(claim)})
         response = self.answer(orjson.dumps(send(prepared), default=str), status=self.operation.status)
         if claim is not None:
-            self._keep(claim, tenant_id, response)
+            self.keep_apart(claim, tenant_id, response)
         return response
-
-    def _keep(self, claim: idempotency.Claim, tenant_id: UUID, response: HttpResponse) -> None:
-        """Store the answer unless a concurrent repeat has stored its own; the caller is answered in any case."""
-        try:
-            with transaction.atomic():
-                _, taken = pipeline.run([authenticator().proof(self.subject, tenant_id), claim.call()])
-                if len(taken):
-                    claim.keep(response, secrets=self.operation.secrets)
-        except Error as error:
-            log.warning("answer not kept", extra={"error": type(error).__name__})
 
 
 def _mark(claim: idempotency.Claim | None) -> UUID:

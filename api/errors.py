@@ -161,7 +161,7 @@ def problem(error: errors.PlatformError, *, instance: str, request_id: str) -> d
         "request_id": request_id,
         **{name: value for name, value in error.extra.items() if name != "type"},
         "errors": [
-            {"field": one.field, "pointer": one.pointer, "code": one.code, "message": one.message}
+            {"field": one.field, "pointer": one.pointer, "code": one.code, "message": one.message, **one.details}
             for one in error.errors
         ],
     }

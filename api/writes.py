@@ -1,5 +1,6 @@
 """Writing: one transaction for the Idempotency-Key, the change, its facts and the stored answer."""
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 from uuid import UUID
@@ -24,6 +25,8 @@ from .operations import Operation
 from .reads import ReadingViewSet
 from .shapes import Selection, select
 from .writing import Answer, Command, form_digest, read_body
+
+log = logging.getLogger(__name__)
 
 Work = Callable[[Command], Any]
 Result = TypeVar("Result")
@@ -80,6 +83,19 @@ class WritingViewSet(ReadingViewSet):
         except PlatformError:
             return None
         return prepare(data)
+
+    def keep_apart(self, claim: idempotency.Claim, tenant_id: UUID, response: HttpResponse) -> None:
+        """Store an answer under its key in a transaction of its own, unless a concurrent repeat has stored another.
+
+        The caller is answered in any case.
+        """
+        try:
+            with transaction.atomic():
+                _, taken = pipeline.run([authenticator().proof(self.subject, tenant_id), claim.call()])
+                if len(taken):
+                    claim.keep(response, secrets=self.operation.secrets)
+        except DatabaseError as error:
+            log.warning("answer not kept", extra={"error": type(error).__name__})
 
     # -- what a family of views may add --------------------------------------------------------------------------------
 

@@ -5,16 +5,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import Any, ClassVar
 
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One error of one field; `field` is dotted ("items.0.qty"), and "" for the body as a whole."""
+    """One error of one field; `field` is dotted ("items.0.qty"), and "" for the body as a whole.
+
+    `details` are further members of the error in the answer.
+    """
 
     field: str
     code: str
     message: str
+    details: Mapping[str, Any] = dataclass_field(default_factory=dict, compare=False)
 
     @property
     def pointer(self) -> str:

@@ -19,6 +19,7 @@ from .inventory.views import (
 )
 from .marketplace.views import OfferViewSet
 from .pricing.views import ProductPricesViewSet
+from .quoting.views import BuyerQuoteViewSet, SupplierQuoteViewSet
 from .storefront.discovery.views import RelationshipViewSet, SupplierViewSet
 from .storefront.files.views import FileViewSet
 from .storefront.market.views import CatalogViewSet
@@ -51,6 +52,8 @@ router.register("price-lists", PriceListViewSet, basename="price-list")
 router.register("pricing-rules", PricingRuleViewSet, basename="pricing-rule")
 router.register("price-agreements", PriceAgreementViewSet, basename="price-agreement")
 router.register("promotions", PromotionViewSet, basename="promotion")
+router.register("pricing/quote", SupplierQuoteViewSet, basename="supplier-quote")
+router.register("procurement/quote", BuyerQuoteViewSet, basename="buyer-quote")
 router.register("procurement/products", CatalogViewSet, basename="catalog-product")
 router.register("stock/availability", StockAvailabilityViewSet, basename="stock-availability")
 router.register("stock/reservations", BuyerReservationViewSet, basename="reservation")

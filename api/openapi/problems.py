@@ -73,6 +73,11 @@ FIELD_PROBLEM: Schema = {
         "pointer": {**_TEXT, "description": "The same as a JSON Pointer: `/packagings/0/gtin`."},
         "code": _TEXT,
         "message": _TEXT,
+        "trace": {
+            "type": "array",
+            "items": {"type": "object", "additionalProperties": True},
+            "description": "Of `price_not_available`: what was looked at for the line, as a quote tells it.",
+        },
     },
 }
 _FIELD_EXAMPLE = {"field": "name", "pointer": "/name", "code": "required", "message": "This field is required."}

@@ -72,6 +72,8 @@ class Shop(NamedTuple):
     is_qualified: bool
 
 
+# Which offer of a product goes first: that of the smallest packaging `k`.
+FIRST_OFFER: Final = "k.position, k.id, o.id"
 _TODAY = today_sql("$1", "$4::timestamptz")
 _OFFERS = Statement.of(
     "SELECT o.id, o.product_id, o.packaging_id, k.units_per_pack,"
@@ -82,7 +84,7 @@ _OFFERS = Statement.of(
     " JOIN suppliers_product p ON p.tenant_id = o.tenant_id AND p.id = o.product_id AND p.tenant_id = $1"
     " JOIN suppliers_packaging k ON k.tenant_id = o.tenant_id AND k.id = o.packaging_id AND k.tenant_id = $1"
     " WHERE o.tenant_id = $1 AND o.product_id = ANY($2::uuid[])"
-    f" AND {_VISIBLE.format(supplier='$1', buyer='$3', today=_TODAY, country=_COUNTRY.format(buyer='$3'))} ORDER BY k.position, k.id, o.id",
+    f" AND {_VISIBLE.format(supplier='$1', buyer='$3', today=_TODAY, country=_COUNTRY.format(buyer='$3'))} ORDER BY {FIRST_OFFER}",
     row=SeenOffer,
 )
 _HOLD = Statement.of(

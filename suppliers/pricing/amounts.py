@@ -3,7 +3,10 @@
 Source: contract, supply.md 4 "Money" and "Rounding"; EN 16931 BR-CO-10.
 """
 
+from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Context, Decimal
+from fractions import Fraction
+from functools import reduce
 from typing import Final
 
 from core.canonical import decimal_text
@@ -24,7 +27,13 @@ def less_percent(price: Decimal, percent: Decimal) -> Decimal:
     return unit_price(_EXACT.divide(_EXACT.multiply(price, _HUNDRED - percent), _HUNDRED))
 
 
-def line_total(price: Decimal, quantity: int, base_quantity: int, currency: str) -> Decimal:
+def for_packs(price: Decimal, base_quantity: int, packs: int) -> Decimal:
+    """Return a unit price for `base_quantity` packs as one for another number of packs."""
+    parts = int(price.scaleb(6, context=_EXACT)) * packs
+    return Decimal((2 * parts + base_quantity) // (2 * base_quantity)).scaleb(-6, context=_EXACT)
+
+
+def line_total(price: Decimal, quantity: int | Fraction, base_quantity: int, currency: str) -> Decimal:
     """Return the net of so many packs, whose unit price is for `base_quantity` packs.
 
     :raises UnknownCurrency: the code is not an active currency.
@@ -32,6 +41,11 @@ def line_total(price: Decimal, quantity: int, base_quantity: int, currency: str)
     places = minor_units(currency)
     total, parts = int(price.scaleb(6, context=_EXACT)) * quantity, base_quantity * 10**6
     return Decimal((2 * total * 10**places + parts) // (2 * parts)).scaleb(-places, context=_EXACT)
+
+
+def sum_of(amounts: Iterable[Decimal]) -> Decimal:
+    """Add amounts up, exactly; 0 where there are none."""
+    return reduce(_EXACT.add, amounts, Decimal(0))
 
 
 def tax_of(net: Decimal, rate: Decimal, currency: str) -> Decimal:

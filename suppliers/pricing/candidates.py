@@ -6,6 +6,7 @@ Whoever knows a source (offers, lists, agreements) reads it in its own statement
 from collections.abc import Sequence
 from decimal import Decimal
 from enum import IntEnum
+from fractions import Fraction
 from typing import Final, NamedTuple
 
 
@@ -29,10 +30,10 @@ _TEXTS: Final = {source: source.name.lower() for source in Source}
 class Line(NamedTuple):
     """What is asked for: `quantity` packs of `base_units` each, priced on a day of the supplier (`YYYY-MM-DD`).
 
-    `agreement_id` names the agreement that goes before all others.
+    A quantity in base units may break a pack. `agreement_id` names the agreement that goes before all others.
     """
 
-    quantity: int
+    quantity: int | Fraction
     currency: str
     on_date: str
     base_units: int = 1

@@ -4,7 +4,7 @@ It is read as the market's role for a buyer, and as the app's role bound to one 
 each role has a `Statement` of its own, made of one text. Source: contract, supply-price.md 2 and supply.md 3.7.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final, NamedTuple
@@ -12,7 +12,7 @@ from uuid import UUID
 
 from core.arrays import array_literal
 from core.pipeline import Call, Rows, Statement
-from suppliers.marketplace.queries import ACROSS, country_sql, limit_sql, seen_by_sql, visible_sql
+from suppliers.marketplace.queries import ACROSS, FIRST_OFFER, country_sql, limit_sql, seen_by_sql, visible_sql
 from suppliers.pricing.candidates import Candidate, Promotion, Rule, Source
 from suppliers.relationships.formulary import on_formulary_sql
 
@@ -30,11 +30,11 @@ class Asked(NamedTuple):
     offer_id: UUID | None = None
 
 
-class _Row(NamedTuple):
+class GoodRow(NamedTuple):
     """The product of line `n`, from 1, with what it may cost; offer and packaging are null where there is none.
 
     `suits` tells that the offer is one that the line may mean. `hidden` is an offer that the buyer does not see, for the
-    supplier alone. Amounts of packs and base units; dates are `YYYY-MM-DD`.
+    supplier alone. `agreements` are the ids of those in force with the buyer. Dates are `YYYY-MM-DD`.
     """
 
     n: int
@@ -59,6 +59,7 @@ class _Row(NamedTuple):
     time_zone: str
     on_formulary: bool | None
     own_code: str | None
+    agreements: Any
     contracts: Any
     lists: Any
     prices: Any
@@ -68,18 +69,21 @@ class _Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Good:
-    """What a line asks for, with all that its price is resolved from; `row` is as `_Row` describes it."""
+    """What a line asks for, with all that its price is resolved from; `windows` are those of the promotions, by id."""
 
-    row: _Row
+    row: GoodRow
     candidates: Sequence[Candidate]
     rules: Sequence[Rule]
     promotions: Sequence[Promotion]
+    windows: Mapping[str, tuple[datetime, datetime]]
 
 
 _ASKED = "unnest($5::uuid[], $6::uuid[], $7::uuid[]{more}) WITH ORDINALITY AS a(product_id, packaging_id, offer_id{names}, n)"
 # Of the market: a product by its id, or by the buyer's own code, which two suppliers may share.
 _OF_MARKET = (
-    "FROM " + _ASKED.format(more=", $8::uuid[], $9::text[]", names=", supplier_id, code") + """
+    "FROM "
+    + _ASKED.format(more=", $8::uuid[], $9::text[]", names=", supplier_id, code")
+    + """
 CROSS JOIN LATERAL (SELECT a.product_id AS id WHERE a.code IS NULL UNION ALL
   SELECT i.product_id FROM suppliers_itemalias i WHERE i.tenant_id = $1 AND i.own_code = a.code
     AND (a.supplier_id IS NULL OR i.supplier_id = a.supplier_id)) w
@@ -88,14 +92,15 @@ CROSS JOIN LATERAL (SELECT * FROM suppliers_product
 """
 )
 _OF_SUPPLIER = (
-    "FROM " + _ASKED.format(more=", $9::text[]", names=", code") + """
+    "FROM "
+    + _ASKED.format(more=", $9::text[]", names=", code")
+    + """
 CROSS JOIN LATERAL (SELECT * FROM suppliers_product WHERE tenant_id = $8 AND archived_at IS NULL
   AND CASE WHEN a.code IS NULL THEN id = a.product_id ELSE supplier_sku = a.code END OFFSET 0) p
 """
 )
-_OFFER = (
-    "json_build_array(o.id, o.version, o.currency, o.price_base_quantity, o.tiers, o.valid_from, o.valid_to)"
-)
+_OFFER = "json_build_array(o.id, o.version, o.currency, o.price_base_quantity, o.tiers, o.valid_from, o.valid_to)"
+_AGREEMENTS = "SELECT coalesce(json_agg(d.agreement_id), '[]') FROM agreements d WHERE d.supplier_id = g.supplier_id"
 _COUNTRY = "(SELECT v.country FROM delivery v)"
 
 
@@ -120,7 +125,7 @@ goods AS MATERIALIZED (
     JOIN suppliers_packaging k ON k.tenant_id = {supplier} AND k.id = o.packaging_id
     JOIN suppliers_product p ON p.tenant_id = {supplier} AND p.id = o.product_id
     WHERE o.tenant_id = {supplier} AND o.product_id = n.product_id AND {visible}
-    ORDER BY suits DESC, k.position, k.id, o.id LIMIT 1) f ON true
+    ORDER BY suits DESC, {FIRST_OFFER} LIMIT 1) f ON true
   LEFT JOIN LATERAL (
     SELECT k.id, k.units_per_pack FROM suppliers_packaging k
     WHERE k.tenant_id = {supplier} AND k.product_id = n.product_id AND k.state = 'current'
@@ -130,7 +135,7 @@ goods AS MATERIALIZED (
 SELECT g.n, g.supplier_id, g.product_id, g.supplier_sku, g.base_unit, g.category, g.tax_category,
        {tax_rate_sql(supplier=reading.of("g"), category="g.tax_category", country=_COUNTRY, today="s.today")} AS tax_rate,
        g.packaging_id, g.units_per_pack, g.offer_id, g.suits, g.least, g.most, g.step, g.limit_quantity, coalesce(g.offer, 'null') AS offer, {hidden},
-       s.today::text, s.time_zone, {own}, {columns_sql(reading)}
+       s.today::text, s.time_zone, {own}, ({_AGREEMENTS}) AS agreements, {columns_sql(reading)}
 FROM goods g JOIN sellers s ON s.supplier_id = g.supplier_id ORDER BY g.n
 """
 
@@ -144,7 +149,7 @@ _MARKET: Final = Statement.of(
         " WHERE a.tenant_id = $1 AND a.supplier_id = g.supplier_id AND a.product_id = g.product_id) AS own_code",
         hidden="'null'::json AS hidden",
     ),
-    row=_Row,
+    row=GoodRow,
     across=ACROSS,
 )
 _BOUND: Final = Statement.of(
@@ -158,7 +163,7 @@ _BOUND: Final = Statement.of(
         hidden=f"coalesce((SELECT {_OFFER} FROM suppliers_offer o WHERE $10::boolean AND o.tenant_id = $8 AND o.packaging_id = g.packaging_id"
         " AND (o.on_market OR o.id = g.asked_offer) AND g.offer_id IS DISTINCT FROM o.id ORDER BY o.on_market DESC, o.id LIMIT 1), 'null') AS hidden",
     ),
-    row=_Row,
+    row=GoodRow,
 )
 
 
@@ -212,20 +217,20 @@ def goods_of(found: Rows) -> list[Good]:
 
     A line whose product is unknown has none; one whose own code is that of several suppliers' products has several.
     """
-    rows = found.of(_Row)
+    rows = found.of(GoodRow)
     terms: dict[UUID, Terms] = {
         row.supplier_id: terms_of(row.rules, row.promotions) for row in rows if row.rules is not None
     }
     return [_good(row, terms[row.supplier_id]) for row in rows]
 
 
-def _good(row: _Row, terms: Terms) -> Good:
+def _good(row: GoodRow, terms: Terms) -> Good:
     candidates = candidates_of(row.contracts, row.lists, row.prices)
     if row.offer is not None and row.suits and row.offer[4]:
         candidates.append(_offer(row.offer))
     if row.hidden is not None and row.hidden[4]:
         candidates.append(_offer(row.hidden)._replace(refusal="not_visible"))
-    return Good(row, candidates, *terms.of(str(row.product_id), row.category))
+    return Good(row, candidates, *terms.of(str(row.product_id), row.category), terms.windows)
 
 
 def _offer(given: Any) -> Candidate:

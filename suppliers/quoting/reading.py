@@ -1,6 +1,7 @@
 """Rows of `sources` as the candidates, rules and promotions that prices are resolved from."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -10,10 +11,14 @@ Row = Sequence[Any]
 
 
 class Terms(NamedTuple):
-    """Rules and promotions of one supplier, each with the products and categories that it is for; None: for all."""
+    """Rules and promotions of one supplier, each with the products and categories that it is for; None: for all.
 
-    rules: Sequence[tuple[Row | None, Row | None, Rule]] = ()
-    promotions: Sequence[tuple[Row | None, Row | None, Promotion]] = ()
+    `windows` are the instants at which each promotion begins and ends, by its id.
+    """
+
+    rules: Sequence[tuple[Row | None, Row | None, Rule]]
+    promotions: Sequence[tuple[Row | None, Row | None, Promotion]]
+    windows: Mapping[str, tuple[datetime, datetime]]
 
     def of(self, product_id: str, category: str) -> tuple[list[Rule], list[Promotion]]:
         """Return those of one product."""
@@ -34,7 +39,8 @@ def candidates_of(contracts: Sequence[Row], lists: Sequence[Row], prices: Sequen
 
 def terms_of(rules: Sequence[Row], promotions: Sequence[Row]) -> Terms:
     """Return the rules and promotions of one supplier."""
-    return Terms([_rule(row) for row in rules], [_promotion(row) for row in promotions])
+    windows = {row[0]: (datetime.fromisoformat(row[-2]), datetime.fromisoformat(row[-1])) for row in promotions}
+    return Terms([_rule(row) for row in rules], [_promotion(row) for row in promotions], windows)
 
 
 def tiers_of(stored: Sequence[dict[str, Any]]) -> list[Tier]:
@@ -100,6 +106,10 @@ def _rule(row: Row) -> tuple[Row | None, Row | None, Rule]:
 
 def _promotion(row: Row) -> tuple[Row | None, Row | None, Promotion]:
     products, categories, terms = _adjustment(row)
-    state, is_combinable, with_contracts, budget_left, currency, redemptions_left, _ = row[_SHARED:]
+    state, is_combinable, with_contracts, budget_left, currency, redemptions_left, *_ = row[_SHARED:]
     left = _amount(budget_left)
-    return products, categories, Promotion(terms, state, is_combinable, with_contracts, left, currency, redemptions_left)
+    return (
+        products,
+        categories,
+        Promotion(terms, state, is_combinable, with_contracts, left, currency, redemptions_left),
+    )

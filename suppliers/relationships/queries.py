@@ -8,7 +8,7 @@ from core.actor import Actor
 from core.arrays import array_literal
 from core.db import bind_call, needs_transaction
 from core.errors import NotFound
-from core.pipeline import Call, Statement, run
+from core.pipeline import Call, Rows, Statement, run
 
 from .models import Relationship
 
@@ -23,6 +23,10 @@ _IS_SEEN = Statement.of(
 _CATEGORIES = Statement.of(
     "SELECT c.code FROM suppliers_platformcategory c WHERE c.code = ANY($2::text[]) AND c.active"
     " UNION SELECT c.code FROM suppliers_category c WHERE c.tenant_id = $1 AND c.code = ANY($2::text[]) AND c.active"
+)
+
+_OWN_CODES = Statement.of(
+    "SELECT DISTINCT i.own_code FROM suppliers_itemalias i WHERE i.tenant_id = $1 AND i.own_code = ANY($2::text[])"
 )
 
 
@@ -55,6 +59,16 @@ def categories_call(supplier_id: UUID, codes: Collection[str]) -> Call:
     For a transaction bound to the supplier.
     """
     return Call(_CATEGORIES, [str(supplier_id), array_literal(codes)])
+
+
+def own_codes_call(buyer_id: UUID, codes: Collection[str | None]) -> Call:
+    """Return the statement that answers those of the codes by which the buyer, which is bound, names a product."""
+    return Call(_OWN_CODES, [str(buyer_id), array_literal({one for one in codes if one})])
+
+
+def own_codes_of(found: Rows) -> frozenset[str]:
+    """Return the codes that `own_codes_call` has read."""
+    return frozenset((found.value(number) or b"").decode() for number in range(len(found)))
 
 
 def _item(table: str, members: str) -> str:

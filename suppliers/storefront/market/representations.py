@@ -7,25 +7,10 @@ from rest_framework import serializers
 from api.representations import AnyField, OpenChoice
 from suppliers.catalog.representations import PackagingOut, ProductOut
 from suppliers.catalog.states import Availability, SubstituteType
-from suppliers.pricing.candidates import Source
-from suppliers.pricing.resolution import REASONS, SOURCE_TYPES
+from suppliers.quoting.representations import SOURCES, PriceStepOut
 from suppliers.storefront.stock.representations import OwnLimitOut
 
 from .shapes import PUBLIC
-
-
-class PriceStepOut(serializers.Serializer[None]):
-    """One price that was looked at: taken, or the reason why not."""
-
-    step = serializers.IntegerField()
-    source_type = OpenChoice(choices=SOURCE_TYPES)
-    source_id = serializers.UUIDField()
-    source_version = serializers.IntegerField()
-    source_name = serializers.CharField(allow_null=True, help_text="Of an agreement, a list, a rule or a promotion.")
-    line_no = serializers.IntegerField(allow_null=True, help_text="Of the agreement's line.")
-    matched = serializers.BooleanField()
-    reason = OpenChoice(choices=REASONS, allow_null=True)
-    unit_price = serializers.CharField(allow_null=True, help_text="Behind this step.")
 
 
 class PriceOut(serializers.Serializer[None]):
@@ -34,7 +19,7 @@ class PriceOut(serializers.Serializer[None]):
     unit_price = serializers.CharField()
     currency = serializers.CharField()
     price_base_quantity = serializers.IntegerField()
-    source = OpenChoice(choices=tuple(one.text for one in Source))  # type: ignore[assignment]  # a member
+    source = OpenChoice(choices=SOURCES)  # type: ignore[assignment]  # a member
     source_id = serializers.UUIDField()
     trace = PriceStepOut(many=True)
 

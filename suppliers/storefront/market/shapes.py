@@ -17,7 +17,7 @@ from core.conditions import TENANT, Condition
 from core.pipeline import Call, Rows, Statement
 from suppliers.catalog.representations import ProductOut
 from suppliers.catalog.states import Availability, SubstituteType
-from suppliers.marketplace.queries import ACROSS, country_sql, limit_sql, visible_sql
+from suppliers.marketplace.queries import ACROSS, FIRST_OFFER, country_sql, limit_sql, visible_sql
 from suppliers.marketplace.searching import found_sql, numbered
 from suppliers.marketplace.states import StockPolicy
 from suppliers.pricing.candidates import Candidate, Line, Source, Tier
@@ -39,7 +39,7 @@ SELECT o.id AS offer_id, o.packaging_id, o.version AS offer_version, o.currency,
 FROM suppliers_offer o
 JOIN suppliers_packaging k ON k.tenant_id = o.tenant_id AND k.id = o.packaging_id
 WHERE o.tenant_id = p.tenant_id AND o.product_id = p.id AND {visible_sql(buyer="$1")}
-ORDER BY k.position, k.id, o.id LIMIT 1
+ORDER BY {FIRST_OFFER} LIMIT 1
 """
 _BAND = f"""
 CASE f.stock_policy WHEN '{StockPolicy.FIXED}' THEN '{Availability.AVAILABLE}'

@@ -16,11 +16,10 @@ from core.pipeline import Call, Rows, Statement
 from suppliers.catalog.states import Availability
 from suppliers.company.settings import cap_percent, group_percent_sql
 from suppliers.marketplace.display import told
+from suppliers.marketplace.quantities import Orderable, fitting
 from suppliers.marketplace.queries import ACROSS, limit_sql, visible_sql
 from suppliers.marketplace.searching import numbered
 from suppliers.marketplace.states import StockPolicy
-
-from .promising import Orderable, fitting
 
 # OFFSET 0 keeps the order of the offers, so that a page ends where it is full: each one's product is looked up by its key.
 # $1 the buyer, $2 the instant, $3 the date that the goods are needed for, $4 the country of delivery. The date is the

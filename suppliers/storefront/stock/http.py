@@ -13,20 +13,16 @@ from api.filters import check_names, conditions
 from api.list_responses import asked_limit, keyset_answer, open_keyset
 from core.conditions import Condition
 from core.errors import FieldError, InvalidFields
-from core.pipeline import Call, Rows, Statement
-from organizations.public import reach
+from core.pipeline import Call, Rows
 from suppliers.marketplace import searching
 from suppliers.marketplace.queries import as_market
+from suppliers.quoting.parties import country_of, place_call
 
 from .availability import Asked, offers_call, seen_of, written
 from .filters import AvailabilityFilters
 
 _SORT: Final = "product_id,offer_id"
 _PARAMETERS: Final = ("location", "country", "needed_date", "quantity")  # of the answer, not of what is found
-_PLACE = Statement.of(
-    "SELECT coalesce(t.address ->> 'country', '') FROM organizations_location t WHERE t.tenant_id = $1 AND t.id = $2"
-    f" AND {reach('id', below=True).sql.replace('$tenant', '$1')}"
-)
 
 
 class Question:
@@ -52,7 +48,7 @@ class Question:
         :raises InvalidFields, UnknownParameter, DuplicateParameter: as for any list.
         """
         given = self._given()
-        place = [Call(_PLACE, [str(tenant_id), given["location"].parameters[0]])] if "location" in given else []
+        place = [place_call(tenant_id, UUID(given["location"].parameters[0]))] if "location" in given else []
         return [*place, *as_market([searching.few_call(tenant_id, ())])]
 
     def take(self, found: Sequence[Rows]) -> None:
@@ -63,10 +59,7 @@ class Question:
         self.few = searching.are_few(found[-1])
         if "location" not in self.request.GET:
             return
-        if not len(found[0]):
-            message = "There is no such location."
-            raise InvalidFields(errors=[FieldError("location", "unknown_location", message)])
-        self.country = (found[0].value() or b"").decode() or None
+        self.country = country_of(found[0], "location")
 
     def calls(self, tenant_id: UUID) -> list[Call]:
         """Return the statements that read the page.

@@ -6,7 +6,6 @@ Source: contract, supply-shelf.md "Marketplace".
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
 from uuid import UUID
 
 from core.db import needs_transaction
@@ -16,50 +15,27 @@ from suppliers.inventory.refusals import InsufficientStock
 from suppliers.inventory.reservations.reserving import Line
 from suppliers.inventory.states import Unit
 from suppliers.marketplace import queries as market
+from suppliers.marketplace.quantities import Orderable, corrected
 from suppliers.marketplace.queries import SeenOffer
 from suppliers.marketplace.refusals import OrderQuantityInvalid
 from suppliers.marketplace.states import StockPolicy
 
 
-class Orderable(NamedTuple):
-    """The packs that can be ordered at once: the least, the most, and the step."""
-
-    least: int
-    most: int | None
-    step: int
-
-
 def check_quantities(lines: Sequence[Line], offers: Sequence[SeenOffer]) -> None:
-    """Hold each line to the least, the most and the step of its offer, which are packs.
-
-    A line in base units is held to what they come to in base units. With a step of one pack it may break a pack, above the
-    least and below the most (decision 92).
+    """Hold each line to the least, the most and the step of its offer, which are packs; see `marketplace.quantities`.
 
     :raises OrderQuantityInvalid: names each line that does not fit, with what would.
     """
     errors = []
     for number, (line, offer) in enumerate(zip(lines, offers, strict=True)):
-        packs, rest = divmod(line.base_quantity, offer.units_per_pack)
-        wanted = fitting(packs + bool(rest), offer)
-        off_step = offer.step > 1 and line.base_quantity % (offer.step * offer.units_per_pack)
-        too_much = offer.most is not None and packs + bool(rest) > offer.most
-        if packs < offer.least or too_much or off_step:
+        wanted = corrected(line.base_quantity, offer.units_per_pack, Orderable(offer.least, offer.most, offer.step))
+        if wanted is not None:
             in_base = f"{wanted * offer.units_per_pack} base units"
             asked = in_base if line.unit == Unit.BASE else f"{wanted} packs"
             message = f"Ask for {asked}." if wanted else "No quantity of this offer can be ordered."
             errors.append(FieldError(f"items.{number}.quantity", OrderQuantityInvalid.code, message))
     if errors:
         raise OrderQuantityInvalid(errors=errors)
-
-
-def fitting(packs: int, offer: "SeenOffer | Orderable") -> int:
-    """Return the packs nearest to those asked for that can be ordered, rounded up where that is possible; 0 if none can."""
-    step = offer.step
-    up = -(-max(packs, offer.least) // step) * step
-    if offer.most is None or up <= offer.most:
-        return up
-    down = offer.most // step * step
-    return down if down >= offer.least else 0
 
 
 @needs_transaction

@@ -1,0 +1,49 @@
+"""Until when a quoted price holds: the first moment at which one of its sources ends, or another that was looked at begins."""
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time
+from zoneinfo import ZoneInfo
+
+from suppliers.pricing.resolution import Price
+
+from .candidates import Good
+
+_WAITS = "not_yet_valid"
+_FOR_GOOD = "9999-12-31"  # no clock shows a later day
+
+
+def valid_until(good: Good, price: Price) -> datetime | None:
+    """Return the moment; None where nothing is known that would change the price. A day begins at midnight at the supplier."""
+    days = [day for day in _days(good, price) if good.row.today < day < _FOR_GOOD]
+    zone = ZoneInfo(good.row.time_zone)
+    moments = [datetime.combine(date.fromisoformat(day), time.min, zone).astimezone(UTC) for day in days]
+    return min([*moments, *_instants(good, price)], default=None)
+
+
+def _days(good: Good, price: Price) -> Iterator[str]:
+    yield price.candidate.valid_to
+    if good.row.offer is not None:
+        yield good.row.offer[-1] or ""
+    waiting = _named(price, _WAITS)
+    applied = _named(price, None)
+    yield from (one.valid_from for one in good.candidates if one.id in waiting and one.currency == price.currency)
+    for rule in good.rules:
+        if rule.terms.id in applied:
+            yield rule.valid_to
+        if rule.terms.id in waiting:
+            yield rule.valid_from
+
+
+def _instants(good: Good, price: Price) -> Iterator[datetime]:
+    waiting, applied = _named(price, _WAITS), _named(price, None)
+    for promotion in good.promotions:
+        begins, ends = good.windows[promotion.terms.id]
+        if promotion.terms.id in applied:
+            yield ends
+        if promotion.terms.id in waiting:
+            yield begins
+
+
+def _named(price: Price, reason: str | None) -> set[str]:
+    """Return the sources of the trace that have a reason; those that apply have none."""
+    return {entry["source_id"] for entry in price.trace if entry["reason"] == reason}

@@ -1,0 +1,135 @@
+"""HTTP of quotes."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+
+from api.evaluations import EvaluatingViewSet
+from api.operations import Operation
+from core import clock
+from core.db import run_bound
+from core.errors import FieldError, InvalidFields
+from core.pipeline import Call
+from suppliers.agreements.refusals import AgreementExhausted, SelfTrade
+from suppliers.marketplace.queries import as_market
+from suppliers.relationships.queries import own_codes_call, own_codes_of
+
+from .candidates import goods_of, market_call, supplier_call
+from .parties import Party, country_of, party_call, party_of, place_call
+from .quotes import asked_of, quote_of
+from .refusals import PriceNotAvailable
+from .representations import BuyerQuoteOut, QuoteOut
+from .serializers import BuyerQuoteIn, SupplierQuoteIn
+
+_PLACE = "delivery_location_id"
+_ERRORS = (InvalidFields, SelfTrade, AgreementExhausted, PriceNotAvailable)
+_TOLD = (
+    "`trace` tells what was looked at, in the order of precedence, and why it does not hold. Caps and budgets that earlier "
+    "lines use up are not there for later ones. Totals hold all lines, those with a `refusal` too. Nothing is reserved or "
+    "counted. Lines without a price refuse the whole quote: `errors` names each with its `trace`."
+)
+
+
+class SupplierQuoteViewSet(EvaluatingViewSet):
+    """The supplier's own quotes for a buyer."""
+
+    family = "supplier"
+    tag = "Prices"
+    tenant_kind = "supplier"
+    operation_ids = {"create": "quotePrices"}
+    operations = {
+        "create": Operation(
+            "Quote prices for a buyer",
+            "What the buyer would pay, with the whole trace: also lists, rules, promotions and offers that are not for this "
+            f"buyer. {_TOLD}",
+            scope="pricing:read",
+            body=SupplierQuoteIn,
+            answer=QuoteOut,
+            status=200,
+            errors=_ERRORS,
+        ),
+    }
+
+    def create(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Answer the prices."""
+        return self.evaluate(self._quote)
+
+    def _quote(self) -> dict[str, Any]:
+        data: dict[str, Any] = {}
+
+        def looks(tenant_id: UUID) -> list[Call]:
+            data.update(self.body())
+            if data["buyer_id"] == tenant_id:
+                raise SelfTrade
+            return [party_call(data["buyer_id"]), *([] if data[_PLACE] else self._calls(tenant_id, data, None))]
+
+        actor, (party, *found) = self.read(looks)
+        _check_buyer(party_of(party))
+        if data[_PLACE]:
+            buyer_id = data["buyer_id"]
+            country = country_of(run_bound(buyer_id, [place_call(buyer_id, data[_PLACE])])[0], _PLACE)
+            _, found = self.read(lambda tenant_id: self._calls(tenant_id, data, country))
+        return quote_of(goods_of(found[0]), data, data["currency"])
+
+    def _calls(self, tenant_id: UUID, data: Mapping[str, Any], country: str | None) -> list[Call]:
+        lines, at = asked_of(data["items"], "supplier_sku"), clock.now()
+        day = data["on_date"]
+        return [supplier_call(tenant_id, data["buyer_id"], lines, at, day=day, country=country, whole=True)]
+
+
+def _check_buyer(party: Party | None) -> None:
+    if party is None or not party.is_buyer:
+        error = FieldError("buyer_id", "unknown_buyer", "There is no such buyer.")
+        raise InvalidFields(errors=[error])
+
+
+class BuyerQuoteViewSet(EvaluatingViewSet):
+    """The buyer's quotes of any suppliers."""
+
+    family = "procurement"
+    tenant_kind = "buyer"
+    feature = "procurement"
+    operation_ids = {"create": "quoteBasket"}
+    operations = {
+        "create": Operation(
+            "Quote a basket",
+            "What the tenant would pay its suppliers. A product of which the tenant sees no offer has no price but an agreed "
+            f"one. {_TOLD}",
+            scope="procurement.read",
+            body=BuyerQuoteIn,
+            answer=BuyerQuoteOut,
+            status=200,
+            errors=_ERRORS,
+        ),
+    }
+
+    def create(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Answer the prices."""
+        return self.evaluate(self._quote)
+
+    def _quote(self) -> dict[str, Any]:
+        data: dict[str, Any] = {}
+
+        def looks(tenant_id: UUID) -> list[Call]:
+            data.update(self.body())
+            asked = [party_call(tenant_id), own_codes_call(tenant_id, [one["own_code"] for one in data["items"]])]
+            if data[_PLACE]:
+                return [*asked, place_call(tenant_id, data[_PLACE])]
+            return [*asked, *self._calls(tenant_id, data, None)]
+
+        actor, (party, codes, *found) = self.read(looks)
+        if data[_PLACE]:
+            country = country_of(found[0], _PLACE)
+            _, found = self.read(lambda tenant_id: self._calls(tenant_id, data, country))
+        goods = goods_of(found[-1])
+        if own := [one.row.n - 1 for one in goods if one.row.supplier_id == actor.tenant_id]:
+            raise SelfTrade(errors=[FieldError(f"items.{number}", SelfTrade.code, SelfTrade.title) for number in own])
+        buyer = party_of(party)
+        currency = data["currency"] or (buyer.currency if buyer else "")
+        return quote_of(goods, data, currency, own_codes=own_codes_of(codes))
+
+    def _calls(self, tenant_id: UUID, data: Mapping[str, Any], country: str | None) -> list[Call]:
+        lines = asked_of(data["items"], "own_code")
+        return as_market([market_call(tenant_id, lines, clock.now(), day=data["on_date"], country=country)])
