@@ -1,17 +1,16 @@
 """A POST that only reads: what it answers is computed from its body, and nothing but the Idempotency-Key is written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
 import orjson
-from django.db import transaction
 from django.http import HttpResponse
 
-from core import pipeline
+from core.actor import Actor
+from core.pipeline import Call, Rows
 
 from . import idempotency
-from .authentication import authenticator
 from .filters import check_names
 from .views import ApiViewSet
 from .writing import read_body
@@ -23,17 +22,23 @@ class EvaluatingViewSet(ApiViewSet):
     The answer is kept under the key in a transaction of its own; two simultaneous repeats are both computed.
     """
 
-    def evaluate(self, work: Callable[[], Any]) -> HttpResponse:
-        """Answer the JSON value that `work` returns, or what was answered before under the same key.
+    def evaluate(
+        self, looks: Callable[[UUID], Sequence[Call]], work: Callable[[Actor, Sequence[Rows]], Any]
+    ) -> HttpResponse:
+        """Answer the JSON value that `work` makes of the rows of `looks`, or what was answered before under the same key.
 
-        `work` reads by `self.read`, which tells a missing right first, and takes the body by `self.body` inside of it.
+        `looks` makes the statements from the tenant's id; it takes the body by `self.body`, so that a missing right is told
+        before what is wrong with the body.
         """
         key = idempotency.key_of(self.request)
         tenant_id = self._tenant_id()
         claim = idempotency.Claim.of(self.request, key, tenant_id, self.subject) if key else None
-        if claim is not None and (earlier := self._earlier(claim, tenant_id)) is not None:
-            return earlier
-        response = self.answer(orjson.dumps(work()), status=self.operation.status)
+        seen = [claim.seen_call()] if claim else []
+        actor, rows = self.read(lambda bound: [*seen, *looks(bound)])
+        if claim is not None and (earlier := claim.seen(rows[0])) is not None:
+            return self._replay(actor, earlier)
+        content = orjson.dumps(work(actor, rows[len(seen) :]))
+        response = self.answer(content, status=self.operation.status)
         if claim is not None:
             self.keep_apart(claim, tenant_id, response)
         return response
@@ -45,11 +50,3 @@ class EvaluatingViewSet(ApiViewSet):
         """
         check_names(self.request.GET, ())
         return read_body(self.request, self.operation)[0]
-
-    def _earlier(self, claim: idempotency.Claim, tenant_id: UUID) -> HttpResponse | None:
-        """Return the answer that is kept under the key; None if the key is unused."""
-        with transaction.atomic():
-            (proof,) = pipeline.run([authenticator().proof(self.subject, tenant_id)])
-            actor = self._authorize(tenant_id, proof, writing=False)
-            found = claim.earlier()
-            return None if found is None else self._replay(actor, found)

@@ -49,6 +49,11 @@ _KEEP = pipeline.Statement.of(
     "UPDATE api_idempotencyrecord SET status = $4, answer = $5 WHERE tenant_id = $1 AND subject_id = $2 AND key = $3"
 )
 
+_PUT = pipeline.Statement.of(
+    "INSERT INTO api_idempotencyrecord (id, tenant_id, subject_id, key, fingerprint, status, answer)"
+    " VALUES ($1,$2,$3,$4,$5,$6,$7) ON CONFLICT DO NOTHING"
+)
+
 
 class InvalidKey(Malformed):
     """The key is not 1 to 255 printable ASCII characters."""
@@ -144,7 +149,14 @@ class Claim(NamedTuple):
         :raises InProgress: the first request is still running.
         :raises KeyReused: the key belongs to another request.
         """
-        (rows,) = pipeline.run([pipeline.Call(_SEEN, self.owner)])
+        return self.seen(pipeline.run([self.seen_call()])[0])
+
+    def seen_call(self) -> pipeline.Call:
+        """Return the statement that looks the key up; it must follow the proof. See `seen`."""
+        return pipeline.Call(_SEEN, self.owner)
+
+    def seen(self, rows: pipeline.Rows) -> Replay | None:
+        """Return the answer that `seen_call` has found; as `earlier`."""
         if not len(rows):
             return None
         (seen,) = rows.of(_Seen)
@@ -163,12 +175,19 @@ class Claim(NamedTuple):
 
         `context` is a JSON value that the view needs to give the answer again.
         """
+        sealed = self._sealed(response, secrets, context)
+        pipeline.run_last([pipeline.Call(_KEEP, [*self.owner, str(response.status_code), sealed])])
+
+    def put_call(self, response: HttpResponse, *, secrets: tuple[str, ...]) -> pipeline.Call:
+        """Return the statement that takes the key with its answer; another's that was faster stays. It must follow the proof."""
+        sealed = self._sealed(response, secrets, None)
+        return pipeline.Call(_PUT, [uuid7_text(), *self.owner, self.fingerprint, str(response.status_code), sealed])
+
+    def _sealed(self, response: HttpResponse, secrets: tuple[str, ...], context: Any) -> str:
         headers = {name: response.headers[name] for name in _KEPT if name in response.headers}
         plain = orjson.dumps(headers if context is None else headers | {_CONTEXT: context})
         plain += b"\n" + _without_secrets(response.content, secrets)
-        sealed = key_ring().seal(plain, purpose=PURPOSE, place=self._place())
-        kept = pipeline.Call(_KEEP, [*self.owner, str(response.status_code), "\\x" + sealed.hex()])
-        pipeline.run_last([kept])
+        return "\\x" + key_ring().seal(plain, purpose=PURPOSE, place=self._place()).hex()
 
     def _place(self) -> bytes:
         return "/".join(self.owner).encode()

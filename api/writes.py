@@ -90,10 +90,8 @@ class WritingViewSet(ReadingViewSet):
         The caller is answered in any case.
         """
         try:
-            with transaction.atomic():
-                _, taken = pipeline.run([authenticator().proof(self.subject, tenant_id), claim.call()])
-                if len(taken):
-                    claim.keep(response, secrets=self.operation.secrets)
+            put = claim.put_call(response, secrets=self.operation.secrets)
+            pipeline.run([authenticator().proof(self.subject, tenant_id), put])
         except DatabaseError as error:
             log.warning("answer not kept", extra={"error": type(error).__name__})
 

@@ -1,6 +1,6 @@
 """HTTP of quotes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -9,9 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from api.evaluations import EvaluatingViewSet
 from api.operations import Operation
 from core import clock
+from core.actor import Actor
 from core.db import run_bound
 from core.errors import FieldError, InvalidFields
-from core.pipeline import Call
+from core.pipeline import Call, Rows
 from suppliers.agreements.refusals import AgreementExhausted, SelfTrade
 from suppliers.marketplace.queries import as_market
 from suppliers.relationships.queries import own_codes_call, own_codes_of
@@ -35,6 +36,7 @@ _TOLD = (
 class SupplierQuoteViewSet(EvaluatingViewSet):
     """The supplier's own quotes for a buyer."""
 
+    data: Mapping[str, Any]
     family = "supplier"
     tag = "Prices"
     tenant_kind = "supplier"
@@ -54,26 +56,25 @@ class SupplierQuoteViewSet(EvaluatingViewSet):
 
     def create(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer the prices."""
-        return self.evaluate(self._quote)
+        return self.evaluate(self._looks, self._quote)
 
-    def _quote(self) -> dict[str, Any]:
-        data: dict[str, Any] = {}
+    def _looks(self, tenant_id: UUID) -> list[Call]:
+        data = self.data = self.body()
+        if data["buyer_id"] == tenant_id:
+            raise SelfTrade
+        return [party_call(data["buyer_id"]), *([] if data[_PLACE] else self._calls(tenant_id, None))]
 
-        def looks(tenant_id: UUID) -> list[Call]:
-            data.update(self.body())
-            if data["buyer_id"] == tenant_id:
-                raise SelfTrade
-            return [party_call(data["buyer_id"]), *([] if data[_PLACE] else self._calls(tenant_id, data, None))]
-
-        actor, (party, *found) = self.read(looks)
+    def _quote(self, _: Actor, rows: Sequence[Rows]) -> dict[str, Any]:
+        party, *found = rows
         _check_buyer(party_of(party))
-        if data[_PLACE]:
-            buyer_id = data["buyer_id"]
-            country = country_of(run_bound(buyer_id, [place_call(buyer_id, data[_PLACE])])[0], _PLACE)
-            _, found = self.read(lambda tenant_id: self._calls(tenant_id, data, country))
-        return quote_of(goods_of(found[0]), data, data["currency"])
+        buyer_id, place = self.data["buyer_id"], self.data[_PLACE]
+        if place:
+            country = country_of(run_bound(buyer_id, [place_call(buyer_id, place)])[0], _PLACE)
+            _, found = self.read(lambda tenant_id: self._calls(tenant_id, country))
+        return quote_of(goods_of(found[0]), self.data, self.data["currency"])
 
-    def _calls(self, tenant_id: UUID, data: Mapping[str, Any], country: str | None) -> list[Call]:
+    def _calls(self, tenant_id: UUID, country: str | None) -> list[Call]:
+        data = self.data
         lines, at = asked_of(data["items"], "supplier_sku"), clock.now()
         day = data["on_date"]
         return [supplier_call(tenant_id, data["buyer_id"], lines, at, day=day, country=country, whole=True)]
@@ -88,6 +89,7 @@ def _check_buyer(party: Party | None) -> None:
 class BuyerQuoteViewSet(EvaluatingViewSet):
     """The buyer's quotes of any suppliers."""
 
+    data: Mapping[str, Any]
     family = "procurement"
     tenant_kind = "buyer"
     feature = "procurement"
@@ -107,29 +109,27 @@ class BuyerQuoteViewSet(EvaluatingViewSet):
 
     def create(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer the prices."""
-        return self.evaluate(self._quote)
+        return self.evaluate(self._looks, self._quote)
 
-    def _quote(self) -> dict[str, Any]:
-        data: dict[str, Any] = {}
-
-        def looks(tenant_id: UUID) -> list[Call]:
-            data.update(self.body())
-            asked = [party_call(tenant_id), own_codes_call(tenant_id, [one["own_code"] for one in data["items"]])]
-            if data[_PLACE]:
-                return [*asked, place_call(tenant_id, data[_PLACE])]
-            return [*asked, *self._calls(tenant_id, data, None)]
-
-        actor, (party, codes, *found) = self.read(looks)
+    def _looks(self, tenant_id: UUID) -> list[Call]:
+        data = self.data = self.body()
+        asked = [party_call(tenant_id), own_codes_call(tenant_id, [one["own_code"] for one in data["items"]])]
         if data[_PLACE]:
+            return [*asked, place_call(tenant_id, data[_PLACE])]
+        return [*asked, *self._calls(tenant_id, None)]
+
+    def _quote(self, actor: Actor, rows: Sequence[Rows]) -> dict[str, Any]:
+        party, codes, *found = rows
+        if self.data[_PLACE]:
             country = country_of(found[0], _PLACE)
-            _, found = self.read(lambda tenant_id: self._calls(tenant_id, data, country))
+            _, found = self.read(lambda tenant_id: self._calls(tenant_id, country))
         goods = goods_of(found[-1])
         if own := [one.row.n - 1 for one in goods if one.row.supplier_id == actor.tenant_id]:
             raise SelfTrade(errors=[FieldError(f"items.{number}", SelfTrade.code, SelfTrade.title) for number in own])
         buyer = party_of(party)
-        currency = data["currency"] or (buyer.currency if buyer else "")
-        return quote_of(goods, data, currency, own_codes=own_codes_of(codes))
+        currency = self.data["currency"] or (buyer.currency if buyer else "")
+        return quote_of(goods, self.data, currency, own_codes=own_codes_of(codes))
 
-    def _calls(self, tenant_id: UUID, data: Mapping[str, Any], country: str | None) -> list[Call]:
-        lines = asked_of(data["items"], "own_code")
-        return as_market([market_call(tenant_id, lines, clock.now(), day=data["on_date"], country=country)])
+    def _calls(self, tenant_id: UUID, country: str | None) -> list[Call]:
+        lines, day = asked_of(self.data["items"], "own_code"), self.data["on_date"]
+        return as_market([market_call(tenant_id, lines, clock.now(), day=day, country=country)])
