@@ -13,7 +13,7 @@ from suppliers.marketplace.queries import as_market
 from suppliers.storefront.http import MarketPage
 
 from .filters import CatalogFilters
-from .shapes import page_call, seen_of, written
+from .shapes import page_call, seen_of, terms_by_supplier, written
 
 
 class CatalogPage(MarketPage):
@@ -62,4 +62,5 @@ class CatalogPage(MarketPage):
         seen = seen_of(rows)
         shown = seen[: self.limit]
         after = (shown[-1].key, shown[-1].product_id) if len(seen) > self.limit else None
-        return self.written(tenant_id, [written(one) for one in shown], after)
+        terms = terms_by_supplier(seen)
+        return self.written(tenant_id, [written(one, terms[one.supplier_id]) for one in shown], after)

@@ -4,8 +4,7 @@ A product is told by the first offer of it that the buyer sees: the smallest pac
 "Catalog product".
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -20,8 +19,10 @@ from suppliers.catalog.states import Availability, SubstituteType
 from suppliers.marketplace.queries import ACROSS, FIRST_OFFER, country_sql, limit_sql, visible_sql
 from suppliers.marketplace.searching import found_sql, numbered
 from suppliers.marketplace.states import StockPolicy
-from suppliers.pricing.candidates import Candidate, Line, Source, Tier
+from suppliers.pricing.candidates import Candidate, Line, Source
 from suppliers.pricing.resolution import currencies_of, resolve_price
+from suppliers.quoting.reading import Terms, candidates_of, terms_of, tiers_of
+from suppliers.quoting.sources import Reading, columns_sql, sources_sql, tax_rate_sql
 from suppliers.relationships.formulary import on_formulary_sql
 from suppliers.storefront.sorts import Sort
 
@@ -65,25 +66,11 @@ WHERE p.on_market AND p.archived_at IS NULL
 """
 
 
-_TODAY = "(now() AT TIME ZONE n.time_zone)::date"  # as `company.today`, of the supplier `n` of the row
-_TIERS = """
-SELECT coalesce(json_agg(json_build_array(s.min_quantity, s.unit_price::text) ORDER BY s.min_quantity), '[]')
-FROM suppliers_listpricetier s WHERE s.tenant_id = l.tenant_id AND s.price_id = l.id
-"""
-_LIST_PRICES = f"""
-SELECT coalesce(json_agg(json_build_object('id', l.id, 'version', l.version, 'currency', l.currency, 'tiers', ({_TIERS}),
-       'price_base_quantity', l.price_base_quantity, 'valid_from', l.valid_from)), '[]')
-FROM suppliers_listprice l
-WHERE l.tenant_id = g.supplier_id AND l.product_id = g.product_id AND l.packaging_id = g.packaging_id
-  AND l.valid_from <= {_TODAY} AND (l.valid_to IS NULL OR l.valid_to > {_TODAY})
-"""
-# The newest rate that has begun, for deliveries to the buyer's country.
-_TAX_RATE = f"""
-SELECT x.value ->> 'rate' FROM suppliers_supplierprofile h CROSS JOIN LATERAL jsonb_array_elements(h.tax_rates) x
-WHERE h.tenant_id = g.supplier_id AND x.value ->> 'tax_category' = t.tax_category
-  AND x.value ->> 'country' = {country_sql("$1")} AND (x.value ->> 'valid_from')::date <= {_TODAY}
-ORDER BY (x.value ->> 'valid_from')::date DESC LIMIT 1
-"""
+_READING = Reading(buyer="$1", at="now()", day="NULL::date", country=country_sql("$1"), dated=True)
+# For deliveries to the buyer's country.
+_TAX_RATE = tax_rate_sql(
+    supplier="g.supplier_id", category="t.tax_category", country=country_sql("$1"), today="s.today"
+)
 _APPROVED = """
 SELECT s.product_id, s.substitute_product_id FROM suppliers_approvedsubstitute s
 WHERE s.tenant_id = $1 AND s.supplier_id = g.supplier_id AND s.product_id = g.product_id
@@ -109,37 +96,46 @@ WHERE a.tenant_id = $1 AND a.supplier_id = g.supplier_id AND a.product_id = g.pr
 """
 
 
-def _answer(key: str) -> str:
-    """Write the SQL of the products of the CTE `page`; `key` is the column by which they are sorted.
+def _answer(page: str, key: str) -> str:
+    """Write the SQL of the products of a page; `key` is the column by which they are sorted.
 
     The document of a product has all that the buyer reads but what follows from `told`, which `written` takes out of it.
     """
     return f"""
-SELECT row_to_json(r)::text AS document, g.product_id::text AS product_id, {key}::text AS key
-FROM page g
+WITH RECURSIVE page AS ({page}),
+goods AS MATERIALIZED (SELECT g.*, row_number() OVER (PARTITION BY g.supplier_id ORDER BY g.product_id) = 1 AS first FROM page g),
+{sources_sql("goods", _READING)}
+SELECT row_to_json(r)::text AS document, g.product_id::text AS product_id, {key}::text AS key, g.supplier_id::text AS supplier_id,
+       {columns_sql(_READING)}
+FROM goods g
+JOIN sellers s ON s.supplier_id = g.supplier_id
 JOIN suppliers_product t ON t.tenant_id = g.supplier_id AND t.id = g.product_id
 JOIN organizations_tenant n ON n.id = g.supplier_id
 CROSS JOIN LATERAL (SELECT {_MEMBERS}, g.supplier_id AS supplier_id, n.name AS supplier_name, g.offer_id AS offer_id,
-  g.availability AS availability, g.lead_days AS lead_time_days, ({_TAX_RATE}) AS tax_rate, ({_SUBSTITUTES}) AS substitutes,
+  g.availability AS availability, g.lead_days AS lead_time_days, {_TAX_RATE} AS tax_rate, ({_SUBSTITUTES}) AS substitutes,
   ({_OWN_CODE}) AS own_code, {on_formulary_sql(product="g", buyer="$1")} AS on_formulary, json_build_object(
     'packaging_id', g.packaging_id, 'offer_version', g.offer_version, 'currency', g.currency,
     'price_base_quantity', g.price_base_quantity, 'tiers', g.tiers, 'limit', g.limit_quantity, 'until', g.limit_until,
-    'list_prices', ({_LIST_PRICES}), 'today', {_TODAY}, 'preferred', (SELECT b.currency FROM organizations_tenant b WHERE b.id = $1)) AS told) r
+    'today', s.today, 'preferred', (SELECT b.currency FROM organizations_tenant b WHERE b.id = $1)) AS told) r
 """
 
 
 class Seen(NamedTuple):
-    """A product of the market, as JSON, with what its page goes on behind."""
+    """A product of the market, as JSON, with what its page goes on behind, and what its price is resolved from."""
 
     document: bytes
     product_id: str
     key: str
+    supplier_id: str
+    contracts: Any
+    lists: Any
+    prices: Any
+    rules: Any
+    promotions: Any
 
 
 _ONE: Final = Statement.of(
-    f"WITH page AS (SELECT t.* FROM ({_seen(_WALK)}) t WHERE t.product_id = $2) {_answer('g.created_at')}",
-    row=Seen,
-    across=ACROSS,
+    _answer(f"SELECT t.* FROM ({_seen(_WALK)}) t WHERE t.product_id = $2", "g.created_at"), row=Seen, across=ACROSS
 )
 
 
@@ -178,8 +174,8 @@ def _page(sort: Sort, source: str, where: tuple[str, ...], last: int) -> str:
     way = "DESC" if sort.down else "ASC"
     narrowed = f" WHERE {' AND '.join(where)}" if where else ""
     page = f"SELECT t.* FROM ({_seen(source)}) t{narrowed} ORDER BY t.{sort.column} {way}, t.product_id {way} LIMIT ${last}::bigint"
-    answer = _answer(f"g.{sort.column}")
-    sql = f"WITH page AS ({page}) {answer} ORDER BY g.{sort.column} {way}, g.product_id {way}"
+    answer = _answer(page, f"g.{sort.column}")
+    sql = f"{answer} ORDER BY g.{sort.column} {way}, g.product_id {way}"
     return sql.replace(TENANT, "$1")
 
 
@@ -188,33 +184,34 @@ def seen_of(found: Rows) -> list[Seen]:
     return found.of(Seen)
 
 
-def written(seen: Seen) -> bytes:
+def terms_by_supplier(seen: Sequence[Seen]) -> dict[str, Terms]:
+    """Return the rules and promotions of the suppliers of a page, by their ids."""
+    return {one.supplier_id: terms_of(one.rules, one.promotions) for one in seen if one.rules is not None}
+
+
+def written(seen: Seen, terms: Terms) -> bytes:
     """Write a product as the buyer reads it, as JSON."""
     product = orjson.loads(seen.document)
     told = product.pop("told")
     limit = told["limit"]
+    packaging = next((one for one in product["packagings"] if one["id"] == told["packaging_id"]), None)
     product.update(
-        packaging=next((one for one in product["packagings"] if one["id"] == told["packaging_id"]), None),
-        price=_price(product["offer_id"], told),
+        packaging=packaging,
+        price=_price(seen, product, told, packaging["units_per_pack"] if packaging else 1, terms),
         allocation={"quantity": limit, "remaining": limit, "until": told["until"]} if limit else None,
     )
     return orjson.dumps(product)
 
 
-def _price(offer_id: str, told: Mapping[str, Any]) -> dict[str, Any] | None:
+def _price(
+    seen: Seen, product: Mapping[str, Any], told: Mapping[str, Any], units: int, terms: Terms
+) -> dict[str, Any] | None:
     """Resolve the price of one pack in the buyer's currency, else in the first that there is a price in."""
-    candidates = [*_candidates(offer_id, told)]
-    lines = (Line(1, currency, told["today"]) for currency in currencies_of(candidates, told["preferred"]))
-    found = (resolve_price(candidates, line).price for line in lines)
-    return next((price.as_json() for price in found if price is not None), None)
-
-
-def _candidates(offer_id: str, told: Mapping[str, Any]) -> Iterator[Candidate]:
-    for one in told["list_prices"]:
-        tiers = [Tier(least, Decimal(price)) for least, price in one["tiers"]]
-        of_list = (one["id"], one["version"], one["currency"], one["price_base_quantity"], tiers, one["valid_from"])
-        yield Candidate(Source.LIST_PRICE, *of_list)
+    candidates = candidates_of(seen.contracts, seen.lists, seen.prices)
     if told["tiers"]:
-        tiers = [Tier(tier["min_quantity"], Decimal(tier["unit_price"])) for tier in told["tiers"]]
-        own = (offer_id, told["offer_version"], told["currency"], told["price_base_quantity"], tiers)
-        yield Candidate(Source.OFFER, *own)
+        own = (told["offer_version"], told["currency"], told["price_base_quantity"], tiers_of(told["tiers"]))
+        candidates.append(Candidate(Source.OFFER, product["offer_id"], *own))
+    adjustments = terms.of(seen.product_id, product["category"])
+    lines = (Line(1, currency, told["today"], units) for currency in currencies_of(candidates, told["preferred"]))
+    found = (resolve_price(candidates, line, *adjustments).price for line in lines)
+    return next((price.as_json() for price in found if price is not None), None)

@@ -16,7 +16,7 @@ from suppliers.marketplace.queries import as_market
 from .filters import CatalogFilters
 from .http import CatalogPage
 from .representations import CatalogProductOut
-from .shapes import one_call, seen_of, written
+from .shapes import one_call, seen_of, terms_by_supplier, written
 
 
 class CatalogViewSet(ApiViewSet):
@@ -59,5 +59,5 @@ class CatalogViewSet(ApiViewSet):
         seen = seen_of(rows)
         if not seen:
             raise NotFound("No such product.")
-        content = written(seen[0])
+        content = written(seen[0], terms_by_supplier(seen)[seen[0].supplier_id])
         return self.answer(content, tag=preconditions.content_etag(content))
