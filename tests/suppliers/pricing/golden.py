@@ -44,8 +44,8 @@ class Row:
 
 
 def rows() -> Iterator[Row]:
-    """Yield the rows of all tables of prices."""
-    for path in sorted(FOLDER.glob("*.md")):
+    """Yield the rows of the tables of prices; that of tax is another one."""
+    for path in sorted(FOLDER.glob("[123]-*.md")):
         for number, cells in cells_of(path):
             yield _row(f"{path.stem}:{number}", *cells)
 
