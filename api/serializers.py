@@ -12,6 +12,7 @@ from rest_framework.exceptions import ErrorDetail
 from rest_framework.fields import empty
 
 from core.errors import FieldError, InvalidFields
+from core.money import is_currency
 
 _of_thread = threading.local()
 _MOST_UNKNOWN = 20
@@ -97,6 +98,19 @@ class InstantField(serializers.DateTimeField):
         if not 1970 <= found.year < 2200:
             self.fail("range")
         return found
+
+
+class CurrencyField(serializers.CharField):
+    """An active currency of ISO 4217, or empty where the field is optional."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(max_length=3, **more)
+
+    def to_internal_value(self, data: Any) -> str:
+        code: str = super().to_internal_value(data)
+        if code and not is_currency(code):
+            raise serializers.ValidationError("This is no active currency of ISO 4217.", code="invalid_choice")
+        return code
 
 
 def refusal(field: str, message: str, code: str) -> serializers.ValidationError:

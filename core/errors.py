@@ -176,6 +176,14 @@ class Duplicate(Conflict):
     optional_extensions = {"field": "slug", "constraint": "organizations_tenant_slug"}
 
 
+class FieldLocked(Conflict):
+    """What others rely on stays: units once stock has moved, a category's code, a currency; `fields` names what differs."""
+
+    code = "field_locked"
+    title = "The field cannot change any more."
+    extensions = {"fields": ["base_unit"]}
+
+
 class QuotaExceeded(Forbidden):
     """A quota of the tenant is used up; waiting helps only where the quota is per period."""
 

@@ -1,6 +1,17 @@
 """Refusals of the catalog: those of its unique constraints and those of its rules."""
 
-from core.errors import Conflict, Duplicate
+from core.errors import Conflict, Duplicate, FieldLocked
+
+__all__ = [
+    "AttributeCodeTaken",
+    "CategoryCodeTaken",
+    "FieldLocked",
+    "GtinTaken",
+    "ModerationHold",
+    "NotHeld",
+    "ProductInUse",
+    "SkuTaken",
+]
 
 
 class SkuTaken(Conflict):
@@ -35,14 +46,6 @@ class ProductInUse(Conflict):
     code = "product_in_use"
     title = "The product is in use."
     extensions = {"reasons": ["stock_on_hand"]}
-
-
-class FieldLocked(Conflict):
-    """What others rely on stays: units and tracking once stock has moved, a category's code; `fields` names what differs."""
-
-    code = "field_locked"
-    title = "The field cannot change any more."
-    extensions = {"fields": ["base_unit"]}
 
 
 class ModerationHold(Conflict):

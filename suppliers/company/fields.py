@@ -6,9 +6,10 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.fields import empty
 
-from api.serializers import StrictSerializer, form, refusal
+from api.serializers import CurrencyField, StrictSerializer, form, refusal
 from core.countries import COUNTRIES
-from core.money import is_currency
+
+__all__ = ["CountryField", "CurrencyField", "WholeEntry", "entries", "refuse_twins", "text"]
 
 
 class WholeEntry(StrictSerializer):
@@ -19,19 +20,6 @@ class WholeEntry(StrictSerializer):
         if self.parent is None or not isinstance(data, dict):
             return super().run_validation(data)
         return form(type(self)).run_validation(data)
-
-
-class CurrencyField(serializers.CharField):
-    """An active currency of ISO 4217, or empty where the field is optional."""
-
-    def __init__(self, **more: Any) -> None:
-        super().__init__(max_length=3, **more)
-
-    def to_internal_value(self, data: Any) -> str:
-        code: str = super().to_internal_value(data)
-        if code and not is_currency(code):
-            raise serializers.ValidationError("This is no active currency of ISO 4217.", code="invalid_choice")
-        return code
 
 
 class CountryField(serializers.CharField):

@@ -3,8 +3,9 @@
 from decimal import Decimal
 
 import pytest
+from django.db import connection
 
-from core.money import Money, UnknownCurrency, is_currency, minor_units
+from core.money import Money, UnknownCurrency, is_currency, minor_units, minor_units_sql
 
 EXPONENTS = {
     0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
@@ -19,6 +20,15 @@ def test_exponent_is_that_of_the_standard(exponent: int) -> None:
     assert {code: minor_units(code) for code in EXPONENTS[exponent].split()} == dict.fromkeys(
         EXPONENTS[exponent].split(), exponent
     )
+
+
+def test_sql_knows_the_same_exponents() -> None:
+    expected = {code: places for places, codes in EXPONENTS.items() for code in codes.split()}
+    sql = f"SELECT c, {minor_units_sql('c')} FROM unnest(%s::text[]) AS given(c)"
+
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [list(expected)])
+        assert dict(cursor.fetchall()) == expected
 
 
 @pytest.mark.parametrize(
