@@ -68,6 +68,8 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.CATALOG, "attach_file", "Files", "suppliers_file"),
             (Area.CATALOG, "handshake", "Relationships to suppliers", "suppliers_relationship"),
             (Area.CATALOG, "storefront", "Managed suppliers", "suppliers_managedsupplier"),
+            (Area.CATALOG, "savings", "Budgets", "procurement_budget"),
+            (Area.CATALOG, "receipt", "Budget entries", "procurement_budgetentry"),
             (Area.WEBHOOKS, "webhook", "Webhook endpoints", "webhooks_endpoint"),
             (Area.WEBHOOKS, "bolt", "Webhook events", "webhooks_event"),
             (Area.WEBHOOKS, "send", "Deliveries", "webhooks_delivery"),

@@ -17,6 +17,7 @@ urlpatterns = [
             path("v1/", include("prescriptions.urls")),
             path("v1/", include("appointments.urls")),
             path("v1/", include("webhooks.urls")),
+            path("v1/", include("procurement.urls")),
             path("fhir/R4", include("fhir_api.urls")),
             path("admin/", admin.site.urls),
             *([] if settings.PRODUCTION else [path("dev/mail", mail_page, name="development-mail")]),

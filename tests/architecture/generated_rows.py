@@ -30,6 +30,7 @@ from prescriptions.lifecycle.copies import ReceivedPrescription
 from prescriptions.lifecycle.models import Prescription, PrescriptionItem, Route
 from prescriptions.medications.models import PlatformMedication, TenantMedication
 from prescriptions.recurring.models import RecurringTreatment
+from procurement.budgets.models import Budget
 from suppliers.catalog.models import AttributeDefinition, Packaging, Product
 from suppliers.company.models import SupplierProfile
 from suppliers.files.models import File
@@ -337,6 +338,14 @@ def _adjustment(draw: Draw, values: Values) -> None:
     values["floor_price"] = None if values["floor_price"] is None else abs(values["floor_price"])
 
 
+def _budget(draw: Draw, values: Values) -> None:
+    """A budget under a code of its own, in a period that is not empty, that has what is committed and spent."""
+    values["code"], values["currency"] = str(values["id"]), draw(st.sampled_from(["EUR", "JPY", "KWD", "CLF"]))
+    values["valid_to"] = values["valid_from"] + timedelta(days=draw(st.integers(1, 900)))
+    values["committed"], values["spent"], free = (draw(st.decimals(0, 10**9, places=4)) for _ in range(3))
+    values["amount"] = values["committed"] + values["spent"] + free
+
+
 def _offer(draw: Draw, values: Values) -> None:
     """An offer of one packaging, that is capped where it is told so."""
     values["status"] = draw(st.sampled_from(["draft", "archived"]))
@@ -408,6 +417,7 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     PriceList: _price_list,
     PricingRule: _pricing_rule,
     Promotion: _promotion,
+    Budget: _budget,
     SupplierProfile: _supplier_profile,
     Relationship: _relationship,
     Tenant: _tenant,

@@ -39,6 +39,7 @@ WRITERS = {
 UNRELATED = {
     ("POST", "/v1/prescriptions"), ("PUT", "/v1/prescriptions/{id}"), ("POST", "/v1/marketplace/offers"),
     ("PUT", "/v1/marketplace/offers/{id}"), ("PUT", "/v1/price-lists/{code}"), ("PUT", "/v1/pricing-rules/{code}"),
+    ("PUT", "/v1/procurement/budgets/{code}"),
 }  # fmt: skip
 
 

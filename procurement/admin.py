@@ -1,0 +1,5 @@
+"""The admin pages of this app, one module for each feature; importing them registers the pages."""
+
+from .budgets import admin as budgets
+
+__all__ = ["budgets"]

@@ -1,0 +1,19 @@
+"""The buyer's side as a Django app."""
+
+from django.apps import AppConfig
+
+
+class ProcurementConfig(AppConfig):
+    """One Django app of several feature folders."""
+
+    name = "procurement"
+    verbose_name = "Procurement"
+
+    def ready(self) -> None:
+        """Register the event types of this app and the rules between its rows."""
+        from core.invariants import prove_with
+
+        from .budgets import events  # noqa: F401  # registers the event types
+        from .budgets.proof import RULE, breaches
+
+        prove_with(RULE, breaches)
