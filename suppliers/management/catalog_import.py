@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
@@ -15,28 +15,24 @@ from core import clock
 from core.actor import system_actor
 from core.batches import Outcome
 from core.db import tenant_context
-from core.errors import FieldError, PlatformError
 from suppliers.catalog.bulk.actions import write_products
 from suppliers.catalog.bulk.serializers import ProductsIn
+from suppliers.catalog.serializers import ProductIn
 
-from .csv_files import KEY, Line
+from .csv_files import Form, Line
+from .file_imports import Fault, FileImport, faults_of
 
-STATUSES: Final = ("created", "updated", "unchanged", "failed")
-
-
-class Fault(NamedTuple):
-    """What is wrong with one line of the file."""
-
-    line: int
-    supplier_sku: str
-    field: str
-    code: str
-    message: str
+KEY: Final = "supplier_sku"
+PRODUCTS: Final = Form(ProductIn, (KEY,), "Products", lambda path: path[0] == "attributes" and path[-1] == "value")
 
 
 @dataclass
-class Import:
+class Import(FileImport):
     """The import of one file into one tenant. With `is_dry` every batch is judged and rolled back."""
+
+    form = PRODUCTS
+    statuses = ("created", "updated", "unchanged", "failed")
+    noun = "products"
 
     tenant_id: UUID
     mode: str
@@ -82,12 +78,8 @@ class Import:
             )
             for one in outcomes
             if one.error is not None
-            for fault in _faults(one.error)
+            for fault in faults_of(one.error)
         ]
 
     def _written(self, data: dict[str, Any]) -> list[Outcome]:
         return write_products(system_actor(self.tenant_id), data, clock.now())
-
-
-def _faults(error: PlatformError) -> Sequence[FieldError]:
-    return error.errors or (FieldError("", error.code, error.detail or error.title),)

@@ -1,4 +1,4 @@
-"""Products in a CSV file: a line for each product, a column for each member of its body.
+"""Tables in a CSV file: a line for each row, a column for each member of its body.
 
 The heading names a member as the API does: `name`, `storage.min_c`, `packagings.0.gtin`. An empty cell leaves its member out.
 """
@@ -6,7 +6,7 @@ The heading names a member as the API does: `name`, `storage.min_c`, `packagings
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import IO, Any, Final, NamedTuple
 
@@ -14,9 +14,7 @@ import orjson
 from rest_framework import serializers
 
 from core.errors import Malformed
-from suppliers.catalog.serializers import ProductIn
 
-KEY: Final = "supplier_sku"
 LONGEST_CELL: Final = 100_000
 _DELIMITERS: Final = ",;\t"
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
@@ -24,21 +22,33 @@ _Path = tuple[str | int, ...]
 
 
 class UnusableFile(Malformed):
-    """The file is no table of products."""
+    """The file is no table of what it should hold."""
 
     code = "unusable_file"
     title = "The file cannot be read."
 
 
+class Form(NamedTuple):
+    """What a table holds: the serializer of a row's body, the columns of which one must be there, and what rows are called.
+
+    Cells of columns for which `is_value` holds are read by their form, all others as texts.
+    """
+
+    body: type[serializers.Serializer[Any]]
+    keys: Sequence[str]
+    noun: str
+    is_value: Callable[[_Path], bool] = lambda _: False
+
+
 class Line(NamedTuple):
-    """One product of the file: the number of its last line, from 1, and its body; `fault` says why there is none."""
+    """One row of the file: the number of its last line, from 1, and its body; `fault` says why there is none."""
 
     number: int
     body: Mapping[str, Any]
     fault: str = ""
 
 
-def lines_of(file: IO[bytes]) -> Iterator[Line]:
+def lines_of(file: IO[bytes], form: Form) -> Iterator[Line]:
     """Yield the lines of a file in UTF-8, with or without a byte order mark; blank ones are left out.
 
     Cells are separated by the first line's commas, semicolons or tabs, whichever there are more of.
@@ -51,11 +61,11 @@ def lines_of(file: IO[bytes]) -> Iterator[Line]:
     try:
         heading = text.readline()
         delimiter = max(_DELIMITERS, key=heading.count)
-        columns = _columns(next(csv.reader([heading], delimiter=delimiter, strict=True), []))
+        columns = _columns(next(csv.reader([heading], delimiter=delimiter, strict=True), []), form)
         reader = csv.reader(text, delimiter=delimiter, strict=True)
         for cells in reader:
             if any(cell.strip() for cell in cells):
-                yield _line(reader.line_num + 1, columns, cells)
+                yield _line(reader.line_num + 1, columns, cells, form)
             number = reader.line_num + 1
     except UnicodeDecodeError as error:
         raise UnusableFile(f"Behind line {number}: the file is not UTF-8.") from error
@@ -65,35 +75,35 @@ def lines_of(file: IO[bytes]) -> Iterator[Line]:
         text.detach()
 
 
-def _line(number: int, columns: Sequence[_Path], cells: Sequence[str]) -> Line:
+def _line(number: int, columns: Sequence[_Path], cells: Sequence[str], form: Form) -> Line:
     if len(cells) > len(columns):
         return Line(number, {}, f"The line has {len(cells)} cells, the heading {len(columns)}.")
     body: dict[str, Any] = {}
     for path, cell in zip(columns, cells, strict=False):
         if cell.strip():
-            _put(body, path, _scalar(cell) if _is_attribute(path) else cell.strip())
+            _put(body, path, _scalar(cell) if form.is_value(path) else cell.strip())
     return Line(number, _with_lists(body))
 
 
-def _columns(names: Sequence[str]) -> list[_Path]:
+def _columns(names: Sequence[str], form: Form) -> list[_Path]:
     """Read the heading.
 
-    :raises UnusableFile: a column names no member, or one that another names, too; or none is the SKU.
+    :raises UnusableFile: a column names no member, or one that another names, too; or none is a key.
     """
     found = [tuple(int(step) if step.isdecimal() else step for step in name.strip().split(".")) for name in names]
-    if (KEY,) not in found:
-        raise UnusableFile(f"The first line names no column {KEY}.")
-    unknown = [name for name, path in zip(names, found, strict=True) if not _leads_to_a_member(path)]
+    if not any((key,) in found for key in form.keys):
+        raise UnusableFile(f"The first line names no column {' or '.join(form.keys)}.")
+    unknown = [name for name, path in zip(names, found, strict=True) if not _leads_to_a_member(path, form)]
     if unknown:
-        raise UnusableFile(f"Products have no member {', '.join(map(repr, unknown[:5]))}.")
+        raise UnusableFile(f"{form.noun} have no member {', '.join(map(repr, unknown[:5]))}.")
     if len(set(found)) < len(found):
         raise UnusableFile("Two columns have the same name.")
     return found
 
 
-def _leads_to_a_member(path: _Path) -> bool:
-    """Tell whether a path ends at a value of a product's body."""
-    field: Any = ProductIn()
+def _leads_to_a_member(path: _Path, form: Form) -> bool:
+    """Tell whether a path ends at a value of a row's body."""
+    field: Any = form.body()
     for step in path:
         if isinstance(step, int):
             field = field.child if isinstance(field, serializers.ListSerializer) and step < _most(field) else None
@@ -124,12 +134,8 @@ def _with_lists(node: Any) -> Any:
     return made
 
 
-def _is_attribute(path: _Path) -> bool:
-    return path[0] == "attributes" and path[-1] == "value"
-
-
 def _scalar(cell: str) -> Any:
-    """Read the value of an attribute: a number, true, false, or a text; a text in quotation marks is always one."""
+    """Read a value by its form: a number, true, false, or a text; a text in quotation marks is always one."""
     text = cell.strip()
     if text in ("true", "false"):
         return text == "true"

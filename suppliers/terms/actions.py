@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from core.actor import Actor
 from core.db import needs_transaction
@@ -16,7 +16,7 @@ from .events import PriceListCreated, PriceListUpdated
 from .models import PriceList
 from .states import EntriesMode, TermStatus
 
-_HEADER = ("name", "currency", "status", "valid_from", "valid_to", "priority")
+HEADER: Final = ("name", "currency", "status", "valid_from", "valid_to", "priority")
 
 
 @needs_transaction
@@ -32,7 +32,7 @@ def put_price_list(
     found = target or PriceList(tenant_id=actor.tenant_id, code=code, created_at=at, updated_at=at)
     mode = data["entries_mode"]
     _check(target, data)
-    header = {name: data[name] for name in _HEADER}
+    header = {name: data[name] for name in HEADER}
     assignment = data["assignment"]
     audience = {"scope": assignment["scope"], "audience_id": audience_for(actor.tenant_id, assignment)}
     entries = found_entries(actor.tenant_id, data["entries"] or [])

@@ -6,8 +6,10 @@ from uuid import UUID
 
 from core.errors import InvalidFields
 from suppliers.marketplace.audiences import Choice, audience_of, unknown
+from suppliers.marketplace.models import Audience
 from suppliers.marketplace.states import EVERYBODY
 
+from .models import PriceList
 from .states import Scope
 
 _LISTS: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -29,6 +31,17 @@ def audience_for(tenant_id: UUID, assignment: Mapping[str, Any]) -> UUID:
     if errors := unknown(tenant_id, {f"assignment.{member}": (kind, named)}):
         raise InvalidFields(errors=errors)
     return audience_of(tenant_id, Choice.of({name: [] for name in Choice._fields} | {column: named}))
+
+
+def assignment_of(price_list: PriceList) -> Mapping[str, Any]:
+    """Return the assignment by which PUT would leave a list's buyers as they are; its supplier is bound."""
+    empty: dict[str, Any] = {"scope": price_list.scope, "ids": [], "codes": []}
+    if price_list.scope == Scope.PUBLIC:
+        return empty
+    member, _, column = _LISTS[price_list.scope]
+    audience = Audience.objects.filter(tenant_id=price_list.tenant_id).get(id=price_list.audience_id)
+    named = getattr(audience, column)
+    return empty | {member: named if member == "codes" else [UUID(one) for one in named]}
 
 
 def audience_of_buyers(tenant_id: UUID, conditions: Mapping[str, Any]) -> UUID:

@@ -163,13 +163,13 @@ def write_entries(price_list: PriceList, entries: Sequence[Entry], mode: str) ->
         array_literal(one.product_id for one in kept),
         array_literal(one.packaging_id for one in kept),
         numbers(one.price_base_quantity for one in kept),
-        array_literal(_tiers(one) for one in kept),
+        array_literal(stored_tiers(one) for one in kept),
     ]
     gone, put, counted = run([dropped, Call(_PUT, [*mine, *columns]), Call(_COUNT, mine)])
     return bool(len(gone) or len(put)), int(counted.value() or 0)
 
 
-def _tiers(entry: Entry) -> str:
+def stored_tiers(entry: Entry) -> str:
     """Write the tiers as they are stored and answered: amounts as decimal strings."""
     return orjson.dumps(
         [{"min_quantity": one["min_quantity"], "unit_price": shown(one["unit_price"])} for one in entry.tiers]

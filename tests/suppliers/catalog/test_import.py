@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from core.db import tenant_context
 from organizations.models import Tenant
 from suppliers.catalog.models import Product
+from suppliers.management.catalog_import import PRODUCTS
 from suppliers.management.csv_files import lines_of
 from tests import factories
 from tests.factories import Api
@@ -164,7 +165,7 @@ def test_values_of_attributes_are_read_by_their_form(cell: str, value: Any) -> N
     out = StringIO()
     csv.writer(out).writerows([["supplier_sku", "attributes.0.code", "attributes.0.value"], ["A1", "size", cell]])
 
-    (line,) = lines_of(BytesIO(out.getvalue().encode()))
+    (line,) = lines_of(BytesIO(out.getvalue().encode()), PRODUCTS)
 
     assert line == (2, {"supplier_sku": "A1", "attributes": [{"code": "size", "value": value}]}, "")
 
