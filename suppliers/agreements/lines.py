@@ -14,7 +14,7 @@ from core.canonical import decimal_text
 from core.db import bind_call, needs_transaction
 from core.errors import FieldError, InvalidFields
 from core.pipeline import Call, Statement, run
-from suppliers.pricing.resolution import shown
+from suppliers.pricing.amounts import shown
 
 from .states import LinesMode
 from .terms import MOST_LINES

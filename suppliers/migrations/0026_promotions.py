@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('organizations', '0011_managed_tenants'),
-        ('suppliers', '0024_pricing_rules'),
+        ('suppliers', '0025_price_agreements'),
     ]
 
     operations = [
