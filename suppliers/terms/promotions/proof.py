@@ -16,7 +16,7 @@ FROM suppliers_promotion p LEFT JOIN (
   SELECT r.promotion_id, count(*) AS redemptions, coalesce(sum(r.amount) FILTER (WHERE r.currency = o.budget_currency), 0) AS spent
   FROM suppliers_promotionredemption r
   JOIN suppliers_promotion o ON o.tenant_id = %(tenant)s AND o.id = r.promotion_id
-  WHERE r.tenant_id = %(tenant)s AND r.given_back_at IS NULL GROUP BY r.promotion_id) h ON h.promotion_id = p.id
+  WHERE r.tenant_id = %(tenant)s AND r.given_back_at IS NULL GROUP BY r.tenant_id, r.promotion_id) h ON h.promotion_id = p.id
 WHERE p.tenant_id = %(tenant)s AND (p.redemptions <> coalesce(h.redemptions, 0) OR p.spent <> coalesce(h.spent, 0))
 """
 _OF_BUYERS = """
@@ -24,7 +24,7 @@ SELECT coalesce(b.promotion_id, h.promotion_id) AS row_id, 'a buyer''s redemptio
   || ' of ' || coalesce(h.redemptions, 0) AS what
 FROM (SELECT k.promotion_id, k.buyer_tenant_id, k.redemptions FROM suppliers_promotionbuyer k WHERE k.tenant_id = %(tenant)s) b
 FULL JOIN (SELECT r.promotion_id, r.buyer_tenant_id, count(*) AS redemptions FROM suppliers_promotionredemption r
-  WHERE r.tenant_id = %(tenant)s AND r.given_back_at IS NULL GROUP BY r.promotion_id, r.buyer_tenant_id) h
+  WHERE r.tenant_id = %(tenant)s AND r.given_back_at IS NULL GROUP BY r.tenant_id, r.promotion_id, r.buyer_tenant_id) h
   ON h.promotion_id = b.promotion_id AND h.buyer_tenant_id = b.buyer_tenant_id
 WHERE coalesce(b.redemptions, 0) <> coalesce(h.redemptions, 0)
 """
