@@ -22,15 +22,21 @@ _START_OF_DAY: Final = (
 
 
 class PromotionFilters(Filters):
-    """Filters of promotions. `status` and `state` take comma-separated lists; `from` and `to` name a time in which the
-    promotion has its window, or a part of it; `search` takes beginnings of words of code and name, all of which must match.
-    """
+    """Filters of promotions; `from` and `to` name a time in which the promotion has its window, or a part of it."""
 
-    status = django_filters.CharFilter(max_length=40)
-    state = django_filters.CharFilter(max_length=80)
-    search = django_filters.CharFilter(max_length=200)
+    status = django_filters.CharFilter(
+        max_length=40, help_text="A comma-separated list of `draft`, `active`, `archived`."
+    )
+    state = django_filters.CharFilter(
+        max_length=80,
+        help_text="What it is now: a comma-separated list of `draft`, `scheduled`, `running`, `exhausted`, `ended`, `archived`.",
+    )
+    search = django_filters.CharFilter(
+        max_length=200, help_text="Beginnings of words of code and name, all of which must match."
+    )
     to = django_filters.IsoDateTimeFilter(
-        field_name="starts_at", help_text="An instant, or a date: its start in the time zone of the tenant. Exclusive."
+        field_name="starts_at",
+        help_text="Promotions that start before an instant, or before a date begins in the time zone of the tenant.",
     )
     updated_since = django_filters.IsoDateTimeFilter(field_name="updated_at", lookup_expr="gte")
 
@@ -79,5 +85,6 @@ class PromotionFilters(Filters):
 
 # `from` is a word of Python.
 PromotionFilters.base_filters["from"] = django_filters.IsoDateTimeFilter(
-    field_name="ends_at", help_text="An instant, or a date: its start in the time zone of the tenant. Inclusive."
+    field_name="ends_at",
+    help_text="Promotions that end after an instant, or after a date begins in the time zone of the tenant.",
 )
