@@ -75,6 +75,24 @@ def propose(actor: Actor, target: Target, at: datetime, reading: ReadBack | None
     require(target, "propose")
     assert isinstance(target, OwnDraft)
     draft = target.row
+    here, revision = _settled(draft)
+    row = _version(draft, here, revision, at)
+    calls = [rows.insert(row), rows.insert_all(PriceAgreementLine, _lines(draft, row))]
+    told = _told([(PriceAgreementProposed, row)], by=draft.author, is_managed=here.is_managed)
+    if not here.is_managed:
+        write_documents(actor, row.tenant_id, [(AGREEMENTS, row.id)], calls, told=told, at=at, reading=reading)
+        return row
+    run([bind_call(row.tenant_id), *calls])
+    row.accept(at, by="")
+    _put_in_force(actor, row, at, reading, told=told, by=draft.author, is_managed=True)
+    return row
+
+
+def _settled(draft: AgreementDraft) -> tuple[_Place, int]:
+    """Take a draft away that becomes a version; return what it needs of its parties, and its number among the versions.
+
+    :raises InvalidTransition, DraftOutdated, PartyClosed: as `propose`.
+    """
     buyer, supplier = draft.buyer_tenant_id, draft.supplier_tenant_id
     _, _, versions, place, _, _ = run(
         [
@@ -82,7 +100,7 @@ def propose(actor: Actor, target: Target, at: datetime, reading: ReadBack | None
             serial_call(buyer),
             versions_call(buyer, draft.agreement_id),
             Call(_PLACE, [str(buyer), str(supplier), str(draft.agreement_id)]),
-            bind_call(actor.tenant_id),
+            bind_call(draft.tenant_id),
             delete_call(draft),
         ]
     )
@@ -93,16 +111,7 @@ def propose(actor: Actor, target: Target, at: datetime, reading: ReadBack | None
         raise DraftOutdated(revision=found.accepted)
     if "closed" in (here.buyer_status, here.supplier_status):
         raise PartyClosed
-    row = _version(draft, here, found.newest + 1, at)
-    calls = [rows.insert(row), rows.insert_all(PriceAgreementLine, _lines(draft, row))]
-    told = _told([(PriceAgreementProposed, row)], by=draft.author, is_managed=here.is_managed)
-    if not here.is_managed:
-        write_documents(actor, buyer, [(AGREEMENTS, row.id)], calls, told=told, at=at, reading=reading)
-        return row
-    run([bind_call(buyer), *calls])
-    row.accept(at, by="")
-    _put_in_force(actor, row, at, reading, told=told, by=draft.author, is_managed=True)
-    return row
+    return here, found.newest + 1
 
 
 def _version(draft: AgreementDraft, place: _Place, revision: int, at: datetime) -> PriceAgreement:

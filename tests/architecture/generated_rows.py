@@ -31,6 +31,8 @@ from prescriptions.lifecycle.models import Prescription, PrescriptionItem, Route
 from prescriptions.medications.models import PlatformMedication, TenantMedication
 from prescriptions.recurring.models import RecurringTreatment
 from procurement.budgets.models import Budget
+from suppliers.agreements.models import PriceAgreement, PriceAgreementLine
+from suppliers.agreements.states import ACCEPTED, AgreementStatus
 from suppliers.catalog.models import AttributeDefinition, Packaging, Product
 from suppliers.company.models import SupplierProfile
 from suppliers.files.models import File
@@ -344,6 +346,32 @@ def _budget(draw: Draw, values: Values) -> None:
     values["valid_to"] = values["valid_from"] + timedelta(days=draw(st.integers(1, 900)))
     values["committed"], values["spent"], free = (draw(st.decimals(0, 10**9, places=4)) for _ in range(3))
     values["amount"] = values["committed"] + values["spent"] + free
+def _price_agreement(draw: Draw, values: Values) -> None:
+    """A version of an agreement of its own, which holds for a while, and has ended where its state says so."""
+    days = st.lists(st.dates(date(1901, 1, 1), date(2999, 1, 1)), min_size=2, max_size=2, unique=True)
+    values["valid_from"], values["valid_to"] = sorted(draw(days))
+    values["status"] = status = draw(st.sampled_from(AgreementStatus.values))
+    values["ended_at"] = None if status in ("proposed", *ACCEPTED) else draw(INSTANTS)
+    values["accepted_by_buyer_at"] = draw(INSTANTS)
+    values["group_code"] = values["group_code"] if values["scope"] == "organization" else ""
+    values["priority"], values["revision"] = values["priority"] % 1_001, values["revision"] or 1
+    values["lines_total"] %= 10_001
+    for name in ("qty_tolerance_bp", "price_tolerance_bp"):
+        values[name] = None if values[name] is None else values[name] % 10_001
+
+
+def _price_agreement_line(draw: Draw, values: Values) -> None:
+    """A line of a product or of a category, of which a part was ordered."""
+    if values["category"] is not None:
+        values["product_id"] = values["packaging_id"] = None
+    else:
+        values["product_id"] = draw(st.uuids())
+    values["tiers"], values["quantities"] = [{"min_quantity": 1, "discount_percent": "5"}], "{[1,2)}"
+    values["price_base_quantity"] = values["price_base_quantity"] or 1
+    values["consumed"], values["max_quantity"] = sorted((abs(values["consumed"]), draw(st.integers(1, 10**15))))
+    values["max_quantity"] = values["max_quantity"] or 1
+    values["valid_from"], values["valid_to"] = date(2026, 1, 1), date(2027, 1, 1)
+    values["in_force"] = False
 
 
 def _offer(draw: Draw, values: Values) -> None:
@@ -414,6 +442,8 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     StockPlace: _stock_place,
     File: _file,
     Offer: _offer,
+    PriceAgreement: _price_agreement,
+    PriceAgreementLine: _price_agreement_line,
     PriceList: _price_list,
     PricingRule: _pricing_rule,
     Promotion: _promotion,
