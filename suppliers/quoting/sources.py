@@ -109,7 +109,15 @@ WHERE {_holds("l", reading)}
 
 
 def _agreements(reading: Reading) -> str:
-    return "SELECT 1"
+    return f"""
+SELECT s.supplier_id, d.id, d.agreement_id, d.revision, d.number, d.currency, d.priority, d.valid_from, d.valid_to, a.distance
+FROM sellers s
+CROSS JOIN LATERAL (SELECT agreement_id, distance FROM suppliers_agreementaudience
+  WHERE tenant_id = {reading.of("s")} AND member_tenant_id = {reading.buyer} OFFSET 0) a
+CROSS JOIN LATERAL (SELECT id, agreement_id, revision, number, currency, priority, valid_from, valid_to
+  FROM suppliers_receivedagreement WHERE tenant_id = {reading.of("s")} AND id = a.agreement_id AND in_force OFFSET 0) d
+WHERE {_holds("d", reading)}
+"""
 
 
 def _holds(row: str, reading: Reading) -> str:
@@ -119,7 +127,21 @@ def _holds(row: str, reading: Reading) -> str:
 
 
 def _contract_lines(reading: Reading) -> str:
-    return "SELECT '[]'::json"
+    """Write the lines of agreements for a product, and for its category and those above, which are one step further each."""
+    found = f"l.tenant_id = {reading.of('g')} AND l.document_id = d.id"
+    members = "l.line_no, l.price_base_quantity, l.tiers, l.max_quantity - l.consumed AS remaining"
+    return f"""
+SELECT coalesce(json_agg(json_build_array(d.agreement_id, d.revision, d.number, d.currency, d.priority, d.valid_from, d.valid_to, d.distance,
+       l.subject, l.line_no, l.price_base_quantity, l.tiers, l.remaining)), '[]')
+FROM agreements d
+CROSS JOIN LATERAL (
+  SELECT {members}, 0 AS subject FROM suppliers_receivedagreementline l
+  WHERE {found} AND l.product_id = g.product_id AND (l.packaging_id IS NULL OR l.packaging_id = g.packaging_id)
+  UNION ALL SELECT {members}, 1 + c.step FROM paths c JOIN suppliers_receivedagreementline l ON {found} AND l.category = c.code
+  WHERE c.supplier_id = g.supplier_id AND c.category = g.category
+    AND (l.packaging_id IS NULL OR l.packaging_id = g.packaging_id)) l
+WHERE d.supplier_id = g.supplier_id
+"""
 
 
 _PLACES = {Scope.TENANTS: 0, Scope.ORGANIZATIONS: 1, Scope.GROUPS: 2, Scope.PUBLIC: 3}
