@@ -71,7 +71,7 @@ def contracts(draw: Any, name: str, currencies: Any) -> Contract:
         currency=draw(currencies),
         per=1 if discounts else draw(BASES),
         priority=draw(PRIORITIES),
-        audience=draw(st.sampled_from(list(DISTANCES))),
+        audience=draw(st.sampled_from(["buyer", "buyer", "organization", *DISTANCES])),
         category=of_category,
         any_packaging=of_category is not None or (discounts and draw(st.booleans())),
         cap=cap,

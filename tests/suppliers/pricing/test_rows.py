@@ -47,7 +47,7 @@ def test_statements_give_what_the_golden_table_says(market, row):
 
 
 def test_statements_function_and_oracle_agree(market, long):
-    @settings(max_examples=3000 if long else 250)
+    @settings(max_examples=1000 if long else 250)
     @given(worlds(), worlds())
     def agree(one, two):
         found = rows.priced(market, [one, two])
