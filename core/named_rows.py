@@ -5,7 +5,7 @@ The pipeline answers in PostgreSQL's text form. A statement names the tuple whos
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
 from types import NoneType, UnionType
@@ -39,6 +39,7 @@ _FORMS: dict[Any, _Form] = {
     bool: _Form(b"t".__eq__, frozenset({"bool"})),
     Decimal: _Form(lambda value: Decimal(value.decode()), frozenset({"numeric"})),
     UUID: _Form(lambda value: UUID(value.decode()), frozenset({"uuid"})),
+    date: _Form(lambda value: date.fromisoformat(value.decode()), frozenset({"date"})),
     datetime: _Form(lambda value: datetime.fromisoformat(value.decode()), frozenset({"timestamptz"})),
     Any: _Form(orjson.loads, frozenset({"json", "jsonb"})),
     bytes: _Form(_same, frozenset({"json", "jsonb", "text"})),  # unparsed, to be passed on or read later

@@ -30,6 +30,7 @@ _OVERLAPS = Statement.of(
     "SELECT DISTINCT ON (l.line_no) l.line_no, a.number, o.valid_from, o.valid_to"
     " FROM suppliers_priceagreementline l JOIN suppliers_priceagreementline o ON o.slot = l.slot AND o.in_force"
     " AND o.quantities && l.quantities AND o.valid_from < l.valid_to AND l.valid_from < o.valid_to"
+    " AND o.valid_from < o.valid_to"
     " JOIN suppliers_priceagreement a ON a.id = o.agreement_id"
     " WHERE l.tenant_id = $1 AND o.tenant_id = $1 AND a.tenant_id = $1 AND l.agreement_id = $2 AND a.agreement_id <> $3"
     f" ORDER BY l.line_no, a.number LIMIT {_MOST_NAMED}",
