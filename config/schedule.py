@@ -25,6 +25,7 @@ _EVERY_SECONDS: dict[str, float] = {
     "prescriptions.checkpoint": 3600,
     "prescriptions.sweep": 5,
     "recurring.make_drafts": 5,
+    "suppliers.expire_agreements": 60,
     "suppliers.expire_offers": 60,
     "suppliers.expire_reservations": 5,
     "suppliers.forget_closed": 3600,

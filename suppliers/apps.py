@@ -63,12 +63,15 @@ class SuppliersConfig(AppConfig):
         """Let audiences follow tenants, organizations and groups of buyers, and the inventory ask what buyers see."""
         from ledger import public as ledger
 
+        from .agreements import following as agreements
         from .inventory.items import offered
         from .marketplace import following, holding
 
         offered.ask(holding.QUESTIONS)
         ledger.react(following.OF_ORGANIZATIONS, following.follow_organizations)
         ledger.react(following.OF_GROUPS, following.follow_groups)
+        ledger.react(agreements.OF_ORGANIZATIONS, agreements.follow_organizations)
+        ledger.react(agreements.OF_GROUPS, agreements.follow_groups)
 
     def _book(self) -> None:
         """Let stock follow what pharmacies dispense, behind the commit, so that no dispensation waits for it."""

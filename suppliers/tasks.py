@@ -8,6 +8,7 @@ from core import clock
 from core.history.partitions import Busy
 from core.rounds import SLICE_SECONDS, until
 
+from .agreements.sweeping import expire_agreements as end_agreements
 from .company.sweeping import tell_licenses as tell_ending_licenses
 from .files import scanning as file_scanning
 from .files import sweeping as file_sweeping
@@ -19,6 +20,7 @@ from .marketplace.sweeping import expire_offers as end_offers
 from .terms.promotions.sweeping import tell_promotions as tell_of_promotions
 
 __all__ = [
+    "expire_agreements",
     "expire_offers",
     "expire_reservations",
     "forget_closed",
@@ -34,6 +36,12 @@ __all__ = [
 ]
 
 log = logging.getLogger(__name__)
+
+
+@shared_task(name="suppliers.expire_agreements", ignore_result=True, acks_late=False)
+def expire_agreements() -> None:
+    """End agreements and tell of those that end soon; runs every minute, since the day begins at another hour in each zone."""
+    end_agreements(at=clock.now(), go_on=until(SLICE_SECONDS))
 
 
 @shared_task(name="suppliers.expire_offers", ignore_result=True, acks_late=False)

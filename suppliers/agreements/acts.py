@@ -16,6 +16,7 @@ from ledger.public import Occurrence
 from organizations.public import CounterpartyOnly, PartyClosed, SharedDocument, write_documents
 
 from .audience import write_audience
+from .caps import carry_on
 from .drafts import event_of
 from .events import (
     PriceAgreementActivated,
@@ -159,6 +160,7 @@ def accept(actor: Actor, target: Target, at: datetime, reading: ReadBack | None 
     :raises InvalidTransition: nothing waits for an answer.
     :raises CounterpartyOnly: the caller has made the proposal.
     :raises AgreementOverlap: other agreements hold for the same; names each line.
+    :raises AgreementExhausted: more was taken already than a cap allows; names each line.
     """
     row = _proposal(target, "accept")
     row.accept(at, by=side_of(target).value)
@@ -208,10 +210,12 @@ def _put_in_force(  # one keyword argument for each part of the write
     """Let the lines of a version that was accepted hold, and end the one before it; the buyer is bound.
 
     :raises AgreementOverlap: names each line.
+    :raises AgreementExhausted: a line's cap is below what was taken of it before.
     """
     locked, overlaps = run([Call(_ACCEPTED, [str(row.tenant_id), str(row.agreement_id)]), overlaps_call(row)])
     refuse_overlaps(overlaps)
     before = rows_of(PriceAgreement, locked)
+    carried = carry_on(row, before)
     calls: list[Call] = []
     for one in before:
         one.supersede(at)
@@ -224,6 +228,7 @@ def _put_in_force(  # one keyword argument for each part of the write
         write_audience(row, before)
     accepted = ("accepted_by_buyer_at", "accepted_by_supplier_at")
     calls += [
+        *carried,
         force_call(row.tenant_id, row.id, in_force=True),
         save_call(row, "status", *accepted, at=at, versions=BOTH),
     ]

@@ -1,6 +1,7 @@
 """For whom a version in force holds: rows of the supplier beside its copy. Source: contract, supply-price.md 5 "Scope"."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 from core.arrays import array_literal
@@ -12,6 +13,16 @@ from suppliers.marketplace.audiences import LOCK
 
 from .models import PriceAgreement
 from .states import AgreementScope
+
+
+class Scoped(NamedTuple):
+    """A version that holds for an organization, as its audience is computed; `group_code` is empty for all of it."""
+
+    supplier_id: UUID
+    version_id: UUID
+    organization_id: UUID
+    group_code: str
+
 
 # $1 supplier, $2 version, $3 organization, $4 whether there is a group, $5 its buyers and $6 its organizations.
 _MEMBERS = (
@@ -27,6 +38,11 @@ _ADD = Statement.of(
 _DROP = Statement.of(
     "DELETE FROM suppliers_agreementaudience u WHERE u.tenant_id = $1 AND u.agreement_id = $2"
     f" AND u.member_tenant_id NOT IN (SELECT found.id FROM ({_MEMBERS}) found)"
+)
+_DIFFER = Statement.of(
+    f"SELECT count(*)::text FROM (SELECT u.member_tenant_id AS id, u.distance FROM suppliers_agreementaudience u"
+    " WHERE u.tenant_id = $1 AND u.agreement_id = $2) have"
+    f" FULL JOIN ({_MEMBERS}) want ON want.id = have.id WHERE have.distance IS DISTINCT FROM want.distance"
 )
 _ADD_ONE = Statement.of(
     "INSERT INTO suppliers_agreementaudience (tenant_id, agreement_id, member_tenant_id, distance) VALUES ($1, $2, $3, 0)"
@@ -45,24 +61,34 @@ def write_audience(row: PriceAgreement, ended: Sequence[PriceAgreement] = ()) ->
         run([bind_call(supplier_id), *cleared, Call(_ADD_ONE, given)])
         return
     *_, stored = run([bind_call(supplier_id), *cleared, Call(LOCK), groups_call(supplier_id)])
-    run(member_calls(row, groups_of(stored).get(row.group_code)))
+    scoped = Scoped(supplier_id, row.id, row.scope_id, row.group_code)
+    run(member_calls(scoped, groups_of(stored)))
 
 
-def member_calls(row: PriceAgreement, group: Named | None) -> list[Call]:
+def member_calls(scoped: Scoped, groups: Mapping[str, Named]) -> list[Call]:
     """Return the statements that bring the audience of an organization's version up to date, bound to the supplier.
 
-    `group` holds the members of its group; None for one that is gone, which nobody belongs to, or where it has none.
+    `groups` are the supplier's; nobody belongs to one that is gone.
     """
-    named = group or Named(frozenset(), frozenset())
-    given = [
-        str(row.supplier_tenant_id),
-        str(row.id),
-        str(row.scope_id),
-        "true" if row.group_code else "false",
+    given = _given(scoped, groups)
+    return [Call(_DROP, given), Call(_ADD, given)]
+
+
+def differences_call(scoped: Scoped, groups: Mapping[str, Named]) -> Call:
+    """Return the statement that counts the members that a version has too many, lacks, or has at a wrong distance."""
+    return Call(_DIFFER, _given(scoped, groups))
+
+
+def _given(scoped: Scoped, groups: Mapping[str, Named]) -> list[str]:
+    named = groups.get(scoped.group_code) or Named(frozenset(), frozenset())
+    return [
+        str(scoped.supplier_id),
+        str(scoped.version_id),
+        str(scoped.organization_id),
+        "true" if scoped.group_code else "false",
         array_literal(named.buyer_ids),
         array_literal(named.organization_ids),
     ]
-    return [Call(_DROP, given), Call(_ADD, given)]
 
 
 def clear_call(supplier_id: UUID, version_id: UUID) -> Call:

@@ -70,3 +70,47 @@ class PriceAgreementDeclined(PriceAgreementEvent):
     """A version was declined by the party that it was proposed to."""
 
     type: ClassVar[str] = "price_agreement.declined"
+
+
+@register
+@dataclass(frozen=True)
+class PriceAgreementSuspended(PriceAgreementEvent):
+    """The agreed prices rest until the agreement is resumed."""
+
+    type: ClassVar[str] = "price_agreement.suspended"
+
+
+@register
+@dataclass(frozen=True)
+class PriceAgreementResumed(PriceAgreementEvent):
+    """A suspended agreement holds again."""
+
+    type: ClassVar[str] = "price_agreement.resumed"
+
+
+@register
+@dataclass(frozen=True)
+class PriceAgreementTerminated(PriceAgreementEvent):
+    """Notice was given: the agreement holds until the day before `terminates_on`. Its end itself is not told again."""
+
+    type: ClassVar[str] = "price_agreement.terminated"
+
+    terminates_on: str = field(default="", metadata={"example": "2026-09-30"})
+
+
+@register
+@dataclass(frozen=True)
+class PriceAgreementExpiring(PriceAgreementEvent):
+    """The agreement ends within 30 days, on `valid_to`; told once."""
+
+    type: ClassVar[str] = "price_agreement.expiring"
+
+    valid_to: str = field(default="", metadata={"example": "2027-01-01"})
+
+
+@register
+@dataclass(frozen=True)
+class PriceAgreementExpired(PriceAgreementEvent):
+    """The validity of an agreement is over."""
+
+    type: ClassVar[str] = "price_agreement.expired"

@@ -17,7 +17,7 @@ from organizations.public import ReceivedDocument, ReceivedKind, ReceivedLine, T
 
 from .fields import QuantitiesField
 from .refusals import AgreementOverlap
-from .states import ACCEPTED, NOBODY, AgreementScope, AgreementStatus, Side
+from .states import ACCEPTED, NOBODY, TOLD_DAYS, AgreementScope, AgreementStatus, Side
 from .terms import AgreementTerms, term_checks
 
 _NEVER_ACCEPTED = (AgreementStatus.PROPOSED.value, AgreementStatus.DECLINED.value)
@@ -81,7 +81,9 @@ class PriceAgreement(AgreementTerms, TenantOwned, LifecycleModel):
 
     `number` and `sequence` are those of the agreement, the same for all versions. `scope_id` is the tenant or the
     organization for which it holds. `reason` says why it was declined, suspended or terminated; `ended_at` is the instant
-    of its last state. `terminates_on` is the first day on which it does not hold any more. Personal data: none.
+    of its last state. `terminates_on` is the first day on which it does not hold any more. `expiring_at` is when its coming
+    end was told, and `due_on` the day on which the sweep has to look at it: 30 days before the end, then the end.
+    Personal data: none.
     """
 
     sequence = models.PositiveIntegerField()
@@ -94,9 +96,20 @@ class PriceAgreement(AgreementTerms, TenantOwned, LifecycleModel):
     terminates_on = models.DateField(null=True)
     reason = models.CharField(max_length=500, blank=True, default="")
     ended_at = models.DateTimeField(null=True)
+    expiring_at = models.DateTimeField(null=True)
+    due_on = models.GeneratedField(
+        expression=RawSQL(  # noqa: S611  # nosec B611
+            f"CASE WHEN expiring_at IS NULL AND terminates_on IS NULL THEN valid_to - {TOLD_DAYS}"
+            " ELSE least(valid_to, terminates_on) END",
+            [],
+        ),
+        output_field=models.DateField(),
+        db_persist=True,
+    )
     shared_version = models.PositiveIntegerField(default=1)
 
     WRITABLE: ClassVar = ("terminates_on", "reason")
+    unversioned: ClassVar = ("expiring_at", "due_on")
     security: ClassVar = TableSecurity(dispatcher=True)
 
     class Meta:
@@ -137,11 +150,7 @@ class PriceAgreement(AgreementTerms, TenantOwned, LifecycleModel):
             models.Index(
                 fields=["tenant", "supplier_tenant_id", "created_at", "id"], name="suppliers_agreement_supplier"
             ),
-            models.Index(
-                fields=["valid_to", "tenant"],
-                condition=Q(status__in=ACCEPTED),
-                name="suppliers_agreement_ending",
-            ),
+            models.Index(fields=["due_on", "tenant"], condition=Q(status__in=ACCEPTED), name="suppliers_agreement_due"),
         ]
 
     def __str__(self) -> str:
@@ -267,7 +276,10 @@ class PriceAgreementLine(TenantOwned):
 
 
 class ReceivedAgreement(ReceivedDocument):
-    """A version of an agreement as its supplier reads it; the lines stand in rows of their own. Personal data: none."""
+    """A version of an agreement as its supplier reads it; the lines stand in rows of their own.
+
+    `valid_to` is the first day on which it does not hold any more, by its notice too. Personal data: none.
+    """
 
     agreement_id = models.UUIDField()
     revision = models.PositiveIntegerField()
@@ -276,6 +288,7 @@ class ReceivedAgreement(ReceivedDocument):
     valid_from = models.DateField()
     valid_to = models.DateField()
     scope = models.CharField(max_length=12, choices=AgreementScope)
+    scope_id = models.UUIDField()
     group_code = models.CharField(max_length=64, blank=True, default="")
     in_force = models.GeneratedField(
         expression=Q(status=AgreementStatus.ACTIVE.value),  # type: ignore[arg-type]  # a Q is an expression
@@ -285,6 +298,7 @@ class ReceivedAgreement(ReceivedDocument):
 
     # Of the document itself the market reads nothing: what counts for prices stands in columns.
     security: ClassVar = TableSecurity(
+        dispatcher=True,
         market=Market(
             when="in_force",
             columns=(
@@ -301,6 +315,11 @@ class ReceivedAgreement(ReceivedDocument):
             models.Index(fields=["tenant", "status", "received_at", "id"], name="suppliers_recagree_by_status"),
             models.Index(fields=["tenant", "owner_tenant_id", "received_at", "id"], name="suppliers_recagree_by_owner"),
             models.Index(fields=["tenant", "agreement_id"], name="suppliers_recagree_agreement"),
+            models.Index(
+                fields=["scope_id"],
+                condition=Q(scope=AgreementScope.ORGANIZATION, status__in=ACCEPTED),
+                name="suppliers_recagree_of_org",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -377,7 +396,8 @@ AGREEMENTS = ReceivedKind(
     columns={
         name: f"t.{name}"
         for name in (
-            "agreement_id", "revision", "currency", "priority", "valid_from", "valid_to", "scope", "group_code",
+            "agreement_id", "revision", "currency", "priority", "valid_from", "scope", "scope_id", "group_code",
         )
-    },
+    }
+    | {"valid_to": "least(t.valid_to, t.terminates_on)"},
 )  # fmt: skip

@@ -18,6 +18,13 @@ class AgreementImmutable(Conflict):
     extensions = {"state": "proposed"}
 
 
+class AgreementExhausted(Conflict):
+    """Lines ask for more than their agreement has left, or it is in force no more; `errors` names each."""
+
+    code = "agreement_exhausted"
+    title = "The agreement has less left."
+
+
 class DraftOutdated(Conflict):
     """Another version was accepted since the draft was written; a PATCH of the draft, even an empty one, confirms its terms."""
 

@@ -139,7 +139,7 @@ class AgreementForSupplierOut(Representation):
     class Meta:
         model = PriceAgreement
         fields = (
-            "title", "author", "payment_terms", "min_order_value", "free_freight_from", "qty_tolerance_bp",
+            "title", "author", "valid_to", "payment_terms", "min_order_value", "free_freight_from", "qty_tolerance_bp",
             "price_tolerance_bp", "cancellation_policy", "categories", "lines_total", "proposed_at", "accepted_by_buyer_at",
             "accepted_by_supplier_at", "terminates_on", "reason", "ended_at", "lines",
         )  # fmt: skip

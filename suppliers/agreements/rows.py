@@ -14,7 +14,7 @@ from .states import NOBODY
 # By column: of a draft `d`, of a version `a`, of a copy `c`. A type alone says: the column of drafts and versions, and the
 # member of the copy's JSON.
 _ALIKE: Final = {
-    "title": "text", "qty_tolerance_bp": "int", "price_tolerance_bp": "int", "cancellation_policy": "text",
+    "title": "text", "valid_to": "date", "qty_tolerance_bp": "int", "price_tolerance_bp": "int", "cancellation_policy": "text",
     "lines_total": "int", "payment_terms": "jsonb", "min_order_value": "jsonb", "free_freight_from": "jsonb",
     "categories": "jsonb",
 }  # fmt: skip
@@ -23,8 +23,7 @@ _OF_VERSIONS: Final = {
     "terminates_on": "date", "ended_at": "timestamptz",
 }  # fmt: skip
 _IN_COLUMNS: Final = (
-    "id", "tenant_id", "agreement_id", "revision", "currency", "priority", "valid_from", "valid_to", "scope",
-    "group_code", "version", "updated_at", "number",
+    "id", "tenant_id", "agreement_id", "revision", "currency", "priority", "valid_from", "scope", "group_code", "version", "updated_at", "number",
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from suppliers.catalog.fields import QUANTITY_MAX
 from suppliers.company.fields import CurrencyField, WholeEntry, text
 from suppliers.company.serializers import MoneyIn, PaymentTermsIn
 
-from .states import AgreementScope, LinesMode
+from .states import AgreementScope, AgreementStatus, LinesMode
 from .terms import MOST_LINES, MOST_PRIORITY
 
 BODY_BYTES: Final = 5 * 1_048_576
@@ -146,6 +146,12 @@ class PriceAgreementIn(_TermsIn):
 class PriceAgreementChangeIn(_TermsIn):
     """Changes of a draft; of an accepted agreement they begin a draft of the next version."""
 
+    status = serializers.ChoiceField(
+        choices=[AgreementStatus.ACTIVE.value, AgreementStatus.SUSPENDED.value],
+        required=False,
+        help_text="Of the accepted version; sent by itself, with a `reason` at most.",
+    )
+    reason = text(500)
     lines_mode = serializers.ChoiceField(choices=LinesMode.choices, default=LinesMode.REPLACE.value)
     lines: Any = serializers.ListSerializer(
         child=AgreementLineIn(), max_length=MOST_LINES, help_text="What is left out stays as it is."
@@ -155,7 +161,8 @@ class PriceAgreementChangeIn(_TermsIn):
         example: ClassVar = {"title": "Gloves 2026", "lines_mode": "merge", "lines": [AgreementLineIn.Meta.example]}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse lines to be taken out with the mode `replace`."""
+        """Refuse lines to be taken out with the mode `replace`, and a status beside other changes."""
+        check_status_alone(attrs)
         if attrs.get("lines_mode", LinesMode.REPLACE) == LinesMode.REPLACE:
             refuse_removed(attrs.get("lines", []))
         return attrs
@@ -169,6 +176,30 @@ def refuse_removed(lines: list[dict[str, Any]]) -> None:
     for number, line in enumerate(lines):
         if line["remove"]:
             raise refusal(f"lines.{number}.remove", "Belongs to the mode merge.", "invalid")
+
+
+def check_status_alone(attrs: dict[str, Any]) -> None:
+    """Require that a status comes by itself, and a reason with the status that it explains.
+
+    :raises ValidationError: at `status` or `reason`.
+    """
+    status = attrs.get("status")
+    if status is not None and attrs.keys() - {"status", "reason"}:
+        raise refusal("status", "Is sent by itself; the terms are changed by a draft.", "invalid")
+    if attrs.get("reason") and status != AgreementStatus.SUSPENDED:
+        raise refusal("reason", "Belongs to the status suspended.", "invalid")
+
+
+class TerminateIn(StrictSerializer):
+    """A notice; the other party reads the reason."""
+
+    notice_date = serializers.DateField(
+        help_text="The first day on which the agreement does not hold any more; at least today, the date at the supplier."
+    )
+    reason = serializers.CharField(max_length=500)
+
+    class Meta:
+        example: ClassVar = {"notice_date": "2026-09-30", "reason": "Another supplier was chosen."}
 
 
 class DeclineIn(StrictSerializer):

@@ -32,6 +32,7 @@ ALLOWED = {
     AgreementStatus.TERMINATED.value: [],
     AgreementStatus.EXPIRED.value: [],
 }
+TOLD_DAYS = 30  # so long before the end both parties are told of it
 
 
 class Side(models.TextChoices):

@@ -25,14 +25,16 @@ from organizations.public import CounterpartyOnly, PartyClosed
 from suppliers.catalog.refusals import FieldLocked
 
 from .acts import accept, decline, propose
-from .drafts import create_draft, edit
+from .changes import change
+from .drafts import create_draft
 from .filters import PriceAgreementFilters, of_side
 from .finding import OF_ACCEPTED, OF_DRAFTS, OF_PROPOSALS, AgreementAt, Target, side_of
+from .life import terminate
 from .models import AGREEMENTS
-from .refusals import AgreementImmutable, AgreementOverlap, DraftOutdated, SelfTrade
+from .refusals import AgreementExhausted, AgreementImmutable, AgreementOverlap, DraftOutdated, SelfTrade
 from .representations import FIRST_PAGE, PriceAgreementOut, PriceAgreementWithLinesOut
 from .rows import ROWS, lines_sql
-from .serializers import BODY_BYTES, DeclineIn, PriceAgreementChangeIn, PriceAgreementIn
+from .serializers import BODY_BYTES, DeclineIn, PriceAgreementChangeIn, PriceAgreementIn, TerminateIn
 from .states import DRAFT, Side
 
 _READ: Final = "pricing:read"
@@ -118,16 +120,39 @@ class PriceAgreementViewSet(TwoSidedViewSet):
         ),
         "partial_update": Operation(
             "Update a price agreement",
-            "Changes the own draft. Where a version was accepted, it begins a draft of the next one with its terms. With "
+            "Changes the own draft. Where a version was accepted, it begins a draft of the next one with its terms. `status` is "
+            "sent by itself, with a `reason` at most, and is that of the accepted version: `suspended` lets the agreed prices rest, "
+            "`active` lets them hold again. With "
             "`lines_mode` `replace` the lines are those of the body, with `merge` only the lines that it names change. The "
             "currency stays while lines stay.",
             body=PriceAgreementChangeIn,
             body_limit=BODY_BYTES,
             answer=PriceAgreementWithLinesOut,
             supplier_scope=_WRITE,
-            find=AgreementAt(AGREEMENTS, order=OF_DRAFTS),
-            run=edit,
-            errors=(PartyClosed, VersionConflict, AgreementImmutable, FieldLocked, InvalidFields),
+            find=AgreementAt(AGREEMENTS, order=OF_DRAFTS, is_serial=True),
+            run=change,
+            errors=(
+                PartyClosed,
+                VersionConflict,
+                AgreementImmutable,
+                AgreementOverlap,
+                FieldLocked,
+                InvalidTransition,
+                InvalidFields,
+            ),
+        ),
+        "terminate": Operation(
+            "Terminate a price agreement",
+            "Gives notice: the agreement ends on `notice_date`, the first day on which it does not hold any more, by the date "
+            "at the supplier; today ends it at once. Until then it stays as it is, with `terminates_on`. A notice can be brought "
+            "forward, not put off. Open orders keep their prices.",
+            scope="procurement.approve",
+            body=TerminateIn,
+            answer=PriceAgreementWithLinesOut,
+            supplier_scope=_WRITE,
+            find=AgreementAt(AGREEMENTS, order=OF_ACCEPTED),
+            run=terminate,
+            errors=(PartyClosed, VersionConflict, InvalidTransition, InvalidFields),
         ),
         "propose": Operation(
             "Propose a price agreement",
@@ -136,7 +161,14 @@ class PriceAgreementViewSet(TwoSidedViewSet):
             supplier_scope=_WRITE,
             find=AgreementAt(AGREEMENTS, order=OF_DRAFTS),
             run=propose,
-            errors=(PartyClosed, VersionConflict, InvalidTransition, DraftOutdated, AgreementOverlap),
+            errors=(
+                PartyClosed,
+                VersionConflict,
+                InvalidTransition,
+                DraftOutdated,
+                AgreementOverlap,
+                AgreementExhausted,
+            ),
         ),
         "accept": Operation(
             "Accept a price agreement",
@@ -147,7 +179,14 @@ class PriceAgreementViewSet(TwoSidedViewSet):
             supplier_scope=_WRITE,
             find=AgreementAt(AGREEMENTS, order=OF_PROPOSALS, is_serial=True),
             run=accept,
-            errors=(PartyClosed, CounterpartyOnly, VersionConflict, InvalidTransition, AgreementOverlap),
+            errors=(
+                PartyClosed,
+                CounterpartyOnly,
+                VersionConflict,
+                InvalidTransition,
+                AgreementOverlap,
+                AgreementExhausted,
+            ),
         ),
         "decline": Operation(
             "Decline a price agreement",
@@ -205,6 +244,11 @@ class PriceAgreementViewSet(TwoSidedViewSet):
     @action(detail=True, methods=["post"])
     def propose(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """Send the own draft to the other party."""
+        return self.write()
+
+    @action(detail=True, methods=["post"])
+    def terminate(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """Give notice of an accepted agreement."""
         return self.write()
 
     @action(detail=True, methods=["post"])
