@@ -346,6 +346,8 @@ def _budget(draw: Draw, values: Values) -> None:
     values["valid_to"] = values["valid_from"] + timedelta(days=draw(st.integers(1, 900)))
     values["committed"], values["spent"], free = (draw(st.decimals(0, 10**9, places=4)) for _ in range(3))
     values["amount"] = values["committed"] + values["spent"] + free
+
+
 def _price_agreement(draw: Draw, values: Values) -> None:
     """A version of an agreement of its own, which holds for a while, and has ended where its state says so."""
     days = st.lists(st.dates(date(1901, 1, 1), date(2999, 1, 1)), min_size=2, max_size=2, unique=True)

@@ -192,7 +192,7 @@ def redeemed(wanted: Sequence[Wanted], answers: Sequence[Rows]) -> list[Occurren
                 for found in [left.get(one.promotion_id)]
             ]
         )
-    return news(Turn(*one[: len(Turn._fields)]) for one in granted.values())
+    return news(Turn._make(one[: len(Turn._fields)]) for one in granted.values())
 
 
 def _reason(wanted: Wanted, left: Left | None, granted: Granted | None) -> str:

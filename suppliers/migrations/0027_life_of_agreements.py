@@ -13,7 +13,7 @@ _DUE_ON = (
 
 
 class Migration(migrations.Migration):
-    dependencies = [("organizations", "0011_managed_tenants"), ("suppliers", "0025_price_agreements")]
+    dependencies = [("organizations", "0011_managed_tenants"), ("suppliers", "0026_promotions")]
 
     operations = [
         migrations.RemoveIndex(model_name="priceagreement", name="suppliers_agreement_ending"),
