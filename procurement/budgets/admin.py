@@ -1,14 +1,18 @@
 """Admin pages of budgets, read-only: what is committed and spent, and the documents behind it."""
 
 from decimal import Decimal
+from typing import Any
 
 from django.contrib import admin
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.http import urlencode
 
 from core.money import Money
 from organizations.staff import columns
 from organizations.staff.columns import column
 from organizations.staff.roles import Area
-from organizations.staff.tenant_admin import TenantAdmin
+from organizations.staff.tenant_admin import TenantAdmin, link_action
 
 from .models import Budget, BudgetEntry
 
@@ -35,6 +39,11 @@ class BudgetAdmin(TenantAdmin):
         "enforcement", "active", "valid_from", "valid_to", "all_cost_centers", "created_at", "updated_at", "version",
     )  # fmt: skip
     readonly_fields = ("total", "in_orders", "in_invoices", "left", "share", "all_cost_centers")
+
+    def links(self, request: HttpRequest, row: Budget) -> list[dict[str, Any]]:
+        """Lead to the documents behind the sums."""
+        address = f"{reverse('admin:procurement_budgetentry_changelist')}?{urlencode({'q': row.code})}"
+        return [link_action("Entries", address, icon="receipt")]
 
     @column(description="Amount", ordering="amount")
     def total(self, row: Budget) -> str:

@@ -2,12 +2,11 @@
 
 A step names the amounts that the document has afterwards, not a difference: `commit` its whole gross, `spend` all that is
 approved of its invoices, `give_back` what stays. So a step that is repeated changes nothing. The steps are calls of the
-pipeline, for transactions bound to the buyer; the budgets are locked first, before the documents (contract, supply.md 5):
+pipeline, for transactions bound to the buyer; the budget is locked before them, and before the documents (contract, supply.md 5):
 
-    (found,) = run([budget_call(buyer_id, Choice("wards-2026", "4711"), at)])
-    budget = budget_for(found, "EUR")
-    hold = Hold(buyer_id, budget.id, order_id, "4711")
-    *_, moved = run([lock_call(buyer_id, [budget.id]), commit_call(hold, gross, at)])
+    (found,) = run([budget_call(buyer_id, Choice("wards-2026", "4711"), at, lock=True)])
+    hold = Hold(buyer_id, budget_for(found, "EUR").id, order_id, "4711")
+    (moved,) = run([commit_call(hold, gross, at)])
     told = moved_of(moved).told
 
 Source: contract, supply-price.md 6.
@@ -60,13 +59,14 @@ class _Row(NamedTuple):
     has_crossed: bool
 
 
-_FIND = Statement.of(
+_BY_CODE: Final = (
     "SELECT b.id, b.currency, b.active AND b.valid_from <= d.today AND b.valid_to > d.today AS is_usable,"
     " b.cost_centers = '{}' OR $3 = ANY(b.cost_centers) AS is_for, b.enforcement = 'hard' AS is_hard,"
     " b.amount - b.committed - b.spent AS available FROM procurement_budget b,"
-    f" (SELECT {today_sql('$1::uuid', '$4::timestamptz')} AS today) d WHERE b.tenant_id = $1 AND b.code = $2",
-    row=FoundBudget,
+    f" (SELECT {today_sql('$1::uuid', '$4::timestamptz')} AS today) d WHERE b.tenant_id = $1 AND b.code = $2"
 )
+_FIND = Statement.of(_BY_CODE, row=FoundBudget)
+_HOLD = Statement.of(f"{_BY_CODE} FOR NO KEY UPDATE OF b", row=FoundBudget)
 _LOCK = Statement.of(
     "SELECT b.id::text FROM procurement_budget b WHERE b.tenant_id = $1 AND b.id = ANY($2::uuid[])"
     " ORDER BY b.id FOR NO KEY UPDATE"
@@ -112,6 +112,7 @@ def _step(committed: str, spent: str) -> Statement:
     )
 
 
+_DECIMALS: Final = 4  # of the columns, and the most that a currency has
 _GROSS: Final = "$7::numeric"
 # What is spent already needs no commitment; behind the approval of an invoice its part is spent, and not committed any more.
 _COMMIT = _step(f"greatest({_GROSS} - k.own_spent, 0)", "k.own_spent")
@@ -152,9 +153,12 @@ class Moved:
         return self.available.amount < 0
 
 
-def budget_call(tenant_id: UUID, choice: Choice, at: datetime) -> Call:
-    """Return the statement that finds the budget that a document names today, by the buyer's time zone; `budget_for` reads it."""
-    return Call(_FIND, [str(tenant_id), choice.code, choice.cost_center, at.isoformat()])
+def budget_call(tenant_id: UUID, choice: Choice, at: datetime, *, lock: bool = False) -> Call:
+    """Return the statement that finds the budget that a document names today, by the buyer's time zone; `budget_for` reads it.
+
+    Whoever commits locks it, so that no PUT changes its currency, period or cost centres before the commitment stands.
+    """
+    return Call(_HOLD if lock else _FIND, [str(tenant_id), choice.code, choice.cost_center, at.isoformat()])
 
 
 def budget_for(found: Rows, currency: str) -> FoundBudget:
@@ -202,6 +206,8 @@ def give_back_call(hold: Hold, at: datetime, *, keeping: Decimal = Decimal(0)) -
 
 
 def _call(step: Statement, hold: Hold, amount: Decimal, at: datetime) -> Call:
+    if amount < 0 or amount != round(amount, _DECIMALS):
+        raise ValueError(f"{amount} is no total of a document")  # a programming error
     keys = [str(hold.tenant_id), str(hold.budget_id), str(hold.document_id)]
     return Call(step, [*keys, uuid7_text(), hold.cost_center, at.isoformat(), f"{amount:f}"])
 

@@ -46,6 +46,7 @@ class BudgetOut(Representation):
             "valid_from": "2026-01-01",
             "valid_to": "2027-01-01",
             "cost_centers": ["4711", "4712"],
+            "threshold_percent": 80,
             "committed": "1200.00",
             "spent": "800.00",
             "available": "248000.00",

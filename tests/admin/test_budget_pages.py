@@ -49,6 +49,7 @@ def test_budgets_are_shown_with_what_is_used(tenant: Tenant, hold: Hold) -> None
         assert words in page
         assert words in one or "JPY" in words
     assert "any" in one
+    assert f'{ENTRIES}?q=wards"' in one
     assert "wards" not in text(browser, f"{BUDGETS}?enforcement__exact=warn")
     assert "yen" not in text(browser, f"{BUDGETS}?q=wards").partition("result_list")[2]
 

@@ -1,7 +1,8 @@
 """What documents commit, spend and give back: exact, the same when told twice, told once of each threshold, and raced."""
 
+import threading
 from datetime import UTC, date, datetime
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import pytest
@@ -206,6 +207,33 @@ def test_budget_of_an_order_is_found(api: Api, buyer: Tenant, at: datetime) -> N
     assert (budget.id, budget.is_hard, budget.available) == (hold.budget_id, True, D(999))
 
 
+@pytest.mark.parametrize("change", [{"currency": "CHF"}, {"cost_centers": ["5000"]}, {"active": False}])
+def test_a_budget_changes_before_an_order_commits_or_after_it(api: Api, buyer: Tenant, change: dict[str, Any]) -> None:
+    """Whoever locks first decides: the order finds what was put, or the PUT finds what is committed."""
+    hold = made(api, buyer)
+    looked, locked = threading.Event(), threading.Event()
+
+    def order() -> Any:
+        with tenant_context(buyer.id), transaction.atomic():
+            looked.wait(20)
+            (rows,) = run([budget_call(buyer.id, Choice("a", "4711"), NOON, lock=True)])
+            budget_for(rows, "EUR")
+            (moved,) = run([commit_call(hold, D(10), now())])
+            return moved_of(moved)
+
+    def change_it() -> Any:
+        with tenant_context(buyer.id), transaction.atomic():
+            row = Budget.objects.select_for_update(no_key=True).get(tenant_id=buyer.id, pk=hold.budget_id)
+            looked.set()
+            locked.wait(0.3)  # the order waits for the row meanwhile
+            row.save_version(*row.assign(change), at=now())
+
+    ordered, _ = races.race(order, change_it)
+
+    assert isinstance(ordered, CurrencyMismatch | InvalidFields)
+    assert amounts(buyer) == {"a": (D(0), D(0))}
+
+
 @pytest.mark.parametrize(
     ("choice", "at", "member"),
     [
@@ -346,6 +374,17 @@ def test_another_tenant_reaches_nothing(api: Api, buyer: Tenant) -> None:
 
     assert (len(locked), len(rows)) == (0, 0)
     assert (amounts(buyer), entries(buyer)) == ({"a": (D(0), D(0))}, [])
+
+
+@pytest.mark.parametrize("amount", ["-0.01", "1.00001", "NaN"])
+@pytest.mark.parametrize("work", [commit, spend])
+def test_what_is_no_total_is_a_fault_of_the_program(api: Api, buyer: Tenant, work: Any, amount: str) -> None:
+    order = made(api, buyer)
+
+    with pytest.raises((ValueError, InvalidOperation)):
+        step(work, order, D(amount))
+
+    assert entries(buyer) == []
 
 
 def test_steps_take_one_trip(api: Api, buyer: Tenant) -> None:

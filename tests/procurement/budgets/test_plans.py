@@ -96,7 +96,7 @@ def test_list_is_found_by_its_index(big: UUID, query: str, index: str, mode: str
 
 
 @pytest.mark.parametrize("mode", PLANS)
-@pytest.mark.parametrize("which", range(5))
+@pytest.mark.parametrize("which", range(6))
 def test_step_reads_its_budget_and_its_document_alone(big: UUID, which: int, mode: str) -> None:
     hold = Hold(big, uuid7(), uuid7())
     calls = [
@@ -105,6 +105,7 @@ def test_step_reads_its_budget_and_its_document_alone(big: UUID, which: int, mod
         spend_call(hold, Decimal(1), now()),
         give_back_call(hold, now()),
         budget_call(big, Choice("b-7"), now()),
+        budget_call(big, Choice("b-7"), now(), lock=True),
     ]
 
     nodes = plan_of(big, calls[which], mode)
