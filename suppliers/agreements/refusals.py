@@ -38,10 +38,3 @@ class SelfTrade(Malformed):
 
     code = "self_trade"
     title = "A tenant cannot trade with itself."
-
-
-class AgreementExhausted(Conflict):
-    """Lines ask for more than their agreement has left, or it is in force no more; `errors` names each."""
-
-    code = "agreement_exhausted"
-    title = "The agreement has less left."

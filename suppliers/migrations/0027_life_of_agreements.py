@@ -22,7 +22,8 @@ class Migration(migrations.Migration):
             "priceagreement",
             "due_on",
             models.GeneratedField(
-                db_persist=True, expression=RawSQL(_DUE_ON, []), output_field=models.DateField()
+                db_persist=True, expression=RawSQL(_DUE_ON, []),  # nosec B611 - a constant
+                output_field=models.DateField()
             ),
         ),
         migrations.AddField(
