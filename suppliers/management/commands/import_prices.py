@@ -38,4 +38,5 @@ class Command(ImportCommand):
         """
         if tenant_id is None or not is_open_supplier(tenant_id):
             raise CommandError(f"There is no open supplier {options['tenant']!r}.")
-        return Import(tenant_id, options["list"], options["currency"], options["name"], is_dry=options["dry_run"])
+        named = {"code": options["list"], "currency": options["currency"], "name": options["name"]}
+        return Import(tenant_id, is_dry=options["dry_run"], **named)

@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from core.db import tenant_context
 from ledger.public import Event
 from organizations.models import Tenant
-from suppliers.management import price_import
+from suppliers.management import merges
 from suppliers.terms.models import PriceList
 from tests.factories import Api, provision
 from tests.suppliers.products import create, packaging
@@ -179,7 +179,7 @@ def test_lines_that_fail_are_told_and_the_others_written(supplier: Tenant, api: 
         ("12", "", "product_id", "required"),
         ("13", "A3", "tiers", "required"),
     ]
-    assert "line 3 (A1): duplicate: Another line names this packaging." in shown
+    assert "line 3 (A1): duplicate: Another line names the same." in shown
     assert prices(api) == {"A1": [(1, "4.00")], "B1": [(1, "4.00")]}
 
 
@@ -192,7 +192,7 @@ def test_lines_that_all_fail_make_no_list(supplier: Tenant, tmp_path: Path) -> N
 def test_batches_stand_for_themselves_and_a_run_that_broke_off_goes_on(
     supplier: Tenant, api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(price_import, "_BATCH", 1)
+    monkeypatch.setattr(merges, "BATCH", 1)
     lines = [("A1", "4"), *[("none", "1")] * 2_000, ("A2", "5"), ("A1", "6")]
     path = table(tmp_path, *lines)
     whole = path.read_bytes()
@@ -204,7 +204,7 @@ def test_batches_stand_for_themselves_and_a_run_that_broke_off_goes_on(
     assert prices(api) == {"A1": [(1, "4.00")]}
     path.write_bytes(whole.replace(b"none,1\r\n", b""))
     shown, said = refused(supplier, path)
-    assert "line 4 (A1): duplicate: Another line names this packaging." in shown
+    assert "line 4 (A1): duplicate: Another line names the same." in shown
     assert prices(api) == {"A1": [(1, "4.00")], "A2": [(1, "5.00")]}
 
 
