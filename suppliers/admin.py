@@ -1,5 +1,6 @@
 """The admin pages of this app, one module for each feature; importing them registers the pages."""
 
+from .agreements.desk import admin as agreements
 from .catalog import admin as catalog
 from .catalog.attributes import admin as attributes
 from .company import admin as company
@@ -12,6 +13,7 @@ from .terms import admin as terms
 from .terms.promotions import admin as promotions
 
 __all__ = [
+    "agreements",
     "attributes",
     "catalog",
     "company",

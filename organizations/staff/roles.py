@@ -51,6 +51,7 @@ class Permission(StrEnum):
     RECALL_LOTS = "lots.recall"
     MODERATE_CATALOGS = "catalogs.moderate"
     REVIEW_FILES = "files.review"
+    SETTLE_AGREEMENTS = "agreements.settle"
 
 
 _TENANT_CARE = {Area.ORGANIZATIONS, Area.TENANTS, Area.ENTITLEMENTS, Area.LOCATIONS, Area.JOBS, Area.LEDGER}
@@ -72,6 +73,7 @@ _DOES: dict[str, frozenset[Permission]] = {
             Permission.QUALIFY_SUPPLIERS,
             Permission.RECALL_LOTS,
             Permission.REVIEW_FILES,
+            Permission.SETTLE_AGREEMENTS,
         }
     ),
     StaffRole.FINANCE: frozenset({Permission.CHANGE_PLANS}),
