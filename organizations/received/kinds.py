@@ -100,7 +100,7 @@ class ReceivedKind:
         values = ", ".join(f'({sql})::text AS "{name}"' for name, sql in self.values.items())
         return Statement.of(
             f"SELECT {values}, {self._apart}::text AS lines_apart, n.status AS tenant_status {self._parties}"
-            f" CROSS JOIN ({self.representation}) AS shown(body, tag) {self._where} ORDER BY 2"
+            f" CROSS JOIN ({self.representation} OFFSET 0) AS shown(body, tag) {self._where} ORDER BY 2"  # written once
         )
 
     @cached_property

@@ -35,7 +35,7 @@ class LineIndex:
         stored, wanted = f'SELECT {listed} FROM "{table}" WHERE {own}', f"SELECT {listed} FROM {given}"
         return cls(
             removed=Statement.of(
-                f'DELETE FROM "{table}" WHERE {own} AND id <> ALL (ARRAY(SELECT id FROM {given})) RETURNING 1'
+                f'DELETE FROM "{table}" WHERE {own} AND id NOT IN (SELECT id FROM {given}) RETURNING 1'
             ),
             written=Statement.of(
                 f'INSERT INTO "{table}" AS l (tenant_id, document_id, {listed}) SELECT $1::uuid, $2::uuid, {listed}'

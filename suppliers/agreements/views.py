@@ -236,8 +236,8 @@ class PriceAgreementViewSet(TwoSidedViewSet):
         content, version, side = header.row()
         self.check_place(actor, (side or b"").decode())
         content = content or b"{}"
-        if page and b'"lines":' in content:
-            content = _with_page(content, page[0].row(), **asked)
+        if page:
+            content = _with_page(content, *page[0].row(), **asked)
         tag = preconditions.tag_of(_SHAPE, Selection(None, ("lines",)), content, version)
         return self.answer(content, tag=tag)
 
@@ -274,12 +274,14 @@ def _revision(asked: str | None) -> list[str | None]:
     return [asked, "false"]
 
 
-def _with_page(content: bytes, page: list[bytes | None], *, limit: int, **asked: int) -> bytes:
+def _with_page(content: bytes, lines: bytes | None, total: bytes | None, *, page: int, limit: int) -> bytes:
     """Put a page of lines in the place of the first one."""
     found = orjson.loads(content)
-    lines, total = page
-    found["lines"] = orjson.loads(lines or b"[]")
-    more = asked["page"] * limit < int(total or 0)
-    address = f"/v1/price-agreements/{found['id']}?revision={found['revision']}&page={asked['page'] + 1}&limit={limit}"
-    found["lines_next"] = address if more and "revision" in found else None
+    if "lines" in found:
+        found["lines"] = orjson.loads(lines or b"[]")
+    if "lines_next" in found:
+        more = page * limit < int(total or 0)
+        version = f"revision={found['revision']}&" if "revision" in found else ""
+        address = f"/v1/price-agreements/{found['id']}?{version}page={page + 1}&limit={limit}"
+        found["lines_next"] = address if more else None
     return orjson.dumps(found)
