@@ -323,9 +323,9 @@ def _promotion(draw: Draw, values: Values) -> None:
     _adjustment(draw, values)
     values["ends_at"] = max(values["ends_at"], values["starts_at"] + timedelta(seconds=1))
     values["budget_currency"] = draw(st.sampled_from(["EUR", "JPY", "KWD"]))
-    values["spent"] = abs(values["spent"])
+    values["spent"] = abs(values["spent"]) % 10**9
     if values["budget_amount"] is not None:
-        values["budget_amount"] = abs(values["budget_amount"]) + values["spent"] + 1
+        values["budget_amount"] = abs(values["budget_amount"]) % 10**9 + values["spent"] + 1
     if values["max_redemptions"] is not None:
         values["max_redemptions"] = max(values["max_redemptions"], values["redemptions"])
 

@@ -2,9 +2,10 @@
 
 from typing import ClassVar, Final
 
+from rest_framework import serializers
+
 from api.representations import Computed, OpenChoice, Representation
 from core.money import minor_units_sql
-from suppliers.company.serializers import MoneyIn
 from suppliers.terms.representations import AdjustmentOut
 
 from .course import state_sql
@@ -23,6 +24,13 @@ def _money(amount: str) -> str:
     )
 
 
+class PromotionAmountOut(serializers.Serializer[None]):
+    """An amount in the currency of the promotion, with the decimals of that."""
+
+    amount = serializers.CharField()
+    currency = serializers.CharField()
+
+
 class PromotionOut(AdjustmentOut, Representation):
     """What the supplier takes off prices in a window of time, within limits, and what is used of these."""
 
@@ -34,10 +42,12 @@ class PromotionOut(AdjustmentOut, Representation):
             "it run again.",
         ),
     )
-    budget_amount = Computed(_money("t.budget_amount"), MoneyIn(allow_null=True))
+    budget_amount = Computed(_money("t.budget_amount"), PromotionAmountOut(allow_null=True))
     spent = Computed(
         _money("t.spent"),
-        MoneyIn(allow_null=True, help_text="What orders save by it; null where it has not exactly one currency."),
+        PromotionAmountOut(
+            allow_null=True, help_text="What orders save by it; null where it has not exactly one currency."
+        ),
     )
 
     class Meta:
