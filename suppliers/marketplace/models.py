@@ -186,7 +186,9 @@ class AudienceMember(TenantRow):
     security: ClassVar = TableSecurity(market=Market(of="member_tenant_id"))
 
     class Meta:
-        indexes = [models.Index(fields=["member_tenant_id", "audience_id"], name="suppliers_audience_of_member")]
+        indexes = [
+            models.Index(fields=["member_tenant_id", "tenant_id", "audience_id"], name="suppliers_audience_by_member")
+        ]
 
     def __str__(self) -> str:
         return str(self.member_tenant_id)

@@ -17,7 +17,7 @@ from suppliers.pricing.candidates import Candidate, Promotion, Rule, Source
 from suppliers.relationships.formulary import on_formulary_sql
 
 from .reading import Terms, candidates_of, terms_of, tiers_of
-from .sources import Reading, columns_sql, sources_sql, tax_rate_sql
+from .sources import JOINS, Reading, columns_sql, sources_sql, tax_rate_sql
 
 
 class Asked(NamedTuple):
@@ -60,6 +60,7 @@ class GoodRow(NamedTuple):
     on_formulary: bool | None
     own_code: str | None
     agreements: Any
+    codes: Any
     contracts: Any
     lists: Any
     prices: Any
@@ -79,16 +80,18 @@ class Good:
 
 
 _ASKED = "unnest($5::uuid[], $6::uuid[], $7::uuid[]{more}) WITH ORDINALITY AS a(product_id, packaging_id, offer_id{names}, n)"
-# Of the market: a product by its id, or by the buyer's own code, which two suppliers may share.
+# Of the market: a product by its id, whose supplier an offer names, or by the buyer's own code, which two suppliers may share.
 _OF_MARKET = (
     "FROM "
     + _ASKED.format(more=", $8::uuid[], $9::text[]", names=", supplier_id, code")
     + """
-CROSS JOIN LATERAL (SELECT a.product_id AS id WHERE a.code IS NULL UNION ALL
-  SELECT i.product_id FROM suppliers_itemalias i WHERE i.tenant_id = $1 AND i.own_code = a.code
-    AND (a.supplier_id IS NULL OR i.supplier_id = a.supplier_id)) w
+CROSS JOIN LATERAL (
+  SELECT a.product_id AS id, coalesce(a.supplier_id, (SELECT o.tenant_id FROM suppliers_offer o
+    WHERE o.product_id = a.product_id AND o.on_market LIMIT 1)) AS supplier_id WHERE a.code IS NULL
+  UNION ALL SELECT i.product_id, i.supplier_id FROM suppliers_itemalias i
+  WHERE i.tenant_id = $1 AND i.own_code = a.code AND (a.supplier_id IS NULL OR i.supplier_id = a.supplier_id)) w
 CROSS JOIN LATERAL (SELECT * FROM suppliers_product
-  WHERE id = w.id AND on_market AND archived_at IS NULL AND (a.supplier_id IS NULL OR tenant_id = a.supplier_id) OFFSET 0) p
+  WHERE tenant_id = w.supplier_id AND id = w.id AND on_market AND archived_at IS NULL OFFSET 0) p
 """
 )
 _OF_SUPPLIER = (
@@ -136,7 +139,7 @@ SELECT g.n, g.supplier_id, g.product_id, g.supplier_sku, g.base_unit, g.category
        {tax_rate_sql(supplier=reading.of("g"), category="g.tax_category", country=_COUNTRY, today="s.today")} AS tax_rate,
        g.packaging_id, g.units_per_pack, g.offer_id, g.suits, g.least, g.most, g.step, g.limit_quantity, coalesce(g.offer, 'null') AS offer, {hidden},
        s.today::text, s.time_zone, {own}, ({_AGREEMENTS}) AS agreements, {columns_sql(reading)}
-FROM goods g JOIN sellers s ON s.supplier_id = g.supplier_id ORDER BY g.n
+FROM goods g {JOINS} ORDER BY g.n
 """
 
 
@@ -230,7 +233,7 @@ def _good(row: GoodRow, terms: Terms) -> Good:
         candidates.append(_offer(row.offer))
     if row.hidden is not None and row.hidden[4]:
         candidates.append(_offer(row.hidden)._replace(refusal="not_visible"))
-    return Good(row, candidates, *terms.of(str(row.product_id), row.category), terms.windows)
+    return Good(row, candidates, *terms.of(str(row.product_id), row.codes), terms.windows)
 
 
 def _offer(given: Any) -> Candidate:

@@ -11,7 +11,7 @@ Row = Sequence[Any]
 
 
 class Terms(NamedTuple):
-    """Rules and promotions of one supplier, each with the products and categories that it is for; None: for all.
+    """Rules and promotions of one supplier, each with the products and categories that it is for; empty: for all.
 
     `windows` are the instants at which each promotion begins and ends, by its id.
     """
@@ -20,16 +20,17 @@ class Terms(NamedTuple):
     promotions: Sequence[tuple[Row | None, Row | None, Promotion]]
     windows: Mapping[str, tuple[datetime, datetime]]
 
-    def of(self, product_id: str, category: str) -> tuple[list[Rule], list[Promotion]]:
-        """Return those of one product."""
+    def of(self, product_id: str, codes: Row) -> tuple[list[Rule], list[Promotion]]:
+        """Return those of one product; `codes` are its category and those above it."""
+        within = frozenset(codes)
         return (
-            [one for ids, codes, one in self.rules if _names(ids, product_id) and _names(codes, category)],
-            [one for ids, codes, one in self.promotions if _names(ids, product_id) and _names(codes, category)],
+            [one for ids, named, one in self.rules if _is_for(ids, named, product_id, within)],
+            [one for ids, named, one in self.promotions if _is_for(ids, named, product_id, within)],
         )
 
 
-def _names(listed: Row | None, one: str) -> bool:
-    return listed is None or one in listed
+def _is_for(ids: Row | None, named: Row | None, product_id: str, within: frozenset[str]) -> bool:
+    return (not ids or product_id in ids) and (not named or not within.isdisjoint(named))
 
 
 def candidates_of(contracts: Sequence[Row], lists: Sequence[Row], prices: Sequence[Row]) -> list[Candidate]:
@@ -88,7 +89,7 @@ def _adjustment(row: Row) -> tuple[Row | None, Row | None, Adjustment]:
         is_assigned, products, categories,
     ) = row[:_SHARED]  # fmt: skip
     terms = Adjustment(
-        key, code, version, name, priority, action, Decimal(value), _amount(floor), currencies, min_quantity,
+        key, code, version, name, priority, action, Decimal(value), _amount(floor), currencies or (), min_quantity,
         _amount(min_amount), applies_to_offers, None if is_assigned else "not_assigned",
     )  # fmt: skip
     return products, categories, terms

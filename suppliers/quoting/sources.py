@@ -4,7 +4,7 @@ What belongs to a supplier (lists, agreements, rules, promotions) is found once 
 buyer. Source: contract, supply-price.md 2 and supply.md 3.7.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from suppliers.marketplace.states import EVERYBODY
 from suppliers.terms.states import Scope
@@ -33,23 +33,30 @@ class Reading(NamedTuple):
 
 
 def sources_sql(goods: str, reading: Reading) -> str:
-    """Write the CTEs `sellers`, `paths`, `lists` and `agreements` of the goods, for a WITH RECURSIVE.
+    """Write the CTEs `sellers`, `paths`, `lists` and `agreements` of the goods, for a WITH RECURSIVE; see `JOINS`.
 
     `goods` names a CTE with `supplier_id`, `product_id`, `packaging_id` and `category`.
     """
     return (
-        f"sellers AS MATERIALIZED ({_sellers(goods, reading)}), paths AS ({_paths(goods, reading)}),"
+        f"walk AS ({_walk(goods, reading)}), paths AS MATERIALIZED ({_PATHS}), sellers AS MATERIALIZED ({_sellers(goods, reading)}),"
         f" lists AS MATERIALIZED ({_lists(reading)}), agreements AS MATERIALIZED ({_agreements(reading)})"
     )
 
 
+# The supplier `s` of a row `g` of the goods, and its category `h` with those above it, the next one first.
+JOINS: Final = (
+    "JOIN sellers s ON s.supplier_id = g.supplier_id"
+    " LEFT JOIN paths h ON h.supplier_id = g.supplier_id AND h.category = g.category"
+)
+
+
 def columns_sql(reading: Reading) -> str:
-    """Write the columns of one row `g` of the goods and its supplier `s` of `sellers`.
+    """Write the columns of one row of the goods, which `JOINS` has joined; `codes` are the categories that it is in.
 
     `first` of a row tells that it is the first of its supplier: it alone carries the supplier's rules and promotions.
     """
     return (
-        f"({_contract_lines(reading)}) AS contracts, ({_entries(reading)}) AS lists, ({_list_prices(reading)}) AS prices,"
+        f"coalesce(array_to_json(h.codes), '[]') AS codes, ({_contract_lines(reading)}) AS contracts, ({_entries(reading)}) AS lists, ({_list_prices(reading)}) AS prices,"
         f" CASE WHEN g.first THEN ({_rules(reading)}) ELSE 'null' END AS rules,"
         f" CASE WHEN g.first THEN ({_promotions(reading)}) ELSE 'null' END AS promotions"
     )
@@ -72,30 +79,32 @@ def _sellers(goods: str, reading: Reading) -> str:
     """Write the suppliers of the goods: the day, and the moment of it at which promotions are judged, and the audiences."""
     mine = f"m.tenant_id = {reading.of('b')} AND m.member_tenant_id = {reading.buyer}"
     return f"""
-SELECT b.supplier_id, n.time_zone, b.products, b.categories, d.today,
+SELECT b.supplier_id, n.time_zone, b.products, d.today, ARRAY(SELECT unnest(h.codes) FROM paths h WHERE h.supplier_id = b.supplier_id) AS codes,
        CASE WHEN d.today = d.now THEN {reading.at} ELSE d.today::timestamp AT TIME ZONE n.time_zone END AS moment,
        ARRAY(SELECT '{EVERYBODY}'::uuid UNION ALL SELECT m.audience_id FROM suppliers_audiencemember m WHERE {mine}) AS audiences
-FROM (SELECT g.supplier_id, array_agg(DISTINCT g.product_id::text) AS products, array_agg(DISTINCT g.category::text) AS categories
-      FROM {goods} g GROUP BY g.supplier_id) b
+FROM (SELECT g.supplier_id, array_agg(DISTINCT g.product_id::text) AS products FROM {goods} g GROUP BY g.supplier_id) b
 JOIN organizations_tenant n ON n.id = b.supplier_id
 CROSS JOIN LATERAL (SELECT ({reading.at} AT TIME ZONE n.time_zone)::date AS now) t
 CROSS JOIN LATERAL (SELECT coalesce({reading.day}, t.now) AS today, t.now) d
 """
 
 
-def _paths(goods: str, reading: Reading) -> str:
-    """Write the categories of the goods with those above each, and how many steps up; own ones are the supplier's."""
+def _walk(goods: str, reading: Reading) -> str:
+    """Write the categories of the goods with those above each, step by step; own ones are the supplier's."""
+    own = f"SELECT f.code, f.parent_id FROM suppliers_category f WHERE f.tenant_id = {reading.of('c')}"
+    known = "SELECT f.code, f.parent_id FROM suppliers_platformcategory f"
     return f"""
-SELECT c.supplier_id, c.category, n.code::text AS code, n.parent_id, 0 AS step
+SELECT c.supplier_id, c.category, n.code::text AS code, n.parent_id, 1 AS step
 FROM (SELECT DISTINCT g.supplier_id, g.category::text AS category FROM {goods} g) c
-CROSS JOIN LATERAL (SELECT f.code, f.parent_id FROM suppliers_platformcategory f WHERE f.code = c.category
-  UNION ALL SELECT f.code, f.parent_id FROM suppliers_category f WHERE f.tenant_id = {reading.of("c")} AND f.code = c.category) n
+CROSS JOIN LATERAL ({known} WHERE f.code = c.category UNION ALL {own} AND f.code = c.category) n
 UNION ALL
-SELECT c.supplier_id, c.category, n.code::text, n.parent_id, c.step + 1 FROM paths c
-CROSS JOIN LATERAL (SELECT f.code, f.parent_id FROM suppliers_platformcategory f WHERE f.id = c.parent_id
-  UNION ALL SELECT f.code, f.parent_id FROM suppliers_category f WHERE f.tenant_id = {reading.of("c")} AND f.id = c.parent_id) n
+SELECT c.supplier_id, c.category, n.code::text, n.parent_id, c.step + 1 FROM walk c
+CROSS JOIN LATERAL ({known} WHERE f.id = c.parent_id UNION ALL {own} AND f.id = c.parent_id) n
 WHERE c.step < 16
 """
+
+
+_PATHS = "SELECT w.supplier_id, w.category, array_agg(w.code ORDER BY w.step) AS codes FROM walk w GROUP BY w.supplier_id, w.category"
 
 
 def _lists(reading: Reading) -> str:
@@ -131,15 +140,14 @@ def _contract_lines(reading: Reading) -> str:
     found = f"l.tenant_id = {reading.of('g')} AND l.document_id = d.id"
     members = "l.line_no, l.price_base_quantity, l.tiers, l.max_quantity - l.consumed AS remaining"
     return f"""
-SELECT coalesce(json_agg(json_build_array(d.agreement_id, d.revision, d.number, d.currency, d.priority, d.valid_from, d.valid_to, d.distance,
-       l.subject, l.line_no, l.price_base_quantity, l.tiers, l.remaining)), '[]')
+SELECT coalesce(json_agg(json_build_array(d.agreement_id, d.revision, d.number, d.currency, d.priority, d.valid_from, d.valid_to,
+       d.distance, l.subject, l.line_no, l.price_base_quantity, l.tiers, l.remaining)), '[]')
 FROM agreements d
 CROSS JOIN LATERAL (
   SELECT {members}, 0 AS subject FROM suppliers_receivedagreementline l
   WHERE {found} AND l.product_id = g.product_id AND (l.packaging_id IS NULL OR l.packaging_id = g.packaging_id)
-  UNION ALL SELECT {members}, 1 + c.step FROM paths c JOIN suppliers_receivedagreementline l ON {found} AND l.category = c.code
-  WHERE c.supplier_id = g.supplier_id AND c.category = g.category
-    AND (l.packaging_id IS NULL OR l.packaging_id = g.packaging_id)) l
+  UNION ALL SELECT {members}, array_position(h.codes, l.category::text) FROM suppliers_receivedagreementline l
+  WHERE {found} AND l.category = ANY(h.codes)) l
 WHERE d.supplier_id = g.supplier_id
 """
 
@@ -181,33 +189,28 @@ WHERE l.tenant_id = {reading.of("g")} AND l.product_id = g.product_id AND l.pack
 """
 
 
-# What rules and promotions have in common, of a row `r`; of the products and categories that it names, those of the goods.
+# What rules and promotions have in common, of a row `r`; of the products that it names, those of the goods.
 _TERMS = (
     "r.id, r.code, r.version, r.name, r.priority, r.action_type, r.action_value::text, r.floor_price::text,"
-    " coalesce(r.conditions -> 'currencies', '[]'), r.conditions -> 'min_quantity', r.conditions ->> 'min_amount',"
-    " r.applies_to_offers, r.audience_id = ANY(s.audiences), m.products, m.categories"
+    " r.conditions -> 'currencies', r.conditions -> 'min_quantity', r.conditions ->> 'min_amount', r.applies_to_offers,"
+    " r.audience_id = ANY(s.audiences), m.products, r.conditions -> 'categories'"
 )
-_NAMES = "coalesce(r.conditions -> '{name}', '[]')"
 
 
 def _matching(reading: Reading) -> str:
-    """Write the join of a row `r` with those of the goods' products and categories that its conditions name; null: all."""
-    products, categories = _NAMES.format(name="product_ids"), _NAMES.format(name="categories")
-    return f"""
-CROSS JOIN LATERAL (SELECT
-  CASE WHEN {products} <> '[]' THEN ARRAY(SELECT v.id FROM jsonb_array_elements_text({products}) AS v(id)
-    WHERE v.id = ANY(s.products)) END AS products,
-  CASE WHEN {categories} <> '[]' THEN ARRAY(SELECT DISTINCT c.category FROM paths c
-    WHERE c.supplier_id = s.supplier_id AND {categories} ? c.code) END AS categories) m
-WHERE r.tenant_id = {reading.of("s")} AND r.on_market AND {_for_buyer(reading)}
-  AND coalesce(m.products <> '{{}}', true) AND coalesce(m.categories <> '{{}}', true)
-  AND ({_NAMES.format(name="countries")} = '[]' OR {_NAMES.format(name="countries")} ? {reading.country})
-"""
-
-
-def _for_buyer(reading: Reading) -> str:
+    """Write the join of a row `r` with those of the goods' products that its conditions name; null: all."""
+    names = "r.conditions -> '{0}' <> '[]'"
+    unnamed = "(" + names + ") IS NOT TRUE"
     mine = "r.audience_id = ANY(s.audiences)"
-    return f"({mine} OR {reading.whole})" if reading.whole else mine
+    return f"""
+CROSS JOIN LATERAL (SELECT CASE WHEN {names.format("product_ids")}
+  THEN ARRAY(SELECT v.id FROM jsonb_array_elements_text(r.conditions -> 'product_ids') AS v(id) WHERE v.id = ANY(s.products))
+  END AS products OFFSET 0) m
+WHERE r.tenant_id = {reading.of("s")} AND r.on_market AND {f"({mine} OR {reading.whole})" if reading.whole else mine}
+  AND ({unnamed.format("categories")} OR r.conditions -> 'categories' ?| s.codes)
+  AND ({unnamed.format("countries")} OR r.conditions -> 'countries' ? {reading.country})
+  AND (m.products <> '{{}}') IS NOT FALSE
+"""
 
 
 def _rules(reading: Reading) -> str:

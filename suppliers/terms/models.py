@@ -60,6 +60,9 @@ class PriceList(TenantOwned):
         indexes = [
             models.Index(fields=["tenant", "created_at", "id"], name="suppliers_pricelist_by_created"),
             models.Index(fields=["tenant", "updated_at", "id"], name="suppliers_pricelist_by_updated"),
+            models.Index(
+                fields=["tenant", "audience_id"], condition=Q(on_market=True), name="suppliers_pricelist_in_force"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -146,6 +149,9 @@ class Adjustment(TenantOwned):
         indexes: ClassVar = [
             models.Index(fields=["tenant", "created_at", "id"], name="suppliers_%(class)s_created"),
             models.Index(fields=["tenant", "updated_at", "id"], name="suppliers_%(class)s_updated"),
+            models.Index(
+                fields=["tenant", "audience_id"], condition=Q(on_market=True), name="suppliers_%(class)s_in_force"
+            ),
         ]
 
     def __str__(self) -> str:

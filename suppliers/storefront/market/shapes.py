@@ -22,7 +22,7 @@ from suppliers.marketplace.states import StockPolicy
 from suppliers.pricing.candidates import Candidate, Line, Source
 from suppliers.pricing.resolution import currencies_of, resolve_price
 from suppliers.quoting.reading import Terms, candidates_of, terms_of, tiers_of
-from suppliers.quoting.sources import Reading, columns_sql, sources_sql, tax_rate_sql
+from suppliers.quoting.sources import JOINS, Reading, columns_sql, sources_sql, tax_rate_sql
 from suppliers.relationships.formulary import on_formulary_sql
 from suppliers.storefront.sorts import Sort
 
@@ -107,8 +107,7 @@ goods AS MATERIALIZED (SELECT g.*, row_number() OVER (PARTITION BY g.supplier_id
 {sources_sql("goods", _READING)}
 SELECT row_to_json(r)::text AS document, g.product_id::text AS product_id, {key}::text AS key, g.supplier_id::text AS supplier_id,
        {columns_sql(_READING)}
-FROM goods g
-JOIN sellers s ON s.supplier_id = g.supplier_id
+FROM goods g {JOINS}
 JOIN suppliers_product t ON t.tenant_id = g.supplier_id AND t.id = g.product_id
 JOIN organizations_tenant n ON n.id = g.supplier_id
 CROSS JOIN LATERAL (SELECT {_MEMBERS}, g.supplier_id AS supplier_id, n.name AS supplier_name, g.offer_id AS offer_id,
@@ -127,6 +126,7 @@ class Seen(NamedTuple):
     product_id: str
     key: str
     supplier_id: str
+    codes: Any
     contracts: Any
     lists: Any
     prices: Any
@@ -134,9 +134,12 @@ class Seen(NamedTuple):
     promotions: Any
 
 
-_ONE: Final = Statement.of(
-    _answer(f"SELECT t.* FROM ({_seen(_WALK)}) t WHERE t.product_id = $2", "g.created_at"), row=Seen, across=ACROSS
+# An offer names the supplier: by its id alone no index finds a product.
+_NAMED = (
+    "(SELECT n.tenant_id, n.product_id FROM suppliers_offer n WHERE n.product_id = $2 AND n.on_market LIMIT 1) ids"
+    + _LOOK_UP
 )
+_ONE: Final = Statement.of(_answer(f"SELECT t.* FROM ({_seen(_NAMED)}) t", "g.created_at"), row=Seen, across=ACROSS)
 
 
 def one_call(buyer_id: UUID, product_id: UUID) -> Call:
@@ -211,7 +214,7 @@ def _price(
     if told["tiers"]:
         own = (told["offer_version"], told["currency"], told["price_base_quantity"], tiers_of(told["tiers"]))
         candidates.append(Candidate(Source.OFFER, product["offer_id"], *own))
-    adjustments = terms.of(seen.product_id, product["category"])
+    adjustments = terms.of(seen.product_id, seen.codes)
     lines = (Line(1, currency, told["today"], units) for currency in currencies_of(candidates, told["preferred"]))
     found = (resolve_price(candidates, line, *adjustments).price for line in lines)
     return next((price.as_json() for price in found if price is not None), None)
