@@ -98,8 +98,9 @@ _OF_SUPPLIER = (
     "FROM "
     + _ASKED.format(more=", $9::text[]", names=", code")
     + """
-CROSS JOIN LATERAL (SELECT * FROM suppliers_product WHERE tenant_id = $8 AND archived_at IS NULL
-  AND CASE WHEN a.code IS NULL THEN id = a.product_id ELSE supplier_sku = a.code END OFFSET 0) p
+CROSS JOIN LATERAL (
+  SELECT * FROM suppliers_product p WHERE p.tenant_id = $8 AND p.id = a.product_id AND p.archived_at IS NULL
+  UNION ALL SELECT * FROM suppliers_product p WHERE p.tenant_id = $8 AND p.supplier_sku = a.code AND p.archived_at IS NULL) p
 """
 )
 _OFFER = "json_build_array(o.id, o.version, o.currency, o.price_base_quantity, o.tiers, o.valid_from, o.valid_to)"
