@@ -61,6 +61,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.CATALOG, "storefront", "Offers", "suppliers_offer"),
             (Area.CATALOG, "sell", "Price lists", "suppliers_pricelist"),
             (Area.CATALOG, "percent", "Pricing rules", "suppliers_pricingrule"),
+            (Area.CATALOG, "help", "Why this price", "suppliers_price:why"),
             (Area.CATALOG, "campaign", "Promotions", "suppliers_promotion"),
             (Area.CATALOG, "redeem", "Redeemed promotions", "suppliers_promotionredemption"),
             (Area.CATALOG, "contract", "Price agreements", "suppliers_priceagreement"),

@@ -8,6 +8,7 @@ from .files import admin as files
 from .inventory import admin as inventory
 from .inventory.desk import admin as recall_desk
 from .marketplace import admin as marketplace
+from .quoting import admin as why_this_price
 from .relationships import admin as relationships
 from .terms import admin as terms
 from .terms.promotions import admin as promotions
@@ -24,4 +25,5 @@ __all__ = [
     "recall_desk",
     "relationships",
     "terms",
+    "why_this_price",
 ]

@@ -17,7 +17,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from core.clock import now
 from organizations.models import Tenant
 
-from . import acting_tenant, palette, sign_in
+from . import acting_tenant, pages, palette, sign_in
 from .audit import REASON_LENGTH
 from .autocomplete import StaffAutocomplete
 from .roles import role_of
@@ -92,11 +92,12 @@ class StaffSite(UnfoldAdminSite):  # type: ignore[misc]  # the theme has no type
         return cast("HttpResponse", view(request))
 
     def extra_urls(self) -> list[URLPattern]:
-        """Return the addresses of the pages for the second factor and for the acting tenant."""
+        """Return the addresses of the pages that belong to no table."""
         return [
             path("second-factor/", self.admin_view(self.second_factor_view), name="second_factor"),
             path("acting-tenant/", self.admin_view(self.acting_view), name="acting_tenant"),
             path("acting-tenant/end/", self.admin_view(require_POST(self.acting_end_view)), name="acting_tenant_end"),
+            *(page(self).url() for page in pages.PAGES),
         ]
 
     def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:

@@ -5,7 +5,7 @@ A page names its `area`; a user whose role does not see the area gets 403. Only 
 
 from collections.abc import Callable, Sequence
 from datetime import MAXYEAR
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 from uuid import UUID
 
 from django.contrib import messages
@@ -294,7 +294,7 @@ class TenantAdmin(StaffAdmin):
         patterns = super().get_urls()
         for pattern in patterns:
             if pattern.name is not None:  # the pattern without a name only redirects
-                pattern.callback = _bound_to_tenant(self, pattern.callback)
+                pattern.callback = bound_to_tenant(self, pattern.callback)
         return patterns
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -304,7 +304,19 @@ class TenantAdmin(StaffAdmin):
         return rows.filter(**{self.tenant_field: chosen.tenant_id}) if chosen else rows.none()
 
 
-def _bound_to_tenant(page: TenantAdmin, view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+class Page(Protocol):
+    """What `bound_to_tenant` must know of a page."""
+
+    area: ClassVar[Area]
+    admin_site: Any
+
+
+def bound_to_tenant(page: Page, view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Bind a view and the rendering of its template to the acting tenant; without one it redirects to the choice of one.
+
+    :raises PermissionDenied: the role does not see the area.
+    """
+
     def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not page.admin_site.has_permission(request):
             return view(request, *args, **kwargs)

@@ -1,11 +1,14 @@
 """Admin page of offers: read-only, but that staff can hide one, and hold it."""
 
+from typing import Any
+
 from django.contrib import admin
 
 from organizations.staff.buttons import Button, ButtonClick
 from organizations.staff.roles import Area, Permission
 from organizations.staff.tenant_admin import TenantAdmin
 from suppliers.catalog.admin import FoundByGtin, HeldFilter, hold_buttons
+from suppliers.pricing.desk import LeadsToWhy
 
 from .actions import unpublish_offer
 from .holds import hold_offer, lift_offer_hold
@@ -26,7 +29,7 @@ def _lift(click: ButtonClick) -> None:
 
 
 @admin.register(Offer)
-class OfferAdmin(FoundByGtin, TenantAdmin):
+class OfferAdmin(LeadsToWhy, FoundByGtin, TenantAdmin):
     """Offers of the acting tenant."""
 
     area = Area.CATALOG
@@ -54,3 +57,7 @@ class OfferAdmin(FoundByGtin, TenantAdmin):
         ),
         *hold_buttons(_hold, _lift, what="offer", back="publish it"),
     )
+
+    def why_of(self, row: Offer) -> dict[str, Any]:
+        """Begin with the product and packaging of the offer."""
+        return {**super().why_of(row), "product": row.product.supplier_sku, "packaging": row.packaging_id}

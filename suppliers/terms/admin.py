@@ -4,12 +4,13 @@ from django.contrib import admin
 
 from organizations.staff.roles import Area
 from organizations.staff.tenant_admin import TenantAdmin
+from suppliers.pricing.desk import LeadsToWhy
 
 from .models import PriceList, PricingRule
 
 
 @admin.register(PriceList)
-class PriceListAdmin(TenantAdmin):
+class PriceListAdmin(LeadsToWhy, TenantAdmin):
     """Price lists of the acting tenant."""
 
     area = Area.CATALOG
@@ -25,7 +26,7 @@ class PriceListAdmin(TenantAdmin):
 
 
 @admin.register(PricingRule)
-class PricingRuleAdmin(TenantAdmin):
+class PricingRuleAdmin(LeadsToWhy, TenantAdmin):
     """Pricing rules of the acting tenant."""
 
     area = Area.CATALOG

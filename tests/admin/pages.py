@@ -27,3 +27,4 @@ def addresses(seat: Seat, mine: World) -> Iterator[str]:
     for view in ("stuck", "figures"):
         yield reverse(f"admin:prescriptions_prescription_{view}")
     yield reverse("admin:suppliers_supplierprofile_desk")
+    yield reverse("admin:suppliers_price_why")

@@ -10,6 +10,7 @@ from core.clock import now
 from organizations.staff.columns import column
 from organizations.staff.roles import Area
 from organizations.staff.tenant_admin import TenantAdmin
+from suppliers.pricing.desk import LeadsToWhy
 from suppliers.terms.states import TermStatus
 
 from .course import state_of
@@ -75,7 +76,7 @@ class BudgetFilter(admin.SimpleListFilter):
 
 
 @admin.register(Promotion)
-class PromotionAdmin(TenantAdmin):
+class PromotionAdmin(LeadsToWhy, TenantAdmin):
     """Promotions of the acting tenant, with what is used of their limits."""
 
     area = Area.CATALOG
