@@ -83,8 +83,10 @@ def explain(supplier_id: UUID, question: Question, at: datetime) -> Explanation 
     """
     key = parse_uuid(question.product)
     asked = Asked(product_id=key, code=None if key else question.product, packaging_id=question.packaging_id)
-    given = {"day": question.day, "country": question.country, "whole": True}
-    (found,) = run([supplier_call(supplier_id, question.buyer_id, [asked], at, **given)])
+    read = supplier_call(
+        supplier_id, question.buyer_id, [asked], at, day=question.day, country=question.country, whole=True
+    )
+    (found,) = run([read])
     good = next(iter(goods_of(found)), None)
     if good is None:
         return None
