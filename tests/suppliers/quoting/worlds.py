@@ -87,8 +87,8 @@ def price_list(
 
 def conditions(**given: Any) -> dict[str, Any]:
     """Return conditions as they are stored."""
-    lists = dict.fromkeys(("product_ids", "categories", "buyer_ids", "groups", "countries", "currencies"), [])
-    return {**lists, "min_quantity": None, "min_amount": None, **given}
+    names = ("product_ids", "categories", "buyer_ids", "groups", "countries", "currencies")
+    return {**{name: [] for name in names}, "min_quantity": None, "min_amount": None, **given}
 
 
 def rule(
