@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
 
     atomic = False
 
-    dependencies: ClassVar = [("suppliers", "0035_promotions")]
+    dependencies: ClassVar = [("suppliers", "0027_life_of_agreements")]
 
     operations: ClassVar = [
         AddIndexConcurrently(
