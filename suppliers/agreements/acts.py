@@ -15,7 +15,7 @@ from core.pipeline import Call, ReadBack, Statement, run
 from ledger.public import Occurrence
 from organizations.public import CounterpartyOnly, PartyClosed, SharedDocument, write_documents
 
-from .audience import write_audience
+from .audience import first_calls, write_members
 from .caps import carry_on
 from .drafts import event_of
 from .events import (
@@ -207,13 +207,16 @@ def _put_in_force(  # one keyword argument for each part of the write
     by: str,
     is_managed: bool,
 ) -> None:
-    """Let the lines of a version that was accepted hold, and end the one before it; the buyer is bound.
+    """Let the lines of a version that was accepted hold, and end the one before it; the buyer is bound at first.
 
     :raises AgreementOverlap: names each line.
     :raises AgreementExhausted: a line's cap is below what was taken of it before.
     """
-    locked, overlaps = run([Call(_ACCEPTED, [str(row.tenant_id), str(row.agreement_id)]), overlaps_call(row)])
+    asked = [Call(_ACCEPTED, [str(row.tenant_id), str(row.agreement_id)]), overlaps_call(row)]
+    locked, overlaps, *heard = run([*asked, *([] if is_managed else first_calls(row))])
     refuse_overlaps(overlaps)
+    if not is_managed:
+        write_members(row, heard[-1])
     before = rows_of(PriceAgreement, locked)
     carried = carry_on(row, before)
     calls: list[Call] = []
@@ -224,8 +227,6 @@ def _put_in_force(  # one keyword argument for each part of the write
             save_call(one, "status", "ended_at", at=at, versions=BOTH),
         ]
         row.version, row.shared_version = max(row.version, one.version), max(row.shared_version, one.shared_version)
-    if not is_managed:
-        write_audience(row, before)
     accepted = ("accepted_by_buyer_at", "accepted_by_supplier_at")
     calls += [
         *carried,

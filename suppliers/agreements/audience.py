@@ -1,12 +1,12 @@
 """For whom a version in force holds: rows of the supplier beside its copy. Source: contract, supply-price.md 5 "Scope"."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 from uuid import UUID
 
 from core.arrays import array_literal
 from core.db import bind_call, needs_transaction
-from core.pipeline import Call, Statement, run
+from core.pipeline import Call, Rows, Statement, run
 from organizations.public import tenants_below_sql, tenants_by_distance_sql
 from suppliers.company.groups import Named, groups_call, groups_of
 from suppliers.marketplace.audiences import LOCK
@@ -48,21 +48,34 @@ _ADD_ONE = Statement.of(
     "INSERT INTO suppliers_agreementaudience (tenant_id, agreement_id, member_tenant_id, distance) VALUES ($1, $2, $3, 0)"
     " ON CONFLICT (tenant_id, agreement_id, member_tenant_id) DO NOTHING RETURNING 1"
 )
+_CLEAR_OTHERS = Statement.of(
+    "DELETE FROM suppliers_agreementaudience u WHERE u.tenant_id = $1 AND u.agreement_id <> $2 AND u.agreement_id IN"
+    " (SELECT c.id FROM suppliers_receivedagreement c WHERE c.tenant_id = $1 AND c.agreement_id = $3)"
+)
 _CLEAR = Statement.of("DELETE FROM suppliers_agreementaudience u WHERE u.tenant_id = $1 AND u.agreement_id = $2")
 
 
-@needs_transaction
-def write_audience(row: PriceAgreement, ended: Sequence[PriceAgreement] = ()) -> None:
-    """Write for whom a version holds, and clear those of versions that have ended; the supplier is bound afterwards."""
-    supplier_id = row.supplier_tenant_id
-    cleared = [Call(_CLEAR, [str(one.supplier_tenant_id), str(one.id)]) for one in ended]
+def first_calls(row: PriceAgreement) -> list[Call]:
+    """Return the statements by which the audience of a version replaces those of the versions before it.
+
+    They bind the supplier. Of the scope `organization` they only read what `write_members` needs.
+    """
+    mine = [str(row.supplier_tenant_id), str(row.id)]
+    cleared = Call(_CLEAR_OTHERS, [*mine, str(row.agreement_id)])
     if row.scope == AgreementScope.TENANT:
-        given = [str(supplier_id), str(row.id), str(row.tenant_id)]
-        run([bind_call(supplier_id), *cleared, Call(_ADD_ONE, given)])
-        return
-    *_, stored = run([bind_call(supplier_id), *cleared, Call(LOCK), groups_call(supplier_id)])
-    scoped = Scoped(supplier_id, row.id, row.scope_id, row.group_code)
-    run(member_calls(scoped, groups_of(stored)))
+        return [bind_call(row.supplier_tenant_id), cleared, Call(_ADD_ONE, [*mine, str(row.tenant_id)])]
+    return [bind_call(row.supplier_tenant_id), cleared, Call(LOCK), groups_call(row.supplier_tenant_id)]
+
+
+@needs_transaction
+def write_members(row: PriceAgreement, stored: Rows) -> None:
+    """Write the audience of an organization's version; `stored` is what the last of `first_calls` has read.
+
+    The supplier is bound.
+    """
+    if row.scope == AgreementScope.ORGANIZATION:
+        scoped = Scoped(row.supplier_tenant_id, row.id, row.scope_id, row.group_code)
+        run(member_calls(scoped, groups_of(stored)))
 
 
 def member_calls(scoped: Scoped, groups: Mapping[str, Named]) -> list[Call]:

@@ -202,7 +202,7 @@ def give_back(actor: Actor, given: Sequence[Taken]) -> None:
 
 @needs_transaction
 def carry_on(version: PriceAgreement, before: Sequence[PriceAgreement]) -> list[Call]:
-    """Let a version that was accepted go on counting where the locked one before it stood; the buyer is bound, and stays so.
+    """Let a version that was accepted go on counting where the locked one before it stood; binds the buyer.
 
     Return the statements for the buyer's lines. Those of the copy are run, since both are counted under these locks.
 
@@ -212,7 +212,8 @@ def carry_on(version: PriceAgreement, before: Sequence[PriceAgreement]) -> list[
     for one in before:
         own, pair = str(version.tenant_id), [str(version.id), str(one.id)]
         copied = Call(_CARRY_COPY, [str(version.supplier_tenant_id), *pair])
-        _, small = run([Call(_LOCK_VERSION, [own, str(one.id)]), Call(_TOO_SMALL, [own, *pair])])
+        mine = [bind_call(version.tenant_id), Call(_LOCK_VERSION, [own, str(one.id)]), Call(_TOO_SMALL, [own, *pair])]
+        *_, small = run(mine)
         _check_carried(small)
         run([bind_call(version.supplier_tenant_id), copied, bind_call(version.tenant_id)])
         calls.append(Call(_CARRY, [own, *pair]))

@@ -130,8 +130,17 @@ def make(canary: str = "") -> World:
         ),
     }
     world.ids["files"] = _made(api.post("/v1/files", json=_announced(canary)))
+    world.ids["price-agreements"] = _made(api.post("/v1/price-agreements?side=supplier", json=_agreement(world)))
     world.ids |= _parts_of_webhook(api, world.ids["webhooks"]) | _stock(world)
     return world
+
+
+def _agreement(world: World) -> dict[str, Any]:
+    """A draft of the world as a supplier, whose title holds the canary."""
+    lines = [{"product_id": world.ids["products"], "tiers": [{"min_quantity": 1, "discount_percent": "5"}]}]
+    buyer = factories.provision()
+    told = {"title": world.canary, "scope": "tenant", "currency": "EUR", "buyer_id": str(buyer.id), "lines": lines}
+    return {**told, "valid_from": "2026-01-01", "valid_to": "2027-01-01"}
 
 
 def _announced(canary: str) -> dict[str, Any]:

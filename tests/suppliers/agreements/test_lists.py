@@ -201,3 +201,17 @@ def test_webhooks_tell_each_party_and_nothing_secret(world: World) -> None:
     assert [(one["by"], one["action"], one["actor_id"] is None) for one in timeline] == [
         ("supplier", "activated", False), ("buyer", "proposed", True),
     ]  # fmt: skip
+
+
+def test_trips_do_not_grow_with_the_terms(world: World) -> None:
+    found = []
+    for more in ({}, {"scope": "organization", "valid_from": "2040-01-01", "valid_to": "2041-01-01"}):
+        key = world.proposed(**more)
+        with recording() as statements:
+            assert world.act("buyer", key, "accept").status_code == 200
+        found.append(len(statements))
+    assert world.buyer.patch(f"{PATH}/{key}", json={"title": "Next"}).status_code == 200
+    assert world.act("buyer", key, "propose").status_code == 200
+    with recording() as statements:
+        assert world.act("supplier", key, "accept").status_code == 200
+    assert [*found, len(statements)] == [6, 7, 7]  # with COMMIT
