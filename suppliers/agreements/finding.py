@@ -11,7 +11,7 @@ from uuid import UUID
 from core.actor import Actor
 from core.arrays import array_literal
 from core.db import needs_transaction
-from core.errors import InvalidTransition, NotFound
+from core.errors import Busy, InvalidTransition, NotFound
 from core.model_rows import lock_call, row_of
 from core.pipeline import Call, Rows, Statement, run
 from organizations.public import SharedDocument, TwoParty
@@ -95,6 +95,7 @@ class AgreementAt(TwoParty):
 
         :raises NotFound: the tenant has no part in such an agreement.
         :raises PartyClosed: the owner's tenant is closed.
+        :raises Busy: the draft was proposed meanwhile.
         """
         if not len(located):
             raise NotFound(f"No such {AGREEMENTS.name}.")
@@ -103,8 +104,8 @@ class AgreementAt(TwoParty):
             return TwoParty.__call__(self, actor, UUID(key), located=located)
         (found,) = run([lock_call(AgreementDraft, actor.tenant_id, UUID(key))])
         row = row_of(AgreementDraft, found)
-        if row is None:
-            raise NotFound(f"No such {AGREEMENTS.name}.")
+        if row is None:  # proposed since the trip of the proof
+            raise Busy
         return OwnDraft(actor, row)
 
     def locks_before(self, owner_id: UUID, *path: Any) -> Sequence[Call]:

@@ -10,6 +10,7 @@ from django.db.models import F, Func, Q, Value
 from django.db.models.expressions import RawSQL
 from django_fsm import FSMField
 
+from core.errors import Busy
 from core.lifecycle import LifecycleModel, transition
 from core.row_security import Market, TableSecurity
 from core.tenant_rows import TenantRow
@@ -52,6 +53,7 @@ class AgreementDraft(AgreementTerms, TenantOwned):
     lines = models.JSONField(default=list)
 
     WRITABLE: ClassVar = (*AgreementTerms.HEADER, "lines", "lines_total", "categories", "base_revision", "revision")
+    refusals: ClassVar = {"suppliers_agreementdraft_one": Busy}  # of two who begin the next version at once
 
     class Meta:
         verbose_name = "price agreement"

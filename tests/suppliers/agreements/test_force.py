@@ -112,6 +112,25 @@ def test_proposals_at_once_have_numbers_of_their_own(world: World) -> None:
     ]  # fmt: skip
 
 
+def test_of_two_who_propose_one_draft_or_begin_the_next_at_once_one_is_told_to_try_again(world: World) -> None:
+    clients = [Api(key=api_key(world.supplier), tenant=world.supplier) for _ in range(2)]
+    key = world.drafted()
+
+    proposed = races.race(*((lambda api=api: api.post(f"{PATH}/{key}/propose")) for api in clients))
+    assert world.act("buyer", key, "accept").status_code == 200
+    begun = races.race(*(
+        (lambda api=api: api.patch(f"{PATH}/{key}", json={"title": api.headers["X-API-Key"][:20]})) for api in clients
+    ))  # fmt: skip
+
+    for answers, codes in ((proposed, {"concurrent_update", "invalid_transition"}), (begun, {"concurrent_update"})):
+        refused = [answer for answer in answers if answer.status_code != 200]
+        assert len(refused) <= 1
+        assert all((one.status_code, one.json()["code"] in codes) == (409, True) for one in refused)
+    assert sum(answer.status_code == 200 for answer in proposed) == 1
+    assert events(world.supplier).count("price_agreement.proposed") == 1
+    assert len(world.seller.get(f"{PATH}/{key}").json()["data"]["versions"]) == 2
+
+
 def test_constraint_alone_lets_no_two_lines_hold(world: World) -> None:
     world.active()
     second = world.proposed()
