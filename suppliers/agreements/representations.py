@@ -10,11 +10,18 @@ from suppliers.company.serializers import MoneyIn, PaymentTermsIn
 
 from .models import PriceAgreement, PriceAgreementLine
 from .rows import ROWS, TIMELINE_TOTAL, lines_sql, timeline_sql, versions_sql
-from .serializers import AgreementTierIn
 from .states import STATUSES, AgreementScope, Side
 
 FIRST_PAGE: Final = 100
 MOST_TIMELINE: Final = 100
+
+
+class AgreementTierOut(serializers.Serializer[None]):
+    """What holds from so many packs up: a unit price, or a percentage off the product's list price."""
+
+    min_quantity = serializers.IntegerField()
+    unit_price = serializers.CharField(required=False, help_text="Not there where a percentage was agreed.")
+    discount_percent = serializers.CharField(required=False, help_text="Not there where a price was agreed.")
 
 
 class AgreementLineOut(serializers.Serializer[None]):
@@ -25,7 +32,7 @@ class AgreementLineOut(serializers.Serializer[None]):
     category = serializers.CharField(allow_null=True)
     packaging_id = serializers.UUIDField(allow_null=True)
     price_base_quantity = serializers.IntegerField()
-    tiers = Document(AgreementTierIn(many=True))
+    tiers = Document(AgreementTierOut(many=True))
     max_quantity = serializers.IntegerField(allow_null=True)
     consumed = serializers.IntegerField()
     min_remaining_shelf_life_days = serializers.IntegerField(allow_null=True)
