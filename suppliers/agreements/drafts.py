@@ -184,8 +184,10 @@ def _finish(
 
 def event_of(kind: type[PriceAgreementEvent], row: AgreementDraft | PriceAgreement, *, by: str) -> PriceAgreementEvent:
     """Return the fact of a draft or version, as it stands now."""
-    buyer, status = (
-        (row.buyer_tenant_id, DRAFT) if isinstance(row, AgreementDraft) else (row.tenant_id, str(row.status))
+    buyer, status, reason = (
+        (row.buyer_tenant_id, DRAFT, "")
+        if isinstance(row, AgreementDraft)
+        else (row.tenant_id, str(row.status), row.reason)
     )
     return kind(
         supplier_id=str(row.supplier_tenant_id),
@@ -194,4 +196,5 @@ def event_of(kind: type[PriceAgreementEvent], row: AgreementDraft | PriceAgreeme
         revision=row.revision,
         status=status,
         by=by,
+        reason=reason,
     )

@@ -11,10 +11,11 @@ from ledger.public import EventType, register
 
 @dataclass(frozen=True)
 class PriceAgreementEvent(EventType):
-    """What became of a version of an agreement."""
+    """What became of a version of an agreement; `reason` is told by its timeline alone."""
 
     resource: ClassVar[str] = "price_agreement"
     href: ClassVar[str] = "/v1/price-agreements/{id}"
+    figures: ClassVar[tuple[str, ...]] = ("reason",)
 
     supplier_id: str
     buyer_id: str
@@ -22,6 +23,7 @@ class PriceAgreementEvent(EventType):
     revision: int
     status: str = field(metadata={"example": "active"})
     by: str = field(metadata={"example": "supplier"})
+    reason: str = ""
 
 
 @register

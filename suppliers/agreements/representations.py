@@ -1,6 +1,6 @@
 """Price agreements as both parties read them."""
 
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from rest_framework import serializers
 
@@ -60,8 +60,13 @@ class TimelineEntryOut(serializers.Serializer[None]):
     action = serializers.CharField()
     revision = serializers.IntegerField()
     to = OpenChoice(choices=STATUSES)
+    reason = serializers.CharField(allow_null=True)
     actor_id = serializers.UUIDField(allow_null=True)
     credential = serializers.CharField(allow_null=True)
+
+    def get_fields(self) -> dict[str, Any]:
+        """Add `from`, which is a word of Python."""
+        return {**super().get_fields(), "from": OpenChoice(choices=STATUSES, allow_null=True)}
 
 
 def _named(column: str) -> str:

@@ -114,10 +114,12 @@ def timeline_sql(instant: str, most: int) -> str:
     Who acted is told of the reader's own side alone; the other side's facts have the platform as their subject.
     """
     mine = f"f.subject_id <> '{NOBODY}'::uuid"
+    before = "lag(f.data ->> 'status') OVER (PARTITION BY f.data ->> 'revision' ORDER BY f.occurred_at, f.id)"
     return (
         "SELECT coalesce(json_agg(row_to_json(r)), '[]') FROM (SELECT"
         f" {instant.format('f.occurred_at')} AS at, f.data ->> 'by' AS by, split_part(f.type, '.', 2) AS action,"
-        " (f.data ->> 'revision')::int AS revision, f.data ->> 'status' AS to,"
+        f" (f.data ->> 'revision')::int AS revision, {before} AS from, f.data ->> 'status' AS to,"
+        " nullif(f.figures ->> 'reason', '') AS reason,"
         f" CASE WHEN {mine} THEN f.subject_id END AS actor_id, CASE WHEN {mine} THEN f.credential END AS credential"
         f" FROM ledger_event f WHERE f.tenant_id = {TENANT} AND f.resource_id = t.agreement_id"
         f" ORDER BY f.occurred_at DESC, f.id DESC LIMIT {most}) r"

@@ -226,8 +226,9 @@ def test_second_hospital_never_sees_a_sign(world: World) -> None:
             assert api.patch(f"{PATH}/{known}", json={"title": "Mine"}).status_code == 404
             for action in ("propose", "accept", "decline"):
                 assert api.post(f"{PATH}/{known}/{action}").status_code == 404
-    feed = spy.get("/v1/events").json()["data"]
-    assert not [one for one in feed if one["type"].startswith("price_agreement")]
+    feed = "/v1/events?type=price_agreement.activated"
+    assert spy.get(feed).json()["data"] == []
+    assert len(as_member(world.hospital).get(feed).json()["data"]) == 1
     assert [rows_of(rival), rows_of(stranger)] == nothing
     assert {one["buyer_id"] for one in world.seller.get(PATH).json()["data"]} == {str(world.hospital.id)}
 

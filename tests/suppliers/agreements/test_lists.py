@@ -215,3 +215,26 @@ def test_trips_do_not_grow_with_the_terms(world: World) -> None:
     with recording() as statements:
         assert world.act("supplier", key, "accept").status_code == 200
     assert [*found, len(statements)] == [6, 7, 7]  # with COMMIT
+
+
+def test_timeline_tells_states_and_reasons(world: World) -> None:
+    administrator = as_member(world.hospital)
+    hook = {"url": "https://receiver.example.com/hook", "events": ["*"]}
+    assert administrator.post("/v1/webhooks", json=hook).status_code == 201
+    key = world.proposed()
+    assert world.act("buyer", key, "decline", json={"reason": "Too dear."}).status_code == 200
+    told = [
+        (one["action"], one["from"], one["to"], one["reason"], one["by"])
+        for one in world.seller.get(f"{PATH}/{key}").json()["data"]["timeline"]
+    ]
+    assert told == [
+        ("declined", "proposed", "declined", "Too dear.", "buyer"),
+        ("proposed", "draft", "proposed", None, "supplier"),
+        ("created", None, "draft", None, "supplier"),
+    ]
+    data = world.buyer.get(f"{PATH}/{key}").json()["data"]
+    assert (data["reason"], data["timeline_total"], data["status"]) == ("Too dear.", 2, "declined")
+    with tenant_context(world.hospital.id):
+        rows = Message.objects.filter(tenant_id=world.hospital.id)
+        sent = [bytes(one.body) for one in rows if b"price_agreement.declined" in bytes(one.body)]
+    assert [(key.encode() in one, b"Too dear." in one) for one in sent] == [(True, False)]
