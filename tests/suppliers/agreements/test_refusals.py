@@ -18,11 +18,10 @@ ALLOWED = {
     "proposed": {("other", "accept"), ("other", "decline")},
     "active": set[tuple[str, str]](),
     "declined": set[tuple[str, str]](),
-    "superseded": set[tuple[str, str]](),
 }
 TOLD = {
     "draft": ["edit", "propose"], "proposed": ["accept", "decline"], "active": ["edit", "suspend", "terminate"],
-    "declined": [], "superseded": [],
+    "declined": [],
 }  # fmt: skip
 
 
@@ -148,7 +147,7 @@ def reached(world: World, state: str, author: str) -> str:
     key = world.proposed(author)
     if state == "declined":
         assert world.act(other(author), key, "decline", json={"reason": "Too dear."}).status_code == 200
-    if state in ("active", "superseded"):
+    if state == "active":
         assert world.act(other(author), key, "accept").status_code == 200
     return key
 
