@@ -24,9 +24,9 @@ SUPPLIERS = "/v1/pricing/quote"
 BEGIN = date(2026, 1, 1)
 _AGREEMENT = """
 INSERT INTO suppliers_receivedagreement (id, tenant_id, owner_tenant_id, number, status, version, agreement_id, revision, currency,
-  priority, valid_from, valid_to, scope, group_code, received_at, updated_at, representation, lines)
+  priority, valid_from, valid_to, scope, scope_id, group_code, received_at, updated_at, representation, lines)
 VALUES (%(id)s, %(tenant)s, %(owner)s, %(number)s, %(status)s, 1, %(agreement_id)s, 1, %(currency)s, %(priority)s, %(valid_from)s,
-  %(valid_to)s, 'tenant', '', now(), now(), '{}', '[]')
+  %(valid_to)s, 'tenant', %(owner)s, '', now(), now(), '{}', '[]')
 """
 _LINE = """
 INSERT INTO suppliers_receivedagreementline (id, tenant_id, document_id, line_no, product_id, category, packaging_id,
