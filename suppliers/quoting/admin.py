@@ -1,14 +1,14 @@
 """The staff's page "Why this price": a line priced for a buyer of the acting supplier, with the whole trace."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 from uuid import UUID
 
 from django import forms
-from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.http import urlencode
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
 
 from core.clock import now
@@ -19,10 +19,7 @@ from organizations.staff import acting_tenant, audit
 from organizations.staff.pages import TenantPage, register_page
 from organizations.staff.roles import Area
 from suppliers.catalog.fields import QUANTITY_MAX
-from suppliers.marketplace.models import Offer
 from suppliers.pricing.amounts import shown
-from suppliers.terms.models import PriceList, PricingRule
-from suppliers.terms.promotions.models import Promotion
 
 from .explaining import Explanation, Question, buyers_named, explain, packaging_named
 
@@ -48,8 +45,9 @@ REASONS: Final = {
     "no_advantage": "It would make nothing cheaper.",
     "lower_precedence": "Another one goes before it.",
 }
-_PAGES: Final[Mapping[str, Any]] = {
-    "offer": Offer, "price_list": PriceList, "rule": PricingRule, "promotion": Promotion,
+_PAGES: Final = {
+    "offer": "suppliers_offer", "price_list": "suppliers_pricelist", "rule": "suppliers_pricingrule",
+    "promotion": "suppliers_promotion",
 }  # fmt: skip
 
 
@@ -142,7 +140,7 @@ class WhyPage(TenantPage):
         """Show the form and, where it was sent, the price with its trace; each answer is an entry of the security log."""
         acting = acting_tenant.current(request)
         assert acting is not None  # `bound_to_tenant` redirects without one
-        is_sent = "buyer" in request.GET
+        is_sent = "quantity" in request.GET  # links to the page begin with other members
         form = WhyForm(request.GET) if is_sent else WhyForm(initial={"quantity": 1} | request.GET.dict())
         form.supplier_id = acting.tenant_id
         found = self._explained(form) if is_sent and form.is_valid() else None
@@ -198,10 +196,9 @@ def _steps(found: Explanation) -> Iterator[dict[str, Any]]:
 
 
 def _link(source_type: str, key: str, product_id: UUID) -> str:
-    """Return the address of a source's page; empty where it has none."""
+    """Return the address of a source's page; of an agreement that of its versions."""
     if source_type == "list_price":
         return reverse("admin:suppliers_product_change", args=[product_id])
-    model = _PAGES.get(source_type)
-    if model is None or not admin.site.is_registered(model):
-        return ""
-    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_change", args=[key])
+    if source_type == "contract":
+        return f"{reverse('admin:suppliers_receivedagreement_changelist')}?{urlencode({'q': key})}"
+    return reverse(f"admin:{_PAGES[source_type]}_change", args=[key])

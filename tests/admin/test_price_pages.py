@@ -1,7 +1,6 @@
 """The page "Why this price": what it shows, who sees it, what it refuses, and that it writes nothing but who looked."""
 
 import re
-from dataclasses import replace
 from datetime import date
 from html import unescape
 from typing import Any
@@ -99,19 +98,20 @@ def test_page_shows_the_price_and_why_each_other_source_does_not_hold(market: Ma
     assert "2.70 EUR</span>" in ten
 
 
-def test_page_says_what_the_function_says(market: Market) -> None:
-    row = ROWS[RULE]
-    world = replace(row.world, on=now().date())
-    wanted = adapter.resolve(world)
-    side, names = market.sides[0], market.sides[0].names(world)
+@pytest.mark.parametrize("rule", [RULE, "2.1 before 2.2, 2.3, 2.4"])
+def test_page_says_what_the_function_says(market: Market, rule: str) -> None:
+    row, side = ROWS[rule], market.sides[0]
+    wanted, names = adapter.resolve(row.world), side.names(row.world)
     browser = office(side.shelf)
-    with rows.written(market, [world], today=now().date()):
+    with rows.written(market, [row.world], today=now().date()):
         page = unescape(browser.get(PAGE, asked(market)).content.decode())
     assert f"{row.unit_price} EUR</span>" in page
     assert wanted.price is not None
     for one in wanted.trace:
-        (key,) = [key for key, name in names.items() if name == world.names[one["source_id"]]]
-        assert key in page
+        (key,) = [key for key, name in names.items() if name == row.world.names[one["source_id"]]]
+        source = str(side.product(row.world)) if one["source_type"] == "list_price" else key
+        link = f"receivedagreement/?q={source}" if one["source_type"] == "contract" else f"/{source}/change/"
+        assert link in page, one
     assert len(re.findall(r">\s*applies\s*<", page)) == sum(one["matched"] for one in wanted.trace)
 
 
@@ -206,7 +206,7 @@ def test_another_day_and_country_are_priced(market: Market, priced: Any) -> None
 def test_pages_of_prices_lead_to_it(market: Market, priced: Any) -> None:
     shelf, _, product = priced
     browser = office(shelf)
-    for name in ("pricelist", "pricingrule", "promotion", "offer"):
+    for name in ("pricelist", "pricingrule", "promotion", "offer", "receivedagreement"):
         assert PAGE in browser.get(f"/admin/suppliers/{name}/").content.decode(), name
     listed = browser.get("/admin/suppliers/offer/", {"q": product["supplier_sku"]}).content.decode()
     offer = listed.split("/admin/suppliers/offer/")

@@ -24,6 +24,7 @@ from suppliers.agreements import life
 from suppliers.agreements.finding import OF_ACCEPTED, AgreementAt, OwnDraft
 from suppliers.agreements.models import AGREEMENTS, AgreementDraft, PriceAgreement, ReceivedAgreement
 from suppliers.agreements.states import ALLOWED
+from suppliers.pricing.desk import LeadsToWhy
 
 from . import reading
 
@@ -175,7 +176,7 @@ class PriceAgreementAdmin(_Looking, TenantAdmin):
 
 
 @admin.register(ReceivedAgreement)
-class ReceivedAgreementAdmin(_Looking, TenantAdmin):
+class ReceivedAgreementAdmin(_Looking, LeadsToWhy, TenantAdmin):
     """Copies of agreements that the acting tenant holds as a supplier, as it reads them."""
 
     area = Area.CATALOG
@@ -195,10 +196,15 @@ class ReceivedAgreementAdmin(_Looking, TenantAdmin):
     readonly_fields = ("standing", "all_members", "all_decisions", "served", "all_lines")
 
     def links(self, request: HttpRequest, row: Any) -> list[dict[str, Any]]:
-        """To the buyer's own page, which opens once the member of staff acts in the buyer's tenant."""
+        """To the buyer's own page, which opens once the member of staff acts in the buyer's tenant, and to the prices."""
         page = reverse("admin:suppliers_priceagreement_change", args=[row.pk])
         query = urlencode({"tenant": str(row.owner_tenant_id), "next": page})
-        return [link_action("At its owner", f"{reverse('admin:acting_tenant')}?{query}", icon="visibility")]
+        owner = link_action("At its owner", f"{reverse('admin:acting_tenant')}?{query}", icon="visibility")
+        return [*super().links(request, row), owner]
+
+    def why_of(self, row: ReceivedAgreement) -> dict[str, Any]:
+        """Begin with the buyer."""
+        return {**super().why_of(row), "buyer": row.owner_tenant_id}
 
     @column(description="Status", ordering="status", label=STATUS_COLOURS)
     def standing(self, row: ReceivedAgreement) -> str:
