@@ -207,7 +207,8 @@ class _Writer:
         document = {
             "id": key, "owner_tenant_id": self.market.buyer.id, "number": one.name, "status": "active", "version": 1,
             "representation": {}, "received_at": at, "updated_at": at, "agreement_id": key, "revision": 1,
-            "currency": one.currency, "priority": one.priority, "scope": "tenant", **self._period(one),
+            "currency": one.currency, "priority": one.priority, "scope": "tenant",
+            "scope_id": self.market.buyer.id, **self._period(one),
         }  # fmt: skip
         line = {
             "id": uuid7(), "document_id": key, "line_no": 1, "category": CODES.get(one.category or ""),
