@@ -15,7 +15,7 @@ from core.pipeline import Call, ReadBack, Statement, run
 from ledger.public import Occurrence
 from organizations.public import CounterpartyOnly, PartyClosed, SharedDocument, write_documents
 
-from .audience import first_calls, write_members
+from .audience import first_calls, later_calls
 from .caps import carry_on
 from .drafts import event_of
 from .events import (
@@ -35,6 +35,7 @@ from .terms import AgreementTerms
 
 BOTH: Final = ("version", "shared_version")
 Told = dict[UUID, list[Occurrence]]
+Facts = Sequence[tuple[type[PriceAgreementEvent], PriceAgreement]]
 
 
 class _Place(NamedTuple):
@@ -215,11 +216,8 @@ def _put_in_force(  # one keyword argument for each part of the write
     asked = [Call(_ACCEPTED, [str(row.tenant_id), str(row.agreement_id)]), overlaps_call(row)]
     locked, overlaps, *heard = run([*asked, *([] if is_managed else first_calls(row))])
     refuse_overlaps(overlaps)
-    if not is_managed:
-        write_members(row, heard[-1])
     before = rows_of(PriceAgreement, locked)
-    carried = carry_on(row, before)
-    calls: list[Call] = []
+    calls = carry_on(row, before, [] if is_managed else later_calls(row, heard[-1]))
     for one in before:
         one.supersede(at)
         calls += [
@@ -229,12 +227,10 @@ def _put_in_force(  # one keyword argument for each part of the write
         row.version, row.shared_version = max(row.version, one.version), max(row.shared_version, one.shared_version)
     accepted = ("accepted_by_buyer_at", "accepted_by_supplier_at")
     calls += [
-        *carried,
         force_call(row.tenant_id, row.id, in_force=True),
         save_call(row, "status", *accepted, at=at, versions=BOTH),
     ]
-    facts: list[tuple[type[PriceAgreementEvent], PriceAgreement]] = [(PriceAgreementActivated, row)]
-    facts += [(PriceAgreementSuperseded, one) for one in before]
+    facts: Facts = [(PriceAgreementActivated, row), *((PriceAgreementSuperseded, one) for one in before)]
     told = {
         tenant: [*told.get(tenant, []), *more] for tenant, more in _told(facts, by=by, is_managed=is_managed).items()
     }
@@ -242,9 +238,7 @@ def _put_in_force(  # one keyword argument for each part of the write
     write_documents(actor, row.tenant_id, touched, calls, told=told, at=at, reading=reading)
 
 
-def _told(
-    facts: Sequence[tuple[type[PriceAgreementEvent], PriceAgreement]], *, by: str, is_managed: bool = False
-) -> Told:
+def _told(facts: Facts, *, by: str, is_managed: bool = False) -> Told:
     """Return what both parties are told of versions, each with the version that it reads; a managed supplier nothing."""
     row = facts[0][1]
     mine = [Occurrence(event_of(kind, one, by=by), one.agreement_id, one.version) for kind, one in facts]

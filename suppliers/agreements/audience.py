@@ -5,8 +5,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 from core.arrays import array_literal
-from core.db import bind_call, needs_transaction
-from core.pipeline import Call, Rows, Statement, run
+from core.db import bind_call
+from core.pipeline import Call, Rows, Statement
 from organizations.public import tenants_below_sql, tenants_by_distance_sql
 from suppliers.company.groups import Named, groups_call, groups_of
 from suppliers.marketplace.audiences import LOCK
@@ -58,7 +58,7 @@ _CLEAR = Statement.of("DELETE FROM suppliers_agreementaudience u WHERE u.tenant_
 def first_calls(row: PriceAgreement) -> list[Call]:
     """Return the statements by which the audience of a version replaces those of the versions before it.
 
-    They bind the supplier. Of the scope `organization` they only read what `write_members` needs.
+    They bind the supplier. Of the scope `organization` they only read what `later_calls` needs.
     """
     mine = [str(row.supplier_tenant_id), str(row.id)]
     cleared = Call(_CLEAR_OTHERS, [*mine, str(row.agreement_id)])
@@ -67,15 +67,14 @@ def first_calls(row: PriceAgreement) -> list[Call]:
     return [bind_call(row.supplier_tenant_id), cleared, Call(LOCK), groups_call(row.supplier_tenant_id)]
 
 
-@needs_transaction
-def write_members(row: PriceAgreement, stored: Rows) -> None:
-    """Write the audience of an organization's version; `stored` is what the last of `first_calls` has read.
+def later_calls(row: PriceAgreement, stored: Rows) -> list[Call]:
+    """Return the statements that write the audience of an organization's version, none of a tenant's; the supplier is bound.
 
-    The supplier is bound.
+    `stored` is what the last of `first_calls` has read.
     """
-    if row.scope == AgreementScope.ORGANIZATION:
-        scoped = Scoped(row.supplier_tenant_id, row.id, row.scope_id, row.group_code)
-        run(member_calls(scoped, groups_of(stored)))
+    if row.scope != AgreementScope.ORGANIZATION:
+        return []
+    return member_calls(Scoped(row.supplier_tenant_id, row.id, row.scope_id, row.group_code), groups_of(stored))
 
 
 def member_calls(scoped: Scoped, groups: Mapping[str, Named]) -> list[Call]:

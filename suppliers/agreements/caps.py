@@ -201,23 +201,26 @@ def give_back(actor: Actor, given: Sequence[Taken]) -> None:
 
 
 @needs_transaction
-def carry_on(version: PriceAgreement, before: Sequence[PriceAgreement]) -> list[Call]:
-    """Let a version that was accepted go on counting where the locked one before it stood; binds the buyer.
+def carry_on(version: PriceAgreement, before: Sequence[PriceAgreement], first: Sequence[Call]) -> list[Call]:
+    """Let a version that was accepted go on counting where the locked one before it stood, if there is one.
 
-    Return the statements for the buyer's lines. Those of the copy are run, since both are counted under these locks.
+    Return the statements for the buyer's lines. Those of the copy are run, since both are counted under these locks. `first`
+    are statements to be sent in the same trip, before it.
 
     :raises AgreementExhausted: names lines whose cap is below what was taken already.
     """
-    calls: list[Call] = []
-    for one in before:
-        own, pair = str(version.tenant_id), [str(version.id), str(one.id)]
-        copied = Call(_CARRY_COPY, [str(version.supplier_tenant_id), *pair])
-        mine = [bind_call(version.tenant_id), Call(_LOCK_VERSION, [own, str(one.id)]), Call(_TOO_SMALL, [own, *pair])]
-        *_, small = run(mine)
-        _check_carried(small)
-        run([bind_call(version.supplier_tenant_id), copied, bind_call(version.tenant_id)])
-        calls.append(Call(_CARRY, [own, *pair]))
-    return calls
+    own, supplier = str(version.tenant_id), str(version.supplier_tenant_id)
+    if not before:
+        if first:
+            run(first)
+        return []
+    (one,) = before
+    pair = [str(version.id), str(one.id)]
+    locked = [bind_call(version.tenant_id), Call(_LOCK_VERSION, [own, str(one.id)])]
+    copied = [bind_call(version.supplier_tenant_id), Call(_CARRY_COPY, [supplier, *pair])]
+    found = run([*first, *locked, Call(_TOO_SMALL, [own, *pair]), *copied])
+    _check_carried(found[len(first) + len(locked)])
+    return [Call(_CARRY, [own, *pair])]
 
 
 def _check_carried(found: Rows) -> None:

@@ -7,7 +7,6 @@ from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import RangeOperators
 from django.db import models
 from django.db.models import F, Func, Q, Value
-from django.db.models.expressions import RawSQL
 from django_fsm import FSMField
 
 from core.errors import Busy
@@ -16,28 +15,12 @@ from core.row_security import Market, TableSecurity
 from core.tenant_rows import TenantRow
 from organizations.public import ReceivedDocument, ReceivedKind, ReceivedLine, TenantOwned
 
-from .fields import QuantitiesField
+from .fields import DUE_ON, PACKAGING, SLOT, SUBJECT, QuantitiesField, generated
 from .refusals import AgreementOverlap
-from .states import ACCEPTED, NOBODY, TOLD_DAYS, AgreementScope, AgreementStatus, Side
+from .states import ACCEPTED, AgreementScope, AgreementStatus, Side
 from .terms import AgreementTerms, term_checks
 
 _NEVER_ACCEPTED = (AgreementStatus.PROPOSED.value, AgreementStatus.DECLINED.value)
-_SUBJECT = "coalesce(product_id, md5('category ' || category)::uuid)"
-_PACKAGING = f"coalesce(packaging_id, '{NOBODY}'::uuid)"
-# What two lines must not have in common on one day for one quantity; none of it is null.
-_SLOT = (
-    "md5(tenant_id::text || ' ' || scope_id::text || ' ' || group_code || ' ' || supplier_tenant_id::text || ' '"
-    f" || ({_SUBJECT})::text || ' ' || ({_PACKAGING})::text || ' ' || currency)::uuid"
-)
-
-
-def _generated(sql: str) -> models.GeneratedField:
-    """Return an id that PostgreSQL computes from the row's own columns."""
-    return models.GeneratedField(
-        expression=RawSQL(sql, []),  # noqa: S611  # nosec B611 - a constant without parameters
-        output_field=models.UUIDField(),
-        db_persist=True,
-    )
 
 
 class AgreementDraft(AgreementTerms, TenantOwned):
@@ -99,15 +82,7 @@ class PriceAgreement(AgreementTerms, TenantOwned, LifecycleModel):
     reason = models.CharField(max_length=500, blank=True, default="")
     ended_at = models.DateTimeField(null=True)
     expiring_at = models.DateTimeField(null=True)
-    due_on = models.GeneratedField(
-        expression=RawSQL(  # noqa: S611  # nosec B611
-            f"CASE WHEN expiring_at IS NULL AND terminates_on IS NULL THEN valid_to - {TOLD_DAYS}"
-            " ELSE least(valid_to, terminates_on) END",
-            [],
-        ),
-        output_field=models.DateField(),
-        db_persist=True,
-    )
+    due_on = generated(DUE_ON, models.DateField())
     shared_version = models.PositiveIntegerField(default=1)
 
     WRITABLE: ClassVar = ("terminates_on", "reason")
@@ -230,9 +205,9 @@ class PriceAgreementLine(TenantOwned):
     valid_from = models.DateField()
     valid_to = models.DateField()
     quantities = QuantitiesField()
-    subject_id = _generated(_SUBJECT)
-    packaging_key = _generated(_PACKAGING)
-    slot = _generated(_SLOT)
+    subject_id = generated(SUBJECT, models.UUIDField())
+    packaging_key = generated(PACKAGING, models.UUIDField())
+    slot = generated(SLOT, models.UUIDField())
 
     unversioned: ClassVar = ("consumed", "in_force", "valid_to")
     refusals: ClassVar = {"suppliers_agreementline_no_overlap": AgreementOverlap}

@@ -44,7 +44,7 @@ TOLD = {
             "max_decimal_places",
         ),
         ({"lines": []}, "lines", "empty"),
-        ({"status": "active"}, "status", "unknown_field"),
+        ({"state": "active"}, "state", "unknown_field"),
     ],
 )
 def test_draft_refuses_a_header_and_changes_nothing(
