@@ -5,6 +5,7 @@ import secrets
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,7 @@ from bench.receiver import Receiver
 
 RETRIES = 60
 LONGEST_PAUSE_SECONDS = 60
+WAIT_SECONDS = 60.0
 
 
 class DemoFailed(Exception):
@@ -110,3 +112,15 @@ def listen(caller: Caller, receiver: Receiver, *events: str) -> str:
         data = expect(rotated, 200, "rotate the secret")["data"]
     receiver.secrets.append(data["secret"])
     return str(data["id"])
+
+
+def wait_until(is_so: Callable[[], bool], what: str) -> None:
+    """Ask again until something is so.
+
+    :raises DemoFailed: it is not within a minute.
+    """
+    until = time.monotonic() + WAIT_SECONDS
+    while not is_so():
+        if time.monotonic() > until:
+            raise DemoFailed(f"{what}: not within {WAIT_SECONDS:.0f} s")
+        time.sleep(0.1)

@@ -8,14 +8,13 @@ own place; the other hospital finds nothing. Then a lot is recalled, also at the
 import json
 import secrets
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from bench.demo_care import person
 from bench.demo_goods import gtin13, png
-from bench.demo_http import Caller, DemoFailed, expect, form, listen, once, step
+from bench.demo_http import Caller, DemoFailed, expect, form, listen, once, step, wait_until
 from bench.receiver import Receiver
 
 PRODUCTS = 500
@@ -25,7 +24,6 @@ WITH_SERIALS, SERIALS = 1, 20  # which product has serial numbers, and how many
 RESERVED = 5  # packs
 LOT = "LOT-0"  # of the first product
 MOST_LINES = 200  # of one adjustment
-WAIT_SECONDS = 60.0
 EVENTS = ("lot.recalled", "reservation.broken")
 # How the offers of the first three products tell of their stock, and what a buyer is to read there.
 DISPLAYS: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
@@ -129,7 +127,7 @@ def show_images(shelf: Shelf) -> None:
     files = [_upload(shelf, role, position) for position, role in enumerate(("front", "back"))]
     began = time.monotonic()
     for file in files:
-        _until(partial(_is_ready, shelf.supplier, f"/v1/files/{file}"), "the scan of an image")
+        wait_until(partial(_is_ready, shelf.supplier, f"/v1/files/{file}"), "the scan of an image")
     took = time.monotonic() - began
     found = expect(shelf.supplier.call("GET", f"/v1/products/{shelf.first['id']}"), 200, "read the product")["data"]
     if [one["file_id"] for one in found["media"]] != files:
@@ -228,7 +226,7 @@ def keep_relationship(shelf: Shelf, admin: Caller) -> None:
         answer = shelf.buyer.call("POST", "/v1/suppliers", described, **once())
         managed = expect(answer, 201, "describe a supplier")["data"]
         wanted = {("relationship.updated", shelf.supplier_id), ("supplier.created", managed["id"])}
-        _until(lambda: wanted == _heard(receiver), "the webhooks of relationship and supplier")
+        wait_until(lambda: wanted == _heard(receiver), "the webhooks of relationship and supplier")
         expect(admin.call("DELETE", f"/v1/webhooks/{endpoint}", **once()), 204, "delete the endpoint")
     found = {one["own_code"]: one["on_formulary"] for one in _found(shelf.buyer, f"search=cath%20{shelf.mark}")}
     if found != {one["own_code"]: one["product_id"] != blocked for one in aliases}:
@@ -344,9 +342,9 @@ def recall(shelf: Shelf, reservation: dict[str, Any]) -> dict[str, Any]:
         raise DemoFailed(f"sellable before and after, and as the hospital sees it: {level}, {after}, {seen}")
     step(f"lot {lot['lot_number']} recalled: sellable {level['sellable']} before, 0 at once; the hospital sees 0")
     began = time.monotonic()
-    _until(lambda: _is_broken(shelf.buyer, reservation), "the end of the reservation")
+    wait_until(lambda: _is_broken(shelf.buyer, reservation), "the end of the reservation")
     step(f"the reservation is broken, reason recall, within {time.monotonic() - began:.1f} s")
-    _until(lambda: _is_recalled(shelf), "the recall of the hospital's own lot")
+    wait_until(lambda: _is_recalled(shelf), "the recall of the hospital's own lot")
     step(f"the {RESERVED * UNITS_PER_PACK} units in the hospital's own places are recalled, too")
     return lot
 
@@ -374,7 +372,7 @@ def hear(receiver: Receiver, objects: dict[str, str], tenants: dict[str, Any]) -
             (one["tenant_id"], one["type"]) for one in events if one["data"]["object"]["id"] == objects[one["type"]]
         }
 
-    _until(is_complete, f"{' and '.join(objects)} at both tenants")
+    wait_until(is_complete, f"{' and '.join(objects)} at both tenants")
     step(f"{' and '.join(objects)} arrived at the hospital and at the supplier, all verified")
 
 
@@ -386,15 +384,3 @@ def told(shelf: Shelf, lot: dict[str, Any]) -> None:
     if (progress["buyers_total"], progress["buyers_told"]) != (1, 1):
         raise DemoFailed(f"the recall counts its buyer otherwise: {progress}")
     step(f"progress of the recall: {progress['buyers_told']} of {progress['buyers_total']} buyers told")
-
-
-def _until(is_so: Callable[[], bool], what: str) -> None:
-    """Ask again until something is so.
-
-    :raises DemoFailed: it is not within a minute.
-    """
-    until = time.monotonic() + WAIT_SECONDS
-    while not is_so():
-        if time.monotonic() > until:
-            raise DemoFailed(f"{what}: not within {WAIT_SECONDS:.0f} s")
-        time.sleep(0.1)
