@@ -195,7 +195,7 @@ class PriceAgreementLine(TenantOwned):
     tiers = models.JSONField()
     max_quantity = models.BigIntegerField(null=True)
     consumed = models.BigIntegerField(default=0, db_default=0)
-    min_remaining_shelf_life_days = models.PositiveIntegerField(null=True)
+    min_remaining_shelf_life_days = models.IntegerField(null=True)
     lead_time_days = models.PositiveIntegerField(null=True)
     in_force = models.BooleanField(default=False, db_default=False)
     scope_id = models.UUIDField()
@@ -236,7 +236,10 @@ class PriceAgreementLine(TenantOwned):
                 name="suppliers_agreementline_subject",
             ),
             models.CheckConstraint(
-                condition=Q(price_base_quantity__gte=1) & ~Q(tiers=[]), name="suppliers_agreementline_amounts"
+                condition=Q(price_base_quantity__gte=1)
+                & ~Q(tiers=[])
+                & (Q(min_remaining_shelf_life_days__isnull=True) | Q(min_remaining_shelf_life_days__gte=0)),
+                name="suppliers_agreementline_amounts",
             ),
             models.CheckConstraint(
                 condition=Q(consumed__gte=0)
@@ -310,11 +313,11 @@ class ReceivedAgreementLine(ReceivedLine):
     backordered = None
     category = models.CharField(max_length=64, null=True)  # a member that is not there is null
     packaging_id = models.UUIDField(null=True)
-    price_base_quantity = models.PositiveIntegerField(default=1)
+    price_base_quantity = models.IntegerField(default=1)
     tiers = models.JSONField()
     max_quantity = models.BigIntegerField(null=True)
     consumed = models.BigIntegerField(default=0)
-    min_remaining_shelf_life_days = models.PositiveIntegerField(null=True)
+    min_remaining_shelf_life_days = models.IntegerField(null=True)
     lead_time_days = models.PositiveIntegerField(null=True)
 
     counters: ClassVar = ("consumed",)
