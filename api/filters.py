@@ -132,6 +132,12 @@ def _parsed(filters: type[Filters], named: tuple[str, ...], query: QueryDict) ->
                 for error in list_
             ],
         )
+    # Of what is neither true nor false, django-filter's widget makes None, as if the filter were not given.
+    if lost := [name for name in named if form.cleaned_data[name] is None and str(query[name]).strip()]:
+        message = "Choose true or false."
+        raise InvalidFields(
+            "A query parameter is invalid.", errors=[FieldError(name, "invalid_choice", message) for name in lost]
+        )
     given = {name: value for name, value in form.cleaned_data.items() if name in query and value not in (None, "")}
     return [(name, _condition(found, name, value)) for name, value in given.items()]
 
