@@ -158,6 +158,7 @@ def _listing(view: Any) -> Listing | None:
             ordering=view.ordering,
             count=view.count_sql,
             days=view.day_counts,
+            restriction=view.restriction,
         )
     except ImproperlyConfigured as error:
         raise ImproperlyConfigured(f"{view.__name__}.ordering_fields: {error}") from error

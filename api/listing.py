@@ -54,7 +54,8 @@ ORDERING_FIELDS: tuple[str | SortBy, ...] = ("created_at", "updated_at")
 class Listing:
     """What a list of one representation offers: filters, sorts and the default order.
 
-    `count` may hold cheaper SQL for the exact total of the unfiltered list; the tenant is $1. `days` counts its rows by day.
+    `count` may hold cheaper SQL for the exact total of the unfiltered list within the view's `restriction`; the tenant is $1.
+    `days` counts its rows by day.
     """
 
     shape: Shape
@@ -63,6 +64,7 @@ class Listing:
     default_sort: str
     count: str = ""
     days: DayCounts | None = None
+    restriction: Condition | None = None
 
     @classmethod
     def of(
@@ -74,6 +76,7 @@ class Listing:
         ordering: str = "-created_at",
         count: str = "",
         days: DayCounts | None = None,
+        restriction: Condition | None = None,
     ) -> "Listing":
         """Declare the list of a representation in DRF's terms.
 
@@ -85,7 +88,7 @@ class Listing:
             raise ImproperlyConfigured(
                 f"The default order {ordering} of {representation.__name__} is not among its sorts."
             )
-        return cls(shape, filterset_class, sorts, ordering, count, days)
+        return cls(shape, filterset_class, sorts, ordering, count, days, restriction)
 
     def parameter_names(self, *paging: str) -> frozenset[str]:
         """Return every query parameter that the list knows."""
@@ -321,10 +324,8 @@ class _Builder:
 
 def _otherwise(query: Query) -> list[str]:
     """The conditions that hold because their filters are not given; see `Filters`."""
-    if query.listing.filters is None or not query.listing.filters.otherwise:
-        return []
-    given = dict(query.conditions)
-    return [sql for name, sql in query.listing.filters.otherwise.items() if name not in given]
+    otherwise = query.listing.filters.otherwise if query.listing.filters else {}
+    return [sql for name, sql in otherwise.items() if name not in dict(query.conditions)]
 
 
 def page_call(query: Query, tenant_id: UUID | None, *, page: int, limit: int) -> Call:
@@ -332,10 +333,9 @@ def page_call(query: Query, tenant_id: UUID | None, *, page: int, limit: int) ->
     builder = _Builder(query, tenant_id)
     if builder.is_costly:
         return builder.found_once(builder.limit(limit, (page - 1) * limit))
-    counting = query.listing.count if not query.conditions and not query.extra else ""
-    counting = counting or f"SELECT count(*) FROM {builder.shape.table} t {builder.clause()}"
-    counts = query.listing.days
-    days = counts.days(query.conditions, query.extra) if counts else None
+    is_whole = not query.conditions and all(one == query.listing.restriction for one in query.extra)
+    counting = (is_whole and query.listing.count) or f"SELECT count(*) FROM {builder.shape.table} t {builder.clause()}"
+    days = counts.days(query.conditions, query.extra) if (counts := query.listing.days) else None
     if counts is None or days is None:
         return builder.rows_and_total(counting, builder.limit(limit, (page - 1) * limit))
     of_day = [builder.numbered(one) for one in days]

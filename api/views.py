@@ -57,7 +57,7 @@ class ApiViewSet(WritingViewSet):
     `family` decides envelope, paging, credentials and rate limit. `scope_prefix` ("catalog:"), `tenant_kind` and
     `feature` apply to every operation that names no other. `restriction` narrows every row that is read. `binds_tenant`
     False is for global tables, whose rows only `restrictions` narrow. `count_sql` is cheaper SQL for the exact total of
-    the unfiltered list; the tenant is $1. `day_counts` says how its rows are counted by day. `singleton` marks one resource at its address, without an id. `declared` keeps
+    the unfiltered list, within the `restriction`; the tenant is $1. `day_counts` says how its rows are counted by day. `singleton` marks one resource at its address, without an id. `declared` keeps
     the operations as they were written, before the class's attributes completed them.
 
     In the OpenAPI document: `documented` False leaves the view out. `tag` names another group than the address does.
