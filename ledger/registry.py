@@ -29,6 +29,7 @@ class EventType:
     `href` is an address that contains `{id}` or a field of the payload. A text field may have an example for the
     catalogue: `field(metadata={"example": "Patient/{id}"})`.
     `figures` names fields that only the ledger keeps, for statistics: amounts and prices, which no webhook tells.
+    `muted_by` names a field of the payload; where it is false, the event stands in the log of events and goes to no endpoint.
     """
 
     type: ClassVar[str]
@@ -37,6 +38,7 @@ class EventType:
     href: ClassVar[str] = ""
     data_class: ClassVar[str] = "none"
     figures: ClassVar[tuple[str, ...]] = ()
+    muted_by: ClassVar[str] = ""
 
     def payload(self) -> dict[str, Any]:
         """Return the fields, but for the figures, as JSON values."""
@@ -128,6 +130,12 @@ def representation_of(kind: str) -> Representation | None:
     """Return the representation of an event type's resource; None if none is registered or it holds patients' data."""
     found = _kinds[kind]
     return None if found.data_class == "phi" else _representations.get(found.resource)
+
+
+def is_muted(fact: Fact) -> bool:
+    """Tell whether a fact goes to no webhook endpoint, since its tenant has settled so."""
+    found = _kinds[fact.type].muted_by
+    return bool(found) and not fact.data[found]
 
 
 def is_registered(kind: str) -> bool:

@@ -55,6 +55,8 @@ INSERT INTO webhooks_event_new (id, created_at, tenant_id, type, resource_id)
 SELECT id, created_at, tenant_id, type, resource_id FROM stored RETURNING 1
 """
 _THIN_MANY = pipeline.Statement.of(_STORE_MANY)
+# For a fact that goes to no endpoint: the log keeps it, and the fan-out never sees it.
+_MUTED = pipeline.Statement.of(f"{_STORE.partition('WHOLE')[0]} SELECT id FROM stored")
 _THIN = pipeline.Statement.of(_STORE.replace("WHOLE", ""))
 
 
@@ -82,7 +84,7 @@ def subscribe() -> None:
 def store(facts: Sequence[ledger.Fact]) -> list[pipeline.Call]:
     """What writes facts into their tenant's event log and the fan-out's queue; a rollback takes both along."""
     transaction.on_commit(_doorbell.ring, robust=True)
-    if len(facts) == 1 or any(ledger.representation_of(fact.type) for fact in facts):
+    if len(facts) == 1 or any(ledger.representation_of(fact.type) or ledger.is_muted(fact) for fact in facts):
         return [_one(fact) for fact in facts]
     return [_many(wave) for wave in _waves(facts)]
 
@@ -93,6 +95,8 @@ def _one(fact: ledger.Fact) -> pipeline.Call:
     parameters = [str(fact.resource_id), str(fact.tenant_id), uuid7_text(), *map(str, texts)]
     parameters += [envelope.API_VERSION, fact.request_id, before, after]
     found = ledger.representation_of(fact.type)
+    if ledger.is_muted(fact):
+        return pipeline.Call(_MUTED, parameters)
     if found is None:
         return pipeline.Call(_THIN, parameters)
     previous = fact.data.get("previous")
