@@ -20,6 +20,8 @@ from uuid import UUID
 from django.db import DEFAULT_DB_ALIAS, IntegrityError, connection, connections, transaction
 from django.db.backends.utils import CursorWrapper
 
+from core.actor import Actor
+from core.arrays import array_literal
 from core.constraints import refusal_of
 
 from .pipeline import Call, Rows, Statement, run
@@ -50,6 +52,7 @@ _SETTINGS = ("app.tenant_id", "app.subject_id", "app.location_ids", "role")
 _BIND = "SELECT hp_bind(%s, %s, %s, %s)"
 _READ = "SELECT " + ", ".join(f"coalesce(current_setting('{name}', true), '')" for name in _SETTINGS)
 _BIND_CALL = Statement.of("SELECT hp_bind($1, $2)")
+_BIND_ACTOR_CALL = Statement.of("SELECT hp_bind($1, $2, $3, $4)")
 # Where nothing is bound, the login role stays, to which the tables are closed.
 _TAKE_ON = Statement.of(f"SELECT set_config('role', $1, true) WHERE current_user = '{OWN}'")
 
@@ -89,6 +92,16 @@ def bind_tenant(tenant_id: UUID | None, role: str = OWN) -> None:
 def bind_call(tenant_id: UUID) -> Call:
     """Return the statement that binds a tenant, to be sent in the same trip as others; the role is `hp_app`."""
     return Call(_BIND_CALL, [str(tenant_id), OWN])
+
+
+def bind_actor_call(actor: Actor) -> Call:
+    """Return the statement that binds an actor as the proof of its membership does: with its subject and its locations.
+
+    An action that has bound other tenants sends it last, where the answer tells what is the caller's own.
+    """
+    return Call(
+        _BIND_ACTOR_CALL, [str(actor.tenant_id), OWN, str(actor.subject_id), array_literal(sorted(actor.location_ids))]
+    )
 
 
 def take_on_call(role: str) -> Call:

@@ -4,7 +4,8 @@ An app registers its checks in `apps.py`; each gets a tenant and yields what is 
 a fault of the program, and a repair would hide it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
@@ -20,8 +21,11 @@ class Breach(NamedTuple):
 
 
 Check = Callable[[UUID], Iterable[Breach]]
+# Is told of a tenant, of the rules that were proved in it, and of what was found, at which instant.
+Reporter = Callable[[UUID, Sequence[str], Sequence[Breach], datetime], None]
 
 _checks: dict[str, Check] = {}
+_reporters: list[Reporter] = []
 
 
 def prove_with(rule: str, check: Check) -> None:
@@ -38,3 +42,14 @@ def breaches(tenant_id: UUID) -> Iterable[Breach]:
     """Yield every breach of every rule in one tenant."""
     for check in checks().values():
         yield from check(tenant_id)
+
+
+def report_with(reporter: Reporter) -> None:
+    """Register who is told of each proof, whether it found something or not."""
+    _reporters.append(reporter)
+
+
+def report(tenant_id: UUID, found: Sequence[Breach], at: datetime) -> None:
+    """Tell everybody who wants to know what a proof of all rules has found in one tenant."""
+    for reporter in _reporters:
+        reporter(tenant_id, [*checks()], found, at)

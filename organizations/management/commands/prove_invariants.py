@@ -1,10 +1,12 @@
 """`manage.py prove_invariants`: reads the rows that depend on one another and names each that does not fit."""
 
 from typing import Any
+from uuid import UUID
 
 from django.core.management.base import CommandError, CommandParser
 
-from core.invariants import breaches, checks
+from core import clock
+from core.invariants import Breach, breaches, checks, report
 from organizations.management.base import TenantCommand, tenant_id_of
 from organizations.models import Tenant
 
@@ -12,7 +14,7 @@ from organizations.models import Tenant
 class Command(TenantCommand):
     """Prove the invariants of one tenant, or of all that are not closed."""
 
-    help = "Proves that dependent rows agree, such as received copies and their owners' rows; changes nothing."
+    help = "Proves that dependent rows agree, such as received copies and their owners' rows; repairs nothing, alerts staff."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the tenant; without it all tenants are proved."""
@@ -35,13 +37,19 @@ class Command(TenantCommand):
         else:
             chosen = Tenant.objects.exclude(status=Tenant.Status.CLOSED).order_by("id")
             tenants = list(chosen.values_list("id", flat=True))
-        self.found = [breach for tenant_id in tenants for breach in breaches(tenant_id)]
+        self.found = [breach for tenant_id in tenants for breach in self._proved(tenant_id)]
         return {
             "ok": not self.found,
             "rules": list(checks()),
             "tenants": len(tenants),
             "breaches": [{name: str(value) for name, value in one._asdict().items()} for one in self.found],
         }
+
+    def _proved(self, tenant_id: UUID) -> list[Breach]:
+        """Prove one tenant, and let staff be alerted of what was found."""
+        found = [*breaches(tenant_id)]
+        report(tenant_id, found, clock.now())
+        return found
 
     def say(self, answer: dict[str, Any]) -> str:
         """Write one line per breach and the number of tenants."""
