@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
+from uuid import UUID
 
 import jwt
 
@@ -28,6 +29,7 @@ TYPES: Final[Mapping[str, str]] = {
 ALGORITHM: Final = "ES256"
 
 Signed = Mapping[str, Any]
+Listener = Callable[[str, str, Iterable[UUID], datetime], None]
 _MAX_HEADER = 4_096
 _SEGMENTS = re.compile(r"([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)")
 _jws = jwt.PyJWS(algorithms=[ALGORITHM])
@@ -35,6 +37,7 @@ _es256 = jwt.get_algorithm_by_name(
     ALGORITHM
 )  # PyJWS reads each character of a payload in Python, for some milliseconds
 _listers: dict[str, Callable[[str], Iterable[Signed]]] = {}
+_listeners: list[Listener] = []
 
 
 class _ActiveKey(NamedTuple):
@@ -127,6 +130,18 @@ def signed_by(purpose: str, kid: str) -> list[Signed] | None:
     """List what a key has signed; None where no app has registered its signatures for this purpose."""
     lister = _listers.get(purpose)
     return None if lister is None else list(lister(kid))
+
+
+def tell_of_compromises(listener: Listener) -> None:
+    """Register who is told that a key is compromised: with its id, its purpose, the tenants it has signed for, and since when."""
+    _listeners.append(listener)
+
+
+def compromise_told(purpose: str, kid: str, signed: Iterable[Signed], at: datetime) -> None:
+    """Tell everybody who wants to know of a compromised key and of what it has signed."""
+    tenants = sorted({UUID(str(one["tenant_id"])) for one in signed if "tenant_id" in one})
+    for listener in _listeners:
+        listener(kid, purpose, tenants, at)
 
 
 def _header(jws: str) -> dict[str, Any]:

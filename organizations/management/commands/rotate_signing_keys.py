@@ -54,6 +54,7 @@ class Command(TenantCommand):
         if options["withdraw"]:
             return self._withdraw(options, purpose, at)
         found: dict[str, Any] = {}
+        since = at
         with transaction.atomic():
             replaced = False
             if options["compromised"]:
@@ -64,7 +65,7 @@ class Command(TenantCommand):
             signing_keys.retire_expired(at=at)
         published = [key.kid for key in signing_keys.published_keys(purpose)]
         found |= {"kid": published[0], "purpose": purpose, "rotated": replaced, "published": published}
-        return found | (_signed(purpose, options["compromised"]) if options["compromised"] else {})
+        return found | (_signed(purpose, options["compromised"], since) if options["compromised"] else {})
 
     def _withdraw(self, options: dict[str, Any], purpose: str, at: datetime) -> dict[str, Any]:
         if purpose != Purpose.TOKEN or options["compromised"]:
@@ -74,10 +75,11 @@ class Command(TenantCommand):
         return {"kid": options["withdraw"], "withdrawn": withdrawn}
 
 
-def _signed(purpose: str, kid: str) -> dict[str, Any]:
-    """List what a compromised key has signed, or say why there is no list."""
+def _signed(purpose: str, kid: str, since: datetime) -> dict[str, Any]:
+    """List what a compromised key has signed, and let its tenants be told; or say why there is no list."""
     signed = signatures.signed_by(purpose, kid)
     if signed is not None:
+        signatures.compromise_told(purpose, kid, signed, since)
         return {"signed_count": len(signed), "signed": signed}
     if purpose == Purpose.TOKEN:
         return {"signed": None, "note": "Tokens are not stored; none that this key signed is accepted any more."}
