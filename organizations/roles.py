@@ -107,14 +107,14 @@ _ROLES: dict[str, tuple[str, str]] = {
         "Buyer",
         "procurement.read procurement.write procurement.suppliers files.* locations.read notifications.*",
     ),
-    "approver": ("Approver", "procurement.read procurement.approve locations.read"),
+    "approver": ("Approver", "procurement.read procurement.approve locations.read notifications.*"),
     "receiving_clerk": (
         "Receiving clerk",
-        "procurement.read procurement.receive files.* inventory.* locations.read",
+        "procurement.read procurement.receive files.* inventory.* locations.read notifications.*",
     ),
     "finance": (
         "Finance",
-        "procurement.read procurement.invoices procurement.invoices.approve procurement.pay files.*",
+        "procurement.read procurement.invoices procurement.invoices.approve procurement.pay files.* notifications.*",
     ),
     SUPPLIER_ADMIN: (
         "Supplier administrator",
