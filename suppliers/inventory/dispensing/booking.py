@@ -6,7 +6,7 @@ Source: contract, supply-shelf.md "Dispensing".
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -34,6 +34,8 @@ SUBSCRIBER: Final = "suppliers.book_dispensing"
 DISPENSED: Final = ("prescription.dispensed", "prescription.partially_dispensed")
 REVERSED: Final = "prescription.dispense_reversed"
 _BY: Final = "system"
+Listener = Callable[[UUID, UUID, datetime], None]
+_listeners: list[Listener] = []
 
 
 class Booking(NamedTuple):
@@ -67,6 +69,9 @@ _BOOKED = Statement.of(
     " WHERE b.tenant_id = $1 AND b.dispensation_id = $2 AND b.status = 'booked' ORDER BY b.id",
     row=Booking,
 )
+_IS_UNBOOKED = Statement.of(
+    "SELECT 1 FROM suppliers_dispensebooking b WHERE b.tenant_id = $1 AND b.dispensation_id = $2 AND b.status = 'unbooked' LIMIT 1"
+)
 _REVERSE = Statement.of(
     "UPDATE suppliers_dispensebooking b SET status = 'reversed', version = b.version + 1, updated_at = $3"
     " WHERE b.tenant_id = $1 AND b.dispensation_id = $2 AND b.status <> 'reversed' RETURNING b.id::text"
@@ -82,10 +87,15 @@ _HELD = Statement.of(
 )
 
 
+def tell_unbooked(listener: Listener) -> None:
+    """Register who is told that lines were not booked: with the tenant, the place and the instant, behind the commit."""
+    _listeners.append(listener)
+
+
 def book_dispensing(event: Event) -> None:
     """Take what a dispensation names from stock, or put back what was taken, where the place tracks stock.
 
-    What cannot be booked is kept with the reason. Safe to run again.
+    What cannot be booked is kept with the reason, and told to the listeners. Safe to run again.
     """
     figures = event.figures or {}
     if not (figures.get("dispensation_id") and figures.get("lines")):
@@ -97,8 +107,11 @@ def book_dispensing(event: Event) -> None:
             return
         if event.type == REVERSED:
             _put_back(work, lines)
-        else:
-            _take(work, lines)
+            return
+        _take(work, lines)
+        is_short = len(run([Call(_IS_UNBOOKED, [work.tenant, str(work.dispensation_id)])])[0])
+    for listener in _listeners if is_short else ():
+        listener(event.tenant_id, work.location_id, work.at)
 
 
 class Work(NamedTuple):
