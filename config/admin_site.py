@@ -67,6 +67,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.CATALOG, "contract", "Price agreements", "suppliers_priceagreement"),
             (Area.CATALOG, "contract_edit", "Drafts of price agreements", "suppliers_agreementdraft"),
             (Area.CATALOG, "task", "Received price agreements", "suppliers_receivedagreement"),
+            (Area.CATALOG, "notifications", "Notifications", "suppliers_notification"),
             (Area.CATALOG, "domain", "Supplier profile", "suppliers_supplierprofile"),
             (Area.CATALOG, "license", "Licences", "suppliers_supplierlicense"),
             (Area.CATALOG, "attach_file", "Files", "suppliers_file"),
@@ -99,6 +100,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
         "Shared by all tenants",
         (
             (Area.CATALOG, "fact_check", "Qualification desk", "suppliers_supplierprofile:desk"),
+            (Area.CATALOG, "notification_important", "Open alerts", "suppliers_notification:queue"),
             (Area.CATALOG, "schema", "Platform categories", "suppliers_platformcategory"),
             (Area.CATALOG, "content_copy", "Duplicate GTINs", "suppliers_platformcategory:duplicates"),
             (Area.CATALOG, "label", "Attributes", "suppliers_attributedefinition"),

@@ -8,6 +8,7 @@ from .files import admin as files
 from .inventory import admin as inventory
 from .inventory.desk import admin as recall_desk
 from .marketplace import admin as marketplace
+from .notifications import admin as notifications
 from .quoting import admin as why_this_price
 from .relationships import admin as relationships
 from .terms import admin as terms
@@ -21,6 +22,7 @@ __all__ = [
     "files",
     "inventory",
     "marketplace",
+    "notifications",
     "promotions",
     "recall_desk",
     "relationships",

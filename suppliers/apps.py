@@ -22,6 +22,7 @@ class SuppliersConfig(AppConfig):
         from .files import events as file_events  # noqa: F401
         from .inventory import events as inventory_events  # noqa: F401
         from .marketplace import events as offer_events  # noqa: F401
+        from .notifications import events as notification_events  # noqa: F401
         from .pricing import events as price_events  # noqa: F401
         from .relationships import events as relationship_events  # noqa: F401
         from .terms import events as term_events  # noqa: F401
@@ -32,6 +33,7 @@ class SuppliersConfig(AppConfig):
         self._register_evidence()
         self._follow()
         self._book()
+        self._alert()
         self._register_checks()
         post_migrate.connect(_after_migrate, sender=self, dispatch_uid="suppliers")
 
@@ -81,6 +83,31 @@ class SuppliersConfig(AppConfig):
 
         types = (*booking.DISPENSED, booking.REVERSED)
         ledger.after_commit(booking.SUBSCRIBER, types, measured=True)(booking.book_dispensing)
+
+    def _alert(self) -> None:
+        """Let alerts follow facts, unbooked dispensations, compromised keys and failed proofs; name the documents of threads."""
+        from core.invariants import report_with
+        from ledger import public as ledger
+        from organizations import public as organizations
+
+        from .inventory.dispensing.booking import tell_unbooked
+        from .inventory.models import RESERVATIONS
+        from .inventory.queries import WITHIN
+        from .notifications import documents, following
+
+        reservation = documents.DocumentType(
+            name="reservation",
+            kind=RESERVATIONS,
+            owner="supplier",
+            title="Message about a reservation",
+            location="location_id",
+            within=WITHIN,
+        )
+        documents.register_document(reservation)
+        ledger.after_commit(following.SUBSCRIBER, following.FOLLOWED)(following.follow)
+        tell_unbooked(following.tell_unbooked)
+        organizations.tell_of_compromises(following.tell_compromised)
+        report_with(following.tell_proof)
 
     def _register_copies(self) -> None:
         """Register what the other party may see of documents, and the rules between rows."""

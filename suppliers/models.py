@@ -26,6 +26,14 @@ from .inventory.movements.models import MovementCounter
 from .inventory.recalls.models import Recall, RecallNotice, ReceivedRecall
 from .inventory.serial_models import Serial
 from .marketplace.models import Audience, AudienceMember, AudienceOrganization, Offer, OfferExclusion
+from .notifications.models import (
+    Notification,
+    NotificationCounter,
+    NotificationMail,
+    NotificationPreference,
+    NotificationRead,
+    OpenAlert,
+)
 from .pricing.models import ListPrice, ListPriceTier
 from .relationships.models import (
     ApprovedSubstitute,
@@ -62,8 +70,14 @@ __all__ = [
     "ManagedSupplier",
     "MarketWord",
     "MovementCounter",
+    "Notification",
+    "NotificationCounter",
+    "NotificationMail",
+    "NotificationPreference",
+    "NotificationRead",
     "Offer",
     "OfferExclusion",
+    "OpenAlert",
     "Packaging",
     "PlatformCategory",
     "PriceAgreement",

@@ -17,6 +17,7 @@ from .inventory.movements.counters import fold_days
 from .inventory.movements.upkeep import make_months
 from .inventory.recalls import walking
 from .marketplace.sweeping import expire_offers as end_offers
+from .notifications import mails, upkeep
 from .terms.promotions.sweeping import tell_promotions as tell_of_promotions
 
 __all__ = [
@@ -25,8 +26,11 @@ __all__ = [
     "expire_reservations",
     "forget_closed",
     "keep_movements",
+    "keep_notifications",
     "refresh_availability",
+    "review_alerts",
     "scan_files",
+    "send_notification_mails",
     "sweep_files",
     "tell_expiries",
     "tell_levels",
@@ -124,3 +128,27 @@ def keep_movements() -> None:
 def walk_recalls() -> None:
     """Tell the buyers of recalled lots; a recall rings for it, and it runs every second besides."""
     walking.walk_recalls(at=clock.now(), go_on=until(SLICE_SECONDS))
+
+
+@shared_task(name="suppliers.send_notification_mails", ignore_result=True, acks_late=False)
+def send_notification_mails() -> None:
+    """Queue the mails about notifications that are due; rung by each, and every half minute besides."""
+    mails.send_mails(at=clock.now(), go_on=until(SLICE_SECONDS))
+
+
+@shared_task(name="suppliers.review_alerts", ignore_result=True, acks_late=False)
+def review_alerts() -> None:
+    """Close the alerts of lots of which nothing is left, and let the others say how near the end is; runs every hour."""
+    upkeep.review_alerts(at=clock.now(), go_on=until(SLICE_SECONDS))
+
+
+@shared_task(name="suppliers.keep_notifications", ignore_result=True, acks_late=False)
+def keep_notifications() -> None:
+    """Make months of notifications ahead; runs every hour. Whoever finds another run under way leaves it alone."""
+    try:
+        made = upkeep.make_months(at=clock.now())
+    except Busy as error:
+        log.warning("months of notifications not kept", extra={"reason": str(error)})
+        return
+    if made:
+        log.info("months of notifications kept", extra={"made": made})

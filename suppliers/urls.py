@@ -18,6 +18,7 @@ from .inventory.views import (
     TransferViewSet,
 )
 from .marketplace.views import OfferViewSet
+from .notifications.views import AlertViewSet, NotificationViewSet, PreferencesViewSet
 from .pricing.views import ProductPricesViewSet
 from .quoting.views import BuyerQuoteViewSet, SupplierQuoteViewSet
 from .storefront.discovery.views import RelationshipViewSet, SupplierViewSet
@@ -48,6 +49,9 @@ router.register("inventory/movements", StockMovementViewSet, basename="stock-mov
 router.register("inventory/locations", StockLocationViewSet, basename="stock-location")
 router.register("inventory/reservations", InventoryReservationViewSet, basename="stock-reservation")
 router.register("marketplace/offers", OfferViewSet, basename="offer")
+router.register("notifications", NotificationViewSet, basename="notification")
+router.register("notifications/alerts", AlertViewSet, basename="alert")
+router.register("notifications/preferences", PreferencesViewSet, basename="notification-preferences")
 router.register("price-lists", PriceListViewSet, basename="price-list")
 router.register("pricing-rules", PricingRuleViewSet, basename="pricing-rule")
 router.register("price-agreements", PriceAgreementViewSet, basename="price-agreement")

@@ -132,7 +132,7 @@ class LotReleased(LotEvent):
 @register
 @dataclass(frozen=True)
 class LotExpiring(LotEvent):
-    """A lot in stock comes to its last day of use: told once 90, 30 and 7 days before it."""
+    """A lot in stock comes to its last day of use: told once 90, 30 and 7 days before it, or as the tenant has settled."""
 
     type: ClassVar[str] = "lot.expiring"
 

@@ -1,4 +1,4 @@
-"""Lots in stock that expire soon or have expired: told once for each threshold, by the date where they lie.
+"""Lots in stock that expire soon or have expired: told once for each threshold of their tenant, by the date where they lie.
 
 Safe to run twice and in several workers: a lot that another holds is passed by. Source: contract, supply-shelf.md "Lot".
 """
@@ -21,7 +21,8 @@ from suppliers.rounds import BATCH, by_rounds
 from .events import LotEvent, LotExpired, LotExpiring
 from .models import Lot
 
-DAYS: Final = (90, 30, 7)  # before the last day of use
+DAYS: Final = (90, 30, 7)  # before the last day of use, where the tenant has settled no others
+MOST_DAYS: Final = 365
 EXPIRED: Final = 0
 BY: Final = "system"
 _TELL: Final = "suppliers.tell_expiries"
@@ -42,20 +43,23 @@ class Due(NamedTuple):
     step: int
 
 
-_LEFT = (
+LEFT = (
     "SELECT min(l.expiry_date - ($2::timestamptz AT TIME ZONE coalesce(NULLIF(o.time_zone, ''), n.time_zone))::date) AS days"
     " FROM suppliers_stocklevel v"
     " JOIN organizations_location o ON o.tenant_id = v.tenant_id AND o.id = v.location_id AND o.tenant_id = $1"
     " JOIN organizations_tenant n ON n.id = v.tenant_id"
     " WHERE v.tenant_id = $1 AND v.lot_id = l.id AND v.on_hand > 0"
 )
-_STEP = (
-    f"CASE WHEN d.days < 0 THEN {EXPIRED} {' '.join(f'WHEN d.days <= {one} THEN {one}' for one in sorted(DAYS))} END"
+# What the tenant has settled stands in a table of the room of notifications.
+_DAYS = (
+    "SELECT unnest(coalesce((SELECT f.expiry_days FROM suppliers_notificationpreference f WHERE f.tenant_id = $1),"
+    f" '{{{','.join(map(str, DAYS))}}}'::smallint[]))"
 )
+_STEP = f"CASE WHEN d.days < 0 THEN {EXPIRED}::smallint ELSE (SELECT min(g.step) FROM ({_DAYS}) AS g (step) WHERE d.days <= g.step) END"
 _DUE = Statement.of(
     "SELECT l.id, l.product_id, l.lot_number, l.expiry_date::text, l.status, l.version, d.days AS left, s.step"
-    f" FROM suppliers_lot l CROSS JOIN LATERAL ({_LEFT}) d CROSS JOIN LATERAL (SELECT {_STEP} AS step) s"
-    " WHERE l.tenant_id = $1 AND l.expiry_date <= $3 AND s.step < coalesce(l.expiry_told, 32767)"
+    f" FROM suppliers_lot l CROSS JOIN LATERAL ({LEFT}) d CROSS JOIN LATERAL (SELECT {_STEP} AS step) s"
+    f" WHERE l.tenant_id = $1 AND l.expiry_date <= (SELECT $3::date - {MOST_DAYS} + max(g.step)::int FROM ({_DAYS}) AS g (step)) AND s.step < coalesce(l.expiry_told, 32767)"
     f" ORDER BY l.id LIMIT {BATCH} FOR NO KEY UPDATE OF l SKIP LOCKED",
     row=Due,
 )
@@ -71,7 +75,7 @@ def tell_expiries(*, at: datetime, go_on: GoOn = ever) -> int:
 
 
 def _latest(at: datetime) -> date:
-    return (at + _EASTERNMOST).date() + timedelta(days=max(DAYS))
+    return (at + _EASTERNMOST).date() + timedelta(days=MOST_DAYS)
 
 
 def _near(latest: date) -> "QuerySet[Lot]":

@@ -23,10 +23,15 @@ _NOBODY = UUID(int=0)
 _OF_PRODUCTS = "v.product_id = ANY($2::uuid[])"
 _OF_IDS = "v.id = ANY($2::uuid[])"
 _OF_RESERVATIONS = "v.id IN (SELECT a.level_id FROM suppliers_allocation a WHERE a.tenant_id = $1 AND a.reservation_id = ANY($2::uuid[]))"
+# What the tenant has settled for levels without a threshold of their own. The table belongs to the room of notifications.
+_DEFAULT = "(SELECT f.low_stock_default FROM suppliers_notificationpreference f WHERE f.tenant_id = $1)"
 
 
 class LevelRow(NamedTuple):
-    """A level, its lot, and where it lies; `is_open` says that lot and place may be sold."""
+    """A level, its lot, and where it lies; `is_open` says that lot and place may be sold.
+
+    `low_stock_threshold` is the level's own, else what the tenant has settled for all that have none.
+    """
 
     id: UUID
     product_id: UUID
@@ -65,7 +70,7 @@ def _read(condition: str) -> Statement:
         " coalesce(l.status = 'recalled', false) AS is_recalled,"
         " coalesce(l.status = 'released', true) AND coalesce(s.sellable, true) AS is_open,"
         " coalesce(NULLIF(o.time_zone, ''), n.time_zone) AS time_zone,"
-        " v.on_hand, v.reserved, v.low_stock_threshold, v.told_at, v.created_at"
+        f" v.on_hand, v.reserved, coalesce(v.low_stock_threshold, {_DEFAULT}) AS low_stock_threshold, v.told_at, v.created_at"
         " FROM suppliers_stocklevel v JOIN organizations_tenant n ON n.id = v.tenant_id"
         " JOIN organizations_location o ON o.tenant_id = v.tenant_id AND o.id = v.location_id AND o.tenant_id = $1"
         " LEFT JOIN suppliers_lot l ON l.tenant_id = v.tenant_id AND l.id = v.lot_id AND l.tenant_id = $1"

@@ -28,3 +28,4 @@ def addresses(seat: Seat, mine: World) -> Iterator[str]:
         yield reverse(f"admin:prescriptions_prescription_{view}")
     yield reverse("admin:suppliers_supplierprofile_desk")
     yield reverse("admin:suppliers_price_why")
+    yield reverse("admin:suppliers_notification_queue")

@@ -41,6 +41,7 @@ from suppliers.inventory.items.models import StockItem
 from suppliers.inventory.models import Lot, StockLevel, StockMovement, StockPlace
 from suppliers.marketplace.models import Offer
 from suppliers.marketplace.states import EVERYBODY
+from suppliers.notifications.models import Notification, NotificationPreference
 from suppliers.relationships.models import Relationship
 from suppliers.relationships.states import Block
 from suppliers.terms.models import MOST_PRIORITY, PriceList, PricingRule
@@ -80,6 +81,7 @@ BY_TYPE: dict[type, Callable[[Any], st.SearchStrategy[Any]]] = {
     models.TextField: lambda _: st.text(TEXT, max_size=20),
     models.UUIDField: lambda _: st.uuids(),
     models.DateTimeField: lambda _: INSTANTS,
+    models.TimeField: lambda _: st.times().map(lambda one: one.replace(second=0, microsecond=0)),
     models.DateField: lambda _: st.dates(date(1901, 1, 1), date(2999, 1, 1)),
     models.DurationField: lambda _: st.timedeltas(timedelta(0), timedelta(days=900)),
     models.DecimalField: _decimals,
@@ -330,6 +332,31 @@ def _promotion(draw: Draw, values: Values) -> None:
         values["max_redemptions"] = max(values["max_redemptions"], values["redemptions"])
 
 
+def _notification(draw: Draw, values: Values) -> None:
+    """A message has a thread and a writer, an alert may be acknowledged."""
+    is_message = draw(st.booleans())
+    values["kind"], values["type"] = (
+        ("message", "message") if is_message else ("alert", draw(st.sampled_from(["low_stock", "recall"])))
+    )
+    for name in ("thread_id", "from_tenant_id"):
+        values[name] = draw(st.uuids()) if is_message else None
+    values["sender_id"] = None
+    values["acknowledged_at"] = None if is_message else draw(st.none() | INSTANTS)
+    values["acknowledged_by"] = values["acknowledged_at"] and draw(st.uuids())
+    values["closed_at"] = None if is_message else draw(st.none() | INSTANTS)
+    file = {"id": str(draw(st.uuids())), "name": "a.pdf", "content_type": "application/pdf", "size": 1}
+    values["files"] = [file] if is_message and draw(st.booleans()) else []
+
+
+def _preferences(draw: Draw, values: Values) -> None:
+    """Quiet hours are whole, or there are none."""
+    values["channels"] = {"low_stock": {"in_app": True, "email": False, "webhook": True, "threshold": 3}}
+    values["expiry_days"] = [60, 7]
+    values["low_stock_default"] = draw(st.none() | st.integers(0, 99))
+    if not all((values["quiet_from"], values["quiet_to"], values["quiet_zone"])):
+        values["quiet_from"], values["quiet_to"], values["quiet_zone"] = None, None, ""
+
+
 def _pricing_rule(draw: Draw, values: Values) -> None:
     _adjustment(draw, values)
 
@@ -450,6 +477,8 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     PricingRule: _pricing_rule,
     Promotion: _promotion,
     Budget: _budget,
+    Notification: _notification,
+    NotificationPreference: _preferences,
     SupplierProfile: _supplier_profile,
     Relationship: _relationship,
     Tenant: _tenant,

@@ -31,6 +31,7 @@ from prescriptions.prescribing.representations import SnapshotRefOut
 from suppliers.catalog.models import Category
 from suppliers.catalog.representations import CategoryOut
 from suppliers.company.representations import SupplierProfileOut
+from suppliers.notifications.representations import AlertOut, PreferencesOut
 from suppliers.pricing.representations import ListPriceOut
 from suppliers.storefront.representations import ProductOut
 from tests import factories
@@ -44,7 +45,7 @@ ROOT = Path(__file__).parents[2]
 # Rows of a derived table that other models give, beside those of the representation's own.
 BESIDE = {CategoryOut: (Category,), MedicationOut: (PlatformMedication,)}
 # A tenant has one row of these at most.
-ONE_OF_A_TENANT = {SupplierProfileOut}
+ONE_OF_A_TENANT = {SupplierProfileOut, PreferencesOut}
 
 
 def _import_everything() -> None:
@@ -185,7 +186,13 @@ def _attribute(shape: Shape) -> str:
 
 # Members that are the same in all generated rows: the database lets nobody add items to a prescription that has a snapshot,
 # and a profile has the id of its tenant.
-ALIKE: dict[type[Representation], set[str]] = {SnapshotRefOut: {"id"}, SupplierProfileOut: {"id"}}
+# An alert that is open has no thread, and is neither closed nor archived.
+ALIKE_ALERTS = {"kind", "thread_id", "closed_at", "archived_at"}
+ALIKE: dict[type[Representation], set[str]] = {
+    SnapshotRefOut: {"id"},
+    SupplierProfileOut: {"id"},
+    AlertOut: ALIKE_ALERTS,
+}
 
 
 # -- every representation ----------------------------------------------------------------------------------------------

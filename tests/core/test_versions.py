@@ -49,7 +49,9 @@ def test_every_table_with_a_version_of_its_rows_is_versioned():
 
 def test_every_table_with_a_version_is_watched():
     with connection.cursor() as cursor:
-        cursor.execute("SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'hp_test_versions'")
+        cursor.execute(
+            "SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'hp_test_versions' AND tgparentid = 0"
+        )
         watched = {table for (table,) in cursor.fetchall()}
 
     assert watched == {model._meta.db_table for model in apps.get_models() if issubclass(model, Versioned)}
