@@ -8,7 +8,7 @@ from organizations.staff.buttons import Button, ButtonClick
 from organizations.staff.roles import Area, Permission
 from organizations.staff.tenant_admin import TenantAdmin
 from suppliers.catalog.admin import FoundByGtin, HeldFilter, hold_buttons
-from suppliers.pricing.desk import LeadsToWhy
+from suppliers.pricing.admin import LeadsToWhy
 
 from .actions import unpublish_offer
 from .holds import hold_offer, lift_offer_hold

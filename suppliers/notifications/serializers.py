@@ -3,6 +3,7 @@
 from typing import Any, ClassVar, Final
 from zoneinfo import available_timezones
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from api.serializers import StrictSerializer, refusal
@@ -102,10 +103,18 @@ class ChannelsIn(StrictSerializer):
         example: ClassVar = {**DEFAULT}
 
 
+@extend_schema_field({"type": "string", "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$", "example": "20:00"})
+class TimeOfDayField(serializers.TimeField):
+    """An hour and minute of the day, as `20:00`."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(input_formats=["%H:%M"], format="%H:%M", **more)
+
+
 class QuietHoursIn(StrictSerializer):
     """The hours of the day in which no mail goes out, by the clocks of a time zone; they may pass midnight."""
 
-    to = serializers.TimeField(input_formats=["%H:%M", "%H:%M:%S"], format="%H:%M")
+    to = TimeOfDayField()
     timezone = serializers.ChoiceField(choices=sorted(available_timezones()))
 
     class Meta:
@@ -113,8 +122,7 @@ class QuietHoursIn(StrictSerializer):
 
     def get_fields(self) -> dict[str, Any]:
         """Add `from`, which is a word of Python, in front."""
-        first = serializers.TimeField(input_formats=["%H:%M", "%H:%M:%S"], format="%H:%M")
-        return {"from": first, **super().get_fields()}
+        return {"from": TimeOfDayField(), **super().get_fields()}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require two different times: the same twice could be no hour, or all of them."""

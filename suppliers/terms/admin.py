@@ -4,7 +4,7 @@ from django.contrib import admin
 
 from organizations.staff.roles import Area
 from organizations.staff.tenant_admin import TenantAdmin
-from suppliers.pricing.desk import LeadsToWhy
+from suppliers.pricing.admin import LeadsToWhy
 
 from .models import PriceList, PricingRule
 

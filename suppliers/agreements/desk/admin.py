@@ -24,7 +24,7 @@ from suppliers.agreements import life
 from suppliers.agreements.finding import OF_ACCEPTED, AgreementAt, OwnDraft
 from suppliers.agreements.models import AGREEMENTS, AgreementDraft, PriceAgreement, ReceivedAgreement
 from suppliers.agreements.states import ALLOWED
-from suppliers.pricing.desk import LeadsToWhy
+from suppliers.pricing.admin import LeadsToWhy
 
 from . import reading
 

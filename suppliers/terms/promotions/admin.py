@@ -10,7 +10,7 @@ from core.clock import now
 from organizations.staff.columns import column
 from organizations.staff.roles import Area
 from organizations.staff.tenant_admin import TenantAdmin
-from suppliers.pricing.desk import LeadsToWhy
+from suppliers.pricing.admin import LeadsToWhy
 from suppliers.terms.states import TermStatus
 
 from .course import state_of

@@ -1,6 +1,6 @@
 """Filters of the list of promotions."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import django_filters
@@ -80,7 +80,12 @@ class PromotionFilters(Filters):
         return _START_OF_DAY if self._is_day(name) else "{0}::timestamptz"
 
     def _text(self, name: str, value: datetime) -> str:
-        return value.date().isoformat() if self._is_day(name) else value.isoformat()
+        if self._is_day(name):
+            return value.date().isoformat()
+        try:
+            return value.astimezone(UTC).isoformat()
+        except OverflowError:
+            raise InvalidFields(errors=[FieldError(name, "invalid", "Lies beyond the calendar.")]) from None
 
 
 # `from` is a word of Python.

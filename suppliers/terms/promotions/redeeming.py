@@ -70,8 +70,8 @@ _EXHAUSTED: Final = (
     f" OR p.budget_amount IS NOT NULL AND p.spent + {_MORE} >= p.budget_amount)"
 )
 _LOCK = Statement.of(
-    f"SELECT p.id, p.code, {state_sql('p', '$3::timestamptz')}, p.budget_currency,"
-    " (p.max_redemptions - p.redemptions)::int, p.budget_amount - p.spent"
+    f"SELECT p.id AS promotion_id, p.code, {state_sql('p', '$3::timestamptz')} AS state, p.budget_currency AS currency,"
+    " (p.max_redemptions - p.redemptions)::int AS redemptions, p.budget_amount - p.spent AS budget"
     " FROM suppliers_promotion p WHERE p.tenant_id = $1 AND p.id = ANY($2::uuid[]) ORDER BY p.id FOR NO KEY UPDATE",
     row=Left,
 )
@@ -110,7 +110,7 @@ WITH asked AS MATERIALIZED (
   RETURNING r.id
 )
 SELECT t.promotion_id, t.code, t.version, t.told_before, t.had_begun, t.told, t.state,
-  t.first = 0 OR c.promotion_id IS NOT NULL
+  t.first = 0 OR c.promotion_id IS NOT NULL AS is_within_buyers
 FROM taken t LEFT JOIN counted c ON c.promotion_id = t.promotion_id ORDER BY t.promotion_id
 """,
     row=Granted,
