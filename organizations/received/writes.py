@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from core.actor import Actor, system_actor
@@ -38,7 +38,7 @@ from core.pipeline import Call, ReadBack, Rows, Statement, run
 from core.targets import Located
 from ledger import public as ledger
 
-from .copies import CLOSED, compute_calls, copies_of, write_calls
+from .copies import CLOSED, Copy, compute_calls, copies_of, write_calls
 from .kinds import ReceivedKind
 
 Told = Mapping[UUID, Sequence[ledger.Occurrence]]
@@ -215,6 +215,51 @@ def write_documents(  # noqa: PLR0913  # one keyword argument for each part of t
         raise PartyClosed
     counting = [bind_call(owner_id), *counts] if counts else []
     _finish(actor, [*write_calls(copies, at), *counting], recording, touched[0][1], reading)
+    return changed
+
+
+class Part(NamedTuple):
+    """What a write changes in the rows of one owner, and which of its documents it touches."""
+
+    owner_id: UUID
+    touched: Sequence[tuple[ReceivedKind, UUID]]
+    calls: Sequence[Call]
+
+
+@needs_transaction
+def write_together(
+    actor: Actor,
+    parts: Sequence[Part],
+    document_id: UUID,
+    *,
+    told: Told,
+    at: datetime,
+    reading: ReadBack | None = None,
+) -> list[list[Rows]]:
+    """As `write_documents`, of documents of several owners, in two trips whatever their number; the rows come by part.
+
+    `reading` reads the document that is named. Whoever calls it has locked the documents in the lock order.
+
+    :raises PartyClosed: a tenant that is to be told is closed.
+    """
+    recording = ledger.recording_for(told, actor=actor, at=at)
+    computing = [compute_calls(part.owner_id, part.touched) for part in parts]
+    found = run(
+        [
+            call
+            for part, computed in zip(parts, computing, strict=True)
+            for call in (bind_call(part.owner_id), *part.calls, *(one for _, one in computed))
+        ]
+    )
+    copies, changed, place = list[Copy](), list[list[Rows]](), 0
+    for part, computed in zip(parts, computing, strict=True):
+        first, place = place + 1, place + 1 + len(part.calls) + len(computed)
+        changed.append(found[first : first + len(part.calls)])
+        rows = found[first + len(part.calls) : place]
+        copies += [copy for (kind, _), one in zip(computed, rows, strict=True) for copy in copies_of(kind, one)]
+    if any(copy.is_closed and told.get(copy.tenant_id) for copy in copies):
+        raise PartyClosed
+    _finish(actor, write_calls(copies, at), recording, document_id, reading)
     return changed
 
 

@@ -1,4 +1,7 @@
-"""Event types of promotions, told to their supplier. Source: contract, supply.md 8."""
+"""Event types of promotions, told to their supplier. Source: contract, supply.md 8.
+
+`by` is the platform where the course of a promotion is told, which orders of buyers move.
+"""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -31,6 +34,8 @@ class PromotionStarted(PromotionEvent):
 
     type: ClassVar[str] = "promotion.started"
 
+    by: str = field(default="system", metadata={"example": "system"})
+
 
 @register
 @dataclass(frozen=True)
@@ -38,3 +43,5 @@ class PromotionEnded(PromotionEvent):
     """A promotion runs no more: its window is over, a limit is used up, or its supplier has taken it out."""
 
     type: ClassVar[str] = "promotion.ended"
+
+    by: str = field(default="system", metadata={"example": "system"})

@@ -1,0 +1,81 @@
+"""Filters `from` and `to`: an instant, or a plain date, which is its start in the asking tenant's time zone.
+
+Source: contract, supply.md 4 "from, to".
+"""
+
+from datetime import date, datetime
+from typing import Any, Final
+
+import django_filters
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.dateparse import parse_date, parse_datetime
+
+from core.conditions import TENANT, Condition
+
+_START: Final = (
+    f"({{0}}::date::timestamp AT TIME ZONE (SELECT n.time_zone FROM organizations_tenant n WHERE n.id = {TENANT}))"
+)
+
+
+def _moment(text: str) -> date | datetime | None:
+    """Read a plain date, or an instant with its offset, of the years 2 to 9998; None for anything else."""
+    try:
+        found: date | datetime | None = parse_date(text) or parse_datetime(text)
+    except ValueError:
+        return None
+    if found is None or not 1 < found.year < 9999:
+        return None
+    return None if isinstance(found, datetime) and found.tzinfo is None else found
+
+
+class _MomentField(forms.CharField):
+    """A plain date, or an instant."""
+
+    def validate(self, value: Any) -> None:
+        """Refuse anything else.
+
+        :raises ValidationError: with the code `invalid`.
+        """
+        super().validate(value)
+        if value and _moment(value) is None:
+            raise ValidationError("Give a date as 2026-01-31, or an instant with its offset.", code="invalid")
+
+
+class MomentFilter(django_filters.CharFilter):  # type: ignore[misc]  # the library has no types
+    """A filter by a plain date or an instant."""
+
+    field_class = _MomentField
+
+
+class PeriodForm(forms.Form):
+    """Holds `from` and `to` to one another."""
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a period that ends before it begins."""
+        found: dict[str, Any] = super().clean() or {}
+        begin, end = found.get("from"), found.get("to")
+        if begin and end and _order(begin) > _order(end):
+            self.add_error("to", ValidationError("Must not be before from.", code="min_value"))
+        return found
+
+
+def _order(text: str) -> str:
+    """Return what tells which of two moments is the earlier, the time zone of plain dates aside."""
+    found = _moment(text)
+    return found.isoformat()[:10] if found else ""
+
+
+def since(column: str, value: str) -> Condition:
+    """Return the condition that an instant of the row, given as SQL, is not before a moment."""
+    return _compared(column, ">=", value)
+
+
+def until(column: str, value: str) -> Condition:
+    """Return the condition that an instant of the row, given as SQL, is before a moment."""
+    return _compared(column, "<", value)
+
+
+def _compared(column: str, sign: str, value: str) -> Condition:
+    moment = "{0}::timestamptz" if isinstance(_moment(value), datetime) else f"(SELECT {_START})"
+    return Condition(f"{column} {sign} {moment}", (value,))
