@@ -26,6 +26,8 @@ TAGS: list[dict[str, str]] = [
         "Files": "Images, documents and certificates: uploaded, scanned, bound to what they belong to, read by signed links.",
         "Stock": "What suppliers have in stock for the tenant, and what is reserved of it.",
         "Procurement": "The buying side: what suppliers offer to the tenant, with its prices.",
+        "Orders": "The orders that buyers have sent to the supplier.",
+        "Purchase orders": "What the tenant orders of its suppliers: drafts at the prices of now, and what becomes of them.",
         "Budgets": "What a buyer may spend in a period, what orders have committed of it, and what invoices have spent.",
         "Prescriptions": "Drafts, clinical checks, signatures, routes to pharmacies, dispensing, and the evidence of all of it.",
         "Medications": "The platform's tables of medications with the tenant's own.",

@@ -9,6 +9,7 @@ from .inventory import admin as inventory
 from .inventory.desk import admin as recall_desk
 from .marketplace import admin as marketplace
 from .notifications import admin as notifications
+from .orders import admin as orders
 from .quoting import admin as why_this_price
 from .relationships import admin as relationships
 from .terms import admin as terms
@@ -23,6 +24,7 @@ __all__ = [
     "inventory",
     "marketplace",
     "notifications",
+    "orders",
     "promotions",
     "recall_desk",
     "relationships",

@@ -23,6 +23,7 @@ class SuppliersConfig(AppConfig):
         from .inventory import events as inventory_events  # noqa: F401
         from .marketplace import events as offer_events  # noqa: F401
         from .notifications import events as notification_events  # noqa: F401
+        from .orders import events as order_events  # noqa: F401
         from .pricing import events as price_events  # noqa: F401
         from .relationships import events as relationship_events  # noqa: F401
         from .terms import events as term_events  # noqa: F401
@@ -125,11 +126,14 @@ class SuppliersConfig(AppConfig):
         from .inventory.recalls.representations import RecallForBuyerOut
         from .inventory.reservations.representations import ReservationForBuyerOut
         from .marketplace import proof as market
+        from .orders.models import ORDERS
+        from .orders.representations import OrderForSupplierOut
         from .terms import proof as terms
         from .terms.promotions import proof as promotions
 
         organizations.register_received(AGREEMENTS, representation=representation(AgreementForSupplierOut.shape))
         organizations.register_received(RESERVATIONS, representation=representation(ReservationForBuyerOut.shape))
+        organizations.register_received(ORDERS, representation=representation(OrderForSupplierOut.shape))
         organizations.register_received(RECALL_NOTICES, representation=representation(RecallForBuyerOut.shape))
         prove_with(agreements.RULE, agreements.breaches)
         prove_with(RULE, breaches)

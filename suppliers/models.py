@@ -34,6 +34,14 @@ from .notifications.models import (
     NotificationRead,
     OpenAlert,
 )
+from .orders.models import (
+    DocumentNumber,
+    PriceTrace,
+    PurchaseOrder,
+    PurchaseOrderLine,
+    ReceivedOrder,
+    ReceivedOrderLine,
+)
 from .pricing.models import ListPrice, ListPriceTier
 from .relationships.models import (
     ApprovedSubstitute,
@@ -59,6 +67,7 @@ __all__ = [
     "BuyerGroupMember",
     "Category",
     "DispenseBooking",
+    "DocumentNumber",
     "File",
     "FileBinding",
     "ItemAlias",
@@ -84,6 +93,7 @@ __all__ = [
     "PriceAgreementLine",
     "PriceList",
     "PriceListEntry",
+    "PriceTrace",
     "PricingRule",
     "Product",
     "ProductCounter",
@@ -91,10 +101,14 @@ __all__ = [
     "Promotion",
     "PromotionBuyer",
     "PromotionRedemption",
+    "PurchaseOrder",
+    "PurchaseOrderLine",
     "Recall",
     "RecallNotice",
     "ReceivedAgreement",
     "ReceivedAgreementLine",
+    "ReceivedOrder",
+    "ReceivedOrderLine",
     "ReceivedRecall",
     "ReceivedReservation",
     "Relationship",

@@ -19,6 +19,7 @@ from .inventory.views import (
 )
 from .marketplace.views import OfferViewSet
 from .notifications.views import AlertViewSet, NotificationViewSet, PreferencesViewSet
+from .orders.views import ReceivedOrderViewSet
 from .pricing.views import ProductPricesViewSet
 from .quoting.views import BuyerQuoteViewSet, SupplierQuoteViewSet
 from .storefront.discovery.views import RelationshipViewSet, SupplierViewSet
@@ -52,6 +53,7 @@ router.register("marketplace/offers", OfferViewSet, basename="offer")
 router.register("notifications", NotificationViewSet, basename="notification")
 router.register("notifications/alerts", AlertViewSet, basename="alert")
 router.register("notifications/preferences", PreferencesViewSet, basename="notification-preferences")
+router.register("orders", ReceivedOrderViewSet, basename="order")
 router.register("price-lists", PriceListViewSet, basename="price-list")
 router.register("pricing-rules", PricingRuleViewSet, basename="pricing-rule")
 router.register("price-agreements", PriceAgreementViewSet, basename="price-agreement")

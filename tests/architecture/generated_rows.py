@@ -42,6 +42,7 @@ from suppliers.inventory.models import Lot, StockLevel, StockMovement, StockPlac
 from suppliers.marketplace.models import Offer
 from suppliers.marketplace.states import EVERYBODY
 from suppliers.notifications.models import Notification, NotificationPreference
+from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine, ReceivedOrder
 from suppliers.relationships.models import Relationship
 from suppliers.relationships.states import Block
 from suppliers.terms.models import MOST_PRIORITY, PriceList, PricingRule
@@ -367,6 +368,50 @@ def _adjustment(draw: Draw, values: Values) -> None:
     values["floor_price"] = None if values["floor_price"] is None else abs(values["floor_price"])
 
 
+def _purchase_order(draw: Draw, values: Values) -> None:
+    """A draft or a sent order, with amounts of its currency, that no approval or change waits for."""
+    values["number"], values["currency"] = str(values["id"]), draw(st.sampled_from(["EUR", "JPY", "KWD", "CLF"]))
+    values["status"] = "draft"
+    for name in ("approval_for", "proposed_by", "before_change", "order_number"):
+        values[name] = ""
+    values["sent_at"], values["lines_total"], values["revision"] = (
+        None,
+        draw(st.integers(1, 500)),
+        values["revision"] or 1,
+    )
+    values["net"] = draw(st.decimals(0, 10**9, places=4))
+    values["gross"] = values["net"] + draw(st.decimals(0, 10**9, places=4))
+    values["budget_code"] = draw(st.sampled_from(["", "wards"]))
+
+
+def _purchase_order_line(draw: Draw, values: Values) -> None:
+    """A line whose counters agree: of what is ordered a part is accepted, and of that a part has come."""
+    values["currency"], values["line_no"] = (
+        draw(st.sampled_from(["EUR", "JPY", "KWD", "CLF"])),
+        draw(st.integers(1, 100)),
+    )
+    values["units_per_pack"], values["price_base_quantity"] = draw(st.integers(1, 9)), draw(st.integers(1, 9))
+    values["quantity"], values["ordered"] = draw(st.integers(1, 99)), draw(st.integers(1, 999))
+    values["accepted"] = draw(st.integers(0, values["ordered"]))
+    values["shipped"] = draw(st.integers(0, values["accepted"]))
+    values["received"] = draw(st.integers(0, values["shipped"]))
+    values["returned"], values["invoiced"] = draw(st.integers(0, values["received"])), 0
+    values["backordered"], values["cancelled"] = draw(
+        st.sampled_from([(0, 0), (values["ordered"] - values["accepted"], 0)])
+    )
+    values["rejected"] = values["short"] = 0
+    if values["product_id"] is None or values["packaging_id"] is None:
+        values["product_id"] = values["packaging_id"] = values["offer_id"] = None
+    for name in ("unit_price", "net"):
+        values[name] = abs(values[name])
+
+
+def _received_order(draw: Draw, values: Values) -> None:
+    """A copy as its owner's rows give it: its lines are a list."""
+    values["lines"] = [{"id": str(values["id"]), "line_no": 1}]
+    values["representation"] = {"order_number": "SO-1", "lines_total": 1}
+
+
 def _budget(draw: Draw, values: Values) -> None:
     """A budget under a code of its own, in a period that is not empty, that has what is committed and spent."""
     values["code"], values["currency"] = str(values["id"]), draw(st.sampled_from(["EUR", "JPY", "KWD", "CLF"]))
@@ -479,6 +524,9 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     Budget: _budget,
     Notification: _notification,
     NotificationPreference: _preferences,
+    PurchaseOrder: _purchase_order,
+    PurchaseOrderLine: _purchase_order_line,
+    ReceivedOrder: _received_order,
     SupplierProfile: _supplier_profile,
     Relationship: _relationship,
     Tenant: _tenant,

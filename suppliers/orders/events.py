@@ -1,0 +1,125 @@
+"""Event types of orders: `purchase_order` for the buyer, `order` for the supplier. Source: contract, supply.md 8.
+
+`by` says which side acted: `buyer`, `supplier` or `system`; `status` and `was` are the state now and before as the audience
+reads it. Amounts, and the reason that somebody has given, stand in the figures, which no webhook tells.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
+
+from ledger.public import EventType, register
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderEvent(EventType):
+    """What became of an order."""
+
+    supplier_id: str
+    buyer_id: str
+    po_number: str = field(metadata={"example": "PO-000017"})
+    order_number: str | None = field(metadata={"example": "SO-000042"})
+    revision: int
+    status: str = field(metadata={"example": "sent"})
+    was: str | None = field(metadata={"example": "draft"})
+    by: str = field(metadata={"example": "buyer"})
+    reason: str = ""
+    currency: str = ""
+    net: str = ""
+    list_net: str | None = None
+    delivery_location_id: str = ""
+    sent_at: str | None = None
+    accepted_at: str | None = None
+    lines: list[dict[str, Any]] = field(default_factory=list)
+
+    figures: ClassVar[tuple[str, ...]] = (
+        "reason", "currency", "net", "list_net", "delivery_location_id", "sent_at", "accepted_at", "lines",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class PurchaseOrderEvent(OrderEvent):
+    """What became of an order, for its buyer."""
+
+    resource: ClassVar[str] = "purchase_order"
+    href: ClassVar[str] = "/v1/purchase-orders/{id}"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class PurchaseOrderCreated(PurchaseOrderEvent):
+    """A draft was created."""
+
+    type: ClassVar[str] = "purchase_order.created"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class PurchaseOrderUpdated(PurchaseOrderEvent):
+    """A draft was changed; its revision is a new one."""
+
+    type: ClassVar[str] = "purchase_order.updated"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class PurchaseOrderSubmitted(PurchaseOrderEvent):
+    """A draft was submitted: it has taken its limits, and is sent or waits for approvals."""
+
+    type: ClassVar[str] = "purchase_order.submitted"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class PurchaseOrderSent(PurchaseOrderEvent):
+    """The supplier has the order."""
+
+    type: ClassVar[str] = "purchase_order.sent"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class PurchaseOrderAccepted(PurchaseOrderEvent):
+    """The order is accepted: by its supplier, or by having been sent to a managed one."""
+
+    type: ClassVar[str] = "purchase_order.accepted"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class PurchaseOrderCancelled(PurchaseOrderEvent):
+    """The order was cancelled; what it had taken is given back."""
+
+    type: ClassVar[str] = "purchase_order.cancelled"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReceivedOrderEvent(OrderEvent):
+    """What became of an order, for its supplier."""
+
+    resource: ClassVar[str] = "order"
+    href: ClassVar[str] = "/v1/orders/{id}"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class OrderPlaced(ReceivedOrderEvent):
+    """A buyer has sent an order."""
+
+    type: ClassVar[str] = "order.placed"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class OrderCancelled(ReceivedOrderEvent):
+    """The buyer has cancelled an order."""
+
+    type: ClassVar[str] = "order.cancelled"
+
+
+EVENTS: Final[dict[str, type[OrderEvent]]] = {
+    one.type: one
+    for one in (
+        PurchaseOrderCreated, PurchaseOrderUpdated, PurchaseOrderSubmitted, PurchaseOrderSent, PurchaseOrderAccepted,
+        PurchaseOrderCancelled, OrderPlaced, OrderCancelled,
+    )
+}  # fmt: skip

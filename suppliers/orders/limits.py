@@ -1,0 +1,141 @@
+"""What a submit takes of agreements and promotions, and what an order that ends gives back. Source: contract, supply-order.md 2 "Limits"."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from core.arrays import array_literal
+from core.db import bind_call, needs_transaction
+from core.pipeline import Call, Rows, Statement
+from ledger.public import Occurrence
+from suppliers.agreements import caps
+from suppliers.agreements.caps import Taken
+from suppliers.terms.promotions import redeeming
+from suppliers.terms.promotions.redeeming import Wanted
+
+from .models import PurchaseOrder, PurchaseOrderLine
+
+
+class Agreed(NamedTuple):
+    """A line of an agreement in force for a buyer; `agreement_id` is that of all its versions, `owner_id` the tenant that counts it."""
+
+    id: UUID
+    agreement_id: UUID
+    line_no: int
+    owner_id: UUID
+
+
+_AGREED: Final = Statement.of(
+    "SELECT l.id, c.agreement_id, l.line_no, c.owner_tenant_id AS owner_id"
+    " FROM suppliers_agreementaudience a"
+    " JOIN suppliers_receivedagreement c ON c.tenant_id = a.tenant_id AND c.id = a.agreement_id AND c.tenant_id = $1 AND c.in_force"
+    " JOIN suppliers_receivedagreementline l ON l.tenant_id = c.tenant_id AND l.document_id = c.id AND l.tenant_id = $1"
+    " WHERE a.tenant_id = $1 AND a.member_tenant_id = $3 AND (l.product_id = ANY($2::uuid[]) OR l.category IS NOT NULL)",
+    row=Agreed,
+)
+
+
+def agreed_call(supplier_id: UUID, products: Sequence[UUID], buyer_id: UUID) -> Call:
+    """Return the statement that reads the lines of agreements that may be the source of prices, bound to the supplier."""
+    return Call(_AGREED, [str(supplier_id), array_literal(products), str(buyer_id)])
+
+
+def note_agreements(lines: Sequence[PurchaseOrderLine], found: Rows) -> None:
+    """Let each line that is priced by an agreement name the line that counts it."""
+    known = {(one.agreement_id, one.line_no): one for one in found.of(Agreed)}
+    for line in lines:
+        if line.agreement:
+            agreed = known[UUID(line.agreement["id"]), line.agreement["line_no"]]
+            line.agreement = {
+                "id": line.agreement["id"],
+                "line_no": agreed.line_no,
+                "line_id": str(agreed.id),
+                "owner_id": str(agreed.owner_id),
+            }
+
+
+def taken_of(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], *, rest: bool = False) -> list[Taken]:
+    """Return what an order takes of agreements; with `rest` what it gives back: all that is not shipped."""
+    return [
+        Taken(
+            UUID(line.agreement["owner_id"]),
+            row.supplier_tenant_id,
+            UUID(line.agreement["line_id"]),
+            line.ordered - (line.shipped if rest else 0),
+            f"lines.{line.line_no - 1}",
+        )
+        for line in lines
+        if line.agreement and "line_id" in line.agreement
+    ]
+
+
+def wanted_of(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine]) -> list[Wanted]:
+    """Return what an order saves by each promotion."""
+    saved: dict[str, Decimal] = defaultdict(Decimal)
+    for line in lines:
+        for key, amount in line.redeemed:
+            saved[key] += Decimal(amount)
+    return [Wanted(UUID(key), amount, row.currency) for key, amount in sorted(saved.items())]
+
+
+def taking_calls(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], at: datetime) -> list[Call]:
+    """Return the statements that take an order's limits of agreements and promotions; `taken` reads their rows.
+
+    They bind the tenants that they need; the supplier stays bound.
+    """
+    promotions = redeeming.redeem(
+        row.supplier_tenant_id, document_id=row.id, buyer_id=row.tenant_id, wanted=wanted_of(row, lines), at=at
+    )
+    return [*caps.taking_calls(taken_of(row, lines)), bind_call(row.supplier_tenant_id), *promotions]
+
+
+def taken(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], found: Sequence[Rows]) -> list[Occurrence]:
+    """Return what is to be told to the supplier of its promotions.
+
+    :raises AgreementExhausted, PromotionExhausted: name what is used up.
+    """
+    counted, wanted = taken_of(row, lines), wanted_of(row, lines)
+    promotions = 2 if wanted else 0
+    of_caps = found[: len(found) - promotions - 1]
+    caps.check_taken(counted, of_caps)
+    return redeeming.redeemed(wanted, found[len(found) - promotions :])
+
+
+def copy_calls(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine]) -> list[Call]:
+    """Return the statements that count the same in the suppliers' copies of agreements; they bind the supplier."""
+    return caps.copy_calls(taken_of(row, lines))
+
+
+class Returning(NamedTuple):
+    """What an order gives back of agreements, each at the line that counts it now."""
+
+    taken: Sequence[Taken]
+
+    def calls(self, row: PurchaseOrder, at: datetime) -> list[Call]:
+        """Return the statements that give it back; they bind the tenants that they need, the supplier at last."""
+        promotions = redeeming.give_back(row.supplier_tenant_id, document_id=row.id, at=at)
+        return [*caps.returning_calls(self.taken), bind_call(row.supplier_tenant_id), *promotions]
+
+    def given(self, found: Sequence[Rows]) -> list[Occurrence]:
+        """Return what is to be told to the supplier of its promotions."""
+        caps.check_returned(self.taken, found[:-2])
+        return redeeming.given_back(found[-1:])
+
+    def copy_calls(self) -> list[Call]:
+        """Return the statements that count the same in the copies; they bind the supplier."""
+        return caps.copy_returning_calls(self.taken)
+
+
+@needs_transaction
+def returning(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine]) -> Returning:
+    """Return what an order that ends gives back; another tenant may be bound then."""
+    given = [one for one in taken_of(row, lines, rest=True) if one.quantity]
+    return Returning(caps.current(given) if given else [])
+
+
+def traces_of(lines: Sequence[PurchaseOrderLine]) -> dict[str, Any]:
+    """Return the traces of lines by their ids, as the supplier keeps them."""
+    return {str(line.id): line.trace for line in lines}

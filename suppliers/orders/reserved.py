@@ -1,0 +1,121 @@
+"""Reservations of a buyer that become part of its order, and what an order that ends gives back of them."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from core.arrays import array_literal
+from core.errors import FieldError, InvalidFields
+from core.model_rows import save_all_call
+from core.pipeline import Call, Rows, Statement
+from ledger.public import Occurrence
+from suppliers.catalog import availability
+from suppliers.inventory.events import ReservationReleased
+from suppliers.inventory.levels import changed, levels_of_reservations, lock_levels_of, read_levels
+from suppliers.inventory.models import Reservation
+from suppliers.inventory.refusals import ReservationNotActive
+from suppliers.inventory.reservations import changes
+from suppliers.inventory.states import ReservationKind, ReservationStatus
+
+from .models import PurchaseOrder, PurchaseOrderLine
+
+_COLUMNS: Final = ", ".join(f'"{field.column}"' for field in Reservation._meta.concrete_fields)
+_HARDEN = Statement.of(
+    "UPDATE suppliers_allocation SET kind = 'hard', expires_at = NULL, version = version + 1, updated_at = $3"
+    " WHERE tenant_id = $1 AND reservation_id = ANY($2::uuid[]) AND status = 'active' RETURNING id::text"
+)
+_OF_LINES = Statement.of(
+    f"SELECT {_COLUMNS} FROM suppliers_reservation WHERE tenant_id = $1 AND id = ANY($2::uuid[])"
+    " AND buyer_tenant_id = $3 AND status = 'active' ORDER BY id FOR UPDATE"
+)
+
+
+class Given(NamedTuple):
+    """What ending some reservations writes in the supplier's rows, touches, and tells."""
+
+    calls: list[Call]
+    rows: list[Reservation]
+    told: dict[UUID, list[Occurrence]]
+
+
+def lock_calls(row: PurchaseOrder) -> list[Call]:
+    """Return the statements that lock the levels of the order's reservations, then these; bound to the supplier."""
+    ids = [UUID(one) for one in row.reservation_ids]
+    return [lock_levels_of(row.supplier_tenant_id, ids), changes.lock_call(row.supplier_tenant_id, ids)]
+
+
+def bind_to_lines(
+    row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], found: Rows, at: datetime
+) -> list[Reservation]:
+    """Let the reservations that an order names become hard, each for a line of its product; in memory.
+
+    :raises ReservationNotActive: one has ended, or is none of the buyer's with the supplier.
+    :raises InvalidFields: one is of a product that is not ordered, or of more than is ordered.
+    """
+    known = {one.id: one for one in changes.reservations_of(found) if one.buyer_tenant_id == row.tenant_id}
+    left: dict[UUID, int] = {line.id: line.ordered for line in lines}
+    rows, errors = list[Reservation](), list[FieldError]()
+    for number, key in enumerate(row.reservation_ids):
+        one = known.get(UUID(key))
+        if one is None or not _is_active(one, at):
+            state = ReservationStatus.EXPIRED.value if one and one.status == ReservationStatus.ACTIVE else None
+            raise ReservationNotActive(state=state or (one.status if one else ReservationStatus.RELEASED.value))
+        line = next((of for of in lines if of.product_id == one.product_id and left[of.id] >= one.base_quantity), None)
+        if line is None:
+            message = "More is reserved of this product than is ordered."
+            errors.append(FieldError(f"reservation_ids.{number}", "more_than_ordered", message))
+            continue
+        left[line.id] -= one.base_quantity
+        one.kind, one.expires_at, one.purchase_order_line_id = ReservationKind.HARD.value, None, line.id
+        rows.append(one)
+    if errors:
+        raise InvalidFields(errors=errors)
+    return rows
+
+
+def _is_active(row: Reservation, at: datetime) -> bool:
+    """Tell whether a reservation still holds its stock, and not yet for an order."""
+    is_soft = row.kind == ReservationKind.SOFT
+    return row.status == ReservationStatus.ACTIVE and is_soft and row.expires_at is not None and row.expires_at > at
+
+
+def hardening_calls(rows: Sequence[Reservation], at: datetime) -> list[Call]:
+    """Return the statements that save reservations that became hard, with what they hold; bound to the supplier."""
+    if not rows:
+        return []
+    held = Call(_HARDEN, [str(rows[0].tenant_id), array_literal(one.id for one in rows), at.isoformat()])
+    return [save_all_call(rows, "kind", "expires_at", "purchase_order_line_id", at=at), held]
+
+
+def held_calls(row: PurchaseOrder) -> list[Call]:
+    """Return the statements that lock and read what an order holds of stock, levels first; `give_back` takes their rows."""
+    ids = [UUID(one) for one in row.reservation_ids]
+    own = row.supplier_tenant_id
+    return [
+        lock_levels_of(own, ids),
+        Call(_OF_LINES, [str(own), array_literal(ids), str(row.tenant_id)]),
+        levels_of_reservations(own, ids),
+        changes.held_call(own, ids),
+    ]
+
+
+def give_back(row: PurchaseOrder, found: Sequence[Rows], at: datetime, *, by: str) -> Given:
+    """Release what an order holds of stock; `found` are the rows of `held_calls`."""
+    _, locked, at_levels, held = found
+    rows = [one for one in changes.reservations_of(locked) if one.purchase_order_line_id is not None]
+    if not rows:
+        return Given([], [], {})
+    ids, levels = {one.id for one in rows}, read_levels(at_levels)
+    for one in rows:
+        one.release()
+    changes.give_back(levels, [one for one in changes.held_of(held) if one.reservation_id in ids])
+    supplier = row.supplier_tenant_id
+    moved, news = changed(supplier, levels.values(), at, by=by)
+    calls = [*moved, *changes.ending_calls(rows, at)]
+    calls += availability.refresh_calls(supplier, sorted({one.product_id for one in rows}), at)
+    told: dict[UUID, list[Occurrence]] = defaultdict(list)
+    for tenant_id, facts in changes.joined({supplier: news}, changes.told_of(ReservationReleased, rows, by)).items():
+        told[tenant_id] += facts
+    return Given(calls, rows, told)

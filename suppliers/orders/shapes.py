@@ -1,0 +1,56 @@
+"""SQL that the representations of both parties share: states of lines, unit prices, timelines, pages of items."""
+
+from typing import Final
+
+from api.representation_sql import INSTANT
+from core.conditions import TENANT
+
+EMBEDDED: Final = 100  # lines and entries that one document shows
+_NOBODY: Final = "00000000-0000-0000-0000-000000000000"
+# As many decimals as needed, at least two.
+UNIT_PRICE: Final = "(CASE WHEN scale(trim_scale({0})) < 2 THEN round({0}, 2) ELSE trim_scale({0}) END)::text"
+# Of a line `t`; a line of an order that was rejected or cancelled is cancelled wholly.
+LINE_STATUS: Final = (
+    "CASE WHEN t.cancelled = t.ordered THEN 'cancelled'"
+    " WHEN t.received > 0 AND t.received + t.rejected + t.short >= t.shipped AND t.shipped >= t.accepted THEN 'received'"
+    " WHEN t.shipped > 0 AND t.shipped - t.rejected - t.short >= t.accepted THEN 'shipped'"
+    " WHEN t.shipped > 0 THEN 'partially_shipped' WHEN t.backordered > 0 THEN 'backordered'"
+    " WHEN t.accepted > 0 AND t.accepted + t.cancelled = t.ordered THEN 'accepted' ELSE 'open' END"
+)
+TIMELINE_TOTAL: Final = f"SELECT count(*) FROM ledger_event f WHERE f.tenant_id = {TENANT} AND f.resource_id = {{key}}"
+
+
+def timeline_sql(key: str) -> str:
+    """Write the SQL of the newest facts of the reader's own ledger about the order whose id is given as SQL.
+
+    Who acted is told of the reader's own side alone; the other side's facts have the platform as their subject.
+    """
+    mine = f"f.subject_id <> '{_NOBODY}'::uuid"
+    return (
+        "SELECT coalesce(json_agg(row_to_json(r)), '[]') FROM (SELECT"
+        f" {INSTANT.format('f.occurred_at')} AS at, f.data ->> 'by' AS by, split_part(f.type, '.', 2) AS action,"
+        " (f.data ->> 'revision')::int AS revision, f.data ->> 'was' AS \"from\", f.data ->> 'status' AS \"to\","
+        " nullif(f.figures ->> 'reason', '') AS reason,"
+        f" CASE WHEN {mine} THEN f.subject_id END AS actor_id, CASE WHEN {mine} THEN f.credential END AS credential"
+        f" FROM ledger_event f WHERE f.tenant_id = {TENANT} AND f.resource_id = {key}"
+        f" ORDER BY f.occurred_at DESC, f.id DESC LIMIT {EMBEDDED}) r"
+    )
+
+
+def allocated_sql(line: str) -> str:
+    """Write the base units that the reader, a supplier, holds for a line of an order, whose id is given as SQL."""
+    return (
+        "coalesce((SELECT sum(v.base_quantity) FROM suppliers_reservation v"
+        f" WHERE v.tenant_id = {TENANT} AND v.purchase_order_line_id = {line} AND v.status = 'active'), 0)::bigint"
+    )
+
+
+def received_lines_sql(where: str) -> str:
+    """Write the SQL of lines of a received order `t`, with what is allocated and the trace; `where` is over the number `e.number`."""
+    key = "(e.line ->> 'id')"
+    return (
+        f"SELECT coalesce(json_agg(e.line || jsonb_build_object('allocated', {allocated_sql(f'{key}::uuid')},"
+        f" 'trace', coalesce(p.traces -> {key}, '[]'::jsonb)) ORDER BY e.number), '[]')"
+        " FROM jsonb_array_elements(t.lines) WITH ORDINALITY AS e(line, number)"
+        f" LEFT JOIN suppliers_pricetrace p ON p.tenant_id = {TENANT} AND p.id = t.id WHERE {where}"
+    )

@@ -1,0 +1,197 @@
+"""How a buyer stands to the supplier of an order, and what the place of delivery may receive; read bound to the buyer."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from core.arrays import array_literal, numbers
+from core.errors import FieldError
+from core.money import Money
+from core.pipeline import Call, Rows, Statement
+from organizations.public import today_sql
+from suppliers.relationships.states import Block
+
+from .models import PurchaseOrder, PurchaseOrderLine
+from .refusals import (
+    AllocationExceeded,
+    LicenseMissing,
+    NotOnFormulary,
+    RelationshipBlocked,
+    SpendLimitExceeded,
+)
+
+
+class Standing(NamedTuple):
+    """The relationship, all empty where there is none, and the place: its address, country, and licences valid today."""
+
+    blocks: Any
+    spend_limit: Any
+    categories: Any
+    blocked_products: Any
+    address: Any
+    country: str
+    licenses: Any
+    currency: str
+
+
+class Share(NamedTuple):
+    """An offer that gives each buyer a number of packs in a shortage, within so many days."""
+
+    offer_id: UUID
+    packs: int
+    period_days: int
+
+
+class _Taken(NamedTuple):
+    """What a buyer has taken of an offer within its period, in base units."""
+
+    offer_id: UUID
+    base_quantity: int
+
+
+_GONE: Final = "('draft', 'rejected', 'cancelled')"
+_STANDING = Statement.of(
+    "SELECT coalesce(to_json(r.blocks), '[]') AS blocks, coalesce(r.spend_limit, 'null') AS spend_limit,"
+    " coalesce(to_json(r.approved_categories), '[]') AS categories,"
+    " (SELECT coalesce(json_agg(x.product_id), '[]') FROM suppliers_blockedproduct x WHERE x.tenant_id = $1"
+    " AND x.supplier_id = t.supplier_tenant_id) AS blocked_products,"
+    " json_build_object('name', l.name, 'address', l.address) AS address, coalesce(l.address ->> 'country', '') AS country,"
+    f" CASE WHEN s.license_valid_to IS NULL OR s.license_valid_to > {today_sql('$1::uuid', '$3::timestamptz')}"
+    " THEN coalesce(s.license_types, '[]') ELSE '[]' END AS licenses,"
+    " (SELECT n.currency FROM organizations_tenant n WHERE n.id = $1) AS currency"
+    " FROM suppliers_purchaseorder t"
+    " JOIN organizations_location l ON l.tenant_id = t.tenant_id AND l.id = t.delivery_location_id AND l.tenant_id = $1"
+    " LEFT JOIN suppliers_stockplace s ON s.tenant_id = t.tenant_id AND s.location_id = l.id AND s.tenant_id = $1"
+    " LEFT JOIN suppliers_relationship r ON r.tenant_id = t.tenant_id AND r.supplier_id = t.supplier_tenant_id AND r.tenant_id = $1"
+    " WHERE t.tenant_id = $1 AND t.id = $2",
+    row=Standing,
+)
+# As whoever writes a relationship: submits of one buyer to one supplier wait for each other, so that sums are exact.
+_LOCK = Statement.of("SELECT pg_advisory_xact_lock(hashtextextended('relationship ' || $1 || ' ' || $2, 0))")
+_SPENT = Statement.of(
+    "SELECT coalesce(sum(o.gross), 0)::text FROM suppliers_purchaseorder o, organizations_tenant n"
+    " WHERE n.id = $1 AND o.tenant_id = $1 AND o.supplier_tenant_id = $2 AND o.currency = $3 AND o.id <> $4"
+    f" AND o.status NOT IN {_GONE} AND o.submitted_at >="
+    " date_trunc($5, $6::timestamptz AT TIME ZONE n.time_zone) AT TIME ZONE n.time_zone"
+)
+_SHARES = Statement.of(
+    "SELECT o.id AS offer_id, o.limit_quantity AS packs, o.limit_period_days AS period_days FROM suppliers_offer o"
+    " WHERE o.tenant_id = $1 AND o.product_id = ANY($2::uuid[])"
+    f" AND o.limit_until >= {today_sql('$1::uuid', '$3::timestamptz')}",
+    row=Share,
+)
+_TAKEN = Statement.of(
+    "SELECT w.offer_id, coalesce((SELECT sum(l.ordered - l.cancelled) FROM suppliers_purchaseorder o"
+    " JOIN suppliers_purchaseorderline l ON l.tenant_id = o.tenant_id AND l.order_id = o.id AND l.tenant_id = $1"
+    " WHERE o.tenant_id = $1 AND o.supplier_tenant_id = $2 AND o.id <> $3 AND l.offer_id = w.offer_id"
+    f" AND o.status NOT IN {_GONE} AND o.submitted_at > $6::timestamptz - make_interval(days => w.days)), 0)::bigint AS base_quantity"
+    " FROM unnest($4::uuid[], $5::int[]) AS w(offer_id, days)",
+    row=_Taken,
+)
+
+
+def standing_call(tenant_id: UUID, order_id: UUID, at: datetime) -> Call:
+    """Return the statement that reads how the bound buyer stands to the supplier of an order; `standing_of` reads its row."""
+    return Call(_STANDING, [str(tenant_id), str(order_id), at.isoformat()])
+
+
+def standing_of(found: Rows) -> Standing:
+    """Return what `standing_call` has read."""
+    return found.of(Standing)[0]
+
+
+def serial_call(buyer_id: UUID, supplier_id: UUID) -> Call:
+    """Return the statement after which no other submit of the buyer to the supplier is under way."""
+    return Call(_LOCK, [str(buyer_id), str(supplier_id)])
+
+
+def shares_call(supplier_id: UUID, products: Sequence[UUID], at: datetime) -> Call:
+    """Return the statement that reads which offers are short, for a transaction bound to the supplier."""
+    return Call(_SHARES, [str(supplier_id), array_literal(products), at.isoformat()])
+
+
+def used_calls(row: PurchaseOrder, standing: Standing, shares: Sequence[Share], at: datetime) -> list[Call]:
+    """Return the statements that sum up what the buyer, which is bound, has ordered before; `check_used` reads them.
+
+    They run behind `serial_call`.
+    """
+    limit = standing.spend_limit or {"currency": row.currency, "period": "year"}
+    own, supplier, key, moment = str(row.tenant_id), str(row.supplier_tenant_id), str(row.id), at.isoformat()
+    named = [array_literal(one.offer_id for one in shares), numbers(one.period_days for one in shares)]
+    return [
+        Call(_SPENT, [own, supplier, limit["currency"], key, limit["period"], moment]),
+        Call(_TAKEN, [own, supplier, key, *named, moment]),
+    ]
+
+
+def check_relationship(standing: Standing) -> None:
+    """Require that the relationship stops no orders.
+
+    :raises RelationshipBlocked: it does.
+    """
+    if Block.ORDERS.value in standing.blocks:
+        raise RelationshipBlocked
+
+
+def check_formulary(
+    standing: Standing, lines: Sequence[PurchaseOrderLine], paths: Mapping[UUID, frozenset[str]]
+) -> None:
+    """Require that the relationship approves each product.
+
+    :raises NotOnFormulary: names each line.
+    """
+    approved, blocked = frozenset(standing.categories), frozenset(standing.blocked_products)
+    errors = [
+        FieldError(f"lines.{number}", NotOnFormulary.code, "The product is not approved.")
+        for number, line in enumerate(lines)
+        if line.product_id is not None
+        and (str(line.product_id) in blocked or (approved and not approved & paths.get(line.product_id, frozenset())))
+    ]
+    if errors:
+        raise NotOnFormulary(errors=errors)
+
+
+def check_licenses(standing: Standing, lines: Sequence[PurchaseOrderLine]) -> None:
+    """Require that the place of delivery holds the licence of each controlled product.
+
+    :raises LicenseMissing: names each line.
+    """
+    errors = [
+        FieldError(f"lines.{number}", LicenseMissing.code, f"The place holds no valid licence {line.license_type!r}.")
+        for number, line in enumerate(lines)
+        if line.license_type and line.license_type not in standing.licenses
+    ]
+    if errors:
+        raise LicenseMissing(errors=errors)
+
+
+def check_used(
+    row: PurchaseOrder,
+    lines: Sequence[PurchaseOrderLine],
+    standing: Standing,
+    shares: Sequence[Share],
+    found: Sequence[Rows],
+) -> None:
+    """Hold an order to the limit of spending, and to the buyer's shares in a shortage; `found` are the rows of `used_calls`.
+
+    :raises SpendLimitExceeded, AllocationExceeded: as named.
+    """
+    spent, taken = found
+    limit = standing.spend_limit
+    if limit and limit["currency"] == row.currency:
+        left = Decimal(limit["amount"]) - Decimal((spent.value() or b"0").decode())
+        if row.gross > left:
+            raise SpendLimitExceeded(available=Money(max(left, Decimal(0)), row.currency).rounded().as_json())
+    before = {one.offer_id: one.base_quantity for one in taken.of(_Taken)}
+    errors = []
+    for share in shares:
+        of_offer = [(number, line) for number, line in enumerate(lines) if line.offer_id == share.offer_id]
+        wanted = sum(line.ordered for _, line in of_offer)
+        if of_offer and before[share.offer_id] + wanted > share.packs * of_offer[0][1].units_per_pack:
+            left_packs = max(0, share.packs - before[share.offer_id] // of_offer[0][1].units_per_pack)
+            message, told = f"{left_packs} packs are left for you.", {"remaining": left_packs}
+            errors += [FieldError(f"lines.{number}", AllocationExceeded.code, message, told) for number, _ in of_offer]
+    if errors:
+        raise AllocationExceeded(errors=errors)

@@ -1,0 +1,100 @@
+"""HTTP of orders for their suppliers."""
+
+from functools import lru_cache
+from typing import Any, ClassVar
+from uuid import UUID
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+from rest_framework.decorators import action
+
+from api.filters import check_names
+from api.list_responses import asked_page, page_answer
+from api.listing import SortBy
+from api.operations import Operation
+from api.page_numbers import InvalidPage
+from api.views import ApiViewSet
+from core.conditions import TENANT
+from core.errors import InvalidFields, NotFound
+from core.pipeline import Call, Rows, Statement
+
+from .filters import ReceivedOrderFilters
+from .representations import OrderItemOut, ReceivedOrderOut, ReceivedOrderWithItemsOut
+from .shapes import received_lines_sql
+
+
+@lru_cache(maxsize=1)
+def _items() -> Statement:
+    """The statement of a page of items: their number, and each as JSON; $1 the tenant, $2 the order, $3 the first, $4 how many."""
+    page = received_lines_sql("e.number >= $3::int AND e.number < $3::int + $4::int").replace(TENANT, "$1")
+    return Statement.of(
+        f"SELECT jsonb_array_length(t.lines)::text, ({page})::text FROM suppliers_receivedorder t"
+        " WHERE t.tenant_id = $1 AND t.id = $2"
+    )
+
+
+class ReceivedOrderViewSet(ApiViewSet):
+    """The orders that a supplier has received."""
+
+    family = "supplier"
+    tag = "Orders"
+    scope_prefix = "orders:"
+    tenant_kind = "supplier"
+    serializer_class = ReceivedOrderOut
+    filterset_class = ReceivedOrderFilters
+    ordering_fields = (SortBy("created_at", "received_at"), "updated_at", SortBy("order_number", "number"))
+    operation_ids: ClassVar = {"list": "listOrders", "retrieve": "getOrder", "list_items": "listOrderItems"}
+    operations: ClassVar[dict[str, Operation]] = {
+        "list": Operation(
+            "List orders",
+            "Orders addressed to this supplier, without their items. `from` and `to` are about when they were sent; "
+            "`product_id` keeps those with a line of the product.",
+            errors=(InvalidFields,),
+        ),
+        "retrieve": Operation(
+            "Get an order",
+            "With at most 100 of its items, each with what is allocated to it and how its price came about, and the newest "
+            "entries of its timeline.",
+            answer=ReceivedOrderWithItemsOut,
+        ),
+        "list_items": Operation(
+            "List the items of an order",
+            "In the order of their numbers, with counters in base units.",
+            items=OrderItemOut,
+            errors=(InvalidPage, NotFound),
+        ),
+    }
+
+    @action(detail=True, methods=["get"], url_path="items")
+    def list_items(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """Answer a page of items."""
+        asked: dict[str, int] = {}
+
+        def calls(tenant_id: UUID) -> list[Call]:
+            check_names(request.GET, ("page", "limit"))
+            asked.update(asked_page(request.GET))
+            first = (asked["page"] - 1) * asked["limit"] + 1
+            return [Call(_items(), [str(tenant_id), str(pk), str(first), str(asked["limit"])])]
+
+        _, (rows,) = self.read(calls)
+        if not len(rows):
+            raise NotFound("No such order.")
+        return page_answer(request, _Items(rows), **asked)  # type: ignore[arg-type]  # rows that are read from one value
+
+
+class _Items:
+    """The items of one value as the rows of a page, each with the total."""
+
+    def __init__(self, rows: Rows) -> None:
+        total, items = rows.row()
+        self.total = total
+        self.items = [orjson.dumps(one) for one in orjson.loads(items or b"[]")]
+
+    def __len__(self) -> int:
+        return max(1, len(self.items))
+
+    def value(self, row: int = 0, column: int = 0) -> Any:
+        """Return the total, or an item; None where the page is empty."""
+        if column == 0:
+            return self.total
+        return self.items[row] if row < len(self.items) else None

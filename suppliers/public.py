@@ -1,0 +1,178 @@
+"""The door of suppliers: what other apps may use. Everything else in here is private."""
+
+from .agreements.refusals import AgreementExhausted, SelfTrade
+from .catalog.fields import QUANTITY_MAX, GtinField, UnitField
+from .company.fields import WholeEntry
+from .company.folding import folded_sql
+from .company.serializers import PaymentTermsIn
+from .inventory.refusals import InsufficientStock, ReservationNotActive
+from .inventory.reservations.changes import joined, touched
+from .inventory.states import Unit
+from .marketplace.refusals import OfferNotAvailable, OrderQuantityInvalid
+from .orders.course import CANCELLED, DRAFT, FOR_SENDING, OFFERED, Step, Who, require
+from .orders.filters import searched
+from .orders.finding import (
+    as_asked,
+    differ,
+    insert_lines_call,
+    lines_call,
+    lines_of,
+    numbered,
+    replace_lines_calls,
+)
+from .orders.judging import Judged, judge, reading_of
+from .orders.limits import Returning, copy_calls, returning, taken, taking_calls
+from .orders.models import AWAITING_SQL, MOST_LINES, ORDERS, PurchaseOrder, PurchaseOrderLine
+from .orders.naming import Seller, aliases_call, asked_of, gtins_call, seller_call, seller_of
+from .orders.numbers import claim_calls, number_of
+from .orders.pricing import OrderedLine, Terms, manual_lines, priced_lines, reading_calls, totals
+from .orders.refusals import (
+    AllocationExceeded,
+    CancellationNotAllowed,
+    LicenseMissing,
+    NotOnFormulary,
+    PriceChanged,
+    RelationshipBlocked,
+    RevisionChanged,
+    SpendLimitExceeded,
+    SupplierNotQualified,
+)
+from .orders.representations import (
+    SHARED_HEADER,
+    DeliveryAddressOut,
+    OrderLineForSupplierOut,
+    SnapshotOut,
+    TimelineEntryOut,
+    TotalsOut,
+)
+from .orders.reserved import give_back, held_calls
+from .orders.sending import number_calls, order_part, saving_calls, send
+from .orders.shapes import EMBEDDED, TIMELINE_TOTAL, timeline_sql
+from .orders.standing import (
+    Standing,
+    check_relationship,
+    check_used,
+    serial_call,
+    standing_call,
+    standing_of,
+    used_calls,
+)
+from .orders.states import (
+    ApprovalFor,
+    Awaiting,
+    Backorders,
+    DocumentKind,
+    Fulfilment,
+    OrderStatus,
+    Priority,
+    Substitution,
+)
+from .orders.telling import told
+from .quoting.candidates import goods_of
+from .quoting.refusals import PriceNotAvailable
+from .quoting.representations import PriceStepOut
+from .terms.promotions.refusals import PromotionExhausted
+
+__all__ = [
+    "AWAITING_SQL",
+    "CANCELLED",
+    "DRAFT",
+    "EMBEDDED",
+    "FOR_SENDING",
+    "MOST_LINES",
+    "OFFERED",
+    "ORDERS",
+    "QUANTITY_MAX",
+    "SHARED_HEADER",
+    "TIMELINE_TOTAL",
+    "AgreementExhausted",
+    "AllocationExceeded",
+    "ApprovalFor",
+    "Awaiting",
+    "Backorders",
+    "CancellationNotAllowed",
+    "DeliveryAddressOut",
+    "DocumentKind",
+    "Fulfilment",
+    "GtinField",
+    "InsufficientStock",
+    "Judged",
+    "LicenseMissing",
+    "NotOnFormulary",
+    "OfferNotAvailable",
+    "OrderLineForSupplierOut",
+    "OrderQuantityInvalid",
+    "OrderStatus",
+    "OrderedLine",
+    "PaymentTermsIn",
+    "PriceChanged",
+    "PriceNotAvailable",
+    "PriceStepOut",
+    "Priority",
+    "PromotionExhausted",
+    "PurchaseOrder",
+    "PurchaseOrderLine",
+    "RelationshipBlocked",
+    "ReservationNotActive",
+    "Returning",
+    "RevisionChanged",
+    "SelfTrade",
+    "Seller",
+    "SnapshotOut",
+    "SpendLimitExceeded",
+    "Standing",
+    "Step",
+    "Substitution",
+    "SupplierNotQualified",
+    "Terms",
+    "TimelineEntryOut",
+    "TotalsOut",
+    "Unit",
+    "UnitField",
+    "Who",
+    "WholeEntry",
+    "aliases_call",
+    "as_asked",
+    "asked_of",
+    "check_relationship",
+    "check_used",
+    "claim_calls",
+    "copy_calls",
+    "differ",
+    "folded_sql",
+    "give_back",
+    "goods_of",
+    "gtins_call",
+    "held_calls",
+    "insert_lines_call",
+    "joined",
+    "judge",
+    "lines_call",
+    "lines_of",
+    "manual_lines",
+    "number_calls",
+    "number_of",
+    "numbered",
+    "order_part",
+    "priced_lines",
+    "reading_calls",
+    "reading_of",
+    "replace_lines_calls",
+    "require",
+    "returning",
+    "saving_calls",
+    "searched",
+    "seller_call",
+    "seller_of",
+    "send",
+    "serial_call",
+    "standing_call",
+    "standing_of",
+    "taken",
+    "taking_calls",
+    "timeline_sql",
+    "told",
+    "totals",
+    "touched",
+    "used_calls",
+]
