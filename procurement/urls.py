@@ -3,8 +3,10 @@
 from api.routing import Router
 
 from .budgets.views import BudgetViewSet
+from .purchasing.views import PurchaseOrderViewSet
 
 router = Router()
 router.register("procurement/budgets", BudgetViewSet, basename="budget")
+router.register("purchase-orders", PurchaseOrderViewSet, basename="purchase-order")
 
 urlpatterns = router.urls

@@ -41,9 +41,9 @@ from .orders.representations import (
     SHARED_HEADER,
     DeliveryAddressOut,
     OrderLineForSupplierOut,
+    OrderTimelineEntryOut,
+    OrderTotalsOut,
     SnapshotOut,
-    TimelineEntryOut,
-    TotalsOut,
 )
 from .orders.reserved import give_back, held_calls
 from .orders.sending import number_calls, order_part, saving_calls, send
@@ -103,6 +103,8 @@ __all__ = [
     "OrderLineForSupplierOut",
     "OrderQuantityInvalid",
     "OrderStatus",
+    "OrderTimelineEntryOut",
+    "OrderTotalsOut",
     "OrderedLine",
     "PaymentTermsIn",
     "PriceChanged",
@@ -125,8 +127,6 @@ __all__ = [
     "Substitution",
     "SupplierNotQualified",
     "Terms",
-    "TimelineEntryOut",
-    "TotalsOut",
     "Unit",
     "UnitField",
     "Who",

@@ -44,7 +44,7 @@ class PurchaseOrderAdmin(TenantAdmin):
 
     def links(self, request: HttpRequest, row: PurchaseOrder) -> list[dict[str, Any]]:
         """Lead to the lines."""
-        address = f"{reverse('admin:suppliers_purchaseorderline_changelist')}?{urlencode({'q': row.id})}"
+        address = f"{reverse('admin:suppliers_purchaseorderline_changelist')}?{urlencode({'q': str(row.id)})}"
         return [link_action("Lines", address, icon="list")]
 
     @column(description="Net", ordering="net")

@@ -83,7 +83,7 @@ class OrderLineForSupplierOut(Representation):
         )  # fmt: skip
 
 
-class TotalsOut(Representation):
+class OrderTotalsOut(Representation):
     """The totals of an order, in its currency."""
 
     net = amount_of("t.net")
@@ -121,7 +121,7 @@ class OrderForSupplierOut(Representation):
     buyer_id = Computed("t.tenant_id", serializers.UUIDField())
     delivery_address = Document(DeliveryAddressOut(allow_null=True))
     payment_terms = Document(PaymentTermsIn(allow_null=True))
-    totals = TotalsOut(source="*")
+    totals = OrderTotalsOut(source="*")
     lines = OrderLineForSupplierOut(many=True, by="order", ordering=("line_no",))
 
     class Meta:
@@ -137,7 +137,7 @@ _Copy = received("_Copy", OrderForSupplierOut, ReceivedOrder, lines="lines")
 _KEPT: Final = tuple(name for name in OrderForSupplierOut.Meta.fields if name not in ("lines", "lines_total"))
 
 
-class TimelineEntryOut(serializers.Serializer[None]):
+class OrderTimelineEntryOut(serializers.Serializer[None]):
     """Something that has happened to the order; who did it is told of the reader's own side alone."""
 
     at = serializers.DateTimeField()
@@ -185,7 +185,7 @@ class ReceivedOrderWithItemsOut(ReceivedOrderOut):
     """An order with its first items and what has happened to it."""
 
     items = Computed(received_lines_sql(f"e.number <= {EMBEDDED}"), OrderItemOut(many=True))
-    timeline = Computed(timeline_sql("t.id"), TimelineEntryOut(many=True))
+    timeline = Computed(timeline_sql("t.id"), OrderTimelineEntryOut(many=True))
     timeline_total = Computed(TIMELINE_TOTAL.format(key="t.id"), serializers.IntegerField())
 
     class Meta(ReceivedOrderOut.Meta):

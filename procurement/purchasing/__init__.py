@@ -1,0 +1,1 @@
+"""Purchasing: what a buyer does with its orders by itself."""

@@ -1,0 +1,95 @@
+"""Looking at an order before anything is locked: what the lock order puts before an order is only known from the order.
+
+Source: contract, supply.md 5. The action locks the order in its place, and begins with what it then reads.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from core import clock
+from core.actor import Actor
+from core.db import needs_transaction
+from core.errors import Busy, NotFound
+from core.model_rows import lock_call, row_of
+from core.pipeline import Call, Rows, Statement, run
+from core.targets import Located
+from organizations.public import CounterpartyOnly, policies_call, policies_of
+from suppliers.public import (
+    ORDERS,
+    PurchaseOrder,
+    PurchaseOrderLine,
+    Standing,
+    lines_call,
+    lines_of,
+    standing_call,
+    standing_of,
+)
+
+from .finding import WITHIN
+
+_COLUMNS: Final = ", ".join(f'"{one.column}"' for one in PurchaseOrder._meta.concrete_fields)
+_READ = Statement.of(f"SELECT {_COLUMNS} FROM suppliers_purchaseorder WHERE tenant_id = $1 AND id = $2")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Peeked:
+    """An order of the caller's tenant as it was found, not locked; its buyer is bound."""
+
+    actor: Actor
+    row: PurchaseOrder
+    lines: list[PurchaseOrderLine]
+    standing: Standing
+    policies: Any
+
+    @property
+    def version(self) -> int:
+        """The version that the caller's ETag shows."""
+        return int(self.row.version)
+
+    def lock_call(self) -> Call:
+        """Return the statement that locks the order, bound to its buyer; `check` takes its row."""
+        return lock_call(PurchaseOrder, self.row.tenant_id, self.row.pk)
+
+    def check(self, found: Rows) -> None:
+        """Require that the order is as it was when it was looked at.
+
+        :raises Busy: somebody has changed it meanwhile; trying again helps.
+        """
+        locked = row_of(PurchaseOrder, found)
+        if locked is None or locked.version != self.row.version:
+            raise Busy
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PeekedOrder(Located):
+    """The `find` of an action that takes or gives back limits."""
+
+    def locate(self, tenant_id: UUID, *path: Any) -> Call:
+        """Return the statement that finds the order's owner in the trip of the proof."""
+        return Call(ORDERS.located, [str(path[0]), str(tenant_id)])
+
+    @needs_transaction
+    def __call__(self, actor: Actor, *path: Any, located: Rows) -> Peeked:
+        """Look at the order.
+
+        :raises NotFound: the tenant has no such order in the actor's reach.
+        :raises CounterpartyOnly: it is the supplier of the order.
+        """
+        if not len(located):
+            raise NotFound(f"No such {ORDERS.name}.")
+        if UUID((located.value() or b"").decode()) != actor.tenant_id:
+            raise CounterpartyOnly
+        own, key = actor.tenant_id, path[0]
+        found, lines, standing, policies = run(
+            [
+                Call(_READ, [str(own), str(key)]),
+                lines_call(own, key),
+                standing_call(own, key, clock.now()),
+                policies_call(own),
+            ]
+        )
+        row = row_of(PurchaseOrder, found)
+        if row is None or not WITHIN.holds(actor, row.delivery_location_id):
+            raise NotFound(f"No such {ORDERS.name}.")
+        return Peeked(actor, row, lines_of(lines), standing_of(standing), policies_of(policies))

@@ -1,0 +1,147 @@
+"""Submitting a draft: the prices of now, the limits, and sending it where nobody has to approve.
+
+Source: contract, supply-order.md 2 "States", "Limits" and "Approvals"; supply-price.md 2 "On submit".
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from core.actor import Actor
+from core.db import bind_call, needs_transaction
+from core.pipeline import Call, ReadBack, Rows, run
+from ledger.public import Occurrence
+from organizations.public import Part, write_together
+from procurement.budgets.commitments import Choice, Hold, budget_call, budget_for, commit_call, moved_of
+from suppliers.public import (
+    FOR_SENDING,
+    Judged,
+    PurchaseOrder,
+    Seller,
+    SupplierNotQualified,
+    Terms,
+    Who,
+    check_relationship,
+    check_used,
+    copy_calls,
+    joined,
+    judge,
+    number_calls,
+    order_part,
+    reading_of,
+    require,
+    saving_calls,
+    seller_call,
+    seller_of,
+    send,
+    serial_call,
+    taken,
+    taking_calls,
+    told,
+    used_calls,
+)
+
+from .approving import approvals_needed
+from .peeking import Peeked
+
+_SAVED = ("status", "approval_for", "submitted_at", "authors", "budget_id", "net", "tax", "gross", "taxes")
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a submit has taken: the facts of it, and the rows of what sending has locked."""
+
+    of_budget: Sequence[Occurrence]
+    of_promotions: Sequence[Occurrence]
+    sending: Sequence[Rows]
+
+
+@needs_transaction
+def submit_order(
+    actor: Actor, target: Peeked, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None
+) -> PurchaseOrder:
+    """Submit a draft: it takes its limits, and goes to the supplier unless somebody has to approve it before.
+
+    :raises InvalidTransition: it is no draft.
+    :raises PartyClosed, SupplierNotQualified, RelationshipBlocked, NotOnFormulary, OfferNotAvailable: as named.
+    :raises OrderQuantityInvalid, PriceChanged, PriceNotAvailable, LicenseMissing: name each line.
+    :raises SpendLimitExceeded, BudgetExceeded, AgreementExhausted, PromotionExhausted, AllocationExceeded: as named.
+    :raises ReservationNotActive, InvalidFields, CurrencyMismatch: a reservation, or the budget, cannot be used any more.
+    :raises Busy: somebody else has changed the order meanwhile.
+    """
+    row, lines = target.row, target.lines
+    require(row.place, "submit", Who.BUYER)
+    check_relationship(target.standing)
+    seller, judged = _judged(target, at, accepts_prices=data["accept_price_changes"])
+    is_sent = not approvals_needed(target.policies, row, target.standing.currency)
+    have = _taken(target, judged, at, is_sent=is_sent)
+    row.submitted_at = at
+    row.authors = [*dict.fromkeys([*row.authors, str(actor.subject_id)])]
+    columns, names, supplier = [*_SAVED], ["purchase_order.submitted"], list[str]()
+    place, at_supplier = FOR_SENDING, Part(row.supplier_tenant_id, [], [])
+    if is_sent:
+        place, more, at_supplier = send(row, lines, seller, have.sending, at)
+        columns += more
+        names.append("purchase_order.sent")
+        (names if seller.is_managed else supplier).append(
+            "purchase_order.accepted" if seller.is_managed else "order.placed"
+        )
+    was = row.status
+    row.become(place)
+    parts = [
+        order_part(row, saving_calls(row, lines, columns, at)),
+        at_supplier._replace(calls=[*at_supplier.calls, *copy_calls(row, lines)]),
+    ]
+    facts = told(row, names, supplier, was=was, by=Who.BUYER, lines=[vars(one) for one in lines])
+    told_before = {row.tenant_id: have.of_budget, row.supplier_tenant_id: have.of_promotions}
+    write_together(actor, parts, row.id, told=joined(told_before, facts), at=at, reading=reading)
+    return row
+
+
+@needs_transaction
+def _judged(target: Peeked, at: datetime, *, accepts_prices: bool) -> tuple[Seller, Judged]:
+    """Read the supplier, and judge the order by what it offers now; the budget is locked, and the supplier stays bound."""
+    row = target.row
+    own, supplier = row.tenant_id, row.supplier_tenant_id
+    named = [budget_call(own, Choice(row.budget_code, row.cost_center), at, lock=True)] if row.budget_code else []
+    terms = Terms(own, supplier, row.currency, target.standing.country or None, row.price_agreement_id)
+    mine = [serial_call(own, supplier), *named]
+    found = run([*mine, bind_call(supplier), seller_call(supplier, own), *reading_of(terms, target.lines, at)])
+    seller = seller_of(found[len(mine) + 1])
+    if seller.status != "active" or not seller.is_qualified:
+        raise SupplierNotQualified
+    if named:
+        row.budget_id = budget_for(found[1], row.currency).id
+    judged = judge(
+        terms, row, target.lines, target.standing, found[len(mine) + 2 :], accepts_prices=accepts_prices,
+        is_managed=seller.is_managed,
+    )  # fmt: skip
+    return seller, judged
+
+
+@needs_transaction
+def _taken(target: Peeked, judged: Judged, at: datetime, *, is_sent: bool) -> Taken:
+    """Take the limits in the lock order, then lock the order, and what sending needs at the supplier."""
+    row, lines = target.row, target.lines
+    used = used_calls(row, target.standing, judged.shares, at)
+    budget = [commit_call(hold_of(row), row.gross, at)] if row.budget_id else []
+    limits = taking_calls(row, lines, at)
+    groups: list[list[Call]] = [
+        [bind_call(row.tenant_id)], used, budget, limits, [bind_call(row.tenant_id)], [target.lock_call()],
+        number_calls(row) if is_sent else [],
+    ]  # fmt: skip
+    found = iter(run([call for group in groups for call in group]))
+    _, of_used, of_budget, of_limits, _, locked, sending = ([next(found) for _ in group] for group in groups)
+    check_used(row, lines, target.standing, judged.shares, of_used)
+    moved = moved_of(of_budget[0]).told if budget else ()
+    promotions = taken(row, lines, of_limits)
+    target.check(locked[0])
+    return Taken(moved, promotions, sending)
+
+
+def hold_of(row: PurchaseOrder) -> Hold:
+    """Return the hold of an order on its budget."""
+    assert row.budget_id is not None
+    return Hold(row.tenant_id, UUID(str(row.budget_id)), row.id, row.cost_center)

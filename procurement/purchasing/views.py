@@ -1,0 +1,210 @@
+"""HTTP of purchase orders."""
+
+from functools import lru_cache
+from typing import Any, ClassVar, Final
+from uuid import UUID
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+from rest_framework.decorators import action
+
+from api import preconditions
+from api.filters import check_names
+from api.listing import ORDERING_FIELDS, SortBy, one_call
+from api.operations import Operation
+from api.page_numbers import InvalidPage, positive
+from api.shapes import Selection, select
+from api.views import ApiViewSet
+from core.conditions import TENANT, all_of
+from core.errors import InvalidFields, InvalidTransition, NotFound, VersionConflict
+from core.pipeline import Call, Statement
+from organizations.public import CounterpartyOnly, Party, PartyClosed
+from procurement.budgets.refusals import BudgetExceeded, CurrencyMismatch
+from suppliers.public import (
+    EMBEDDED,
+    ORDERS,
+    AgreementExhausted,
+    AllocationExceeded,
+    CancellationNotAllowed,
+    LicenseMissing,
+    NotOnFormulary,
+    OfferNotAvailable,
+    OrderQuantityInvalid,
+    PriceChanged,
+    PriceNotAvailable,
+    PromotionExhausted,
+    RelationshipBlocked,
+    ReservationNotActive,
+    SelfTrade,
+    SpendLimitExceeded,
+    SupplierNotQualified,
+)
+
+from .cancelling import cancel_order
+from .drafts import create_order, update_order
+from .filters import PurchaseOrderFilters
+from .finding import WITHIN, OwnOrder
+from .peeking import PeekedOrder
+from .representations import LINE, PurchaseOrderOut, PurchaseOrderWithLinesOut
+from .serializers import CancelOrderIn, PurchaseOrderChangeIn, PurchaseOrderIn, SubmitOrderIn
+from .submitting import submit_order
+
+_SHAPE: Final = PurchaseOrderWithLinesOut.shape
+_OWN: Final = OwnOrder(ORDERS, acts=Party.OWNER)
+_PEEKED: Final = PeekedOrder()
+_LIMITS: Final = (
+    SupplierNotQualified, RelationshipBlocked, SpendLimitExceeded, NotOnFormulary, OfferNotAvailable, PriceChanged,
+    OrderQuantityInvalid, LicenseMissing, BudgetExceeded, PromotionExhausted, AllocationExceeded, ReservationNotActive,
+)  # fmt: skip
+_NUMBERS: Final = ("lines_page", "lines_limit")
+_PARAMETERS: Final = (
+    {
+        "name": "lines_page",
+        "in": "query",
+        "description": "The page of lines.",
+        "schema": {"type": "integer", "minimum": 1},
+    },
+    {
+        "name": "lines_limit",
+        "in": "query",
+        "description": "Lines on a page.",
+        "schema": {"type": "integer", "minimum": 1, "maximum": EMBEDDED, "default": EMBEDDED},
+    },
+)
+_PRICED: Final = (InvalidFields, SelfTrade, CurrencyMismatch, PriceNotAvailable, AgreementExhausted)
+
+
+@lru_cache(maxsize=1)
+def _lines_page() -> Statement:
+    """The statement of a page of lines: $1 the tenant, $2 the order, $3 the first number of the page, $4 the limit."""
+    return Statement.of(
+        "SELECT coalesce(json_agg(r ORDER BY r.line_no), '[]')::text FROM (SELECT s.* FROM suppliers_purchaseorderline t"
+        f" CROSS JOIN LATERAL (SELECT {LINE.select(Selection())}) s"
+        " WHERE t.tenant_id = $1 AND t.order_id = $2 AND t.line_no >= $3::int AND t.line_no < $3::int + $4::int) r".replace(
+            TENANT, "$1"
+        )
+    )
+
+
+class PurchaseOrderViewSet(ApiViewSet):
+    """The orders of a buyer."""
+
+    family = "procurement"
+    tag = "Purchase orders"
+    scope_prefix = "procurement."
+    tenant_kind = "buyer"
+    feature = "procurement"
+    serializer_class = PurchaseOrderOut
+    filterset_class = PurchaseOrderFilters
+    ordering_fields = (*ORDERING_FIELDS, SortBy("po_number", "number"))
+    restriction = WITHIN
+    operations: ClassVar[dict[str, Operation]] = {
+        "list": Operation(
+            "List purchase orders",
+            "Without their lines. A member with locations sees the orders that are delivered there, or below. `from` and `to` "
+            "are about `created_at`; `search` finds word beginnings of the numbers and the supplier's name.",
+            errors=(InvalidFields,),
+        ),
+        "create": Operation(
+            "Create a purchase order",
+            "As a draft, which the supplier cannot see. Lines are priced as of now, and nothing is taken from budgets, "
+            "agreements or promotions yet. `copy_of` takes lines, supplier, places and terms of an own order, at the prices "
+            "of now; what the body says goes before it. At a managed supplier, lines describe goods in words, with a price.",
+            body=PurchaseOrderIn,
+            answer=PurchaseOrderWithLinesOut,
+            run=create_order,
+            errors=(*_PRICED, NotFound, PartyClosed),
+        ),
+        "retrieve": Operation(
+            "Get a purchase order",
+            "With at most 100 of its lines; `lines_page` reads the rest. `timeline` has the newest entries.",
+            answer=PurchaseOrderWithLinesOut,
+            parameters=_PARAMETERS,
+            errors=(InvalidPage,),
+        ),
+        "partial_update": Operation(
+            "Update a purchase order",
+            "Changes a draft and prices it anew, which makes a new `revision`. With `lines` all its lines are replaced. If "
+            "nothing differs, nothing is written.",
+            body=PurchaseOrderChangeIn,
+            answer=PurchaseOrderWithLinesOut,
+            find=_OWN,
+            run=update_order,
+            errors=(*_PRICED, InvalidTransition, VersionConflict, CounterpartyOnly, PartyClosed),
+        ),
+        "submit": Operation(
+            "Submit a purchase order",
+            "The prices are resolved again: where one is another than in the draft, the answer is 409 `price_changed` with both, "
+            "unless `accept_price_changes` is true. From then on prices do not move. The order takes its limits: budget, "
+            "limit of spending, lines of agreements, promotions, shares in a shortage. It is sent at once where no step of "
+            "the policy `approval_steps` is reached; reservations that it names are then kept for it. An order to a managed "
+            "supplier is accepted in the same moment.",
+            body=SubmitOrderIn,
+            answer=PurchaseOrderWithLinesOut,
+            find=_PEEKED,
+            run=submit_order,
+            errors=(*_PRICED, *_LIMITS, InvalidTransition, VersionConflict, CounterpartyOnly, PartyClosed),
+        ),
+        "cancel": Operation(
+            "Cancel a purchase order",
+            "One that the supplier has not accepted yet. What it has taken is given back, and its reservations end.",
+            body=CancelOrderIn,
+            answer=PurchaseOrderWithLinesOut,
+            find=_PEEKED,
+            run=cancel_order,
+            errors=(InvalidTransition, CancellationNotAllowed, VersionConflict, CounterpartyOnly, PartyClosed),
+        ),
+    }
+
+    @action(detail=True, methods=["post"])
+    def submit(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """Submit a draft."""
+        return self.write()
+
+    @action(detail=True, methods=["post"])
+    def cancel(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """Cancel an order."""
+        return self.write()
+
+    def retrieve(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Answer one order with a page of its lines."""
+        key, asked = str(kwargs[self.lookup_url_kwarg]), dict[str, Any]()
+
+        def calls(tenant_id: Any) -> list[Call]:
+            query = request.GET
+            check_names(query, ("fields", "include", *_NUMBERS))
+            asked["chosen"] = select(_SHAPE, query.get("fields"), query.get("include"))
+            asked["page"], asked["limit"] = (
+                positive(query.get(name), 1 if name == "lines_page" else EMBEDDED) for name in _NUMBERS
+            )
+            asked["limit"] = min(asked["limit"], EMBEDDED)
+            first = (asked["page"] - 1) * asked["limit"] + 1
+            one = one_call(_SHAPE, asked["chosen"], tenant_id, key, all_of(self.restrictions()))
+            page = Call(_lines_page(), [str(tenant_id), key, str(first), str(asked["limit"])])
+            return [one, *([page] if self._is_paged else [])]
+
+        _, (rows, *page) = self.read(calls)
+        if not len(rows):
+            raise NotFound("No such order.")
+        content, version = rows.row()
+        chosen = asked["chosen"]
+        if page:
+            content = _with_page(content or b"{}", page[0].value() or b"[]", page=asked["page"], limit=asked["limit"])
+            chosen = Selection(chosen.fields, ("lines_page",))
+        return self.answer(content or b"null", tag=preconditions.tag_of(_SHAPE, chosen, content, version))
+
+    @property
+    def _is_paged(self) -> bool:
+        return any(name in self.request.GET for name in _NUMBERS)
+
+
+def _with_page(content: bytes, lines: bytes, *, page: int, limit: int) -> bytes:
+    """Put a page of lines in the place of the first one, where the caller has asked for lines."""
+    found = orjson.loads(content)
+    if "lines" in found:
+        found["lines"] = orjson.loads(lines)
+    if "lines_next" in found:
+        more = page * limit < found["lines_total"] if "lines_total" in found else False
+        address = f"/v1/purchase-orders/{found['id']}?lines_page={page + 1}&lines_limit={limit}"
+        found["lines_next"] = address if more else None
+    return orjson.dumps(found)
