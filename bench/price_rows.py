@@ -66,12 +66,23 @@ SELECT uuidv7(), tenant_id, now(), now(), 1, 'R' || n, 'Rule ' || n, 'active', n
   %(everybody)s, 'percent', n, false, false FROM bench_terms, generate_series(1, %(rules)s) n""",
     """INSERT INTO suppliers_promotion (id, tenant_id, created_at, updated_at, version, code, name, status, priority, conditions,
   audience_id, action_type, action_value, applies_to_offers, starts_at, ends_at, spent, redemptions, combinable,
-  applies_to_contracts)
+  applies_to_contracts, told, words)
 SELECT uuidv7(), tenant_id, now(), now(), 1, 'P' || n, 'Promotion ' || n, 'active', n, jsonb_build_object('product_ids', '[]'::jsonb,
   'categories', '[]'::jsonb, 'buyer_ids', '[]'::jsonb, 'groups', '[]'::jsonb, 'countries', '[]'::jsonb,
   'currencies', '["EUR"]'::jsonb, 'min_quantity', NULL, 'min_amount', NULL),
-  %(everybody)s, 'percent', n, true, timestamptz '2026-01-01', timestamptz '2036-01-01', 0, 0, n %% 2 = 0, false
+  %(everybody)s, 'percent', n, true, timestamptz '2026-01-01', timestamptz '2036-01-01', 0, 0, n %% 2 = 0, false, 'running', ''
 FROM bench_terms, generate_series(1, %(promotions)s) n""",
+    """INSERT INTO suppliers_receivedagreement (id, tenant_id, owner_tenant_id, agreement_id, revision, number, status, version,
+  representation, received_at, updated_at, currency, priority, valid_from, valid_to, scope, scope_id, group_code)
+SELECT agreement_id, tenant_id, %(buyer)s, agreement_id, 1, 'PA-' || left(agreement_id::text, 13), 'active', 1, '{}', now(), now(),
+  'EUR', 0, date '2026-01-01', date '2036-01-01', 'tenant', %(buyer)s, '' FROM bench_terms""",
+    """INSERT INTO suppliers_agreementaudience (tenant_id, agreement_id, member_tenant_id, distance)
+SELECT tenant_id, agreement_id, %(buyer)s, 0 FROM bench_terms""",
+    """INSERT INTO suppliers_receivedagreementline (id, tenant_id, document_id, line_no, product_id, packaging_id, price_base_quantity,
+  tiers, consumed)
+SELECT uuidv7(), b.tenant_id, t.agreement_id, b.n, b.id, b.packaging_id, 1,
+  '[{"min_quantity": 1, "unit_price": "9.80"}, {"min_quantity": 100, "unit_price": "9.50"}]', 0
+FROM bench_price b JOIN bench_terms t USING (tenant_id) WHERE b.offered AND b.n %% 2 = 1""",
 )
 
 
