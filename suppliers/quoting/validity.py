@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, time
 from zoneinfo import ZoneInfo
 
+from suppliers.pricing.candidates import Candidate, Source
 from suppliers.pricing.resolution import Price
 
 from .candidates import Good
@@ -22,6 +23,8 @@ def valid_until(good: Good, price: Price) -> datetime | None:
 
 def _days(good: Good, price: Price) -> Iterator[str]:
     yield price.candidate.valid_to
+    if any(tier.discount_percent is not None for tier in price.candidate.tiers):  # taken off the list price
+        yield from (one.valid_to for one in good.candidates if _is_list_price(one, price.currency))
     if good.row.offer is not None:
         yield good.row.offer[-1] or ""
     waiting = _named(price, _WAITS)
@@ -32,6 +35,10 @@ def _days(good: Good, price: Price) -> Iterator[str]:
             yield rule.valid_to
         if rule.terms.id in waiting:
             yield rule.valid_from
+
+
+def _is_list_price(one: Candidate, currency: str) -> bool:
+    return one.source is Source.LIST_PRICE and one.currency == currency
 
 
 def _instants(good: Good, price: Price) -> Iterator[datetime]:

@@ -8,10 +8,11 @@ from uuid import UUID
 
 from core.actor import Actor
 from core.db import bind_call, needs_transaction
-from core.errors import Conflict, FieldError, InvalidFields, Malformed
+from core.errors import Conflict, FieldError, InvalidFields
 from core.ids import uuid7
 from core.pipeline import ReadBack, run
 from organizations.public import PartyClosed
+from suppliers.agreements.refusals import SelfTrade
 from suppliers.company.settings import settings_call, settings_of
 from suppliers.inventory.levels import levels_of_products, read_levels
 from suppliers.inventory.models import Reservation
@@ -24,13 +25,6 @@ from suppliers.marketplace.queries import SeenOffer, Shop
 from suppliers.marketplace.refusals import OfferNotAvailable
 
 from .promising import check_policies, check_quantities
-
-
-class SelfTrade(Malformed):
-    """Buyer and supplier of a document differ."""
-
-    code = "self_trade"
-    title = "A tenant cannot trade with itself."
 
 
 class SupplierNotQualified(Conflict):

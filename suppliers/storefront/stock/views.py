@@ -16,6 +16,7 @@ from core.errors import InvalidFields, VersionConflict
 from core.ids import uuid7
 from core.pipeline import Call, ReadBack, Statement
 from organizations.public import CounterpartyOnly, Party, PartyClosed
+from suppliers.agreements.refusals import SelfTrade
 from suppliers.inventory.models import RESERVATIONS
 from suppliers.inventory.refusals import InsufficientStock, ReservationExpired, ReservationLimit, ReservationNotActive
 from suppliers.inventory.reservations.acts import HeldReservation, extend, release
@@ -27,7 +28,7 @@ from suppliers.marketplace.refusals import OfferNotAvailable, OrderQuantityInval
 from .filters import AvailabilityFilters
 from .http import Question
 from .representations import AvailabilityOut
-from .reserving import SelfTrade, SupplierNotQualified, reserve_stock
+from .reserving import SupplierNotQualified, reserve_stock
 
 HELD = HeldReservation(RESERVATIONS, acts=Party.OTHER)
 _ENDED = (PartyClosed, CounterpartyOnly, VersionConflict, ReservationExpired, ReservationNotActive)

@@ -1,9 +1,10 @@
 """POST /v1/procurement/quote and /v1/pricing/quote: lines, corrections, caps, tax and totals, and what a repeat answers."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
+from django.db.models import F
 
 from api.models import IdempotencyRecord
 from bench.statements import recording
@@ -11,6 +12,7 @@ from core.clock import now
 from core.db import tenant_context
 from organizations.models import Location, Organization, Tenant
 from suppliers.company.models import SupplierProfile
+from suppliers.pricing.models import ListPrice
 from suppliers.relationships.models import ItemAlias, Relationship
 from suppliers.terms.promotions.models import Promotion
 from tests.factories import Api, api_key, suffix
@@ -240,6 +242,17 @@ def test_price_holds_until_something_ends_or_begins(shelf, buyer, product):
     worlds.price_list(shelf, product, (1, "9"), valid_to="9999-12-31")
     Tenant.objects.filter(pk=shelf.id).update(time_zone="Pacific/Pago_Pago")
     assert quoted(buyer, line(product))["items"][0]["valid_until"] == f"{soon}T11:00:00.000Z"
+
+
+def test_percentage_holds_no_longer_than_the_list_price_that_it_is_taken_off(shelf, buyer, product):
+    worlds.agreement(shelf, buyer, product, percent="5", valid_to=date(9999, 12, 31))
+    soon = now().date() + timedelta(days=3)
+    with tenant_context(shelf.id):
+        ListPrice.objects.filter(tenant_id=shelf.id, product_id=product["id"]).update(
+            valid_to=soon, version=F("version") + 1
+        )
+    found = quoted(buyer, line(product))["items"][0]
+    assert (found["source"], found["valid_until"]) == ("contract", f"{soon}T00:00:00.000Z")
 
 
 @pytest.mark.parametrize(
