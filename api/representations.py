@@ -98,6 +98,8 @@ class Computed(serializers.Field[Any, Any, Any, Any]):
         return None if found is None else json.loads(found)
 
     def to_representation(self, value: Any) -> Any:
+        if isinstance(getattr(self.form, "child", self.form), Representation):
+            return value  # SQL has written its members as the representation does
         return self.form.to_representation(value)
 
 

@@ -47,7 +47,7 @@ from .orders.representations import (
 )
 from .orders.reserved import give_back, held_calls
 from .orders.sending import number_calls, order_part, saving_calls, send
-from .orders.shapes import EMBEDDED, TIMELINE_TOTAL, timeline_sql
+from .orders.shapes import EMBEDDED, timeline_sql, timeline_total_sql
 from .orders.standing import (
     Standing,
     check_relationship,
@@ -84,7 +84,6 @@ __all__ = [
     "ORDERS",
     "QUANTITY_MAX",
     "SHARED_HEADER",
-    "TIMELINE_TOTAL",
     "AgreementExhausted",
     "AllocationExceeded",
     "ApprovalFor",
@@ -171,6 +170,7 @@ __all__ = [
     "taken",
     "taking_calls",
     "timeline_sql",
+    "timeline_total_sql",
     "told",
     "totals",
     "touched",

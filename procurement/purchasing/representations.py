@@ -9,7 +9,6 @@ from suppliers.public import (
     AWAITING_SQL,
     EMBEDDED,
     SHARED_HEADER,
-    TIMELINE_TOTAL,
     Awaiting,
     DeliveryAddressOut,
     OrderLineForSupplierOut,
@@ -21,6 +20,7 @@ from suppliers.public import (
     PurchaseOrderLine,
     SnapshotOut,
     timeline_sql,
+    timeline_total_sql,
 )
 
 LINES_PATH: Final = "'/v1/purchase-orders/' || t.id || '?lines_page="
@@ -114,7 +114,7 @@ class PurchaseOrderWithLinesOut(PurchaseOrderOut):
         serializers.CharField(allow_null=True, help_text="Where the next lines are read; null: there are no more."),
     )
     timeline = Computed(timeline_sql("t.id"), OrderTimelineEntryOut(many=True))
-    timeline_total = Computed(TIMELINE_TOTAL.format(key="t.id"), serializers.IntegerField())
+    timeline_total = Computed(timeline_total_sql("t.id"), serializers.IntegerField())
 
     class Meta(PurchaseOrderOut.Meta):
         fields = (*PurchaseOrderOut.Meta.fields, "lines", "lines_next", "timeline", "timeline_total")

@@ -74,7 +74,7 @@ class Migration(migrations.Migration):
                 ('priority', models.CharField(choices=[('routine', 'Routine'), ('urgent', 'Urgent'), ('emergency', 'Emergency')], default='routine', max_length=9)),
                 ('substitution_policy', models.CharField(choices=[('none', 'None'), ('equivalent', 'Equivalent ones'), ('ask', 'Any')], default='ask', max_length=10)),
                 ('backorder_policy', models.CharField(choices=[('accept', 'It may'), ('refuse', 'It may not')], default='accept', max_length=6)),
-                ('min_remaining_shelf_life_days', models.PositiveIntegerField(null=True)),
+                ('min_remaining_shelf_life_days', models.IntegerField(null=True)),
                 ('notes_to_supplier', models.CharField(blank=True, default='', max_length=5000)),
                 ('internal_note', models.CharField(blank=True, default='', max_length=5000)),
                 ('budget_code', models.CharField(blank=True, default='', max_length=64)),
@@ -274,7 +274,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='purchaseorder',
-            constraint=models.CheckConstraint(condition=models.Q(('gross__gte', models.F('net')), ('lines_total__range', (1, 500)), ('net__gte', 0), ('revision__gte', 1)), name='suppliers_purchaseorder_amounts'),
+            constraint=models.CheckConstraint(condition=models.Q(('gross__gte', models.F('net')), ('lines_total__range', (1, 500)), ('net__gte', 0), ('revision__gte', 1), models.Q(('min_remaining_shelf_life_days__isnull', True), ('min_remaining_shelf_life_days__gte', 0), _connector='OR')), name='suppliers_purchaseorder_amounts'),
         ),
         migrations.AddIndex(
             model_name='purchaseorderline',

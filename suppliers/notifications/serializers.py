@@ -115,7 +115,7 @@ class QuietHoursIn(StrictSerializer):
     """The hours of the day in which no mail goes out, by the clocks of a time zone; they may pass midnight."""
 
     to = TimeOfDayField()
-    timezone = serializers.ChoiceField(choices=sorted(available_timezones()))
+    timezone = serializers.CharField(max_length=64, help_text="Of the IANA database.")
 
     class Meta:
         example: ClassVar = {"from": "20:00", "to": "07:00", "timezone": "Europe/Berlin"}
@@ -125,7 +125,9 @@ class QuietHoursIn(StrictSerializer):
         return {"from": TimeOfDayField(), **super().get_fields()}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Require two different times: the same twice could be no hour, or all of them."""
+        """Require a known time zone, and two different times: the same twice could be no hour, or all of them."""
+        if attrs["timezone"] not in available_timezones():
+            raise refusal("timezone", "There is no such time zone.", "invalid_choice")
         if attrs["from"] == attrs["to"]:
             raise refusal("to", "The quiet hours must end at another time than they begin.", "invalid")
         return attrs

@@ -72,7 +72,7 @@ class PurchaseOrder(Course, TenantOwned, LifecycleModel):
     priority = models.CharField(max_length=9, choices=Priority, default=Priority.ROUTINE.value)
     substitution_policy = models.CharField(max_length=10, choices=Substitution, default=Substitution.ASK.value)
     backorder_policy = models.CharField(max_length=6, choices=Backorders, default=Backorders.ACCEPT.value)
-    min_remaining_shelf_life_days = models.PositiveIntegerField(null=True)
+    min_remaining_shelf_life_days = models.IntegerField(null=True)
     notes_to_supplier = models.CharField(max_length=5000, blank=True, default="")
     internal_note = models.CharField(max_length=5000, blank=True, default="")
     budget_code = models.CharField(max_length=64, blank=True, default="")
@@ -142,7 +142,8 @@ class PurchaseOrder(Course, TenantOwned, LifecycleModel):
                 name="suppliers_purchaseorder_accepted",
             ),
             models.CheckConstraint(
-                condition=Q(lines_total__range=(1, MOST_LINES), net__gte=0, gross__gte=F("net"), revision__gte=1),
+                condition=Q(lines_total__range=(1, MOST_LINES), net__gte=0, gross__gte=F("net"), revision__gte=1)
+                & (Q(min_remaining_shelf_life_days__isnull=True) | Q(min_remaining_shelf_life_days__gte=0)),
                 name="suppliers_purchaseorder_amounts",
             ),
         ]

@@ -13,7 +13,7 @@ from suppliers.pricing.candidates import Source
 from suppliers.quoting.representations import PriceStepOut, TaxOut
 
 from .models import AWAITING_SQL, COUNTERS, SHARED_STATUS_SQL, PurchaseOrder, PurchaseOrderLine, ReceivedOrder
-from .shapes import EMBEDDED, LINE_STATUS, TIMELINE_TOTAL, UNIT_PRICE, received_lines_sql, timeline_sql
+from .shapes import EMBEDDED, LINE_STATUS, UNIT_PRICE, received_lines_sql, timeline_sql, timeline_total_sql
 from .states import SHARED, Awaiting, LineStatus, OrderStatus, Party
 
 SOURCES: Final = (*(one.text for one in Source), "manual")
@@ -186,7 +186,7 @@ class ReceivedOrderWithItemsOut(ReceivedOrderOut):
 
     items = Computed(received_lines_sql(f"e.number <= {EMBEDDED}"), OrderItemOut(many=True))
     timeline = Computed(timeline_sql("t.id"), OrderTimelineEntryOut(many=True))
-    timeline_total = Computed(TIMELINE_TOTAL.format(key="t.id"), serializers.IntegerField())
+    timeline_total = Computed(timeline_total_sql("t.id"), serializers.IntegerField())
 
     class Meta(ReceivedOrderOut.Meta):
         fields = (*ReceivedOrderOut.Meta.fields, "items", "timeline", "timeline_total")

@@ -17,7 +17,11 @@ LINE_STATUS: Final = (
     " WHEN t.shipped > 0 THEN 'partially_shipped' WHEN t.backordered > 0 THEN 'backordered'"
     " WHEN t.accepted > 0 AND t.accepted + t.cancelled = t.ordered THEN 'accepted' ELSE 'open' END"
 )
-TIMELINE_TOTAL: Final = f"SELECT count(*) FROM ledger_event f WHERE f.tenant_id = {TENANT} AND f.resource_id = {{key}}"
+
+
+def timeline_total_sql(key: str) -> str:
+    """Write the SQL of the number of all facts of the reader's own ledger about the order whose id is given as SQL."""
+    return f"SELECT count(*) FROM ledger_event f WHERE f.tenant_id = {TENANT} AND f.resource_id = {key}"
 
 
 def timeline_sql(key: str) -> str:

@@ -152,9 +152,8 @@ def _closed(promotion: Promotion, line: Line) -> str | None:
     if promotion.budget_left is not None and promotion.budget_currency != line.currency:
         return "other_currency"  # nothing is converted: what the line takes off cannot be counted against the budget
     reason = {"scheduled": "not_yet_valid", "ended": "expired", "exhausted": "cap_exceeded"}.get(promotion.state)
-    if reason is None and promotion.redemptions_left is not None and promotion.redemptions_left < 1:
-        return "cap_exceeded"
-    return reason
+    left = [one for one in (promotion.budget_left, promotion.redemptions_left) if one is not None]
+    return reason or ("cap_exceeded" if any(one <= 0 for one in left) else None)
 
 
 def _adjusts(promotion: Promotion, source: Source) -> bool:

@@ -43,6 +43,7 @@ from suppliers.marketplace.models import Offer
 from suppliers.marketplace.states import EVERYBODY
 from suppliers.notifications.models import Notification, NotificationPreference
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine, ReceivedOrder
+from suppliers.orders.states import ApprovalFor, OrderStatus, Party
 from suppliers.relationships.models import Relationship
 from suppliers.relationships.states import Block
 from suppliers.terms.models import MOST_PRIORITY, PriceList, PricingRule
@@ -369,23 +370,26 @@ def _adjustment(draw: Draw, values: Values) -> None:
 
 
 def _purchase_order(draw: Draw, values: Values) -> None:
-    """A draft or a sent order, with amounts of its currency, that no approval or change waits for."""
+    """An order in one of its states, with amounts of its currency; one that was sent has the supplier's number."""
     values["number"], values["currency"] = str(values["id"]), draw(st.sampled_from(["EUR", "JPY", "KWD", "CLF"]))
-    values["status"] = "draft"
-    for name in ("approval_for", "proposed_by", "before_change", "order_number"):
-        values[name] = ""
-    values["sent_at"], values["lines_total"], values["revision"] = (
-        None,
-        draw(st.integers(1, 500)),
-        values["revision"] or 1,
+    values["status"] = status = draw(st.sampled_from(OrderStatus.values))
+    is_sent = status not in ("draft", "pending_approval", "cancelled") or (
+        status == "cancelled" and draw(st.booleans())
     )
+    values["order_number"] = f"SO-{draw(st.integers(1, 9_999))}" if is_sent else ""
+    values["sent_at"] = draw(INSTANTS) if is_sent else None
+    values["accepted_at"] = draw(INSTANTS)
+    values["approval_for"] = draw(st.sampled_from(ApprovalFor.values)) if status == "pending_approval" else ""
+    values["proposed_by"] = draw(st.sampled_from(Party.values)) if status == "change_proposed" else ""
+    values["before_change"] = ""
+    values["lines_total"], values["revision"] = draw(st.integers(1, 500)), values["revision"] or 1
     values["net"] = draw(st.decimals(0, 10**9, places=4))
     values["gross"] = values["net"] + draw(st.decimals(0, 10**9, places=4))
     values["budget_code"] = draw(st.sampled_from(["", "wards"]))
 
 
 def _purchase_order_line(draw: Draw, values: Values) -> None:
-    """A line whose counters agree: of what is ordered a part is accepted, and of that a part has come."""
+    """A line whose counters agree: of what is ordered parts are accepted, backordered and cancelled, and some has come."""
     values["currency"], values["line_no"] = (
         draw(st.sampled_from(["EUR", "JPY", "KWD", "CLF"])),
         draw(st.integers(1, 100)),
@@ -393,13 +397,13 @@ def _purchase_order_line(draw: Draw, values: Values) -> None:
     values["units_per_pack"], values["price_base_quantity"] = draw(st.integers(1, 9)), draw(st.integers(1, 9))
     values["quantity"], values["ordered"] = draw(st.integers(1, 99)), draw(st.integers(1, 999))
     values["accepted"] = draw(st.integers(0, values["ordered"]))
-    values["shipped"] = draw(st.integers(0, values["accepted"]))
+    values["backordered"] = draw(st.integers(0, values["ordered"] - values["accepted"]))
+    values["cancelled"] = draw(st.integers(0, values["ordered"] - values["accepted"] - values["backordered"]))
+    values["rejected"], values["short"] = draw(st.integers(0, 9)), draw(st.integers(0, 9))
+    values["shipped"] = draw(st.integers(0, values["accepted"] + values["rejected"] + values["short"]))
     values["received"] = draw(st.integers(0, values["shipped"]))
-    values["returned"], values["invoiced"] = draw(st.integers(0, values["received"])), 0
-    values["backordered"], values["cancelled"] = draw(
-        st.sampled_from([(0, 0), (values["ordered"] - values["accepted"], 0)])
-    )
-    values["rejected"] = values["short"] = 0
+    values["returned"] = draw(st.integers(0, values["received"]))
+    values["invoiced"] = draw(st.integers(0, values["ordered"]))
     if values["product_id"] is None or values["packaging_id"] is None:
         values["product_id"] = values["packaging_id"] = values["offer_id"] = None
     for name in ("unit_price", "net"):
@@ -409,7 +413,11 @@ def _purchase_order_line(draw: Draw, values: Values) -> None:
 def _received_order(draw: Draw, values: Values) -> None:
     """A copy as its owner's rows give it: its lines are a list."""
     values["lines"] = [{"id": str(values["id"]), "line_no": 1}]
-    values["representation"] = {"order_number": "SO-1", "lines_total": 1}
+    values["representation"] = {
+        "order_number": draw(st.sampled_from(["SO-1", "SO-2"])),
+        "proposed_by": draw(st.sampled_from([None, "buyer", "supplier"])),
+        "lines_total": 1,
+    }
 
 
 def _budget(draw: Draw, values: Values) -> None:
@@ -440,7 +448,8 @@ def _price_agreement_line(draw: Draw, values: Values) -> None:
         values["product_id"] = values["packaging_id"] = None
     else:
         values["product_id"] = draw(st.uuids())
-    values["tiers"], values["quantities"] = [{"min_quantity": 1, "discount_percent": "5"}], "{[1,2)}"
+    percent = draw(st.sampled_from(["5", "7.5", "12"]))
+    values["tiers"], values["quantities"] = [{"min_quantity": 1, "discount_percent": percent}], "{[1,2)}"
     values["price_base_quantity"] = values["price_base_quantity"] or 1
     values["consumed"], values["max_quantity"] = sorted((abs(values["consumed"]), draw(st.integers(1, 10**15))))
     values["max_quantity"] = values["max_quantity"] or 1

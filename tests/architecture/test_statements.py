@@ -175,6 +175,8 @@ def _accepted(listing: Listing, name: str) -> list[str]:
     states = ["draft", "archived", "IV", "active", "available", "created", "pending", "delivered", "failed", "queued"]
     more = [
         "ready",
+        "sent",
+        "shipped",
         "recall",
         "warning",
         "certificate",

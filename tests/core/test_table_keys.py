@@ -15,6 +15,7 @@ FORMER = f"""
 ALTER TABLE suppliers_stocklevel DROP CONSTRAINT suppliers_stocklevel_location_id_tenant_fk;
 ALTER TABLE suppliers_stockplace DROP CONSTRAINT suppliers_stockplace_location_id_tenant_fk;
 ALTER TABLE suppliers_reservation DROP CONSTRAINT suppliers_reservation_location_id_tenant_fk;
+ALTER TABLE suppliers_purchaseorder DROP CONSTRAINT suppliers_purchaseorder_delivery_locati_tenant_fk;
 ALTER TABLE appointments_appointment DROP CONSTRAINT appointments_appointment_location_id_tenant_fk;
 ALTER TABLE organizations_locationword DROP CONSTRAINT organizations_locationword_location_id_tenant_fk;
 ALTER TABLE {TABLE} DROP CONSTRAINT organizations_location_parent_id_tenant_fk;
