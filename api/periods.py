@@ -18,7 +18,7 @@ _START: Final = (
 )
 
 
-def _moment(text: str) -> date | datetime | None:
+def moment_of(text: str) -> date | datetime | None:
     """Read a plain date, or an instant with its offset, of the years 2 to 9998; None for anything else."""
     try:
         found: date | datetime | None = parse_date(text) or parse_datetime(text)
@@ -38,7 +38,7 @@ class _MomentField(forms.CharField):
         :raises ValidationError: with the code `invalid`.
         """
         super().validate(value)
-        if value and _moment(value) is None:
+        if value and moment_of(value) is None:
             raise ValidationError("Give a date as 2026-01-31, or an instant with its offset.", code="invalid")
 
 
@@ -62,20 +62,21 @@ class PeriodForm(forms.Form):
 
 def _order(text: str) -> str:
     """Return what tells which of two moments is the earlier, the time zone of plain dates aside."""
-    found = _moment(text)
+    found = moment_of(text)
     return found.isoformat()[:10] if found else ""
 
 
 def since(column: str, value: str) -> Condition:
     """Return the condition that an instant of the row, given as SQL, is not before a moment."""
-    return _compared(column, ">=", value)
+    return compared(column, ">=", value)
 
 
 def until(column: str, value: str) -> Condition:
     """Return the condition that an instant of the row, given as SQL, is before a moment."""
-    return _compared(column, "<", value)
+    return compared(column, "<", value)
 
 
-def _compared(column: str, sign: str, value: str) -> Condition:
-    moment = "{0}::timestamptz" if isinstance(_moment(value), datetime) else f"(SELECT {_START})"
+def compared(column: str, sign: str, value: str) -> Condition:
+    """Return the condition that an instant of the row, given as SQL, stands so to a moment; `sign` is `<`, `>` or `>=`."""
+    moment = "{0}::timestamptz" if isinstance(moment_of(value), datetime) else f"(SELECT {_START})"
     return Condition(f"{column} {sign} {moment}", (value,))

@@ -1,15 +1,13 @@
 """Filters of the list of price agreements."""
 
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any, Final
 
 import django_filters
 import orjson
-from django import forms
-from django.core.exceptions import ValidationError
-from django.utils.dateparse import parse_date, parse_datetime
 
 from api.filters import Filters, one_of
+from api.periods import MomentFilter, PeriodForm, moment_of
 from core.conditions import TENANT, Condition
 from core.text_folding import words
 from suppliers.company.folding import folded_sql
@@ -26,18 +24,9 @@ _DAY: Final = (
 )
 
 
-def _moment(text: str) -> date | datetime | None:
-    """Read a plain date, or an instant with its offset; None for anything else."""
-    try:
-        found: date | datetime | None = parse_date(text) or parse_datetime(text)
-    except ValueError:
-        return None
-    return None if isinstance(found, datetime) and found.tzinfo is None else found
-
-
 def _day(value: str) -> Condition:
     """Return the SQL of the day that a plain date or an instant names, by the clock of the asking tenant."""
-    moment = _moment(value)
+    moment = moment_of(value)
     return Condition("{0}::date" if not isinstance(moment, datetime) else _DAY, (value,))
 
 
@@ -49,37 +38,6 @@ def of_side(asked: str | None, *, is_key: bool) -> Condition:
         f" WHEN 'supplier' <> ALL (n.kinds) THEN 'buyer' ELSE {{0}} END FROM organizations_tenant n WHERE n.id = {TENANT})",
         (usual,),
     )
-
-
-class MomentField(forms.CharField):
-    """A plain date, or an instant."""
-
-    def validate(self, value: Any) -> None:
-        """Refuse anything else.
-
-        :raises ValidationError: with the code `invalid`.
-        """
-        super().validate(value)
-        if value and _moment(value) is None:
-            raise ValidationError("Give a date as 2026-01-31, or an instant with its offset.", code="invalid")
-
-
-class MomentFilter(django_filters.CharFilter):  # type: ignore[misc]  # the library has no types
-    """A filter by a plain date or an instant."""
-
-    field_class = MomentField
-
-
-class _PeriodForm(forms.Form):
-    """Holds `from` and `to` to one another."""
-
-    def clean(self) -> dict[str, Any]:
-        """Refuse a period that ends before it begins."""
-        found: dict[str, Any] = super().clean() or {}
-        begin, end = found.get("from"), found.get("to")
-        if begin and end and begin[:10] > end[:10]:
-            self.add_error("to", ValidationError("Must not be before from.", code="min_value"))
-        return found
 
 
 class PriceAgreementFilters(Filters):
@@ -102,7 +60,7 @@ class PriceAgreementFilters(Filters):
     class Meta:
         model = PriceAgreement
         fields: Any = []
-        form = _PeriodForm
+        form = PeriodForm
 
     def condition_side(self, value: str) -> Condition:
         """Hold for every row: `of_side` narrows them, since the tenant's kinds and the credential count, too."""

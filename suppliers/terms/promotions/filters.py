@@ -1,12 +1,12 @@
 """Filters of the list of promotions."""
 
-from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
 import django_filters
 
 from api.filters import Filters, one_of
-from core.conditions import TENANT, Condition
+from api.periods import MomentFilter, PeriodForm, compared, until
+from core.conditions import Condition
 from core.errors import FieldError, InvalidFields
 from core.search_terms import MAX_SEARCH_WORDS, words_of
 from suppliers.terms.states import TermStatus
@@ -14,11 +14,6 @@ from suppliers.terms.states import TermStatus
 from .models import Promotion
 from .representations import STATE
 from .states import PromotionState
-
-_DAY: Final = len("2026-03-02")
-_START_OF_DAY: Final = (
-    f"({{0}}::date::timestamp AT TIME ZONE (SELECT n.time_zone FROM organizations_tenant n WHERE n.id = {TENANT}))"
-)
 
 
 class PromotionFilters(Filters):
@@ -34,8 +29,8 @@ class PromotionFilters(Filters):
     search = django_filters.CharFilter(
         max_length=200, help_text="Beginnings of words of code and name, all of which must match."
     )
-    to = django_filters.IsoDateTimeFilter(
-        field_name="starts_at",
+    to = MomentFilter(
+        max_length=40,
         help_text="Promotions that start before an instant, or before a date begins in the time zone of the tenant.",
     )
     updated_since = django_filters.IsoDateTimeFilter(field_name="updated_at", lookup_expr="gte")
@@ -43,6 +38,7 @@ class PromotionFilters(Filters):
     class Meta:
         model = Promotion
         fields: Any = []
+        form = PeriodForm
 
     def condition_status(self, value: str) -> Condition:
         """Promotions in one of the given states of their life."""
@@ -62,34 +58,17 @@ class PromotionFilters(Filters):
         each = (f"strpos(t.words, {{{number}}}) > 0" for number in range(len(words)))
         return Condition(" AND ".join(each), tuple(f" {word}" for word in words))
 
-    def condition_from(self, value: datetime) -> Condition:
+    def condition_from(self, value: str) -> Condition:
         """Promotions that end after a moment."""
-        return Condition(f"t.ends_at > {self._moment('from')}", (self._text("from", value),))
+        return compared("t.ends_at", ">", value)
 
-    def condition_to(self, value: datetime) -> Condition:
+    def condition_to(self, value: str) -> Condition:
         """Promotions that start before a moment."""
-        begin = self.form.cleaned_data.get("from")
-        if begin is not None and begin > value:
-            raise InvalidFields(errors=[FieldError("to", "min_value", "Must not be before from.")])
-        return Condition(f"t.starts_at < {self._moment('to')}", (self._text("to", value),))
-
-    def _is_day(self, name: str) -> bool:
-        return len(self.data[name].strip()) == _DAY
-
-    def _moment(self, name: str) -> str:
-        return _START_OF_DAY if self._is_day(name) else "{0}::timestamptz"
-
-    def _text(self, name: str, value: datetime) -> str:
-        if self._is_day(name):
-            return value.date().isoformat()
-        try:
-            return value.astimezone(UTC).isoformat()
-        except OverflowError:
-            raise InvalidFields(errors=[FieldError(name, "invalid", "Lies beyond the calendar.")]) from None
+        return until("t.starts_at", value)
 
 
 # `from` is a word of Python.
-PromotionFilters.base_filters["from"] = django_filters.IsoDateTimeFilter(
-    field_name="ends_at",
+PromotionFilters.base_filters["from"] = MomentFilter(
+    max_length=40,
     help_text="Promotions that end after an instant, or after a date begins in the time zone of the tenant.",
 )

@@ -87,3 +87,17 @@ def stored(buyer: Tenant) -> list[tuple[str, int, str]]:
     with tenant_context(buyer.id):
         rows = Budget.objects.filter(tenant_id=buyer.id).order_by("code")
         return list(rows.values_list("code", "version", "name"))
+
+
+def D(text: Any) -> Decimal:  # as short as a number
+    return Decimal(text)
+
+
+def reached(buyer: Tenant) -> int:
+    """How often the buyer was told of a threshold."""
+    return sum(kind == "budget.threshold_reached" for kind, _, _ in facts(buyer))
+
+
+def another(hold: Hold, cost_center: str = "") -> Hold:
+    """The hold of another document on the same budget."""
+    return hold._replace(document_id=uuid7(), cost_center=cost_center)

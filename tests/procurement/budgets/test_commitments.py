@@ -2,7 +2,7 @@
 
 import threading
 from datetime import UTC, date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import InvalidOperation
 from typing import Any
 
 import pytest
@@ -36,24 +36,10 @@ from procurement.budgets.models import Budget
 from procurement.budgets.refusals import BudgetExceeded, CurrencyMismatch
 from tests import races
 from tests.factories import Api, provision
-from tests.procurement.budgets.budgets import amounts, entries, facts, made, put, step
+from tests.procurement.budgets.budgets import D, amounts, another, entries, facts, made, put, reached, step
 
 DAY = date(2026, 3, 2)
 NOON = datetime(2026, 3, 2, 23, tzinfo=UTC)
-
-
-def D(text: Any) -> Decimal:  # as short as a number
-    return Decimal(text)
-
-
-def reached(buyer: Tenant) -> int:
-    """How often the buyer was told of a threshold."""
-    return sum(kind == "budget.threshold_reached" for kind, _, _ in facts(buyer))
-
-
-def another(hold: Hold, cost_center: str = "") -> Hold:
-    """The hold of another document on the same budget."""
-    return hold._replace(document_id=uuid7(), cost_center=cost_center)
 
 
 def test_gross_is_committed_spent_and_given_back(api: Api, buyer: Tenant) -> None:
@@ -274,51 +260,6 @@ def test_nothing_is_converted(api: Api, buyer: Tenant) -> None:
         found(buyer, Choice("a"), "CHF")
 
     assert (refused.value.code, refused.value.extra) == ("currency_mismatch", {"currency": "EUR"})
-
-
-def test_sixteen_at_once_take_exactly_the_amount_and_one_tells(api: Api, buyer: Tenant) -> None:
-    order = made(api, buyer, amount="700")  # seven of a hundred each
-
-    def work() -> Moved:
-        moved: Moved = step(commit, another(order), D(100))
-        return moved
-
-    answers = races.race(*[work] * 16)
-
-    taken = [one for one in answers if isinstance(one, Moved)]
-    assert len(taken) == 7
-    assert all(isinstance(one, BudgetExceeded) for one in answers if one not in taken)
-    assert sorted(one.available.amount for one in taken) == [D(100 * left) for left in range(7)]
-    assert amounts(buyer) == {"a": (D(700), D(0))}
-    assert (reached(buyer), sum(len(one.told) for one in taken)) == (1, 1)
-
-
-def test_sixteen_at_once_with_one_document_count_it_once(api: Api, buyer: Tenant) -> None:
-    order = made(api, buyer)
-
-    answers = races.race(*[lambda: step(commit, order, D(900))] * 16)
-
-    assert sum(one.has_changed for one in answers) == 1
-    assert amounts(buyer) == {"a": (D(900), D(0))}
-    assert (reached(buyer), entries(buyer)[0][-1]) == (1, 1)
-
-
-def test_steps_race_with_puts(api: Api, buyer: Tenant) -> None:
-    order = made(api, buyer)
-
-    def lower() -> Any:
-        one = Api()
-        one.headers = api.headers
-        return put(one, amount="500").status_code
-
-    answers = races.race(*[lower] * 4, *[lambda: step(commit, another(order), D(100))] * 12)
-
-    assert set(answers[:4]) <= {200, 409}
-    (used, _), taken = amounts(buyer)["a"], sum(isinstance(one, Moved) for one in answers[4:])
-    assert used == 100 * taken
-    if 200 in answers[:4]:
-        assert used <= 500
-    assert all(isinstance(one, Moved | BudgetExceeded) for one in answers[4:])
 
 
 def test_refusal_inside_a_pipeline_leaves_the_transaction_to_its_owner(api: Api, buyer: Tenant) -> None:

@@ -109,3 +109,16 @@ def trade() -> Trade:
 def approver(one: Trade) -> Api:
     """Return a client of a member that approves."""
     return factories.as_member(one.buyer.tenant, ["approver"])
+
+
+def act(trade: Trade, key: str, action: str, **body: Any) -> Any:
+    """Ask for an action of the buyer."""
+    return trade.api.post(f"{PATH}/{key}/{action}", json=body)
+
+
+def submitted(trade: Trade, *lines: Any, **changes: Any) -> dict[str, Any]:
+    """Create a draft and submit it; return the order."""
+    answer = act(trade, trade.draft(*lines, **changes)["id"], "submit")
+    assert answer.status_code == 200, answer.content
+    found: dict[str, Any] = answer.json()["data"]
+    return found

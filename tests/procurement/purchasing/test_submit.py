@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from bench.statements import recording
 from core.clock import now
 from core.db import tenant_context
 from core.ids import uuid7
@@ -14,14 +13,12 @@ from suppliers.agreements.models import PriceAgreementLine, ReceivedAgreementLin
 from suppliers.company.models import SupplierProfile
 from suppliers.inventory.models import StockPlace
 from suppliers.marketplace.models import Offer
-from suppliers.orders.models import ReceivedOrder
 from suppliers.relationships.models import BlockedProduct, Relationship
 from suppliers.terms.promotions.models import Promotion
-from tests import races
 from tests.factories import Api, api_key, as_member
 from tests.procurement.budgets.budgets import amounts
 from tests.procurement.budgets.budgets import put as put_budget
-from tests.procurement.purchasing.orders import PATH, Trade, approver, price
+from tests.procurement.purchasing.orders import PATH, Trade, act, approver, price, submitted
 from tests.suppliers.agreements.world import PATH as AGREEMENTS
 from tests.suppliers.inventory import shelf as shelves
 from tests.suppliers.inventory.shelf import copies, refused, reserve
@@ -30,19 +27,6 @@ from tests.suppliers.terms.test_promotions import put as put_promotion
 
 SUBMITTED, SENT, PLACED = "purchase_order.submitted", "purchase_order.sent", "order.placed"
 ORDERS = "/v1/orders"
-
-
-def act(trade: Trade, key: str, action: str, **body: Any) -> Any:
-    """Ask for an action of the buyer."""
-    return trade.api.post(f"{PATH}/{key}/{action}", json=body)
-
-
-def submitted(trade: Trade, *lines: Any, **changes: Any) -> dict[str, Any]:
-    """Create a draft and submit it; return the order."""
-    answer = act(trade, trade.draft(*lines, **changes)["id"], "submit")
-    assert answer.status_code == 200, answer.content
-    found: dict[str, Any] = answer.json()["data"]
-    return found
 
 
 def is_untouched(trade: Trade, answer: Any, status: int, code: str) -> dict[str, Any]:
@@ -97,59 +81,6 @@ def test_submit_sends_where_nobody_has_to_approve(trade: Trade) -> None:
     assert (again["from"], again["action"], again["allowed"]) == ("sent", "submit", ["cancel"])
     patched = refused(trade.api.patch(f"{PATH}/{draft['id']}", json={"priority": "urgent"}), 409, "invalid_transition")
     assert (patched["from"], patched["action"]) == ("sent", "update")
-
-
-def test_the_supplier_s_lists(trade: Trade) -> None:
-    first, second = submitted(trade, (trade.gloves, 1)), submitted(trade, *[(trade.masks, 2)] * 25)
-    trade.draft()
-    api = trade.shelf.api
-
-    def numbers(query: str) -> list[str]:
-        answer = api.get(f"{ORDERS}?{query}")
-        assert answer.status_code == 200, answer.content
-        return [one["order_number"] for one in answer.json()["data"]["items"]]
-
-    both = ["SO-000002", "SO-000001"]
-    assert numbers("") == both
-    assert numbers(f"buyer_id={trade.buyer.id}&status=sent&fulfilment_status=unfulfilled") == both
-    assert numbers(f"product_id={trade.masks['id']}") == ["SO-000002"]
-    assert numbers(f"product_id={uuid7()}") == numbers("status=accepted") == numbers(f"buyer_id={uuid7()}") == []
-    assert numbers("from=2020-01-01&to=2999-01-01&sort=order_number") == both[::-1]
-    assert numbers(f"search={first['po_number']}") == ["SO-000001"]
-    assert numbers(f"search={trade.buyer.tenant.name[:12]}") == both
-    assert numbers(f"updated_since={second['sent_at']}") == ["SO-000002"]
-    assert "items" not in api.get(ORDERS).json()["data"]["items"][0]
-    for query in ("status=draft", "status=pending_approval", "supplier_id=1", "side=buyer"):
-        assert api.get(f"{ORDERS}?{query}").status_code == 400, query
-    page = api.get(f"{ORDERS}/{second['id']}/items?page=2&limit=20").json()["data"]
-    assert (page["total"], [one["line_no"] for one in page["items"]]) == (25, [21, 22, 23, 24, 25])
-    assert page["items"][0]["allocated"] == 0
-    assert api.get(f"{ORDERS}/{second['id']}/items?page=3").json()["data"]["items"] == []
-    key = Api(key=api_key(trade.shelf.tenant), tenant=trade.shelf.tenant)
-    assert key.get(f"{ORDERS}/{first['id']}").status_code == 200
-    stranger = shelves.shelf()
-    for path in (f"{ORDERS}/{first['id']}", f"{ORDERS}/{first['id']}/items"):
-        assert refused(stranger.api.get(path), 404, "not_found")
-    assert stranger.api.get(ORDERS).json()["data"]["total"] == 0
-
-
-def test_the_supplier_never_sees_a_draft_or_what_was_cancelled_as_one(trade: Trade) -> None:
-    draft = trade.draft()
-    gone = act(trade, draft["id"], "cancel", reason="Ordered twice")
-
-    assert gone.status_code == 200, gone.content
-    data = gone.json()["data"]
-    assert (data["status"], data["lines"][0]["cancelled"], data["lines"][0]["line_status"]) == (
-        "cancelled", 1000, "cancelled",
-    )  # fmt: skip
-    assert data["timeline"][0]["reason"] == "Ordered twice"
-    assert [kind for kind, *_ in trade.facts()] == ["purchase_order.created", "purchase_order.cancelled"]
-    assert "Ordered twice" not in str(trade.facts())
-    assert trade.facts(trade.shelf.tenant) == []
-    assert refused(trade.shelf.api.get(f"{ORDERS}/{draft['id']}"), 404, "not_found")
-    ended = refused(act(trade, draft["id"], "cancel"), 409, "invalid_transition")
-    assert (ended["from"], ended["allowed"]) == ("cancelled", [])
-    assert [one[0] for one in trade.stored()] == ["cancelled"]
 
 
 def test_another_price_is_refused_with_both_unless_it_is_accepted(trade: Trade) -> None:
@@ -422,50 +353,3 @@ def test_who_submits_and_cancels(trade: Trade) -> None:
         stale = trade.api.post(path, json={}, headers={"If-Match": '"7"'})
         assert refused(stale, 409, "version_conflict")
     assert [one[:3] for one in trade.stored()] == [("draft", 1, 1)]
-
-
-def test_two_submits_at_once_send_one_order(trade: Trade) -> None:
-    put_budget(approver(trade), "wards", amount="60")
-    draft = trade.draft(budget={"code": "wards"})
-    clients = [trade.buyer.client() for _ in range(2)]
-
-    found = races.race(*[lambda one=one: one.post(f"{PATH}/{draft['id']}/submit", json={}) for one in clients])
-
-    assert sorted(answer.status_code for answer in found) == [200, 409]
-    assert {answer.json().get("code") for answer in found} <= {None, "invalid_transition", "concurrent_update"}
-    assert amounts(trade.buyer.tenant)["wards"][0] == Decimal(49)
-    assert [kind for kind, *_ in trade.facts(trade.shelf.tenant)] == [PLACED]
-    with tenant_context(trade.shelf.id):
-        assert ReceivedOrder.objects.filter(tenant_id=trade.shelf.id).count() == 1
-
-
-def test_a_budget_is_never_passed_by_two_orders_at_once(trade: Trade) -> None:
-    put_budget(approver(trade), "wards", amount="60")
-    drafts = [trade.draft(budget={"code": "wards"}) for _ in range(4)]
-    clients = [(trade.buyer.client(), f"{PATH}/{one['id']}/submit") for one in drafts]
-
-    found = races.race(*[lambda api=api, path=path: api.post(path, json={}) for api, path in clients])
-
-    assert sorted(answer.status_code for answer in found) == [200, 409, 409, 409]
-    assert amounts(trade.buyer.tenant)["wards"][0] == Decimal(49)
-
-
-def test_trips_of_a_submit_do_not_grow_with_the_lines(trade: Trade) -> None:
-    trade.shelf.stock(trade.gloves, 50_000)
-    put_budget(approver(trade), "wards", amount="100000")
-    counts = []
-    for lines in ([(trade.gloves, 1)], [(trade.gloves, 1), (trade.masks, 1)] * 25):
-        for _ in range(2):
-            (held,) = reserve(trade.buyer, trade.shelf, (trade.gloves, 1))
-            draft = trade.draft(*lines, budget={"code": "wards"}, reservation_ids=[held["id"]])
-            with recording() as made:
-                answer = trade.api.post(
-                    f"{PATH}/{draft['id']}/submit", json={}, headers={"Idempotency-Key": draft["id"]}
-                )
-            assert answer.status_code == 200, answer.content
-            with recording() as cancelled:
-                act(trade, draft["id"], "cancel")
-        counts.append((len(made), len(cancelled)))
-
-    assert counts[0] == counts[1], made.texts()
-    assert counts[0][0] <= 8, made.texts()

@@ -1,8 +1,6 @@
 """What orders redeem of promotions and give back: counted exactly, told once, and never more than a limit allows."""
 
-import random
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
@@ -11,76 +9,16 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from core import clock
-from core.actor import system_actor
 from core.db import tenant_context
 from core.invariants import breaches
-from core.pipeline import run
-from ledger import public as ledger
 from organizations.models import Tenant
 from suppliers.terms.promotions.models import Promotion, PromotionBuyer, PromotionRedemption
-from suppliers.terms.promotions.redeeming import Wanted, give_back, given_back, redeem, redeemed
-from suppliers.terms.promotions.refusals import PromotionExhausted
 from suppliers.terms.promotions.sweeping import tell_promotions
 from tests.factories import Api
 from tests.races import race
 from tests.suppliers.products import field_errors
+from tests.suppliers.terms.redeeming import BUYER, OTHER, back, budget, counted, promotion, refused, take
 from tests.suppliers.terms.test_promotions import HOUR, ONE, PATH, facts, instant, put
-
-THREADS = 16
-BUYER, OTHER = UUID(int=7), UUID(int=8)
-
-
-def promotion(api: Api, code: str = "a", **changes: Any) -> UUID:
-    """Return the id of a promotion in euros that runs."""
-    made = put(api, code, **{"status": "active", "conditions": ONE} | changes)
-    assert made.status_code == 201, made.content
-    return UUID(made.json()["data"]["id"])
-
-
-def budget(amount: str, currency: str = "EUR") -> dict[str, str]:
-    """Return a budget as bodies have it."""
-    return {"amount": amount, "currency": currency}
-
-
-def take(
-    supplier: Tenant,
-    document: UUID,
-    *wanted: tuple[UUID, str] | tuple[UUID, str, str],
-    buyer: UUID = BUYER,
-    at: datetime | None = None,
-) -> None:
-    """Redeem promotions for a document, as the submit of an order does it, or change nothing."""
-    moment = at or clock.now()
-    named = [Wanted(one[0], Decimal(one[1]), one[2] if len(one) > 2 else "EUR") for one in wanted]
-    with tenant_context(supplier.id):
-        calls = redeem(supplier.id, document_id=document, buyer_id=buyer, wanted=named, at=moment)
-        told = redeemed(named, run(calls))
-        ledger.record_many(actor=system_actor(supplier.id), occurrences=told, at=moment)
-
-
-def back(supplier: Tenant, document: UUID, *, only: Sequence[UUID] | None = None, at: datetime | None = None) -> None:
-    """Give back what a document holds."""
-    moment = at or clock.now()
-    with tenant_context(supplier.id):
-        told = given_back(run(give_back(supplier.id, document_id=document, at=moment, only=only)))
-        ledger.record_many(actor=system_actor(supplier.id), occurrences=told, at=moment)
-
-
-def counted(supplier: Tenant, promotion_id: UUID) -> tuple[int, Decimal, dict[UUID, int]]:
-    """Return redemptions and spending of a promotion and the redemptions of its buyers, and hold all rules."""
-    with tenant_context(supplier.id):
-        row = Promotion.objects.get(tenant_id=supplier.id, pk=promotion_id)
-        buyers = PromotionBuyer.objects.filter(tenant_id=supplier.id, promotion_id=promotion_id, redemptions__gt=0)
-        found = dict(buyers.values_list("buyer_tenant_id", "redemptions"))
-    assert list(breaches(supplier.id)) == []
-    return row.redemptions, row.spent, found
-
-
-def refused(*arguments: Any, **more: Any) -> list[tuple[str | None, str]]:
-    """Return code and reason of each promotion that a redemption is refused for."""
-    with pytest.raises(PromotionExhausted) as found:
-        take(*arguments, **more)
-    return [(one["code"], one["reason"]) for one in found.value.extra["promotions"]]
 
 
 def test_a_document_holds_a_promotion_once_and_gives_back_what_it_took(api: Api, supplier: Tenant) -> None:
@@ -330,104 +268,6 @@ def test_the_table_holds_the_limits(api: Api, supplier: Tenant, values: dict[str
 def test_a_caller_names_each_promotion_once(supplier: Tenant, wanted: list[tuple[UUID, str]]) -> None:
     with pytest.raises(ValueError, match="each promotion once"):
         take(supplier, uuid4(), *wanted)
-
-
-def _hammer(supplier: Tenant, promotion_id: UUID, amount: str, buyers: Sequence[UUID], each: int) -> int:
-    """Let 16 connections redeem at once, each several times; return how many were granted."""
-
-    def work(number: int) -> int:
-        done = 0
-        for _ in range(each):
-            try:
-                take(supplier, uuid4(), (promotion_id, amount), buyer=buyers[number % len(buyers)])
-            except PromotionExhausted:
-                continue
-            done += 1
-        return done
-
-    answers = race(*[lambda number=number: work(number) for number in range(THREADS)])
-    assert all(isinstance(one, int) for one in answers), answers
-    return sum(answers)
-
-
-def test_sixteen_connections_spend_a_budget_to_the_cent(api: Api, supplier: Tenant) -> None:
-    one = promotion(api, budget_amount=budget("25.20"))
-    assert _hammer(supplier, one, "0.70", [BUYER, OTHER], 4) == 36  # of 64
-    assert counted(supplier, one)[:2] == (36, Decimal("25.20"))
-    assert [kind for kind, *_ in facts(supplier)] == ["updated", "started", "ended"]
-
-
-def test_sixteen_connections_take_each_redemption_once(api: Api, supplier: Tenant) -> None:
-    one = promotion(api, max_redemptions=40)
-    assert _hammer(supplier, one, "1", [BUYER, OTHER], 4) == 40
-    assert counted(supplier, one)[:2] == (40, Decimal(40))
-    assert [kind for kind, *_ in facts(supplier)] == ["updated", "started", "ended"]
-
-
-def test_sixteen_connections_of_two_buyers_take_what_each_may(api: Api, supplier: Tenant) -> None:
-    one = promotion(api, max_per_buyer=10)
-    assert _hammer(supplier, one, "1", [BUYER, OTHER], 3) == 20
-    assert counted(supplier, one) == (20, Decimal(20), {BUYER: 10, OTHER: 10})
-
-
-def test_orders_that_take_and_give_back_several_promotions_do_not_wait_in_a_circle(api: Api, supplier: Tenant) -> None:
-    ids = [promotion(api, f"p{number}", max_redemptions=9, budget_amount=budget("50")) for number in range(4)]
-    orders = [uuid4() for _ in range(6)]
-
-    def work(number: int) -> None:
-        chosen = random.Random(number)
-        for _ in range(8):
-            order = chosen.choice(orders)
-            if chosen.random() < 0.4:
-                back(supplier, order)
-                continue
-            named = chosen.sample(ids, 3)
-            try:
-                take(supplier, order, *((one, f"{chosen.randint(1, 900) / 100}") for one in named))
-            except PromotionExhausted:
-                continue
-
-    answers = race(*[lambda number=number: work(number) for number in range(THREADS)])
-    assert answers == [None] * THREADS
-    for one in ids:
-        counted(supplier, one)
-    for order in orders:
-        back(supplier, order)
-    assert [counted(supplier, one)[:2] for one in ids] == [(0, Decimal(0))] * 4
-
-
-def test_two_who_give_back_the_same_order_give_it_back_once(api: Api, supplier: Tenant) -> None:
-    one = promotion(api, max_redemptions=1)
-    order = uuid4()
-    take(supplier, order, (one, "3"))
-    assert race(*[lambda: back(supplier, order) for _ in range(THREADS)]) == [None] * THREADS
-    assert counted(supplier, one)[:2] == (0, Decimal(0))
-    assert [kind for kind, *_ in facts(supplier)] == ["updated", "started", "ended", "started"]
-
-
-def test_a_put_waits_for_redemptions_and_never_goes_below_them(api: Api, supplier: Tenant) -> None:
-    one = promotion(api, max_redemptions=50)
-
-    def lower() -> set[int]:
-        found = set()
-        for most in range(49, 1, -4):
-            found.add(int(put(api, "a", status="active", conditions=ONE, max_redemptions=most).status_code))
-        return found
-
-    def order() -> None:
-        for _ in range(6):
-            try:
-                take(supplier, uuid4(), (one, "1"))
-            except PromotionExhausted:
-                return
-
-    answers = race(lower, *[order for _ in range(8)])
-    assert answers[0] <= {200, 409}, answers
-    assert answers[1:] == [None] * 8
-    with tenant_context(supplier.id):
-        row = Promotion.objects.get(tenant_id=supplier.id)
-        assert row.redemptions <= int(row.max_redemptions or 0)
-    counted(supplier, one)
 
 
 def test_statuses_of_bodies_that_name_read_only_members(api: Api) -> None:
