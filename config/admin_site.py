@@ -103,6 +103,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
         "Shared by all tenants",
         (
             (Area.CATALOG, "fact_check", "Qualification desk", "suppliers_supplierprofile:desk"),
+            (Area.CATALOG, "assignment_late", "Exceptions", "suppliers:exceptions"),
             (Area.CATALOG, "notification_important", "Open alerts", "suppliers_notification:queue"),
             (Area.CATALOG, "schema", "Platform categories", "suppliers_platformcategory"),
             (Area.CATALOG, "content_copy", "Duplicate GTINs", "suppliers_platformcategory:duplicates"),

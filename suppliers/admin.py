@@ -4,12 +4,13 @@ from .agreements.desk import admin as agreements
 from .catalog import admin as catalog
 from .catalog.attributes import admin as attributes
 from .company import admin as company
+from .exceptions import admin as exceptions
 from .files import admin as files
 from .inventory import admin as inventory
 from .inventory.desk import admin as recall_desk
 from .marketplace import admin as marketplace
 from .notifications import admin as notifications
-from .orders import admin as orders
+from .orders.desk import admin as orders
 from .quoting import admin as why_this_price
 from .relationships import admin as relationships
 from .terms import admin as terms
@@ -20,6 +21,7 @@ __all__ = [
     "attributes",
     "catalog",
     "company",
+    "exceptions",
     "files",
     "inventory",
     "marketplace",

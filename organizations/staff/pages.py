@@ -1,19 +1,18 @@
-"""Pages of the acting tenant that belong to no table: what is asked of several at once."""
+"""Pages that belong to no table: what is asked of several at once, of the acting tenant or of all tenants."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 
-from .roles import Area
+from .roles import Area, sees
 from .tenant_admin import bound_to_tenant
 
 
-class TenantPage:
-    """A page of the acting tenant; it is opened as those of `TenantAdmin` are, in one transaction bound to that tenant.
-
-    `name` is that of its address in the namespace `admin`, `address` what follows behind `/admin/`.
-    """
+class StaffPage:
+    """Base of such a page; `name` is that of its address in the namespace `admin`, `address` what follows behind `/admin/`."""
 
     area: ClassVar[Area]
     name: ClassVar[str]
@@ -29,13 +28,36 @@ class TenantPage:
 
     def url(self) -> URLPattern:
         """Return the address, open to staff who see the area."""
-        return path(self.address, bound_to_tenant(self, self.admin_site.admin_view(self.view)), name=self.name)
+        raise NotImplementedError
 
 
-PAGES: Final[list[type[TenantPage]]] = []
+class TenantPage(StaffPage):
+    """A page of the acting tenant; it is opened as those of `TenantAdmin` are, in one transaction bound to that tenant."""
+
+    def url(self) -> URLPattern:
+        """Return the address; without an acting tenant it leads to the choice of one."""
+        view = bound_to_tenant(self, self.admin_site.admin_view(self.view))
+        return path(self.address, view, name=self.name)
 
 
-def register_page(page: type[TenantPage]) -> type[TenantPage]:
+class SharedPage(StaffPage):
+    """A page of what is of all tenants; no tenant is bound."""
+
+    def url(self) -> URLPattern:
+        """Return the address."""
+        view: Callable[..., HttpResponse] = self.admin_site.admin_view(self._opened)
+        return path(self.address, view, name=self.name)
+
+    def _opened(self, request: HttpRequest) -> HttpResponse:
+        if not sees(request.user, self.area):
+            raise PermissionDenied
+        return self.view(request)
+
+
+PAGES: Final[list[type[StaffPage]]] = []
+
+
+def register_page(page: type[StaffPage]) -> type[StaffPage]:
     """Add a page to the admin, as a decorator."""
     PAGES.append(page)
     return page

@@ -294,6 +294,8 @@ class ReceivedOrder(ReceivedDocument):
     priority = models.CharField(max_length=9, choices=Priority)
     awaiting = models.CharField(max_length=14, choices=Awaiting, null=True)  # null as the owner's rows give it
 
+    security: ClassVar = TableSecurity(dispatcher=True)
+
     class Meta:
         indexes = [
             models.Index(fields=["tenant", "received_at", "id"], name="suppliers_recorder_by_time"),

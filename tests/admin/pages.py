@@ -29,3 +29,4 @@ def addresses(seat: Seat, mine: World) -> Iterator[str]:
     yield reverse("admin:suppliers_supplierprofile_desk")
     yield reverse("admin:suppliers_price_why")
     yield reverse("admin:suppliers_notification_queue")
+    yield reverse("admin:suppliers_exceptions")
