@@ -35,13 +35,13 @@ from .notifications.models import (
     OpenAlert,
 )
 from .orders.models import (
-    DocumentNumber,
     PriceTrace,
     PurchaseOrder,
     PurchaseOrderLine,
     ReceivedOrder,
     ReceivedOrderLine,
 )
+from .orders.number_models import DocumentNumber
 from .pricing.models import ListPrice, ListPriceTier
 from .relationships.models import (
     ApprovedSubstitute,

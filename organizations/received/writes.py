@@ -23,7 +23,7 @@ Source: contract, supply.md 3.3.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, auto
 from typing import Any, NamedTuple
@@ -72,13 +72,15 @@ class Party(Enum):
 class SharedDocument:
     """A locked document of two parties as the target of a write; the owner's tenant is bound.
 
-    `actor` is the caller. `row` is the owner's row. `parties` are the tenants that the document was handed to.
+    `actor` is the caller. `row` is the owner's row. `parties` are the tenants that the document was handed to. `read` are
+    the rows of `TwoParty.reads_behind`.
     """
 
     kind: ReceivedKind
     actor: Actor
     row: Any
     parties: frozenset[UUID]
+    read: Sequence[Rows] = field(default=(), kw_only=True)
 
     @property
     def owner_id(self) -> UUID:
@@ -158,21 +160,24 @@ class TwoParty(Located):
         keys = [str(path[0]), str(owner_id)]
         locked = lock_call(self.kind.document, owner_id, path[0])
         before = [bind_call(owner_id), *self.locks_before(owner_id, *path)]
-        *_, found, parties, status = run(
-            [*before, locked, Call(self.kind.parties, keys), Call(_STATUS, [str(owner_id)])]
-        )
+        behind = [Call(self.kind.parties, keys), Call(_STATUS, [str(owner_id)]), *self.reads_behind(owner_id, *path)]
+        found, parties, status, *read = run([*before, locked, *behind])[len(before) :]
         if owner_id != actor.tenant_id and status.value() == CLOSED.encode():
             raise PartyClosed
         row = row_of(self.kind.document, found)
         others = frozenset(UUID((parties.value(n) or b"").decode()) for n in range(len(parties)))
         if row is None or actor.tenant_id not in {owner_id, *others}:
             raise NotFound(f"No such {self.kind.name}.")
-        document = SharedDocument(self.kind, actor, row, others)
+        document = SharedDocument(self.kind, actor, row, others, read=read)
         self._check_party(document)
         return document
 
     def locks_before(self, owner_id: UUID, *path: Any) -> Sequence[Call]:
         """Return the statements that lock what the lock order puts before the document, bound to its owner."""
+        return ()
+
+    def reads_behind(self, owner_id: UUID, *path: Any) -> Sequence[Call]:
+        """Return statements that read behind the lock of the document, in its trip; bound to its owner."""
         return ()
 
     def _check_party(self, document: SharedDocument) -> None:

@@ -1,6 +1,6 @@
 """Which levels a quantity is taken from: what expires first goes first. Source: contract, supply-shelf.md "Availability"."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date, datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -36,19 +36,31 @@ def candidates(levels: Iterable[Level], demand: Demand, at: datetime) -> list[Le
     return sorted(usable, key=lambda one: (one.row.expiry_date or _NEVER, one.row.created_at, one.row.id))
 
 
-def take(levels: Sequence[Level], demand: Demand, at: datetime) -> list[Take] | None:
+def take(levels: Iterable[Level], demand: Demand, at: datetime) -> list[Take] | None:
     """Reserve the quantity on the levels; None, with nothing reserved, where too little is free."""
+    found = _picked(levels, demand, at)
+    return _reserved(found) if sum(one.base_quantity for one in found) == demand.base_quantity else None
+
+
+def take_some(levels: Iterable[Level], demand: Demand, at: datetime) -> list[Take]:
+    """Reserve as much of the quantity on the levels as is free."""
+    return _reserved(_picked(levels, demand, at))
+
+
+def _picked(levels: Iterable[Level], demand: Demand, at: datetime) -> list[Take]:
     found: list[Take] = []
     rest = demand.base_quantity
     for level in candidates(levels, demand, at):
+        if not rest:
+            break
         here = min(level.free, rest)
         if here > 0:
             found.append(Take(level, here))
             rest -= here
-        if not rest:
-            break
-    if rest:
-        return None
+    return found
+
+
+def _reserved(found: list[Take]) -> list[Take]:
     for level, here in found:
         level.reserved += here
     return found

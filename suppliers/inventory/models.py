@@ -21,6 +21,7 @@ from .states import LotStatus, MovementType, ReasonCode, ReservationKind, Reserv
 
 _ACTIVE = Q(status=ReservationStatus.ACTIVE.value)
 _SOFT = Q(kind=ReservationKind.SOFT.value)
+_LINE = Q(purchase_order_line_id__isnull=False)
 
 
 class StockPlace(TenantOwned):
@@ -145,8 +146,7 @@ class Lot(TenantOwned, LifecycleModel):
 class StockLevel(TenantOwned):
     """On-hand and reserved base units of one product at one location, of one lot where the product has lots.
 
-    `told_at` is when `stock.level_changed` was last told; `is_untold` says that the level has changed since.
-    Personal data: none.
+    `told_at`: when `stock.level_changed` was last told; `is_untold`: the level has changed since. Personal data: none.
     """
 
     product = models.ForeignKey(
@@ -241,8 +241,8 @@ class StockMovement(TenantRow):
 class Reservation(TenantOwned, LifecycleModel):
     """Stock of a supplier that is promised to a buyer; the row is the supplier's, the buyer holds a received copy.
 
-    Those of one request have one `group_id`. `location` is where all of it lies, null where it lies at several.
-    Quantities are in base units. Personal data: none.
+    Those of one request, or allocated to one order, have one `group_id`. `location` is where all of it lies, null where it
+    lies at several. Quantities are in base units. Personal data: none.
     """
 
     group_id = models.UUIDField()
@@ -304,6 +304,9 @@ class Reservation(TenantOwned, LifecycleModel):
             models.Index(fields=["tenant", "buyer_tenant_id", "created_at", "id"], name="suppliers_reservation_buyer"),
             models.Index(
                 fields=["tenant", "expires_at", "id"], condition=_ACTIVE & _SOFT, name="suppliers_reservation_expiry"
+            ),
+            models.Index(
+                fields=["tenant", "purchase_order_line_id"], condition=_LINE, name="suppliers_reservation_line"
             ),
         ]
 

@@ -146,18 +146,19 @@ STEPS: Final = (
     *_ends(),
 )  # fmt: skip
 
-# The states in which an action has an address today; whoever builds more of it adds them here.
+# The states in which an action, by its choice, has an address today; whoever builds more of it adds them here.
 _LIVE: Final = frozenset({FOR_SENDING, FOR_SUPPLIERS, FOR_BUYERS, SENT, BY_SUPPLIER, BY_BUYER})
 OFFERED: Final = {
-    (Who.BUYER, "update"): frozenset({DRAFT}),
-    (Who.BUYER, "submit"): frozenset({DRAFT}),
-    (Who.BUYER, "cancel"): frozenset({DRAFT, *_LIVE}),
+    (Who.BUYER, "update", ""): frozenset({DRAFT}),
+    (Who.BUYER, "submit", ""): frozenset({DRAFT}),
+    (Who.BUYER, "cancel", ""): frozenset({DRAFT, *_LIVE}),
+    (Who.SUPPLIER, "accept", ""): frozenset({SENT}),
 }
 
 
 def is_offered(step: Step) -> bool:
     """Tell whether a step of the table can be taken today."""
-    return step.source in OFFERED.get((step.who, step.action), ())
+    return step.source in OFFERED.get((step.who, step.action, step.choice), ())
 
 
 def sources() -> dict[str, list[str]]:

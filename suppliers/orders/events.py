@@ -110,6 +110,14 @@ class OrderPlaced(ReceivedOrderEvent):
 
 @register
 @dataclass(frozen=True, kw_only=True)
+class OrderAccepted(ReceivedOrderEvent):
+    """The supplier has accepted an order, and allocated stock to it; what is backordered comes later."""
+
+    type: ClassVar[str] = "order.accepted"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
 class OrderCancelled(ReceivedOrderEvent):
     """The buyer has cancelled an order."""
 
@@ -120,6 +128,6 @@ EVENTS: Final[dict[str, type[OrderEvent]]] = {
     one.type: one
     for one in (
         PurchaseOrderCreated, PurchaseOrderUpdated, PurchaseOrderSubmitted, PurchaseOrderSent, PurchaseOrderAccepted,
-        PurchaseOrderCancelled, OrderPlaced, OrderCancelled,
+        PurchaseOrderCancelled, OrderPlaced, OrderAccepted, OrderCancelled,
     )
 }  # fmt: skip

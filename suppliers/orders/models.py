@@ -7,10 +7,8 @@ from django.db import models
 from django.db.models import F, Q
 from django_fsm import FSMField
 
-from core.errors import Busy
 from core.lifecycle import LifecycleModel
 from core.row_security import TableSecurity
-from core.tenant_rows import TenantRow
 from organizations.public import ReceivedDocument, ReceivedKind, ReceivedLine, TenantOwned
 
 from .course import Course, Place
@@ -19,7 +17,6 @@ from .states import (
     Awaiting,
     Backorders,
     Billing,
-    DocumentKind,
     Fulfilment,
     OrderStatus,
     Party,
@@ -31,6 +28,7 @@ MOST_LINES: Final = 500
 _ZERO: Final = Decimal(0)
 _CHANGING: Final = (OrderStatus.CHANGE_PROPOSED.value, OrderStatus.PENDING_APPROVAL.value)
 _UNSENT: Final = (OrderStatus.DRAFT.value, OrderStatus.PENDING_APPROVAL.value, OrderStatus.CANCELLED.value)
+_UNANSWERED: Final = (OrderStatus.SENT.value, OrderStatus.CHANGE_PROPOSED.value)
 COUNTERS: Final = (
     "accepted", "backordered", "cancelled", "shipped", "received", "rejected", "short", "returned", "invoiced",
 )  # fmt: skip
@@ -47,7 +45,9 @@ class PurchaseOrder(Course, TenantOwned, LifecycleModel):
     `number` is the buyer's, `order_number` the supplier's. `authors` are the ids of whoever has made, changed or submitted
     the present `revision`; none of them approves it. `before_change` is the state that a proposed change began in. Amounts
     are in `currency`; `tax` is null where a line has no rate, and `gross` is the net then. `taxes` are its groups of
-    category and rate. `submitted_at` is when it has taken its limits. `accept_by` is when the supplier is to have answered. Personal data: ids of members of the buyer; free
+    category and rate. `submitted_at` is when it has taken its limits; `given_back` is the part of
+    the gross that limits do not count any more. `accept_by` is when the supplier is to have answered, `overdue_told_at` when
+    both were alerted that it had not. Personal data: ids of members of the buyer; free
     texts of the buyer.
     """
 
@@ -89,10 +89,12 @@ class PurchaseOrder(Course, TenantOwned, LifecycleModel):
     gross = models.DecimalField(max_digits=19, decimal_places=4, default=_ZERO)
     taxes = models.JSONField(default=list)
     lines_total = models.PositiveIntegerField(default=0)
+    given_back = models.DecimalField(max_digits=19, decimal_places=4, default=_ZERO, db_default=_ZERO)
     price_differs = models.BooleanField(default=False, db_default=False)
     submitted_at = models.DateTimeField(null=True)
     sent_at = models.DateTimeField(null=True)
     accept_by = models.DateTimeField(null=True)
+    overdue_told_at = models.DateTimeField(null=True)
     accepted_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)
     shared_version = models.PositiveIntegerField(default=1)
@@ -155,6 +157,11 @@ class PurchaseOrder(Course, TenantOwned, LifecycleModel):
             models.Index(fields=["tenant", "delivery_location", "created_at", "id"], name="suppliers_po_by_location"),
             models.Index(
                 fields=["tenant", "created_at", "id"], condition=Q(price_differs=True), name="suppliers_po_differing"
+            ),
+            models.Index(
+                fields=["accept_by", "tenant"],
+                condition=Q(status__in=_UNANSWERED, overdue_told_at__isnull=True),
+                name="suppliers_po_overdue",
             ),
             models.Index(
                 fields=["tenant", "supplier_tenant_id", "submitted_at"],
@@ -327,31 +334,6 @@ class ReceivedOrderLine(ReceivedLine):
 
     def __str__(self) -> str:
         return str(self.line_no)
-
-
-class DocumentNumber(TenantRow):
-    """A number of a document, claimed in the tenant whose number it is, once for each document. Personal data: none."""
-
-    pk = models.CompositePrimaryKey("tenant_id", "kind", "number")
-    tenant_id = models.UUIDField()
-    kind = models.CharField(max_length=14, choices=DocumentKind)
-    number = models.CharField(max_length=64)
-    sequence = models.PositiveBigIntegerField()
-    document_id = models.UUIDField()
-
-    refusals: ClassVar = {"suppliers_documentnumber_document": Busy}
-    security: ClassVar = TableSecurity()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["tenant_id", "kind", "sequence"], name="suppliers_documentnumber_sequence"),
-            models.UniqueConstraint(
-                fields=["tenant_id", "kind", "document_id"], name="suppliers_documentnumber_document"
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return self.number
 
 
 class PriceTrace(TenantOwned):

@@ -15,11 +15,17 @@ from api.operations import Operation
 from api.page_numbers import InvalidPage
 from api.views import ApiViewSet
 from core.conditions import TENANT
-from core.errors import InvalidFields, NotFound
+from core.errors import InvalidFields, InvalidTransition, NotFound, VersionConflict
 from core.pipeline import Call, Rows, Statement
+from organizations.public import CounterpartyOnly, PartyClosed
+from suppliers.inventory.refusals import InsufficientStock
 
+from .accepting import accept_order
 from .filters import ReceivedOrderFilters
+from .finding_received import RECEIVED
+from .refusals import RevisionChanged
 from .representations import OrderItemOut, ReceivedOrderOut, ReceivedOrderWithItemsOut
+from .serializers import AcceptOrderIn
 from .shapes import received_lines_sql
 
 
@@ -43,7 +49,12 @@ class ReceivedOrderViewSet(ApiViewSet):
     serializer_class = ReceivedOrderOut
     filterset_class = ReceivedOrderFilters
     ordering_fields = (SortBy("created_at", "received_at"), "updated_at", SortBy("order_number", "number"))
-    operation_ids: ClassVar = {"list": "listOrders", "retrieve": "getOrder", "list_items": "listOrderItems"}
+    operation_ids: ClassVar = {
+        "list": "listOrders",
+        "retrieve": "getOrder",
+        "list_items": "listOrderItems",
+        "accept": "acceptOrder",
+    }
     operations: ClassVar[dict[str, Operation]] = {
         "list": Operation(
             "List orders",
@@ -63,7 +74,31 @@ class ReceivedOrderViewSet(ApiViewSet):
             items=OrderItemOut,
             errors=(InvalidPage, NotFound),
         ),
+        "accept": Operation(
+            "Accept an order",
+            "All of it. Stock is allocated to each line: what the order has reserved first, then what expires first and lasts for "
+            "`min_remaining_shelf_life_days`. Where too little is free, nothing is accepted, unless `allow_partial` is true "
+            "and the buyer takes backorders: then the rest is `backordered`, and is allocated when stock comes. Services and "
+            "what is made to order need no stock.",
+            body=AcceptOrderIn,
+            answer=ReceivedOrderWithItemsOut,
+            find=RECEIVED,
+            run=accept_order,
+            errors=(
+                PartyClosed,
+                CounterpartyOnly,
+                VersionConflict,
+                InvalidTransition,
+                RevisionChanged,
+                InsufficientStock,
+            ),
+        ),
     }
+
+    @action(detail=True, methods=["post"])
+    def accept(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """Accept an order."""
+        return self.write()
 
     @action(detail=True, methods=["get"], url_path="items")
     def list_items(self, request: HttpRequest, pk: UUID) -> HttpResponse:

@@ -10,8 +10,7 @@ from core import rows
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import FieldError
-from core.ids import uuid7
-from core.pipeline import Call, ReadBack, run
+from core.pipeline import Call, ReadBack
 from ledger.public import Occurrence
 from organizations import public as organizations
 from suppliers.catalog import availability
@@ -19,11 +18,13 @@ from suppliers.inventory import fefo
 from suppliers.inventory.events import ReservationCreated
 from suppliers.inventory.fefo import Demand, Take
 from suppliers.inventory.levels import Level, changed
-from suppliers.inventory.models import Allocation, Reservation
+from suppliers.inventory.models import Reservation
 from suppliers.inventory.refusals import InsufficientStock, ReservationLimit
-from suppliers.inventory.states import ReservationKind, ReservationStatus, Unit
+from suppliers.inventory.states import ReservationKind, Unit
 
 from . import changes
+from .holding import allocate_call
+from .reclaiming import take_lapsed
 
 BY = "buyer"
 
@@ -73,7 +74,7 @@ def reserve(
     told: Mapping[UUID, Sequence[Occurrence]] = {}
     lapsed: list[Reservation] = []
     if takes is None:
-        lapsed = _lapsed(supplier_id, products, levels, at)
+        lapsed = take_lapsed(supplier_id, products, levels, at)
         calls, told = changes.expire(lapsed, at)
         takes = _taken(request, levels, at)
     if takes is None:
@@ -82,7 +83,7 @@ def reserve(
         raise ReservationLimit(errors=too_much)
     made = [_made(actor, request, number, line, takes[number], at) for number, line in enumerate(request.lines)]
     moved, news = changed(supplier_id, levels.values(), at, by=BY)
-    calls += [*moved, *map(rows.insert, made), _allocate(made, takes, at)]
+    calls += [*moved, *map(rows.insert, made), allocate_call(made, takes, at)]
     calls += availability.refresh_calls(supplier_id, products, at)
     told = changes.joined({supplier_id: news}, told, changes.told_of(ReservationCreated, made, BY))
     documents = changes.touched([*made, *lapsed])
@@ -106,19 +107,6 @@ def _taken(request: Request, levels: Mapping[UUID, Level], at: datetime) -> list
             return None
         found.append(taken)
     return found
-
-
-def _lapsed(
-    supplier_id: UUID, products: Sequence[UUID], levels: Mapping[UUID, Level], at: datetime
-) -> list[Reservation]:
-    """Lock the reservations whose time is over, and take what they hold off the levels."""
-    if not any(level.lapsed for level in levels.values()):
-        return []
-    (found,) = run([changes.lock_lapsed_call(supplier_id, products, at)])
-    ended = changes.reservations_of(found)
-    (held,) = run([changes.held_call(supplier_id, [row.id for row in ended])])
-    changes.give_back(levels, changes.held_of(held), lapsed=True)
-    return ended
 
 
 def _over_share(request: Request, levels: Mapping[UUID, Level], at: datetime) -> list[FieldError]:
@@ -175,25 +163,3 @@ def _made(actor: Actor, request: Request, number: int, line: Line, taken: Sequen
         created_at=at,
         updated_at=at,
     )
-
-
-def _allocate(made: Sequence[Reservation], takes: Sequence[Sequence[Take]], at: datetime) -> Call:
-    """Return the statement that writes what the reservations hold of each level."""
-    found = [
-        {
-            "id": str(uuid7()),
-            "tenant_id": str(row.tenant_id),
-            "created_at": at.isoformat(),
-            "updated_at": at.isoformat(),
-            "reservation_id": str(row.id),
-            "level_id": str(one.level.row.id),
-            "buyer_tenant_id": str(row.buyer_tenant_id),
-            "base_quantity": one.base_quantity,
-            "kind": row.kind,
-            "status": ReservationStatus.ACTIVE.value,
-            "expires_at": row.expires_at.isoformat() if row.expires_at else None,
-        }
-        for row, taken in zip(made, takes, strict=True)
-        for one in taken
-    ]
-    return rows.insert_all(Allocation, found)

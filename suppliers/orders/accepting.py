@@ -1,0 +1,122 @@
+"""The supplier accepts an order: stock is allocated to its lines, and what is not there may come later.
+
+Which answer it is, `course` says by the choice that the body makes; each has its function in `_ANSWERS`.
+Source: contract, supply-order.md 2 "The supplier's answer".
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from core.actor import Actor
+from core.db import bind_call, needs_transaction
+from core.errors import FieldError
+from core.pipeline import ReadBack, run
+from organizations.public import Part, SharedDocument, write_together
+from suppliers.inventory.refusals import InsufficientStock
+from suppliers.inventory.reservations import changes
+
+from .allocating import Stock, allocate, stock_calls, stock_of
+from .course import ACCEPTED, Step, Who, require
+from .finding import lines_of
+from .models import PurchaseOrder, PurchaseOrderLine
+from .refusals import RevisionChanged
+from .sending import order_part, saving_calls
+from .states import Backorders
+from .telling import told
+
+WHOLE: Final = ""
+_COLUMNS: Final = ("accepted", "backordered", "promised_date", "first_promised_date")
+
+Answer = Callable[[Actor, SharedDocument, Step, Mapping[str, Any], datetime, ReadBack | None], PurchaseOrder]
+
+
+@needs_transaction
+def accept_order(
+    actor: Actor, target: SharedDocument, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None
+) -> PurchaseOrder:
+    """Accept an order in the way that the body chooses.
+
+    :raises InvalidTransition: the state does not allow it.
+    :raises RevisionChanged: the body names another revision.
+    :raises InsufficientStock: names each line of which too little is free, unless the rest may come later.
+    """
+    row: PurchaseOrder = target.row
+    step = require(row.place, "accept", Who.SUPPLIER, WHOLE)
+    check_revision(row, data)
+    return _ANSWERS[step.choice](actor, target, step, data, at, reading)
+
+
+def check_revision(row: PurchaseOrder, data: Mapping[str, Any]) -> None:
+    """Require that the caller has read the present revision, where it names one.
+
+    :raises RevisionChanged: it names another one.
+    """
+    if data.get("revision") not in (None, row.revision):
+        raise RevisionChanged(revision=row.revision)
+
+
+@needs_transaction
+def _accept_whole(
+    actor: Actor, target: SharedDocument, step: Step, data: Mapping[str, Any], at: datetime, reading: ReadBack | None
+) -> PurchaseOrder:
+    """Accept all lines as they are."""
+    row: PurchaseOrder = target.row
+    lines, own = lines_of(target.read[0]), row.supplier_tenant_id
+    found = run([bind_call(own), *stock_calls(row, lines, at)])
+    stock = stock_of(found[1:])
+    may_wait = data["allow_partial"] and row.backorder_policy == Backorders.ACCEPT
+    allocated = allocate(row, lines, stock, missing(lines, stock), at, by=Who.SUPPLIER)
+    if not may_wait:
+        refuse_short(lines, stock)
+    was = row.status
+    _count(row, lines, stock)
+    row.become(ACCEPTED)
+    row.accepted_at = at
+    columns = ["status", "approval_for", "proposed_by", "accepted_at"]
+    parts = [
+        order_part(row, saving_calls(row, lines, columns, at, *_COLUMNS)),
+        Part(own, changes.touched(allocated.rows), allocated.calls),
+    ]
+    facts = told(row, step.buyer, step.supplier, was=was, by=Who.SUPPLIER, lines=[vars(one) for one in lines])
+    write_together(actor, parts, row.id, told=changes.joined(allocated.told, facts), at=at, reading=reading)
+    return row
+
+
+_ANSWERS: Final[Mapping[str, Answer]] = {WHOLE: _accept_whole}
+
+
+def open_of(line: PurchaseOrderLine) -> int:
+    """Return how much of a line is not cancelled."""
+    return line.ordered - line.cancelled
+
+
+def missing(lines: Sequence[PurchaseOrderLine], stock: Stock) -> dict[Any, int]:
+    """Return by the ids of lines what they do not hold yet of the stock that they need."""
+    return {one.id: open_of(one) - stock.of(one) for one in lines if not stock.needs_none(one)}
+
+
+def refuse_short(lines: Sequence[PurchaseOrderLine], stock: Stock) -> None:
+    """Require that the lines hold all that they need.
+
+    :raises InsufficientStock: names each line with what there is for it.
+    """
+    errors = [
+        FieldError(
+            f"lines.{number}", InsufficientStock.code, f"Available: {stock.of(line)}.", {"available": stock.of(line)}
+        )
+        for number, line in enumerate(lines)
+        if not stock.needs_none(line) and stock.of(line) < open_of(line)
+    ]
+    if errors:
+        raise InsufficientStock(errors=errors)
+
+
+def _count(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], stock: Stock) -> None:
+    """Let what lines hold be accepted, and the rest be backordered; what is accepted is promised for the day it is asked for."""
+    for line in lines:
+        wanted = open_of(line)
+        line.accepted = wanted if stock.needs_none(line) else min(wanted, stock.of(line))
+        line.backordered = wanted - line.accepted
+        line.promised_date = line.requested_date or row.requested_delivery_date
+        line.first_promised_date = line.first_promised_date or line.promised_date

@@ -1,0 +1,209 @@
+"""Stock for the lines of an order: what the order holds already first, then by FEFO, as hard reservations of its supplier.
+
+Whoever allocates has locked the order, and sends `stock_calls` behind that lock. Quantities are in base units. A service, or
+what an offer makes to order, needs no stock. Source: contract, supply-order.md 2 "The supplier's answer"; supply-shelf.md 4.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from core.arrays import array_literal
+from core.db import needs_transaction
+from core.pipeline import Call, Rows, Statement
+from core.rows import insert_all
+from ledger.public import Occurrence
+from suppliers.catalog import availability
+from suppliers.inventory import fefo
+from suppliers.inventory.fefo import Demand, Take
+from suppliers.inventory.levels import Level, changed, levels_of_products, read_levels
+from suppliers.inventory.models import Reservation
+from suppliers.inventory.reservations import changes
+from suppliers.inventory.reservations.holding import allocate_call
+from suppliers.inventory.reservations.reclaiming import take_lapsed
+from suppliers.inventory.states import ReservationKind, Unit
+from suppliers.marketplace.states import StockPolicy
+
+from .models import PurchaseOrder, PurchaseOrderLine
+
+_COLUMNS: Final = ", ".join(f'"{one.column}"' for one in Reservation._meta.concrete_fields)
+_OF_LINES = Statement.of(
+    f"SELECT {_COLUMNS} FROM suppliers_reservation WHERE tenant_id = $1 AND purchase_order_line_id = ANY($2::uuid[])"
+    " AND status = 'active' ORDER BY id FOR UPDATE"
+)
+_SERVICES = Statement.of(
+    "SELECT p.id::text FROM suppliers_product p WHERE p.tenant_id = $1 AND p.id = ANY($2::uuid[]) AND p.kind = 'service'"
+)
+
+
+class _Terms(NamedTuple):
+    """How an offer promises stock, and tells of it."""
+
+    id: UUID
+    stock_policy: str
+    stock_display: str
+    cap: int | None
+
+
+_OFFERS = Statement.of(
+    "SELECT o.id, o.stock_policy, o.stock_display, o.cap FROM suppliers_offer o"
+    " WHERE o.tenant_id = $1 AND o.id = ANY($2::uuid[])",
+    row=_Terms,
+)
+
+
+@dataclass(slots=True)
+class Stock:
+    """The locked levels of the products of some lines, what each line holds, which products are services, and the offers."""
+
+    levels: dict[UUID, Level]
+    held: dict[UUID, int]
+    services: frozenset[UUID]
+    offers: dict[UUID, _Terms]
+
+    def needs_none(self, line: PurchaseOrderLine) -> bool:
+        """Tell whether the goods of a line are not kept in stock."""
+        offer = self.offers.get(line.offer_id) if line.offer_id else None
+        is_made = offer is not None and offer.stock_policy == StockPolicy.MADE_TO_ORDER
+        return line.product_id is None or line.product_id in self.services or is_made
+
+    def of(self, line: PurchaseOrderLine) -> int:
+        """Return what a line holds."""
+        return self.held.get(line.id, 0)
+
+
+@dataclass(slots=True)
+class Allocated:
+    """What was allocated: what is written in the supplier's rows, which reservations that touches, and what is told."""
+
+    calls: list[Call] = field(default_factory=list)
+    rows: list[Reservation] = field(default_factory=list)
+    told: dict[UUID, list[Occurrence]] = field(default_factory=dict)
+
+
+def lines_held_call(supplier_id: UUID, lines: Iterable[UUID]) -> Call:
+    """Return the statement that locks what lines hold, levels being locked before; bound to the supplier."""
+    return Call(_OF_LINES, [str(supplier_id), array_literal(lines)])
+
+
+def stock_calls(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], at: datetime) -> list[Call]:
+    """Return the statements that lock and read the stock for some lines, bound to the supplier; `stock_of` reads their rows."""
+    own, products = row.supplier_tenant_id, sorted({one.product_id for one in lines if one.product_id})
+    offers = sorted({one.offer_id for one in lines if one.offer_id})
+    return [
+        *levels_of_products(own, products, at),
+        lines_held_call(own, [one.id for one in lines]),
+        Call(_SERVICES, [str(own), array_literal(products)]),
+        Call(_OFFERS, [str(own), array_literal(offers)]),
+    ]
+
+
+def stock_of(found: Sequence[Rows]) -> Stock:
+    """Return what `stock_calls` has read."""
+    _, levels, promised, held, services, offers = found
+    of_lines: dict[UUID, int] = defaultdict(int)
+    for one in changes.reservations_of(held):
+        assert one.purchase_order_line_id is not None
+        of_lines[one.purchase_order_line_id] += one.base_quantity
+    keys = (services.value(number) or b"" for number in range(len(services)))
+    known = {one.id: one for one in offers.of(_Terms)}
+    return Stock(read_levels(levels, promised), of_lines, frozenset(UUID(key.decode()) for key in keys), known)
+
+
+@needs_transaction
+def allocate(
+    row: PurchaseOrder,
+    lines: Sequence[PurchaseOrderLine],
+    stock: Stock,
+    wanted: Mapping[UUID, int],
+    at: datetime,
+    *,
+    by: str,
+) -> Allocated:
+    """Allocate of `wanted`, by the ids of lines, what is free; `stock` follows. Lines of one product take one after the other.
+
+    Where that is too little, reservations whose time is over are ended, and it is looked again.
+    """
+    supplier_id = row.supplier_tenant_id
+    asked = [line for line in lines if wanted.get(line.id, 0) > 0]
+    before = {key: level.reserved for key, level in stock.levels.items()}
+    takes = _taken(row, asked, stock, wanted, at)
+    lapsed: list[Reservation] = []
+    if _is_short(takes, wanted):
+        for key, level in stock.levels.items():
+            level.reserved = before[key]
+        lapsed = take_lapsed(supplier_id, sorted({one.product_id for one in asked if one.product_id}), stock.levels, at)
+        takes = _taken(row, asked, stock, wanted, at)
+    ended, told = changes.expire(lapsed, at)
+    made = [(_reservation(row, line, taken, at), taken) for line, taken in takes if taken]
+    for one, _ in made:
+        assert one.purchase_order_line_id is not None
+        stock.held[one.purchase_order_line_id] = stock.held.get(one.purchase_order_line_id, 0) + one.base_quantity
+    moved, news = changed(supplier_id, stock.levels.values(), at, by=by)
+    calls = [*ended, *moved, *_inserts(made, at)]
+    calls += availability.refresh_calls(supplier_id, _products([*lapsed, *(one for one, _ in made)]), at)
+    return Allocated(calls, [*(one for one, _ in made), *lapsed], changes.joined({supplier_id: news}, told))
+
+
+def _taken(
+    row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], stock: Stock, wanted: Mapping[UUID, int], at: datetime
+) -> list[tuple[PurchaseOrderLine, list[Take]]]:
+    found = []
+    for line in lines:
+        assert line.product_id is not None
+        demand = Demand(
+            line.product_id, wanted[line.id], _needed(row, line, at), row.min_remaining_shelf_life_days or 0
+        )
+        found.append((line, fefo.take_some(stock.levels.values(), demand, at)))
+    return found
+
+
+def _is_short(takes: Sequence[tuple[PurchaseOrderLine, Sequence[Take]]], wanted: Mapping[UUID, int]) -> bool:
+    return any(sum(one.base_quantity for one in taken) < wanted[line.id] for line, taken in takes)
+
+
+def _needed(row: PurchaseOrder, line: PurchaseOrderLine, at: datetime) -> date | None:
+    """Return the day for which the goods of a line are asked; None, which is today, where it is past or not said."""
+    asked = line.requested_date or row.requested_delivery_date
+    return asked if asked is not None and asked > at.date() else None
+
+
+def _products(made: Iterable[Reservation]) -> Collection[UUID]:
+    return {one.product_id for one in made}
+
+
+def _reservation(row: PurchaseOrder, line: PurchaseOrderLine, taken: Sequence[Take], at: datetime) -> Reservation:
+    places, quantity = {one.level.row.location_id for one in taken}, sum(one.base_quantity for one in taken)
+    assert line.product_id is not None
+    assert line.packaging_id is not None
+    is_whole = line.unit == Unit.PACK and quantity % line.units_per_pack == 0
+    return Reservation(
+        tenant_id=row.supplier_tenant_id,
+        group_id=row.id,
+        line_no=line.line_no,
+        buyer_tenant_id=row.tenant_id,
+        product_id=line.product_id,
+        packaging_id=line.packaging_id,
+        location_id=places.pop() if len(places) == 1 else None,
+        offer_id=line.offer_id,
+        unit=(Unit.PACK if is_whole else Unit.BASE).value,
+        units_per_pack=line.units_per_pack,
+        base_quantity=quantity,
+        needed_date=_needed(row, line, at),
+        remaining_days=row.min_remaining_shelf_life_days or 0,
+        kind=ReservationKind.HARD.value,
+        purchase_order_line_id=line.id,
+        created_at=at,
+        updated_at=at,
+    )
+
+
+def _inserts(made: Sequence[tuple[Reservation, Sequence[Take]]], at: datetime) -> list[Call]:
+    if not made:
+        return []
+    names = [one.attname for one in Reservation._meta.concrete_fields]
+    values: list[dict[str, Any]] = [{name: getattr(row, name) for name in names} for row, _ in made]
+    return [insert_all(Reservation, values), allocate_call([row for row, _ in made], [taken for _, taken in made], at)]
