@@ -10,10 +10,13 @@ class ProcurementConfig(AppConfig):
     verbose_name = "Procurement"
 
     def ready(self) -> None:
-        """Register the event types of this app and the rules between its rows."""
+        """Register the event types of this app, the rules between its rows, and what orders ask of budgets."""
         from core.invariants import prove_with
+        from suppliers.public import ask_budgets
 
         from .budgets import events  # noqa: F401  # registers the event types
         from .budgets.proof import RULE, breaches
+        from .purchasing.budgeting import BUDGETS
 
         prove_with(RULE, breaches)
+        ask_budgets(BUDGETS)

@@ -9,7 +9,10 @@ from .inventory.refusals import InsufficientStock, ReservationNotActive
 from .inventory.reservations.changes import joined, touched
 from .inventory.states import Unit
 from .marketplace.refusals import OfferNotAvailable, OrderQuantityInvalid
-from .orders.course import CANCELLED, DRAFT, FOR_SENDING, OFFERED, Step, Who, require
+from .orders.budgeting import Budgets
+from .orders.budgeting import ask as ask_budgets
+from .orders.course import ACCEPTED, CANCELLED, CLOSED, DRAFT, FOR_SENDING, OFFERED, Step, Who, require
+from .orders.ending import Ahead, Ending, ahead_of, close_if_complete, cut_all, end_order
 from .orders.filters import searched
 from .orders.finding import (
     as_asked,
@@ -25,17 +28,23 @@ from .orders.limits import Returning, copy_calls, returning, taken, taking_calls
 from .orders.models import AWAITING_SQL, MOST_LINES, ORDERS, PurchaseOrder, PurchaseOrderLine
 from .orders.naming import Seller, aliases_call, asked_of, gtins_call, seller_call, seller_of
 from .orders.numbers import claim_calls, number_of
+from .orders.peeks import OrderPeek, read_call
 from .orders.pricing import OrderedLine, Terms, manual_lines, priced_lines, reading_calls, totals
+from .orders.progress import cut, delivered, fulfilment_of, on_the_way
 from .orders.refusals import (
     AllocationExceeded,
+    AlreadyShipped,
     CancellationNotAllowed,
     LicenseMissing,
     NotOnFormulary,
+    OpenDelivery,
+    OpenInvoice,
     PriceChanged,
     RelationshipBlocked,
     RevisionChanged,
     SpendLimitExceeded,
     SupplierNotQualified,
+    on_lines,
 )
 from .orders.representations import (
     SHARED_HEADER,
@@ -45,7 +54,6 @@ from .orders.representations import (
     OrderTotalsOut,
     SnapshotOut,
 )
-from .orders.reserved import give_back, held_calls
 from .orders.sending import number_calls, order_part, saving_calls, send
 from .orders.shapes import EMBEDDED, timeline_sql, timeline_total_sql
 from .orders.standing import (
@@ -74,8 +82,10 @@ from .quoting.representations import PriceStepOut
 from .terms.promotions.refusals import PromotionExhausted
 
 __all__ = [
+    "ACCEPTED",
     "AWAITING_SQL",
     "CANCELLED",
+    "CLOSED",
     "DRAFT",
     "EMBEDDED",
     "FOR_SENDING",
@@ -85,13 +95,17 @@ __all__ = [
     "QUANTITY_MAX",
     "SHARED_HEADER",
     "AgreementExhausted",
+    "Ahead",
     "AllocationExceeded",
+    "AlreadyShipped",
     "ApprovalFor",
     "Awaiting",
     "Backorders",
+    "Budgets",
     "CancellationNotAllowed",
     "DeliveryAddressOut",
     "DocumentKind",
+    "Ending",
     "Fulfilment",
     "GtinField",
     "InsufficientStock",
@@ -99,7 +113,10 @@ __all__ = [
     "LicenseMissing",
     "NotOnFormulary",
     "OfferNotAvailable",
+    "OpenDelivery",
+    "OpenInvoice",
     "OrderLineForSupplierOut",
+    "OrderPeek",
     "OrderQuantityInvalid",
     "OrderStatus",
     "OrderTimelineEntryOut",
@@ -130,19 +147,25 @@ __all__ = [
     "UnitField",
     "Who",
     "WholeEntry",
+    "ahead_of",
     "aliases_call",
     "as_asked",
+    "ask_budgets",
     "asked_of",
     "check_relationship",
     "check_used",
     "claim_calls",
+    "close_if_complete",
     "copy_calls",
+    "cut",
+    "cut_all",
+    "delivered",
     "differ",
+    "end_order",
     "folded_sql",
-    "give_back",
+    "fulfilment_of",
     "goods_of",
     "gtins_call",
-    "held_calls",
     "insert_lines_call",
     "joined",
     "judge",
@@ -152,8 +175,11 @@ __all__ = [
     "number_calls",
     "number_of",
     "numbered",
+    "on_lines",
+    "on_the_way",
     "order_part",
     "priced_lines",
+    "read_call",
     "reading_calls",
     "reading_of",
     "replace_lines_calls",

@@ -1,95 +1,110 @@
-"""Cancelling an order that was never accepted: what it has taken is given back. Source: contract, supply-order.md 2 "States"."""
+"""Cancelling an order, or what is not shipped of it, and closing one: what it has taken is given back.
 
-from collections.abc import Mapping, Sequence
+Source: contract, supply-order.md 2 "States".
+"""
+
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from core.actor import Actor
-from core.db import bind_call, needs_transaction
-from core.pipeline import Call, ReadBack, run
-from ledger.public import Occurrence
-from organizations.public import Part, ReceivedKind, write_together
-from procurement.budgets.commitments import give_back_call, lock_call, moved_of
+from core.db import needs_transaction
+from core.pipeline import ReadBack
 from suppliers.public import (
+    ACCEPTED,
     CANCELLED,
+    CLOSED,
+    Ahead,
+    AlreadyShipped,
     CancellationNotAllowed,
+    Ending,
+    OpenDelivery,
+    OpenInvoice,
     PurchaseOrder,
     Who,
-    give_back,
-    held_calls,
-    joined,
-    order_part,
+    ahead_of,
+    cut,
+    cut_all,
+    delivered,
+    end_order,
+    on_lines,
+    on_the_way,
     require,
-    returning,
-    saving_calls,
-    told,
-    touched,
 )
 
 from .peeking import Peeked
-from .submitting import hold_of
 
-
-class Ended(NamedTuple):
-    """What an order that ends has given back: what is written at the supplier, touched there, and told."""
-
-    calls: Sequence[Call]
-    touched: Sequence[tuple[ReceivedKind, UUID]]
-    told: Mapping[UUID, Sequence[Occurrence]]
+REMAINDER = "remainder"
 
 
 @needs_transaction
 def cancel_order(
     actor: Actor, target: Peeked, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None
 ) -> PurchaseOrder:
-    """Cancel an order that no supplier has accepted yet; limits and reservations are given back.
+    """Cancel an order, or the rest of one; limits and stock are given back.
 
     :raises InvalidTransition: the state does not allow it.
-    :raises CancellationNotAllowed: the supplier has accepted it before.
+    :raises AlreadyShipped: something is shipped or in preparation; or with `remainder`, nothing else is left.
+    :raises CancellationNotAllowed: the supplier has accepted the order, and its settings or a change under way forbid it.
     :raises Busy: somebody else has changed the order meanwhile.
     """
-    row, lines = target.row, target.lines
-    step = require(row.place, "cancel", Who.BUYER)
-    if row.accepted_at is not None:
+    row, reason = target.row, data["reason"] or ""
+    step = require(row.place, "cancel", Who.BUYER, REMAINDER if data[REMAINDER] else "")
+    if row.place != ACCEPTED:
+        if row.accepted_at is not None:
+            raise CancellationNotAllowed
+        less = cut_all(target.lines)
+        ending = Ending(step=step, target=CANCELLED, less=less, by=Who.BUYER, reason=reason)
+        return end_order(actor, target, ending, at, reading)
+    ahead = ahead_of(row)
+    is_untouched = not ahead.prepared and not any(one.shipped for one in target.lines)
+    if not is_untouched and not data[REMAINDER]:
+        raise AlreadyShipped
+    if ahead.settings["cancel_until"] == "accepted":
         raise CancellationNotAllowed
-    was = row.status
-    ended = _ended(target, at)
-    for line in lines:
-        line.cancelled = line.ordered
-    row.become(CANCELLED)
-    row.before_change = ""
-    columns = ["status", "approval_for", "proposed_by", "before_change"]
-    parts = [
-        order_part(row, saving_calls(row, lines, columns, at, "cancelled")),
-        Part(row.supplier_tenant_id, ended.touched, ended.calls),
-    ]
-    supplier = step.supplier if row.was_sent else ()
-    reason = data["reason"] or ""
-    facts = told(row, step.buyer, supplier, was=was, by=Who.BUYER, reason=reason, lines=[vars(one) for one in lines])
-    write_together(actor, parts, row.id, told=joined(ended.told, facts), at=at, reading=reading)
-    return row
+    less, place = _cut_rest(target, ahead), ACCEPTED
+    if not any(less.values()):
+        raise AlreadyShipped("All that is left of the order is shipped or in preparation.")
+    if is_untouched:
+        step, place = require(row.place, "cancel", Who.BUYER), CANCELLED
+    ending = Ending(
+        step=step, target=place, less=less, by=Who.BUYER, reason=reason, prepared=ahead.prepared,
+        is_silent=ahead.is_managed,
+    )  # fmt: skip
+    return end_order(actor, target, ending, at, reading)
 
 
 @needs_transaction
-def _ended(target: Peeked, at: datetime) -> Ended:
-    """Give back what the order has taken, in the lock order, with the order locked in its place."""
+def close_order(
+    actor: Actor, target: Peeked, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None
+) -> PurchaseOrder:
+    """Close an accepted order of which nothing more will come; what was not received counts as cancelled.
+
+    :raises InvalidTransition: it is not accepted.
+    :raises OpenDelivery: names each line of which something is in preparation or on the way.
+    :raises OpenInvoice: names each line of which something was received and is not invoiced.
+    :raises Busy: somebody else has changed the order meanwhile.
+    """
     row, lines = target.row, target.lines
-    own, supplier = row.tenant_id, row.supplier_tenant_id
-    given = returning(row, lines) if row.submitted_at is not None else None
-    budget = [lock_call(own, [row.budget_id]), give_back_call(hold_of(row), at)] if given and row.budget_id else []
-    groups: list[list[Call]] = [
-        [bind_call(own)], budget, given.calls(row, at) if given else [], [bind_call(own)], [target.lock_call()],
-        [bind_call(supplier), *held_calls(row)] if row.was_sent else [],
-    ]  # fmt: skip
-    found = iter(run([call for group in groups for call in group]))
-    _, of_budget, of_limits, _, locked, held = ([next(found) for _ in group] for group in groups)
-    target.check(locked[0])
-    news = given.given(of_limits) if given else []
-    moved = moved_of(of_budget[1]).told if budget else ()
-    released = give_back(row, held[1:], at, by=Who.BUYER) if held else None
-    return Ended(
-        [*(released.calls if released else []), *(given.copy_calls() if given else [])],
-        touched(released.rows) if released else [],
-        joined(released.told if released else {}, {supplier: news, own: moved}),
-    )
+    step = require(row.place, "close", Who.BUYER)
+    ahead = ahead_of(row)
+    moving = {n: "It is on the way." for n, one in enumerate(lines) if on_the_way(one) or ahead.prepared.get(one.id)}
+    if moving:
+        raise OpenDelivery(errors=on_lines(OpenDelivery.code, moving))
+    owed = {n: "It is not invoiced yet." for n, one in enumerate(lines) if one.received - one.returned > one.invoiced}
+    if owed:
+        raise OpenInvoice(errors=on_lines(OpenInvoice.code, owed))
+    ending = Ending(
+        step=step, target=CLOSED, less=_cut_rest(target, ahead), by=Who.BUYER, reason=data["reason"] or "",
+        is_silent=ahead.is_managed,
+    )  # fmt: skip
+    return end_order(actor, target, ending, at, reading)
+
+
+def _cut_rest(target: Peeked, ahead: Ahead) -> dict[UUID, int]:
+    """Cancel in memory what is neither shipped nor in preparation; return how much of each line."""
+    return {
+        one.id: max(0, cut(one, min(one.ordered - one.cancelled, delivered(one) + ahead.prepared.get(one.id, 0))))
+        for one in target.lines
+    }

@@ -4,41 +4,36 @@ Source: contract, supply.md 5. The action locks the order in its place, and begi
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from core import clock
 from core.actor import Actor
 from core.db import needs_transaction
-from core.errors import Busy, NotFound
-from core.model_rows import lock_call, row_of
-from core.pipeline import Call, Rows, Statement, run
+from core.errors import NotFound
+from core.model_rows import row_of
+from core.pipeline import Call, Rows, run
 from core.targets import Located
 from organizations.public import CounterpartyOnly, policies_call, policies_of
 from suppliers.public import (
     ORDERS,
+    OrderPeek,
     PurchaseOrder,
-    PurchaseOrderLine,
     Standing,
     lines_call,
     lines_of,
+    read_call,
     standing_call,
     standing_of,
 )
 
 from .finding import WITHIN
 
-_COLUMNS: Final = ", ".join(f'"{one.column}"' for one in PurchaseOrder._meta.concrete_fields)
-_READ = Statement.of(f"SELECT {_COLUMNS} FROM suppliers_purchaseorder WHERE tenant_id = $1 AND id = $2")
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Peeked:
+class Peeked(OrderPeek):
     """An order of the caller's tenant as it was found, not locked; its buyer is bound."""
 
-    actor: Actor
-    row: PurchaseOrder
-    lines: list[PurchaseOrderLine]
     standing: Standing
     policies: Any
 
@@ -46,19 +41,6 @@ class Peeked:
     def version(self) -> int:
         """The version that the caller's ETag shows."""
         return int(self.row.version)
-
-    def lock_call(self) -> Call:
-        """Return the statement that locks the order, bound to its buyer; `check` takes its row."""
-        return lock_call(PurchaseOrder, self.row.tenant_id, self.row.pk)
-
-    def check(self, found: Rows) -> None:
-        """Require that the order is as it was when it was looked at.
-
-        :raises Busy: somebody has changed it meanwhile; trying again helps.
-        """
-        locked = row_of(PurchaseOrder, found)
-        if locked is None or locked.version != self.row.version:
-            raise Busy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +65,7 @@ class PeekedOrder(Located):
         own, key = actor.tenant_id, path[0]
         found, lines, standing, policies = run(
             [
-                Call(_READ, [str(own), str(key)]),
+                read_call(own, key),
                 lines_call(own, key),
                 standing_call(own, key, clock.now()),
                 policies_call(own),

@@ -175,9 +175,21 @@ class SubmitOrderIn(StrictSerializer):
 
 
 class CancelOrderIn(StrictSerializer):
-    """Why an order is cancelled."""
+    """Why an order is cancelled, and whether only what is not shipped of it."""
 
+    remainder = serializers.BooleanField(
+        default=False, help_text="Cancel what is not shipped of an accepted order, and keep the rest."
+    )
     reason = _text(500, help_text="The supplier reads it, if the order was sent.")
 
     class Meta:
         example: ClassVar = {"reason": "Ordered twice"}
+
+
+class CloseOrderIn(StrictSerializer):
+    """Why nothing more is to come of an order."""
+
+    reason = _text(500, help_text="The supplier reads it.")
+
+    class Meta:
+        example: ClassVar = {"reason": "The rest is not needed any more"}

@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from core.actor import Actor
 from core.db import bind_call, needs_transaction
 from core.pipeline import Call, ReadBack, Rows, run
 from ledger.public import Occurrence
 from organizations.public import Part, write_together
-from procurement.budgets.commitments import Choice, Hold, budget_call, budget_for, commit_call, moved_of
+from procurement.budgets.commitments import Choice, budget_call, budget_for, commit_call, moved_of
 from suppliers.public import (
     FOR_SENDING,
     Judged,
@@ -44,6 +43,7 @@ from suppliers.public import (
 )
 
 from .approving import approvals_needed
+from .budgeting import hold_of
 from .peeking import Peeked
 
 _SAVED = ("status", "approval_for", "submitted_at", "authors", "budget_id", "net", "tax", "gross", "taxes")
@@ -139,9 +139,3 @@ def _taken(target: Peeked, judged: Judged, at: datetime, *, is_sent: bool) -> Ta
     promotions = taken(row, lines, of_limits)
     target.check(locked[0])
     return Taken(moved, promotions, sending)
-
-
-def hold_of(row: PurchaseOrder) -> Hold:
-    """Return the hold of an order on its budget."""
-    assert row.budget_id is not None
-    return Hold(row.tenant_id, UUID(str(row.budget_id)), row.id, row.cost_center)

@@ -25,10 +25,13 @@ from suppliers.public import (
     ORDERS,
     AgreementExhausted,
     AllocationExceeded,
+    AlreadyShipped,
     CancellationNotAllowed,
     LicenseMissing,
     NotOnFormulary,
     OfferNotAvailable,
+    OpenDelivery,
+    OpenInvoice,
     OrderQuantityInvalid,
     PriceChanged,
     PriceNotAvailable,
@@ -40,13 +43,13 @@ from suppliers.public import (
     SupplierNotQualified,
 )
 
-from .cancelling import cancel_order
+from .cancelling import cancel_order, close_order
 from .drafts import create_order, update_order
 from .filters import PurchaseOrderFilters
 from .finding import WITHIN, OwnOrder
 from .peeking import PeekedOrder
 from .representations import LINE, PurchaseOrderOut, PurchaseOrderWithLinesOut
-from .serializers import CancelOrderIn, PurchaseOrderChangeIn, PurchaseOrderIn, SubmitOrderIn
+from .serializers import CancelOrderIn, CloseOrderIn, PurchaseOrderChangeIn, PurchaseOrderIn, SubmitOrderIn
 from .submitting import submit_order
 
 _SHAPE: Final = PurchaseOrderWithLinesOut.shape
@@ -147,12 +150,31 @@ class PurchaseOrderViewSet(ApiViewSet):
         ),
         "cancel": Operation(
             "Cancel a purchase order",
-            "One that the supplier has not accepted yet. What it has taken is given back, and its reservations end.",
+            "What it has taken is given back, and its stock is free again. An order that the supplier has accepted can be "
+            "cancelled while nothing of it is shipped or in preparation and `cancel_until` of the supplier allows it; with "
+            "`remainder` only what is not shipped is cancelled, and the order goes on with the rest.",
             body=CancelOrderIn,
             answer=PurchaseOrderWithLinesOut,
             find=_PEEKED,
             run=cancel_order,
-            errors=(InvalidTransition, CancellationNotAllowed, VersionConflict, CounterpartyOnly, PartyClosed),
+            errors=(
+                InvalidTransition,
+                CancellationNotAllowed,
+                AlreadyShipped,
+                VersionConflict,
+                CounterpartyOnly,
+                PartyClosed,
+            ),
+        ),
+        "close": Operation(
+            "Close a purchase order",
+            "An accepted one of which nothing more will come: what was not received is cancelled, and given back to the limits. "
+            "An order of which all is received or cancelled, and invoiced, closes by itself.",
+            body=CloseOrderIn,
+            answer=PurchaseOrderWithLinesOut,
+            find=_PEEKED,
+            run=close_order,
+            errors=(InvalidTransition, OpenDelivery, OpenInvoice, VersionConflict, CounterpartyOnly, PartyClosed),
         ),
     }
 
@@ -164,6 +186,11 @@ class PurchaseOrderViewSet(ApiViewSet):
     @action(detail=True, methods=["post"])
     def cancel(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """Cancel an order."""
+        return self.write()
+
+    @action(detail=True, methods=["post"])
+    def close(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """Close an order."""
         return self.write()
 
     def retrieve(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -23,6 +23,11 @@ _NOBODY = UUID(int=0)
 _OF_PRODUCTS = "v.product_id = ANY($2::uuid[])"
 _OF_IDS = "v.id = ANY($2::uuid[])"
 _OF_RESERVATIONS = "v.id IN (SELECT a.level_id FROM suppliers_allocation a WHERE a.tenant_id = $1 AND a.reservation_id = ANY($2::uuid[]))"
+_OF_LINES = (
+    "v.id IN (SELECT a.level_id FROM suppliers_reservation r JOIN suppliers_allocation a ON a.tenant_id = r.tenant_id"
+    " AND a.reservation_id = r.id AND a.tenant_id = $1 WHERE r.tenant_id = $1 AND r.status = 'active'"
+    " AND r.purchase_order_line_id = ANY($2::uuid[]))"
+)
 # What the tenant has settled for levels without a threshold of their own. The table belongs to the room of notifications.
 _DEFAULT = "(SELECT f.low_stock_default FROM suppliers_notificationpreference f WHERE f.tenant_id = $1)"
 
@@ -83,6 +88,7 @@ def _read(condition: str) -> Statement:
 _LOCK_OF_PRODUCTS, _READ_OF_PRODUCTS = _lock(_OF_PRODUCTS), _read(_OF_PRODUCTS)
 _READ_OF_IDS = _read(_OF_IDS)
 _LOCK_OF_RESERVATIONS, _READ_OF_RESERVATIONS = _lock(_OF_RESERVATIONS), _read(_OF_RESERVATIONS)
+_LOCK_OF_LINES, _READ_OF_LINES = _lock(_OF_LINES), _read(_OF_LINES)
 _PROMISED = Statement.of(
     "SELECT v.id AS level_id, p.lapsed, p.living, p.own FROM suppliers_stocklevel v CROSS JOIN LATERAL ("
     "SELECT coalesce(sum(a.base_quantity) FILTER (WHERE a.expires_at <= $3), 0)::bigint AS lapsed,"
@@ -165,6 +171,12 @@ def lock_levels_of(tenant_id: UUID, reservations: Collection[UUID]) -> Call:
 def levels_of_reservations(tenant_id: UUID, reservations: Collection[UUID]) -> Call:
     """Return the statement that reads these levels, behind the lock; see `read_levels`."""
     return Call(_READ_OF_RESERVATIONS, [str(tenant_id), array_literal(reservations)])
+
+
+def levels_of_lines(tenant_id: UUID, lines: Collection[UUID]) -> list[Call]:
+    """Return the statements that lock the levels that the lines of an order hold something of, and read them; see `read_levels`."""
+    given = [str(tenant_id), array_literal(lines)]
+    return [Call(_LOCK_OF_LINES, given), Call(_READ_OF_LINES, given)]
 
 
 def levels_call(tenant_id: UUID, ids: Collection[UUID]) -> Call:

@@ -151,8 +151,12 @@ _LIVE: Final = frozenset({FOR_SENDING, FOR_SUPPLIERS, FOR_BUYERS, SENT, BY_SUPPL
 OFFERED: Final = {
     (Who.BUYER, "update", ""): frozenset({DRAFT}),
     (Who.BUYER, "submit", ""): frozenset({DRAFT}),
-    (Who.BUYER, "cancel", ""): frozenset({DRAFT, *_LIVE}),
+    (Who.BUYER, "cancel", ""): frozenset({DRAFT, *_LIVE, ACCEPTED}),
+    (Who.BUYER, "cancel", "remainder"): frozenset({ACCEPTED}),
+    (Who.BUYER, "close", ""): frozenset({ACCEPTED}),
+    (Who.SYSTEM, "close", ""): frozenset({ACCEPTED}),
     (Who.SUPPLIER, "accept", ""): frozenset({SENT}),
+    (Who.SUPPLIER, "reject", ""): frozenset({SENT, BY_SUPPLIER, BY_BUYER}),
 }
 
 
@@ -198,6 +202,12 @@ def allowed(place: Place, *roles: Who) -> list[str]:
     return sorted({one.action for one in STEPS if one.source == place and one.who in roles and is_offered(one)})
 
 
+def shown(place: Place, who: Who) -> str:
+    """Return the state as one side reads it: a supplier sees nothing of the buyer's approvals."""
+    is_hidden = who is Who.SUPPLIER and place.status == OrderStatus.PENDING_APPROVAL
+    return OrderStatus.CHANGE_PROPOSED.value if is_hidden else place.status
+
+
 def require(place: Place, action: str, who: Who, choice: str = "") -> Step:
     """Return the step of an action in a state.
 
@@ -206,5 +216,5 @@ def require(place: Place, action: str, who: Who, choice: str = "") -> Step:
     step = step_of(place, action, who, choice)
     if step is None or not is_offered(step):
         side = (Who.SUPPLIER,) if who is Who.SUPPLIER else (Who.BUYER, Who.APPROVER)
-        raise InvalidTransition(state=place.status, action=action, allowed=allowed(place, *side))
+        raise InvalidTransition(state=shown(place, who), action=action, allowed=allowed(place, *side))
     return step

@@ -92,6 +92,22 @@ class PurchaseOrderCancelled(PurchaseOrderEvent):
     type: ClassVar[str] = "purchase_order.cancelled"
 
 
+@register
+@dataclass(frozen=True, kw_only=True)
+class PurchaseOrderRejected(PurchaseOrderEvent):
+    """The supplier has rejected the order; what it had taken is given back."""
+
+    type: ClassVar[str] = "purchase_order.rejected"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class PurchaseOrderClosed(PurchaseOrderEvent):
+    """Nothing more is to come of the order: the buyer has closed it, or all is received and invoiced."""
+
+    type: ClassVar[str] = "purchase_order.closed"
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReceivedOrderEvent(OrderEvent):
     """What became of an order, for its supplier."""
@@ -124,10 +140,27 @@ class OrderCancelled(ReceivedOrderEvent):
     type: ClassVar[str] = "order.cancelled"
 
 
+@register
+@dataclass(frozen=True, kw_only=True)
+class OrderRejected(ReceivedOrderEvent):
+    """The supplier has rejected an order."""
+
+    type: ClassVar[str] = "order.rejected"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class OrderClosed(ReceivedOrderEvent):
+    """Nothing more is to be shipped of an order."""
+
+    type: ClassVar[str] = "order.closed"
+
+
 EVENTS: Final[dict[str, type[OrderEvent]]] = {
     one.type: one
     for one in (
         PurchaseOrderCreated, PurchaseOrderUpdated, PurchaseOrderSubmitted, PurchaseOrderSent, PurchaseOrderAccepted,
-        PurchaseOrderCancelled, OrderPlaced, OrderAccepted, OrderCancelled,
+        PurchaseOrderRejected, PurchaseOrderCancelled, PurchaseOrderClosed, OrderPlaced, OrderAccepted, OrderRejected,
+        OrderCancelled, OrderClosed,
     )
 }  # fmt: skip

@@ -1,7 +1,7 @@
 """What a submit takes of agreements and promotions, and what an order that ends gives back. Source: contract, supply-order.md 2 "Limits"."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
@@ -57,14 +57,16 @@ def note_agreements(lines: Sequence[PurchaseOrderLine], found: Rows) -> None:
             }
 
 
-def taken_of(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], *, rest: bool = False) -> list[Taken]:
-    """Return what an order takes of agreements; with `rest` what it gives back: all that is not shipped."""
+def taken_of(
+    row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], less: Mapping[UUID, int] | None = None
+) -> list[Taken]:
+    """Return what an order takes of agreements; with `less`, base units by the ids of lines, so much of it."""
     return [
         Taken(
             UUID(line.agreement["owner_id"]),
             row.supplier_tenant_id,
             UUID(line.agreement["line_id"]),
-            line.ordered - (line.shipped if rest else 0),
+            line.ordered if less is None else less.get(line.id, 0),
             f"lines.{line.line_no - 1}",
         )
         for line in lines
@@ -110,19 +112,20 @@ def copy_calls(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine]) -> list[C
 
 
 class Returning(NamedTuple):
-    """What an order gives back of agreements, each at the line that counts it now."""
+    """What an order gives back of agreements, each at the line that counts it now, and whether of promotions, too."""
 
     taken: Sequence[Taken]
+    is_all: bool = True
 
     def calls(self, row: PurchaseOrder, at: datetime) -> list[Call]:
         """Return the statements that give it back; they bind the tenants that they need, the supplier at last."""
-        promotions = redeeming.give_back(row.supplier_tenant_id, document_id=row.id, at=at)
+        promotions = redeeming.give_back(row.supplier_tenant_id, document_id=row.id, at=at) if self.is_all else []
         return [*caps.returning_calls(self.taken), bind_call(row.supplier_tenant_id), *promotions]
 
     def given(self, found: Sequence[Rows]) -> list[Occurrence]:
         """Return what is to be told to the supplier of its promotions."""
-        caps.check_returned(self.taken, found[:-2])
-        return redeeming.given_back(found[-1:])
+        caps.check_returned(self.taken, found[: len(found) - 1 - self.is_all])
+        return redeeming.given_back(found[-1:]) if self.is_all else []
 
     def copy_calls(self) -> list[Call]:
         """Return the statements that count the same in the copies; they bind the supplier."""
@@ -130,10 +133,19 @@ class Returning(NamedTuple):
 
 
 @needs_transaction
-def returning(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine]) -> Returning:
-    """Return what an order that ends gives back; another tenant may be bound then."""
-    given = [one for one in taken_of(row, lines, rest=True) if one.quantity]
-    return Returning(caps.current(given) if given else [])
+def returning(
+    row: PurchaseOrder,
+    lines: Sequence[PurchaseOrderLine],
+    less: Mapping[UUID, int] | None = None,
+    *,
+    is_all: bool = True,
+) -> Returning:
+    """Return what an order gives back: all, or `less` by the ids of lines; another tenant may be bound then.
+
+    A promotion counts as redeemed as long as something of the order is kept.
+    """
+    given = [one for one in taken_of(row, lines, less) if one.quantity]
+    return Returning(caps.current(given) if given else [], is_all)
 
 
 def traces_of(lines: Sequence[PurchaseOrderLine]) -> dict[str, Any]:

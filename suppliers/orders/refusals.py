@@ -67,6 +67,20 @@ class AlreadyShipped(Conflict):
     title = "Something of the order is shipped already."
 
 
+class OpenDelivery(Conflict):
+    """Something is in preparation or on the way, and nobody has said what became of it."""
+
+    code = "open_delivery"
+    title = "A delivery of the order is still open."
+
+
+class OpenInvoice(Conflict):
+    """Something that was received is not invoiced yet."""
+
+    code = "open_invoice"
+    title = "An invoice of the order is still to come."
+
+
 class RevisionChanged(Conflict):
     """Another revision than the one that the caller has read; `revision` is the present one."""
 

@@ -1,19 +1,15 @@
-"""Reservations of a buyer that become part of its order, and what an order that ends gives back of them."""
+"""Reservations of a buyer that become part of its order."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final
 from uuid import UUID
 
 from core.arrays import array_literal
 from core.errors import FieldError, InvalidFields
 from core.model_rows import save_all_call
 from core.pipeline import Call, Rows, Statement
-from ledger.public import Occurrence
-from suppliers.catalog import availability
-from suppliers.inventory.events import ReservationReleased
-from suppliers.inventory.levels import changed, levels_of_reservations, lock_levels_of, read_levels
+from suppliers.inventory.levels import lock_levels_of
 from suppliers.inventory.models import Reservation
 from suppliers.inventory.refusals import ReservationNotActive
 from suppliers.inventory.reservations import changes
@@ -26,18 +22,6 @@ _HARDEN = Statement.of(
     "UPDATE suppliers_allocation SET kind = 'hard', expires_at = NULL, version = version + 1, updated_at = $3"
     " WHERE tenant_id = $1 AND reservation_id = ANY($2::uuid[]) AND status = 'active' RETURNING id::text"
 )
-_OF_LINES = Statement.of(
-    f"SELECT {_COLUMNS} FROM suppliers_reservation WHERE tenant_id = $1 AND id = ANY($2::uuid[])"
-    " AND buyer_tenant_id = $3 AND status = 'active' ORDER BY id FOR UPDATE"
-)
-
-
-class Given(NamedTuple):
-    """What ending some reservations writes in the supplier's rows, touches, and tells."""
-
-    calls: list[Call]
-    rows: list[Reservation]
-    told: dict[UUID, list[Occurrence]]
 
 
 def lock_calls(row: PurchaseOrder) -> list[Call]:
@@ -87,35 +71,3 @@ def hardening_calls(rows: Sequence[Reservation], at: datetime) -> list[Call]:
         return []
     held = Call(_HARDEN, [str(rows[0].tenant_id), array_literal(one.id for one in rows), at.isoformat()])
     return [save_all_call(rows, "kind", "expires_at", "purchase_order_line_id", at=at), held]
-
-
-def held_calls(row: PurchaseOrder) -> list[Call]:
-    """Return the statements that lock and read what an order holds of stock, levels first; `give_back` takes their rows."""
-    ids = [UUID(one) for one in row.reservation_ids]
-    own = row.supplier_tenant_id
-    return [
-        lock_levels_of(own, ids),
-        Call(_OF_LINES, [str(own), array_literal(ids), str(row.tenant_id)]),
-        levels_of_reservations(own, ids),
-        changes.held_call(own, ids),
-    ]
-
-
-def give_back(row: PurchaseOrder, found: Sequence[Rows], at: datetime, *, by: str) -> Given:
-    """Release what an order holds of stock; `found` are the rows of `held_calls`."""
-    _, locked, at_levels, held = found
-    rows = [one for one in changes.reservations_of(locked) if one.purchase_order_line_id is not None]
-    if not rows:
-        return Given([], [], {})
-    ids, levels = {one.id for one in rows}, read_levels(at_levels)
-    for one in rows:
-        one.release()
-    changes.give_back(levels, [one for one in changes.held_of(held) if one.reservation_id in ids])
-    supplier = row.supplier_tenant_id
-    moved, news = changed(supplier, levels.values(), at, by=by)
-    calls = [*moved, *changes.ending_calls(rows, at)]
-    calls += availability.refresh_calls(supplier, sorted({one.product_id for one in rows}), at)
-    told: dict[UUID, list[Occurrence]] = defaultdict(list)
-    for tenant_id, facts in changes.joined({supplier: news}, changes.told_of(ReservationReleased, rows, by)).items():
-        told[tenant_id] += facts
-    return Given(calls, rows, told)

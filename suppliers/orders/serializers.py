@@ -20,3 +20,17 @@ class AcceptOrderIn(StrictSerializer):
 
     class Meta:
         example: ClassVar = {"allow_partial": False}
+
+
+class RejectOrderIn(StrictSerializer):
+    """Why an order is rejected; the buyer reads both."""
+
+    reason_code = serializers.RegexField(
+        r"^[a-z][a-z0-9_]*$",
+        max_length=40,
+        help_text="A word of the supplier, such as `out_of_stock` or `price_error`.",
+    )
+    note = serializers.CharField(max_length=450, required=False, allow_null=True, allow_blank=True, default="")
+
+    class Meta:
+        example: ClassVar = {"reason_code": "out_of_stock", "note": "Not before spring"}

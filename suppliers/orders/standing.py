@@ -71,7 +71,7 @@ _STANDING = Statement.of(
 # As whoever writes a relationship: submits of one buyer to one supplier wait for each other, so that sums are exact.
 _LOCK = Statement.of("SELECT pg_advisory_xact_lock(hashtextextended('relationship ' || $1 || ' ' || $2, 0))")
 _SPENT = Statement.of(
-    "SELECT coalesce(sum(o.gross), 0)::text FROM suppliers_purchaseorder o, organizations_tenant n"
+    "SELECT coalesce(sum(o.gross - o.given_back), 0)::text FROM suppliers_purchaseorder o, organizations_tenant n"
     " WHERE n.id = $1 AND o.tenant_id = $1 AND o.supplier_tenant_id = $2 AND o.currency = $3 AND o.id <> $4"
     f" AND o.status NOT IN {_GONE} AND o.submitted_at >="
     " date_trunc($5, $6::timestamptz AT TIME ZONE n.time_zone) AT TIME ZONE n.time_zone"

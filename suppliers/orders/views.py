@@ -23,9 +23,11 @@ from suppliers.inventory.refusals import InsufficientStock
 from .accepting import accept_order
 from .filters import ReceivedOrderFilters
 from .finding_received import RECEIVED
+from .peeks import ReceivedPeeked
 from .refusals import RevisionChanged
+from .rejecting import reject_order
 from .representations import OrderItemOut, ReceivedOrderOut, ReceivedOrderWithItemsOut
-from .serializers import AcceptOrderIn
+from .serializers import AcceptOrderIn, RejectOrderIn
 from .shapes import received_lines_sql
 
 
@@ -54,6 +56,7 @@ class ReceivedOrderViewSet(ApiViewSet):
         "retrieve": "getOrder",
         "list_items": "listOrderItems",
         "accept": "acceptOrder",
+        "reject": "rejectOrder",
     }
     operations: ClassVar[dict[str, Operation]] = {
         "list": Operation(
@@ -93,7 +96,22 @@ class ReceivedOrderViewSet(ApiViewSet):
                 InsufficientStock,
             ),
         ),
+        "reject": Operation(
+            "Reject an order",
+            "One that was never accepted. The buyer's budget, agreements and promotions, and what is reserved for the order, "
+            "are given back.",
+            body=RejectOrderIn,
+            answer=ReceivedOrderWithItemsOut,
+            find=ReceivedPeeked(),
+            run=reject_order,
+            errors=(PartyClosed, CounterpartyOnly, VersionConflict, InvalidTransition),
+        ),
     }
+
+    @action(detail=True, methods=["post"])
+    def reject(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """Reject an order."""
+        return self.write()
 
     @action(detail=True, methods=["post"])
     def accept(self, request: HttpRequest, pk: UUID) -> HttpResponse:

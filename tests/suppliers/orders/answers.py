@@ -2,9 +2,16 @@
 
 from typing import Any
 
+from django.db import transaction
+
+from core.actor import system_actor
+from core.clock import now
 from core.db import tenant_context
+from organizations.public import write_documents
 from suppliers.inventory.models import StockLevel
-from suppliers.orders.models import PurchaseOrderLine, ReceivedOrderLine
+from suppliers.orders.models import ORDERS as ORDERS_KIND
+from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine, ReceivedOrderLine
+from suppliers.orders.progress import fulfilment_of
 from tests.factories import Api
 from tests.procurement.purchasing.orders import Trade
 
@@ -53,3 +60,19 @@ def waiting(trade: Trade) -> list[int]:
     with tenant_context(trade.shelf.id):
         rows = ReceivedOrderLine.objects.filter(tenant_id=trade.shelf.id).order_by("document_id", "line_no")
         return [row.backordered for row in rows]
+
+
+def moved(trade: Trade, key: str, **values: int) -> None:
+    """Let the first line of an order have other counters, as deliveries and invoices write them, with the copy."""
+    at = now()
+    with tenant_context(trade.buyer.id):
+        rows = PurchaseOrderLine.objects.filter(tenant_id=trade.buyer.id, order_id=key)
+        lines = list(rows.order_by("line_no"))
+        for name, value in values.items():
+            setattr(lines[0], name, value)
+        lines[0].save_version(*values, at=at)
+        order = PurchaseOrder.objects.get(tenant_id=trade.buyer.id, pk=key)
+        order.fulfilment_status = fulfilment_of(lines).value
+        order.save_version("fulfilment_status", at=at)
+        with transaction.atomic():
+            write_documents(system_actor(trade.buyer.id), trade.buyer.id, [(ORDERS_KIND, order.id)], [], told={}, at=at)

@@ -1,0 +1,101 @@
+"""How far an order is, derived from the counters of its lines, which are in base units. Source: contract, supply-order.md 2."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
+from uuid import UUID
+
+from core.pipeline import Call, Rows
+from suppliers.pricing.amounts import line_total, sum_of, tax_of
+
+from .models import PurchaseOrder, PurchaseOrderLine
+from .states import Fulfilment
+
+
+class Prepared(NamedTuple):
+    """How much of a line is in preparation: in shipments that have not left."""
+
+    line_id: UUID
+    base_quantity: int
+
+
+# The supplier and the order; the statement is bound to the supplier and gives rows of `Prepared`.
+_asked: list[Callable[[UUID, UUID], Call]] = []
+
+
+def ask(question: Callable[[UUID, UUID], Call]) -> None:
+    """Register the statement that reads what of an order is in preparation; the last registration holds."""
+    _asked[:] = [question]
+
+
+def prepared_calls(row: PurchaseOrder) -> list[Call]:
+    """Return the statement that reads what of an order is in preparation, bound to the supplier; `prepared_of` reads it."""
+    return [question(row.supplier_tenant_id, row.id) for question in _asked]
+
+
+def prepared_of(found: Sequence[Rows]) -> dict[UUID, int]:
+    """Return what is in preparation, by the ids of lines."""
+    sums: dict[UUID, int] = defaultdict(int)
+    for one in (one for rows in found for one in rows.of(Prepared)):
+        sums[one.line_id] += one.base_quantity
+    return sums
+
+
+def delivered(line: PurchaseOrderLine) -> int:
+    """Return what was shipped of a line and counts as such: what was rejected or short is open again."""
+    return line.shipped - line.rejected - line.short
+
+
+def on_the_way(line: PurchaseOrderLine) -> int:
+    """Return what was shipped of a line, and of which nobody has said what became of it."""
+    return line.shipped - line.received - line.rejected - line.short
+
+
+def fulfilment_of(lines: Iterable[PurchaseOrderLine]) -> Fulfilment:
+    """Return how far the goods of an order are; what is cancelled counts as done where something else was shipped."""
+    of = [*lines]
+    if not any(one.shipped for one in of):
+        return Fulfilment.UNFULFILLED
+    if all(one.received + one.cancelled >= one.ordered for one in of):
+        return Fulfilment.RECEIVED
+    if any(one.received for one in of):
+        return Fulfilment.PARTIALLY_RECEIVED
+    is_all = all(delivered(one) + one.cancelled >= one.ordered for one in of)
+    return Fulfilment.SHIPPED if is_all else Fulfilment.PARTIALLY_SHIPPED
+
+
+def is_complete(lines: Iterable[PurchaseOrderLine]) -> bool:
+    """Tell whether an order closes by itself: all is received or cancelled, and all that was kept is invoiced."""
+    return all(
+        on_the_way(one) == 0
+        and one.received + one.cancelled >= one.ordered
+        and one.invoiced >= one.received - one.returned
+        for one in lines
+    )
+
+
+def cut(line: PurchaseOrderLine, rest: int) -> int:
+    """Cancel of a line all but `rest` base units, in memory; return how much that was."""
+    more = line.ordered - line.cancelled - rest
+    line.cancelled += more
+    line.accepted = min(line.accepted, line.ordered - line.cancelled)
+    line.backordered = min(line.backordered, line.ordered - line.cancelled - line.accepted)
+    return more
+
+
+def kept_gross(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine]) -> Decimal:
+    """Return the gross of what is not cancelled of an order, each line by its share of the net."""
+    if not any(one.cancelled for one in lines):
+        return row.gross
+    groups: dict[tuple[str, Decimal | None], list[Decimal]] = defaultdict(list)
+    for one in lines:
+        share = Fraction(one.ordered - one.cancelled, one.ordered)
+        net = line_total(one.net, share, 1, row.currency)
+        groups[one.tax_category, one.tax_rate].append(net)
+    net = sum_of(amount for nets in groups.values() for amount in nets)
+    if row.tax is None:
+        return net
+    taxes = (tax_of(sum_of(nets), rate or Decimal(0), row.currency) for (_, rate), nets in groups.items())
+    return sum_of([net, *taxes])
