@@ -25,6 +25,7 @@ _EVERY_SECONDS: dict[str, float] = {
     "prescriptions.checkpoint": 3600,
     "prescriptions.sweep": 5,
     "recurring.make_drafts": 5,
+    "suppliers.allocate_backorders": 60,
     "suppliers.expire_agreements": 60,
     "suppliers.expire_offers": 60,
     "suppliers.expire_reservations": 5,
@@ -39,6 +40,7 @@ _EVERY_SECONDS: dict[str, float] = {
     "suppliers.sweep_files": 60,
     "suppliers.tell_levels": 1,
     "suppliers.tell_licenses": 3600,
+    "suppliers.tell_overdue_orders": 60,
     "suppliers.tell_promotions": 60,
     "suppliers.walk_recalls": 1,
 }

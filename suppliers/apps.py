@@ -24,6 +24,7 @@ class SuppliersConfig(AppConfig):
         from .marketplace import events as offer_events  # noqa: F401
         from .notifications import events as notification_events  # noqa: F401
         from .orders import events as order_events  # noqa: F401
+        from .orders import item_events as order_item_events  # noqa: F401
         from .pricing import events as price_events  # noqa: F401
         from .relationships import events as relationship_events  # noqa: F401
         from .terms import events as term_events  # noqa: F401
@@ -63,27 +64,34 @@ class SuppliersConfig(AppConfig):
         hold_as_evidence(*EVIDENCE)
 
     def _follow(self) -> None:
-        """Let audiences follow tenants, organizations and groups of buyers, and the inventory ask what buyers see."""
+        """Let audiences follow tenants, organizations and groups of buyers, and the inventory ask what buyers see
+        and which orders hold stock.
+        """
         from ledger import public as ledger
 
         from .agreements import following as agreements
         from .inventory.items import offered
+        from .inventory.reservations import order_books
         from .marketplace import following, holding
+        from .orders import unallocating
 
         offered.ask(holding.QUESTIONS)
+        order_books.ask(unallocating.BOOKS)
         ledger.react(following.OF_ORGANIZATIONS, following.follow_organizations)
         ledger.react(following.OF_GROUPS, following.follow_groups)
         ledger.react(agreements.OF_ORGANIZATIONS, agreements.follow_organizations)
         ledger.react(agreements.OF_GROUPS, agreements.follow_groups)
 
     def _book(self) -> None:
-        """Let stock follow what pharmacies dispense, behind the commit, so that no dispensation waits for it."""
+        """Let stock follow what pharmacies dispense, and orders the stock that comes, behind the commit."""
         from ledger import public as ledger
 
         from .inventory.dispensing import booking
+        from .orders import backorders
 
         types = (*booking.DISPENSED, booking.REVERSED)
         ledger.after_commit(booking.SUBSCRIBER, types, measured=True)(booking.book_dispensing)
+        ledger.after_commit(backorders.SUBSCRIBER, backorders.FOLLOWED)(backorders.follow_stock)
 
     def _alert(self) -> None:
         """Let alerts follow facts, unbooked dispensations, compromised keys and failed proofs; name the documents of threads."""
@@ -95,6 +103,8 @@ class SuppliersConfig(AppConfig):
         from .inventory.models import RESERVATIONS
         from .inventory.queries import WITHIN
         from .notifications import documents, following
+        from .notifications import overdue as overdue_alerts
+        from .orders import overdue
 
         reservation = documents.DocumentType(
             name="reservation",
@@ -106,6 +116,8 @@ class SuppliersConfig(AppConfig):
         )
         documents.register_document(reservation)
         ledger.after_commit(following.SUBSCRIBER, following.FOLLOWED)(following.follow)
+        ledger.after_commit(overdue_alerts.SUBSCRIBER, overdue_alerts.ANSWERED)(overdue_alerts.follow_answers)
+        overdue.tell_overdue(overdue_alerts.tell_overdue)
         tell_unbooked(following.tell_unbooked)
         organizations.tell_of_compromises(following.tell_compromised)
         report_with(following.tell_proof)

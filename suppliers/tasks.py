@@ -18,9 +18,11 @@ from .inventory.movements.upkeep import make_months
 from .inventory.recalls import walking
 from .marketplace.sweeping import expire_offers as end_offers
 from .notifications import mails, upkeep
+from .orders import backorders, overdue
 from .terms.promotions.sweeping import tell_promotions as tell_of_promotions
 
 __all__ = [
+    "allocate_backorders",
     "expire_agreements",
     "expire_offers",
     "expire_reservations",
@@ -35,6 +37,7 @@ __all__ = [
     "tell_expiries",
     "tell_levels",
     "tell_licenses",
+    "tell_overdue_orders",
     "tell_promotions",
     "walk_recalls",
 ]
@@ -152,3 +155,15 @@ def keep_notifications() -> None:
         return
     if made:
         log.info("months of notifications kept", extra={"made": made})
+
+
+@shared_task(name="suppliers.allocate_backorders", ignore_result=True, acks_late=False)
+def allocate_backorders() -> None:
+    """Allocate stock that has come to the lines that wait for it; runs every minute, behind what facts have rung for."""
+    backorders.allocate_backorders(at=clock.now(), go_on=until(SLICE_SECONDS))
+
+
+@shared_task(name="suppliers.tell_overdue_orders", ignore_result=True, acks_late=False)
+def tell_overdue_orders() -> None:
+    """Alert both parties of orders that were to be answered before now; runs every minute."""
+    overdue.tell_overdue_orders(at=clock.now(), go_on=until(SLICE_SECONDS))

@@ -232,7 +232,7 @@ class Part(NamedTuple):
 
 
 @needs_transaction
-def write_together(
+def write_together(  # as `write_documents`
     actor: Actor,
     parts: Sequence[Part],
     document_id: UUID,
@@ -240,10 +240,11 @@ def write_together(
     told: Told,
     at: datetime,
     reading: ReadBack | None = None,
+    counts: Sequence[Call] = (),
 ) -> list[list[Rows]]:
     """As `write_documents`, of documents of several owners, in two trips whatever their number; the rows come by part.
 
-    `reading` reads the document that is named. Whoever calls it has locked the documents in the lock order.
+    `reading` reads the document that is named; `counts` are counters of the first owner. Whoever calls it has locked the documents in the lock order.
 
     :raises PartyClosed: a tenant that is to be told is closed.
     """
@@ -264,7 +265,8 @@ def write_together(
         copies += [copy for (kind, _), one in zip(computed, rows, strict=True) for copy in copies_of(kind, one)]
     if any(copy.is_closed and told.get(copy.tenant_id) for copy in copies):
         raise PartyClosed
-    _finish(actor, write_calls(copies, at), recording, document_id, reading)
+    counting = [bind_call(parts[0].owner_id), *counts] if counts else []
+    _finish(actor, [*write_calls(copies, at), *counting], recording, document_id, reading)
     return changed
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from core.actor import Actor
 from core.db import bind_call, needs_transaction
@@ -68,6 +69,7 @@ def submit_order(
     :raises PartyClosed, SupplierNotQualified, RelationshipBlocked, NotOnFormulary, OfferNotAvailable: as named.
     :raises OrderQuantityInvalid, PriceChanged, PriceNotAvailable, LicenseMissing: name each line.
     :raises SpendLimitExceeded, BudgetExceeded, AgreementExhausted, PromotionExhausted, AllocationExceeded: as named.
+    :raises InsufficientStock: the supplier allocates at once, has too little, and the order takes no backorders.
     :raises ReservationNotActive, InvalidFields, CurrencyMismatch: a reservation, or the budget, cannot be used any more.
     :raises Busy: somebody else has changed the order meanwhile.
     """
@@ -76,14 +78,15 @@ def submit_order(
     check_relationship(target.standing)
     seller, judged = _judged(target, at, accepts_prices=data["accept_price_changes"])
     is_sent = not approvals_needed(target.policies, row, target.standing.currency)
-    have = _taken(target, judged, at, is_sent=is_sent)
+    have = _taken(target, judged, at, sends=seller if is_sent else None)
     row.submitted_at = at
     row.authors = [*dict.fromkeys([*row.authors, str(actor.subject_id)])]
     columns, names, supplier = [*_SAVED], ["purchase_order.submitted"], list[str]()
-    place, at_supplier = FOR_SENDING, Part(row.supplier_tenant_id, [], [])
+    place, at_supplier, of_stock = FOR_SENDING, Part(row.supplier_tenant_id, [], []), dict[UUID, Sequence[Occurrence]]()
     if is_sent:
-        place, more, at_supplier = send(row, lines, seller, have.sending, at)
-        columns += more
+        sent = send(row, lines, seller, have.sending, at)
+        place, at_supplier, of_stock = sent.place, sent.part, {**sent.told}
+        columns += sent.columns
         names.append("purchase_order.sent")
         (names if seller.is_managed else supplier).append(
             "purchase_order.accepted" if seller.is_managed else "order.placed"
@@ -96,7 +99,7 @@ def submit_order(
     ]
     facts = told(row, names, supplier, was=was, by=Who.BUYER, lines=[vars(one) for one in lines])
     told_before = {row.tenant_id: have.of_budget, row.supplier_tenant_id: have.of_promotions}
-    write_together(actor, parts, row.id, told=joined(told_before, facts), at=at, reading=reading)
+    write_together(actor, parts, row.id, told=joined(of_stock, told_before, facts), at=at, reading=reading)
     return row
 
 
@@ -122,7 +125,7 @@ def _judged(target: Peeked, at: datetime, *, accepts_prices: bool) -> tuple[Sell
 
 
 @needs_transaction
-def _taken(target: Peeked, judged: Judged, at: datetime, *, is_sent: bool) -> Taken:
+def _taken(target: Peeked, judged: Judged, at: datetime, *, sends: Seller | None) -> Taken:
     """Take the limits in the lock order, then lock the order, and what sending needs at the supplier."""
     row, lines = target.row, target.lines
     used = used_calls(row, target.standing, judged.shares, at)
@@ -130,7 +133,7 @@ def _taken(target: Peeked, judged: Judged, at: datetime, *, is_sent: bool) -> Ta
     limits = taking_calls(row, lines, at)
     groups: list[list[Call]] = [
         [bind_call(row.tenant_id)], used, budget, limits, [bind_call(row.tenant_id)], [target.lock_call()],
-        number_calls(row) if is_sent else [],
+        number_calls(row, lines, sends, at) if sends else [],
     ]  # fmt: skip
     found = iter(run([call for group in groups for call in group]))
     _, of_used, of_budget, of_limits, _, locked, sending = ([next(found) for _ in group] for group in groups)

@@ -27,6 +27,7 @@ from suppliers.public import (
     AllocationExceeded,
     AlreadyShipped,
     CancellationNotAllowed,
+    InsufficientStock,
     LicenseMissing,
     NotOnFormulary,
     OfferNotAvailable,
@@ -58,6 +59,7 @@ _PEEKED: Final = PeekedOrder()
 _LIMITS: Final = (
     SupplierNotQualified, RelationshipBlocked, SpendLimitExceeded, NotOnFormulary, OfferNotAvailable, PriceChanged,
     OrderQuantityInvalid, LicenseMissing, BudgetExceeded, PromotionExhausted, AllocationExceeded, ReservationNotActive,
+    InsufficientStock,
 )  # fmt: skip
 _NUMBERS: Final = ("lines_page", "lines_limit")
 _PARAMETERS: Final = (
@@ -140,7 +142,9 @@ class PurchaseOrderViewSet(ApiViewSet):
             "The prices are resolved again: where one is another than in the draft, the answer is 409 `price_changed` with both, "
             "unless `accept_price_changes` is true. From then on prices do not move. The order takes its limits: budget, "
             "limit of spending, lines of agreements, promotions, shares in a shortage. It is sent at once where no step of "
-            "the policy `approval_steps` is reached; reservations that it names are then kept for it. An order to a managed "
+            "the policy `approval_steps` is reached; reservations that it names are then kept for it, and a supplier "
+            "that allocates at once allocates the rest: 409 `insufficient_stock` where that is too little and the order refuses "
+            "backorders. An order to a managed "
             "supplier is accepted in the same moment.",
             body=SubmitOrderIn,
             answer=PurchaseOrderWithLinesOut,

@@ -25,7 +25,8 @@ from .recalls.issuing import columns_of, current_recall, issue, may_withdraw, re
 from .recalls.models import Recall
 from .refusals import LotRecalled, WithdrawalNotPermitted
 from .reservations import changes
-from .reservations.breaking import break_all
+from .reservations.breaking import NOTHING, break_all
+from .reservations.order_books import hold_orders
 from .states import LotStatus
 
 _TOLD: Final[dict[str, type[LotEvent]]] = {
@@ -38,10 +39,11 @@ _STATUS = Statement.of("SELECT l.status FROM suppliers_lot l WHERE l.tenant_id =
 
 @needs_transaction
 def locked_lot(actor: Actor, lot_id: UUID) -> Lot:
-    """Return the tenant's lot, locked until the transaction ends.
+    """Return the tenant's lot, locked until the transaction ends, behind the orders to which some of it is allocated.
 
     :raises NotFound: the tenant has no such lot, or some of it lies out of the membership's reach.
     """
+    hold_orders(actor.tenant_id, lot_id=lot_id)
     found: Lot | None = Lot.objects.of(actor).select_for_update(no_key=True).filter(pk=lot_id).first()
     if found is None:
         raise NotFound("No such lot.")
@@ -166,7 +168,8 @@ def _write(actor: Actor, change: Change, at: datetime) -> None:
     levels = read_levels(found[2], found[3])
     mine = [key for key, level in levels.items() if level.row.lot_id == lot.id]
     holds = lot.status == LotStatus.QUARANTINED and "status" in change.names
-    calls, told, ended = break_all(tenant_id, levels, mine, at, reason="quarantine") if holds else ([], {}, [])
+    freed = break_all(tenant_id, levels, mine, at, reason="quarantine") if holds else NOTHING
+    calls = [*freed.calls]
     moved, news = changed(tenant_id, levels.values(), at, by=side_of(actor), also=mine)
     facts = [Occurrence(_event(actor, kind, lot), lot.id, lot.version) for kind in change.kinds]
     if change.ended:
@@ -176,7 +179,7 @@ def _write(actor: Actor, change: Change, at: datetime) -> None:
         calls = [*calls, *written]
         facts.append(Occurrence(recalled(recall), lot.id, lot.version))
     calls += availability.refresh_calls(tenant_id, [lot.product_id], at)
-    finish(actor, [*moved, *calls], changes.joined({tenant_id: [*facts, *news]}, told), ended, at, [])
+    finish(actor, [*moved, *calls], changes.joined({tenant_id: [*facts, *news]}, freed.told), freed, at, [])
 
 
 def _event(actor: Actor, kind: type[LotEvent], lot: Lot) -> LotEvent:

@@ -10,13 +10,11 @@ from typing import Any, Final
 
 from core.actor import Actor
 from core.db import bind_call, needs_transaction
-from core.errors import FieldError
 from core.pipeline import ReadBack, run
 from organizations.public import Part, SharedDocument, write_together
-from suppliers.inventory.refusals import InsufficientStock
 from suppliers.inventory.reservations import changes
 
-from .allocating import Stock, allocate, stock_calls, stock_of
+from .allocating import Stock, allocate, missing, open_of, refuse_short, stock_calls, stock_of
 from .course import ACCEPTED, Step, Who, require
 from .finding import lines_of
 from .models import PurchaseOrder, PurchaseOrderLine
@@ -84,32 +82,6 @@ def _accept_whole(
 
 
 _ANSWERS: Final[Mapping[str, Answer]] = {WHOLE: _accept_whole}
-
-
-def open_of(line: PurchaseOrderLine) -> int:
-    """Return how much of a line is not cancelled."""
-    return line.ordered - line.cancelled
-
-
-def missing(lines: Sequence[PurchaseOrderLine], stock: Stock) -> dict[Any, int]:
-    """Return by the ids of lines what they do not hold yet of the stock that they need."""
-    return {one.id: open_of(one) - stock.of(one) for one in lines if not stock.needs_none(one)}
-
-
-def refuse_short(lines: Sequence[PurchaseOrderLine], stock: Stock) -> None:
-    """Require that the lines hold all that they need.
-
-    :raises InsufficientStock: names each line with what there is for it.
-    """
-    errors = [
-        FieldError(
-            f"lines.{number}", InsufficientStock.code, f"Available: {stock.of(line)}.", {"available": stock.of(line)}
-        )
-        for number, line in enumerate(lines)
-        if not stock.needs_none(line) and stock.of(line) < open_of(line)
-    ]
-    if errors:
-        raise InsufficientStock(errors=errors)
 
 
 def _count(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], stock: Stock) -> None:

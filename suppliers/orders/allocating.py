@@ -13,6 +13,7 @@ from uuid import UUID
 
 from core.arrays import array_literal
 from core.db import needs_transaction
+from core.errors import FieldError
 from core.pipeline import Call, Rows, Statement
 from core.rows import insert_all
 from ledger.public import Occurrence
@@ -21,11 +22,13 @@ from suppliers.inventory import fefo
 from suppliers.inventory.fefo import Demand, Take
 from suppliers.inventory.levels import Level, changed, levels_of_products, read_levels
 from suppliers.inventory.models import Reservation
+from suppliers.inventory.refusals import InsufficientStock
 from suppliers.inventory.reservations import changes
 from suppliers.inventory.reservations.holding import allocate_call
 from suppliers.inventory.reservations.reclaiming import take_lapsed
 from suppliers.inventory.states import ReservationKind, Unit
-from suppliers.marketplace.states import StockPolicy
+from suppliers.marketplace.display import shown
+from suppliers.marketplace.states import StockDisplay, StockPolicy
 
 from .models import PurchaseOrder, PurchaseOrderLine
 
@@ -72,7 +75,17 @@ class Stock:
 
     def of(self, line: PurchaseOrderLine) -> int:
         """Return what a line holds."""
-        return self.held.get(line.id, 0)
+        return self.of_id(line.id)
+
+    def of_id(self, line_id: UUID) -> int:
+        """Return what the line with an id holds."""
+        return self.held.get(line_id, 0)
+
+    def told(self, line: PurchaseOrderLine) -> str:
+        """Write what there is for a line as its offer tells buyers, in packs."""
+        offer = self.offers.get(line.offer_id) if line.offer_id else None
+        display, cap = (offer.stock_display, offer.cap) if offer else (StockDisplay.HIDDEN, None)
+        return shown(self.of(line) // line.units_per_pack, display=display, cap=cap)
 
 
 @dataclass(slots=True)
@@ -113,6 +126,40 @@ def stock_of(found: Sequence[Rows]) -> Stock:
     return Stock(read_levels(levels, promised), of_lines, frozenset(UUID(key.decode()) for key in keys), known)
 
 
+def open_of(line: PurchaseOrderLine) -> int:
+    """Return how much of a line is not cancelled."""
+    return line.ordered - line.cancelled
+
+
+def missing(lines: Sequence[PurchaseOrderLine], stock: Stock) -> dict[UUID, int]:
+    """Return by the ids of lines what they do not hold yet of the stock that they need."""
+    return {one.id: open_of(one) - stock.of(one) for one in lines if not stock.needs_none(one)}
+
+
+def refuse_short(lines: Sequence[PurchaseOrderLine], stock: Stock, *, as_told: bool = False) -> None:
+    """Require that the lines hold all that they need; `as_told`: a buyer reads it.
+
+    :raises InsufficientStock: names each line with what there is for it.
+    """
+    errors = []
+    for number, line in enumerate(lines):
+        if stock.needs_none(line) or stock.of(line) >= open_of(line):
+            continue
+        message = f"Available: {stock.told(line) if as_told else stock.of(line)}."
+        more = {} if as_told else {"available": stock.of(line)}
+        errors.append(FieldError(f"lines.{number}", InsufficientStock.code, message, more))
+    if errors:
+        raise InsufficientStock(errors=errors)
+
+
+class Wish(NamedTuple):
+    """So many base units for a line of an order."""
+
+    row: PurchaseOrder
+    line: PurchaseOrderLine
+    base_quantity: int
+
+
 @needs_transaction
 def allocate(
     row: PurchaseOrder,
@@ -123,46 +170,46 @@ def allocate(
     *,
     by: str,
 ) -> Allocated:
-    """Allocate of `wanted`, by the ids of lines, what is free; `stock` follows. Lines of one product take one after the other.
+    """Allocate of `wanted`, by the ids of an order's lines, what is free; see `allocate_all`."""
+    wishes = [Wish(row, line, wanted[line.id]) for line in lines if wanted.get(line.id, 0) > 0]
+    return allocate_all(row.supplier_tenant_id, wishes, stock, at, by=by)
+
+
+@needs_transaction
+def allocate_all(supplier_id: UUID, wishes: Sequence[Wish], stock: Stock, at: datetime, *, by: str) -> Allocated:
+    """Allocate what is free to one line after the other; `stock` follows.
 
     Where that is too little, reservations whose time is over are ended, and it is looked again.
     """
-    supplier_id = row.supplier_tenant_id
-    asked = [line for line in lines if wanted.get(line.id, 0) > 0]
     before = {key: level.reserved for key, level in stock.levels.items()}
-    takes = _taken(row, asked, stock, wanted, at)
+    takes = _taken(wishes, stock, at)
     lapsed: list[Reservation] = []
-    if _is_short(takes, wanted):
+    if any(sum(one.base_quantity for one in taken) < wish.base_quantity for wish, taken in takes):
         for key, level in stock.levels.items():
             level.reserved = before[key]
-        lapsed = take_lapsed(supplier_id, sorted({one.product_id for one in asked if one.product_id}), stock.levels, at)
-        takes = _taken(row, asked, stock, wanted, at)
+        products = sorted({wish.line.product_id for wish in wishes if wish.line.product_id})
+        lapsed = take_lapsed(supplier_id, products, stock.levels, at)
+        takes = _taken(wishes, stock, at)
     ended, told = changes.expire(lapsed, at)
-    made = [(_reservation(row, line, taken, at), taken) for line, taken in takes if taken]
+    made = [(_reservation(wish.row, wish.line, taken, at), taken) for wish, taken in takes if taken]
     for one, _ in made:
         assert one.purchase_order_line_id is not None
-        stock.held[one.purchase_order_line_id] = stock.held.get(one.purchase_order_line_id, 0) + one.base_quantity
+        stock.held[one.purchase_order_line_id] = stock.of_id(one.purchase_order_line_id) + one.base_quantity
     moved, news = changed(supplier_id, stock.levels.values(), at, by=by)
     calls = [*ended, *moved, *_inserts(made, at)]
     calls += availability.refresh_calls(supplier_id, _products([*lapsed, *(one for one, _ in made)]), at)
     return Allocated(calls, [*(one for one, _ in made), *lapsed], changes.joined({supplier_id: news}, told))
 
 
-def _taken(
-    row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], stock: Stock, wanted: Mapping[UUID, int], at: datetime
-) -> list[tuple[PurchaseOrderLine, list[Take]]]:
+def _taken(wishes: Sequence[Wish], stock: Stock, at: datetime) -> list[tuple[Wish, list[Take]]]:
     found = []
-    for line in lines:
+    for wish in wishes:
+        row, line = wish.row, wish.line
         assert line.product_id is not None
-        demand = Demand(
-            line.product_id, wanted[line.id], _needed(row, line, at), row.min_remaining_shelf_life_days or 0
-        )
-        found.append((line, fefo.take_some(stock.levels.values(), demand, at)))
+        days = row.min_remaining_shelf_life_days or 0
+        demand = Demand(line.product_id, wish.base_quantity, _needed(row, line, at), days)
+        found.append((wish, fefo.take_some(stock.levels.values(), demand, at)))
     return found
-
-
-def _is_short(takes: Sequence[tuple[PurchaseOrderLine, Sequence[Take]]], wanted: Mapping[UUID, int]) -> bool:
-    return any(sum(one.base_quantity for one in taken) < wanted[line.id] for line, taken in takes)
 
 
 def _needed(row: PurchaseOrder, line: PurchaseOrderLine, at: datetime) -> date | None:

@@ -108,6 +108,7 @@ class PurchaseOrder(Course, TenantOwned, LifecycleModel):
         *HEADER, "budget_id", "delivery_address", "authors", "revision", "net", "tax", "gross", "taxes", "lines_total",
         "price_differs",
     )  # fmt: skip
+    unversioned: ClassVar = ("overdue_told_at",)
     security: ClassVar = TableSecurity(dispatcher=True)
 
     class Meta:
@@ -320,6 +321,8 @@ class ReceivedOrderLine(ReceivedLine):
     """A line of a supplier's copy by its product, and what of it is still to come. Personal data: none."""
 
     lot_id = None  # an order names no lot
+
+    security: ClassVar = TableSecurity(dispatcher=True)
 
     class Meta:
         indexes = [

@@ -3,22 +3,27 @@
 At a managed supplier, who reads nothing, the order is accepted in the same moment.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
+from uuid import UUID
 
 from core import rows
-from core.db import bind_call
+from core.db import bind_call, needs_transaction
 from core.model_rows import save_all_call, save_call
 from core.pipeline import Call, Rows
+from ledger.public import Occurrence
 from organizations.public import Part
+from suppliers.inventory.models import Reservation
 from suppliers.inventory.reservations import changes
 
 from . import limits, reserved
-from .course import ACCEPTED, SENT, Place
+from .allocating import Allocated, Stock, allocate, missing, refuse_short, stock_calls, stock_of
+from .course import ACCEPTED, SENT, Place, Who
 from .models import ORDERS, PriceTrace, PurchaseOrder, PurchaseOrderLine
 from .naming import Seller
 from .numbers import claim_calls, number_of
-from .states import DocumentKind
+from .states import Backorders, DocumentKind
 
 LINE_COLUMNS = (
     "own_code", "name", "supplier_sku", "gtin", "category", "packaging", "base_unit", "units_per_pack", "license_type",
@@ -26,31 +31,55 @@ LINE_COLUMNS = (
     "price_source_id", "agreement", "redeemed", "trace", "offer_id", "accepted",
 )  # fmt: skip
 BOTH = ("version", "shared_version")
+_LOCKED, _CLAIMED = 2, 2  # statements: of reservations, of the number
 
 
-def number_calls(row: PurchaseOrder) -> list[Call]:
-    """Return the statements that lock what the order has reserved, and claim the supplier's number; they bind the supplier."""
+class Sent(NamedTuple):
+    """Where a sent order goes, which of its columns change, what is written in the supplier's rows, and told of its stock."""
+
+    place: Place
+    columns: list[str]
+    part: Part
+    told: Mapping[UUID, Sequence[Occurrence]]
+
+
+def number_calls(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], seller: Seller, at: datetime) -> list[Call]:
+    """Return the statements that lock what sending needs at the supplier, and claim its number; they bind the supplier.
+
+    That is all stock of the products where the supplier allocates at once, else what the order has reserved.
+    """
     numbers = claim_calls(row.supplier_tenant_id, DocumentKind.ORDER, row.id)
-    return [bind_call(row.supplier_tenant_id), *reserved.lock_calls(row), *numbers]
+    stock = stock_calls(row, lines, at) if _allocates(seller) else []
+    return [bind_call(row.supplier_tenant_id), *stock, *reserved.lock_calls(row), *numbers]
 
 
+def _allocates(seller: Seller) -> bool:
+    return seller.auto_allocate and not seller.is_managed
+
+
+@needs_transaction
 def send(
     row: PurchaseOrder,
     lines: Sequence[PurchaseOrderLine],
     seller: Seller,
     found: Sequence[Rows],
     at: datetime,
-) -> tuple[Place, list[str], Part]:
-    """Let the order go to its supplier, in memory; return the state before it is moved there, the columns that change, and
-    what is written in the supplier's rows. `found` are the rows of `number_calls`.
+) -> Sent:
+    """Let the order go to its supplier, in memory, with stock where the supplier allocates at once.
+
+    `found` are the rows of `number_calls`. The caller moves the order to the place that is returned.
 
     :raises ReservationNotActive, InvalidFields: as `reserved.bind_to_lines`.
+    :raises InsufficientStock: names each line of which too little is free, where the buyer takes no backorders.
     """
-    held = reserved.bind_to_lines(row, lines, found[2], at)
+    held = reserved.bind_to_lines(row, lines, found[-_LOCKED - _CLAIMED + 1], at)
     row.order_number, row.sent_at = number_of(found[-1]), at
     columns = ["order_number", "sent_at", "accept_by", "accepted_at"]
     own = row.supplier_tenant_id
     calls = reserved.hardening_calls(held, at)
+    allocated = (
+        _allocate(row, lines, stock_of(found[1 : -_LOCKED - _CLAIMED]), held, at) if _allocates(seller) else None
+    )
     if seller.is_managed:
         row.accepted_at = at
         for line in lines:
@@ -59,8 +88,28 @@ def send(
         row.accept_by = at + timedelta(hours=seller.accept_within_hours)
         trace = PriceTrace(id=row.id, tenant_id=own, traces=limits.traces_of(lines), created_at=at, updated_at=at)
         calls.append(rows.insert(trace))
-    part = Part(own, changes.touched(held), calls)
-    return (ACCEPTED if seller.is_managed else SENT), columns, part
+    if allocated:
+        calls += allocated.calls
+    part = Part(own, changes.touched([*held, *(allocated.rows if allocated else [])]), calls)
+    place = ACCEPTED if seller.is_managed else SENT
+    return Sent(place, columns, part, allocated.told if allocated else {})
+
+
+@needs_transaction
+def _allocate(
+    row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], stock: Stock, held: Sequence[Reservation], at: datetime
+) -> Allocated:
+    """Allocate what the lines do not hold by the buyer's own reservations.
+
+    :raises InsufficientStock: as `send`.
+    """
+    for one in held:
+        assert one.purchase_order_line_id is not None
+        stock.held[one.purchase_order_line_id] = stock.of_id(one.purchase_order_line_id) + one.base_quantity
+    allocated = allocate(row, lines, stock, missing(lines, stock), at, by=Who.BUYER)
+    if row.backorder_policy == Backorders.REFUSE:
+        refuse_short(lines, stock, as_told=True)
+    return allocated
 
 
 def saving_calls(

@@ -26,6 +26,7 @@ from suppliers.inventory.levels import Level, changed, levels_call, levels_of_pr
 from suppliers.inventory.movements.goods import Product
 from suppliers.inventory.movements.shelving import Shelves, Spot
 from suppliers.inventory.movements.writing import finish, moved_of
+from suppliers.inventory.reservations.breaking import NOTHING
 from suppliers.inventory.states import BookingStatus, MovementType, UnbookedReason
 
 from .matching import Found, Line, base_quantity, find_call, found_of, line_of, match
@@ -220,7 +221,7 @@ class Taken:
         written = [*moved, *calls, *self.shelves.movement_calls(actor, at, self.work.reference)]
         written += availability.refresh_calls(actor.tenant_id, own, at)
         told = {actor.tenant_id: [*self.facts, *news]}
-        finish(actor, written, told, [], at, self.shelves.count_calls(actor, at))
+        finish(actor, written, told, NOTHING, at, self.shelves.count_calls(actor, at))
 
 
 @needs_transaction

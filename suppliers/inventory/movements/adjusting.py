@@ -26,6 +26,7 @@ from suppliers.inventory.levels import Level, changed
 from suppliers.inventory.refusals import StaleQuantity
 from suppliers.inventory.reservations import changes
 from suppliers.inventory.reservations.breaking import free_levels
+from suppliers.inventory.reservations.order_books import hold_orders
 from suppliers.inventory.states import TYPE_OF_REASON, Mode, MovementType, OnReserved, ReasonCode
 
 from .finding import find_goods, with_offered
@@ -61,6 +62,7 @@ def adjust(actor: Actor, data: Mapping[str, Any], at: datetime, *, owners: Seque
     :raises StaleQuantity: a counted level holds another quantity than was expected.
     :raises InsufficientStock: less is on hand than a line takes.
     :raises StockReserved: less would be left than is reserved, and the line does not break reservations.
+    :raises Busy: somebody else has an order whose stock breaks.
     """
     lines = data["lines"]
     goods = find_goods(actor, lines, {line["location_id"] for line in lines})
@@ -68,6 +70,8 @@ def adjust(actor: Actor, data: Mapping[str, Any], at: datetime, *, owners: Seque
     products = check_lines(goods, lines, lambda line: [("location_id", line["location_id"])])
     spots = [_spot(goods, line, product) for line, product in zip(lines, products, strict=True)]
     _check_once(lines, spots)
+    if any(line["on_reserved"] == OnReserved.BREAK for line in lines):
+        hold_orders(actor.tenant_id, products={spot.product.id for spot in spots})
     shelves = open_shelves(actor, spots, at, goods.items)
     moved = _deltas(shelves, lines, spots)
     arriving = {number for number, quantity in enumerate(moved) if quantity > 0}
@@ -147,7 +151,7 @@ def _write(actor: Actor, data: Mapping[str, Any], adjusted: Adjusted, shelves: S
     may_break = {
         adjusted.lines[number][1].row.id for number, line in enumerate(lines) if line["on_reserved"] == OnReserved.BREAK
     }
-    calls, told, ended = free_levels(tenant_id, shelves.levels, at, may_break, reason=ReasonCode.COUNT.value)
+    freed = free_levels(tenant_id, shelves.levels, at, may_break, reason=ReasonCode.COUNT.value)
     refuse_reserved([(f"lines.{number}.quantity", level) for number, (_, level, _) in enumerate(adjusted.lines)])
     moved, news = changed(tenant_id, shelves.levels.values(), at, by=side_of(actor))
     reference = {
@@ -159,7 +163,7 @@ def _write(actor: Actor, data: Mapping[str, Any], adjusted: Adjusted, shelves: S
         *moved,
         *_settled(tenant_id, lines, adjusted, at),
         *serials,
-        *calls,
+        *freed.calls,
         *shelves.movement_calls(actor, at, reference),
     ]
     own = {spot.product.id for spot, _, _ in adjusted.lines if spot.product.owner_id == tenant_id}
@@ -169,8 +173,8 @@ def _write(actor: Actor, data: Mapping[str, Any], adjusted: Adjusted, shelves: S
         for line, (spot, level, quantity) in zip(lines, adjusted.lines, strict=True)
         if quantity
     ]
-    told = changes.joined({tenant_id: [*facts, *news]}, told)
-    finish(actor, calls, told, ended, at, shelves.count_calls(actor, at))
+    told = changes.joined({tenant_id: [*facts, *news]}, freed.told)
+    finish(actor, calls, told, freed, at, shelves.count_calls(actor, at))
 
 
 def _settled(tenant_id: UUID, lines: Sequence[Mapping[str, Any]], adjusted: Adjusted, at: datetime) -> list[Call]:

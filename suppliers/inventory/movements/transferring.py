@@ -58,15 +58,15 @@ def transfer(actor: Actor, data: Mapping[str, Any], at: datetime) -> Transferred
     done = Transferred(uuid7(), list(zip(outs, ins, (line["quantity"] for line in lines), strict=True)), shelves)
     facts = [fact for one in done.lines for fact in _move(actor, shelves, *one, note=data["note"] or "")]
     serials = move_serials(actor.tenant_id, _units(lines, done), at)
-    calls, told, ended = free_levels(actor.tenant_id, shelves.levels, at, (), reason=_CAUSE)
+    freed = free_levels(actor.tenant_id, shelves.levels, at, (), reason=_CAUSE)
     refuse_reserved([(f"lines.{number}.quantity", shelves.spots[spot.key]) for number, spot in enumerate(outs)])
     moved, news = changed(actor.tenant_id, shelves.levels.values(), at, by=side_of(actor))
     reference = {"reference_type": "transfer", "reference_id": str(done.id), "reference_text": ""}
-    written = [*moved, *serials, *calls, *shelves.movement_calls(actor, at, reference)]
+    written = [*moved, *serials, *freed.calls, *shelves.movement_calls(actor, at, reference)]
     own = {product.id for product in products if product.owner_id == actor.tenant_id}
     written += availability.refresh_calls(actor.tenant_id, own, at)
-    told = changes.joined({actor.tenant_id: [*facts, *news]}, told)
-    finish(actor, written, told, ended, at, shelves.count_calls(actor, at))
+    told = changes.joined({actor.tenant_id: [*facts, *news]}, freed.told)
+    finish(actor, written, told, freed, at, shelves.count_calls(actor, at))
     return done
 
 

@@ -13,9 +13,9 @@ from ledger import public as ledger
 from ledger.public import Occurrence
 from organizations import public as organizations
 from suppliers.inventory.levels import Level
-from suppliers.inventory.models import Reservation
 from suppliers.inventory.refusals import InsufficientStock, StockReserved
 from suppliers.inventory.reservations import changes
+from suppliers.inventory.reservations.breaking import Freed
 
 from .shelving import Key, Shelves, Spot
 
@@ -75,14 +75,15 @@ def finish(
     actor: Actor,
     calls: Sequence[Call],
     told: Mapping[UUID, Sequence[Occurrence]],
-    ended: Sequence[Reservation],
+    freed: Freed,
     at: datetime,
     counts: Sequence[Call],
 ) -> None:
-    """Write all, with the copies of reservations that have ended; the counters come last, before the facts."""
-    if ended:
-        touched = changes.touched(ended)
-        organizations.write_documents(actor, actor.tenant_id, touched, calls, counts=counts, told=told, at=at)
+    """Write all, with orders and the copies of reservations that have ended; the counters come last, before the facts."""
+    if freed.rows:
+        touched = changes.touched(freed.rows)
+        parts = [organizations.Part(actor.tenant_id, touched, calls), *freed.parts]
+        organizations.write_together(actor, parts, touched[0][1], counts=counts, told=told, at=at)
         return
     facts = told.get(actor.tenant_id, ())
     run([*calls, *counts, *ledger.statements_of_many(actor=actor, occurrences=[*facts], at=at)])

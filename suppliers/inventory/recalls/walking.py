@@ -20,7 +20,8 @@ from organizations import public as organizations
 from suppliers.inventory.events import LotQuarantined
 from suppliers.inventory.levels import changed, levels_of_products, read_levels
 from suppliers.inventory.reservations import changes
-from suppliers.inventory.reservations.breaking import Freed, break_all
+from suppliers.inventory.reservations.breaking import NOTHING, Freed, break_all
+from suppliers.inventory.reservations.order_books import hold_orders
 from suppliers.inventory.states import LotStatus, NoticeStatus
 from suppliers.rounds import BATCH, by_rounds
 
@@ -141,21 +142,19 @@ def _tell(step: Step, at: datetime) -> None:
     recall, notice = step.recall, step.notice
     was_told = notice.status != NoticeStatus.PENDING
     is_silent = step.is_closed or bool(recall.withdrawn_at and not was_told)
+    if not recall.withdrawn_at:
+        hold_orders(recall.tenant_id, lot_id=recall.lot_id, buyer_id=notice.buyer_tenant_id)
     holding = Holding() if is_silent else _turn_lots(step, at)
-    calls, told, ended = _break(step, at)
+    freed = _break(step, at)
+    told: Mapping[UUID, Sequence[Occurrence]] = freed.told
     names = _note(step, at)
     if is_silent:
         told = {key: facts for key, facts in told.items() if key == recall.tenant_id or not step.is_closed}
     else:
         told = changes.joined({notice.buyer_tenant_id: [_fact(step, holding)]}, told)
-    organizations.write_documents(
-        system_actor(recall.tenant_id),
-        recall.tenant_id,
-        [(RECALL_NOTICES, notice.id), *changes.touched(ended)],
-        [save_call(notice, *names, at=at), *calls],
-        told=told,
-        at=at,
-    )
+    touched = [(RECALL_NOTICES, notice.id), *changes.touched(freed.rows)]
+    own = organizations.Part(recall.tenant_id, touched, [save_call(notice, *names, at=at), *freed.calls])
+    organizations.write_together(system_actor(recall.tenant_id), [own, *freed.parts], notice.id, told=told, at=at)
 
 
 def _note(step: Step, at: datetime) -> list[str]:
@@ -196,16 +195,14 @@ def _break(step: Step, at: datetime) -> Freed:
     """Break what the buyer has reserved of the recalled lot; nothing where the recall was withdrawn, which broke it."""
     recall = step.recall
     if recall.withdrawn_at:
-        return [], {}, []
+        return NOTHING
     found = run(levels_of_products(recall.tenant_id, [recall.product_id], at))
     levels = read_levels(found[1], found[2])
     mine = [key for key, level in levels.items() if level.row.lot_id == recall.lot_id]
-    calls, told, ended = break_all(
-        recall.tenant_id, levels, mine, at, reason="recall", buyer_id=step.notice.buyer_tenant_id
-    )
+    freed = break_all(recall.tenant_id, levels, mine, at, reason="recall", buyer_id=step.notice.buyer_tenant_id)
     moved, news = changed(recall.tenant_id, levels.values(), at, by="system")
     told_all: Mapping[UUID, Sequence[Occurrence]] = {recall.tenant_id: news}
-    return [*moved, *calls], changes.joined(told_all, told), ended
+    return freed._replace(calls=[*moved, *freed.calls], told=changes.joined(told_all, freed.told))
 
 
 def _fact(step: Step, holding: Holding) -> Occurrence:

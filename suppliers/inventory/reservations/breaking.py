@@ -1,22 +1,24 @@
 """Freeing levels of which less is there than was promised: what has lapsed first, then the newest promises.
 
-The caller has locked the levels of the products. Source: contract, supply-shelf.md "Adjustment line".
+The caller has locked the levels of the products, and before them, by `order_books`, the orders that hold some of it. Source: contract, supply-shelf.md "Adjustment line".
 """
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from core.arrays import array_literal
 from core.pipeline import Call, Statement, run
 from ledger.public import Occurrence
+from organizations.public import Part
 from suppliers.inventory.events import ReservationBroken
 from suppliers.inventory.levels import Level
 from suppliers.inventory.models import Allocation, Reservation
 from suppliers.inventory.states import ReservationKind
 
-from . import changes
+from . import changes, order_books
 
 _COLUMNS = ", ".join(f'r."{field.column}"' for field in Reservation._meta.concrete_fields)
 _ON_LEVELS = Statement.of(
@@ -26,7 +28,17 @@ _ON_LEVELS = Statement.of(
     " WHERE a.tenant_id = $1 AND a.level_id = ANY($2::uuid[]) AND a.status = 'active') ORDER BY r.id FOR UPDATE"
 )
 
-Freed = tuple[list[Call], dict[UUID, list[Occurrence]], list[Reservation]]
+
+class Freed(NamedTuple):
+    """What ending reservations writes in the supplier's rows, tells, and touches; and what is written of buyers' orders."""
+
+    calls: list[Call]
+    told: dict[UUID, list[Occurrence]]
+    rows: list[Reservation]
+    parts: list[Part]
+
+
+NOTHING: Final = Freed([], {}, [], [])
 
 
 def free_levels(
@@ -44,7 +56,7 @@ def free_levels(
     """
     short = [level for level in levels.values() if level.free < 0]
     if not short:
-        return [], {}, []
+        return NOTHING
     rows, holding = _holders(tenant_id, [level.row.id for level in short])
     lapsed: list[Reservation] = []
     broken: list[Reservation] = []
@@ -55,7 +67,7 @@ def free_levels(
         ):
             (lapsed if has_lapsed else broken).append(row)
             changes.give_back(levels, holding[row.id], lapsed=has_lapsed)
-    return _ended(lapsed, broken, at, reason)
+    return _ended(tenant_id, lapsed, broken, at, reason)
 
 
 def break_all(
@@ -72,7 +84,7 @@ def break_all(
     for row in rows:
         changes.give_back(levels, holding[row.id], lapsed=_has_lapsed(row, at))
     lapsed = [row for row in rows if _has_lapsed(row, at)]
-    return _ended(lapsed, [row for row in rows if row not in lapsed], at, reason)
+    return _ended(tenant_id, lapsed, [row for row in rows if row not in lapsed], at, reason)
 
 
 def _holders(
@@ -89,13 +101,14 @@ def _holders(
     return rows, holding
 
 
-def _ended(lapsed: list[Reservation], broken: list[Reservation], at: datetime, reason: str) -> Freed:
+def _ended(tenant_id: UUID, lapsed: list[Reservation], broken: list[Reservation], at: datetime, reason: str) -> Freed:
     calls, told = changes.expire(lapsed, at)
     for row in broken:
         row.break_off(reason)
     calls += changes.ending_calls(broken, at, "reason")
-    told = changes.joined(told, changes.told_of(ReservationBroken, broken, "supplier"))
-    return calls, told, [*lapsed, *broken]
+    parts, of_orders = order_books.broken_of(tenant_id, broken, at)
+    told = changes.joined(told, changes.told_of(ReservationBroken, broken, "supplier"), of_orders)
+    return Freed(calls, told, [*lapsed, *broken], parts)
 
 
 def _has_lapsed(row: Reservation, at: datetime) -> bool:
