@@ -19,6 +19,8 @@ class SuppliersConfig(AppConfig):
         from .agreements import events as agreement_events  # noqa: F401
         from .catalog import events  # noqa: F401  # registers the event types
         from .company import events as company_events  # noqa: F401
+        from .deliveries import events as delivery_events  # noqa: F401
+        from .deliveries.receiving import events as receipt_events  # noqa: F401
         from .files import events as file_events  # noqa: F401
         from .inventory import events as inventory_events  # noqa: F401
         from .marketplace import events as offer_events  # noqa: F401
@@ -32,6 +34,7 @@ class SuppliersConfig(AppConfig):
 
         self._register_representations()
         self._register_copies()
+        self._register_receipts()
         self._register_evidence()
         self._follow()
         self._book()
@@ -70,13 +73,18 @@ class SuppliersConfig(AppConfig):
         from ledger import public as ledger
 
         from .agreements import following as agreements
+        from .deliveries import recalled
+        from .deliveries.shipping import prepared_call
         from .inventory.items import offered
         from .inventory.reservations import order_books
+        from .inventory.recalls import carriers
         from .marketplace import following, holding
-        from .orders import unallocating
+        from .orders import progress, unallocating
 
         offered.ask(holding.QUESTIONS)
         order_books.ask(unallocating.BOOKS)
+        carriers.ask(recalled.QUESTIONS)
+        progress.ask(prepared_call)
         ledger.react(following.OF_ORGANIZATIONS, following.follow_organizations)
         ledger.react(following.OF_GROUPS, following.follow_groups)
         ledger.react(agreements.OF_ORGANIZATIONS, agreements.follow_organizations)
@@ -122,6 +130,14 @@ class SuppliersConfig(AppConfig):
         organizations.tell_of_compromises(following.tell_compromised)
         report_with(following.tell_proof)
 
+    def _register_receipts(self) -> None:
+        """Register the rules between receipts, deliveries and orders."""
+        from core.invariants import prove_with
+
+        from .deliveries.receiving import proof
+
+        prove_with(proof.RULE, proof.breaches)
+
     def _register_copies(self) -> None:
         """Register what the other party may see of documents, and the rules between rows."""
         from api.listing import representation
@@ -132,6 +148,9 @@ class SuppliersConfig(AppConfig):
         from .agreements.models import AGREEMENTS
         from .agreements.representations import AgreementForSupplierOut
         from .catalog import availability
+        from .deliveries.models import DELIVERIES
+        from .deliveries.receipt_models import RECEIPTS
+        from .deliveries.representations import DeliveryForSupplierOut, ReceiptForSupplierOut
         from .inventory.models import RESERVATIONS
         from .inventory.proof import RULE, breaches
         from .inventory.recalls.models import RECALL_NOTICES
@@ -146,6 +165,8 @@ class SuppliersConfig(AppConfig):
         organizations.register_received(AGREEMENTS, representation=representation(AgreementForSupplierOut.shape))
         organizations.register_received(RESERVATIONS, representation=representation(ReservationForBuyerOut.shape))
         organizations.register_received(ORDERS, representation=representation(OrderForSupplierOut.shape))
+        organizations.register_received(DELIVERIES, representation=representation(DeliveryForSupplierOut.shape))
+        organizations.register_received(RECEIPTS, representation=representation(ReceiptForSupplierOut.shape))
         organizations.register_received(RECALL_NOTICES, representation=representation(RecallForBuyerOut.shape))
         prove_with(agreements.RULE, agreements.breaches)
         prove_with(RULE, breaches)

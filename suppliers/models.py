@@ -10,6 +10,18 @@ from .agreements.models import (
 )
 from .catalog.models import Category, MarketWord, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
 from .company.models import BuyerGroup, BuyerGroupMember, SupplierLicense, SupplierProfile
+from .deliveries.models import (
+    Delivery,
+    DeliveryException,
+    DeliveryLine,
+    DeliveryPackage,
+    DeliveryPackageLine,
+    DeliverySerial,
+    ReceivedDelivery,
+    ReceivedDeliveryLine,
+)
+from .deliveries.receipt_models import Receipt, ReceiptLine, ReceivedReceipt
+from .deliveries.shipment_models import ShipmentDraft, ShipmentPrivate
 from .files.models import File, FileBinding, LooseObject
 from .inventory.dispensing.models import DispenseBooking
 from .inventory.items.models import StockItem
@@ -66,6 +78,12 @@ __all__ = [
     "BuyerGroup",
     "BuyerGroupMember",
     "Category",
+    "Delivery",
+    "DeliveryException",
+    "DeliveryLine",
+    "DeliveryPackage",
+    "DeliveryPackageLine",
+    "DeliverySerial",
     "DispenseBooking",
     "DocumentNumber",
     "File",
@@ -105,15 +123,22 @@ __all__ = [
     "PurchaseOrderLine",
     "Recall",
     "RecallNotice",
+    "Receipt",
+    "ReceiptLine",
     "ReceivedAgreement",
     "ReceivedAgreementLine",
+    "ReceivedDelivery",
+    "ReceivedDeliveryLine",
     "ReceivedOrder",
     "ReceivedOrderLine",
     "ReceivedRecall",
+    "ReceivedReceipt",
     "ReceivedReservation",
     "Relationship",
     "Reservation",
     "Serial",
+    "ShipmentDraft",
+    "ShipmentPrivate",
     "StockItem",
     "StockLevel",
     "StockMovement",

@@ -6,6 +6,8 @@ from .agreements.views import PriceAgreementViewSet
 from .catalog.attributes.views import AttributeViewSet
 from .catalog.views import CategoryViewSet, ProductAttributesViewSet
 from .company.views import SupplierProfileViewSet
+from .deliveries.receiving.views import ManagedReceiptViewSet, ReceiptViewSet
+from .deliveries.views import DeliveryViewSet, ShipmentViewSet
 from .files.views import ContentViewSet
 from .inventory.views import (
     AdjustmentViewSet,
@@ -54,11 +56,15 @@ router.register("notifications", NotificationViewSet, basename="notification")
 router.register("notifications/alerts", AlertViewSet, basename="alert")
 router.register("notifications/preferences", PreferencesViewSet, basename="notification-preferences")
 router.register("orders", ReceivedOrderViewSet, basename="order")
+router.register("orders/<uuid:order>/shipments", ShipmentViewSet, basename="shipment")
+router.register("procurement/deliveries", DeliveryViewSet, basename="delivery")
 router.register("price-lists", PriceListViewSet, basename="price-list")
 router.register("pricing-rules", PricingRuleViewSet, basename="pricing-rule")
 router.register("price-agreements", PriceAgreementViewSet, basename="price-agreement")
 router.register("promotions", PromotionViewSet, basename="promotion")
 router.register("pricing/quote", SupplierQuoteViewSet, basename="supplier-quote")
+router.register("procurement/deliveries/<uuid:pk>/receipts", ReceiptViewSet, basename="receipt")
+router.register("purchase-orders/<uuid:pk>/receipts", ManagedReceiptViewSet, basename="managed-receipt")
 router.register("procurement/quote", BuyerQuoteViewSet, basename="buyer-quote")
 router.register("procurement/products", CatalogViewSet, basename="catalog-product")
 router.register("stock/availability", StockAvailabilityViewSet, basename="stock-availability")

@@ -219,6 +219,14 @@ class ReservationExtended(ReservationEvent):
 
 @register
 @dataclass(frozen=True)
+class ReservationConsumed(ReservationEvent):
+    """All of what was reserved has left with shipments of its order."""
+
+    type: ClassVar[str] = "reservation.consumed"
+
+
+@register
+@dataclass(frozen=True)
 class ReservationReleased(ReservationEvent):
     """The buyer needs the stock no longer."""
 

@@ -321,6 +321,10 @@ class Reservation(TenantOwned, LifecycleModel):
     def release(self) -> None:
         """Give the stock back."""
 
+    @transition(field=status, source=ReservationStatus.ACTIVE.value, target=ReservationStatus.CONSUMED.value)
+    def consume(self) -> None:
+        """End the reservation, because its goods have left."""
+
     @transition(field=status, source=ReservationStatus.ACTIVE.value, target=ReservationStatus.BROKEN.value)
     def break_off(self, reason: str) -> None:
         """End the reservation, because its goods are not there or may not be sold."""

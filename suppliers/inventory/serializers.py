@@ -1,13 +1,12 @@
 """Bodies that move stock and make stock locations."""
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 from zoneinfo import available_timezones
 
 from rest_framework import serializers
 
+from api.scans import read_scan
 from api.serializers import StrictSerializer, refusal
-from core import clock, gs1
 from core.identifiers import gln, gtin14
 
 from .states import LotStatus, Mode, OnReserved, ReasonCode, RecallClass
@@ -48,8 +47,7 @@ class GoodsIn(StrictSerializer):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Take the members of the scan over, and require one name of the product."""
-        if attrs.get("scan"):
-            attrs = self._scanned(attrs)
+        attrs = read_scan(attrs, [name for name in _SCANNED if name in self.fields])
         if attrs["gtin"]:
             attrs["gtin"] = gtin14(attrs["gtin"])
             if attrs["gtin"] is None:
@@ -58,27 +56,6 @@ class GoodsIn(StrictSerializer):
         if len(named) != 1:
             raise refusal(named[1] if named else "product_id", "Name the product in one way.", "required")
         return attrs
-
-    def _scanned(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        try:
-            found: Mapping[str, Any] = gs1.parse(attrs["scan"], today=clock.now().date())
-        except gs1.InvalidScan as error:
-            raise refusal("scan", str(error), "invalid_scan") from error
-        known = [name for name in _SCANNED if name in self.fields]
-        for name in known:
-            given = attrs.get(name)
-            if (
-                name in found
-                and given
-                and given != found[name]
-                and not (name == "gtin" and gtin14(given) == found[name])
-            ):
-                raise refusal("scan", f"The scan says {name} {found[name]}, the line another.", "invalid_scan")
-        if "serial_number" in found:
-            if attrs["serial_numbers"] not in ([], [found["serial_number"]]):
-                raise refusal("scan", f"The scan says serial number {found['serial_number']}.", "invalid_scan")
-            attrs = {**attrs, "serial_numbers": [found["serial_number"]]}
-        return {**attrs, **{name: found[name] for name in known if name in found}}
 
 
 class AdjustmentLineIn(GoodsIn):

@@ -19,7 +19,7 @@ from .refusals import PriceChanged
 from .sending import LINE_COLUMNS
 from .standing import Share, Standing, check_formulary, check_licenses, shares_call
 
-_KEPT: Final = ("accepted",)
+_KEPT: Final = ("accepted", "tolerance")
 
 
 class Judged(NamedTuple):

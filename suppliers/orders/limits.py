@@ -20,16 +20,21 @@ from .models import PurchaseOrder, PurchaseOrderLine
 
 
 class Agreed(NamedTuple):
-    """A line of an agreement in force for a buyer; `agreement_id` is that of all its versions, `owner_id` the tenant that counts it."""
+    """A line of an agreement in force for a buyer; `agreement_id` is that of all its versions, `owner_id` the tenant that counts it.
+
+    `tolerance_bp` is by how much more may be shipped than is accepted, in hundredths of a percent.
+    """
 
     id: UUID
     agreement_id: UUID
     line_no: int
     owner_id: UUID
+    tolerance_bp: int
 
 
 _AGREED: Final = Statement.of(
-    "SELECT l.id, c.agreement_id, l.line_no, c.owner_tenant_id AS owner_id"
+    "SELECT l.id, c.agreement_id, l.line_no, c.owner_tenant_id AS owner_id,"
+    " coalesce((c.representation ->> 'qty_tolerance_bp')::int, 0) AS tolerance_bp"
     " FROM suppliers_agreementaudience a"
     " JOIN suppliers_receivedagreement c ON c.tenant_id = a.tenant_id AND c.id = a.agreement_id AND c.tenant_id = $1 AND c.in_force"
     " JOIN suppliers_receivedagreementline l ON l.tenant_id = c.tenant_id AND l.document_id = c.id AND l.tenant_id = $1"
@@ -49,6 +54,7 @@ def note_agreements(lines: Sequence[PurchaseOrderLine], found: Rows) -> None:
     for line in lines:
         if line.agreement:
             agreed = known[UUID(line.agreement["id"]), line.agreement["line_no"]]
+            line.tolerance = line.ordered * agreed.tolerance_bp // 10_000
             line.agreement = {
                 "id": line.agreement["id"],
                 "line_no": agreed.line_no,

@@ -201,7 +201,7 @@ class PurchaseOrderLine(TenantOwned):
     """A line of an order: what was asked for, the goods and their price as they were then, and how far it is.
 
     `ordered` and all counters are in base units; `tolerance` is what may be shipped above what is accepted, by the
-    agreement. `quantity` counts packs or base units, as `unit` says. `product_id`, `packaging_id` and `offer_id` are the
+    agreement; `over_received` was received above what was shipped, by the buyer's policy. `quantity` counts packs or base units, as `unit` says. `product_id`, `packaging_id` and `offer_id` are the
     supplier's; a line of free text has none. `agreement` names the line of the agreement that the price is from, and its
     owner; `redeemed` are promotions with what each saves. Personal data: none.
     """
@@ -253,6 +253,7 @@ class PurchaseOrderLine(TenantOwned):
     returned = models.PositiveBigIntegerField(default=0, db_default=0)
     invoiced = models.PositiveBigIntegerField(default=0, db_default=0)
     tolerance = models.PositiveBigIntegerField(default=0, db_default=0)
+    over_received = models.PositiveBigIntegerField(default=0, db_default=0)
 
     class Meta:
         constraints = [
@@ -261,7 +262,7 @@ class PurchaseOrderLine(TenantOwned):
                 condition=Q(
                     ordered__gte=F("accepted") + F("backordered") + F("cancelled"),
                     shipped__lte=F("accepted") + F("tolerance") + F("rejected") + F("short"),
-                    received__lte=F("shipped"),
+                    received__lte=F("shipped") + F("over_received"),
                     returned__lte=F("received"),
                 ),
                 name="suppliers_orderline_counters",

@@ -28,7 +28,7 @@ from .states import Backorders, DocumentKind
 LINE_COLUMNS = (
     "own_code", "name", "supplier_sku", "gtin", "category", "packaging", "base_unit", "units_per_pack", "license_type",
     "unit_price", "price_base_quantity", "list_price", "list_net", "net", "tax_category", "tax_rate", "price_source",
-    "price_source_id", "agreement", "redeemed", "trace", "offer_id", "accepted",
+    "price_source_id", "agreement", "redeemed", "trace", "offer_id", "accepted", "tolerance",
 )  # fmt: skip
 BOTH = ("version", "shared_version")
 _LOCKED, _CLAIMED = 2, 2  # statements: of reservations, of the number

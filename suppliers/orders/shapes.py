@@ -20,20 +20,22 @@ LINE_STATUS: Final = (
 
 
 def timeline_total_sql(key: str) -> str:
-    """Write the SQL of the number of all facts of the reader's own ledger about the order whose id is given as SQL."""
+    """Write the SQL of the number of all facts of the reader's own ledger about the document whose id is given as SQL."""
     return f"SELECT count(*) FROM ledger_event f WHERE f.tenant_id = {TENANT} AND f.resource_id = {key}"
 
 
-def timeline_sql(key: str) -> str:
-    """Write the SQL of the newest facts of the reader's own ledger about the order whose id is given as SQL.
+def timeline_sql(key: str, *, revisions: bool = True) -> str:
+    """Write the SQL of the newest facts of the reader's own ledger about the document whose id is given as SQL.
 
-    Who acted is told of the reader's own side alone; the other side's facts have the platform as their subject.
+    Who acted is told of the reader's own side alone; the other side's facts have the platform as their subject. Without
+    `revisions`, of a document that has none.
     """
+    revision = " (f.data ->> 'revision')::int AS revision," if revisions else ""
     mine = f"f.subject_id <> '{_NOBODY}'::uuid"
     return (
         "SELECT coalesce(json_agg(row_to_json(r)), '[]') FROM (SELECT"
         f" {INSTANT.format('f.occurred_at')} AS at, f.data ->> 'by' AS by, split_part(f.type, '.', 2) AS action,"
-        " (f.data ->> 'revision')::int AS revision, f.data ->> 'was' AS \"from\", f.data ->> 'status' AS \"to\","
+        f"{revision} f.data ->> 'was' AS \"from\", f.data ->> 'status' AS \"to\","
         " nullif(f.figures ->> 'reason', '') AS reason,"
         f" CASE WHEN {mine} THEN f.subject_id END AS actor_id, CASE WHEN {mine} THEN f.credential END AS credential"
         f" FROM ledger_event f WHERE f.tenant_id = {TENANT} AND f.resource_id = {key}"

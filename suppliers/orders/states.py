@@ -88,6 +88,7 @@ class DocumentKind(TextChoices):
 
     PURCHASE_ORDER = "purchase_order", "Order of the tenant as buyer"
     ORDER = "order", "Order to the tenant as supplier"
+    DELIVERY = "delivery", "Delivery to the tenant"
 
 
 TERMINAL: Final = (OrderStatus.REJECTED.value, OrderStatus.CANCELLED.value, OrderStatus.CLOSED.value)

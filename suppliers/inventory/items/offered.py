@@ -111,6 +111,11 @@ json_build_object('id', p.id, 'product_tenant_id', p.tenant_id, 'supplier_sku', 
     WHERE k.tenant_id = $1 AND k.product_id = p.id AND k.state = 'current'))
 """
 
+_DELIVERED = Statement.of(
+    f"SELECT {SNAPSHOT} AS item FROM suppliers_product p WHERE p.tenant_id = $1 AND p.id = ANY($2::uuid[]) ORDER BY p.id",
+    row=Offered,
+)
+
 
 def ask(questions: Questions) -> None:
     """Register what is asked of the marketplace; the last registration holds."""
@@ -144,6 +149,12 @@ def supplier_calls(
         _asked[0].offered(supplier_id, products, gtins, buyer_id, at),
         Call(_ORIGINS, [*given, array_literal(lots)]),
     ]
+
+
+def delivered_calls(supplier_id: UUID, products: Collection[UUID], lots: Collection[str]) -> list[Call]:
+    """As `supplier_calls`, of what the supplier has delivered, whether the buyer still sees it or not."""
+    given = [str(supplier_id), array_literal(products)]
+    return [Call(_DELIVERED, given), Call(_ORIGINS, [*given, "{}", array_literal(lots)])]
 
 
 def item_of(offered: Offered) -> dict[str, Any]:

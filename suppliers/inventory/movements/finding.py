@@ -50,7 +50,7 @@ _GTINS = Statement.of(
     " WHERE k.tenant_id = $1 AND k.gtin = ANY($2::text[]) AND k.state = 'current'",
     row=_Named,
 )
-_ITEMS = Statement.of(
+HELD_ITEMS = Statement.of(
     "SELECT i.id, i.product_tenant_id AS owner_id, i.supplier_sku, i.category, i.tracking, i.expiry_required,"
     " i.storage_min_c AS min_c, i.storage_max_c AS max_c FROM suppliers_stockitem i"
     " WHERE i.tenant_id = $1 AND i.own_product_id IS NULL AND (i.id = ANY($2::uuid[]) OR i.gtins && $3::varchar[])",
@@ -81,7 +81,7 @@ def find_goods(actor: Actor, lines: Sequence[Mapping[str, Any]], places: Collect
         Call(_GTINS, [tenant_id, by_gtin]),
     ]
     if _buys(actor):
-        calls += [Call(_ITEMS, [tenant_id, by_id, by_gtin]), Call(_GTINS_OF_ITEMS, [tenant_id, by_gtin])]
+        calls += [Call(HELD_ITEMS, [tenant_id, by_id, by_gtin]), Call(_GTINS_OF_ITEMS, [tenant_id, by_gtin])]
     found, *rows = run(calls)
     products = [one for some in rows[::2] for one in some.of(Product)]
     named = [one for some in rows[1::2] for one in some.of(_Named)]
@@ -128,7 +128,7 @@ def with_offered(
     *rows, _ = run([*calls, bind_call(actor.tenant_id)])
     items = [item_of(one) for some in rows[1::3] for one in some.of(Offered)]
     origins = {(one.product_id, one.lot_number): one for some in rows[2::3] for one in some.of(Origin)}
-    return _joined(goods, items, origins)
+    return joined_goods(goods, items, origins)
 
 
 Wanted = dict[UUID, tuple[set[UUID], set[str]]]  # by supplier: products and GTINs
@@ -168,7 +168,7 @@ def _add(found: Wanted, supplier_id: UUID, line: Mapping[str, Any]) -> None:
         gtins.add(line["gtin"])
 
 
-def _joined(goods: Goods, items: Sequence[dict[str, Any]], origins: Mapping[tuple[UUID, str], Origin]) -> Goods:
+def joined_goods(goods: Goods, items: Sequence[dict[str, Any]], origins: Mapping[tuple[UUID, str], Origin]) -> Goods:
     """Return the goods with the items; what is held keeps the way in which it is tracked."""
     products, gtins = dict(goods.products), {name: list(some) for name, some in goods.gtins.items()}
     for item in items:

@@ -4,7 +4,7 @@ The caller has locked the levels; serials are locked behind them, in the order o
 supply-shelf.md "Serial" and supply.md section 5.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from core import rows
 from core.arrays import array_literal, in_document
 from core.errors import FieldError
 from core.ids import uuid7
-from core.pipeline import Call, Statement, run
+from core.pipeline import Call, Rows, Statement, run
 from suppliers.catalog.states import SERIAL_TRACKING
 from suppliers.inventory.levels import Level
 from suppliers.inventory.refusals import WrongSerial
@@ -129,6 +129,31 @@ class Moves:
         return found
 
 
+def lock_call(tenant_id: UUID, numbers: Sequence[Named]) -> Call:
+    """Return the statement that locks the serials of some numbers; `serials_of` reads its rows."""
+    named = [{"product_id": str(product_id), "serial_number": number} for product_id, number in numbers]
+    return Call(_LOCK, [str(tenant_id), orjson.dumps(named), array_literal(())])
+
+
+def serials_of(found: Rows) -> dict[Named, SerialRow]:
+    """Return the serials that `lock_call` has locked, by product and number."""
+    return {(row.product_id, row.serial_number): row for row in found.of(SerialRow)}
+
+
+def ship_calls(tenant_id: UUID, units: Sequence[tuple[SerialRow, Level]], at: datetime) -> list[Call]:
+    """Return the statement that lets units leave the levels where they lie."""
+    moved = [
+        {
+            "id": str(row.id),
+            "level_id": None,
+            "lot_id": str(level.row.lot_id) if level.row.lot_id else None,
+            "status": SerialStatus.SHIPPED.value,
+        }
+        for row, level in units
+    ]
+    return [Call(_MOVE, [str(tenant_id), orjson.dumps(moved), at.isoformat()])] if moved else []
+
+
 def move_serials(tenant_id: UUID, lines: Sequence[Units], at: datetime) -> list[Call]:
     """Lock the serials of some lines, and return the statements that move them.
 
@@ -137,9 +162,23 @@ def move_serials(tenant_id: UUID, lines: Sequence[Units], at: datetime) -> list[
     wanted = [one for one in lines if one.product.tracking in SERIAL_TRACKING]
     if not wanted:
         return []
-    named = [{"product_id": str(one.product.id), "serial_number": number} for one in wanted for number in one.numbers]
+    named = [(one.product.id, number) for one in wanted for number in one.numbers]
     counted = [one.target.row.id for one in wanted if one.is_count and one.target]
-    (found,) = run([Call(_LOCK, [str(tenant_id), orjson.dumps(named), array_literal(counted)])])
+    (found,) = run([lock_serials_call(tenant_id, named, counted)])
+    return moved_serials(tenant_id, wanted, found, at)
+
+
+def lock_serials_call(tenant_id: UUID, named: Iterable[Named], counted: Sequence[UUID] = ()) -> Call:
+    """Return the statement that locks serials by their numbers, and all that lie at levels that are counted."""
+    numbers = [{"product_id": str(product), "serial_number": number} for product, number in named]
+    return Call(_LOCK, [str(tenant_id), orjson.dumps(numbers), array_literal(counted)])
+
+
+def moved_serials(tenant_id: UUID, wanted: Sequence[Units], found: Rows, at: datetime) -> list[Call]:
+    """As `move_serials`, of serials that `lock_serials_call` has locked.
+
+    :raises WrongSerial: as `move_serials`.
+    """
     moves = Moves(tenant_id, at, {(row.product_id, row.serial_number): row for row in found.of(SerialRow)})
     errors = [error for one in wanted for error in _move(moves, one)]
     if errors:

@@ -16,7 +16,7 @@ from core.actor import Actor
 from core.arrays import array_literal, in_document
 from core.errors import FieldError, InvalidFields
 from core.ids import uuid7
-from core.pipeline import Call, Statement, run
+from core.pipeline import Call, Rows, Statement, run
 from suppliers.inventory.items.offered import Origin, hold_calls
 from suppliers.inventory.levels import Level, levels_of_products, read_levels
 from suppliers.inventory.models import StockMovement
@@ -104,12 +104,16 @@ class Spot:
 
 @dataclass(slots=True)
 class Shelves:
-    """Locked levels and lots, and the movements that were made on them so far."""
+    """Locked levels and lots, and the movements that were made on them so far.
+
+    `behind` are the rows of the statements that were sent behind the locks.
+    """
 
     levels: dict[UUID, Level]
     lots: dict[tuple[UUID, str], LotRow]
     spots: dict[Key, Level]
     movements: list[dict[str, Any]] = field(default_factory=list)
+    behind: Sequence[Rows] = ()
 
     def move(self, spot: Spot, quantity: int, **more: Any) -> Level:
         """Change what is on hand, and keep the movement."""
@@ -149,11 +153,18 @@ class Shelves:
         return [count_call(actor.tenant_id, at, len(self.movements))] if self.movements else []
 
 
-def open_shelves(actor: Actor, spots: Sequence[Spot], at: datetime, items: Sequence[Mapping[str, Any]] = ()) -> Shelves:
+def open_shelves(
+    actor: Actor,
+    spots: Sequence[Spot],
+    at: datetime,
+    items: Sequence[Mapping[str, Any]] = (),
+    behind: Sequence[Call] = (),
+) -> Shelves:
     """Make the lots and levels of spots that are not there, and lock them with all levels of their products.
 
     A new lot takes its expiry date from whichever line says it, else from its origin. `items` are the columns of products
-    of others that the tenant comes to hold, or whose snapshot is renewed.
+    of others that the tenant comes to hold, or whose snapshot is renewed. `behind` are statements that lock what the lock
+    order puts behind levels.
     """
     tenant_id, products = actor.tenant_id, sorted({spot.product.id for spot in spots})
     own = sorted({spot.product.id for spot in spots if spot.product.owner_id == tenant_id})
@@ -162,7 +173,7 @@ def open_shelves(actor: Actor, spots: Sequence[Spot], at: datetime, items: Seque
     levels = [_level(spot) for spot in {one.key: one for one in spots}.values()]
     tenant, moment = str(tenant_id), at.isoformat()
     traced = [Call(_TRACE_LOTS, [tenant, orjson.dumps(lots), moment])] if any(spot.origin for spot in spots) else []
-    *_, found, _, _, levels_found, promised, _ = run(
+    rows_found = run(
         [
             *hold_calls(tenant_id, own, [one for one in items if UUID(one["id"]) in products], at),
             Call(_MAKE_LOTS, [tenant, orjson.dumps(lots), moment]),
@@ -171,12 +182,16 @@ def open_shelves(actor: Actor, spots: Sequence[Spot], at: datetime, items: Seque
             Call(_MAKE_LEVELS, [tenant, orjson.dumps(levels), moment]),
             *levels_of_products(tenant_id, products, at),
             Call(_TOUCH, [tenant, array_literal(own), moment]),
+            *behind,
         ]
     )
+    last = len(rows_found) - len(behind)
+    found, _, _, levels_found, promised, _ = rows_found[last - 6 : last]
     known = {(one.product_id, one.lot_number): one for one in found.of(LotRow)}
     held = read_levels(levels_found, promised)
     places = {(one.row.product_id, one.row.location_id, one.row.lot_number or ""): one for one in held.values()}
-    return Shelves(held, known, {spot.key: places[spot.key] for spot in spots if spot.key in places})
+    spotted = {spot.key: places[spot.key] for spot in spots if spot.key in places}
+    return Shelves(held, known, spotted, behind=rows_found[last:])
 
 
 def _lot(spot: Spot) -> dict[str, Any]:
@@ -201,14 +216,19 @@ def _level(spot: Spot) -> dict[str, Any]:
     }
 
 
-def check_lots(shelves: Shelves, spots: Sequence[Spot], arriving: Collection[int]) -> None:
-    """Hold lots to what lines say of them; `arriving` are the numbers of the lines that a recalled lot refuses.
+def check_lots(
+    shelves: Shelves, spots: Sequence[Spot], arriving: Collection[int], numbers: Sequence[int] | None = None
+) -> None:
+    """Hold lots to what lines say of them; `arriving` are the places in `spots` of those that a recalled lot refuses.
+
+    `numbers` are the numbers of the lines that the spots are of, where a line has several.
 
     :raises LotConflict: a lot has another expiry date than a line says.
     :raises LotRecalled: a line adds to a recalled lot, or to one whose origin is recalled.
     :raises InvalidFields: a lot has no expiry date, and its product needs one.
     """
-    found = [(f"lines.{number}", number in arriving, spot) for number, spot in enumerate(spots)]
+    lines = range(len(spots)) if numbers is None else numbers
+    found = [(f"lines.{lines[place]}", place in arriving, spot) for place, spot in enumerate(spots)]
     lots = [(*one, lot) for one in found if (lot := shelves.lots.get((one[2].product.id, one[2].lot_number)))]
     if errors := [
         FieldError(f"{line}.expiry_date", "required", "A new lot needs its expiry date.")

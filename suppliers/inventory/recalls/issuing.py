@@ -19,6 +19,7 @@ from suppliers.inventory.events import LotRecalled
 from suppliers.inventory.models import Lot
 from suppliers.inventory.states import NoticeStatus
 
+from . import carriers
 from .models import Recall, RecallNotice
 
 WALK: Final = "suppliers.walk_recalls"
@@ -35,11 +36,12 @@ class Concerned(NamedTuple):
     name: str
     reservations: int
     reserved: int
+    received: int
 
 
 _CONCERNED = Statement.of(
     "SELECT r.buyer_tenant_id, o.name, count(DISTINCT r.id) FILTER (WHERE a.status = 'active') AS reservations,"
-    " coalesce(sum(a.base_quantity) FILTER (WHERE a.status = 'active'), 0)::bigint AS reserved"
+    " coalesce(sum(a.base_quantity) FILTER (WHERE a.status = 'active'), 0)::bigint AS reserved, 0::bigint AS received"
     " FROM suppliers_stocklevel v"
     " JOIN suppliers_allocation a ON a.tenant_id = v.tenant_id AND a.level_id = v.id AND a.tenant_id = $1"
     " JOIN suppliers_reservation r ON r.tenant_id = a.tenant_id AND r.id = a.reservation_id AND r.tenant_id = $1"
@@ -52,7 +54,8 @@ _CONCERNED = Statement.of(
 
 # Whose lots come from the lot $2 of the supplier $1, whether they still hold some or not.
 _HOLDERS = Statement.of(
-    "SELECT l.tenant_id AS buyer_tenant_id, o.name, 0::bigint AS reservations, 0::bigint AS reserved FROM suppliers_lot l"
+    "SELECT l.tenant_id AS buyer_tenant_id, o.name, 0::bigint AS reservations, 0::bigint AS reserved, 0::bigint AS received"
+    " FROM suppliers_lot l"
     " JOIN organizations_tenant o ON o.id = l.tenant_id WHERE l.origin_tenant_id = $1 AND l.origin_lot_id = $2"
     " GROUP BY l.tenant_id, o.name ORDER BY l.tenant_id",
     row=Concerned,
@@ -62,13 +65,15 @@ _HOLDERS = Statement.of(
 
 @needs_transaction
 def concerned(tenant_id: UUID, lot_id: UUID) -> list[Concerned]:
-    """Return the buyers that a recall of a lot concerns: those to whom some is promised, and those who have received some."""
+    """Return the buyers that a recall of a lot concerns: to whom some is promised or delivered, and who has received some."""
     given = [str(tenant_id), str(lot_id)]
-    (promised,) = run([Call(_CONCERNED, given)])
+    promised, *delivered = run([Call(_CONCERNED, given), *carriers.buyers_calls(tenant_id, lot_id)])
     with role_context(DISPATCHER):
         (holding,) = run([Call(_HOLDERS, given)])
-    found = {one.buyer_tenant_id: one for one in (*holding.of(Concerned), *promised.of(Concerned))}
-    return [found[key] for key in sorted(found)]
+    carried = [Concerned(one.buyer_tenant_id, one.name, 0, 0, one.received) for one in carriers.buyers_of(delivered)]
+    received = {one.buyer_tenant_id: one.received for one in carried}
+    found = {one.buyer_tenant_id: one for one in (*holding.of(Concerned), *carried, *promised.of(Concerned))}
+    return [found[key]._replace(received=received.get(key, 0)) for key in sorted(found)]
 
 
 @needs_transaction
@@ -117,7 +122,7 @@ def _notices(recall: Recall, buyers: Sequence[Concerned], at: datetime) -> list[
             "buyer_tenant_id": str(one.buyer_tenant_id),
             "status": NoticeStatus.PENDING.value,
             "reserved": one.reserved,
-            "received": 0,
+            "received": one.received,
             "note": "",
         }
         for one in buyers

@@ -1,7 +1,7 @@
 """The walk of a recall through the buyers concerned, one transaction for each; it may end anywhere and go on later.
 
 Safe in several workers: a notice that another worker holds is passed by, and looked at again under its lock. Lock order:
-notice, recall, the buyer's lots, levels, reservations, received copies. Source: contract, supply-shelf.md "Recall".
+notice, the buyer's deliveries, recall, its lots, levels, reservations, received copies. Source: contract, supply-shelf.md "Recall".
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from core.actor import system_actor
+from core.clock import rfc3339
 from core.db import bind_call, needs_transaction, tenant_context
 from core.model_rows import rows_of, save_call
 from core.pipeline import Call, Statement, run
@@ -25,6 +26,7 @@ from suppliers.inventory.reservations.order_books import hold_orders
 from suppliers.inventory.states import LotStatus, NoticeStatus
 from suppliers.rounds import BATCH, by_rounds
 
+from . import carriers
 from .issuing import WALK, recalled
 from .models import RECALL_NOTICES, Recall, RecallNotice
 
@@ -41,6 +43,7 @@ _CLAIM = Statement.of(
     f" WHERE {_DUE} AND NOT r.is_walked ORDER BY n.id LIMIT 1 FOR UPDATE OF n SKIP LOCKED"
 )
 _SHARE = Statement.of(f"SELECT {_RECALL} FROM suppliers_recall r WHERE r.tenant_id = $1 AND r.id = $2 FOR SHARE")
+_LOT = Statement.of("SELECT r.lot_id::text FROM suppliers_recall r WHERE r.tenant_id = $1 AND r.id = $2")
 _STATUS = Statement.of("SELECT n.status FROM organizations_tenant n WHERE n.id = $1")
 _FINISH = Statement.of(
     "UPDATE suppliers_recall r SET is_walked = true WHERE r.tenant_id = $1 AND r.id = $2 AND NOT EXISTS"
@@ -111,6 +114,8 @@ def walk_one(tenant_id: UUID, at: datetime) -> bool:
         notice = next(iter(rows_of(RecallNotice, found)), None)
         if notice is None:
             return False
+        # Deliveries stand before lots: whoever receives one waits for the lot that a withdrawal of the recall holds.
+        carried = _carried(tenant_id, notice)
         shared, status = run(
             [
                 Call(_SHARE, [str(tenant_id), str(notice.recall_id)]),
@@ -118,17 +123,28 @@ def walk_one(tenant_id: UUID, at: datetime) -> bool:
             ]
         )
         recall = rows_of(Recall, shared)[0]
-        _tell(Step(recall, notice, (status.value() or b"").decode() == _CLOSED), at)
+        _tell(Step(recall, notice, (status.value() or b"").decode() == _CLOSED, carried), at)
     return True
+
+
+@needs_transaction
+def _carried(tenant_id: UUID, notice: RecallNotice) -> list[UUID]:
+    """Lock the deliveries that have carried the lot to the buyer of a notice; the supplier is bound, before and afterwards."""
+    (lot,) = run([Call(_LOT, [str(tenant_id), str(notice.recall_id)])])
+    buyer_id, lot_id = notice.buyer_tenant_id, UUID((lot.value() or b"").decode())
+    calls = carriers.locking_calls(buyer_id, tenant_id, lot_id)
+    _, *found, _ = run([bind_call(buyer_id), *calls, bind_call(tenant_id)])
+    return carriers.locked_of(found)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A locked notice with its recall, and whether the buyer's tenant is closed."""
+    """A locked notice with its recall, whether the buyer's tenant is closed, and the deliveries that carried the lot."""
 
     recall: Recall
     notice: RecallNotice
     is_closed: bool
+    deliveries: Sequence[UUID] = ()
 
     @property
     def status(self) -> LotStatus:
@@ -154,7 +170,22 @@ def _tell(step: Step, at: datetime) -> None:
         told = changes.joined({notice.buyer_tenant_id: [_fact(step, holding)]}, told)
     touched = [(RECALL_NOTICES, notice.id), *changes.touched(freed.rows)]
     own = organizations.Part(recall.tenant_id, touched, [save_call(notice, *names, at=at), *freed.calls])
-    organizations.write_together(system_actor(recall.tenant_id), [own, *freed.parts], notice.id, told=told, at=at)
+    parts = [*_noted(step, at), *freed.parts, own]
+    organizations.write_together(system_actor(recall.tenant_id), parts, notice.id, told=told, at=at)
+
+
+def _noted(step: Step, at: datetime) -> list[organizations.Part]:
+    """Return what the buyer's deliveries note of the recall; nothing where its tenant is closed."""
+    recall = step.recall
+    said = {
+        "recall_id": str(recall.id),
+        "recall_class": recall.recall_class,
+        "reference": recall.reference or None,
+        "issued_at": rfc3339(recall.issued_at),
+    }
+    given = step.notice.buyer_tenant_id, recall.tenant_id, recall.lot_id
+    ids = [] if step.is_closed else step.deliveries
+    return carriers.part(*given, ids, None if recall.withdrawn_at else said, at)
 
 
 def _note(step: Step, at: datetime) -> list[str]:

@@ -1,0 +1,125 @@
+"""Finding what is received: the buyer's delivery with its order, locked in the lock order, in one trip.
+
+Source: contract, supply.md 5.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from core.actor import Actor
+from core.db import needs_transaction
+from core.errors import NotFound
+from core.model_rows import lock_call, row_of, rows_of
+from core.pipeline import Call, Rows, Statement, run
+from core.targets import Located
+from organizations.public import CounterpartyOnly, policies_call, policies_of, reach
+from suppliers.deliveries.models import DELIVERIES, Delivery, DeliveryLine
+from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine
+
+WITHIN: Final = reach("delivery_location_id", below=True)
+
+
+def _columns(model: Any) -> str:
+    return ", ".join(f'"{one.column}"' for one in model._meta.concrete_fields)
+
+
+class SerialShipped(NamedTuple):
+    """A unit that was shipped with a line of the delivery; `is_received` says that a receipt has it."""
+
+    line_id: UUID
+    serial_number: str
+    is_received: bool
+
+
+_OF_DELIVERY: Final = "(SELECT d.order_id FROM suppliers_delivery d WHERE d.tenant_id = $1 AND d.id = $2)"
+_LOCK_ORDER = Statement.of(
+    f"SELECT {_columns(PurchaseOrder)} FROM suppliers_purchaseorder WHERE tenant_id = $1 AND id = {_OF_DELIVERY} FOR UPDATE"
+)
+_LINES = Statement.of(
+    f"SELECT {_columns(DeliveryLine)} FROM suppliers_deliveryline WHERE tenant_id = $1 AND delivery_id = $2 ORDER BY line_no"
+)
+_ORDER_LINES = Statement.of(
+    f"SELECT {_columns(PurchaseOrderLine)} FROM suppliers_purchaseorderline WHERE tenant_id = $1 AND order_id = {_OF_DELIVERY}"
+    " ORDER BY line_no"
+)
+# A receipt that was reversed has received nothing.
+STANDING: Final = "r.reverses_id IS NULL AND NOT EXISTS (SELECT 1 FROM suppliers_receipt x WHERE x.tenant_id = $1 AND x.reverses_id = r.id)"
+_SERIALS = Statement.of(
+    "SELECT s.line_id, s.serial_number, EXISTS (SELECT 1 FROM suppliers_receiptline l"
+    " JOIN suppliers_receipt r ON r.tenant_id = l.tenant_id AND r.id = l.receipt_id AND r.tenant_id = $1"
+    f" WHERE l.tenant_id = $1 AND l.delivery_line_id = s.line_id AND l.serial_numbers ? s.serial_number AND {STANDING})"
+    " AS is_received FROM suppliers_deliveryserial s WHERE s.tenant_id = $1 AND s.line_id IN"
+    " (SELECT l.id FROM suppliers_deliveryline l WHERE l.tenant_id = $1 AND l.delivery_id = $2)"
+    " ORDER BY s.line_id, s.serial_number",
+    row=SerialShipped,
+)
+_SUPPLIER = Statement.of(
+    "SELECT n.managed_by_id IS NOT NULL FROM organizations_tenant n WHERE n.id ="
+    " (SELECT d.supplier_tenant_id FROM suppliers_delivery d WHERE d.tenant_id = $1 AND d.id = $2)"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Receivable:
+    """A delivery of the caller's tenant with its order, both locked, and what its receipts are held against."""
+
+    actor: Actor
+    row: Delivery
+    lines: Sequence[DeliveryLine]
+    order: PurchaseOrder
+    order_lines: Mapping[UUID, PurchaseOrderLine]
+    is_managed: bool
+    tolerance_bp: int
+    serials: Mapping[UUID, Sequence[SerialShipped]] = field(default_factory=dict)
+
+    @property
+    def version(self) -> int:
+        """The version that the caller's ETag of the delivery shows."""
+        return int(self.row.version)
+
+    def ordered(self, line: DeliveryLine) -> PurchaseOrderLine:
+        """Return the line of the order that a line of the delivery is of."""
+        return self.order_lines[line.order_line_id]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnDelivery(Located):
+    """The `find` of a buyer's receipt of a delivery."""
+
+    def locate(self, tenant_id: UUID, *path: Any) -> Call:
+        """Return the statement that finds the delivery's owner in the trip of the proof."""
+        return Call(DELIVERIES.located, [str(path[0]), str(tenant_id)])
+
+    @needs_transaction
+    def __call__(self, actor: Actor, *path: Any, located: Rows) -> Receivable:
+        """Lock the order and the delivery, and read their lines.
+
+        :raises NotFound: the tenant has no such delivery in the actor's reach.
+        :raises CounterpartyOnly: it is the supplier of the delivery.
+        """
+        if not len(located):
+            raise NotFound(f"No such {DELIVERIES.name}.")
+        if UUID((located.value() or b"").decode()) != actor.tenant_id:
+            raise CounterpartyOnly
+        own, key = str(actor.tenant_id), str(path[0])
+        order, delivery, lines, order_lines, serials, managed, policies = run(
+            [
+                Call(_LOCK_ORDER, [own, key]),
+                lock_call(Delivery, actor.tenant_id, path[0]),
+                *(Call(one, [own, key]) for one in (_LINES, _ORDER_LINES, _SERIALS, _SUPPLIER)),
+                policies_call(actor.tenant_id),
+            ]
+        )
+        row, ordered = row_of(Delivery, delivery), row_of(PurchaseOrder, order)
+        if row is None or ordered is None or not WITHIN.holds(actor, row.delivery_location_id):
+            raise NotFound(f"No such {DELIVERIES.name}.")
+        units: dict[UUID, list[SerialShipped]] = {}
+        for one in serials.of(SerialShipped):
+            units.setdefault(one.line_id, []).append(one)
+        return Receivable(
+            actor, row, rows_of(DeliveryLine, lines), ordered,
+            {one.id: one for one in rows_of(PurchaseOrderLine, order_lines)}, managed.value() == b"t",
+            policies_of(policies)["over_receipt_tolerance_bp"], units,
+        )  # fmt: skip

@@ -1,0 +1,177 @@
+"""Recording a receipt: counters of the delivery and its order, the buyer's stock, copies and facts, in one transaction.
+
+Source: contract, supply-order.md 4.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+
+from core import rows
+from core.actor import Actor
+from core.db import needs_transaction
+from core.errors import FieldError, InvalidFields
+from core.ids import uuid7
+from core.pipeline import Call, ReadBack, Statement, run
+from ledger.public import Occurrence
+from suppliers.deliveries.course import COMPLETED, PARTIALLY_RECEIVED, Who, require
+from suppliers.deliveries.models import DeliveryException
+from suppliers.deliveries.receipt_models import Receipt, ReceiptLine
+from suppliers.deliveries.refusals import DeliveryCompleted
+from suppliers.deliveries.states import ExceptionType
+from suppliers.deliveries.telling import told as told_of_delivery
+from suppliers.inventory.movements.delivered import (
+    Landed,
+    delivered_goods,
+    delivered_goods_calls,
+    land,
+    refuse_recalled,
+)
+from suppliers.inventory.reservations.changes import joined
+
+from .events import told_of_receipt
+from .finding import Receivable
+from .judging import Judged, judge, refuse
+from .placing import Placed, place, places_of
+from .reversing import reverse
+from .tally import add, is_complete
+from .writing import Written, counted, line_values, unit_calls, write
+
+_REASON: Final = "Not kept cold on its way"
+_HOLD = Statement.of(
+    "UPDATE suppliers_lot l SET status = 'quarantined', status_reason = $3, version = l.version + 1, updated_at = $4"
+    " FROM json_to_recordset($2) AS g (product_id uuid, lot_number text) WHERE l.tenant_id = $1 AND l.status = 'released'"
+    " AND l.product_id = g.product_id AND l.lot_number = g.lot_number RETURNING l.id::text"
+)
+
+
+@needs_transaction
+def receive(
+    actor: Actor, target: Receivable, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None
+) -> Receipt:
+    """Record what a buyer has received of a delivery, or reverse a receipt of it.
+
+    :raises InvalidFields: a line, a place or serial numbers are unknown or missing, or the cold chain is not spoken of.
+    :raises InvalidTransition: the delivery is lost.
+    :raises DeliveryCompleted: all of it is received.
+    :raises LotMismatch, OverReceipt, WrongSerial, LotRecalled, LotConflict, StorageMismatch: name each line.
+    :raises ReceiptNotReversible: as `reverse`.
+    """
+    if data["reverses"] is not None:
+        return reverse(actor, target, data["reverses"], data["received_at"], at, reading)
+    refuse_future(data, at)
+    lines = judge(target, data)
+    accepted = [one for one in lines if one.count.accepted and one.line.product_id]
+    products, lots = {one.line.product_id for one in accepted}, {one.lot_number for one in accepted if one.lot_number}
+    given = products, lots, places_of(data), data["location_id"]
+    supplier_id = target.row.supplier_tenant_id
+    delivered = delivered_goods(run(delivered_goods_calls(actor, supplier_id, *given)))  # type: ignore[arg-type]
+    placed = place(delivered, data, lines)
+    if target.row.status == COMPLETED:
+        raise DeliveryCompleted
+    require(target.row.status, "receipts", Who.BUYER)
+    refuse(target, lines, confirmed=data["confirm_difference"])
+    refuse_recalled(delivered, [(one.number, one.line.product_id, one.lot_number) for one in accepted])  # type: ignore[misc]
+    receipt = _receipt(actor, target, data, placed, at)
+    landed = land(actor, delivered, placed.arrivals, receipt.id, at) if placed.arrivals else None
+    return record(actor, target, Recorded(receipt, lines, landed, placed.held), at, reading)
+
+
+def refuse_future(data: Mapping[str, Any], at: datetime) -> None:
+    """Require that the goods are there.
+
+    :raises InvalidFields: they are said to come later.
+    """
+    if data["received_at"] > at:
+        message = "Goods are received first, and then recorded."
+        raise InvalidFields(errors=[FieldError("received_at", "in_future", message)])
+
+
+def _receipt(actor: Actor, target: Receivable, data: Mapping[str, Any], placed: Placed, at: datetime) -> Receipt:
+    return Receipt(
+        id=uuid7(), tenant_id=actor.tenant_id, delivery_id=target.row.id, supplier_tenant_id=target.row.supplier_tenant_id,
+        received_at=data["received_at"], location_id=data["location_id"], temperature_ok=data["temperature_ok"],
+        confirm_difference=data["confirm_difference"], putaway=placed.putaway, received_by_id=actor.subject_id,
+        created_at=at, updated_at=at,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A receipt with its lines, what has come to the shelves, and the lots that are held back."""
+
+    receipt: Receipt
+    lines: Sequence[Judged]
+    landed: Landed | None = None
+    held: Sequence[tuple[UUID, str]] = ()
+    calls: Sequence[Call] = field(default_factory=list)
+
+    @property
+    def spoiled(self) -> list[int]:
+        """The numbers of the lines of the delivery that were not kept cold."""
+        return sorted(one.line.line_no for one in self.lines if one.is_quarantined)
+
+
+@needs_transaction
+def record(actor: Actor, target: Receivable, made: Recorded, at: datetime, reading: ReadBack | None) -> Receipt:
+    """Write a receipt that was judged, and all that follows from it; `made.calls` are what is written before it."""
+    row, receipt, was = target.row, made.receipt, str(target.row.status)
+    for one in made.lines:
+        one.stock = made.landed.kept.get(one.number, []) if made.landed else []
+        add(one.line, target.ordered(one.line), one.count)
+    is_completed = is_complete(target.lines)
+    row.become(COMPLETED if is_completed else PARTIALLY_RECEIVED)
+    row.completed_at = at if is_completed else None
+    counts = counted(target, made.lines, at)
+    calls = [
+        *made.calls,
+        *counts.calls,
+        rows.insert(receipt),
+        rows.insert_all(ReceiptLine, [line_values(receipt, one, at) for one in made.lines]),
+        *(made.landed.calls if made.landed else []),
+        *_held_calls(actor, made.held, at),
+        *_excursion_calls(actor, target, made, at),
+        *unit_calls(target, made.lines, at, received=True),
+    ]
+    facts = told_of_receipt(
+        row, receipt, [(one.line, target.ordered(one.line), one.count) for one in made.lines], was=was,
+        is_completed=is_completed, is_managed=target.is_managed,
+    )  # fmt: skip
+    facts = joined(facts, counts.told, _excursion_told(target, made))
+    if made.landed:
+        facts = joined(facts, {row.tenant_id: made.landed.facts})
+    write(actor, target, Written(receipt, calls, facts, made.landed), at, reading)
+    return receipt
+
+
+def _held_calls(actor: Actor, held: Sequence[tuple[UUID, str]], at: datetime) -> list[Call]:
+    if not held:
+        return []
+    lots = [{"product_id": str(product), "lot_number": lot} for product, lot in held]
+    return [Call(_HOLD, [str(actor.tenant_id), orjson.dumps(lots), _REASON, at.isoformat()])]
+
+
+def _excursion_calls(actor: Actor, target: Receivable, made: Recorded, at: datetime) -> list[Call]:
+    """Return the statement that reports goods that were not kept cold."""
+    if not made.spoiled:
+        return []
+    reported = DeliveryException(
+        id=uuid7(), tenant_id=target.row.tenant_id, delivery_id=target.row.id, by="buyer", at=at,
+        type=ExceptionType.TEMPERATURE_EXCURSION.value, line_nos=made.spoiled, reported_by_id=actor.subject_id,
+        created_at=at, updated_at=at,
+    )  # fmt: skip
+    return [rows.insert(reported)]
+
+
+def _excursion_told(target: Receivable, made: Recorded) -> dict[UUID, list[Occurrence]]:
+    if not made.spoiled:
+        return {}
+    kind, concerned = ExceptionType.TEMPERATURE_EXCURSION.value, [one.line for one in made.lines if one.is_quarantined]
+    found = told_of_delivery(
+        target.row, ["delivery.exception_reported"], concerned, was=str(target.row.status), by="buyer", exception=kind
+    )
+    return {key: facts for key, facts in found.items() if key == target.row.tenant_id or not target.is_managed}

@@ -1,0 +1,100 @@
+"""The last write of a receipt: its rows and counters, with the copies of receipt, order and delivery.
+
+Source: contract, supply-order.md 4 and supply.md 3.2.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from core.actor import Actor
+from core.db import bind_call, needs_transaction
+from core.ids import uuid7
+from core.model_rows import save_all_call, save_call
+from core.pipeline import Call, ReadBack
+from ledger.public import Occurrence
+from organizations.public import write_documents
+from suppliers.deliveries.models import DELIVERIES
+from suppliers.deliveries.receipt_models import RECEIPTS, Receipt
+from suppliers.inventory.movements.delivered import Landed
+from suppliers.inventory.movements.taken_back import units_call
+from suppliers.orders.ending import close_if_complete
+from suppliers.orders.models import ORDERS
+from suppliers.orders.progress import fulfilment_of
+from suppliers.orders.telling import SYSTEM, told
+
+from .finding import Receivable
+from .judging import Judged
+
+BOTH: Final = ("version", "shared_version")
+COUNTED: Final = ("accepted", "rejected", "short", "tolerance")
+ORDERED: Final = ("shipped", "received", "rejected", "short", "over_received")
+
+
+class Written(NamedTuple):
+    """A receipt with the statements that write it, what is told of it, and what it moved on the buyer's shelves."""
+
+    receipt: Receipt
+    calls: Sequence[Call]
+    told: Mapping[UUID, Sequence[Occurrence]]
+    landed: Landed | None
+
+
+@needs_transaction
+def write(actor: Actor, target: Receivable, made: Written, at: datetime, reading: ReadBack | None) -> None:
+    """Write a receipt with the copies of receipt, order and delivery."""
+    touched = [(RECEIPTS, made.receipt.id), (ORDERS, target.order.id), (DELIVERIES, target.row.id)]
+    counts = made.landed.counts if made.landed else []
+    owner_id, heard = target.row.tenant_id, made.told
+    write_documents(actor, owner_id, touched, made.calls, told=heard, at=at, reading=reading, counts=counts)
+
+
+class Counted(NamedTuple):
+    """The statements that save counters, and what is told of the order where it has closed by them."""
+
+    calls: list[Call]
+    told: Mapping[UUID, Sequence[Occurrence]]
+
+
+def counted(target: Receivable, lines: Sequence[Judged], at: datetime) -> Counted:
+    """Save the counters, how far the order is, and the delivery; an order of which all is done closes by itself."""
+    order, was = target.order, str(target.order.status)
+    order.fulfilment_status = fulfilment_of(target.order_lines.values()).value
+    ordered = {one.line.order_line_id: target.ordered(one.line) for one in lines}
+    buyer, supplier = close_if_complete(order, [*target.order_lines.values()], at)
+    closing = ["status", "closed_at"] if buyer else []
+    calls = [
+        save_call(order, "fulfilment_status", *closing, at=at, versions=BOTH),
+        save_all_call([*ordered.values()], *ORDERED, at=at),
+        save_call(target.row, "status", "completed_at", at=at, versions=BOTH),
+        save_all_call([one.line for one in lines], *COUNTED, at=at),
+    ]
+    if not buyer:
+        return Counted(calls, {})
+    kept = [vars(one) for one in target.order_lines.values()]
+    heard = [] if target.is_managed else supplier
+    return Counted(calls, told(order, buyer, heard, was=was, by=SYSTEM, lines=kept))
+
+
+def line_values(receipt: Receipt, one: Judged, at: datetime) -> dict[str, Any]:
+    """Return a line of a receipt as it is stored."""
+    asked = one.asked
+    return {
+        "id": uuid7(), "tenant_id": receipt.tenant_id, "created_at": at, "updated_at": at, "version": 1,
+        "receipt_id": receipt.id, "line_no": one.number + 1, "delivery_line_id": one.line.id, "unit": asked["unit"],
+        **one.count._asdict(), "rejection_reason": asked["rejection_reason"] or "", "lot_number": one.lot_number,
+        "expiry_date": one.expiry_date, "differs": one.differs, "is_quarantined": one.is_quarantined,
+        "serial_numbers": [*one.serials], "note": asked["note"] or "", "file_ids": [str(key) for key in asked["file_ids"]],
+        "stock": one.stock or None,
+    }  # fmt: skip
+
+
+def unit_calls(target: Receivable, lines: Sequence[Judged], at: datetime, *, received: bool) -> list[Call]:
+    """Return the statements that tell the supplier's units that their buyer has them, or no more; the buyer is bound again."""
+    named = [(one.line.product_id, number) for one in lines if one.line.product_id for number in one.serials]
+    if not named:
+        return []
+    supplier_id = target.row.supplier_tenant_id
+    turned = units_call(supplier_id, named, at, received=received)
+    return [bind_call(supplier_id), turned, bind_call(target.row.tenant_id)]

@@ -1,0 +1,160 @@
+"""What a shipment needs to know of its supplier: goods, places, levels with what the order holds of them, serial numbers.
+
+All is read bound to the supplier, behind the lock of the order. Lock order: levels, serials, reservations (supply.md 5).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from core.arrays import array_literal
+from core.pipeline import Call, Rows, Statement
+from core.trees import Tree
+from suppliers.catalog.states import LOT_TRACKING, SERIAL_TRACKING
+from suppliers.inventory.levels import Level, levels_of_products, read_levels
+from suppliers.inventory.models import Allocation, Reservation
+from suppliers.inventory.movements.serials import Named, SerialRow, lock_call, serials_of
+from suppliers.inventory.reservations import changes
+from suppliers.orders.allocating import lines_held_call
+from suppliers.orders.models import PurchaseOrderLine
+
+SERVICE: Final = "service"
+_COLD: Final = 8  # at most so many degrees: a cold chain
+_DEEPEST: Final = 64
+
+
+class Goods(NamedTuple):
+    """A product as a shipment needs it; `days` is how long it must last, `gtins` are those of its packagings."""
+
+    id: UUID
+    kind: str
+    tracking: str
+    days: int
+    is_cold: bool
+    gtins: Any
+
+    @property
+    def has_lots(self) -> bool:
+        """Tell whether its stock is kept by lots."""
+        return self.tracking in LOT_TRACKING
+
+    @property
+    def has_serials(self) -> bool:
+        """Tell whether each unit has a number."""
+        return self.tracking in SERIAL_TRACKING
+
+    @property
+    def is_service(self) -> bool:
+        """Tell whether nothing of it lies in stock."""
+        return self.kind == SERVICE
+
+
+_GOODS = Statement.of(
+    "SELECT p.id, p.kind, p.tracking, coalesce(p.min_remaining_shelf_life_days, 0) AS days,"
+    f" coalesce(p.storage_max_c <= {_COLD}, false) AS is_cold,"
+    " (SELECT coalesce(json_agg(k.gtin), '[]') FROM suppliers_packaging k"
+    " WHERE k.tenant_id = $1 AND k.product_id = p.id AND k.gtin <> '') AS gtins"
+    " FROM suppliers_product p WHERE p.tenant_id = $1 AND p.id = ANY($2::uuid[])",
+    row=Goods,
+)
+_PLACES = Statement.of(
+    "SELECT w.id::text FROM {} w".format(
+        Tree("organizations_location", most=_DEEPEST, scope="n.tenant_id = $1").within("n.id = $2::uuid")
+    )
+)
+_HELD_COLUMNS: Final = ", ".join(f'a."{one.column}"' for one in Allocation._meta.concrete_fields)
+_HELD = Statement.of(
+    f"SELECT {_HELD_COLUMNS} FROM suppliers_allocation a WHERE a.tenant_id = $1 AND a.status = 'active'"
+    " AND a.reservation_id IN (SELECT r.id FROM suppliers_reservation r WHERE r.tenant_id = $1"
+    " AND r.purchase_order_line_id = ANY($2::uuid[]) AND r.status = 'active')"
+)
+
+
+def goods_call(supplier_id: UUID, lines: Iterable[PurchaseOrderLine]) -> Call:
+    """Return the statement that reads the products of lines; `goods_of` reads its rows."""
+    return Call(_GOODS, [str(supplier_id), array_literal(products_of(lines))])
+
+
+def goods_of(found: Rows) -> dict[UUID, Goods]:
+    """Return the products that `goods_call` has read, by their ids."""
+    return {one.id: one for one in found.of(Goods)}
+
+
+def products_of(lines: Iterable[PurchaseOrderLine]) -> list[UUID]:
+    """Return the products of lines, each once, in the order of their ids."""
+    return sorted({one.product_id for one in lines if one.product_id})
+
+
+def places_call(supplier_id: UUID, location_id: UUID) -> Call:
+    """Return the statement that reads the ids of a place and of those below it; none where it is no place of the supplier."""
+    return Call(_PLACES, [str(supplier_id), str(location_id)])
+
+
+def places_of(found: Rows) -> frozenset[UUID]:
+    """Return the places that `places_call` has read."""
+    return frozenset(UUID((found.value(number) or b"").decode()) for number in range(len(found)))
+
+
+@dataclass(slots=True)
+class Stock:
+    """The locked levels of some products, what the order holds of them, and serial numbers.
+
+    `left` is what of each allocation is not used yet.
+    """
+
+    levels: dict[UUID, Level]
+    reservations: dict[UUID, Reservation]
+    held: list[Allocation]
+    serials: Mapping[Named, SerialRow]
+    places: frozenset[UUID]
+    left: dict[UUID, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.left = {one.id: one.base_quantity for one in self.held}
+
+    def line_of(self, one: Allocation) -> UUID | None:
+        """Return the line that an allocation is for."""
+        return self.reservations[one.reservation_id].purchase_order_line_id
+
+    def own(self, product_id: UUID, line_id: UUID) -> list[Allocation]:
+        """Return what the order holds of a product, what is for the line first."""
+        found = [one for one in self.held if self.levels[one.level_id].row.product_id == product_id]
+        return sorted(found, key=lambda one: (self.line_of(one) != line_id, one.id))
+
+    def here(self, product_id: UUID) -> list[Level]:
+        """Return the levels of a product at the places that the goods leave from."""
+        return [
+            one
+            for one in self.levels.values()
+            if one.row.product_id == product_id and one.row.location_id in self.places
+        ]
+
+
+def stock_calls(
+    supplier_id: UUID, lines: Sequence[PurchaseOrderLine], numbers: Sequence[Named], at: datetime
+) -> list[Call]:
+    """Return the statements that lock and read the stock of lines of an order; `stock_of` reads their rows."""
+    keys = [one.id for one in lines]
+    return [
+        *levels_of_products(supplier_id, products_of(lines), at),
+        lock_call(supplier_id, numbers),
+        lines_held_call(supplier_id, keys),
+        Call(_HELD, [str(supplier_id), array_literal(keys)]),
+    ]
+
+
+STATEMENTS: Final = 6  # that `stock_calls` returns
+
+
+def stock_of(found: Sequence[Rows], places: frozenset[UUID]) -> Stock:
+    """Return what `stock_calls` has read."""
+    _, levels, promised, serials, reservations, held = found
+    return Stock(
+        read_levels(levels, promised),
+        {one.id: one for one in changes.reservations_of(reservations)},
+        changes.held_of(held),
+        serials_of(serials),
+        places,
+    )

@@ -1,0 +1,508 @@
+"""Deliveries of buyers with their receipts, what their suppliers have received of them, and shipments in preparation.
+
+Safe: new tables only, and a choice more of the kinds of numbers.
+"""
+
+import core.clock
+import core.ids
+import django.db.models.deletion
+import django.db.models.expressions
+import django.db.models.functions.datetime
+import django_fsm
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('organizations', '0011_managed_tenants'),
+        ('suppliers', '0031_answers_to_orders'),
+    ]
+
+    operations = [
+        migrations.AlterField(
+            model_name='documentnumber',
+            name='kind',
+            field=models.CharField(choices=[('purchase_order', 'Order of the tenant as buyer'), ('order', 'Order to the tenant as supplier'), ('delivery', 'Delivery to the tenant')], max_length=14),
+        ),
+        migrations.CreateModel(
+            name='Delivery',
+            fields=[
+                ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now)),
+                ('version', models.PositiveIntegerField(db_default=1, default=1)),
+                ('id', models.UUIDField(default=core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now, editable=False)),
+                ('carrier', models.CharField(blank=True, default='', max_length=120)),
+                ('service', models.CharField(blank=True, default='', max_length=120)),
+                ('tracking_number', models.CharField(blank=True, default='', max_length=120)),
+                ('tracking_url', models.CharField(blank=True, default='', max_length=2000)),
+                ('estimated_at', models.DateTimeField(null=True)),
+                ('gross_weight_g', models.BigIntegerField(null=True)),
+                ('required_min_c', models.DecimalField(decimal_places=1, max_digits=4, null=True)),
+                ('required_max_c', models.DecimalField(decimal_places=1, max_digits=4, null=True)),
+                ('logger_id', models.CharField(blank=True, default='', max_length=120)),
+                ('min_recorded_c', models.DecimalField(decimal_places=1, max_digits=4, null=True)),
+                ('max_recorded_c', models.DecimalField(decimal_places=1, max_digits=4, null=True)),
+                ('excursion_minutes', models.IntegerField(null=True)),
+                ('number', models.CharField(max_length=64)),
+                ('supplier_tenant_id', models.UUIDField()),
+                ('po_number', models.CharField(max_length=64)),
+                ('order_number', models.CharField(max_length=64)),
+                ('status', django_fsm.FSMField(choices=[('preparing', 'In preparation'), ('in_transit', 'On its way'), ('delivered', 'Delivered by the carrier'), ('partially_received', 'A part is received'), ('completed', 'All is received'), ('cancelled', 'Cancelled before it left'), ('lost', 'Lost')], default='in_transit', max_length=18, protected=True)),
+                ('delivery_address', models.JSONField(null=True)),
+                ('shipped_at', models.DateTimeField()),
+                ('delivered_at', models.DateTimeField(null=True)),
+                ('completed_at', models.DateTimeField(null=True)),
+                ('lost_at', models.DateTimeField(null=True)),
+                ('cold_chain', models.BooleanField(default=False)),
+                ('file_ids', models.JSONField(default=list)),
+                ('lines_total', models.IntegerField()),
+                ('shared_version', models.PositiveIntegerField(default=1)),
+                ('delivery_location', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='organizations.location')),
+                ('order', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='suppliers.purchaseorder')),
+                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='organizations.tenant')),
+            ],
+            options={
+                'verbose_name': 'delivery',
+            },
+            bases=(django_fsm.ConcurrentTransitionMixin, models.Model),
+        ),
+        migrations.CreateModel(
+            name='DeliveryException',
+            fields=[
+                ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now)),
+                ('version', models.PositiveIntegerField(db_default=1, default=1)),
+                ('id', models.UUIDField(default=core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now, editable=False)),
+                ('type', models.CharField(choices=[('delayed', 'Delayed'), ('damaged', 'Damaged'), ('lost', 'Lost'), ('temperature_excursion', 'Too warm or too cold'), ('refused', 'Refused'), ('suspect', 'Suspect goods'), ('overage', 'More than was announced'), ('data_missing', 'Goods without data, or data without goods')], max_length=21)),
+                ('by', models.CharField(max_length=8)),
+                ('at', models.DateTimeField()),
+                ('note', models.CharField(blank=True, default='', max_length=2000)),
+                ('line_nos', models.JSONField(default=list)),
+                ('file_ids', models.JSONField(default=list)),
+                ('reported_by_id', models.UUIDField(null=True)),
+                ('delivery', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='exceptions', to='suppliers.delivery')),
+                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='organizations.tenant')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='DeliveryLine',
+            fields=[
+                ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now)),
+                ('version', models.PositiveIntegerField(db_default=1, default=1)),
+                ('id', models.UUIDField(default=core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now, editable=False)),
+                ('line_no', models.IntegerField()),
+                ('product_id', models.UUIDField(null=True)),
+                ('packaging_id', models.UUIDField(null=True)),
+                ('name', models.CharField(max_length=255)),
+                ('supplier_sku', models.CharField(blank=True, default='', max_length=64)),
+                ('gtin', models.CharField(blank=True, default='', max_length=14)),
+                ('category', models.CharField(blank=True, default='', max_length=64)),
+                ('packaging', models.JSONField(null=True)),
+                ('base_unit', models.CharField(max_length=3)),
+                ('units_per_pack', models.BigIntegerField(default=1)),
+                ('unit', models.CharField(max_length=4)),
+                ('base_quantity', models.BigIntegerField()),
+                ('lot_id', models.UUIDField(null=True)),
+                ('lot_number', models.CharField(blank=True, default='', max_length=20)),
+                ('expiry_date', models.DateField(null=True)),
+                ('cold_chain', models.BooleanField(default=False)),
+                ('serials_total', models.IntegerField(default=0)),
+                ('accepted', models.BigIntegerField(db_default=0, default=0)),
+                ('rejected', models.BigIntegerField(db_default=0, default=0)),
+                ('short', models.BigIntegerField(db_default=0, default=0)),
+                ('returned', models.BigIntegerField(db_default=0, default=0)),
+                ('tolerance', models.BigIntegerField(db_default=0, default=0)),
+                ('recall_notice', models.JSONField(null=True)),
+                ('delivery', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='lines', to='suppliers.delivery')),
+                ('order_line', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='suppliers.purchaseorderline')),
+                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='organizations.tenant')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='DeliveryPackage',
+            fields=[
+                ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now)),
+                ('version', models.PositiveIntegerField(db_default=1, default=1)),
+                ('id', models.UUIDField(default=core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now, editable=False)),
+                ('position', models.IntegerField()),
+                ('sscc', models.CharField(max_length=18)),
+                ('level', models.CharField(choices=[('inner', 'Inner pack'), ('case', 'Case'), ('pallet', 'Pallet'), ('container', 'Container')], max_length=9)),
+                ('delivery', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='packages', to='suppliers.delivery')),
+                ('parent', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='suppliers.deliverypackage')),
+                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='organizations.tenant')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='DeliveryPackageLine',
+            fields=[
+                ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now)),
+                ('version', models.PositiveIntegerField(db_default=1, default=1)),
+                ('id', models.UUIDField(default=core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now, editable=False)),
+                ('line_no', models.IntegerField()),
+                ('base_quantity', models.BigIntegerField()),
+                ('line', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='suppliers.deliveryline')),
+                ('package', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='lines', to='suppliers.deliverypackage')),
+                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='organizations.tenant')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='DeliverySerial',
+            fields=[
+                ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now)),
+                ('version', models.PositiveIntegerField(db_default=1, default=1)),
+                ('id', models.UUIDField(default=core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now, editable=False)),
+                ('product_id', models.UUIDField()),
+                ('serial_number', models.CharField(max_length=20)),
+                ('line', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='serials', to='suppliers.deliveryline')),
+                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='organizations.tenant')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Receipt',
+            fields=[
+                ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now)),
+                ('version', models.PositiveIntegerField(db_default=1, default=1)),
+                ('id', models.UUIDField(default=core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now, editable=False)),
+                ('supplier_tenant_id', models.UUIDField()),
+                ('received_at', models.DateTimeField()),
+                ('temperature_ok', models.BooleanField(null=True)),
+                ('confirm_difference', models.BooleanField(default=False)),
+                ('putaway', models.JSONField(default=list)),
+                ('received_by_id', models.UUIDField(null=True)),
+                ('shared_version', models.PositiveIntegerField(default=1)),
+                ('delivery', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='receipts', to='suppliers.delivery')),
+                ('location', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='organizations.location')),
+                ('reverses', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='suppliers.receipt')),
+                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='organizations.tenant')),
+            ],
+            options={
+                'verbose_name': 'receipt',
+            },
+        ),
+        migrations.CreateModel(
+            name='ReceiptLine',
+            fields=[
+                ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now)),
+                ('version', models.PositiveIntegerField(db_default=1, default=1)),
+                ('id', models.UUIDField(default=core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now, editable=False)),
+                ('line_no', models.IntegerField()),
+                ('unit', models.CharField(max_length=4)),
+                ('accepted', models.BigIntegerField(default=0)),
+                ('rejected', models.BigIntegerField(default=0)),
+                ('short', models.BigIntegerField(default=0)),
+                ('rejection_reason', models.CharField(blank=True, choices=[('damaged', 'Damaged'), ('expired', 'Expired'), ('short_dated', 'Too short a shelf life'), ('wrong_item', 'Another item'), ('temperature_excursion', 'Too warm or too cold'), ('recalled', 'Recalled'), ('documents_missing', 'Documents are missing'), ('not_ordered', 'Not ordered')], default='', max_length=21)),
+                ('lot_number', models.CharField(blank=True, default='', max_length=20)),
+                ('expiry_date', models.DateField(null=True)),
+                ('differs', models.BooleanField(default=False)),
+                ('is_quarantined', models.BooleanField(default=False)),
+                ('serial_numbers', models.JSONField(default=list)),
+                ('note', models.CharField(blank=True, default='', max_length=2000)),
+                ('file_ids', models.JSONField(default=list)),
+                ('stock', models.JSONField(null=True)),
+                ('delivery_line', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='suppliers.deliveryline')),
+                ('receipt', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='lines', to='suppliers.receipt')),
+                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='organizations.tenant')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='ReceivedDelivery',
+            fields=[
+                ('id', models.UUIDField(editable=False, primary_key=True, serialize=False)),
+                ('owner_tenant_id', models.UUIDField()),
+                ('number', models.CharField(max_length=64)),
+                ('status', models.CharField(max_length=40)),
+                ('version', models.PositiveIntegerField()),
+                ('representation', models.JSONField()),
+                ('lines', models.JSONField(null=True)),
+                ('received_at', models.DateTimeField()),
+                ('updated_at', models.DateTimeField()),
+                ('order_id', models.UUIDField()),
+                ('order_number', models.CharField(max_length=64)),
+                ('po_number', models.CharField(max_length=64)),
+                ('tracking_number', models.CharField(max_length=120)),
+                ('shipped_at', models.DateTimeField()),
+                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='organizations.tenant')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='ReceivedDeliveryLine',
+            fields=[
+                ('id', models.UUIDField(editable=False, primary_key=True, serialize=False)),
+                ('document_id', models.UUIDField()),
+                ('line_no', models.PositiveIntegerField()),
+                ('product_id', models.UUIDField(null=True)),
+                ('lot_id', models.UUIDField(null=True)),
+                ('base_quantity', models.BigIntegerField()),
+                ('accepted', models.BigIntegerField()),
+                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='organizations.tenant')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='ReceivedReceipt',
+            fields=[
+                ('id', models.UUIDField(editable=False, primary_key=True, serialize=False)),
+                ('owner_tenant_id', models.UUIDField()),
+                ('number', models.CharField(max_length=64)),
+                ('status', models.CharField(max_length=40)),
+                ('version', models.PositiveIntegerField()),
+                ('representation', models.JSONField()),
+                ('lines', models.JSONField(null=True)),
+                ('received_at', models.DateTimeField()),
+                ('updated_at', models.DateTimeField()),
+                ('delivery_id', models.UUIDField()),
+                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='organizations.tenant')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='ShipmentDraft',
+            fields=[
+                ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now)),
+                ('version', models.PositiveIntegerField(db_default=1, default=1)),
+                ('id', models.UUIDField(default=core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now, editable=False)),
+                ('carrier', models.CharField(blank=True, default='', max_length=120)),
+                ('service', models.CharField(blank=True, default='', max_length=120)),
+                ('tracking_number', models.CharField(blank=True, default='', max_length=120)),
+                ('tracking_url', models.CharField(blank=True, default='', max_length=2000)),
+                ('estimated_at', models.DateTimeField(null=True)),
+                ('gross_weight_g', models.BigIntegerField(null=True)),
+                ('required_min_c', models.DecimalField(decimal_places=1, max_digits=4, null=True)),
+                ('required_max_c', models.DecimalField(decimal_places=1, max_digits=4, null=True)),
+                ('logger_id', models.CharField(blank=True, default='', max_length=120)),
+                ('min_recorded_c', models.DecimalField(decimal_places=1, max_digits=4, null=True)),
+                ('max_recorded_c', models.DecimalField(decimal_places=1, max_digits=4, null=True)),
+                ('excursion_minutes', models.IntegerField(null=True)),
+                ('order_id', models.UUIDField()),
+                ('buyer_tenant_id', models.UUIDField()),
+                ('order_number', models.CharField(max_length=64)),
+                ('status', django_fsm.FSMField(choices=[('preparing', 'In preparation'), ('in_transit', 'On its way'), ('delivered', 'Delivered by the carrier'), ('partially_received', 'A part is received'), ('completed', 'All is received'), ('cancelled', 'Cancelled before it left'), ('lost', 'Lost')], default='preparing', max_length=18, protected=True)),
+                ('picking_notes', models.CharField(blank=True, default='', max_length=2000)),
+                ('lines', models.JSONField(default=list)),
+                ('packages', models.JSONField(default=list)),
+                ('file_ids', models.JSONField(default=list)),
+                ('lines_total', models.IntegerField()),
+                ('from_location', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='organizations.location')),
+                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='organizations.tenant')),
+            ],
+            options={
+                'verbose_name': 'shipment',
+            },
+            bases=(django_fsm.ConcurrentTransitionMixin, models.Model),
+        ),
+        migrations.CreateModel(
+            name='ShipmentPrivate',
+            fields=[
+                ('updated_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now)),
+                ('version', models.PositiveIntegerField(db_default=1, default=1)),
+                ('id', models.UUIDField(default=core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), default=core.clock.now, editable=False)),
+                ('picked', models.JSONField(default=list)),
+                ('picking_notes', models.CharField(blank=True, default='', max_length=2000)),
+                ('from_location', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='organizations.location')),
+                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='organizations.tenant')),
+            ],
+        ),
+        migrations.AddIndex(
+            model_name='delivery',
+            index=models.Index(fields=['tenant', 'shipped_at', 'id'], name='suppliers_delivery_by_shipped'),
+        ),
+        migrations.AddIndex(
+            model_name='delivery',
+            index=models.Index(fields=['tenant', 'created_at', 'id'], name='suppliers_delivery_by_created'),
+        ),
+        migrations.AddIndex(
+            model_name='delivery',
+            index=models.Index(fields=['tenant', 'updated_at', 'id'], name='suppliers_delivery_by_updated'),
+        ),
+        migrations.AddIndex(
+            model_name='delivery',
+            index=models.Index(fields=['tenant', 'status', 'created_at', 'id'], name='suppliers_delivery_by_status'),
+        ),
+        migrations.AddIndex(
+            model_name='delivery',
+            index=models.Index(fields=['tenant', 'supplier_tenant_id', 'created_at', 'id'], name='suppliers_delivery_supplier'),
+        ),
+        migrations.AddIndex(
+            model_name='delivery',
+            index=models.Index(fields=['tenant', 'delivery_location', 'created_at', 'id'], name='suppliers_delivery_location'),
+        ),
+        migrations.AddIndex(
+            model_name='delivery',
+            index=models.Index(fields=['tenant', 'order', 'id'], name='suppliers_delivery_of_order'),
+        ),
+        migrations.AddConstraint(
+            model_name='delivery',
+            constraint=models.UniqueConstraint(fields=('tenant', 'number'), name='suppliers_delivery_number'),
+        ),
+        migrations.AddConstraint(
+            model_name='delivery',
+            constraint=models.CheckConstraint(condition=models.Q(('supplier_tenant_id', models.F('tenant')), _negated=True), name='suppliers_delivery_two_parties'),
+        ),
+        migrations.AddConstraint(
+            model_name='delivery',
+            constraint=models.CheckConstraint(condition=models.Q(('status__in', ('in_transit', 'delivered', 'partially_received', 'completed', 'lost'))), name='suppliers_delivery_status_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='delivery',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'completed'), _negated=True), ('completed_at__isnull', False), _connector='OR'), name='suppliers_delivery_completed'),
+        ),
+        migrations.AddConstraint(
+            model_name='delivery',
+            constraint=models.CheckConstraint(condition=models.Q(('status', 'lost'), ('lost_at__isnull', True), _connector='XOR'), name='suppliers_delivery_lost'),
+        ),
+        migrations.AddConstraint(
+            model_name='delivery',
+            constraint=models.CheckConstraint(condition=models.Q(('lines_total__range', (1, 1000)), models.Q(('gross_weight_g__isnull', True), ('gross_weight_g__gte', 0), _connector='OR'), models.Q(('excursion_minutes__isnull', True), ('excursion_minutes__gte', 0), _connector='OR')), name='suppliers_delivery_amounts'),
+        ),
+        migrations.AddIndex(
+            model_name='deliveryexception',
+            index=models.Index(fields=['tenant', 'delivery', 'at', 'id'], name='suppliers_deliveryexception_of'),
+        ),
+        migrations.AddConstraint(
+            model_name='deliveryexception',
+            constraint=models.CheckConstraint(condition=models.Q(('by__in', ('buyer', 'supplier')), ('type__in', ['delayed', 'damaged', 'lost', 'temperature_excursion', 'refused', 'suspect', 'overage', 'data_missing'])), name='suppliers_deliveryexception_known'),
+        ),
+        migrations.AddIndex(
+            model_name='deliveryline',
+            index=models.Index(fields=['tenant', 'order_line', 'id'], name='suppliers_deliveryline_ordered'),
+        ),
+        migrations.AddIndex(
+            model_name='deliveryline',
+            index=models.Index(condition=models.Q(('lot_id__isnull', False)), fields=['tenant', 'lot_id', 'delivery'], name='suppliers_deliveryline_lot'),
+        ),
+        migrations.AddConstraint(
+            model_name='deliveryline',
+            constraint=models.UniqueConstraint(fields=('tenant', 'delivery', 'line_no'), name='suppliers_deliveryline_number'),
+        ),
+        migrations.AddConstraint(
+            model_name='deliveryline',
+            constraint=models.CheckConstraint(condition=models.Q(('base_quantity__gte', 1), ('line_no__gte', 1), ('serials_total__gte', 0), ('units_per_pack__gte', 1)), name='suppliers_deliveryline_amounts'),
+        ),
+        migrations.AddConstraint(
+            model_name='deliveryline',
+            constraint=models.CheckConstraint(condition=models.Q(('accepted__gte', 0), ('rejected__gte', 0), ('returned__gte', 0), ('short__gte', 0), ('tolerance__gte', 0), ('returned__lte', models.F('accepted')), ('accepted__lte', django.db.models.expressions.CombinedExpression(django.db.models.expressions.CombinedExpression(django.db.models.expressions.CombinedExpression(models.F('base_quantity'), '+', models.F('tolerance')), '-', models.F('rejected')), '-', models.F('short')))), name='suppliers_deliveryline_counters'),
+        ),
+        migrations.AddConstraint(
+            model_name='deliverypackage',
+            constraint=models.UniqueConstraint(fields=('tenant', 'delivery', 'sscc'), name='suppliers_deliverypackage_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='deliverypackage',
+            constraint=models.CheckConstraint(condition=models.Q(('level__in', ['inner', 'case', 'pallet', 'container'])), name='suppliers_deliverypackage_level_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='deliverypackageline',
+            constraint=models.UniqueConstraint(fields=('tenant', 'package', 'line'), name='suppliers_deliverypackageline_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='deliverypackageline',
+            constraint=models.CheckConstraint(condition=models.Q(('base_quantity__gte', 1)), name='suppliers_deliverypackageline_amount'),
+        ),
+        migrations.AddIndex(
+            model_name='deliveryserial',
+            index=models.Index(fields=['tenant', 'product_id', 'serial_number'], name='suppliers_delserial_by_number'),
+        ),
+        migrations.AddConstraint(
+            model_name='deliveryserial',
+            constraint=models.UniqueConstraint(fields=('tenant', 'line', 'serial_number'), name='suppliers_deliveryserial_once'),
+        ),
+        migrations.AddIndex(
+            model_name='receipt',
+            index=models.Index(fields=['tenant', 'delivery', 'id'], name='suppliers_receipt_of_delivery'),
+        ),
+        migrations.AddConstraint(
+            model_name='receipt',
+            constraint=models.UniqueConstraint(condition=models.Q(('reverses__isnull', False)), fields=('tenant', 'reverses'), name='suppliers_receipt_reverses_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='receipt',
+            constraint=models.CheckConstraint(condition=models.Q(('supplier_tenant_id', models.F('tenant')), _negated=True), name='suppliers_receipt_two_parties'),
+        ),
+        migrations.AddIndex(
+            model_name='receiptline',
+            index=models.Index(fields=['tenant', 'delivery_line', 'id'], name='suppliers_receiptline_of_line'),
+        ),
+        migrations.AddConstraint(
+            model_name='receiptline',
+            constraint=models.UniqueConstraint(fields=('tenant', 'receipt', 'line_no'), name='suppliers_receiptline_number'),
+        ),
+        migrations.AddConstraint(
+            model_name='receiptline',
+            constraint=models.UniqueConstraint(fields=('tenant', 'receipt', 'delivery_line'), name='suppliers_receiptline_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='receiptline',
+            constraint=models.CheckConstraint(condition=models.Q(('accepted__gte', 0), ('rejected__gte', 0), ('short__gte', 0), models.Q(('accepted__gt', 0), ('rejected__gt', 0), ('short__gt', 0), _connector='OR')), name='suppliers_receiptline_amounts'),
+        ),
+        migrations.AddConstraint(
+            model_name='receiptline',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('rejected', 0), ('rejection_reason', '')), models.Q(('rejected__gt', 0), ('rejection_reason__in', ['damaged', 'expired', 'short_dated', 'wrong_item', 'temperature_excursion', 'recalled', 'documents_missing', 'not_ordered'])), _connector='OR'), name='suppliers_receiptline_reason'),
+        ),
+        migrations.AddIndex(
+            model_name='receiveddelivery',
+            index=models.Index(fields=['tenant', 'shipped_at', 'id'], name='suppliers_recdelivery_shipped'),
+        ),
+        migrations.AddIndex(
+            model_name='receiveddelivery',
+            index=models.Index(fields=['tenant', 'received_at', 'id'], name='suppliers_recdelivery_by_time'),
+        ),
+        migrations.AddIndex(
+            model_name='receiveddelivery',
+            index=models.Index(fields=['tenant', 'updated_at', 'id'], name='suppliers_recdelivery_updated'),
+        ),
+        migrations.AddIndex(
+            model_name='receiveddelivery',
+            index=models.Index(fields=['tenant', 'status', 'received_at', 'id'], name='suppliers_recdelivery_status'),
+        ),
+        migrations.AddIndex(
+            model_name='receiveddelivery',
+            index=models.Index(fields=['tenant', 'owner_tenant_id', 'received_at', 'id'], name='suppliers_recdelivery_owner'),
+        ),
+        migrations.AddIndex(
+            model_name='receiveddelivery',
+            index=models.Index(fields=['tenant', 'order_id', 'id'], name='suppliers_recdelivery_of_order'),
+        ),
+        migrations.AddIndex(
+            model_name='receiveddeliveryline',
+            index=models.Index(fields=['tenant', 'document_id', 'line_no'], name='suppliers_recdelline_number'),
+        ),
+        migrations.AddIndex(
+            model_name='receiveddeliveryline',
+            index=models.Index(fields=['tenant', 'product_id', 'document_id'], name='suppliers_recdelline_product'),
+        ),
+        migrations.AddIndex(
+            model_name='receiveddeliveryline',
+            index=models.Index(condition=models.Q(('lot_id__isnull', False)), fields=['tenant', 'lot_id', 'document_id'], name='suppliers_recdelline_lot'),
+        ),
+        migrations.AddIndex(
+            model_name='receivedreceipt',
+            index=models.Index(fields=['tenant', 'delivery_id', 'received_at', 'id'], name='suppliers_recreceipt_delivery'),
+        ),
+        migrations.AddIndex(
+            model_name='receivedreceipt',
+            index=models.Index(fields=['tenant', 'updated_at', 'id'], name='suppliers_recreceipt_updated'),
+        ),
+        migrations.AddIndex(
+            model_name='shipmentdraft',
+            index=models.Index(fields=['tenant', 'order_id', 'status', 'id'], name='suppliers_shipmentdraft_order'),
+        ),
+        migrations.AddConstraint(
+            model_name='shipmentdraft',
+            constraint=models.CheckConstraint(condition=models.Q(('status__in', ('preparing', 'cancelled'))), name='suppliers_shipmentdraft_status_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='shipmentdraft',
+            constraint=models.CheckConstraint(condition=models.Q(('lines_total__range', (1, 1000))), name='suppliers_shipmentdraft_amounts'),
+        ),
+        migrations.AddIndex(
+            model_name='shipmentprivate',
+            index=models.Index(fields=['tenant', 'from_location', 'id'], name='suppliers_shipmentprivate_from'),
+        ),
+    ]
