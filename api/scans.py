@@ -24,12 +24,7 @@ def read_scan(attrs: dict[str, Any], known: Collection[str]) -> dict[str, Any]:
         raise refusal("scan", str(error), "invalid_scan") from error
     for name in known:
         given = attrs.get(name)
-        if (
-            name in found
-            and given
-            and given != found[name]
-            and not (name == "gtin" and gtin14(given) == found[name])
-        ):
+        if name in found and given and given != found[name] and not (name == "gtin" and gtin14(given) == found[name]):
             raise refusal("scan", f"The scan says {name} {found[name]}, the line another.", "invalid_scan")
     read = {**attrs, **{name: found[name] for name in known if name in found}}
     if "serial_number" in found and "serial_numbers" in attrs:

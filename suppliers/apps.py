@@ -34,6 +34,7 @@ class SuppliersConfig(AppConfig):
 
         self._register_representations()
         self._register_copies()
+        self._prove_rooms()
         self._register_receipts()
         self._register_evidence()
         self._follow()
@@ -76,8 +77,8 @@ class SuppliersConfig(AppConfig):
         from .deliveries import recalled
         from .deliveries.shipping import prepared_call
         from .inventory.items import offered
-        from .inventory.reservations import order_books
         from .inventory.recalls import carriers
+        from .inventory.reservations import order_books
         from .marketplace import following, holding
         from .orders import progress, unallocating
 
@@ -139,41 +140,45 @@ class SuppliersConfig(AppConfig):
         prove_with(proof.RULE, proof.breaches)
 
     def _register_copies(self) -> None:
-        """Register what the other party may see of documents, and the rules between rows."""
+        """Register what the other party may see of documents."""
         from api.listing import representation
-        from core.invariants import prove_with
         from organizations import public as organizations
 
-        from .agreements import proof as agreements
         from .agreements.models import AGREEMENTS
         from .agreements.representations import AgreementForSupplierOut
-        from .catalog import availability
         from .deliveries.models import DELIVERIES
         from .deliveries.receipt_models import RECEIPTS
         from .deliveries.representations import DeliveryForSupplierOut, ReceiptForSupplierOut
         from .inventory.models import RESERVATIONS
-        from .inventory.proof import RULE, breaches
         from .inventory.recalls.models import RECALL_NOTICES
         from .inventory.recalls.representations import RecallForBuyerOut
         from .inventory.reservations.representations import ReservationForBuyerOut
-        from .marketplace import proof as market
         from .orders.models import ORDERS
         from .orders.representations import OrderForSupplierOut
+
+        for kind, shown in (
+            (AGREEMENTS, AgreementForSupplierOut),
+            (RESERVATIONS, ReservationForBuyerOut),
+            (ORDERS, OrderForSupplierOut),
+            (DELIVERIES, DeliveryForSupplierOut),
+            (RECEIPTS, ReceiptForSupplierOut),
+            (RECALL_NOTICES, RecallForBuyerOut),
+        ):
+            organizations.register_received(kind, representation=representation(shown.shape))
+
+    def _prove_rooms(self) -> None:
+        """Register the rules between the rows of agreements, stock, the market and terms."""
+        from core.invariants import prove_with
+
+        from .agreements import proof as agreements
+        from .catalog import availability
+        from .inventory import proof as inventory
+        from .marketplace import proof as market
         from .terms import proof as terms
         from .terms.promotions import proof as promotions
 
-        organizations.register_received(AGREEMENTS, representation=representation(AgreementForSupplierOut.shape))
-        organizations.register_received(RESERVATIONS, representation=representation(ReservationForBuyerOut.shape))
-        organizations.register_received(ORDERS, representation=representation(OrderForSupplierOut.shape))
-        organizations.register_received(DELIVERIES, representation=representation(DeliveryForSupplierOut.shape))
-        organizations.register_received(RECEIPTS, representation=representation(ReceiptForSupplierOut.shape))
-        organizations.register_received(RECALL_NOTICES, representation=representation(RecallForBuyerOut.shape))
-        prove_with(agreements.RULE, agreements.breaches)
-        prove_with(RULE, breaches)
-        prove_with(market.RULE, market.breaches)
-        prove_with(terms.RULE, terms.breaches)
-        prove_with(promotions.RULE, promotions.breaches)
-        prove_with(availability.RULE, availability.breaches)
+        for room in (agreements, inventory, market, terms, promotions, availability):
+            prove_with(room.RULE, room.breaches)
 
 
 def _after_migrate(*, using: str, **_: Any) -> None:

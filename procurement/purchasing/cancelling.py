@@ -89,7 +89,9 @@ def close_order(
     row, lines = target.row, target.lines
     step = require(row.place, "close", Who.BUYER)
     ahead = ahead_of(row)
-    moving = {n: "It is on the way." for n, one in enumerate(lines) if on_the_way(one) > 0 or ahead.prepared.get(one.id)}
+    moving = {
+        n: "It is on the way." for n, one in enumerate(lines) if on_the_way(one) > 0 or ahead.prepared.get(one.id)
+    }
     if moving:
         raise OpenDelivery(errors=on_lines(OpenDelivery.code, moving))
     owed = {n: "It is not invoiced yet." for n, one in enumerate(lines) if one.received - one.returned > one.invoiced}

@@ -22,7 +22,9 @@ _HELP: Final = "null in preparation"
 class ShippedLineOut(serializers.Serializer[None]):
     """Goods of one line of the order; once it has left, of one lot. Counters are in base units."""
 
-    id = serializers.UUIDField(required=False, help_text="Not there in preparation, like the members after `serial_numbers`.")
+    id = serializers.UUIDField(
+        required=False, help_text="Not there in preparation, like the members after `serial_numbers`."
+    )
     line_no = serializers.IntegerField()
     order_line_id = serializers.UUIDField()
     product_id = serializers.UUIDField(allow_null=True)
@@ -32,7 +34,9 @@ class ShippedLineOut(serializers.Serializer[None]):
     gtin = serializers.CharField(allow_null=True)
     packaging = PackagingSnapshotOut(allow_null=True)
     unit = serializers.CharField()
-    quantity = serializers.IntegerField(allow_null=True, help_text="In packs; null where it is no whole number of them.")
+    quantity = serializers.IntegerField(
+        allow_null=True, help_text="In packs; null where it is no whole number of them."
+    )
     base_quantity = serializers.IntegerField()
     base_unit = serializers.CharField()
     units_per_pack = serializers.IntegerField()

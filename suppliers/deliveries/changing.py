@@ -74,7 +74,12 @@ def _check_members(data: Mapping[str, Any], action: str, *, is_draft: bool) -> N
 
 @needs_transaction
 def _change_draft(
-    actor: Actor, target: Shipment, draft: ShipmentDraft, data: Mapping[str, Any], at: datetime, reading: ReadBack | None
+    actor: Actor,
+    target: Shipment,
+    draft: ShipmentDraft,
+    data: Mapping[str, Any],
+    at: datetime,
+    reading: ReadBack | None,
 ) -> Delivery | ShipmentDraft:
     """Write the changes of a draft, or let it leave with them."""
     order = target.order

@@ -27,7 +27,9 @@ _SHRINK = Statement.of(
     " FROM json_to_recordset($2) AS g (id uuid, base_quantity bigint)"
     f" WHERE a.tenant_id = $1 AND {in_document('a.id', '$2')} AND a.id = g.id RETURNING a.id::text"
 )
-_DROP = Statement.of("DELETE FROM suppliers_allocation WHERE tenant_id = $1 AND id = ANY($2::uuid[]) RETURNING id::text")
+_DROP = Statement.of(
+    "DELETE FROM suppliers_allocation WHERE tenant_id = $1 AND id = ANY($2::uuid[]) RETURNING id::text"
+)
 
 
 @dataclass(slots=True)

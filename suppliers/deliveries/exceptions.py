@@ -78,9 +78,7 @@ def _concerned(lines: Sequence[DeliveryLine], data: Mapping[str, Any]) -> list[D
 
 
 @needs_transaction
-def _hold(
-    row: Delivery, lines: Sequence[DeliveryLine], note: str, at: datetime
-) -> tuple[list[Call], list[Occurrence]]:
+def _hold(row: Delivery, lines: Sequence[DeliveryLine], note: str, at: datetime) -> tuple[list[Call], list[Occurrence]]:
     """Quarantine the buyer's lots that came with some lines; return what is written and told of them."""
     origins = sorted({one.lot_id for one in lines if one.lot_id})
     if not origins:

@@ -163,4 +163,12 @@ class ReceiptForSupplierOut(Representation):
 
     class Meta:
         model = Receipt
-        fields: tuple[str, ...] = ("id", "delivery_id", "received_at", "temperature_ok", "reverses", "lines", "created_at")
+        fields: tuple[str, ...] = (
+            "id",
+            "delivery_id",
+            "received_at",
+            "temperature_ok",
+            "reverses",
+            "lines",
+            "created_at",
+        )

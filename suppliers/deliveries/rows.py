@@ -63,6 +63,7 @@ def page_sql(first: str, limit: str) -> str:
     )
     return f"SELECT ({own} || ({copied}))::text"
 
+
 _COPIED_RECEIPTS: Final = (
     "(SELECT coalesce(jsonb_agg(x.representation ORDER BY x.received_at, x.id), '[]') FROM suppliers_receivedreceipt x"
     f" WHERE x.tenant_id = {TENANT} AND x.delivery_id = c.id)"
@@ -117,8 +118,10 @@ _TABLES: Final = (
     ("suppliers_shipmentdraft d", "d"),
     ("suppliers_delivery a", "a"),
     (
-        "suppliers_receiveddelivery c LEFT JOIN suppliers_shipmentprivate p ON p.tenant_id = c.tenant_id AND p.id = c.id"
-        f" AND p.tenant_id = {TENANT}",
+        (
+            "suppliers_receiveddelivery c LEFT JOIN suppliers_shipmentprivate p ON p.tenant_id = c.tenant_id AND p.id = c.id"
+            f" AND p.tenant_id = {TENANT}"
+        ),
         "c",
     ),
 )

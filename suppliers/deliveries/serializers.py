@@ -149,7 +149,9 @@ class _TransportIn(StrictSerializer):
         if len(parents) < len(value):
             raise serializers.ValidationError("A number is there twice.", code="duplicate")
         if any(parent and parent not in parents for parent in parents.values()):
-            raise serializers.ValidationError("A package stands in one that is not in the list.", code="unknown_package")
+            raise serializers.ValidationError(
+                "A package stands in one that is not in the list.", code="unknown_package"
+            )
         done = set[str]()
         for start in parents:
             at, way = start, set[str]()

@@ -102,9 +102,7 @@ def require_accepted(order: PurchaseOrder) -> None:
     :raises InvalidTransition: it is not accepted.
     """
     if order.status != OrderStatus.ACCEPTED:
-        raise InvalidTransition(
-            state=order.status, action="shipments", allowed=allowed(order.place, OrderWho.SUPPLIER)
-        )
+        raise InvalidTransition(state=order.status, action="shipments", allowed=allowed(order.place, OrderWho.SUPPLIER))
 
 
 def left_at(said: datetime | None, at: datetime) -> datetime:
@@ -164,5 +162,3 @@ def _insert(draft: ShipmentDraft, reading: ReadBack | None) -> None:
     found = run([*calls, *([reading.call(draft.id)] if reading else [])])
     if reading is not None:
         reading.rows = found[-1]
-
-

@@ -63,16 +63,19 @@ def wants_of(asked: Sequence[Mapping[str, Any]], lines: Sequence[PurchaseOrderLi
     for number, one in enumerate(asked):
         line = known.get(one["order_line_id"])
         if line is None:
-            errors.append(
-                FieldError(f"lines.{number}.order_line_id", "unknown_line", "The order has no such line.")
-            )
+            errors.append(FieldError(f"lines.{number}.order_line_id", "unknown_line", "The order has no such line."))
             continue
         units = line.units_per_pack if one["unit"] == Unit.PACK else 1
         found.append(
             Want(
-                number, line, Unit(one["unit"]).value, one["quantity"] * units, one["lot_number"] or "",
-                one["expiry_date"], tuple(one["serial_numbers"]),
-            )  # fmt: skip
+                number,
+                line,
+                Unit(one["unit"]).value,
+                one["quantity"] * units,
+                one["lot_number"] or "",
+                one["expiry_date"],
+                tuple(one["serial_numbers"]),
+            )
         )
     if errors:
         raise InvalidFields(errors=errors)
@@ -84,9 +87,14 @@ def wants_of_draft(kept: Sequence[Mapping[str, Any]], lines: Sequence[PurchaseOr
     known = {str(one.id): one for one in lines}
     return [
         Want(
-            one["line_no"] - 1, known[one["order_line_id"]], one["unit"], one["base_quantity"], one["lot_number"] or "",
-            date.fromisoformat(one["expiry_date"]) if one["expiry_date"] else None, tuple(one["serial_numbers"]),
-        )  # fmt: skip
+            one["line_no"] - 1,
+            known[one["order_line_id"]],
+            one["unit"],
+            one["base_quantity"],
+            one["lot_number"] or "",
+            date.fromisoformat(one["expiry_date"]) if one["expiry_date"] else None,
+            tuple(one["serial_numbers"]),
+        )
         for one in kept
     ]
 

@@ -85,7 +85,9 @@ def test_a_cancelled_draft_makes_room_again(trade: Trade, order: dict[str, objec
 def test_a_delivery_is_tracked_and_delivered(trade: Trade, order: dict[str, object]) -> None:
     key = shipped(trade, order, 1_000)["id"]
 
-    tracked = patch(trade, order, key, tracking_number="JD2", temperature={"required_max_c": "8.0", "max_recorded_c": "9.5"})
+    tracked = patch(
+        trade, order, key, tracking_number="JD2", temperature={"required_max_c": "8.0", "max_recorded_c": "9.5"}
+    )
     assert tracked.json()["data"]["temperature"]["excursion"] is True, tracked.content
     arrived = patch(trade, order, key, status="delivered")
 
@@ -136,7 +138,9 @@ def test_a_buyer_reports_what_went_wrong(trade: Trade, order: dict[str, object])
     with tenant_context(trade.buyer.id):
         (row,) = DeliveryException.objects.filter(tenant_id=trade.buyer.id)
         assert row.reported_by_id is not None
-    refused(api.post(f"{DELIVERIES}/{key}/exceptions", json={"type": "damaged", "line_nos": [2]}), 400, "validation_error")
+    refused(
+        api.post(f"{DELIVERIES}/{key}/exceptions", json={"type": "damaged", "line_nos": [2]}), 400, "validation_error"
+    )
     assert deliveries(trade) == [("in_transit", 1)]
     for side in (trade.buyer, trade.shelf):
         assert facts(trade, side)[1:] == [("delivery.exception_reported", "in_transit", "buyer")]
