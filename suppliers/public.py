@@ -49,13 +49,14 @@ from .orders.refusals import (
 from .orders.representations import (
     SHARED_HEADER,
     DeliveryAddressOut,
+    OrderDeliveryOut,
     OrderLineForSupplierOut,
     OrderTimelineEntryOut,
     OrderTotalsOut,
     SnapshotOut,
 )
 from .orders.sending import number_calls, order_part, saving_calls, send
-from .orders.shapes import EMBEDDED, timeline_sql, timeline_total_sql
+from .orders.shapes import DELIVERIES_SQL, DELIVERIES_TAG_SQL, DELIVERIES_TOTAL_SQL, EMBEDDED, timeline_sql, timeline_total_sql
 from .orders.standing import (
     Standing,
     check_relationship,
@@ -85,6 +86,9 @@ __all__ = [
     "ACCEPTED",
     "AWAITING_SQL",
     "CANCELLED",
+    "DELIVERIES_SQL",
+    "DELIVERIES_TAG_SQL",
+    "DELIVERIES_TOTAL_SQL",
     "CLOSED",
     "DRAFT",
     "EMBEDDED",
@@ -115,6 +119,7 @@ __all__ = [
     "OfferNotAvailable",
     "OpenDelivery",
     "OpenInvoice",
+    "OrderDeliveryOut",
     "OrderLineForSupplierOut",
     "OrderPeek",
     "OrderQuantityInvalid",

@@ -7,10 +7,14 @@ from rest_framework import serializers
 from api.representations import BlankAsNull, Computed, Document, OpenChoice, Representation
 from suppliers.public import (
     AWAITING_SQL,
+    DELIVERIES_SQL,
+    DELIVERIES_TAG_SQL,
+    DELIVERIES_TOTAL_SQL,
     EMBEDDED,
     SHARED_HEADER,
     Awaiting,
     DeliveryAddressOut,
+    OrderDeliveryOut,
     OrderLineForSupplierOut,
     OrderTimelineEntryOut,
     OrderTotalsOut,
@@ -113,11 +117,17 @@ class PurchaseOrderWithLinesOut(PurchaseOrderOut):
         f"CASE WHEN t.lines_total > {EMBEDDED} THEN {LINES_PATH}2' END",
         serializers.CharField(allow_null=True, help_text="Where the next lines are read; null: there are no more."),
     )
+    deliveries = Computed(DELIVERIES_SQL, OrderDeliveryOut(many=True))
+    deliveries_total = Computed(DELIVERIES_TOTAL_SQL, serializers.IntegerField())
     timeline = Computed(timeline_sql("t.id"), OrderTimelineEntryOut(many=True))
     timeline_total = Computed(timeline_total_sql("t.id"), serializers.IntegerField())
 
     class Meta(PurchaseOrderOut.Meta):
-        fields = (*PurchaseOrderOut.Meta.fields, "lines", "lines_next", "timeline", "timeline_total")
+        fields = (
+            *PurchaseOrderOut.Meta.fields, "lines", "lines_next", "deliveries", "deliveries_total", "timeline",
+            "timeline_total",
+        )  # fmt: skip
+        unversioned = DELIVERIES_TAG_SQL
 
 
 LINE: Final = PurchaseOrderLineOut.shape

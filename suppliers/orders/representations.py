@@ -13,9 +13,22 @@ from suppliers.pricing.candidates import Source
 from suppliers.quoting.representations import PriceStepOut, TaxOut
 
 from .models import AWAITING_SQL, COUNTERS, SHARED_STATUS_SQL, PurchaseOrder, PurchaseOrderLine, ReceivedOrder
-from .shapes import EMBEDDED, LINE_STATUS, UNIT_PRICE, received_lines_sql, timeline_sql, timeline_total_sql
+from .shapes import (
+    EMBEDDED,
+    LINE_STATUS,
+    RECEIVED_DELIVERIES_SQL,
+    RECEIVED_DELIVERIES_TOTAL_SQL,
+    SHIPMENTS_SQL,
+    SHIPMENTS_TAG_SQL,
+    SHIPMENTS_TOTAL_SQL,
+    UNIT_PRICE,
+    received_lines_sql,
+    timeline_sql,
+    timeline_total_sql,
+)
 from .states import SHARED, Awaiting, LineStatus, OrderStatus, Party
 
+DELIVERY_STATUSES: Final = ("in_transit", "delivered", "partially_received", "completed", "lost")
 SOURCES: Final = (*(one.text for one in Source), "manual")
 _PLACES: Final = minor_units_sql("t.currency")
 
@@ -154,6 +167,45 @@ class OrderTimelineEntryOut(serializers.Serializer[None]):
         return {**super().get_fields(), "from": OpenChoice(choices=OrderStatus.values, allow_null=True)}
 
 
+class OrderDeliveryOut(serializers.Serializer[None]):
+    """A delivery of an order, in short; it is read at `/v1/procurement/deliveries/{id}`."""
+
+    id = serializers.UUIDField()
+    delivery_number = serializers.CharField()
+    status = OpenChoice(choices=DELIVERY_STATUSES)
+    carrier = serializers.CharField(allow_null=True)
+    tracking_number = serializers.CharField(allow_null=True)
+    shipped_at = serializers.DateTimeField()
+    estimated_at = serializers.DateTimeField(allow_null=True)
+    delivered_at = serializers.DateTimeField(allow_null=True)
+    lines_total = serializers.IntegerField()
+
+
+class DraftedLineOut(serializers.Serializer[None]):
+    """Goods of a shipment in preparation."""
+
+    line_no = serializers.IntegerField()
+    order_line_id = serializers.UUIDField()
+    unit = serializers.CharField()
+    base_quantity = serializers.IntegerField()
+    lot_number = serializers.CharField(allow_null=True)
+    serial_numbers = serializers.ListField(child=serializers.CharField())
+
+
+class OrderShipmentOut(serializers.Serializer[None]):
+    """A shipment that has not left: in preparation or cancelled."""
+
+    id = serializers.UUIDField()
+    status = OpenChoice(choices=("preparing", "cancelled"))
+    from_location_id = serializers.UUIDField()
+    carrier = serializers.CharField(allow_null=True)
+    tracking_number = serializers.CharField(allow_null=True)
+    lines_total = serializers.IntegerField()
+    lines = DraftedLineOut(many=True)
+    created_at = serializers.DateTimeField()
+    version = serializers.IntegerField()
+
+
 class OrderItemOut(OrderLineForSupplierOut):
     """A line of an order with what is allocated to it, in base units, and how its price came about."""
 
@@ -185,8 +237,16 @@ class ReceivedOrderWithItemsOut(ReceivedOrderOut):
     """An order with its first items and what has happened to it."""
 
     items = Computed(received_lines_sql(f"e.number <= {EMBEDDED}"), OrderItemOut(many=True))
+    shipments = Computed(SHIPMENTS_SQL, OrderShipmentOut(many=True))
+    shipments_total = Computed(SHIPMENTS_TOTAL_SQL, serializers.IntegerField())
+    deliveries = Computed(RECEIVED_DELIVERIES_SQL, OrderDeliveryOut(many=True))
+    deliveries_total = Computed(RECEIVED_DELIVERIES_TOTAL_SQL, serializers.IntegerField())
     timeline = Computed(timeline_sql("t.id"), OrderTimelineEntryOut(many=True))
     timeline_total = Computed(timeline_total_sql("t.id"), serializers.IntegerField())
 
     class Meta(ReceivedOrderOut.Meta):
-        fields = (*ReceivedOrderOut.Meta.fields, "items", "timeline", "timeline_total")
+        fields = (
+            *ReceivedOrderOut.Meta.fields, "items", "shipments", "shipments_total", "deliveries", "deliveries_total",
+            "timeline", "timeline_total",
+        )  # fmt: skip
+        unversioned = SHIPMENTS_TAG_SQL

@@ -60,3 +60,52 @@ def received_lines_sql(where: str) -> str:
         " FROM jsonb_array_elements(t.lines) WITH ORDINALITY AS e(line, number)"
         f" LEFT JOIN suppliers_pricetrace p ON p.tenant_id = {TENANT} AND p.id = t.id WHERE {where}"
     )
+
+
+# What an order shows of its shipments; the tables belong to the room of deliveries. Drafts are the supplier's alone.
+_DRAFTS: Final = f"FROM suppliers_shipmentdraft d WHERE d.tenant_id = {TENANT} AND d.order_id = t.id"
+_OWN_DELIVERIES: Final = f"FROM suppliers_delivery d WHERE d.tenant_id = {TENANT} AND d.order_id = t.id"
+_DELIVERY_COPIES: Final = f"FROM suppliers_receiveddelivery d WHERE d.tenant_id = {TENANT} AND d.order_id = t.id"
+
+
+def _listed(columns: str, source: str, order: str) -> str:
+    return (
+        f"SELECT coalesce(json_agg(row_to_json(r)), '[]') FROM (SELECT {columns} {source}"
+        f" ORDER BY {order}, d.id LIMIT {EMBEDDED}) r"
+    )
+
+
+SHIPMENTS_SQL: Final = _listed(
+    "d.id, d.status, d.from_location_id, nullif(d.carrier, '') AS carrier,"
+    " nullif(d.tracking_number, '') AS tracking_number, d.lines_total,"
+    " (SELECT coalesce(json_agg(json_build_object('line_no', e.line -> 'line_no', 'order_line_id', e.line -> 'order_line_id',"
+    " 'unit', e.line -> 'unit', 'base_quantity', e.line -> 'base_quantity', 'lot_number', e.line -> 'lot_number',"
+    " 'serial_numbers', e.line -> 'serial_numbers') ORDER BY e.number), '[]')"
+    f" FROM jsonb_array_elements(d.lines) WITH ORDINALITY AS e(line, number) WHERE e.number <= {EMBEDDED}) AS lines,"
+    f" {INSTANT.format('d.created_at')} AS created_at, d.version",
+    _DRAFTS,
+    "d.created_at",
+)
+SHIPMENTS_TOTAL_SQL: Final = f"SELECT count(*) {_DRAFTS}"
+_TAG: Final = "(SELECT left(md5(string_agg(x.id::text || x.version, ',' ORDER BY x.id)), 12) FROM ({}) x)"
+_SELECT: Final = "SELECT d.id, d.version "
+# Shipments and deliveries move the order's ETag, not its version; null without any.
+SHIPMENTS_TAG_SQL: Final = _TAG.format(f"{_SELECT}{_DRAFTS} UNION ALL {_SELECT}{_DELIVERY_COPIES}")
+DELIVERIES_TAG_SQL: Final = _TAG.format(f"{_SELECT}{_OWN_DELIVERIES}")
+DELIVERIES_SQL: Final = _listed(
+    "d.id, d.number AS delivery_number, d.status, nullif(d.carrier, '') AS carrier,"
+    f" nullif(d.tracking_number, '') AS tracking_number, {INSTANT.format('d.shipped_at')} AS shipped_at,"
+    f" {INSTANT.format('d.estimated_at')} AS estimated_at, {INSTANT.format('d.delivered_at')} AS delivered_at, d.lines_total",
+    _OWN_DELIVERIES,
+    "d.shipped_at DESC",
+)
+DELIVERIES_TOTAL_SQL: Final = f"SELECT count(*) {_OWN_DELIVERIES}"
+RECEIVED_DELIVERIES_SQL: Final = _listed(
+    "d.id, d.number AS delivery_number, d.status, d.representation ->> 'carrier' AS carrier,"
+    f" nullif(d.tracking_number, '') AS tracking_number, {INSTANT.format('d.shipped_at')} AS shipped_at,"
+    " d.representation ->> 'estimated_at' AS estimated_at, d.representation ->> 'delivered_at' AS delivered_at,"
+    " (d.representation ->> 'lines_total')::int AS lines_total",
+    _DELIVERY_COPIES,
+    "d.shipped_at DESC",
+)
+RECEIVED_DELIVERIES_TOTAL_SQL: Final = f"SELECT count(*) {_DELIVERY_COPIES}"

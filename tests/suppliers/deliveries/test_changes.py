@@ -195,3 +195,23 @@ def receive_lot(trade: Trade, product: dict[str, object], origin: Lot) -> None:
     }  # fmt: skip
     answer = receiver(trade).post("/v1/inventory/adjustments", json={"lines": [line]})
     assert answer.status_code == 201, answer.content
+
+
+def test_orders_show_their_shipments_and_deliveries(trade: Trade, order: dict[str, object]) -> None:
+    path, own = f"/v1/orders/{order['id']}", f"/v1/purchase-orders/{order['id']}"
+    before = trade.shelf.api.get(path)["ETag"]
+    draft, left = prepared(trade, order, 100), shipped(trade, order, 200, carrier="DHL")
+
+    answer, mine = trade.shelf.api.get(path), trade.buyer.api.get(own).json()["data"]
+
+    found = answer.json()["data"]
+    assert [(one["id"], one["status"], one["lines"][0]["base_quantity"]) for one in found["shipments"]] == [
+        (draft["id"], "preparing", 100)
+    ]
+    assert "shipments" not in mine
+    assert found["deliveries"] == mine["deliveries"]
+    assert [(one["id"], one["status"], one["carrier"]) for one in mine["deliveries"]] == [(left["id"], "in_transit", "DHL")]
+    assert (found["shipments_total"], found["deliveries_total"], mine["deliveries_total"]) == (1, 1, 1)
+    assert (found["fulfilment_status"], answer["ETag"] == before) == ("partially_shipped", False)
+    patch(trade, order, draft["id"], carrier="UPS")
+    assert trade.shelf.api.get(path)["ETag"] != answer["ETag"]
