@@ -56,7 +56,14 @@ from .orders.representations import (
     SnapshotOut,
 )
 from .orders.sending import number_calls, order_part, saving_calls, send
-from .orders.shapes import DELIVERIES_SQL, DELIVERIES_TAG_SQL, DELIVERIES_TOTAL_SQL, EMBEDDED, timeline_sql, timeline_total_sql
+from .orders.shapes import (
+    DELIVERIES_SQL,
+    DELIVERIES_TAG_SQL,
+    DELIVERIES_TOTAL_SQL,
+    EMBEDDED,
+    timeline_sql,
+    timeline_total_sql,
+)
 from .orders.standing import (
     Standing,
     check_relationship,
@@ -86,10 +93,10 @@ __all__ = [
     "ACCEPTED",
     "AWAITING_SQL",
     "CANCELLED",
+    "CLOSED",
     "DELIVERIES_SQL",
     "DELIVERIES_TAG_SQL",
     "DELIVERIES_TOTAL_SQL",
-    "CLOSED",
     "DRAFT",
     "EMBEDDED",
     "FOR_SENDING",

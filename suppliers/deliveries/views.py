@@ -26,14 +26,14 @@ from suppliers.inventory.refusals import InsufficientStock, LotConflict, WrongSe
 from suppliers.orders.finding_received import RECEIVED
 from suppliers.orders.shapes import EMBEDDED
 
-from .answers import DeliveryOut, DeliveryWithLinesOut, ShipmentOut
 from .changing import change
 from .exceptions import report_exception
 from .filters import DeliveryFilters, check_other, of_side
 from .finding import SHIPMENT
 from .finding_delivery import DELIVERED_TO
+from .reading.representations import DeliveryOut, DeliveryWithLinesOut, ShipmentOut
+from .reading.shapes import ROWS, page_sql
 from .refusals import LotNotShippable, OverShipment
-from .rows import ROWS, page_sql
 from .serializers import BODY_BYTES, DeliveryExceptionIn, ShipmentChangeIn, ShipmentIn
 from .shipping import ship
 from .states import OF_DRAFT

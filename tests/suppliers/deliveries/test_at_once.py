@@ -45,9 +45,9 @@ def said(answers: list[Any]) -> Counter[Any]:
 def test_two_shipments_of_one_line_never_ship_more(trade: Trade) -> None:
     trade.shelf.stock(trade.gloves, 5_000)
     order = placed(trade, (trade.gloves, 10))
-    works = [lambda api=client(trade): post(trade, order, 300, api=api) for _ in range(6)]
+    clients = [client(trade) for _ in range(6)]
 
-    found = said(race(*works))
+    found = said(race(*[lambda one=one: post(trade, order, 300, api=one) for one in clients]))
 
     assert found == {201: 3, "over_shipment": 3}
     assert (counted(trade), stock(trade)) == ([(1_000, 900, 0)], [(4_100, 100)])
@@ -58,12 +58,16 @@ def test_a_draft_leaves_once(trade: Trade) -> None:
     trade.shelf.stock(trade.gloves, 1_000)
     order = placed(trade, (trade.gloves, 10))
     key = prepared(trade, order, 1_000)["id"]
-    works = [
-        lambda api=client(trade), status=status: patch(trade, order, key, api=api, status=status)
-        for status in ("in_transit", "in_transit", "cancelled")
-    ]
+    clients = [(client(trade), status) for status in ("in_transit", "in_transit", "cancelled")]
 
-    found = said(race(*works))
+    found = said(
+        race(
+            *[
+                lambda one=one, status=status: patch(trade, order, key, api=one, status=status)
+                for one, status in clients
+            ]
+        )
+    )
 
     assert (found[200], found["invalid_transition"]) == (1, 2), found
     assert counted(trade) in ([(1_000, 1_000, 0)], [(1_000, 0, 0)])
@@ -73,10 +77,10 @@ def test_a_draft_leaves_once(trade: Trade) -> None:
 def test_a_cancel_against_a_shipment(trade: Trade) -> None:
     trade.shelf.stock(trade.gloves, 1_000)
     order = placed(trade, (trade.gloves, 10))
-    buying = trade.buyer.client()
+    buying, selling = trade.buyer.client(), client(trade)
 
     shipping, cancelling = race(
-        lambda: post(trade, order, 400, api=client(trade)),
+        lambda: post(trade, order, 400, api=selling),
         lambda: buying.post(f"/v1/purchase-orders/{order['id']}/cancel", json={}),
     )
 
@@ -110,9 +114,11 @@ def test_a_recall_against_a_shipment(trade: Trade) -> None:
         lot = Lot.objects.get(tenant_id=trade.shelf.id)
     recall = {"status": "recalled", "reason": "Glass", "recall": {"class": "I"}}
 
+    *clients, last = [client(trade) for _ in range(5)]
+
     *shipping, recalling = race(
-        *[lambda api=client(trade): post(trade, order, 20, api=api) for _ in range(4)],
-        lambda api=client(trade): api.patch(f"/v1/inventory/lots/{lot.id}", json=recall),
+        *[lambda one=one: post(trade, order, 20, api=one) for one in clients],
+        lambda: last.patch(f"/v1/inventory/lots/{lot.id}", json=recall),
     )
 
     assert recalling.status_code == 200, recalling.content

@@ -210,7 +210,9 @@ def test_orders_show_their_shipments_and_deliveries(trade: Trade, order: dict[st
     ]
     assert "shipments" not in mine
     assert found["deliveries"] == mine["deliveries"]
-    assert [(one["id"], one["status"], one["carrier"]) for one in mine["deliveries"]] == [(left["id"], "in_transit", "DHL")]
+    assert [(one["id"], one["status"], one["carrier"]) for one in mine["deliveries"]] == [
+        (left["id"], "in_transit", "DHL")
+    ]
     assert (found["shipments_total"], found["deliveries_total"], mine["deliveries_total"]) == (1, 1, 1)
     assert (found["fulfilment_status"], answer["ETag"] == before) == ("partially_shipped", False)
     patch(trade, order, draft["id"], carrier="UPS")

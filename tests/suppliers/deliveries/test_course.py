@@ -15,7 +15,16 @@ from suppliers.deliveries.models import Delivery
 from suppliers.deliveries.shipment_models import ShipmentDraft
 from suppliers.deliveries.states import OF_DELIVERY, OF_DRAFT, DeliveryStatus
 from tests.procurement.purchasing.orders import Trade
-from tests.suppliers.deliveries.shipping import DELIVERIES, deliveries, facts, patch, placed, prepared, receiver, shipped
+from tests.suppliers.deliveries.shipping import (
+    DELIVERIES,
+    deliveries,
+    facts,
+    patch,
+    placed,
+    prepared,
+    receiver,
+    shipped,
+)
 
 STATES = (NONE, *DeliveryStatus.values)
 ACTIONS = sorted({(one.action, one.who) for one in STEPS})

@@ -41,7 +41,10 @@ def limited(tenant: Any, role: str, place: Any) -> factories.Api:
 def test_both_sides_list_what_has_left(trade: Trade, found: Found) -> None:
     one, two, _ = (item["id"] for item in found)
 
-    for api, other in ((trade.buyer.api, f"supplier_id={trade.shelf.id}"), (trade.shelf.api, f"buyer_id={trade.buyer.id}")):
+    for api, other in (
+        (trade.buyer.api, f"supplier_id={trade.shelf.id}"),
+        (trade.shelf.api, f"buyer_id={trade.buyer.id}"),
+    ):
         assert listed(api) == [two, one]
         assert listed(api, f"?{other}") == [two, one]
         assert listed(api, "?status=in_transit,lost") == [two, one]

@@ -6,15 +6,15 @@ from rest_framework import serializers
 
 from api.representation_sql import INSTANT
 from api.representations import BlankAsNull, Computed, Document, OpenChoice, Representation
+from suppliers.deliveries.models import TEMPERATURE, Delivery
+from suppliers.deliveries.receiving.representations import PutawayOut
+from suppliers.deliveries.representations import EXCURSION, RecallNoticeOut
+from suppliers.deliveries.states import DeliveryStatus, ExceptionType, PackageLevel
 from suppliers.orders.representations import DeliveryAddressOut, PackagingSnapshotOut
 from suppliers.orders.shapes import EMBEDDED, timeline_sql, timeline_total_sql
 from suppliers.orders.states import Party
 
-from .models import TEMPERATURE, Delivery
-from .receiving.representations import PutawayOut
-from .representations import EXCURSION, RecallNoticeOut
-from .rows import ROWS
-from .states import DeliveryStatus, ExceptionType, PackageLevel
+from .shapes import ROWS
 
 _HELP: Final = "null in preparation"
 

@@ -9,11 +9,10 @@ from typing import Final
 
 from api.shapes import Selection, Shape
 from core.conditions import TENANT
+from suppliers.deliveries.models import TEMPERATURE
+from suppliers.deliveries.receiving.representations import ReceiptOut
+from suppliers.deliveries.representations import DeliveryExceptionOut, DeliveryLineOut, PackageOut
 from suppliers.orders.shapes import EMBEDDED
-
-from .models import TEMPERATURE
-from .receiving.representations import ReceiptOut
-from .representations import DeliveryExceptionOut, DeliveryLineOut, PackageOut
 
 _SHARED: Final = ("id", "tenant_id", "status", "version", "updated_at", "order_number", "order_id")
 _TEXTS: Final = ("carrier", "service", "tracking_url", "tracking_number")
