@@ -4,6 +4,7 @@ from .agreements.desk import admin as agreements
 from .catalog import admin as catalog
 from .catalog.attributes import admin as attributes
 from .company import admin as company
+from .deliveries import admin as deliveries
 from .exceptions import admin as exceptions
 from .files import admin as files
 from .inventory import admin as inventory
@@ -21,6 +22,7 @@ __all__ = [
     "attributes",
     "catalog",
     "company",
+    "deliveries",
     "exceptions",
     "files",
     "inventory",
