@@ -15,6 +15,7 @@ NAMES = (
     "fairness",
     "supply",
     "price",
+    "order",
 )
 
 
