@@ -37,6 +37,7 @@ USERS = {
     "pharmacist": ("pharmacy", "pharmacist"),
     "buyer": ("hospital", "buyer"),
     "approver": ("hospital", "approver"),
+    "second_approver": ("hospital", "approver"),
     "receiving_clerk": ("hospital", "receiving_clerk"),
     "finance": ("hospital", "finance"),
     "tenant_admin": ("hospital", "tenant_admin"),

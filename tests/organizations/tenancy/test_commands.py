@@ -259,8 +259,8 @@ def test_seed_demo_writes_the_file_of_the_contract_and_keeps_what_holds(tmp_path
     assert demo.keys() == {"base_url", "fhir_base_url", "admin", "tenants", "users", "api_keys", "oauth_clients"}
     assert demo["tenants"].keys() == {"hospital", "other_hospital", "pharmacy", "supplier", "other_supplier"}
     assert demo["users"].keys() == {
-        "prescriber", "nurse", "pharmacist", "buyer", "approver", "receiving_clerk", "finance", "tenant_admin", "auditor",
-        "supplier_admin", "org_admin", "other_prescriber", "other_buyer", "pharmacy_admin",
+        "prescriber", "nurse", "pharmacist", "buyer", "approver", "second_approver", "receiving_clerk", "finance", "tenant_admin",
+        "auditor", "supplier_admin", "org_admin", "other_prescriber", "other_buyer", "pharmacy_admin",
     }  # fmt: skip
     nurse = demo["users"]["nurse"]
     signed_in = Api().post("/v1/auth/token", json={"email": nurse["email"], "password": nurse["password"]})
