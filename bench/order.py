@@ -63,14 +63,16 @@ class Bench:
 
     # -- measurements --------------------------------------------------------------------------------------------------
 
-    def http(self, requests: list[bytes], status: int = 200, *, once: bool = False, port: int = 0) -> Taken:
+    def http(
+        self, requests: list[bytes], status: int = 200, *, once: bool = False, port: int = 0, connections: int = 0
+    ) -> Taken:
         """Measure requests.
 
         :raises RuntimeError: an answer has another status, or there is none.
         """
         port = port or self.port
         before = self.meters[port].read()
-        connections = min(self.wanted.connections, len(requests))
+        connections = connections or min(self.wanted.connections, len(requests))
         outcome = load.run(port, requests, seconds=self.wanted.seconds, connections=connections, once=once)
         if set(outcome.statuses) != {status}:
             raise RuntimeError(f"{dict(outcome.statuses)} {outcome.sample[:800]!r}")

@@ -96,9 +96,10 @@ class Flow:
         return [f"/v1/orders/{row[0]}/accept" for row in self._rows(_SENT, lines)]
 
     def accept(self, lines: int) -> Taken:
-        """Accept orders that were sent, all but one."""
+        """Accept orders that were sent, all but one, one after the other: they all want the same stock."""
         large = self.bench.world["suppliers"][0]
-        return self.bench.http([workload.post(large, path, {}) for path in self.sent(lines)[:-1]], once=True)
+        sent = [workload.post(large, path, {}) for path in self.sent(lines)[:-1]]
+        return self.bench.http(sent, once=True, connections=1)
 
     def samples(self) -> dict[str, dict[str, Any]]:
         """One request of each work, whose trips are counted and which is not carried out."""
