@@ -48,7 +48,9 @@ def ship(story: Story) -> tuple[Delivery, Delivery]:
     expect(story.other_supplier.call("GET", path), 404, "another supplier reads the delivery")
     lines = [{"order_line_id": sets["id"], "quantity": 2}, {"order_line_id": foam["id"], "quantity": 5}]
     prepared = _shipment(story, lines)
-    expect(story.clerk.call("GET", f"/v1/procurement/deliveries/{prepared['id']}"), 404, "look at what is in preparation")
+    expect(
+        story.clerk.call("GET", f"/v1/procurement/deliveries/{prepared['id']}"), 404, "look at what is in preparation"
+    )
     path = f"/v1/orders/{story.order}/shipments/{prepared['id']}"
     body = {"status": "in_transit", "tracking_number": "JJD2"}
     left = expect(story.supplier.call("PATCH", path, body, **once()), 200, "let it leave")["data"]
@@ -60,7 +62,9 @@ def ship(story: Story) -> tuple[Delivery, Delivery]:
     over = expect(story.supplier.call("POST", path, body, **once()), 409, "ship more than was accepted")
     if (over["code"], story.own()["fulfilment_status"]) != ("over_shipment", "shipped"):
         raise DemoFailed(f"another refusal, or progress: {over['code']}, {story.own()['fulfilment_status']}")
-    step(f"two shipments: {first['delivery_number']} with 80 sets of two lots on a pallet, then 20 sets and 50 foam dressings")
+    step(
+        f"two shipments: {first['delivery_number']} with 80 sets of two lots on a pallet, then 20 sets and 50 foam dressings"
+    )
     step("in preparation: 404 for the hospital; both deliveries: 404 for strangers; a case too many: 409 over_shipment")
     return first, _delivery(story, left["id"])
 
@@ -144,7 +148,12 @@ def recall(story: Story, first: Delivery) -> None:
         shelf = levels(story.clerk, story.products["set"])
         noticed = {one["lot_number"]: one["recall_notice"] for one in _delivery(story, first["id"])["lines"]}
         is_stopped = (shelf["SOONER"]["lot_status"], shelf["SOONER"]["sellable"]) == ("recalled", 0)
-        return is_stopped and shelf["LATER"]["lot_status"] == "released" and bool(noticed["SOONER"]) and not noticed["LATER"]
+        return (
+            is_stopped
+            and shelf["LATER"]["lot_status"] == "released"
+            and bool(noticed["SOONER"])
+            and not noticed["LATER"]
+        )
 
     wait_until(is_found, "the recall at the hospital")
     step("a received lot is recalled: 40 sets on the hospital's shelf are stopped, the line of its delivery tells it")

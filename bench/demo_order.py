@@ -185,7 +185,9 @@ def confirm(story: Story) -> None:
         raise DemoFailed(f"the order was accepted otherwise: {seen}")
     if foam["substitutes_line_id"] != story.line("dressing")["id"] or found["totals"]["net"] != "615.00":
         raise DemoFailed(f"the substitute stands otherwise: {foam}, {found['totals']}")
-    step(f"the hospital confirms revision {proposed['revision']}: accepted, {found['totals']['net']} EUR; an old one: 409")
+    step(
+        f"the hospital confirms revision {proposed['revision']}: accepted, {found['totals']['net']} EUR; an old one: 409"
+    )
 
 
 def fill_backorder(story: Story) -> None:
@@ -217,7 +219,9 @@ def hear(receiver: Receiver, story: Story, deliveries: list[str]) -> None:
         events = [one.event() for one in arrivals]
         told = {(one["tenant_id"], one["type"], one["data"]["object"]["id"]) for one in events}
         missing.clear()
-        missing.extend(sorted({(kind, "hospital" if of == story.hospital_id else "supplier") for of, kind, _ in wanted - told}))
+        missing.extend(
+            sorted({(kind, "hospital" if of == story.hospital_id else "supplier") for of, kind, _ in wanted - told})
+        )
         return not missing
 
     missing: list[tuple[str, str]] = []
@@ -228,4 +232,6 @@ def hear(receiver: Receiver, story: Story, deliveries: list[str]) -> None:
     told = [one.event() for one in receiver.received]
     if any(SECRET in json.dumps(one) for one in told if one["tenant_id"] == story.supplier_id):
         raise DemoFailed("the supplier was told what is the hospital's alone")
-    step(f"{len(wanted)} webhooks of the order and its deliveries arrived at both parties, among {len(told)}, all verified")
+    step(
+        f"{len(wanted)} webhooks of the order and its deliveries arrived at both parties, among {len(told)}, all verified"
+    )

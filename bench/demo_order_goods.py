@@ -114,9 +114,7 @@ def _product(story: Story, name: str) -> dict[str, Any]:
         "tracking": "lot",
         "expiry_required": True,
         "base_unit": "EA",
-        "packagings": [
-            {"level": "case", "name": "Case of 10", "units_per_pack": UNITS_PER_PACK, "orderable": True}
-        ],
+        "packagings": [{"level": "case", "name": "Case of 10", "units_per_pack": UNITS_PER_PACK, "orderable": True}],
         "status": "active",
     }
     answer = story.supplier.call("POST", "/v1/products", body, **once())

@@ -13,7 +13,7 @@ from typing import Any
 from devtools.environment import Backends
 from devtools.places import ROOT
 
-from . import load, order_report, order_rows, order_world, supply_report, supply_rows, workload
+from . import load, order_report, order_rows, supply_report, supply_rows, workload
 from .accounting import Meters
 from .order_flow import Flow
 from .place import Place, backends_of, open_database, serving

@@ -32,7 +32,15 @@ def _one_of(salt: int, shares: dict[str, int]) -> str:
     return f"CASE {' '.join(whens)} END"
 
 
-_NEW: Final = {"accepted": 48, "sent": 20, "draft": 15, "pending_approval": 5, "change_proposed": 5, "cancelled": 4, "rejected": 3}
+_NEW: Final = {
+    "accepted": 48,
+    "sent": 20,
+    "draft": 15,
+    "pending_approval": 5,
+    "change_proposed": 5,
+    "cancelled": 4,
+    "rejected": 3,
+}
 _OLD: Final = {"closed": 86, "accepted": 5, "cancelled": 5, "rejected": 3, "draft": 1}
 _PARTIES: Final = """
 CREATE UNLOGGED TABLE bench_party AS SELECT t.n - 1 AS n, t.id, uuidv7() AS location_id
