@@ -14,7 +14,7 @@ from core.invariants import Breach
 from core.pipeline import Call, Statement, run
 from ledger.public import Event
 
-from . import recalls, sources
+from . import deliveries, recalls, sources
 from .alerts import Cause, Look, settle
 from .models import OpenAlert
 from .preferences import Preferences
@@ -34,6 +34,7 @@ FOLLOWED: Final = (
     *_EXPIRY,
     *_LICENSE,
     "supplier.updated",
+    deliveries.REPORTED,
 )
 # Alerts of levels of the product that the level $2 is of, at its place; and that level.
 _LEVELS_BESIDE = Statement.of(
@@ -62,6 +63,9 @@ def follow(event: Event) -> None:
             settle(tenant_id, Type.RECALL, found, recalls.recalls, at, opens=False)
         elif event.type in _EXPIRY:
             settle(tenant_id, Type.EXPIRING_LOT, [str(event.resource_id)], sources.expiring_lots, at)
+        elif event.type == deliveries.REPORTED:
+            if kind := deliveries.ALERT_OF.get(event.data["exception"]):
+                settle(tenant_id, kind, [str(event.resource_id)], deliveries.reported(event.data["exception"]), at)
         elif event.type in _LICENSE:
             subject = str(event.data["license_id"])
             settle(tenant_id, Type.LICENSE_EXPIRING, [subject], sources.ending_licenses, at)

@@ -3,10 +3,12 @@
 from core.db import tenant_context
 from suppliers.deliveries.models import DeliveryException
 from suppliers.inventory.models import Lot
+from suppliers.notifications.models import OpenAlert
 from tests.procurement.purchasing import orders
 from tests.suppliers.deliveries.receiving import arrivals
 from tests.suppliers.deliveries.receiving.arrivals import Dock
 from tests.suppliers.inventory.shelf import refused
+from tests.suppliers.notifications.inbox import relay
 
 
 def numbered(dock: Dock, *numbers: str) -> tuple[dict, str]:
@@ -89,6 +91,10 @@ def test_the_cold_chain_is_spoken_of_and_what_was_too_warm_is_set_apart(dock: Do
     for side in (dock.buyer, dock.shelf):
         told = [one.data["exception"] for one in dock.facts(side) if one.type == "delivery.exception_reported"]
         assert told == ["temperature_excursion"]
+        relay(side.tenant)
+        with tenant_context(side.id):
+            (alert,) = OpenAlert.objects.filter(tenant_id=side.id, type="temperature_excursion")
+        assert alert.resource_id == str(delivery)
 
 
 def test_without_a_place_apart_the_lot_is_held_back(dock: Dock) -> None:
