@@ -64,13 +64,20 @@ def follow(event: Event) -> None:
         elif event.type in _EXPIRY:
             settle(tenant_id, Type.EXPIRING_LOT, [str(event.resource_id)], sources.expiring_lots, at)
         elif event.type == deliveries.REPORTED:
-            if kind := deliveries.ALERT_OF.get(event.data["exception"]):
-                settle(tenant_id, kind, [str(event.resource_id)], deliveries.reported(event.data["exception"]), at)
+            _follow_delivery(event, at)
         elif event.type in _LICENSE:
             subject = str(event.data["license_id"])
             settle(tenant_id, Type.LICENSE_EXPIRING, [subject], sources.ending_licenses, at)
         else:
             review(tenant_id, Type.LICENSE_EXPIRING, sources.ending_licenses, at)
+
+
+@needs_transaction
+def _follow_delivery(event: Event, at: datetime) -> None:
+    """Open the alert of a delivery that went wrong, where its exception has one."""
+    exception = event.data["exception"]
+    if kind := deliveries.ALERT_OF.get(exception):
+        settle(event.tenant_id, kind, [str(event.resource_id)], deliveries.reported(exception), at)
 
 
 @needs_transaction
