@@ -55,7 +55,9 @@ class DeliveryAdmin(_WithStanding, TenantAdmin):
         asked = urlencode({"q": str(row.id)})
         return [
             link_action("Lines", f"{reverse('admin:suppliers_deliveryline_changelist')}?{asked}", icon="list"),
-            link_action("Exceptions", f"{reverse('admin:suppliers_deliveryexception_changelist')}?{asked}", icon="report"),
+            link_action(
+                "Exceptions", f"{reverse('admin:suppliers_deliveryexception_changelist')}?{asked}", icon="report"
+            ),
         ]
 
 

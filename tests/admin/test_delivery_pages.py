@@ -29,7 +29,9 @@ def test_a_delivery_is_shown_with_its_lines_and_what_was_reported(trade: Trade) 
     order = placed(trade, (trade.gloves, 10))
     made = shipped(trade, order, 400, tracking_number="JD014")
     draft = prepared(trade, order, 600)
-    answer = receiver(trade).post(f"{DELIVERIES}/{made['id']}/exceptions", json={"type": "damaged", "note": "Wet boxes"})
+    answer = receiver(trade).post(
+        f"{DELIVERIES}/{made['id']}/exceptions", json={"type": "damaged", "note": "Wet boxes"}
+    )
     assert answer.status_code == 201, answer.content
     browser = signed_in("supply")
 
