@@ -1,7 +1,8 @@
 """The walk of a recall through the buyers concerned, one transaction for each; it may end anywhere and go on later.
 
 Safe in several workers: a notice that another worker holds is passed by, and looked at again under its lock. Lock order:
-notice, the buyer's deliveries, recall, its lots, levels, reservations, received copies. Source: contract, supply-shelf.md "Recall".
+notice, the buyer's orders, its deliveries, recall, its lots, levels, reservations, received copies.
+Source: contract, supply-shelf.md "Recall".
 """
 
 from collections.abc import Mapping, Sequence
@@ -114,7 +115,8 @@ def walk_one(tenant_id: UUID, at: datetime) -> bool:
         notice = next(iter(rows_of(RecallNotice, found)), None)
         if notice is None:
             return False
-        # Deliveries stand before lots: whoever receives one waits for the lot that a withdrawal of the recall holds.
+        # Before the recall: whoever receives goods holds order and delivery, and waits for the lot that a withdrawal holds,
+        # which waits for the recall.
         carried = _carried(tenant_id, notice)
         shared, status = run(
             [
@@ -129,9 +131,13 @@ def walk_one(tenant_id: UUID, at: datetime) -> bool:
 
 @needs_transaction
 def _carried(tenant_id: UUID, notice: RecallNotice) -> list[UUID]:
-    """Lock the deliveries that have carried the lot to the buyer of a notice; the supplier is bound, before and afterwards."""
+    """Lock the buyer's orders that hold some of the lot, and the deliveries that have carried it; return the latter.
+
+    The supplier is bound, before and afterwards.
+    """
     (lot,) = run([Call(_LOT, [str(tenant_id), str(notice.recall_id)])])
     buyer_id, lot_id = notice.buyer_tenant_id, UUID((lot.value() or b"").decode())
+    hold_orders(tenant_id, lot_id=lot_id, buyer_id=buyer_id)
     calls = carriers.locking_calls(buyer_id, tenant_id, lot_id)
     _, *found, _ = run([bind_call(buyer_id), *calls, bind_call(tenant_id)])
     return carriers.locked_of(found)
@@ -158,8 +164,6 @@ def _tell(step: Step, at: datetime) -> None:
     recall, notice = step.recall, step.notice
     was_told = notice.status != NoticeStatus.PENDING
     is_silent = step.is_closed or bool(recall.withdrawn_at and not was_told)
-    if not recall.withdrawn_at:
-        hold_orders(recall.tenant_id, lot_id=recall.lot_id, buyer_id=notice.buyer_tenant_id)
     holding = Holding() if is_silent else _turn_lots(step, at)
     freed = _break(step, at)
     told: Mapping[UUID, Sequence[Occurrence]] = freed.told
