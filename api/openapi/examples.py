@@ -77,6 +77,8 @@ def always_there(field: Any) -> bool:
 def _plain(field: Any) -> Any:
     if isinstance(field, serializers.ChoiceField):
         return next(iter(field.choices))
+    if isinstance(field, serializers.DecimalField) and field.decimal_places == 1:
+        return "12.5"
     for kind, value in _BY_KIND:
         if isinstance(field, kind):
             return value
