@@ -81,6 +81,8 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.CATALOG, "report", "Exceptions of deliveries", "suppliers_deliveryexception"),
             (Area.CATALOG, "inventory_2", "Shipments in preparation", "suppliers_shipmentdraft"),
             (Area.CATALOG, "inbox", "Received deliveries", "suppliers_receiveddelivery"),
+            (Area.CATALOG, "approval", "Approvals", "procurement_approval"),
+            (Area.CATALOG, "pending_actions", "Pending approvals", "procurement_approvalstep"),
             (Area.CATALOG, "savings", "Budgets", "procurement_budget"),
             (Area.CATALOG, "receipt", "Budget entries", "procurement_budgetentry"),
             (Area.WEBHOOKS, "webhook", "Webhook endpoints", "webhooks_endpoint"),

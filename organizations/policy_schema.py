@@ -47,6 +47,16 @@ _APPROVAL_STEP = object_of(
     {"over_amount": _amount(), "approvals": _whole(1, 5)},
     required=["over_amount", "approvals"],
 )
+_MEMBERSHIP = {"type": "string", "format": "uuid"}
+_INSTANT = {
+    "type": "string",
+    "format": "date-time",
+    "pattern": (
+        r"^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?"
+        r"(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$"
+    ),
+}
+_DELEGATION = object_of({"from": _MEMBERSHIP, "to": _MEMBERSHIP, "until": _INSTANT}, required=["from", "to", "until"])
 _MAX_QUANTITY = object_of(
     {
         "code": {"type": "string", "minLength": 1, "maxLength": 100},
@@ -103,6 +113,8 @@ POLICIES = object_of(
         "event_payload_mode": _one_of("thin", "full", default="thin"),
         "reads_while_suspended": FLAG | {"default": True},
         "approval_steps": _list(_APPROVAL_STEP, 5, default=[]),
+        "approval_delegation": _list(_DELEGATION, 50, default=[]),
+        "approval_overdue_hours": _whole(1, 720, default=24),
         "invoice_auto_approve_limit": _amount(default="0") | {"x-secret": True},
         "over_receipt_tolerance_bp": _BASIS_POINTS | {"default": 0},
     }

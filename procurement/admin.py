@@ -1,5 +1,6 @@
 """The admin pages of this app, one module for each feature; importing them registers the pages."""
 
+from .approvals import admin as approvals
 from .budgets import admin as budgets
 
-__all__ = ["budgets"]
+__all__ = ["approvals", "budgets"]

@@ -9,10 +9,14 @@ from .inventory.refusals import InsufficientStock, ReservationNotActive
 from .inventory.reservations.changes import joined, touched
 from .inventory.states import Unit
 from .marketplace.refusals import OfferNotAvailable, OrderQuantityInvalid
+from .notifications.alerts import Cause, settle
+from .notifications.preferences import Preferences
+from .notifications.states import Severity
+from .notifications.states import Type as AlertType
 from .orders.budgeting import Budgets
 from .orders.budgeting import ask as ask_budgets
-from .orders.course import ACCEPTED, CANCELLED, CLOSED, DRAFT, FOR_SENDING, OFFERED, Step, Who, require
-from .orders.ending import Ahead, Ending, ahead_of, close_if_complete, cut_all, end_order
+from .orders.course import ACCEPTED, CANCELLED, CLOSED, DRAFT, FOR_SENDING, OFFERED, Place, Step, Who, require
+from .orders.ending import Ahead, Ending, Gone, ahead_of, close_if_complete, cut_all, end_order, give_back
 from .orders.filters import searched
 from .orders.finding import (
     as_asked,
@@ -55,7 +59,17 @@ from .orders.representations import (
     OrderTotalsOut,
     SnapshotOut,
 )
-from .orders.sending import number_calls, order_part, saving_calls, send
+from .orders.sending import (
+    Sent,
+    check_takes_orders,
+    header_call,
+    hold,
+    hold_calls,
+    number_calls,
+    order_part,
+    saving_calls,
+    send,
+)
 from .orders.shapes import (
     DELIVERIES_SQL,
     DELIVERIES_TAG_SQL,
@@ -87,11 +101,13 @@ from .orders.telling import told
 from .quoting.candidates import goods_of
 from .quoting.refusals import PriceNotAvailable
 from .quoting.representations import PriceStepOut
+from .rounds import BATCH, by_rounds
 from .terms.promotions.refusals import PromotionExhausted
 
 __all__ = [
     "ACCEPTED",
     "AWAITING_SQL",
+    "BATCH",
     "CANCELLED",
     "CLOSED",
     "DELIVERIES_SQL",
@@ -107,6 +123,7 @@ __all__ = [
     "SHARED_HEADER",
     "AgreementExhausted",
     "Ahead",
+    "AlertType",
     "AllocationExceeded",
     "AlreadyShipped",
     "ApprovalFor",
@@ -114,10 +131,12 @@ __all__ = [
     "Backorders",
     "Budgets",
     "CancellationNotAllowed",
+    "Cause",
     "DeliveryAddressOut",
     "DocumentKind",
     "Ending",
     "Fulfilment",
+    "Gone",
     "GtinField",
     "InsufficientStock",
     "Judged",
@@ -135,6 +154,8 @@ __all__ = [
     "OrderTotalsOut",
     "OrderedLine",
     "PaymentTermsIn",
+    "Place",
+    "Preferences",
     "PriceChanged",
     "PriceNotAvailable",
     "PriceStepOut",
@@ -148,6 +169,8 @@ __all__ = [
     "RevisionChanged",
     "SelfTrade",
     "Seller",
+    "Sent",
+    "Severity",
     "SnapshotOut",
     "SpendLimitExceeded",
     "Standing",
@@ -164,7 +187,9 @@ __all__ = [
     "as_asked",
     "ask_budgets",
     "asked_of",
+    "by_rounds",
     "check_relationship",
+    "check_takes_orders",
     "check_used",
     "claim_calls",
     "close_if_complete",
@@ -176,8 +201,12 @@ __all__ = [
     "end_order",
     "folded_sql",
     "fulfilment_of",
+    "give_back",
     "goods_of",
     "gtins_call",
+    "header_call",
+    "hold",
+    "hold_calls",
     "insert_lines_call",
     "joined",
     "judge",
@@ -203,6 +232,7 @@ __all__ = [
     "seller_of",
     "send",
     "serial_call",
+    "settle",
     "standing_call",
     "standing_of",
     "taken",

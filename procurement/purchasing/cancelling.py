@@ -11,6 +11,7 @@ from uuid import UUID
 from core.actor import Actor
 from core.db import needs_transaction
 from core.pipeline import ReadBack
+from procurement.approvals.steps import end_call
 from suppliers.public import (
     ACCEPTED,
     CANCELLED,
@@ -21,6 +22,7 @@ from suppliers.public import (
     Ending,
     OpenDelivery,
     OpenInvoice,
+    OrderStatus,
     PurchaseOrder,
     Who,
     ahead_of,
@@ -55,7 +57,8 @@ def cancel_order(
         if row.accepted_at is not None:
             raise CancellationNotAllowed
         less = cut_all(target.lines)
-        ending = Ending(step=step, target=CANCELLED, less=less, by=Who.BUYER, reason=reason)
+        waits = [end_call(row)] if row.status == OrderStatus.PENDING_APPROVAL else []
+        ending = Ending(step=step, target=CANCELLED, less=less, by=Who.BUYER, reason=reason, calls=waits)
         return end_order(actor, target, ending, at, reading)
     ahead = ahead_of(row)
     is_untouched = not ahead.prepared and not any(one.shipped for one in target.lines)

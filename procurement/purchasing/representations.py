@@ -5,6 +5,7 @@ from typing import ClassVar, Final
 from rest_framework import serializers
 
 from api.representations import BlankAsNull, Computed, Document, OpenChoice, Representation
+from procurement.approvals.representations import approvals_of_order
 from suppliers.public import (
     AWAITING_SQL,
     DELIVERIES_SQL,
@@ -119,12 +120,13 @@ class PurchaseOrderWithLinesOut(PurchaseOrderOut):
     )
     deliveries = Computed(DELIVERIES_SQL, OrderDeliveryOut(many=True))
     deliveries_total = Computed(DELIVERIES_TOTAL_SQL, serializers.IntegerField())
+    approvals = approvals_of_order()
     timeline = Computed(timeline_sql("t.id"), OrderTimelineEntryOut(many=True))
     timeline_total = Computed(timeline_total_sql("t.id"), serializers.IntegerField())
 
     class Meta(PurchaseOrderOut.Meta):
         fields = (
-            *PurchaseOrderOut.Meta.fields, "lines", "lines_next", "deliveries", "deliveries_total", "timeline",
+            *PurchaseOrderOut.Meta.fields, "lines", "lines_next", "approvals", "deliveries", "deliveries_total", "timeline",
             "timeline_total",
         )  # fmt: skip
         unversioned = DELIVERIES_TAG_SQL

@@ -193,3 +193,23 @@ class CloseOrderIn(StrictSerializer):
 
     class Meta:
         example: ClassVar = {"reason": "The rest is not needed any more"}
+
+
+class ApproveOrderIn(StrictSerializer):
+    """Which revision is approved."""
+
+    revision = serializers.IntegerField(min_value=1, help_text="The revision that the approver has read.")
+    note = _text(500, help_text="The supplier never reads it.")
+
+    class Meta:
+        example: ClassVar = {"revision": 1}
+
+
+class RejectApprovalIn(StrictSerializer):
+    """Which revision is refused, and why."""
+
+    revision = serializers.IntegerField(min_value=1, help_text="The revision that the approver has read.")
+    reason = serializers.CharField(max_length=500, help_text="The supplier never reads it.")
+
+    class Meta:
+        example: ClassVar = {"revision": 1, "reason": "We still have enough."}

@@ -7,25 +7,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from core.actor import Actor
 from core.db import bind_call, needs_transaction
 from core.pipeline import Call, ReadBack, Rows, run
 from ledger.public import Occurrence
-from organizations.public import Part, write_together
+from organizations.public import write_together
+from procurement.approvals.decisions import of_revision
+from procurement.approvals.steps import approvals_needed, begin_call
 from procurement.budgets.commitments import Choice, budget_call, budget_for, commit_call, moved_of
 from suppliers.public import (
     FOR_SENDING,
+    ApprovalFor,
     Judged,
     PurchaseOrder,
+    PurchaseOrderLine,
     Seller,
-    SupplierNotQualified,
     Terms,
     Who,
     check_relationship,
+    check_takes_orders,
     check_used,
     copy_calls,
+    hold,
+    hold_calls,
     joined,
     judge,
     number_calls,
@@ -43,20 +48,22 @@ from suppliers.public import (
     used_calls,
 )
 
-from .approving import approvals_needed
 from .budgeting import hold_of
+from .outcomes import Outcome, outcome_of
 from .peeking import Peeked
 
-_SAVED = ("status", "approval_for", "submitted_at", "authors", "budget_id", "net", "tax", "gross", "taxes")
+_SAVED = (
+    "status", "approval_for", "submitted_at", "authors", "revision", "budget_id", "net", "tax", "gross", "taxes",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What a submit has taken: the facts of it, and the rows of what sending has locked."""
+    """What a submit has taken: the facts of it, and the rows of what was locked at the supplier."""
 
     of_budget: Sequence[Occurrence]
     of_promotions: Sequence[Occurrence]
-    sending: Sequence[Rows]
+    reserved: Sequence[Rows]
 
 
 @needs_transaction
@@ -81,26 +88,34 @@ def submit_order(
     have = _taken(target, judged, at, sends=seller if is_sent else None)
     row.submitted_at = at
     row.authors = [*dict.fromkeys([*row.authors, str(actor.subject_id)])]
-    columns, names, supplier = [*_SAVED], ["purchase_order.submitted"], list[str]()
-    place, at_supplier, of_stock = FOR_SENDING, Part(row.supplier_tenant_id, [], []), dict[UUID, Sequence[Occurrence]]()
-    if is_sent:
-        sent = send(row, lines, seller, have.sending, at)
-        place, at_supplier, of_stock = sent.place, sent.part, {**sent.told}
-        columns += sent.columns
-        names.append("purchase_order.sent")
-        (names if seller.is_managed else supplier).append(
-            "purchase_order.accepted" if seller.is_managed else "order.placed"
-        )
+    if of_revision(row, target.decided, ApprovalFor.SENDING):
+        row.revision += 1  # what was refused is decided anew
     was = row.status
-    row.become(place)
+    going = _sent(row, lines, seller, have, at) if is_sent else _pending(target, have, at)
     parts = [
-        order_part(row, saving_calls(row, lines, columns, at)),
-        at_supplier._replace(calls=[*at_supplier.calls, *copy_calls(row, lines)]),
+        order_part(row, [*saving_calls(row, lines, [*_SAVED, *going.columns], at), *going.calls]),
+        going.part._replace(calls=[*going.part.calls, *copy_calls(row, lines)]),
     ]
-    facts = told(row, names, supplier, was=was, by=Who.BUYER, lines=[vars(one) for one in lines])
+    names = ["purchase_order.submitted", *going.buyer]
+    facts = told(row, names, going.supplier, was=was, by=Who.BUYER, lines=[vars(one) for one in lines])
     told_before = {row.tenant_id: have.of_budget, row.supplier_tenant_id: have.of_promotions}
-    write_together(actor, parts, row.id, told=joined(of_stock, told_before, facts), at=at, reading=reading)
+    write_together(actor, parts, row.id, told=joined(going.told, told_before, facts), at=at, reading=reading)
     return row
+
+
+def _sent(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], seller: Seller, have: Taken, at: datetime) -> Outcome:
+    """Let the order go to its supplier."""
+    sent = send(row, lines, seller, have.reserved, at)
+    row.become(sent.place)
+    return outcome_of(sent)
+
+
+def _pending(target: Peeked, have: Taken, at: datetime) -> Outcome:
+    """Let the order wait for its approvers, and what it has reserved with it."""
+    row = target.row
+    row.become(FOR_SENDING)
+    part, held = hold(row, target.lines, have.reserved, at)
+    return Outcome(place=FOR_SENDING, part=part, calls=[begin_call(row, target.policies, at)], told=held)
 
 
 @needs_transaction
@@ -113,8 +128,7 @@ def _judged(target: Peeked, at: datetime, *, accepts_prices: bool) -> tuple[Sell
     mine = [serial_call(own, supplier), *named]
     found = run([*mine, bind_call(supplier), seller_call(supplier, own), *reading_of(terms, target.lines, at)])
     seller = seller_of(found[len(mine) + 1])
-    if seller.status != "active" or not seller.is_qualified:
-        raise SupplierNotQualified
+    check_takes_orders(seller)
     if named:
         row.budget_id = budget_for(found[1], row.currency).id
     judged = judge(
@@ -133,12 +147,12 @@ def _taken(target: Peeked, judged: Judged, at: datetime, *, sends: Seller | None
     limits = taking_calls(row, lines, at)
     groups: list[list[Call]] = [
         [bind_call(row.tenant_id)], used, budget, limits, [bind_call(row.tenant_id)], [target.lock_call()],
-        number_calls(row, lines, sends, at) if sends else [],
+        number_calls(row, lines, sends, at) if sends else hold_calls(row),
     ]  # fmt: skip
     found = iter(run([call for group in groups for call in group]))
-    _, of_used, of_budget, of_limits, _, locked, sending = ([next(found) for _ in group] for group in groups)
+    _, of_used, of_budget, of_limits, _, locked, reserved = ([next(found) for _ in group] for group in groups)
     check_used(row, lines, target.standing, judged.shares, of_used)
     moved = moved_of(of_budget[0]).told if budget else ()
     promotions = taken(row, lines, of_limits)
     target.check(locked[0])
-    return Taken(moved, promotions, sending)
+    return Taken(moved, promotions, reserved)

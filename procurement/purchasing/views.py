@@ -13,12 +13,15 @@ from api.filters import check_names
 from api.listing import ORDERING_FIELDS, SortBy, one_call
 from api.operations import Operation
 from api.page_numbers import InvalidPage, positive
+from api.permissions import InsufficientScope
 from api.shapes import Selection, select
 from api.views import ApiViewSet
 from core.conditions import TENANT, all_of
 from core.errors import InvalidFields, InvalidTransition, NotFound, VersionConflict
 from core.pipeline import Call, Statement
 from organizations.public import CounterpartyOnly, Party, PartyClosed
+from procurement.approvals.delegations import READ, SCOPE
+from procurement.approvals.refusals import AlreadyDecided, SeparationOfDuties
 from procurement.budgets.refusals import BudgetExceeded, CurrencyMismatch
 from suppliers.public import (
     EMBEDDED,
@@ -39,18 +42,30 @@ from suppliers.public import (
     PromotionExhausted,
     RelationshipBlocked,
     ReservationNotActive,
+    RevisionChanged,
     SelfTrade,
     SpendLimitExceeded,
     SupplierNotQualified,
 )
 
+from .approving import approve_order
 from .cancelling import cancel_order, close_order
+from .deciding import OrderToDecide
 from .drafts import create_order, update_order
 from .filters import PurchaseOrderFilters
 from .finding import WITHIN, OwnOrder
 from .peeking import PeekedOrder
+from .rejecting import reject_order
 from .representations import LINE, PurchaseOrderOut, PurchaseOrderWithLinesOut
-from .serializers import CancelOrderIn, CloseOrderIn, PurchaseOrderChangeIn, PurchaseOrderIn, SubmitOrderIn
+from .serializers import (
+    ApproveOrderIn,
+    CancelOrderIn,
+    CloseOrderIn,
+    PurchaseOrderChangeIn,
+    PurchaseOrderIn,
+    RejectApprovalIn,
+    SubmitOrderIn,
+)
 from .submitting import submit_order
 
 _SHAPE: Final = PurchaseOrderWithLinesOut.shape
@@ -77,6 +92,18 @@ _PARAMETERS: Final = (
     },
 )
 _PRICED: Final = (InvalidFields, SelfTrade, CurrencyMismatch, PriceNotAvailable, AgreementExhausted)
+# The second for delegates; which of them may decide is judged with the order.
+_APPROVERS: Final = (SCOPE, READ)
+_DECIDED: Final = (
+    InvalidTransition, RevisionChanged, AlreadyDecided, SeparationOfDuties, VersionConflict, CounterpartyOnly, PartyClosed,
+)  # fmt: skip
+
+
+def _no_approver() -> InsufficientScope:
+    challenge = f'Bearer error="insufficient_scope", scope="{SCOPE}"'
+    return InsufficientScope(
+        f"The operation needs the scope {SCOPE}.", headers={"WWW-Authenticate": challenge}, required=[SCOPE]
+    )
 
 
 @lru_cache(maxsize=1)
@@ -152,6 +179,30 @@ class PurchaseOrderViewSet(ApiViewSet):
             run=submit_order,
             errors=(*_PRICED, *_LIMITS, InvalidTransition, VersionConflict, CounterpartyOnly, PartyClosed),
         ),
+        "approve": Operation(
+            "Approve a purchase order",
+            "One approval of the `revision` that the approver has read. Who made, changed or submitted the revision does not "
+            "approve it, and nobody approves it twice. How many approvals it needs is said by the policy `approval_steps` of "
+            "now; the last one sends the order as a submit would. Its limits were taken when it was submitted. A member to "
+            "whom the policy `approval_delegation` gives the right of another needs `procurement.read` alone.",
+            any_scope=_APPROVERS,
+            body=ApproveOrderIn,
+            answer=PurchaseOrderWithLinesOut,
+            find=OrderToDecide(PeekedOrder(locks=True), _no_approver),
+            run=approve_order,
+            errors=(*_DECIDED, SupplierNotQualified, RelationshipBlocked, InsufficientStock),
+        ),
+        "reject": Operation(
+            "Reject the approval of a purchase order",
+            "Refuses the `revision` that the approver has read. The order is a draft again, its limits are given back, and it "
+            "can be changed and submitted anew. Who may do so is as for approving.",
+            any_scope=_APPROVERS,
+            body=RejectApprovalIn,
+            answer=PurchaseOrderWithLinesOut,
+            find=OrderToDecide(_PEEKED, _no_approver),
+            run=reject_order,
+            errors=_DECIDED,
+        ),
         "cancel": Operation(
             "Cancel a purchase order",
             "What it has taken is given back, and its stock is free again. An order that the supplier has accepted can be "
@@ -185,6 +236,16 @@ class PurchaseOrderViewSet(ApiViewSet):
     @action(detail=True, methods=["post"])
     def submit(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """Submit a draft."""
+        return self.write()
+
+    @action(detail=True, methods=["post"])
+    def approve(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """Approve an order."""
+        return self.write()
+
+    @action(detail=True, methods=["post"])
+    def reject(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """Refuse the approval of an order."""
         return self.write()
 
     @action(detail=True, methods=["post"])

@@ -151,6 +151,8 @@ _LIVE: Final = frozenset({FOR_SENDING, FOR_SUPPLIERS, FOR_BUYERS, SENT, BY_SUPPL
 OFFERED: Final = {
     (Who.BUYER, "update", ""): frozenset({DRAFT}),
     (Who.BUYER, "submit", ""): frozenset({DRAFT}),
+    (Who.APPROVER, "approve", ""): frozenset({FOR_SENDING}),
+    (Who.APPROVER, "reject", ""): frozenset({FOR_SENDING}),
     (Who.BUYER, "cancel", ""): frozenset({DRAFT, *_LIVE, ACCEPTED}),
     (Who.BUYER, "cancel", "remainder"): frozenset({ACCEPTED}),
     (Who.BUYER, "close", ""): frozenset({ACCEPTED}),

@@ -50,7 +50,8 @@ class Ahead(NamedTuple):
 class Ending:
     """How an order ends: the step, where it leads, what is cut off by the ids of lines, and who says why.
 
-    `prepared` is what was in preparation when the order was looked at; its stock stays held.
+    `prepared` is what was in preparation when the order was looked at; its stock stays held. `calls` are further statements in
+    the buyer's rows.
     """
 
     step: Step
@@ -60,6 +61,7 @@ class Ending:
     reason: str = ""
     prepared: Mapping[UUID, int] = field(default_factory=dict)
     is_silent: bool = False  # the supplier is managed, and nobody reads there
+    calls: Sequence[Call] = ()
 
 
 @needs_transaction
@@ -88,7 +90,7 @@ def end_order(
     row, lines, was = peek.row, peek.lines, peek.row.status
     is_all = all(one.cancelled == one.ordered for one in lines)
     keeping = Decimal(0) if is_all else min(row.gross, kept_gross(row, lines))
-    gone = _give_back(peek, ending, keeping, at, is_all=is_all)
+    gone = give_back(peek, ending, keeping, at, is_all=is_all)
     row.become(ending.target)
     row.before_change, row.given_back = "", row.gross - keeping
     row.fulfilment_status = fulfilment_of(lines).value
@@ -100,7 +102,7 @@ def end_order(
         names, others = [*names, *more], [*others, *supplier]
     items = [one for one in lines if ending.less.get(one.id)] if OrderItemUpdated.type in names else []
     parts = [
-        order_part(row, saving_calls(row, lines, _COLUMNS, at, *_COUNTERS)),
+        order_part(row, [*saving_calls(row, lines, _COLUMNS, at, *_COUNTERS), *ending.calls]),
         Part(row.supplier_tenant_id, gone.touched, gone.calls),
     ]
     heard = [] if ending.is_silent or not row.was_sent else [one for one in others if one != OrderItemUpdated.type]
@@ -129,7 +131,7 @@ def close_if_complete(
     return [*step.buyer], [*step.supplier]
 
 
-class _Gone(NamedTuple):
+class Gone(NamedTuple):
     """What is written at the supplier, touched there, and told."""
 
     calls: Sequence[Call]
@@ -138,8 +140,11 @@ class _Gone(NamedTuple):
 
 
 @needs_transaction
-def _give_back(peek: OrderPeek, ending: Ending, keeping: Decimal, at: datetime, *, is_all: bool) -> _Gone:
-    """Give back what the order has taken, in the lock order, with the order locked in its place."""
+def give_back(peek: OrderPeek, ending: Ending, keeping: Decimal, at: datetime, *, is_all: bool) -> Gone:
+    """Give back what the order has taken, in the lock order, with the order locked in its place.
+
+    :raises Busy: somebody else has changed the order meanwhile.
+    """
     row, lines = peek.row, peek.lines
     own, supplier = row.tenant_id, row.supplier_tenant_id
     given = returning(row, lines, ending.less, is_all=is_all) if row.submitted_at is not None else None
@@ -165,11 +170,11 @@ def _gone(  # the rows of each group of statements
     of_limits: Sequence[Rows],
     held: Sequence[Rows],
     at: datetime,
-) -> _Gone:
+) -> Gone:
     news = given.given(of_limits) if given else []
     moved = budgets().given_back(of_budget) if of_budget else ()
     freed = free(row, held[1:], at, by=ending.by, keeping=ending.prepared) if held else None
-    return _Gone(
+    return Gone(
         [*(freed.calls if freed else []), *(given.copy_calls() if given else [])],
         changes.touched(freed.rows) if freed else [],
         changes.joined(freed.told if freed else {}, {row.supplier_tenant_id: news, row.tenant_id: moved}),

@@ -70,6 +70,30 @@ class PurchaseOrderSubmitted(PurchaseOrderEvent):
 
 @register
 @dataclass(frozen=True, kw_only=True)
+class PurchaseOrderApproved(PurchaseOrderEvent):
+    """An approver has approved the present revision; the last one leads on."""
+
+    type: ClassVar[str] = "purchase_order.approved"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class PurchaseOrderApprovalRejected(PurchaseOrderEvent):
+    """An approver has refused the present revision."""
+
+    type: ClassVar[str] = "purchase_order.approval_rejected"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class PurchaseOrderApprovalOverdue(PurchaseOrderEvent):
+    """Nobody has decided a step of approval in time."""
+
+    type: ClassVar[str] = "purchase_order.approval_overdue"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
 class PurchaseOrderSent(PurchaseOrderEvent):
     """The supplier has the order."""
 
@@ -159,7 +183,8 @@ class OrderClosed(ReceivedOrderEvent):
 EVENTS: Final[dict[str, type[OrderEvent]]] = {
     one.type: one
     for one in (
-        PurchaseOrderCreated, PurchaseOrderUpdated, PurchaseOrderSubmitted, PurchaseOrderSent, PurchaseOrderAccepted,
+        PurchaseOrderCreated, PurchaseOrderUpdated, PurchaseOrderSubmitted, PurchaseOrderApproved,
+        PurchaseOrderApprovalRejected, PurchaseOrderApprovalOverdue, PurchaseOrderSent, PurchaseOrderAccepted,
         PurchaseOrderRejected, PurchaseOrderCancelled, PurchaseOrderClosed, OrderPlaced, OrderAccepted, OrderRejected,
         OrderCancelled, OrderClosed,
     )

@@ -98,6 +98,17 @@ def prolonging_calls(row: Reservation, at: datetime) -> list[Call]:
     return [save_call(row, "expires_at", "extensions", at=at), prolonged]
 
 
+def holding_calls(rows: Sequence[Reservation], at: datetime) -> list[Call]:
+    """Return the statements that save the same later end of soft reservations of one tenant, and of what they hold."""
+    if not rows:
+        return []
+    until = rows[0].expires_at
+    assert until is not None
+    ids = array_literal(row.id for row in rows)
+    prolonged = Call(_PROLONG, [str(rows[0].tenant_id), ids, until.isoformat(), at.isoformat()])
+    return [save_all_call(rows, "expires_at", at=at), prolonged]
+
+
 def event_of(kind: type[ReservationEvent], row: Reservation, by: str) -> Occurrence:
     """Return the fact of one reservation, as it stands now."""
     given: dict[str, Any] = {

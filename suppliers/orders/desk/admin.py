@@ -74,9 +74,12 @@ class PurchaseOrderAdmin(_WithTimeline, TenantAdmin):
     readonly_fields = ("standing", "net_total", "tax_total", "total", "timeline", "all_lines", "the_copy")
 
     def links(self, request: HttpRequest, row: PurchaseOrder) -> list[dict[str, Any]]:
-        """Lead to the lines."""
-        address = f"{reverse('admin:suppliers_purchaseorderline_changelist')}?{urlencode({'q': str(row.id)})}"
-        return [link_action("Lines", address, icon="list")]
+        """Lead to the lines, and to what approvers have decided."""
+        wanted = urlencode({"q": str(row.id)})
+        return [
+            link_action("Lines", f"{reverse('admin:suppliers_purchaseorderline_changelist')}?{wanted}", icon="list"),
+            link_action("Approvals", f"{reverse('admin:procurement_approval_changelist')}?{wanted}", icon="approval"),
+        ]
 
     @column(description="Status", ordering="status", label=STATUS_COLOURS)
     def standing(self, row: PurchaseOrder) -> str:
