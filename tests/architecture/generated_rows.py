@@ -35,6 +35,9 @@ from suppliers.agreements.models import PriceAgreement, PriceAgreementLine
 from suppliers.agreements.states import ACCEPTED, AgreementStatus
 from suppliers.catalog.models import AttributeDefinition, Packaging, Product
 from suppliers.company.models import SupplierProfile
+from suppliers.deliveries.models import Delivery, DeliveryLine, DeliveryPackageLine
+from suppliers.deliveries.receipt_models import ReceiptLine
+from suppliers.deliveries.states import OF_DELIVERY, RejectionReason
 from suppliers.files.models import File
 from suppliers.inventory.dispensing.models import DispenseBooking
 from suppliers.inventory.items.models import StockItem
@@ -410,6 +413,46 @@ def _purchase_order_line(draw: Draw, values: Values) -> None:
         values[name] = abs(values[name])
 
 
+def _transport(draw: Draw, values: Values) -> None:
+    """A shipment with a weight and minutes that are none, or not below nothing."""
+    for name in ("gross_weight_g", "excursion_minutes"):
+        values[name] = draw(st.none() | st.integers(0, 99_999))
+    values["file_ids"] = [str(one) for one in draw(st.lists(st.uuids(), max_size=2))]
+
+
+def _delivery(draw: Draw, values: Values) -> None:
+    """A delivery in one of its states, which says when it was lost or completed."""
+    _transport(draw, values)
+    values["number"], values["status"] = str(values["id"]), draw(st.sampled_from(OF_DELIVERY))
+    values["lost_at"] = draw(INSTANTS) if values["status"] == "lost" else None
+    values["completed_at"] = draw(INSTANTS) if values["status"] == "completed" else draw(st.none() | INSTANTS)
+
+
+def _delivery_line(draw: Draw, values: Values) -> None:
+    """A line whose counters agree: of what was shipped, parts are accepted, rejected and short."""
+    values["line_no"], values["units_per_pack"] = draw(st.integers(1, 999)), draw(st.integers(1, 9))
+    values["base_quantity"], values["serials_total"] = draw(st.integers(1, 999)), 0
+    values["tolerance"] = draw(st.integers(0, 9))
+    rest = values["base_quantity"] + values["tolerance"]
+    for name in ("rejected", "short", "accepted"):
+        values[name] = draw(st.integers(0, rest))
+        rest -= values[name]
+    values["returned"] = draw(st.integers(0, values["accepted"]))
+
+
+def _package_line(draw: Draw, values: Values) -> None:
+    """A package holds something of a line."""
+    values["line_no"], values["base_quantity"] = draw(st.integers(1, 999)), draw(st.integers(1, 999))
+
+
+def _receipt_line(draw: Draw, values: Values) -> None:
+    """A line of a receipt says something, and why goods were rejected."""
+    for name in ("accepted", "rejected", "short"):
+        values[name] = draw(st.integers(0, 99))
+    values["accepted"] += not any(values[name] for name in ("accepted", "rejected", "short"))
+    values["rejection_reason"] = draw(st.sampled_from(RejectionReason.values)) if values["rejected"] else ""
+
+
 def _received_order(draw: Draw, values: Values) -> None:
     """A copy as its owner's rows give it: its lines are a list."""
     values["lines"] = [{"id": str(values["id"]), "line_no": 1}]
@@ -535,6 +578,10 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     NotificationPreference: _preferences,
     PurchaseOrder: _purchase_order,
     PurchaseOrderLine: _purchase_order_line,
+    Delivery: _delivery,
+    DeliveryLine: _delivery_line,
+    DeliveryPackageLine: _package_line,
+    ReceiptLine: _receipt_line,
     ReceivedOrder: _received_order,
     SupplierProfile: _supplier_profile,
     Relationship: _relationship,
