@@ -75,6 +75,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.CATALOG, "storefront", "Managed suppliers", "suppliers_managedsupplier"),
             (Area.CATALOG, "shopping_cart", "Purchase orders", "suppliers_purchaseorder"),
             (Area.CATALOG, "list", "Lines of purchase orders", "suppliers_purchaseorderline"),
+            (Area.CATALOG, "edit_note", "Changes of purchase orders", "suppliers_orderchange"),
             (Area.CATALOG, "inbox", "Received orders", "suppliers_receivedorder"),
             (Area.CATALOG, "local_shipping", "Deliveries of goods", "suppliers_delivery"),
             (Area.CATALOG, "list", "Lines of deliveries", "suppliers_deliveryline"),

@@ -38,7 +38,10 @@ class ProcurementConfig(AppConfig):
         from suppliers.public import ApprovalFor
 
         from .purchasing.approving import send_approved
+        from .purchasing.change_outcomes import accept_approved, ask_again, drop_change, propose_approved
         from .purchasing.outcomes import decided
         from .purchasing.rejecting import draft_again
 
         decided(ApprovalFor.SENDING, approved=send_approved, rejected=draft_again)
+        decided(ApprovalFor.SUPPLIER_CHANGE, approved=accept_approved, rejected=ask_again)
+        decided(ApprovalFor.BUYER_CHANGE, approved=propose_approved, rejected=drop_change)

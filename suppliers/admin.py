@@ -11,6 +11,7 @@ from .inventory import admin as inventory
 from .inventory.desk import admin as recall_desk
 from .marketplace import admin as marketplace
 from .notifications import admin as notifications
+from .orders.changes import admin as order_changes
 from .orders.desk import admin as orders
 from .quoting import admin as why_this_price
 from .relationships import admin as relationships
@@ -28,6 +29,7 @@ __all__ = [
     "inventory",
     "marketplace",
     "notifications",
+    "order_changes",
     "orders",
     "promotions",
     "recall_desk",

@@ -54,6 +54,7 @@ from .orders.models import (
     ReceivedOrderLine,
 )
 from .orders.number_models import DocumentNumber
+from .orders.proposals.models import OrderChange
 from .pricing.models import ListPrice, ListPriceTier
 from .relationships.models import (
     ApprovedSubstitute,
@@ -105,6 +106,7 @@ __all__ = [
     "Offer",
     "OfferExclusion",
     "OpenAlert",
+    "OrderChange",
     "Packaging",
     "PlatformCategory",
     "PriceAgreement",

@@ -28,6 +28,7 @@ from suppliers.public import (
     told,
 )
 
+from .amounts import to_approve
 from .deciding import Judged
 from .outcomes import Outcome, after_approval, outcome_of
 from .peeking import Peeked
@@ -50,7 +51,7 @@ def approve_order(
     target.check("approve", data["revision"])
     was, before, note = row.status, target.before, data["note"] or ""
     calls = [record_call(actor, row, target.approver, Decision.APPROVED, before, note, at)]
-    if approvals_of(before) + 1 < approvals_needed(order.policies, row, order.standing.currency):
+    if approvals_of(before) + 1 < approvals_needed(order.policies, to_approve(order), order.standing.currency):
         calls += [begin_call(row, order.policies, at), save_call(row, at=at)]
         facts = told(row, [APPROVED], was=was, by=Who.BUYER, reason=note)
         write_unshared(actor, row.tenant_id, row.id, calls, told=facts, at=at, reading=reading)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from core.pipeline import Call, Rows
 from ledger.public import Occurrence
-from procurement.budgets.commitments import Hold, give_back_call, lock_call, moved_of
+from procurement.budgets.commitments import Hold, commit_call, give_back_call, lock_call, moved_of
 from suppliers.public import Budgets, PurchaseOrder
 
 
@@ -24,8 +24,14 @@ def _giving_back(row: PurchaseOrder, keeping: Decimal, at: datetime) -> list[Cal
     return [lock_call(row.tenant_id, [row.budget_id]), give_back_call(hold_of(row), at, keeping=keeping)]
 
 
+def _committing(row: PurchaseOrder, gross: Decimal, at: datetime) -> list[Call]:
+    if row.budget_id is None:
+        return []
+    return [lock_call(row.tenant_id, [row.budget_id]), commit_call(hold_of(row), gross, at)]
+
+
 def _given_back(found: Sequence[Rows]) -> Sequence[Occurrence]:
     return moved_of(found[1]).told
 
 
-BUDGETS: Final = Budgets(_giving_back, _given_back)
+BUDGETS: Final = Budgets(_giving_back, _committing, _given_back)

@@ -21,6 +21,8 @@ from suppliers.public import (
     OrderPeek,
     PurchaseOrder,
     Standing,
+    changes_call,
+    changes_of,
     lines_call,
     lines_of,
     read_call,
@@ -69,10 +71,11 @@ class PeekedOrder(Located):
         if UUID((located.value() or b"").decode()) != actor.tenant_id:
             raise CounterpartyOnly
         own, key = actor.tenant_id, path[0]
-        found, lines, standing, policies, decided = run(
+        found, lines, changes, standing, policies, decided = run(
             [
                 lock_call(PurchaseOrder, own, key) if self.locks else read_call(own, key),
                 lines_call(own, key),
+                changes_call(own, key),
                 standing_call(own, key, clock.now()),
                 policies_call(own),
                 decisions_call(own, key),
@@ -82,4 +85,4 @@ class PeekedOrder(Located):
         if row is None or not WITHIN.holds(actor, row.delivery_location_id):
             raise NotFound(f"No such {ORDERS.name}.")
         known = standing_of(standing), policies_of(policies), decisions_of(decided)
-        return Peeked(actor, row, lines_of(lines), *known)
+        return Peeked(actor, row, lines_of(lines), changes_of(changes), *known)

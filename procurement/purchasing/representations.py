@@ -24,6 +24,7 @@ from suppliers.public import (
     PurchaseOrder,
     PurchaseOrderLine,
     SnapshotOut,
+    change_of_order,
     timeline_sql,
     timeline_total_sql,
 )
@@ -121,12 +122,14 @@ class PurchaseOrderWithLinesOut(PurchaseOrderOut):
     deliveries = Computed(DELIVERIES_SQL, OrderDeliveryOut(many=True))
     deliveries_total = Computed(DELIVERIES_TOTAL_SQL, serializers.IntegerField())
     approvals = approvals_of_order()
+    change = change_of_order(for_supplier=False)
     timeline = Computed(timeline_sql("t.id"), OrderTimelineEntryOut(many=True))
     timeline_total = Computed(timeline_total_sql("t.id"), serializers.IntegerField())
 
     class Meta(PurchaseOrderOut.Meta):
         fields = (
-            *PurchaseOrderOut.Meta.fields, "lines", "lines_next", "approvals", "deliveries", "deliveries_total", "timeline",
+            *PurchaseOrderOut.Meta.fields, "lines", "lines_next", "deliveries", "deliveries_total", "approvals", "change",
+            "timeline",
             "timeline_total",
         )  # fmt: skip
         unversioned = DELIVERIES_TAG_SQL

@@ -213,3 +213,60 @@ class RejectApprovalIn(StrictSerializer):
 
     class Meta:
         example: ClassVar = {"revision": 1, "reason": "We still have enough."}
+
+
+_CHANGES = ("lines", "add_lines", "requested_delivery_date", "delivery_location_id", "notes_to_supplier")
+
+
+class ChangedLineIn(WholeEntry):
+    """A line as it should be; what is left out stays."""
+
+    line_no = serializers.IntegerField(min_value=1, max_value=MOST_LINES)
+    quantity = serializers.IntegerField(
+        min_value=1, max_value=QUANTITY_MAX, required=False, help_text="In the unit of the line."
+    )
+    requested_date = serializers.DateField(required=False, allow_null=True)
+    cancel_quantity = serializers.IntegerField(
+        min_value=1, max_value=QUANTITY_MAX, required=False, help_text="Further ones that are not wanted, in that unit."
+    )
+
+    class Meta:
+        example: ClassVar = {"line_no": 1, "quantity": 12}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require a change."""
+        if len(attrs) == 1:
+            raise refusal("quantity", "Say what is to change.", "required")
+        return attrs
+
+
+class ProposeChangesIn(StrictSerializer):
+    """A change of an order that was sent; what is left out stays."""
+
+    revision = serializers.IntegerField(min_value=1, help_text="The revision that was read.")
+    lines: Any = serializers.ListSerializer(child=ChangedLineIn(), max_length=MOST_LINES, required=False)
+    add_lines: Any = serializers.ListSerializer(child=PurchaseOrderLineIn(), max_length=MOST_LINES, required=False)
+    requested_delivery_date = serializers.DateField(required=False, allow_null=True)
+    delivery_location_id = serializers.UUIDField(required=False, help_text="A location of the buyer.")
+    notes_to_supplier = serializers.CharField(max_length=5_000, required=False, allow_null=True, allow_blank=True)
+    reason = serializers.CharField(max_length=500, help_text="The supplier reads it.")
+
+    class Meta:
+        example: ClassVar = {"revision": 1, "lines": [{"line_no": 1, "quantity": 12}], "reason": "More patients"}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require a change."""
+        if not any(name in attrs and attrs[name] != [] for name in _CHANGES):
+            raise refusal("lines", "Say what is to change.", "required")
+        return attrs
+
+
+class ConfirmChangesIn(StrictSerializer):
+    """What becomes of a proposed change: the supplier's is accepted or declined, the own one is withdrawn."""
+
+    revision = serializers.IntegerField(min_value=1, help_text="The revision that was read.")
+    decision = serializers.ChoiceField(choices=("accept", "decline", "withdraw"))
+    reason = serializers.CharField(max_length=500, required=False, allow_null=True, allow_blank=True, default="")
+
+    class Meta:
+        example: ClassVar = {"revision": 2, "decision": "accept"}

@@ -50,17 +50,21 @@ from suppliers.public import (
 
 from .approving import approve_order
 from .cancelling import cancel_order, close_order
+from .confirming import confirm_changes
 from .deciding import OrderToDecide
 from .drafts import create_order, update_order
 from .filters import PurchaseOrderFilters
 from .finding import WITHIN, OwnOrder
 from .peeking import PeekedOrder
+from .proposing import propose_changes
 from .rejecting import reject_order
 from .representations import LINE, PurchaseOrderOut, PurchaseOrderWithLinesOut
 from .serializers import (
     ApproveOrderIn,
     CancelOrderIn,
     CloseOrderIn,
+    ConfirmChangesIn,
+    ProposeChangesIn,
     PurchaseOrderChangeIn,
     PurchaseOrderIn,
     RejectApprovalIn,
@@ -76,6 +80,11 @@ _LIMITS: Final = (
     OrderQuantityInvalid, LicenseMissing, BudgetExceeded, PromotionExhausted, AllocationExceeded, ReservationNotActive,
     InsufficientStock,
 )  # fmt: skip
+_LIMITS_OF_CHANGES: Final = (
+    SupplierNotQualified, RelationshipBlocked, SpendLimitExceeded, NotOnFormulary, LicenseMissing, BudgetExceeded,
+    AgreementExhausted, PromotionExhausted, AllocationExceeded,
+)  # fmt: skip
+_PRICED_CHANGES: Final = (InvalidFields, PriceNotAvailable)
 _NUMBERS: Final = ("lines_page", "lines_limit")
 _PARAMETERS: Final = (
     {
@@ -203,6 +212,47 @@ class PurchaseOrderViewSet(ApiViewSet):
             run=reject_order,
             errors=_DECIDED,
         ),
+        "confirm_changes": Operation(
+            "Confirm changes of a purchase order",
+            "`accept` takes what the supplier has proposed: what it orders more is held to the limits of a submit, and what is "
+            "less is given back. Where the total rises and a step of `approval_steps` is reached, approvers decide first. "
+            "`decline` cancels the order. `withdraw` takes back the buyer's own change; the order is as it was before.",
+            body=ConfirmChangesIn,
+            answer=PurchaseOrderWithLinesOut,
+            find=_PEEKED,
+            run=confirm_changes,
+            errors=(
+                *_LIMITS_OF_CHANGES,
+                InvalidTransition,
+                RevisionChanged,
+                InsufficientStock,
+                VersionConflict,
+                CounterpartyOnly,
+                PartyClosed,
+            ),
+        ),
+        "propose_changes": Operation(
+            "Propose changes of a purchase order",
+            "Of one that was sent, as long as nothing is shipped or in preparation. Lines keep their price, further ones are "
+            "priced as of now. What is ordered more takes its limits at once; what is less is given back when the supplier "
+            "accepts. Where the total rises and a step of `approval_steps` is reached, the supplier reads of it once it is approved.",
+            body=ProposeChangesIn,
+            answer=PurchaseOrderWithLinesOut,
+            find=_PEEKED,
+            run=propose_changes,
+            errors=(
+                *_PRICED_CHANGES,
+                *_LIMITS_OF_CHANGES,
+                OfferNotAvailable,
+                OrderQuantityInvalid,
+                InvalidTransition,
+                RevisionChanged,
+                AlreadyShipped,
+                VersionConflict,
+                CounterpartyOnly,
+                PartyClosed,
+            ),
+        ),
         "cancel": Operation(
             "Cancel a purchase order",
             "What it has taken is given back, and its stock is free again. An order that the supplier has accepted can be "
@@ -236,6 +286,16 @@ class PurchaseOrderViewSet(ApiViewSet):
     @action(detail=True, methods=["post"])
     def submit(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """Submit a draft."""
+        return self.write()
+
+    @action(detail=True, methods=["post"], url_path="confirm-changes")
+    def confirm_changes(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """Answer a proposed change."""
+        return self.write()
+
+    @action(detail=True, methods=["post"], url_path="propose-changes")
+    def propose_changes(self, request: HttpRequest, pk: UUID) -> HttpResponse:
+        """Propose a change."""
         return self.write()
 
     @action(detail=True, methods=["post"])

@@ -124,6 +124,16 @@ def taking_calls(taken: Iterable[Taken]) -> list[Call]:
     return [*_calls(_TAKE, taken)]
 
 
+def locking_calls(taken: Iterable[Taken]) -> list[Call]:
+    """Return the statements that lock lines in their order, for whoever gives back of some and takes of others."""
+    wanted = sorted({(one.line_id, one.owner_id) for one in taken})
+    return [
+        call
+        for owner_id, mine in groupby(wanted, key=lambda one: one[1])
+        for call in (bind_call(owner_id), Call(_LOCK, [str(owner_id), array_literal(line for line, _ in mine)]))
+    ]
+
+
 def copy_calls(taken: Iterable[Taken]) -> list[Call]:
     """Return the statements that count what is taken in the suppliers' copies."""
     return [*_copies(_TAKE_COPY, taken)]

@@ -1,48 +1,56 @@
 """The supplier accepts an order: stock is allocated to its lines, and what is not there may come later.
 
-Which answer it is, `course` says by the choice that the body makes; each has its function in `_ANSWERS`.
+Which answer it is, `course` says by the choice that the body makes.
 Source: contract, supply-order.md 2 "The supplier's answer".
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from core.actor import Actor
 from core.db import bind_call, needs_transaction
 from core.pipeline import ReadBack, run
-from organizations.public import Part, SharedDocument, write_together
+from organizations.public import Part, write_together
 from suppliers.inventory.reservations import changes
 
 from .allocating import Stock, allocate, missing, open_of, refuse_short, stock_calls, stock_of
+from .changes.deciding import decide
+from .changes.responses import propose
 from .course import ACCEPTED, Step, Who, require
-from .finding import lines_of
 from .models import PurchaseOrder, PurchaseOrderLine
+from .peeks import ReceivedPeek
 from .refusals import RevisionChanged
 from .sending import order_part, saving_calls
 from .states import Backorders
 from .telling import told
 
 WHOLE: Final = ""
+LINES: Final = "lines"
 _COLUMNS: Final = ("accepted", "backordered", "promised_date", "first_promised_date")
-
-Answer = Callable[[Actor, SharedDocument, Step, Mapping[str, Any], datetime, ReadBack | None], PurchaseOrder]
 
 
 @needs_transaction
 def accept_order(
-    actor: Actor, target: SharedDocument, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None
+    actor: Actor, target: ReceivedPeek, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None
 ) -> PurchaseOrder:
-    """Accept an order in the way that the body chooses.
+    """Accept an order in the way that the body chooses: wholly, with other lines, or as the buyer has changed it.
 
     :raises InvalidTransition: the state does not allow it.
     :raises RevisionChanged: the body names another revision.
     :raises InsufficientStock: names each line of which too little is free, unless the rest may come later.
+    :raises InvalidFields, SubstitutionNotAllowed: as `changes.responses.propose`.
+    :raises Busy: somebody else has changed the order meanwhile.
     """
-    row: PurchaseOrder = target.row
-    step = require(row.place, "accept", Who.SUPPLIER, WHOLE)
+    row = target.row
+    choice = LINES if data["lines"] else data["decision"] or WHOLE
+    step = require(row.place, "accept", Who.SUPPLIER, choice)
     check_revision(row, data)
-    return _ANSWERS[step.choice](actor, target, step, data, at, reading)
+    if choice == WHOLE:
+        return _accept_whole(actor, target, step, data, at, reading)
+    if choice == LINES:
+        return propose(actor, target, step, data["lines"], at, reading)
+    return decide(actor, target, step, data, at, reading)
 
 
 def check_revision(row: PurchaseOrder, data: Mapping[str, Any]) -> None:
@@ -56,13 +64,14 @@ def check_revision(row: PurchaseOrder, data: Mapping[str, Any]) -> None:
 
 @needs_transaction
 def _accept_whole(
-    actor: Actor, target: SharedDocument, step: Step, data: Mapping[str, Any], at: datetime, reading: ReadBack | None
+    actor: Actor, target: ReceivedPeek, step: Step, data: Mapping[str, Any], at: datetime, reading: ReadBack | None
 ) -> PurchaseOrder:
     """Accept all lines as they are."""
-    row: PurchaseOrder = target.row
-    lines, own = lines_of(target.read[0]), row.supplier_tenant_id
-    found = run([bind_call(own), *stock_calls(row, lines, at)])
-    stock = stock_of(found[1:])
+    row, lines = target.row, target.lines
+    own = row.supplier_tenant_id
+    locked, _, *found = run([target.lock_call(), bind_call(own), *stock_calls(row, lines, at)])
+    target.check(locked)
+    stock = stock_of(found)
     may_wait = data["allow_partial"] and row.backorder_policy == Backorders.ACCEPT
     allocated = allocate(row, lines, stock, missing(lines, stock), at, by=Who.SUPPLIER)
     if not may_wait:
@@ -79,9 +88,6 @@ def _accept_whole(
     facts = told(row, step.buyer, step.supplier, was=was, by=Who.SUPPLIER, lines=[vars(one) for one in lines])
     write_together(actor, parts, row.id, told=changes.joined(allocated.told, facts), at=at, reading=reading)
     return row
-
-
-_ANSWERS: Final[Mapping[str, Answer]] = {WHOLE: _accept_whole}
 
 
 def _count(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], stock: Stock) -> None:

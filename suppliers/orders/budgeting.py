@@ -17,11 +17,12 @@ from .models import PurchaseOrder
 class Budgets(NamedTuple):
     """`giving_back` (order, gross that still counts, instant) returns the statements, bound to the buyer, that lock the order's
 
-    budget and give back what it has committed; none where the order has none. `given_back` reads their rows, and returns what
-    the buyer is told.
+    budget and give back what it has committed; none where the order has none. `committing` does so where the order commits
+    more. `given_back` reads the rows of both, refuses where the budget has less, and returns what the buyer is told.
     """
 
     giving_back: Callable[[PurchaseOrder, Decimal, datetime], list[Call]]
+    committing: Callable[[PurchaseOrder, Decimal, datetime], list[Call]]
     given_back: Callable[[Sequence[Rows]], Sequence[Occurrence]]
 
 

@@ -108,11 +108,15 @@ def _answers() -> Iterator[Step]:
         refusals = ("substitution_not_allowed",)
         yield Step(source, "accept", Who.SUPPLIER, (BY_SUPPLIER,), *told, refusals, "lines")
         yield Step(source, "items", Who.SUPPLIER, (BY_SUPPLIER,), *told, refusals)
+    yield Step(ACCEPTED, "items", Who.SUPPLIER, (ACCEPTED,), *_with_items((), ()))  # the rest that is not shipped
     more = (*revision, *LIMITS)
-    yield Step(BY_SUPPLIER, "confirm-changes", Who.BUYER, (ACCEPTED, FOR_SUPPLIERS), *accepted, more, "accept")
+    pending = ("purchase_order.submitted",)  # where approvers decide first
+    told = ((*accepted[0], *pending), accepted[1])
+    yield Step(BY_SUPPLIER, "confirm-changes", Who.BUYER, (ACCEPTED, FOR_SUPPLIERS), *told, more, "accept")
     yield Step(BY_SUPPLIER, "confirm-changes", Who.BUYER, (CANCELLED,), *cancelled, revision, "decline")
     for source in BEFORE:
-        yield Step(source, "propose-changes", Who.BUYER, (BY_BUYER, FOR_BUYERS), *proposed, (*more, "already_shipped"))
+        told = ((*proposed[0], *pending), proposed[1])
+        yield Step(source, "propose-changes", Who.BUYER, (BY_BUYER, FOR_BUYERS), *told, (*more, "already_shipped"))
     yield Step(BY_BUYER, "accept", Who.SUPPLIER, (ACCEPTED,), *accepted, (*revision, "insufficient_stock"), "accept")
     yield Step(BY_BUYER, "accept", Who.SUPPLIER, BEFORE, *declined, revision, "decline")
     yield Step(BY_BUYER, "confirm-changes", Who.BUYER, BEFORE, *declined, revision, "withdraw")
@@ -151,14 +155,22 @@ _LIVE: Final = frozenset({FOR_SENDING, FOR_SUPPLIERS, FOR_BUYERS, SENT, BY_SUPPL
 OFFERED: Final = {
     (Who.BUYER, "update", ""): frozenset({DRAFT}),
     (Who.BUYER, "submit", ""): frozenset({DRAFT}),
-    (Who.APPROVER, "approve", ""): frozenset({FOR_SENDING}),
-    (Who.APPROVER, "reject", ""): frozenset({FOR_SENDING}),
+    (Who.APPROVER, "approve", ""): frozenset({FOR_SENDING, FOR_SUPPLIERS, FOR_BUYERS}),
+    (Who.APPROVER, "reject", ""): frozenset({FOR_SENDING, FOR_SUPPLIERS, FOR_BUYERS}),
     (Who.BUYER, "cancel", ""): frozenset({DRAFT, *_LIVE, ACCEPTED}),
     (Who.BUYER, "cancel", "remainder"): frozenset({ACCEPTED}),
     (Who.BUYER, "close", ""): frozenset({ACCEPTED}),
     (Who.SYSTEM, "close", ""): frozenset({ACCEPTED}),
     (Who.SUPPLIER, "accept", ""): frozenset({SENT}),
     (Who.SUPPLIER, "reject", ""): frozenset({SENT, BY_SUPPLIER, BY_BUYER}),
+    (Who.BUYER, "confirm-changes", "accept"): frozenset({BY_SUPPLIER}),
+    (Who.BUYER, "confirm-changes", "decline"): frozenset({BY_SUPPLIER}),
+    (Who.BUYER, "confirm-changes", "withdraw"): frozenset({BY_BUYER}),
+    (Who.BUYER, "propose-changes", ""): frozenset(BEFORE),
+    (Who.SUPPLIER, "accept", "lines"): frozenset({SENT, BY_SUPPLIER}),
+    (Who.SUPPLIER, "accept", "accept"): frozenset({BY_BUYER}),
+    (Who.SUPPLIER, "accept", "decline"): frozenset({BY_BUYER}),
+    (Who.SUPPLIER, "items", ""): frozenset({SENT, BY_SUPPLIER, ACCEPTED}),
 }
 
 

@@ -28,13 +28,17 @@ from .limits import returning
 from .models import PurchaseOrder, PurchaseOrderLine
 from .peeks import OrderPeek
 from .progress import cut, fulfilment_of, is_complete, kept_gross, prepared_calls, prepared_of
+from .proposals.finding import closing_call
+from .proposals.needs import more_taken
+from .proposals.states import ChangeState
 from .sending import order_part, saving_calls
 from .telling import told
 
 _MANAGED = Statement.of("SELECT (n.managed_by_id IS NOT NULL)::text FROM organizations_tenant n WHERE n.id = $1")
-_COUNTERS: Final = ("accepted", "backordered", "cancelled")
+_COUNTERS: Final = ("accepted", "backordered", "cancelled", "promised_date", "first_promised_date")
 _COLUMNS: Final = (
     "status", "approval_for", "proposed_by", "before_change", "given_back", "closed_at", "fulfilment_status",
+    "revision",
 )  # fmt: skip
 
 
@@ -60,6 +64,8 @@ class Ending:
     by: str
     reason: str = ""
     prepared: Mapping[UUID, int] = field(default_factory=dict)
+    moved: frozenset[UUID] = frozenset()  # lines that are told of though nothing of them is cut off
+    keeping: Mapping[UUID, int] | None = None  # what lines still need of stock, where that is more than is prepared
     is_silent: bool = False  # the supplier is managed, and nobody reads there
     calls: Sequence[Call] = ()
 
@@ -100,9 +106,14 @@ def end_order(
     elif ending.target == ACCEPTED:
         more, supplier = close_if_complete(row, lines, at)
         names, others = [*names, *more], [*others, *supplier]
-    items = [one for one in lines if ending.less.get(one.id)] if OrderItemUpdated.type in names else []
+    items = (
+        [one for one in lines if one.id in ending.moved or ending.less.get(one.id)]
+        if OrderItemUpdated.type in names
+        else []
+    )
+    closed = [closing_call(row, ChangeState.DECLINED, at)] if peek.changes else []
     parts = [
-        order_part(row, [*saving_calls(row, lines, _COLUMNS, at, *_COUNTERS), *ending.calls]),
+        order_part(row, [*saving_calls(row, lines, _COLUMNS, at, *_COUNTERS), *ending.calls, *closed]),
         Part(row.supplier_tenant_id, gone.touched, gone.calls),
     ]
     heard = [] if ending.is_silent or not row.was_sent else [one for one in others if one != OrderItemUpdated.type]
@@ -147,7 +158,9 @@ def give_back(peek: OrderPeek, ending: Ending, keeping: Decimal, at: datetime, *
     """
     row, lines = peek.row, peek.lines
     own, supplier = row.tenant_id, row.supplier_tenant_id
-    given = returning(row, lines, ending.less, is_all=is_all) if row.submitted_at is not None else None
+    given = None
+    if row.submitted_at is not None:
+        given = returning(row, lines, ending.less, is_all=is_all, more=more_taken(row, peek.changes))
     budget = budgets().giving_back(row, keeping, at) if given else []
     at_supplier = [bind_call(supplier), *held_calls(row, lines)] if row.was_sent else []
     groups: list[Sequence[Call]] = [
@@ -173,7 +186,7 @@ def _gone(  # the rows of each group of statements
 ) -> Gone:
     news = given.given(of_limits) if given else []
     moved = budgets().given_back(of_budget) if of_budget else ()
-    freed = free(row, held[1:], at, by=ending.by, keeping=ending.prepared) if held else None
+    freed = free(row, held[1:], at, by=ending.by, keeping=ending.keeping or ending.prepared) if held else None
     return Gone(
         [*(freed.calls if freed else []), *(given.copy_calls() if given else [])],
         changes.touched(freed.rows) if freed else [],

@@ -118,10 +118,26 @@ class PurchaseOrderCancelled(PurchaseOrderEvent):
 
 @register
 @dataclass(frozen=True, kw_only=True)
+class PurchaseOrderChangeProposed(PurchaseOrderEvent):
+    """A change of the order is proposed, by its supplier or by the buyer itself."""
+
+    type: ClassVar[str] = "purchase_order.change_proposed"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
 class PurchaseOrderRejected(PurchaseOrderEvent):
     """The supplier has rejected the order; what it had taken is given back."""
 
     type: ClassVar[str] = "purchase_order.rejected"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class PurchaseOrderChangeDeclined(PurchaseOrderEvent):
+    """The buyer's change was declined by the supplier, or withdrawn; the order is as it was before."""
+
+    type: ClassVar[str] = "purchase_order.change_declined"
 
 
 @register
@@ -158,6 +174,22 @@ class OrderAccepted(ReceivedOrderEvent):
 
 @register
 @dataclass(frozen=True, kw_only=True)
+class OrderChangeProposed(ReceivedOrderEvent):
+    """A change of an order is proposed, by its buyer or by the supplier itself."""
+
+    type: ClassVar[str] = "order.change_proposed"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class OrderChangeDeclined(ReceivedOrderEvent):
+    """The buyer's change was declined or withdrawn; the order is as it was before."""
+
+    type: ClassVar[str] = "order.change_declined"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
 class OrderCancelled(ReceivedOrderEvent):
     """The buyer has cancelled an order."""
 
@@ -186,6 +218,7 @@ EVENTS: Final[dict[str, type[OrderEvent]]] = {
         PurchaseOrderCreated, PurchaseOrderUpdated, PurchaseOrderSubmitted, PurchaseOrderApproved,
         PurchaseOrderApprovalRejected, PurchaseOrderApprovalOverdue, PurchaseOrderSent, PurchaseOrderAccepted,
         PurchaseOrderRejected, PurchaseOrderCancelled, PurchaseOrderClosed, OrderPlaced, OrderAccepted, OrderRejected,
+        PurchaseOrderChangeProposed, PurchaseOrderChangeDeclined, OrderChangeProposed, OrderChangeDeclined,
         OrderCancelled, OrderClosed,
     )
 }  # fmt: skip

@@ -63,10 +63,10 @@ def judge(
     else:
         check_formulary(standing, lines, paths_of(paths))
         by_line = goods_of(goods)
-        _check_offers(by_line, len(lines))
+        check_offers(by_line, len(lines))
         now = priced_lines(terms, by_line, sold, [as_asked(one) for one in lines])
         _check_prices(lines, now, accepts=accepts_prices)
-        _check_quantities(now)
+        check_quantities(now)
     for line, one in zip(lines, now, strict=True):
         for name in LINE_COLUMNS:
             if name not in _KEPT:
@@ -76,8 +76,10 @@ def judge(
     return Judged(shares.of(Share), row.assign(totals(terms, now)))
 
 
-def _check_offers(goods: Sequence[Good], count: int) -> None:
+def check_offers(goods: Sequence[Good], count: int, *, first: int = 0) -> None:
     """Require an offer of each line's product and packaging that the buyer sees, and the very one that it names.
+
+    The lines are `count` from the one with the number `first` on.
 
     :raises OfferNotAvailable: names each line.
     """
@@ -85,7 +87,7 @@ def _check_offers(goods: Sequence[Good], count: int) -> None:
     message = "You are offered no such product and packaging."
     errors = [
         FieldError(f"lines.{number}", OfferNotAvailable.code, message)
-        for number in range(count)
+        for number in range(first, first + count)
         if number not in offered
     ]
     if errors:
@@ -112,7 +114,7 @@ def _check_prices(lines: Sequence[PurchaseOrderLine], now: Sequence[OrderedLine]
         raise PriceChanged(errors=errors)
 
 
-def _check_quantities(now: Sequence[OrderedLine]) -> None:
+def check_quantities(now: Sequence[OrderedLine]) -> None:
     """Require quantities that can be ordered.
 
     :raises OrderQuantityInvalid: names each line with what to ask for instead.

@@ -145,12 +145,13 @@ def returning(
     less: Mapping[UUID, int] | None = None,
     *,
     is_all: bool = True,
+    more: Sequence[Taken] = (),
 ) -> Returning:
     """Return what an order gives back: all, or `less` by the ids of lines; another tenant may be bound then.
 
-    A promotion counts as redeemed as long as something of the order is kept.
+    `more` is what its open changes have taken. A promotion counts as redeemed as long as something of the order is kept.
     """
-    given = [one for one in taken_of(row, lines, less) if one.quantity]
+    given = [one for one in [*taken_of(row, lines, less), *more] if one.quantity]
     return Returning(caps.current(given) if given else [], is_all)
 
 

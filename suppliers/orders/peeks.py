@@ -17,6 +17,8 @@ from organizations.public import CounterpartyOnly, PartyClosed
 
 from .finding import lines_call, lines_of
 from .models import ORDERS, PurchaseOrder, PurchaseOrderLine
+from .proposals.finding import changes_call, changes_of
+from .proposals.models import OrderChange
 
 _COLUMNS: Final = ", ".join(f'"{one.column}"' for one in PurchaseOrder._meta.concrete_fields)
 _READ = Statement.of(f"SELECT {_COLUMNS} FROM suppliers_purchaseorder WHERE tenant_id = $1 AND id = $2")
@@ -25,11 +27,12 @@ _STATUS = Statement.of("SELECT n.status FROM organizations_tenant n WHERE n.id =
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OrderPeek:
-    """An order with its lines as they were found; its buyer is bound."""
+    """An order with its lines and open changes as they were found; its buyer is bound."""
 
     actor: Actor
     row: PurchaseOrder
     lines: list[PurchaseOrderLine]
+    changes: list[OrderChange]
 
     def lock_call(self) -> Call:
         """Return the statement that locks the order, bound to its buyer; `check` takes its row."""
@@ -47,7 +50,9 @@ class OrderPeek:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReceivedPeek(OrderPeek):
-    """An order as the target of its supplier."""
+    """An order as the target of its supplier; `path` are the ids in the path, its own first."""
+
+    path: tuple[Any, ...] = ()
 
     @property
     def version(self) -> int:
@@ -76,11 +81,12 @@ class ReceivedPeeked(Located):
         owner_id, key = UUID((located.value() or b"").decode()), path[0]
         if owner_id == actor.tenant_id:
             raise CounterpartyOnly
-        _, found, lines, status = run(
+        _, found, lines, changes, status = run(
             [
                 bind_call(owner_id),
                 Call(_READ, [str(owner_id), str(key)]),
                 lines_call(owner_id, key),
+                changes_call(owner_id, key),
                 Call(_STATUS, [str(owner_id)]),
             ]
         )
@@ -89,7 +95,7 @@ class ReceivedPeeked(Located):
         row = row_of(PurchaseOrder, found)
         if row is None or row.supplier_tenant_id != actor.tenant_id or not row.was_sent:
             raise NotFound(f"No such {ORDERS.name}.")
-        return ReceivedPeek(actor, row, lines_of(lines))
+        return ReceivedPeek(actor, row, lines_of(lines), changes_of(changes), path)
 
 
 def read_call(tenant_id: UUID, key: UUID) -> Call:

@@ -26,9 +26,10 @@ from suppliers.quoting.totals import Net, totals_of
 
 MOST: Final = Decimal(10) ** 15  # what the amounts of an order stay below
 MANUAL: Final = "manual"
+PROPOSED: Final = "proposed"  # by the supplier, with a substitute
 
 
-class _Sold(NamedTuple):
+class Sold(NamedTuple):
     """A packaging with its product, as a line keeps it."""
 
     packaging_id: UUID
@@ -39,13 +40,18 @@ class _Sold(NamedTuple):
     units_per_pack: int
     gtin: str
 
+    @property
+    def snapshot(self) -> dict[str, Any]:
+        """The packaging as a line keeps it."""
+        return {"level": self.level, "name": self.packaging_name or None, "units_per_pack": self.units_per_pack}
+
 
 _SOLD = Statement.of(
     "SELECT k.id AS packaging_id, p.name, coalesce(p.controlled ->> 'license_type', '') AS license_type, k.level,"
     " k.name AS packaging_name, k.units_per_pack, coalesce(k.gtin, '') AS gtin"
     " FROM suppliers_product p JOIN suppliers_packaging k ON k.tenant_id = p.tenant_id AND k.product_id = p.id AND k.tenant_id = $1"
     " WHERE p.tenant_id = $1 AND p.id = ANY($2::uuid[])",
-    row=_Sold,
+    row=Sold,
 )
 
 
@@ -80,6 +86,11 @@ def reading_calls(terms: Terms, asked: Sequence[Asked], at: datetime) -> list[Ca
     ]
 
 
+def sold_of(found: Rows) -> dict[UUID, Sold]:
+    """Return the packagings that `reading_calls` has read last, by their ids."""
+    return {one.packaging_id: one for one in found.of(Sold)}
+
+
 def priced_lines(
     terms: Terms, goods: Sequence[Good], sold: Rows, lines: Sequence[Mapping[str, Any]]
 ) -> list[OrderedLine]:
@@ -100,7 +111,7 @@ def priced_lines(
         found = price_lines([by_line.get(number) for number in range(len(lines))], lines, asking)
     except (PriceNotAvailable, AgreementExhausted) as error:
         raise _of_lines(error) from None
-    known = {one.packaging_id: one for one in sold.of(_Sold)}
+    known = sold_of(sold)
     made = [_line(terms, line, priced, known) for line, priced in zip(lines, found, strict=True)]
     _check_amounts(made)
     return made
@@ -134,7 +145,7 @@ def _of_lines(error: PriceNotAvailable | AgreementExhausted) -> PriceNotAvailabl
     return type(error)(errors=errors)
 
 
-def _line(terms: Terms, line: Mapping[str, Any], priced: PricedLine, known: Mapping[UUID, _Sold]) -> OrderedLine:
+def _line(terms: Terms, line: Mapping[str, Any], priced: PricedLine, known: Mapping[UUID, Sold]) -> OrderedLine:
     row, price = priced.good.row, priced.price
     assert row.packaging_id is not None
     sold = known[row.packaging_id]
@@ -145,7 +156,7 @@ def _line(terms: Terms, line: Mapping[str, Any], priced: PricedLine, known: Mapp
         "own_code": line.get("own_code") or "", "unit": line["unit"], "quantity": line["quantity"],
         "requested_date": line.get("requested_date"), "name": sold.name, "supplier_sku": row.supplier_sku, "gtin": sold.gtin,
         "category": row.category,
-        "packaging": {"level": sold.level, "name": sold.packaging_name or None, "units_per_pack": sold.units_per_pack},
+        "packaging": sold.snapshot,
         "base_unit": row.base_unit, "units_per_pack": sold.units_per_pack, "license_type": sold.license_type,
         "currency": terms.currency, "unit_price": price.unit_price, "price_base_quantity": price.price_base_quantity,
         "list_price": priced.list_price, "list_net": list_net, "net": priced.total, "tax_category": row.tax_category,

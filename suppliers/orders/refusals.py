@@ -89,6 +89,13 @@ class RevisionChanged(Conflict):
     extensions = {"revision": 2}
 
 
+class SubstitutionNotAllowed(Conflict):
+    """The buyer's `substitution_policy` does not take the substitute; `errors` names each line."""
+
+    code = "substitution_not_allowed"
+    title = "The buyer takes no such substitute."
+
+
 def on_lines(code: str, messages: dict[int, str]) -> list[FieldError]:
     """Return an error for each line, by its place in the list of lines."""
     return [FieldError(f"lines.{number}", code, message) for number, message in sorted(messages.items())]

@@ -13,6 +13,7 @@ from suppliers.pricing.candidates import Source
 from suppliers.quoting.representations import PriceStepOut, TaxOut
 
 from .models import AWAITING_SQL, COUNTERS, SHARED_STATUS_SQL, PurchaseOrder, PurchaseOrderLine, ReceivedOrder
+from .proposals.representations import change_of_order
 from .shapes import (
     EMBEDDED,
     LINE_STATUS,
@@ -29,7 +30,7 @@ from .shapes import (
 from .states import SHARED, Awaiting, LineStatus, OrderStatus, Party
 
 DELIVERY_STATUSES: Final = ("in_transit", "delivered", "partially_received", "completed", "lost")
-SOURCES: Final = (*(one.text for one in Source), "manual")
+SOURCES: Final = (*(one.text for one in Source), "manual", "proposed")
 _PLACES: Final = minor_units_sql("t.currency")
 
 
@@ -135,19 +136,20 @@ class OrderForSupplierOut(Representation):
     delivery_address = Document(DeliveryAddressOut(allow_null=True))
     payment_terms = Document(PaymentTermsIn(allow_null=True))
     totals = OrderTotalsOut(source="*")
+    change = change_of_order(for_supplier=True)
     lines = OrderLineForSupplierOut(many=True, by="order", ordering=("line_no",))
 
     class Meta:
         model = PurchaseOrder
         fields = (
             "id", "order_number", "po_number", "status", "awaiting", "proposed_by", "fulfilment_status", "billing_status",
-            "buyer_id", *SHARED_HEADER, "lines_total", "lines",
+            "buyer_id", *SHARED_HEADER, "change", "lines_total", "lines",
         )  # fmt: skip
         blank_as_null = ("incoterm", "notes_to_supplier", "external_reference")
 
 
 _Copy = received("_Copy", OrderForSupplierOut, ReceivedOrder, lines="lines")
-_KEPT: Final = tuple(name for name in OrderForSupplierOut.Meta.fields if name not in ("lines", "lines_total"))
+_KEPT: Final = tuple(name for name in OrderForSupplierOut.Meta.fields if name not in ("change", "lines", "lines_total"))
 
 
 class OrderTimelineEntryOut(serializers.Serializer[None]):
@@ -246,7 +248,7 @@ class ReceivedOrderWithItemsOut(ReceivedOrderOut):
 
     class Meta(ReceivedOrderOut.Meta):
         fields = (
-            *ReceivedOrderOut.Meta.fields, "items", "shipments", "shipments_total", "deliveries", "deliveries_total",
+            *ReceivedOrderOut.Meta.fields, "change", "items", "shipments", "shipments_total", "deliveries", "deliveries_total",
             "timeline", "timeline_total",
         )  # fmt: skip
         unversioned = SHIPMENTS_TAG_SQL

@@ -1,10 +1,12 @@
 """Bodies of the supplier's answers to an order. Source: contract, supply-order.md 2 "The supplier's answer"."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from api.serializers import StrictSerializer
+from api.serializers import StrictSerializer, refusal
+
+from .changes.serializers import answered_lines
 
 
 class AcceptOrderIn(StrictSerializer):
@@ -14,12 +16,25 @@ class AcceptOrderIn(StrictSerializer):
         default=False,
         help_text="Let what is not in stock come later, where the buyer's `backorder_policy` is `accept`.",
     )
+    lines = answered_lines()
+    decision = serializers.ChoiceField(
+        choices=("accept", "decline"), required=False, allow_null=True, default=None,
+        help_text="About the change that the buyer has proposed; `revision` is required with it.",
+    )  # fmt: skip
     revision = serializers.IntegerField(
-        min_value=1, required=False, allow_null=True, help_text="The revision that was read."
+        min_value=1, required=False, allow_null=True, default=None, help_text="The revision that was read."
     )
 
     class Meta:
         example: ClassVar = {"allow_partial": False}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require one kind of answer, and a revision with a decision."""
+        if attrs["lines"] and attrs["decision"]:
+            raise refusal("lines", "A decision is about the whole change of the buyer.", "invalid")
+        if attrs["decision"] and attrs["revision"] is None:
+            raise refusal("revision", "Say which revision was read.", "required")
+        return attrs
 
 
 class RejectOrderIn(StrictSerializer):

@@ -51,6 +51,7 @@ class _Taken(NamedTuple):
     base_quantity: int
 
 
+_NONE: Final = UUID(int=0)
 _GONE: Final = "('draft', 'rejected', 'cancelled')"
 _STANDING = Statement.of(
     "SELECT coalesce(to_json(r.blocks), '[]') AS blocks, coalesce(r.spend_limit, 'null') AS spend_limit,"
@@ -62,7 +63,7 @@ _STANDING = Statement.of(
     " THEN coalesce(s.license_types, '[]') ELSE '[]' END AS licenses,"
     " (SELECT n.currency FROM organizations_tenant n WHERE n.id = $1) AS currency"
     " FROM suppliers_purchaseorder t"
-    " JOIN organizations_location l ON l.tenant_id = t.tenant_id AND l.id = t.delivery_location_id AND l.tenant_id = $1"
+    " JOIN organizations_location l ON l.tenant_id = t.tenant_id AND l.id = coalesce($4::uuid, t.delivery_location_id) AND l.tenant_id = $1"
     " LEFT JOIN suppliers_stockplace s ON s.tenant_id = t.tenant_id AND s.location_id = l.id AND s.tenant_id = $1"
     " LEFT JOIN suppliers_relationship r ON r.tenant_id = t.tenant_id AND r.supplier_id = t.supplier_tenant_id AND r.tenant_id = $1"
     " WHERE t.tenant_id = $1 AND t.id = $2",
@@ -71,8 +72,9 @@ _STANDING = Statement.of(
 # As whoever writes a relationship: submits of one buyer to one supplier wait for each other, so that sums are exact.
 _LOCK = Statement.of("SELECT pg_advisory_xact_lock(hashtextextended('relationship ' || $1 || ' ' || $2, 0))")
 _SPENT = Statement.of(
-    "SELECT coalesce(sum(o.gross - o.given_back), 0)::text FROM suppliers_purchaseorder o, organizations_tenant n"
-    " WHERE n.id = $1 AND o.tenant_id = $1 AND o.supplier_tenant_id = $2 AND o.currency = $3 AND o.id <> $4"
+    "SELECT coalesce(sum(o.gross - o.given_back + coalesce(c.more_gross, 0)), 0)::text FROM organizations_tenant n"
+    " CROSS JOIN suppliers_purchaseorder o LEFT JOIN suppliers_orderchange c ON c.tenant_id = $1 AND c.order_id = o.id"
+    " AND c.state = 'open' AND c.more_gross > 0 WHERE n.id = $1 AND o.tenant_id = $1 AND o.supplier_tenant_id = $2 AND o.currency = $3 AND o.id <> $4"
     f" AND o.status NOT IN {_GONE} AND o.submitted_at >="
     " date_trunc($5, $6::timestamptz AT TIME ZONE n.time_zone) AT TIME ZONE n.time_zone"
 )
@@ -86,15 +88,24 @@ _TAKEN = Statement.of(
     "SELECT w.offer_id, coalesce((SELECT sum(l.ordered - l.cancelled) FROM suppliers_purchaseorder o"
     " JOIN suppliers_purchaseorderline l ON l.tenant_id = o.tenant_id AND l.order_id = o.id AND l.tenant_id = $1"
     " WHERE o.tenant_id = $1 AND o.supplier_tenant_id = $2 AND o.id <> $3 AND l.offer_id = w.offer_id"
-    f" AND o.status NOT IN {_GONE} AND o.submitted_at > $6::timestamptz - make_interval(days => w.days)), 0)::bigint AS base_quantity"
+    f" AND o.status NOT IN {_GONE} AND o.submitted_at > $6::timestamptz - make_interval(days => w.days)), 0)::bigint"
+    " + coalesce((SELECT sum((h.value ->> 1)::bigint) FROM suppliers_orderchange c"
+    " JOIN suppliers_purchaseorder o ON o.tenant_id = c.tenant_id AND o.id = c.order_id AND o.tenant_id = $1"
+    " CROSS JOIN LATERAL jsonb_array_elements(c.more -> 'shares') AS h(value) WHERE c.tenant_id = $1 AND c.state = 'open'"
+    " AND c.more <> '{}' AND o.supplier_tenant_id = $2 AND o.id <> $3 AND h.value ->> 0 = w.offer_id::text), 0)::bigint"
+    " AS base_quantity"
     " FROM unnest($4::uuid[], $5::int[]) AS w(offer_id, days)",
     row=_Taken,
 )
 
 
-def standing_call(tenant_id: UUID, order_id: UUID, at: datetime) -> Call:
-    """Return the statement that reads how the bound buyer stands to the supplier of an order; `standing_of` reads its row."""
-    return Call(_STANDING, [str(tenant_id), str(order_id), at.isoformat()])
+def standing_call(tenant_id: UUID, order_id: UUID, at: datetime, location_id: UUID | None = None) -> Call:
+    """Return the statement that reads how the bound buyer stands to the supplier of an order; `standing_of` reads its row.
+
+    The place is that of the order, or another one that is named.
+    """
+    place = str(location_id) if location_id else None
+    return Call(_STANDING, [str(tenant_id), str(order_id), at.isoformat(), place])
 
 
 def standing_of(found: Rows) -> Standing:
@@ -112,13 +123,16 @@ def shares_call(supplier_id: UUID, products: Sequence[UUID], at: datetime) -> Ca
     return Call(_SHARES, [str(supplier_id), array_literal(products), at.isoformat()])
 
 
-def used_calls(row: PurchaseOrder, standing: Standing, shares: Sequence[Share], at: datetime) -> list[Call]:
+def used_calls(
+    row: PurchaseOrder, standing: Standing, shares: Sequence[Share], at: datetime, *, with_own: bool = False
+) -> list[Call]:
     """Return the statements that sum up what the buyer, which is bound, has ordered before; `check_used` reads them.
 
-    They run behind `serial_call`.
+    They run behind `serial_call`. With `with_own` the order itself counts too, and `check_more` reads them.
     """
     limit = standing.spend_limit or {"currency": row.currency, "period": "year"}
-    own, supplier, key, moment = str(row.tenant_id), str(row.supplier_tenant_id), str(row.id), at.isoformat()
+    key = str(_NONE if with_own else row.id)
+    own, supplier, moment = str(row.tenant_id), str(row.supplier_tenant_id), at.isoformat()
     named = [array_literal(one.offer_id for one in shares), numbers(one.period_days for one in shares)]
     return [
         Call(_SPENT, [own, supplier, limit["currency"], key, limit["period"], moment]),
@@ -165,6 +179,38 @@ def check_licenses(standing: Standing, lines: Sequence[PurchaseOrderLine]) -> No
     ]
     if errors:
         raise LicenseMissing(errors=errors)
+
+
+def check_more(  # what is read of limits, and what moves
+    row: PurchaseOrder,
+    standing: Standing,
+    shares: Sequence[Share],
+    found: Sequence[Rows],
+    *,
+    more_gross: Decimal,
+    more: Mapping[UUID, int],
+    units: Mapping[UUID, int],
+) -> None:
+    """Hold what an order needs more to the limit of spending, and to the buyer's shares; `found` are the rows of `used_calls`.
+
+    `more` and `units` are base units, and those of a pack, by offer.
+
+    :raises SpendLimitExceeded, AllocationExceeded: as named.
+    """
+    spent, taken = found
+    limit = standing.spend_limit
+    if limit and limit["currency"] == row.currency and more_gross > 0:
+        left = Decimal(limit["amount"]) - Decimal((spent.value() or b"0").decode())
+        if more_gross > left:
+            raise SpendLimitExceeded(available=Money(max(left, Decimal(0)), row.currency).rounded().as_json())
+    before = {one.offer_id: one.base_quantity for one in taken.of(_Taken)}
+    for share in shares:
+        wanted, of_pack = more.get(share.offer_id, 0), units.get(share.offer_id, 1)
+        if wanted > 0 and before[share.offer_id] + wanted > share.packs * of_pack:
+            left_packs = max(0, share.packs - before[share.offer_id] // of_pack)
+            told = {"remaining": left_packs, "offer_id": str(share.offer_id)}
+            error = FieldError("lines", AllocationExceeded.code, f"{left_packs} packs are left for you.", told)
+            raise AllocationExceeded(errors=[error])
 
 
 def check_used(

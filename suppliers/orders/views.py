@@ -21,10 +21,11 @@ from organizations.public import CounterpartyOnly, PartyClosed
 from suppliers.inventory.refusals import InsufficientStock
 
 from .accepting import accept_order
+from .changes.remaining import respond_to_item
+from .changes.serializers import ItemResponseIn
 from .filters import ReceivedOrderFilters
-from .finding_received import RECEIVED
 from .peeks import ReceivedPeeked
-from .refusals import RevisionChanged
+from .refusals import AlreadyShipped, RevisionChanged, SubstitutionNotAllowed
 from .rejecting import reject_order
 from .representations import OrderItemOut, ReceivedOrderOut, ReceivedOrderWithItemsOut
 from .serializers import AcceptOrderIn, RejectOrderIn
@@ -57,6 +58,7 @@ class ReceivedOrderViewSet(ApiViewSet):
         "list_items": "listOrderItems",
         "accept": "acceptOrder",
         "reject": "rejectOrder",
+        "update_item": "updateOrderItem",
     }
     operations: ClassVar[dict[str, Operation]] = {
         "list": Operation(
@@ -79,21 +81,44 @@ class ReceivedOrderViewSet(ApiViewSet):
         ),
         "accept": Operation(
             "Accept an order",
-            "All of it. Stock is allocated to each line: what the order has reserved first, then what expires first and lasts for "
+            "All of it, or with other `lines`, which the buyer has to confirm: lines that are not named stay as they were ordered. With a "
+            "`decision` it answers the change that the buyer has proposed. Stock is allocated to each line: what the order has reserved first, then what expires first and lasts for "
             "`min_remaining_shelf_life_days`. Where too little is free, nothing is accepted, unless `allow_partial` is true "
             "and the buyer takes backorders: then the rest is `backordered`, and is allocated when stock comes. Services and "
             "what is made to order need no stock.",
             body=AcceptOrderIn,
             answer=ReceivedOrderWithItemsOut,
-            find=RECEIVED,
+            find=ReceivedPeeked(),
             run=accept_order,
             errors=(
+                InvalidFields,
+                SubstitutionNotAllowed,
                 PartyClosed,
                 CounterpartyOnly,
                 VersionConflict,
                 InvalidTransition,
                 RevisionChanged,
                 InsufficientStock,
+            ),
+        ),
+        "update_item": Operation(
+            "Answer an item of an order",
+            "Before the order is accepted, the answer becomes part of a proposed change, which the buyer confirms: what is not "
+            "accepted, backordered or replaced is cancelled then. Of an accepted order, the promised date moves, and the rest that is "
+            "not shipped is backordered or cancelled, at once. Each answer is a revision.",
+            body=ItemResponseIn,
+            answer=ReceivedOrderWithItemsOut,
+            find=ReceivedPeeked(),
+            run=respond_to_item,
+            errors=(
+                PartyClosed,
+                CounterpartyOnly,
+                VersionConflict,
+                InvalidTransition,
+                InvalidFields,
+                InsufficientStock,
+                SubstitutionNotAllowed,
+                AlreadyShipped,
             ),
         ),
         "reject": Operation(
@@ -111,6 +136,11 @@ class ReceivedOrderViewSet(ApiViewSet):
     @action(detail=True, methods=["post"])
     def reject(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """Reject an order."""
+        return self.write()
+
+    @action(detail=True, methods=["patch"], url_path="items/<uuid:item_id>")
+    def update_item(self, request: HttpRequest, pk: UUID, item_id: UUID) -> HttpResponse:
+        """Answer one line of an order."""
         return self.write()
 
     @action(detail=True, methods=["post"])

@@ -144,6 +144,11 @@ RETURNING {turn_sql("$3::timestamptz")}
 )
 
 
+def lock_call(supplier_id: UUID, promotions: Collection[UUID], at: datetime) -> Call:
+    """Return the statement that locks promotions in their order, for whoever gives back of some and redeems others."""
+    return Call(_LOCK, [str(supplier_id), array_literal(sorted(promotions)), at.isoformat()])
+
+
 def redeem(
     supplier_id: UUID, *, document_id: UUID, buyer_id: UUID, wanted: Sequence[Wanted], at: datetime
 ) -> list[Call]:

@@ -78,7 +78,7 @@ def test_submit_sends_where_nobody_has_to_approve(trade: Trade) -> None:
     assert (entry["action"], entry["by"], entry["actor_id"], entry["credential"]) == ("placed", "buyer", None, None)
     assert [one[0] for one in trade.stored()] == ["sent"]
     again = refused(act(trade, draft["id"], "submit"), 409, "invalid_transition")
-    assert (again["from"], again["action"], again["allowed"]) == ("sent", "submit", ["cancel"])
+    assert (again["from"], again["action"], again["allowed"]) == ("sent", "submit", ["cancel", "propose-changes"])
     patched = refused(trade.api.patch(f"{PATH}/{draft['id']}", json={"priority": "urgent"}), 409, "invalid_transition")
     assert (patched["from"], patched["action"]) == ("sent", "update")
 

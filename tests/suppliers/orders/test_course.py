@@ -32,6 +32,7 @@ CONTRACT = {
     ("sent", "propose-changes", "buyer"): {"change_proposed", "pending_approval"},
     ("change_proposed", "propose-changes", "buyer"): {"change_proposed", "pending_approval"},
     ("accepted", "propose-changes", "buyer"): {"change_proposed", "pending_approval"},
+    ("accepted", "items", "supplier"): {"accepted"},
     ("sent", "reject", "supplier"): {"rejected"},
     ("change_proposed", "reject", "supplier"): {"rejected"},
     ("draft", "cancel", "buyer"): {"cancelled"},

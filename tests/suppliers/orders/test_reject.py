@@ -96,7 +96,7 @@ def test_an_accepted_order_is_not_rejected(trade: Trade) -> None:
 
     body = refused(answer(trade, order["id"], "reject", reason_code="late"), 409, "invalid_transition")
 
-    assert (body["from"], body["allowed"]) == ("accepted", [])
+    assert (body["from"], body["allowed"]) == ("accepted", ["items"])
     assert counters(trade) == [(5, 5, 0, 0)]
 
 

@@ -1,0 +1,1 @@
+"""What both sides do with changes of orders: propose, answer, confirm, withdraw."""

@@ -1,0 +1,122 @@
+"""Changes that raise the total of an order above a step of the approvals: both kinds, approved and rejected."""
+
+from decimal import Decimal
+
+import pytest
+
+from tests.procurement.approvals import desk as desks
+from tests.procurement.approvals.desk import Desk, decide
+from tests.procurement.budgets.budgets import amounts
+from tests.procurement.budgets.budgets import put as put_budget
+from tests.procurement.purchasing.orders import approver
+from tests.suppliers.inventory.shelf import refused
+from tests.suppliers.orders.answers import counters, seen
+from tests.suppliers.orders.changes.proposals import (
+    changes,
+    check_limits,
+    confirm,
+    counter,
+    done,
+    items,
+    propose,
+    sent,
+)
+
+
+@pytest.fixture
+def desk() -> Desk:
+    """Return a buyer whose orders above 49 need one approval."""
+    return desks.desk()
+
+
+def held(desk: Desk) -> Decimal:
+    """Return what is committed of the budget."""
+    found: Decimal = amounts(desk.trade.buyer.tenant)["wards"][0]
+    return found
+
+
+def ordered(desk: Desk) -> str:
+    """Send an order of 49, which needs no approval yet."""
+    put_budget(approver(desk.trade), "wards", amount="1000")
+    desk.trade.shelf.stock(desk.trade.gloves, 5_000)
+    key: str = sent(desk.trade, (desk.trade.gloves, 10), budget={"code": "wards"})["id"]
+    return key
+
+
+def substituted(desk: Desk, key: str) -> None:
+    """Let the supplier propose something dearer in the place of the order's only line."""
+    trade = desk.trade
+    (first,) = items(trade, key)
+    other = {"product_id": trade.masks["id"], "quantity": 10, "unit_price": "6.00"}
+    done(counter(trade, key, {"item_id": first, "substitute": other}))
+    trade.shelf.stock(trade.masks, 100)
+
+
+@pytest.mark.parametrize("is_approved", [True, False])
+def test_the_buyer_s_change_waits_for_its_approver(desk: Desk, is_approved: bool) -> None:
+    trade, key, ann = desk.trade, ordered(desk), desk.person()
+
+    data = done(propose(trade, key, lines=[{"line_no": 1, "quantity": 20}]))
+
+    assert (data["status"], data["approval_for"], data["revision"]) == ("pending_approval", "buyer_change", 2)
+    assert data["change"]["lines"][0]["proposed"]["ordered"] == 2000
+    assert held(desk) == 98
+    copy = seen(trade, key)
+    assert (copy["status"], copy["awaiting"], copy["change"]) == ("change_proposed", "buyer_approval", None)
+    assert "order.change_proposed" not in desk.heard()
+    check_limits(trade, key)
+
+    action = "approve" if is_approved else "reject"
+    data = done(decide(ann, key, action, revision=2))
+
+    copy = seen(trade, key)
+    if is_approved:
+        assert (data["status"], data["proposed_by"]) == ("change_proposed", "buyer")
+        assert copy["change"] == data["change"]
+        assert desk.told()[-2:] == ["purchase_order.approved", "purchase_order.change_proposed"]
+        assert desk.heard()[-1] == "order.change_proposed"
+    else:
+        assert (data["status"], data["change"], copy["status"], copy["change"]) == ("sent", None, "sent", None)
+        assert changes(trade) == [("buyer", "declined")]
+        assert held(desk) == 49
+    check_limits(trade, key)
+
+
+@pytest.mark.parametrize("is_approved", [True, False])
+def test_the_supplier_s_dearer_change_waits_for_an_approver(desk: Desk, is_approved: bool) -> None:
+    trade, key, ann = desk.trade, ordered(desk), desk.person()
+    substituted(desk, key)
+
+    data = done(confirm(trade, key, "accept"))
+
+    assert (data["status"], data["approval_for"]) == ("pending_approval", "supplier_change")
+    assert held(desk) == 60
+    assert seen(trade, key)["change"]["proposed_by"] == "supplier"
+    check_limits(trade, key)
+
+    data = done(decide(ann, key, "approve" if is_approved else "reject", revision=2))
+
+    check_limits(trade, key)
+    if is_approved:
+        assert (data["status"], data["lines"][1]["substitutes_line_id"]) == ("accepted", data["lines"][0]["id"])
+        assert counters(trade) == [(1000, 0, 0, 1000), (10, 10, 0, 0)]
+        assert held(desk) == 60
+        assert desk.heard()[-1] == "order.accepted"
+        return
+    assert (data["status"], data["proposed_by"], data["change"]["revision"]) == ("change_proposed", "supplier", 2)
+    assert held(desk) == 49
+    again = done(confirm(trade, key, "accept"))
+    assert (again["approval_for"], again["revision"]) == ("supplier_change", 3)
+    assert refused(decide(ann, key, revision=2), 409, "revision_changed")
+    assert done(decide(ann, key, revision=3))["status"] == "accepted"
+    check_limits(trade, key)
+
+
+def test_a_pending_change_can_be_cancelled_with_its_order(desk: Desk) -> None:
+    trade, key = desk.trade, ordered(desk)
+    done(propose(trade, key, lines=[{"line_no": 1, "quantity": 20}]))
+
+    done(trade.api.post(f"/v1/purchase-orders/{key}/cancel", json={}))
+
+    assert (held(desk), changes(trade), desk.steps()) == (0, [("buyer", "declined")], [])
+    check_limits(trade, key)
