@@ -112,7 +112,7 @@ def rendered(kind: type[Representation], key: str) -> Any:
             there = {column.name for column in cursor.description}
         columns = [field.column for field in shape.model._meta.concrete_fields if field.column in there]
         names = ", ".join(f't."{column}"' for column in columns)
-        (row,) = rows.raw(f"SELECT {names} FROM {table} t WHERE t.id = %s".replace("%'", "%%'"), [key])
+        (row,) = rows.raw(f"SELECT {names} FROM {table.replace('%', '%%')} t WHERE t.id = %s", [key])
     else:
         row = rows.get(pk=key)
     data = kind(row).data
