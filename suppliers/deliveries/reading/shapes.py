@@ -69,8 +69,45 @@ _COPIED_RECEIPTS: Final = (
 )
 
 
+# By column, the SQL of a draft `d`, of a delivery `a`, of a copy `c` with what is the supplier's alone, `p`.
+_NAMED: Final = {
+    "side": ("'supplier'", "'buyer'", "'supplier'"),
+    "number": ("''", "a.number", "c.number"),
+    "po_number": ("''", "a.po_number", "c.po_number"),
+    "supplier_tenant_id": ("d.tenant_id", "a.supplier_tenant_id", "c.tenant_id"),
+    "buyer_tenant_id": ("d.buyer_tenant_id", "a.tenant_id", "c.owner_tenant_id"),
+    "shipped_at": ("NULL::timestamptz", "a.shipped_at", "c.shipped_at"),
+    "created_at": ("d.created_at", "a.created_at", "c.received_at"),
+    "location_id": ("d.from_location_id", "a.delivery_location_id", "p.from_location_id"),
+    "from_location_id": ("d.from_location_id", "NULL::uuid", "p.from_location_id"),
+    "picking_notes": ("d.picking_notes", "NULL::text", "p.picking_notes"),
+    "picked": ("NULL::jsonb", "NULL::jsonb", "p.picked"),
+    "delivery_location_id": ("NULL::uuid", "a.delivery_location_id", _member("to_location_id", "uuid")),
+    "delivery_address": (
+        "NULL::jsonb", "a.delivery_address", "nullif(c.representation -> 'to_location', 'null'::jsonb)",
+    ),
+}  # fmt: skip
+_OF_DELIVERY: Final = "t.delivery_id = a.id"
+_LISTS: Final = {
+    "file_ids": ("d.file_ids", "a.file_ids", "c.representation -> 'file_ids'"),
+    "packages": (
+        "d.packages", _listed(PackageOut.shape, _OF_DELIVERY, "t.position"), "c.representation -> 'packages'",
+    ),
+    "exceptions": (
+        "'[]'::jsonb", _listed(DeliveryExceptionOut.shape, _OF_DELIVERY, "t.at, t.id"), "c.representation -> 'exceptions'",
+    ),
+    "receipts": (
+        "'[]'::jsonb", _listed(ReceiptOut.shape, _OF_DELIVERY, "t.created_at, t.id"), _COPIED_RECEIPTS,
+    ),
+    "lines": (
+        _first("d.lines"), _listed(DeliveryLineOut.shape, f"{_OF_DELIVERY} AND t.line_no <= {EMBEDDED}", "t.line_no"),
+        _first("c.lines"),
+    ),
+}  # fmt: skip
+
+
 def _columns() -> Mapping[str, tuple[str, str, str]]:
-    """Return each column's SQL: of a draft `d`, of a delivery `a`, of a copy `c` with what is the supplier's alone, `p`."""
+    """Return each column's SQL, of a draft, of a delivery, of a copy."""
     found = {name: (f"d.{name}", f"a.{name}", f"c.{name}") for name in _SHARED}
     found |= {name: (f"d.{name}", f"a.{name}", f"coalesce({_member(name, 'text')}, '')") for name in _TEXTS}
     found |= {name: (f"d.{name}", f"a.{name}", _member(name, kind)) for name, kind in _COPIED.items()}
@@ -79,38 +116,7 @@ def _columns() -> Mapping[str, tuple[str, str, str]]:
         name: ("false" if kind == "boolean" else f"NULL::{kind}", f"a.{name}", _member(name, kind))
         for name, kind in _OF_DELIVERIES.items()
     }
-    of_delivery = "t.delivery_id = a.id"
-    return found | {
-        "side": ("'supplier'", "'buyer'", "'supplier'"),
-        "number": ("''", "a.number", "c.number"),
-        "po_number": ("''", "a.po_number", "c.po_number"),
-        "supplier_tenant_id": ("d.tenant_id", "a.supplier_tenant_id", "c.tenant_id"),
-        "buyer_tenant_id": ("d.buyer_tenant_id", "a.tenant_id", "c.owner_tenant_id"),
-        "shipped_at": ("NULL::timestamptz", "a.shipped_at", "c.shipped_at"),
-        "created_at": ("d.created_at", "a.created_at", "c.received_at"),
-        "location_id": ("d.from_location_id", "a.delivery_location_id", "p.from_location_id"),
-        "from_location_id": ("d.from_location_id", "NULL::uuid", "p.from_location_id"),
-        "picking_notes": ("d.picking_notes", "NULL::text", "p.picking_notes"),
-        "picked": ("NULL::jsonb", "NULL::jsonb", "p.picked"),
-        "delivery_location_id": ("NULL::uuid", "a.delivery_location_id", _member("to_location_id", "uuid")),
-        "delivery_address": (
-            "NULL::jsonb", "a.delivery_address", "nullif(c.representation -> 'to_location', 'null'::jsonb)",
-        ),
-        "file_ids": ("d.file_ids", "a.file_ids", "c.representation -> 'file_ids'"),
-        "packages": (
-            "d.packages", _listed(PackageOut.shape, of_delivery, "t.position"), "c.representation -> 'packages'",
-        ),
-        "exceptions": (
-            "'[]'::jsonb", _listed(DeliveryExceptionOut.shape, of_delivery, "t.at, t.id"), "c.representation -> 'exceptions'",
-        ),
-        "receipts": (
-            "'[]'::jsonb", _listed(ReceiptOut.shape, of_delivery, "t.created_at, t.id"), _COPIED_RECEIPTS,
-        ),
-        "lines": (
-            _first("d.lines"), _listed(DeliveryLineOut.shape, f"{of_delivery} AND t.line_no <= {EMBEDDED}", "t.line_no"),
-            _first("c.lines"),
-        ),
-    }  # fmt: skip
+    return found | _NAMED | _LISTS
 
 
 _TABLES: Final = (

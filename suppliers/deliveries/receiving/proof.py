@@ -22,10 +22,10 @@ LEFT JOIN (SELECT c.tenant_id, c.delivery_line_id, sum(c.accepted * f.sign)::big
   CROSS JOIN LATERAL (SELECT CASE WHEN r.reverses_id IS NULL THEN 1 ELSE -1 END AS sign) f
   WHERE c.tenant_id = %(tenant)s GROUP BY c.tenant_id, c.delivery_line_id) s
   ON s.tenant_id = l.tenant_id AND s.delivery_line_id = l.id
-WHERE l.tenant_id = %(tenant)s AND (l.accepted, l.rejected) IS DISTINCT FROM (coalesce(s.accepted, 0), coalesce(s.rejected, 0))
-   OR l.tenant_id = %(tenant)s AND l.short <> CASE WHEN d.status = 'lost'
+WHERE l.tenant_id = %(tenant)s AND (l.accepted, l.rejected, l.short) IS DISTINCT FROM
+  (coalesce(s.accepted, 0), coalesce(s.rejected, 0), CASE WHEN d.status = 'lost'
      THEN greatest(l.base_quantity - coalesce(s.accepted, 0) - coalesce(s.rejected, 0), coalesce(s.short, 0))
-     ELSE coalesce(s.short, 0) END
+     ELSE coalesce(s.short, 0) END)
 """
 _ORDERED = """
 SELECT o.id AS row_id, 'counts ' || o.shipped || ', ' || o.received || ', ' || o.rejected || ', ' || o.short

@@ -89,15 +89,20 @@ def reverse(
         add(one.line, target.ordered(one.line), one.count)
     if reason := next(_unfit(target, judged), ""):
         raise ReceiptNotReversible(reason)
-    receipt = Receipt(
-        id=uuid7(), tenant_id=actor.tenant_id, delivery_id=target.row.id, supplier_tenant_id=first.supplier_tenant_id,
-        received_at=received_at or at, location_id=first.location_id, temperature_ok=first.temperature_ok,
-        confirm_difference=first.confirm_difference, reverses_id=first.id, putaway=first.putaway,
-        received_by_id=actor.subject_id, created_at=at, updated_at=at,
-    )  # fmt: skip
+    receipt = _reversing(actor, target, first, received_at or at, at)
     landed = _taken_back(actor, judged, receipt.id, at)
     _write(actor, target, Back(receipt, judged, landed), at, reading)
     return receipt
+
+
+def _reversing(actor: Actor, target: Receivable, first: Receipt, received_at: datetime, at: datetime) -> Receipt:
+    """Return the receipt that reverses another one."""
+    return Receipt(
+        id=uuid7(), tenant_id=actor.tenant_id, delivery_id=target.row.id, supplier_tenant_id=first.supplier_tenant_id,
+        received_at=received_at, location_id=first.location_id, temperature_ok=first.temperature_ok,
+        confirm_difference=first.confirm_difference, reverses_id=first.id, putaway=first.putaway,
+        received_by_id=actor.subject_id, created_at=at, updated_at=at,
+    )  # fmt: skip
 
 
 def _settled(target: Receivable, first: Receipt, at: datetime, *, is_reversed: bool) -> str:
