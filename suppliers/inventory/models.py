@@ -169,9 +169,18 @@ class StockLevel(TenantOwned):
     security: ClassVar = TableSecurity(
         dispatcher=True,
         market=Market(
-            columns=("tenant_id", "id", "product_id", "location_id", "lot_id", "on_hand", "reserved", "low_stock_threshold")
+            columns=(
+                "tenant_id",
+                "id",
+                "product_id",
+                "location_id",
+                "lot_id",
+                "on_hand",
+                "reserved",
+                "low_stock_threshold",
+            )
         ),
-    )  # fmt: skip
+    )
 
     class Meta:
         constraints = [

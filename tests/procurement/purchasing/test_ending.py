@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from core.clock import now, rfc3339
 from core.db import tenant_context
 from suppliers.orders import progress
 from suppliers.orders.models import PurchaseOrder
@@ -12,6 +13,8 @@ from tests import races
 from tests.procurement.budgets.budgets import amounts
 from tests.procurement.budgets.budgets import put as put_budget
 from tests.procurement.purchasing.orders import Trade, act, approver, submitted
+from tests.suppliers.deliveries.receiving.arrivals import place
+from tests.suppliers.deliveries.shipping import read, receiver, shipped
 from tests.suppliers.inventory.shelf import refused
 from tests.suppliers.orders.answers import accepted, answer, counters, held, moved, seen
 from tests.suppliers.orders.test_reject import agree, client, consumed
@@ -24,6 +27,24 @@ def order_of(trade: Trade, **changes: Any) -> str:
     key: str = submitted(trade, (trade.gloves, 10), (trade.masks, 5), **changes)["id"]
     accepted(trade, key)
     return key
+
+
+def left(trade: Trade, key: str, quantity: int) -> str:
+    """Let base units of the first line leave the supplier; return the delivery."""
+    found: str = shipped(trade, seen(trade, key), quantity)["id"]
+    return found
+
+
+def came(trade: Trade, delivery: str, **said: Any) -> None:
+    """Let the buyer say what became of goods of a delivery."""
+    line = {
+        "delivery_line_id": read(trade.buyer.api, delivery)["lines"][0]["id"],
+        "unit": "base",
+        "accepted_quantity": 0,
+    }
+    body = {"received_at": rfc3339(now()), "location_id": place(trade.buyer)["location_id"], "lines": [line | said]}
+    answered = receiver(trade).post(f"/v1/procurement/deliveries/{delivery}/receipts", json=body)
+    assert answered.status_code == 201, answered.content
 
 
 def items(trade: Trade) -> list[tuple[str, int, int]]:
@@ -69,7 +90,7 @@ def test_what_is_not_shipped_is_cancelled(trade: Trade) -> None:
     put_budget(approver(trade), "wards", amount="60")
     agree(trade, 1500)
     key = order_of(trade, budget={"code": "wards"})
-    moved(trade, key, shipped=400)
+    left(trade, key, 400)
     refused(act(trade, key, "cancel"), 409, "already_shipped")
 
     data = act(trade, key, "cancel", remainder=True).json()["data"]
@@ -79,7 +100,7 @@ def test_what_is_not_shipped_is_cancelled(trade: Trade) -> None:
     )  # fmt: skip
     assert [one["line_status"] for one in data["lines"]] == ["shipped", "cancelled"]
     assert counters(trade) == [(1000, 400, 0, 600), (5, 0, 0, 5)]
-    assert held(trade) == [(1000, 0), (5, 0)]
+    assert held(trade) == [(600, 0), (5, 0)]
     assert amounts(trade.buyer.tenant)["wards"][0] == Decimal("16.40")
     assert consumed(trade) == ([400], [400])
     assert items(trade) == [("order_item.updated", 1, 600), ("order_item.updated", 2, 5)]
@@ -109,10 +130,11 @@ def test_a_rest_is_of_accepted_orders_only(trade: Trade) -> None:
 def test_close_cancels_what_will_not_come(trade: Trade) -> None:
     put_budget(approver(trade), "wards", amount="60")
     key = order_of(trade, budget={"code": "wards"})
-    moved(trade, key, shipped=500, received=300)
+    delivery = left(trade, key, 500)
+    came(trade, delivery, accepted_quantity=300)
     body = refused(act(trade, key, "close"), 409, "open_delivery")
     assert [one["pointer"] for one in body["errors"]] == ["/lines/0"]
-    moved(trade, key, rejected=150, short=50)
+    came(trade, delivery, rejected_quantity=150, rejection_reason="damaged", short_quantity=50)
     body = refused(act(trade, key, "close"), 409, "open_invoice")
     assert [one["pointer"] for one in body["errors"]] == ["/lines/0"]
     moved(trade, key, invoiced=300)
@@ -122,7 +144,7 @@ def test_close_cancels_what_will_not_come(trade: Trade) -> None:
     assert (data["status"], data["fulfilment_status"]) == ("closed", "received")
     assert data["closed_at"] == seen(trade, key)["closed_at"] is not None
     assert counters(trade) == [(1000, 300, 0, 700), (5, 0, 0, 5)]
-    assert held(trade) == [(1000, 0), (5, 0)]
+    assert held(trade) == [(500, 0), (5, 0)]
     assert amounts(trade.buyer.tenant)["wards"][0] == Decimal("14.70")
     assert (trade.facts()[-1][0], trade.facts(trade.shelf.tenant)[-1][0]) == ("purchase_order.closed", "order.closed")
     assert refused(act(trade, key, "cancel"), 409, "invalid_transition")["from"] == "closed"
@@ -130,7 +152,8 @@ def test_close_cancels_what_will_not_come(trade: Trade) -> None:
 
 def test_the_rest_of_an_order_that_is_received_and_invoiced_closes_it(trade: Trade) -> None:
     key = order_of(trade)
-    moved(trade, key, shipped=1000, received=1000, invoiced=1000)
+    came(trade, left(trade, key, 1000), accepted_quantity=1000)
+    moved(trade, key, invoiced=1000)
 
     data = act(trade, key, "cancel", remainder=True).json()["data"]
 
