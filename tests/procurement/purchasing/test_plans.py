@@ -12,6 +12,7 @@ from api.listing import cursor_call, page_call, read_query
 from core.db import tenant_context
 from core.ids import uuid7
 from core.pipeline import Call
+from organizations.models import Location
 from procurement.purchasing.views import PurchaseOrderViewSet
 from suppliers.orders.views import ReceivedOrderViewSet
 from tests.factories import provision
@@ -26,7 +27,7 @@ _ORDERS = (
     " priority, substitution_policy, backorder_policy, notes_to_supplier, internal_note, budget_code, cost_center,"
     " external_reference, reservation_ids, authors, revision, net, gross, taxes, lines_total, price_differs, sent_at, shared_version)"
     " SELECT uuidv7(), %s, now() - n * interval '1 minute', now() - (n * 7919 %% 6000) * interval '1 minute', 1, 'PO-' || n,"
-    f" (%s::uuid[])[n %% 40 + 1], 'SO-' || n, {_STATUS}, '', '', '', 'unfulfilled', 'not_invoiced', 'EUR', uuidv7(), '', 'routine',"
+    f" (%s::uuid[])[n %% 40 + 1], 'SO-' || n, {_STATUS}, '', '', '', 'unfulfilled', 'not_invoiced', 'EUR', %s, '', 'routine',"
     " 'ask', 'accept', '', '', '', '', '', '[]', '[]', 1, 1, 1, '[]', 1, n %% 100 = 7, now(), 1 FROM generate_series(1, %s) n"
 )
 _COPIES = (
@@ -47,9 +48,11 @@ def parties() -> tuple[UUID, UUID, str]:
     """Return a buyer and a supplier with thousands of orders each, and one of their forty other parties."""
     buyer, supplier = provision("provider"), provision("supplier")
     others = [str(uuid7()) for _ in range(40)]
+    with tenant_context(buyer.id):
+        place = Location.objects.create(tenant_id=buyer.id, name="Ward 3", type="ward")
     owner = connections["owner"]
     with owner.cursor() as cursor:
-        cursor.execute(_ORDERS, [buyer.id, others, ROWS])
+        cursor.execute(_ORDERS, [buyer.id, others, place.id, ROWS])
         cursor.execute(_COPIES, [supplier.id, others, ROWS])
         cursor.execute(_LINES, [PRODUCT, supplier.id])
         cursor.execute("ANALYZE suppliers_purchaseorder, suppliers_receivedorder, suppliers_receivedorderline")
