@@ -1,11 +1,12 @@
 """The marks of `./dev bench order`. Source: performance.md, "Trade"."""
 
+from collections.abc import Mapping
 from typing import Final
 
-from .prescriptions_report import Mark
+from .prescriptions_report import Held, Mark
 from .supply_report import Table
 
-SUBMIT_TRIPS, ACCEPT_TRIPS = 8, 6
+_MOST_TRIPS: Final = {"submit": 8, "accept": 6}  # Source: contract, supply.md 3.3
 TABLE: Final = Table(
     marks=(
         Mark("purchase orders", "cost", "product list", 1.3),
@@ -15,8 +16,8 @@ TABLE: Final = Table(
         Mark("orders, 50", "cost", "product list of 50", 1.3),
         Mark("purchase orders, large", "cost", "product list, large", 1.3),
         Mark("orders, large", "cost", "product list, large", 1.3),
-        Mark("purchase orders by search, large", "cost", "purchase orders, large", 2.0),
-        Mark("orders by search, large", "cost", "orders, large", 2.0),
+        Mark("purchase orders by search", "cost", "purchase orders", 2.0),
+        Mark("orders by search", "cost", "orders", 2.0),
         Mark("submit, 50 lines", "cost", "submit, 1 line", 5.0),
         Mark("submit, 1 line", "cost", "submit, 1 line, without its copy", 1.3),
         Mark("submit, 50 lines", "cost", "submit, 50 lines, without its copy", 1.3),
@@ -34,3 +35,13 @@ TABLE: Final = Table(
         "orders sent", "get purchase order", "get order", "draft, 1 line", "submit, 1 line", "accept, 1 line",
     ),
 )  # fmt: skip
+
+
+def bounded(trips: Mapping[str, int]) -> list[Held]:
+    """Hold the trips of each action to what the contract allows it."""
+    return [
+        Held(f"{name}: trips", trips[name], most, "")
+        for action, most in _MOST_TRIPS.items()
+        for name in trips
+        if name.startswith(f"{action},")
+    ]
