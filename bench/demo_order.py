@@ -20,8 +20,8 @@ PATTERNS = ("order.*", "order_item.*", "purchase_order.*", "delivery.*", "messag
 STEPS = [{"over_amount": "500.00", "approvals": 2}]
 SECRET = "Only for the ward"
 # What each side is told of the order itself.
-BUYER = ("created", "submitted", "approved", "sent", "change_proposed", "accepted", "closed")
-SUPPLIER = ("placed", "change_proposed", "accepted", "closed")
+BUYER = ("created", "submitted", "approved", "sent", "change_proposed", "accepted")
+SUPPLIER = ("placed", "change_proposed", "accepted")
 
 
 def walk_order(demo: dict[str, Any]) -> None:
@@ -183,11 +183,10 @@ def confirm(story: Story) -> None:
     seen = (old["code"], found["status"], sets["accepted"], sets["backordered"], foam["accepted"], foam["ordered"])
     if seen != ("revision_changed", "accepted", 80, 20, 50, 50):
         raise DemoFailed(f"the order was accepted otherwise: {seen}")
-    if foam["substitutes_line_id"] != story.line("dressing")["id"] or found["totals"]["net"] != "615.00":
-        raise DemoFailed(f"the substitute stands otherwise: {foam}, {found['totals']}")
-    step(
-        f"the hospital confirms revision {proposed['revision']}: accepted, {found['totals']['net']} EUR; an old one: 409"
-    )
+    dressings = story.line("dressing")
+    if (foam["substitutes_line_id"], dressings["cancelled"]) != (dressings["id"], 50):
+        raise DemoFailed(f"the substitute stands otherwise: {foam}, {dressings}")
+    step(f"the hospital confirms revision {proposed['revision']}: accepted, with the substitute; an old revision: 409")
 
 
 def fill_backorder(story: Story) -> None:
