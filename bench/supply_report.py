@@ -35,11 +35,12 @@ GROWING = (
 
 
 class Table(NamedTuple):
-    """What is told of a benchmark: its marks, works whose trips are alike, and works whose cost must not grow."""
+    """What is told of a benchmark: its marks, works whose trips are alike, works whose cost must not grow, what its rows are."""
 
     marks: Sequence[Mark] = MARKS
     alike: Sequence[tuple[str, str]] = ALIKE
     growing: Sequence[str] = GROWING
+    rows: str = "products"
 
 
 _SHELF = Table()
@@ -56,7 +57,7 @@ def told(
     for rows, works in found.items():
         lines += [
             "",
-            f"## {rows:,} products",
+            f"## {rows:,} {table.rows}",
             "",
             *_works(works, trips[rows]),
             "",
@@ -65,7 +66,7 @@ def told(
             *_once(once.get(rows, ())),
         ]
     if len(found) > 1:
-        lines += ["", "## Growth", "", *_growth(found, table.growing)]
+        lines += ["", "## Growth", "", *_growth(found, table)]
     return lines
 
 
@@ -109,12 +110,12 @@ def _values(mark: Mark, found: Found) -> list[float]:
     return mark.value(found)
 
 
-def _growth(found: Mapping[int, Found], growing: Sequence[str]) -> list[str]:
+def _growth(found: Mapping[int, Found], table: Table) -> list[str]:
     """CPU of web and PostgreSQL together; the last column is the largest beside the smallest."""
     sizes = sorted(found)
-    head = " | ".join(f"{rows:,} products: CPU µs" for rows in sizes)
+    head = " | ".join(f"{rows:,} {table.rows}: CPU µs" for rows in sizes)
     lines = [f"| request | {head} | growth | |", f"|---|{'---|' * len(sizes)}---|---|"]
-    for name in growing:
+    for name in table.growing:
         costs = [median(one.cost for one in found[rows][name]) for rows in sizes]
         growth = costs[-1] / costs[0]
         cells = " | ".join(f"{cost:,.0f}" for cost in costs)
