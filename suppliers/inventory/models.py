@@ -70,9 +70,8 @@ class StockPlace(TenantOwned):
 class Lot(TenantOwned, LifecycleModel):
     """A lot of a product as a tenant holds it.
 
-    `expiry_date` is the last day of use. `origin_tenant_id` and `origin_lot_id` name the supplier's lot that a buyer's lot
-    came from. `expiry_told` is the threshold in days that was told of last, 0 once it was told that the lot has expired.
-    Personal data: none.
+    `expiry_date` is the last day of use. `origin_tenant_id` and `origin_lot_id` name the supplier's lot that a buyer's came
+    from. `expiry_told`: the threshold in days that was told of last, 0 once the lot was told expired. Personal data: none.
     """
 
     product = models.ForeignKey(
@@ -241,8 +240,8 @@ class StockMovement(TenantRow):
 class Reservation(TenantOwned, LifecycleModel):
     """Stock of a supplier that is promised to a buyer; the row is the supplier's, the buyer holds a received copy.
 
-    Those of one request, or allocated to one order, have one `group_id`. `location` is where all of it lies, null where it
-    lies at several. Quantities are in base units. Personal data: none.
+    Those of one request or order have one `group_id`. `location` is where all of it lies, null where at several. Quantities
+    are in base units. Personal data: none.
     """
 
     group_id = models.UUIDField()
@@ -336,10 +335,7 @@ class Reservation(TenantOwned, LifecycleModel):
 
 
 class Allocation(TenantOwned):
-    """What a reservation holds of one level; buyer, kind, status and expiry are the reservation's.
-
-    Personal data: none.
-    """
+    """What a reservation holds of one level; buyer, kind, status, expiry are the reservation's. Personal data: none."""
 
     reservation = models.ForeignKey(
         Reservation, on_delete=models.PROTECT, related_name="allocations", db_constraint=False, db_index=False
