@@ -4,6 +4,7 @@ The approver's order is locked before the limits that a change gives back. Whoev
 for it, or is told to try again.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from core.db import needs_transaction
@@ -14,8 +15,10 @@ from suppliers.public import (
     BY_SUPPLIER,
     SETTLED_LINE,
     ChangeState,
+    OrderChange,
     Party,
     Who,
+    ahead_of,
     deciding_call,
     give_back_more,
     open_of,
@@ -36,10 +39,15 @@ def accept_approved(target: Peeked, at: datetime) -> Outcome:
     """
     change = open_of(target.changes, Party.SUPPLIER)
     assert change is not None
+    return _accepted(target, change, at, supplier=["order.accepted"])
+
+
+@needs_transaction
+def _accepted(target: Peeked, change: OrderChange, at: datetime, *, supplier: Sequence[str]) -> Outcome:
     made = taken_over(target, change, at, by=Who.BUYER, may_wait=True)
     return Outcome(
         place=ACCEPTED, part=made.part, columns=made.columns, line_columns=SETTLED_LINE, calls=made.calls,
-        buyer=["purchase_order.accepted"], supplier=["order.accepted"], told=made.told,
+        buyer=["purchase_order.accepted"], supplier=supplier, told=made.told,
     )  # fmt: skip
 
 
@@ -60,8 +68,12 @@ def ask_again(target: Peeked, at: datetime) -> Outcome:
 
 @needs_transaction
 def propose_approved(target: Peeked, at: datetime) -> Outcome:
-    """Let the supplier read of the buyer's change that was approved."""
+    """Let the supplier read of the buyer's change that was approved; at a managed one, where nobody answers, it is accepted."""
     row = target.row
+    if ahead_of(row).is_managed:
+        change = open_of(target.changes, Party.BUYER)
+        assert change is not None
+        return _accepted(target, change, at, supplier=())
     row.become(BY_BUYER)
     return Outcome(
         place=BY_BUYER, part=Part(row.supplier_tenant_id, [], []), buyer=["purchase_order.change_proposed"],

@@ -9,12 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
+from uuid import UUID
 
 from core.actor import Actor
 from core.db import bind_call, needs_transaction
 from core.errors import FieldError, InvalidFields
 from core.model_rows import save_call
 from core.pipeline import Call, ReadBack, Rows, run
+from ledger.public import Occurrence
 from organizations.public import Part, write_together
 from procurement.approvals.steps import approvals_needed, begin_call
 from suppliers.public import (
@@ -22,6 +24,7 @@ from suppliers.public import (
     BY_BUYER,
     FOR_BUYERS,
     AlreadyShipped,
+    ChangeEnding,
     Need,
     OrderChange,
     Party,
@@ -32,6 +35,7 @@ from suppliers.public import (
     Standing,
     Terms,
     Who,
+    accept_change,
     added_of,
     aliases_call,
     as_changed,
@@ -121,7 +125,8 @@ def propose_changes(
     check_revision(row, data["revision"])
     if any(line.shipped for line in lines):
         raise AlreadyShipped
-    change, shares, standing = _made(actor, target, data, at)
+    change, shares, read = _made(actor, target, data, at)
+    standing = read.standing
     as_proposed = as_changed(lines, change)
     take_totals(row, change, as_proposed)
     held = held_by(row, lines, target.changes)
@@ -130,6 +135,8 @@ def propose_changes(
     settled, copies = _taken(target, standing, shares, held, needed, at, as_proposed)
     is_more = change.gross > row.gross - row.given_back
     is_pending = is_more and approvals_needed(target.policies, with_gross(row, change), target.standing.currency) > 0
+    if read.seller.is_managed and not is_pending:
+        return _accept_at_once(actor, target, change, settled, copies, at, reading)
     was = row.status
     row.become(FOR_BUYERS if is_pending else BY_BUYER)
     row.before_change, row.revision, row.authors = was, change.revision, [str(actor.subject_id)]
@@ -146,10 +153,32 @@ def propose_changes(
 
 
 @needs_transaction
+def _accept_at_once(  # what was taken, and what an action is called with
+    actor: Actor,
+    target: Peeked,
+    change: OrderChange,
+    settled: Mapping[UUID, Sequence[Occurrence]],
+    copies: Sequence[Call],
+    at: datetime,
+    reading: ReadBack | None,
+) -> PurchaseOrder:
+    """Accept a change of an order to a managed supplier, where nobody answers."""
+    row = target.row
+    run([bind_call(row.tenant_id), proposing_call(change, at), *copies])
+    target.changes.append(change)
+    row.revision, row.authors = change.revision, [str(actor.subject_id)]
+    ends = ChangeEnding(
+        Who.BUYER, ["purchase_order.accepted"], [], str(row.status), change.reason, columns=("revision", "authors"),
+        told=settled,
+    )  # fmt: skip
+    return accept_change(actor, target, change, ends, at, reading)
+
+
+@needs_transaction
 def _made(
     actor: Actor, target: Peeked, data: Mapping[str, Any], at: datetime
-) -> tuple[OrderChange, Sequence[Share], Standing]:
-    """Make the change that a body asks for, held to what may be ordered; and return the offers that are short."""
+) -> tuple[OrderChange, Sequence[Share], Read]:
+    """Make the change that a body asks for, held to what may be ordered; return the offers that are short, and what was read."""
     row, lines = target.row, target.lines
     asked = _asked(lines, data)
     read = _read(actor, target, asked, at)
@@ -158,7 +187,7 @@ def _made(
         revision=row.revision + 1, reason=data["reason"], header=asked.header,
         lines=[entry_of(line) for _, line in asked.changed],
     )  # fmt: skip
-    return change, _judged(row, asked, read, change, lines), read.standing
+    return change, _judged(row, asked, read, change, lines), read
 
 
 def keep(change: OrderChange, row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], needed: Need) -> None:

@@ -89,7 +89,12 @@ def _approvals() -> Iterator[Step]:
     ends: dict[Place, tuple[tuple[Place, ...], tuple[Place, ...], tuple[str, ...], tuple[str, ...]]] = {
         FOR_SENDING: ((SENT, ACCEPTED), (DRAFT,), (_SENT, _MANAGED), (_PLACED,)),
         FOR_SUPPLIERS: ((ACCEPTED,), (BY_SUPPLIER,), *_both("accepted")),
-        FOR_BUYERS: ((BY_BUYER,), BEFORE, *_both("change_proposed")),
+        FOR_BUYERS: (
+            (BY_BUYER, ACCEPTED),
+            BEFORE,
+            ("purchase_order.change_proposed", _MANAGED),
+            ("order.change_proposed",),
+        ),
     }
     for source, (approved, refused, buyer, supplier) in ends.items():
         told = ("purchase_order.approved", *buyer)
@@ -116,7 +121,13 @@ def _answers() -> Iterator[Step]:
     yield Step(BY_SUPPLIER, "confirm-changes", Who.BUYER, (CANCELLED,), *cancelled, revision, "decline")
     for source in BEFORE:
         told = ((*proposed[0], *pending), proposed[1])
-        yield Step(source, "propose-changes", Who.BUYER, (BY_BUYER, FOR_BUYERS), *told, (*more, "already_shipped"))
+        targets = (
+            BY_BUYER,
+            FOR_BUYERS,
+            *([ACCEPTED] if source == ACCEPTED else []),
+        )  # nobody answers at a managed supplier
+        told = ((*told[0], *([_MANAGED] if source == ACCEPTED else [])), told[1])
+        yield Step(source, "propose-changes", Who.BUYER, targets, *told, (*more, "already_shipped"))
     yield Step(BY_BUYER, "accept", Who.SUPPLIER, (ACCEPTED,), *accepted, (*revision, "insufficient_stock"), "accept")
     yield Step(BY_BUYER, "accept", Who.SUPPLIER, BEFORE, *declined, revision, "decline")
     yield Step(BY_BUYER, "confirm-changes", Who.BUYER, BEFORE, *declined, revision, "withdraw")

@@ -5,7 +5,7 @@ The statements run in the lock order of supply.md 5; the order is locked between
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -60,6 +60,8 @@ class Ending:
     supplier: Sequence[str]
     was: str
     reason: str = ""
+    columns: Sequence[str] = ()
+    told: Mapping[UUID, Sequence[Occurrence]] = field(default_factory=dict)
     may_wait: bool = False
 
 
@@ -124,13 +126,16 @@ def accept(
     """
     row = target.row
     made = taken_over(target, change, at, by=ending.by, may_wait=ending.may_wait)
-    saved = [save_all_call(target.lines, *LINE, at=at), save_call(row, *made.columns, at=at, versions=BOTH)]
+    saved = [
+        save_all_call(target.lines, *LINE, at=at),
+        save_call(row, *made.columns, *ending.columns, at=at, versions=BOTH),
+    ]
     facts = told(
         row, ending.buyer, ending.supplier, was=ending.was, by=ending.by, reason=ending.reason,
         lines=[vars(one) for one in made.lines],
     )  # fmt: skip
     parts = [order_part(row, [*saved, *made.calls]), made.part]
-    write_together(actor, parts, row.pk, told=joined(made.told, facts), at=at, reading=reading)
+    write_together(actor, parts, row.pk, told=joined(ending.told, made.told, facts), at=at, reading=reading)
     return row
 
 

@@ -31,7 +31,7 @@ CONTRACT = {
     },
     ("sent", "propose-changes", "buyer"): {"change_proposed", "pending_approval"},
     ("change_proposed", "propose-changes", "buyer"): {"change_proposed", "pending_approval"},
-    ("accepted", "propose-changes", "buyer"): {"change_proposed", "pending_approval"},
+    ("accepted", "propose-changes", "buyer"): {"change_proposed", "pending_approval", "accepted"},
     ("accepted", "items", "supplier"): {"accepted"},
     ("sent", "reject", "supplier"): {"rejected"},
     ("change_proposed", "reject", "supplier"): {"rejected"},

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 
+from core.ids import uuid7
 from tests.procurement.approvals import desk as desks
 from tests.procurement.approvals.desk import Desk, decide
 from tests.procurement.budgets.budgets import amounts
@@ -119,4 +120,31 @@ def test_a_pending_change_can_be_cancelled_with_its_order(desk: Desk) -> None:
     done(trade.api.post(f"/v1/purchase-orders/{key}/cancel", json={}))
 
     assert (held(desk), changes(trade), desk.steps()) == (0, [("buyer", "declined")], [])
+    check_limits(trade, key)
+
+
+@pytest.mark.parametrize("is_approved", [None, True, False])
+def test_a_managed_supplier_s_order_changes_without_an_answer(desk: Desk, is_approved: bool | None) -> None:
+    trade = desk.trade
+    put_budget(approver(trade), "wards", amount="1000")
+    made = trade.api.post("/v1/suppliers", json={"legal_name": f"Bakery {uuid7()}", "country": "DE"})
+    line = {"description": "Bread rolls", "quantity": 40, "unit_price": "0.50"}
+    key = sent(trade, line, supplier_id=made.json()["data"]["id"], budget={"code": "wards"})["id"]
+    quantity = 60 if is_approved is None else 100
+    more = {"description": "Cake", "quantity": 2, "unit_price": "5.00"}
+
+    data = done(propose(trade, key, lines=[{"line_no": 1, "quantity": quantity}], add_lines=[more]))
+
+    if is_approved is not None:
+        assert (data["status"], data["approval_for"]) == ("pending_approval", "buyer_change")
+        data = done(decide(desk.person(), key, "approve" if is_approved else "reject", revision=2))
+    assert (data["status"], data["change"], data["proposed_by"]) == ("accepted", None, None)
+    if is_approved is False:
+        assert counters(trade) == [(40, 40, 0, 0)]
+        assert held(desk) == 20
+    else:
+        assert counters(trade) == [(quantity, quantity, 0, 0), (2, 2, 0, 0)]
+        assert held(desk) == {60: 40, 100: 60}[quantity]
+        assert trade.facts()[-1][0] == "purchase_order.accepted"
+    assert desk.heard() == []
     check_limits(trade, key)
