@@ -138,11 +138,7 @@ def propose_changes(
     if read.seller.is_managed and not is_pending:
         return _accept_at_once(actor, target, change, settled, copies, at, reading)
     was = row.status
-    row.become(FOR_BUYERS if is_pending else BY_BUYER)
-    row.before_change, row.revision, row.authors = was, change.revision, [str(actor.subject_id)]
-    own = [proposing_call(change, at), save_call(row, *_COLUMNS, at=at, versions=BOTH)]
-    if is_pending:
-        own.append(begin_call(row, target.policies, at))
+    own = _going(actor, target, change, at, is_pending=is_pending)
     buyer, supplier = (["purchase_order.submitted"], ()) if is_pending else (step.buyer[:1], step.supplier)
     facts = told(
         row, buyer, supplier, was=was, by=Who.BUYER, reason=change.reason, lines=[vars(one) for one in as_proposed]
@@ -150,6 +146,16 @@ def propose_changes(
     parts = [order_part(row, own), Part(row.supplier_tenant_id, [], copies)]
     write_together(actor, parts, row.pk, told=joined(settled, facts), at=at, reading=reading)
     return row
+
+
+def _going(actor: Actor, target: Peeked, change: OrderChange, at: datetime, *, is_pending: bool) -> list[Call]:
+    """Let the order wait for its approvers, or for the supplier; return the statements that store it with the change."""
+    row = target.row
+    was = row.status
+    row.become(FOR_BUYERS if is_pending else BY_BUYER)
+    row.before_change, row.revision, row.authors = was, change.revision, [str(actor.subject_id)]
+    waits = [begin_call(row, target.policies, at)] if is_pending else []
+    return [proposing_call(change, at), save_call(row, *_COLUMNS, at=at, versions=BOTH), *waits]
 
 
 @needs_transaction

@@ -46,6 +46,7 @@ from suppliers.marketplace.models import Offer
 from suppliers.marketplace.states import EVERYBODY
 from suppliers.notifications.models import Notification, NotificationPreference
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine, ReceivedOrder
+from suppliers.orders.proposals.models import OrderChange
 from suppliers.orders.states import ApprovalFor, OrderStatus, Party
 from suppliers.relationships.models import Relationship
 from suppliers.relationships.states import Block
@@ -413,6 +414,24 @@ def _purchase_order_line(draw: Draw, values: Values) -> None:
         values[name] = abs(values[name])
 
 
+def _order_change(draw: Draw, values: Values) -> None:
+    """An open change of the supplier with a line that differs and one that is new, or of the buyer with a header."""
+    values["proposed_by"], values["state"], values["decided_at"] = draw(st.sampled_from(Party.values)), "open", None
+    values["author_id"] = values["id"] if values["proposed_by"] == "buyer" else None
+    values["revision"], values["more_gross"], values["more"] = draw(st.integers(1, 99)), Decimal(0), {}
+    values["net"] = draw(st.decimals(0, 10**9, places=4))
+    values["gross"] = values["net"] + draw(st.decimals(0, 10**9, places=4))
+    counted = {name: draw(st.integers(0, 10**9)) for name in ("ordered", "accepted", "backordered", "cancelled")}
+    days = {name: str(draw(st.dates())) for name in ("requested_date", "promised_date")}
+    line = {"id": str(values["id"]), "line_no": 2, "net": "1.50", **counted, **days, "reason_code": "other", "note": ""}
+    values["added"] = [{**line, "name": "Masks", "unit_price": "0.50", "product_id": str(values["id"])}]
+    values["lines"] = []
+    values["header"] = draw(
+        st.sampled_from([{}, {"notes_to_supplier": "Ring", "requested_delivery_date": "2030-01-01"}])
+    )
+    values["taxes"] = []
+
+
 def _transport(draw: Draw, values: Values) -> None:
     """A shipment with a weight and minutes that are none, or not below nothing."""
     for name in ("gross_weight_g", "excursion_minutes"):
@@ -578,6 +597,7 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     NotificationPreference: _preferences,
     PurchaseOrder: _purchase_order,
     PurchaseOrderLine: _purchase_order_line,
+    OrderChange: _order_change,
     Delivery: _delivery,
     DeliveryLine: _delivery_line,
     DeliveryPackageLine: _package_line,
