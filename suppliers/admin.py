@@ -5,6 +5,7 @@ from .catalog import admin as catalog
 from .catalog.attributes import admin as attributes
 from .company import admin as company
 from .deliveries import admin as deliveries
+from .deliveries.receiving import admin as receipts
 from .exceptions import admin as exceptions
 from .files import admin as files
 from .inventory import admin as inventory
@@ -33,6 +34,7 @@ __all__ = [
     "orders",
     "promotions",
     "recall_desk",
+    "receipts",
     "relationships",
     "terms",
     "why_this_price",
