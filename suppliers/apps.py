@@ -40,6 +40,7 @@ class SuppliersConfig(AppConfig):
         self._follow()
         self._book()
         self._alert()
+        self._name_documents()
         self._register_checks()
         post_migrate.connect(_after_migrate, sender=self, dispatch_uid="suppliers")
 
@@ -103,33 +104,53 @@ class SuppliersConfig(AppConfig):
         ledger.after_commit(backorders.SUBSCRIBER, backorders.FOLLOWED)(backorders.follow_stock)
 
     def _alert(self) -> None:
-        """Let alerts follow facts, unbooked dispensations, compromised keys and failed proofs; name the documents of threads."""
+        """Let alerts follow facts, unbooked dispensations, compromised keys and failed proofs."""
         from core.invariants import report_with
         from ledger import public as ledger
         from organizations import public as organizations
 
         from .inventory.dispensing.booking import tell_unbooked
-        from .inventory.models import RESERVATIONS
-        from .inventory.queries import WITHIN
-        from .notifications import documents, following
+        from .notifications import following
         from .notifications import overdue as overdue_alerts
         from .orders import overdue
 
-        reservation = documents.DocumentType(
-            name="reservation",
-            kind=RESERVATIONS,
-            owner="supplier",
-            title="Message about a reservation",
-            location="location_id",
-            within=WITHIN,
-        )
-        documents.register_document(reservation)
         ledger.after_commit(following.SUBSCRIBER, following.FOLLOWED)(following.follow)
         ledger.after_commit(overdue_alerts.SUBSCRIBER, overdue_alerts.ANSWERED)(overdue_alerts.follow_answers)
         overdue.tell_overdue(overdue_alerts.tell_overdue)
         tell_unbooked(following.tell_unbooked)
         organizations.tell_of_compromises(following.tell_compromised)
         report_with(following.tell_proof)
+
+    def _name_documents(self) -> None:
+        """Register the documents about which their parties write to each other."""
+        from .deliveries.finding import ShippedFrom
+        from .deliveries.models import DELIVERIES
+        from .inventory.models import RESERVATIONS
+        from .inventory.queries import WITHIN
+        from .notifications.documents import DocumentType, register_document
+        from .orders.finding import WITHIN as DELIVERED_WITHIN
+        from .orders.models import ORDERS
+
+        at_buyer: dict[str, Any] = {"owner": "buyer", "location": "delivery_location_id", "within": DELIVERED_WITHIN}
+        for one in (
+            DocumentType(
+                name="reservation",
+                kind=RESERVATIONS,
+                owner="supplier",
+                title="Message about a reservation",
+                location="location_id",
+                within=WITHIN,
+            ),
+            DocumentType(name="order", kind=ORDERS, title="Message about an order", **at_buyer),
+            DocumentType(
+                name="delivery",
+                kind=DELIVERIES,
+                title="Message about a delivery",
+                within_copy=ShippedFrom(),
+                **at_buyer,
+            ),
+        ):
+            register_document(one)
 
     def _register_receipts(self) -> None:
         """Register the rules between receipts, deliveries and orders."""

@@ -46,6 +46,7 @@ from .orders.course import (
 )
 from .orders.ending import Ahead, Ending, Gone, ahead_of, close_if_complete, cut_all, end_order, give_back
 from .orders.filters import searched
+from .orders.finding import WITHIN as ORDERS_WITHIN
 from .orders.finding import (
     as_asked,
     differ,
@@ -173,6 +174,7 @@ __all__ = [
     "MOST_LINES",
     "OFFERED",
     "ORDERS",
+    "ORDERS_WITHIN",
     "QUANTITY_MAX",
     "SETTLED_LINE",
     "SHARED_HEADER",

@@ -8,9 +8,10 @@ from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields, NotFound
 from core.pipeline import Call, Rows, Statement
-from organizations.public import SharedDocument, TwoParty, reach
+from organizations.public import SharedDocument, TwoParty
+from suppliers.public import ORDERS_WITHIN
 
-WITHIN: Final = reach("delivery_location_id", below=True)
+WITHIN: Final = ORDERS_WITHIN
 _LOCATION: Final = "delivery_location_id"
 
 

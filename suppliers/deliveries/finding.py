@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from core.actor import Actor
 from core.db import bind_call, needs_transaction
 from core.errors import NotFound
@@ -18,7 +20,17 @@ from .models import Delivery, DeliveryLine
 from .shipment_models import ShipmentDraft, ShipmentPrivate
 
 FROM: Final = reach("from_location_id", below=True)  # what a supplier's member that is limited to places sees and ships
-TO: Final = reach("delivery_location_id", below=True)
+
+
+class ShippedFrom:
+    """The rule for a supplier's members who are limited to places, over its copies of deliveries: `FROM` of what it alone knows."""
+
+    def filter(self, queryset: QuerySet[Any], actor: Actor) -> QuerySet[Any]:
+        """Keep the deliveries that were shipped from a place in the actor's reach."""
+        mine = ShipmentPrivate.objects.filter(tenant_id=actor.tenant_id)
+        return queryset.filter(id__in=FROM.filter(mine, actor).values("id"))
+
+
 _NONE: Final = "No such shipment."
 _LOCATE = Statement.of(
     "SELECT c.owner_tenant_id::text FROM suppliers_receivedorder c WHERE c.tenant_id = $2 AND c.id = $1 AND"

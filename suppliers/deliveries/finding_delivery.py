@@ -11,10 +11,10 @@ from core.errors import NotFound
 from core.model_rows import rows_of
 from core.pipeline import Call, Rows, Statement
 from organizations.public import Party, SharedDocument, TwoParty
-from suppliers.orders.finding import lines_of
+from suppliers.orders.finding import WITHIN, lines_of
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine
 
-from .finding import TO, delivery_lines_call, delivery_lines_of
+from .finding import delivery_lines_call, delivery_lines_of
 from .models import DELIVERIES, Delivery, DeliveryLine
 
 _OF_DELIVERY: Final = "(SELECT v.order_id FROM suppliers_delivery v WHERE v.tenant_id = $1 AND v.id = $2)"
@@ -70,7 +70,7 @@ class DeliveryAt(TwoParty):
         :raises NotFound, PartyClosed, CounterpartyOnly: as `TwoParty`.
         """
         found = TwoParty.__call__(self, actor, *path, located=located)
-        if found.is_owner and not TO.holds(actor, found.row.delivery_location_id):
+        if found.is_owner and not WITHIN.holds(actor, found.row.delivery_location_id):
             raise NotFound(f"No such {self.kind.name}.")
         order, order_lines, lines = found.read
         return Delivered(found, rows_of(PurchaseOrder, order)[0], lines_of(order_lines), delivery_lines_of(lines))

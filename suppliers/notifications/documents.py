@@ -5,17 +5,24 @@ A type joins by one line: `register_document(DocumentType(name="order", kind=ORD
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 from uuid import UUID
 
 from core.actor import Actor
 from core.db import bind_call, needs_transaction
 from core.errors import NotFound
 from core.pipeline import Call, Statement, run
-from organizations.public import LocationReach, PartyClosed, ReceivedKind
+from organizations.public import PartyClosed, ReceivedKind
 
 OWNER_SIDES: Final = ("buyer", "supplier")
 _CLOSED: Final = "closed"
+
+
+class Within(Protocol):
+    """The rule for members who are limited to places, as `organizations.public.reach` makes it."""
+
+    def filter(self, queryset: Any, actor: Actor) -> Any:
+        """Keep the rows that the actor reaches."""
 
 
 class _Party(NamedTuple):
@@ -40,8 +47,8 @@ class DocumentType:
     owner: str
     title: str
     location: str = ""
-    within: LocationReach | None = None
-    within_copy: LocationReach | None = None
+    within: Within | None = None
+    within_copy: Within | None = None
 
     @property
     def other(self) -> str:
@@ -134,6 +141,6 @@ def _is_within(actor: Actor, one: DocumentType, document_id: UUID) -> bool:
         return True
     for rule, model in ((one.within, one.kind.document), (one.within_copy, one.kind.copy)):
         rows = model._default_manager.filter(tenant_id=actor.tenant_id, pk=document_id)
-        if rule is not None and rows.exists() and not rule.filter(rows, actor).exists():  # type: ignore[arg-type]
+        if rule is not None and rows.exists() and not rule.filter(rows, actor).exists():
             return False
     return True

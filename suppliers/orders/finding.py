@@ -10,10 +10,13 @@ from core.ids import uuid7
 from core.model_rows import rows_of
 from core.pipeline import Call, Rows, Statement
 from core.rows import insert_all
+from organizations.public import reach
 
 from .models import PurchaseOrderLine
 from .pricing import OrderedLine
 
+# Members of the buyer who are limited to places see what is delivered there or below; the supplier's see all orders.
+WITHIN: Final = reach("delivery_location_id", below=True)
 _COLUMNS: Final = ", ".join(f'"{field.column}"' for field in PurchaseOrderLine._meta.concrete_fields)
 _LINES = Statement.of(
     f"SELECT {_COLUMNS} FROM suppliers_purchaseorderline WHERE tenant_id = $1 AND order_id = $2 ORDER BY line_no"

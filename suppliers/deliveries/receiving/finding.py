@@ -14,11 +14,10 @@ from core.errors import NotFound
 from core.model_rows import lock_call, row_of, rows_of
 from core.pipeline import Call, Rows, Statement, run
 from core.targets import Located
-from organizations.public import CounterpartyOnly, policies_call, policies_of, reach
+from organizations.public import CounterpartyOnly, policies_call, policies_of
 from suppliers.deliveries.models import DELIVERIES, Delivery, DeliveryLine
+from suppliers.orders.finding import WITHIN
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine
-
-WITHIN: Final = reach("delivery_location_id", below=True)
 
 
 def _columns(model: Any) -> str:

@@ -23,13 +23,13 @@ from suppliers.deliveries.models import Delivery, DeliveryLine
 from suppliers.deliveries.receipt_models import Receipt
 from suppliers.inventory.movements.delivered import Landing, landings_call
 from suppliers.orders.course import ACCEPTED, Who, allowed
-from suppliers.orders.finding import lines_call
+from suppliers.orders.finding import WITHIN, lines_call
 from suppliers.orders.models import ORDERS, PurchaseOrder, PurchaseOrderLine
 from suppliers.orders.numbers import claim_calls, number_of
 from suppliers.orders.progress import delivered
 from suppliers.orders.states import DocumentKind
 
-from .finding import WITHIN, Receivable
+from .finding import Receivable
 from .judging import Judged, count_of
 from .recording import Recorded, record, refuse_future
 from .refusals import OverReceipt

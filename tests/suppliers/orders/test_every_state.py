@@ -8,8 +8,10 @@ from django.db import transaction
 from core.actor import system_actor
 from core.clock import now
 from core.db import tenant_context
+from core.pipeline import run
 from ledger.public import Event
 from organizations.public import write_documents
+from procurement.approvals.steps import begin_call
 from suppliers.orders import course
 from suppliers.orders.course import PLACES, Place, Who, allowed, is_offered, step_of
 from suppliers.orders.models import ORDERS as ORDERS_KIND
@@ -47,6 +49,8 @@ def order_in(trade: Trade, place: Place) -> str:
             row = PurchaseOrder.objects.get(tenant_id=trade.buyer.id, pk=key)
             row.become(one)
             row.save_version("status", "approval_for", "proposed_by", at=now())
+            if row.approval_for:
+                run([begin_call(row, {"approval_overdue_hours": 24}, now())])
             write_documents(
                 system_actor(trade.buyer.id), trade.buyer.id, [(ORDERS_KIND, row.id)], [], told={}, at=now()
             )
