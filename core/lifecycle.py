@@ -147,6 +147,16 @@ def transition(
     return decorate
 
 
+def becoming(target: str, sources: Sequence[str], *, field: str = "status") -> Callable[..., None]:
+    """Return the transition `become_<target>`, for models whose course is a table in which actions of several names lead to one state."""
+
+    def become(row: Any) -> None:
+        """Go to the state."""
+
+    become.__name__ = become.__qualname__ = f"become_{target}"
+    return transition(field=field, source=sources, target=target)(become)
+
+
 def _refusal(row: LifecycleModel, change: Any) -> PlatformError:
     """Return the refusal of a failed transition: that of the first failing condition, else InvalidTransition."""
     field = change._django_fsm.field

@@ -1,12 +1,12 @@
 """The door of suppliers: what other apps may use. Everything else in here is private."""
 
 from .agreements.refusals import AgreementExhausted, SelfTrade
-from .catalog.fields import QUANTITY_MAX, GtinField, UnitField
+from .catalog.fields import QUANTITY_MAX, GtinField
 from .company.fields import WholeEntry
 from .company.folding import folded_sql
 from .company.serializers import PaymentTermsIn
 from .inventory.refusals import InsufficientStock, ReservationNotActive
-from .inventory.reservations.changes import joined, touched
+from .inventory.reservations.changes import joined
 from .inventory.states import Unit
 from .marketplace.refusals import OfferNotAvailable, OrderQuantityInvalid
 from .notifications.alerts import Cause, settle
@@ -38,13 +38,11 @@ from .orders.course import (
     FOR_BUYERS,
     FOR_SENDING,
     FOR_SUPPLIERS,
-    OFFERED,
     Place,
-    Step,
     Who,
     require,
 )
-from .orders.ending import Ahead, Ending, Gone, ahead_of, close_if_complete, cut_all, end_order, give_back
+from .orders.ending import Ahead, Ending, ahead_of, cut_all, end_order, give_back
 from .orders.filters import searched
 from .orders.finding import WITHIN as ORDERS_WITHIN
 from .orders.finding import (
@@ -57,13 +55,13 @@ from .orders.finding import (
     replace_lines_calls,
 )
 from .orders.judging import Judged, judge, reading_of
-from .orders.limits import Returning, copy_calls, returning, taken, taking_calls
+from .orders.limits import copy_calls, taken, taking_calls
 from .orders.models import AWAITING_SQL, MOST_LINES, ORDERS, PurchaseOrder, PurchaseOrderLine
-from .orders.naming import Seller, aliases_call, asked_of, gtins_call, seller_call, seller_of
+from .orders.naming import Seller, aliases_call, asked_of, check_kind, gtins_call, seller_call, seller_of
 from .orders.numbers import claim_calls, number_of
 from .orders.peeks import OrderPeek, read_call
 from .orders.pricing import OrderedLine, Terms, manual_lines, priced_lines, reading_calls, totals
-from .orders.progress import cut, delivered, fulfilment_of, on_the_way, prepared_calls, prepared_of
+from .orders.progress import cut, delivered, on_the_way, prepared_calls, prepared_of
 from .orders.proposals.content import (
     added_of,
     as_changed,
@@ -172,7 +170,6 @@ __all__ = [
     "FOR_SENDING",
     "FOR_SUPPLIERS",
     "MOST_LINES",
-    "OFFERED",
     "ORDERS",
     "ORDERS_WITHIN",
     "QUANTITY_MAX",
@@ -195,7 +192,6 @@ __all__ = [
     "DocumentKind",
     "Ending",
     "Fulfilment",
-    "Gone",
     "GtinField",
     "InsufficientStock",
     "Judged",
@@ -227,7 +223,6 @@ __all__ = [
     "PurchaseOrderLine",
     "RelationshipBlocked",
     "ReservationNotActive",
-    "Returning",
     "RevisionChanged",
     "SelfTrade",
     "Seller",
@@ -237,12 +232,10 @@ __all__ = [
     "SnapshotOut",
     "SpendLimitExceeded",
     "Standing",
-    "Step",
     "Substitution",
     "SupplierNotQualified",
     "Terms",
     "Unit",
-    "UnitField",
     "Who",
     "WholeEntry",
     "accept_change",
@@ -257,13 +250,13 @@ __all__ = [
     "change_of_order",
     "changes_call",
     "changes_of",
+    "check_kind",
     "check_licenses",
     "check_more",
     "check_relationship",
     "check_takes_orders",
     "check_used",
     "claim_calls",
-    "close_if_complete",
     "copy_calls",
     "counted",
     "cut",
@@ -274,7 +267,6 @@ __all__ = [
     "end_order",
     "entry_of",
     "folded_sql",
-    "fulfilment_of",
     "further_lines",
     "give_back",
     "give_back_more",
@@ -317,7 +309,6 @@ __all__ = [
     "replace_lines_calls",
     "reprice",
     "require",
-    "returning",
     "saving_calls",
     "searched",
     "seller_call",
@@ -337,6 +328,5 @@ __all__ = [
     "to_state_before",
     "told",
     "totals",
-    "touched",
     "used_calls",
 ]

@@ -167,7 +167,8 @@ def _tidy(schema: Any) -> Any:
 
 def _description(declared: Operation, family: str) -> str:
     supplier = f" for the buyer, `{declared.supplier_scope}` for the supplier" if declared.supplier_scope else ""
-    scope = f"Scope: `{declared.scope}`{supplier}. " if declared.scope else ""
+    wanted = [declared.scope] if declared.scope else [*declared.any_scope]
+    scope = f"Scope: `{'` or `'.join(wanted)}`{supplier}. " if wanted else ""
     terms = f"{scope}Rate family: `{declared.policy or family}`."
     return f"{declared.description}\n\n{terms}" if declared.description else terms
 
@@ -176,6 +177,8 @@ def _security(declared: Operation, family: str) -> list[Schema]:
     if declared.public:
         return []
     scopes = [declared.scope] if declared.scope else list(declared.any_scope)
-    both: list[Schema] = [{"bearer": []}, {"oauth": [scope.replace(":", ".") for scope in scopes]}]
+    # One of several schemes is enough, all scopes of one are wanted.
+    either = [{"oauth": [scope.replace(":", ".")]} for scope in scopes] or [{"oauth": []}]
+    both: list[Schema] = [{"bearer": []}, *either]
     takes_key = CredentialKind.API_KEY in FAMILIES[family].styles or bool(declared.supplier_scope)
     return [*both, {"apiKey": []}] if takes_key and not declared.user_only else both

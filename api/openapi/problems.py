@@ -103,12 +103,18 @@ def problem_response(status: int, kinds: Iterable[Refusal], components: Componen
 
 
 def _register(code: str, kinds: list[Refusal], components: Components) -> tuple[Schema, Schema]:
-    """Register schema and example of a code, made from every class that has it; the most general gives the title."""
-    name = f"{camel(code)}Problem"
+    """Register schema and example of a code, made from every class that has it; the most general gives the title.
+
+    A code that stands for refusals of several statuses has a schema for each; all but the first are named by their status.
+    """
+    word = camel(code)
+    if any(status_of(one) != status_of(kinds[0]) for one in components.source_of(f"{word}Problem") or ()):
+        word += str(status_of(kinds[0]))
+    name = f"{word}Problem"
     known: frozenset[Refusal] = (components.source_of(name) or frozenset()) | frozenset(kinds)
     ordered = sorted(known, key=lambda kind: (len(kind.__mro__), kind.__module__, kind.__qualname__))
     schema = components.replace_schema(name, _schema(code, ordered), built_from=known)
-    return schema, components.replace_example(camel(code), _example(ordered), ordered[0].title)
+    return schema, components.replace_example(word, _example(ordered), ordered[0].title)
 
 
 def _schema(code: str, kinds: list[Refusal]) -> Schema:

@@ -1,6 +1,6 @@
 """What approvers have decided about an order: read, counted and recorded."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -82,8 +82,3 @@ def record_call(  # one argument for each part of the decision
         note=note, credential=actor.subject.credential, at=at,
     )  # fmt: skip
     return rows.insert(made)
-
-
-def was_decided(row: PurchaseOrder, decided: Sequence[Decided], approval_for: str) -> bool:
-    """Tell whether somebody has decided the present revision for a purpose."""
-    return bool(of_revision(row, decided, approval_for))

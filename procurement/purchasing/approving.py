@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from core.actor import Actor
 from core.db import bind_call, needs_transaction
@@ -13,6 +13,7 @@ from procurement.approvals.decisions import approvals_of, record_call
 from procurement.approvals.states import Decision
 from procurement.approvals.steps import approvals_needed, begin_call, end_call
 from suppliers.public import (
+    ApprovalFor,
     PurchaseOrder,
     Who,
     check_relationship,
@@ -29,8 +30,9 @@ from suppliers.public import (
 )
 
 from .amounts import to_approve
+from .change_outcomes import accept_approved, propose_approved
 from .deciding import Judged
-from .outcomes import Outcome, after_approval, outcome_of
+from .outcomes import Outcome, outcome_of
 from .peeking import Peeked
 
 APPROVED = "purchase_order.approved"
@@ -56,17 +58,17 @@ def approve_order(
         facts = told(row, [APPROVED], was=was, by=Who.BUYER, reason=note)
         write_unshared(actor, row.tenant_id, row.id, calls, told=facts, at=at, reading=reading)
         return row
-    going = after_approval(order, at)
+    going = _LEADS[row.approval_for](order, at)
     columns = ["status", "approval_for", "proposed_by", *going.columns]
     if going.line_columns:
         calls += saving_calls(row, order.lines, columns, at, *going.line_columns)
     else:
         calls.append(header_call(row, columns, at))
     parts = [order_part(row, [*calls, end_call(row), *going.calls]), going.part]
-    lines = [vars(one) for one in order.lines]
+    lines = [vars(one) for one in going.lines or order.lines]
     facts = told(row, [APPROVED], was=was, by=Who.BUYER, reason=note, lines=lines)
     # The note is the buyer's alone.
-    further = told(row, going.buyer, going.supplier, was=was, by=Who.BUYER, lines=lines)
+    further = told(row, going.buyer, going.supplier, was=was, by=Who.BUYER, reason=going.reason, lines=lines)
     write_together(actor, parts, row.id, told=joined(going.told, facts, further), at=at, reading=reading)
     return row
 
@@ -90,3 +92,10 @@ def send_approved(target: Peeked, at: datetime) -> Outcome:
     sent = send(row, target.lines, seller, found, at, was_held=True)
     row.become(sent.place)
     return outcome_of(sent)
+
+
+_LEADS: Final = {
+    ApprovalFor.SENDING.value: send_approved,
+    ApprovalFor.SUPPLIER_CHANGE.value: accept_approved,
+    ApprovalFor.BUYER_CHANGE.value: propose_approved,
+}

@@ -6,6 +6,7 @@ for it, or is told to try again.
 
 from collections.abc import Sequence
 from datetime import datetime
+from decimal import Decimal
 
 from core.db import needs_transaction
 from organizations.public import Part
@@ -19,6 +20,7 @@ from suppliers.public import (
     Party,
     Who,
     ahead_of,
+    as_changed,
     deciding_call,
     give_back_more,
     open_of,
@@ -47,7 +49,7 @@ def _accepted(target: Peeked, change: OrderChange, at: datetime, *, supplier: Se
     made = taken_over(target, change, at, by=Who.BUYER, may_wait=True)
     return Outcome(
         place=ACCEPTED, part=made.part, columns=made.columns, line_columns=SETTLED_LINE, calls=made.calls,
-        buyer=["purchase_order.accepted"], supplier=supplier, told=made.told,
+        buyer=["purchase_order.accepted"], supplier=supplier, told=made.told, lines=made.lines,
     )  # fmt: skip
 
 
@@ -61,7 +63,7 @@ def ask_again(target: Peeked, at: datetime) -> Outcome:
     assert change is not None
     back = give_back_more(target, at)
     row.become(BY_SUPPLIER)
-    change.more_gross, change.more = change.more_gross * 0, {}
+    change.more_gross, change.more = Decimal(0), {}
     part = Part(row.supplier_tenant_id, [], back.copies)
     return Outcome(place=BY_SUPPLIER, part=part, calls=[proposing_call(change, at)], told=back.told)
 
@@ -69,15 +71,14 @@ def ask_again(target: Peeked, at: datetime) -> Outcome:
 @needs_transaction
 def propose_approved(target: Peeked, at: datetime) -> Outcome:
     """Let the supplier read of the buyer's change that was approved; at a managed one, where nobody answers, it is accepted."""
-    row = target.row
+    row, change = target.row, open_of(target.changes, Party.BUYER)
+    assert change is not None
     if ahead_of(row).is_managed:
-        change = open_of(target.changes, Party.BUYER)
-        assert change is not None
         return _accepted(target, change, at, supplier=())
     row.become(BY_BUYER)
     return Outcome(
         place=BY_BUYER, part=Part(row.supplier_tenant_id, [], []), buyer=["purchase_order.change_proposed"],
-        supplier=["order.change_proposed"],
+        supplier=["order.change_proposed"], lines=as_changed(target.lines, change), reason=change.reason,
     )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from suppliers.public import (
     aliases_call,
     as_asked,
     asked_of,
+    check_kind,
     claim_calls,
     differ,
     goods_of,
@@ -199,17 +200,7 @@ def _lines(
 
     :raises InvalidFields: names each line that is of the other kind.
     """
-    in_words = {number for number, one in enumerate(draft.lines) if one["description"]}
-    if seller.is_managed:
-        message, wrong = (
-            "A managed supplier has no products: describe the goods.",
-            {*range(len(draft.lines))} - in_words,
-        )
-    else:
-        message, wrong = "Name a product of the supplier; only a managed one takes goods in words.", in_words
-    if wrong:
-        code = "unknown_product"
-        raise InvalidFields(errors=[FieldError(f"lines.{number}", code, message) for number in sorted(wrong)])
+    check_kind(seller, draft.lines)
     if seller.is_managed:
         return manual_lines(terms, draft.lines)
     asked = asked_of(draft.lines, aliases, gtins)

@@ -40,6 +40,7 @@ from suppliers.public import (
     aliases_call,
     as_changed,
     asked_of,
+    check_kind,
     check_licenses,
     check_more,
     check_relationship,
@@ -287,6 +288,7 @@ def _read(actor: Actor, target: Peeked, asked: Asked, at: datetime) -> Read:
     check_relationship(now)
     check_takes_orders(seller)
     with named_as(asked.places):
+        check_kind(seller, asked.added)
         products = [] if seller.is_managed else asked_of(asked.added, aliases, gtins)
     grown = [line for _, line in asked.grown]
     calls: Sequence[Call] = goods_calls(terms, products, [] if seller.is_managed else grown, at)

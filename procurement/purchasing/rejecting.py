@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from core.actor import Actor
 from core.db import needs_transaction
@@ -14,6 +14,7 @@ from procurement.approvals.states import Decision
 from procurement.approvals.steps import end_call
 from suppliers.public import (
     DRAFT,
+    ApprovalFor,
     Ending,
     PurchaseOrder,
     Who,
@@ -25,8 +26,9 @@ from suppliers.public import (
     told,
 )
 
+from .change_outcomes import ask_again, drop_change
 from .deciding import Judged
-from .outcomes import Outcome, after_rejection
+from .outcomes import Outcome
 from .peeking import Peeked
 
 REJECTED = "purchase_order.approval_rejected"
@@ -45,7 +47,7 @@ def reject_order(
     target.check("reject", data["revision"])
     was = row.status
     recorded = record_call(actor, row, target.approver, Decision.REJECTED, target.before, reason, at)
-    going = after_rejection(target.order, at)
+    going = _LEADS[row.approval_for](target.order, at)
     columns = ["status", "approval_for", "proposed_by", *going.columns]
     calls = [recorded, header_call(row, columns, at), end_call(row), *going.calls]
     lines = [vars(one) for one in target.order.lines]
@@ -71,3 +73,10 @@ def draft_again(target: Peeked, at: datetime) -> Outcome:
     row.submitted_at = None
     part = Part(row.supplier_tenant_id, ended.touched, ended.calls)
     return Outcome(place=DRAFT, part=part, columns=["submitted_at"], told=ended.told)
+
+
+_LEADS: Final = {
+    ApprovalFor.SENDING.value: draft_again,
+    ApprovalFor.SUPPLIER_CHANGE.value: ask_again,
+    ApprovalFor.BUYER_CHANGE.value: drop_change,
+}

@@ -4,15 +4,14 @@ from functools import lru_cache
 from typing import Any, ClassVar, Final
 from uuid import UUID
 
-import orjson
 from django.http import HttpRequest, HttpResponse
 from rest_framework.decorators import action
 
-from api import preconditions
+from api import line_pages, preconditions
 from api.filters import check_names
 from api.listing import ORDERING_FIELDS, SortBy, one_call
 from api.operations import Operation
-from api.page_numbers import InvalidPage, positive
+from api.page_numbers import InvalidPage
 from api.permissions import InsufficientScope
 from api.shapes import Selection, select
 from api.views import ApiViewSet
@@ -85,21 +84,6 @@ _LIMITS_OF_CHANGES: Final = (
     AgreementExhausted, PromotionExhausted, AllocationExceeded,
 )  # fmt: skip
 _PRICED_CHANGES: Final = (InvalidFields, PriceNotAvailable)
-_NUMBERS: Final = ("lines_page", "lines_limit")
-_PARAMETERS: Final = (
-    {
-        "name": "lines_page",
-        "in": "query",
-        "description": "The page of lines.",
-        "schema": {"type": "integer", "minimum": 1},
-    },
-    {
-        "name": "lines_limit",
-        "in": "query",
-        "description": "Lines on a page.",
-        "schema": {"type": "integer", "minimum": 1, "maximum": EMBEDDED, "default": EMBEDDED},
-    },
-)
 _PRICED: Final = (InvalidFields, SelfTrade, CurrencyMismatch, PriceNotAvailable, AgreementExhausted)
 # The second for delegates; which of them may decide is judged with the order.
 _APPROVERS: Final = (SCOPE, READ)
@@ -160,7 +144,7 @@ class PurchaseOrderViewSet(ApiViewSet):
             "Get a purchase order",
             "With at most 100 of its lines; `lines_page` reads the rest. `timeline` has the newest entries.",
             answer=PurchaseOrderWithLinesOut,
-            parameters=_PARAMETERS,
+            parameters=line_pages.parameters(EMBEDDED),
             errors=(InvalidPage,),
         ),
         "partial_update": Operation(
@@ -324,39 +308,18 @@ class PurchaseOrderViewSet(ApiViewSet):
 
         def calls(tenant_id: Any) -> list[Call]:
             query = request.GET
-            check_names(query, ("fields", "include", *_NUMBERS))
-            asked["chosen"] = select(_SHAPE, query.get("fields"), query.get("include"))
-            asked["page"], asked["limit"] = (
-                positive(query.get(name), 1 if name == "lines_page" else EMBEDDED) for name in _NUMBERS
-            )
-            asked["limit"] = min(asked["limit"], EMBEDDED)
-            first = (asked["page"] - 1) * asked["limit"] + 1
-            one = one_call(_SHAPE, asked["chosen"], tenant_id, key, all_of(self.restrictions()))
-            page = Call(_lines_page(), [str(tenant_id), key, str(first), str(asked["limit"])])
-            return [one, *([page] if self._is_paged else [])]
+            check_names(query, ("fields", "include", *line_pages.NAMES))
+            asked["chosen"] = chosen = select(_SHAPE, query.get("fields"), query.get("include"))
+            asked["page"] = page = line_pages.asked_lines(query, EMBEDDED)
+            one = one_call(_SHAPE, chosen, tenant_id, key, all_of(self.restrictions()))
+            return [one, *([Call(_lines_page(), [str(tenant_id), key, *page.bounds])] if page else [])]
 
-        _, (rows, *page) = self.read(calls)
+        _, (rows, *lines) = self.read(calls)
         if not len(rows):
             raise NotFound("No such order.")
         content, version = rows.row()
-        chosen = asked["chosen"]
+        chosen, page = asked["chosen"], asked["page"]
         if page:
-            content = _with_page(content or b"{}", page[0].value() or b"[]", page=asked["page"], limit=asked["limit"])
-            chosen = Selection(chosen.fields, ("lines_page",))
+            content = page.put_into(content or b"{}", lines[0].value() or b"[]", f"/v1/purchase-orders/{key}")
+            chosen = page.selection(chosen)
         return self.answer(content or b"null", tag=preconditions.tag_of(_SHAPE, chosen, content, version))
-
-    @property
-    def _is_paged(self) -> bool:
-        return any(name in self.request.GET for name in _NUMBERS)
-
-
-def _with_page(content: bytes, lines: bytes, *, page: int, limit: int) -> bytes:
-    """Put a page of lines in the place of the first one, where the caller has asked for lines."""
-    found = orjson.loads(content)
-    if "lines" in found:
-        found["lines"] = orjson.loads(lines)
-    if "lines_next" in found:
-        more = page * limit < found["lines_total"] if "lines_total" in found else False
-        address = f"/v1/purchase-orders/{found['id']}?lines_page={page + 1}&lines_limit={limit}"
-        found["lines_next"] = address if more else None
-    return orjson.dumps(found)

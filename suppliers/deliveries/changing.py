@@ -19,10 +19,10 @@ from suppliers.orders.models import ORDERS, PurchaseOrder, PurchaseOrderLine
 from suppliers.orders.progress import fulfilment_of
 from suppliers.orders.sending import BOTH, saving_calls
 
-from .course import CANCELLED, DELIVERED, IN_TRANSIT, LOST, Who, require
+from .course import CANCELLED, DELIVERED, IN_TRANSIT, LOST, UNDER_WAY, Who, require
 from .finding import Shipment
 from .leaving import Leaving, leave
-from .models import DELIVERIES, Delivery, DeliveryLine
+from .models import DELIVERIES, Delivery, DeliveryLine, Transport
 from .packing import check_packed
 from .reporting import report
 from .shipment_models import ShipmentDraft
@@ -45,7 +45,7 @@ def change(
     """
     action = data.get("status") or ("exceptions" if data.get("exception") else "update")
     require(target.status, action, Who.SUPPLIER)
-    _check_members(data, action, is_draft=target.delivery is None)
+    _check_members(data, action, target.status, is_draft=target.delivery is None)
     if target.delivery is not None:
         return _change_delivery(actor, target, target.delivery, data, action, at, reading)
     assert target.draft is not None
@@ -54,12 +54,14 @@ def change(
     return _change_draft(actor, target, target.draft, data, at, reading)
 
 
-def _check_members(data: Mapping[str, Any], action: str, *, is_draft: bool) -> None:
+def _check_members(data: Mapping[str, Any], action: str, status: str, *, is_draft: bool) -> None:
     """Require that a body says only what the state lets change.
 
     :raises InvalidFields: names each member that does not fit.
     """
     wrong = [] if is_draft and action != CANCELLED else [name for name in _OF_DRAFTS if name in data]
+    if action == CANCELLED or (action == "exceptions" and status not in UNDER_WAY):
+        wrong += [name for name in (*Transport.TRANSPORT, "temperature") if name in data]
     if data.get("exception") and (is_draft or action != "exceptions"):
         wrong.append("exception")
     wrong += ["dispatched_at"] * ("dispatched_at" in data and action != IN_TRANSIT)
@@ -147,7 +149,12 @@ def _change_delivery(
 ) -> Delivery:  # fmt: skip
     """Write the changes of a delivery: of its way, its arrival, its loss, or what is reported of it."""
     was = row.status
-    columns = transport_of(data)
+    columns = {name: value for name, value in transport_of(data).items() if getattr(row, name) != value}
+    if (
+        action == "update" and not columns
+    ):  # nothing differs, so nothing is written; the answer is read bound to the caller
+        run([bind_call(actor.tenant_id)])
+        return row
     for name, value in columns.items():
         setattr(row, name, value)
     names, calls, touched = [*columns], list[Call](), [(DELIVERIES, row.id)]

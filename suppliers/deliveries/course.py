@@ -4,12 +4,12 @@ The transitions of both models, the triggers in the database, the refusals with 
 Source: contract, supply-order.md 3; its rows stand here in their order.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from core.errors import InvalidTransition
-from core.lifecycle import transition
+from core.lifecycle import becoming
 
 from .states import OF_DELIVERY, OF_DRAFT, DeliveryStatus
 
@@ -68,18 +68,6 @@ STEPS: Final = (
     *(Step(one, "exceptions", who, (one,), _REPORTED) for one in _HANDED_OVER for who in Who),
 )  # fmt: skip
 
-# The actions that have an address today; whoever builds more of them adds them here.
-OFFERED: Final = {
-    (Who.SUPPLIER, "prepare"), (Who.SUPPLIER, "ship"), (Who.SUPPLIER, "update"), (Who.SUPPLIER, IN_TRANSIT),
-    (Who.SUPPLIER, CANCELLED), (Who.SUPPLIER, DELIVERED), (Who.SUPPLIER, LOST), (Who.SUPPLIER, "exceptions"),
-    (Who.BUYER, LOST), (Who.BUYER, "exceptions"), (Who.BUYER, "receipts"), (Who.BUYER, "reverse"),
-}  # fmt: skip
-
-
-def is_offered(step: Step) -> bool:
-    """Tell whether a step of the table can be taken today."""
-    return (step.who, step.action) in OFFERED
-
 
 def sources(of: Collection[str]) -> dict[str, list[str]]:
     """Return the states that each state of a model is reached from, staying in it aside."""
@@ -89,14 +77,6 @@ def sources(of: Collection[str]) -> dict[str, list[str]]:
             if target != step.source and {step.source, target} <= {*of}:
                 found.setdefault(target, set()).add(step.source)
     return {target: sorted(states) for target, states in sorted(found.items())}
-
-
-def _becoming(target: str, of: list[str]) -> Callable[..., None]:
-    def become(row: Any) -> None:
-        """Go to the state."""
-
-    become.__name__ = become.__qualname__ = f"become_{target}"
-    return transition(field="status", source=of, target=target)(become)
 
 
 class _Course:
@@ -127,7 +107,7 @@ class DraftCourse(_Course):
 
 for _model, _of in ((DeliveryCourse, OF_DELIVERY), (DraftCourse, OF_DRAFT)):
     for _target, _sources in sources(_of).items():
-        setattr(_model, f"become_{_target}", _becoming(_target, _sources))
+        setattr(_model, f"become_{_target}", becoming(_target, _sources))
 
 
 def step_of(source: str, action: str, who: Who) -> Step | None:
@@ -136,8 +116,8 @@ def step_of(source: str, action: str, who: Who) -> Step | None:
 
 
 def allowed(source: str, who: Who) -> list[str]:
-    """Return the words of the actions that a side may take in a state today."""
-    return sorted({one.action for one in STEPS if one.source == source and one.who == who and is_offered(one)})
+    """Return the words of the actions that a side may take in a state."""
+    return sorted({one.action for one in STEPS if one.source == source and one.who == who})
 
 
 def require(source: str, action: str, who: Who) -> Step:
@@ -146,6 +126,6 @@ def require(source: str, action: str, who: Who) -> Step:
     :raises InvalidTransition: the state does not allow the action; `allowed` are the actions of the same side.
     """
     step = step_of(source, action, who)
-    if step is None or not is_offered(step):
+    if step is None:
         raise InvalidTransition(state=source, action=action, allowed=allowed(source, who))
     return step

@@ -67,7 +67,8 @@ def report_exception(
     said = told(
         row, step.told, _concerned(target.lines, data), was=was, by=BUYER, reason=data["note"] or "", exception=kind
     )
-    both = changes.joined({row.tenant_id: facts}, said)
+    told_to = {row.tenant_id, *target.shared.parties}  # nobody reads the facts of a managed supplier
+    both = changes.joined({row.tenant_id: facts}, {key: one for key, one in said.items() if key in told_to})
     write_documents(actor, row.tenant_id, touched, calls, told=both, at=at, reading=reading)
     return row
 

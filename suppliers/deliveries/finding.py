@@ -42,6 +42,17 @@ _LINES = Statement.of(
     f"SELECT {_LINE_COLUMNS} FROM suppliers_deliveryline WHERE tenant_id = $1 AND delivery_id = $2 ORDER BY line_no"
 )
 
+_OF_DELIVERY: Final = "(SELECT v.order_id FROM suppliers_delivery v WHERE v.tenant_id = $1 AND v.id = $2)"
+_ORDER_COLUMNS: Final = ", ".join(f'o."{one.column}"' for one in PurchaseOrder._meta.concrete_fields)
+_ORDER = Statement.of(
+    f"SELECT {_ORDER_COLUMNS} FROM suppliers_purchaseorder o WHERE o.tenant_id = $1 AND o.id = {_OF_DELIVERY} FOR UPDATE"
+)
+_ORDERED_COLUMNS: Final = ", ".join(f'l."{one.column}"' for one in PurchaseOrderLine._meta.concrete_fields)
+_ORDERED = Statement.of(
+    f"SELECT {_ORDERED_COLUMNS} FROM suppliers_purchaseorderline l WHERE l.tenant_id = $1 AND l.order_id = {_OF_DELIVERY}"
+    " ORDER BY l.line_no"
+)
+
 
 def delivery_lines_call(tenant_id: UUID, delivery_id: UUID) -> Call:
     """Return the statement that reads the lines of a delivery by their numbers, for a transaction bound to its owner."""
@@ -51,6 +62,16 @@ def delivery_lines_call(tenant_id: UUID, delivery_id: UUID) -> Call:
 def delivery_lines_of(found: Rows) -> list[DeliveryLine]:
     """Return the lines that `delivery_lines_call` has read."""
     return rows_of(DeliveryLine, found)
+
+
+def order_call(tenant_id: UUID, delivery_id: UUID) -> Call:
+    """Return the statement that locks the order of a delivery, for a transaction bound to its buyer."""
+    return Call(_ORDER, [str(tenant_id), str(delivery_id)])
+
+
+def order_lines_call(tenant_id: UUID, delivery_id: UUID) -> Call:
+    """Return the statement that reads the lines of the order of a delivery by their numbers, bound to its buyer."""
+    return Call(_ORDERED, [str(tenant_id), str(delivery_id)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

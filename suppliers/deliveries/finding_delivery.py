@@ -9,24 +9,13 @@ from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import NotFound
 from core.model_rows import rows_of
-from core.pipeline import Call, Rows, Statement
+from core.pipeline import Call, Rows
 from organizations.public import Party, SharedDocument, TwoParty
 from suppliers.orders.finding import WITHIN, lines_of
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine
 
-from .finding import delivery_lines_call, delivery_lines_of
+from .finding import delivery_lines_call, delivery_lines_of, order_call, order_lines_call
 from .models import DELIVERIES, Delivery, DeliveryLine
-
-_OF_DELIVERY: Final = "(SELECT v.order_id FROM suppliers_delivery v WHERE v.tenant_id = $1 AND v.id = $2)"
-_ORDER_COLUMNS: Final = ", ".join(f'o."{one.column}"' for one in PurchaseOrder._meta.concrete_fields)
-_ORDER = Statement.of(
-    f"SELECT {_ORDER_COLUMNS} FROM suppliers_purchaseorder o WHERE o.tenant_id = $1 AND o.id = {_OF_DELIVERY} FOR UPDATE"
-)
-_LINE_COLUMNS: Final = ", ".join(f'l."{one.column}"' for one in PurchaseOrderLine._meta.concrete_fields)
-_LINES = Statement.of(
-    f"SELECT {_LINE_COLUMNS} FROM suppliers_purchaseorderline l WHERE l.tenant_id = $1 AND l.order_id = {_OF_DELIVERY}"
-    " ORDER BY l.line_no"
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,12 +45,12 @@ class DeliveryAt(TwoParty):
 
     def locks_before(self, owner_id: UUID, *path: Any) -> Sequence[Call]:
         """Lock the order, which comes before its deliveries."""
-        return [Call(_ORDER, [str(owner_id), str(path[0])])]
+        return [order_call(owner_id, path[0])]
 
     def reads_behind(self, owner_id: UUID, *path: Any) -> Sequence[Call]:
         """Read the order and the lines of both behind the locks."""
-        own = [str(owner_id), str(path[0])]
-        return [Call(_ORDER, own), Call(_LINES, own), delivery_lines_call(owner_id, path[0])]
+        order = order_call(owner_id, path[0])
+        return [order, order_lines_call(owner_id, path[0]), delivery_lines_call(owner_id, path[0])]
 
     @needs_transaction
     def __call__(self, actor: Actor, *path: Any, located: Rows) -> Delivered:  # type: ignore[override]  # with its order

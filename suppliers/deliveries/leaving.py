@@ -12,13 +12,15 @@ from uuid import UUID
 from core import rows
 from core.actor import Actor
 from core.db import bind_call, needs_transaction
+from core.errors import FieldError, InvalidFields
 from core.ids import uuid7
 from core.model_rows import delete_call
-from core.pipeline import Call, ReadBack, run
+from core.pipeline import Call, ReadBack, Rows, run
 from ledger.public import Occurrence
 from organizations.public import Part, write_together
 from suppliers.catalog import availability
 from suppliers.inventory.levels import changed
+from suppliers.inventory.models import Reservation
 from suppliers.inventory.movements.serials import ship_calls
 from suppliers.inventory.movements.shelving import Shelves
 from suppliers.inventory.reservations import changes
@@ -30,7 +32,7 @@ from suppliers.orders.sending import order_part, saving_calls
 from suppliers.orders.states import DocumentKind
 
 from .consuming import consume
-from .models import DELIVERIES, Delivery, DeliveryLine, DeliverySerial, Transport
+from .models import DELIVERIES, MOST_LINES, Delivery, DeliveryLine, DeliverySerial, Transport
 from .packing import package_calls
 from .picking import Pick, pick
 from .shipment_models import ShipmentDraft, ShipmentPrivate
@@ -60,7 +62,7 @@ class Leaving:
 def leave(actor: Actor, what: Leaving, at: datetime, reading: ReadBack | None = None) -> Delivery:
     """Let a shipment leave; what may leave of each line was checked before.
 
-    :raises InvalidFields: a unit of a product with serial numbers has none.
+    :raises InvalidFields: a unit of a product with serial numbers has none; or the goods are of too many lots.
     :raises WrongSerial, LotConflict, LotNotShippable, InsufficientStock: as `picking.pick`.
     """
     check_numbered(what.wants, what.goods)
@@ -70,22 +72,39 @@ def leave(actor: Actor, what: Leaving, at: datetime, reading: ReadBack | None = 
     concerned = [one for one in what.order_lines if one.product_id in same]
     numbered = claim_calls(order.tenant_id, DocumentKind.DELIVERY, key)
     stocked = stock_calls(own, concerned, numbers_of(what.wants), at)
-    _, *found = run([bind_call(own), *stocked, bind_call(order.tenant_id), *numbered])
+    over = changes.lock_lapsed_call(own, products_of(concerned), at)
+    _, *found = run([bind_call(own), *stocked, over, bind_call(order.tenant_id), *numbered])
     stock = stock_of(found[: len(stocked)], what.places)
+    lapsed = _let_lapse(order, stock, found[len(stocked)])
     picks = pick(what.wants, stock, what.goods, order.min_remaining_shelf_life_days, at)
     row = _delivery(what, key, number_of(found[-1]), at)
+    if len(picks) > MOST_LINES:
+        message = f"The goods are of more than {MOST_LINES} lots: make several shipments."
+        raise InvalidFields(errors=[FieldError("lines", "too_many", message)])
     lines = [_line(row, number, one, what.goods) for number, one in enumerate(picks, 1)]
     row.lines_total, row.cold_chain = len(lines), any(one.cold_chain for one in lines)
     at_buyer = order_part(order, _buyer_calls(what, row, picks, lines, at))
-    at_supplier, facts, counts = _supplier_part(actor, what, stock, picks, row, at)
+    at_supplier, facts, counts = _supplier_part(actor, what, stock, picks, row, lapsed, at)
     # The supplier first: the counters are those of the first owner.
     parts = [at_supplier, at_buyer._replace(touched=[(DELIVERIES, row.id), *at_buyer.touched])]
-    both = told(row, ["delivery.shipped"], lines, was=what.draft.status if what.draft else None, by=SUPPLIER)
+    both = told(row, ["delivery.shipped"], lines, was=None, by=SUPPLIER)  # no buyer hears that it was in preparation
     write_together(
         actor, parts, row.id, told=changes.joined(both, facts), at=at, reading=reading,
         counts=counts,
     )  # fmt: skip
     return row
+
+
+@needs_transaction
+def _let_lapse(order: PurchaseOrder, stock: Stock, found: Rows) -> list[Reservation]:
+    """Take off the levels what reservations hold whose time is over, and which `found` has locked; the buyer stays bound."""
+    lapsed = changes.reservations_of(found)
+    if lapsed:
+        own = order.supplier_tenant_id
+        held = changes.held_call(own, [one.id for one in lapsed])
+        _, rows_held, _ = run([bind_call(own), held, bind_call(order.tenant_id)])
+        changes.give_back(stock.levels, changes.held_of(rows_held), lapsed=True)
+    return lapsed
 
 
 def _delivery(what: Leaving, key: UUID, number: str, at: datetime) -> Delivery:
@@ -144,11 +163,18 @@ def _buyer_calls(
 
 @needs_transaction
 def _supplier_part(
-    actor: Actor, what: Leaving, stock: Stock, picks: Sequence[Pick], row: Delivery, at: datetime
+    actor: Actor,
+    what: Leaving,
+    stock: Stock,
+    picks: Sequence[Pick],
+    row: Delivery,
+    lapsed: Sequence[Reservation],
+    at: datetime,
 ) -> tuple[Part, dict[UUID, list[Occurrence]], list[Call]]:
     """Return what is written in the supplier's rows, what is told of them, and the counters that come last."""
     own = what.order.supplier_tenant_id
     used = consume(own, stock, at, by=SUPPLIER)
+    ended, expired = changes.expire([*lapsed], at)
     moved, news = changed(own, stock.levels.values(), at, by=SUPPLIER)
     shelves = _moved(stock, picks)
     reference = {"reference_type": "delivery", "reference_id": str(row.id), "reference_text": row.number}
@@ -158,12 +184,12 @@ def _supplier_part(
         picking_notes=what.picking_notes, created_at=at, updated_at=at,
     )  # fmt: skip
     calls = [
-        *moved, *ship_calls(own, units, at), *used.calls, *shelves.movement_calls(actor, at, reference),
+        *ended, *moved, *ship_calls(own, units, at), *used.calls, *shelves.movement_calls(actor, at, reference),
         *availability.refresh_calls(own, products_of(one.want.line for one in picks), at), rows.insert(private),
         *([delete_call(what.draft)] if what.draft else []),
     ]  # fmt: skip
-    facts = changes.joined({own: news}, used.told)
-    return Part(own, changes.touched(used.rows), calls), facts, shelves.count_calls(actor, at)
+    facts = changes.joined({own: news}, used.told, expired)
+    return Part(own, changes.touched([*used.rows, *lapsed]), calls), facts, shelves.count_calls(actor, at)
 
 
 def _moved(stock: Stock, picks: Sequence[Pick]) -> Shelves:

@@ -134,8 +134,9 @@ class Picker:
         levels = [
             one for one in self.stock.here(product.id) if (one.row.lot_number or "") == want.lot_number and one.on_hand
         ]
-        if self._may_leave(want, levels, days):
-            self._fill(want, self._own_first(want, product, levels))
+        usable = [one for one in levels if reason_of(one, days, self.at) is None]
+        if self._may_leave(want, usable or levels, days):
+            self._fill(want, self._own_first(want, product, usable))
 
     def _take_first_expiring(self, want: Want, product: Goods, days: int) -> None:
         """Take what is allocated to the line, then what is free."""
@@ -203,8 +204,9 @@ class Picker:
         if missing:
             return missing
         mine, others, elsewhere = self._held(want, level)
+        unheld = level.free  # before what is the line's own is let go, which becomes free too
         rest = quantity - self._let_go(mine, quantity)
-        free = min(rest, level.free)
+        free = min(rest, unheld)
         self._let_go(elsewhere, free)
         self._let_go(others, rest - free)
         level.on_hand -= quantity

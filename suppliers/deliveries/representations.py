@@ -123,7 +123,7 @@ class DeliveryForSupplierOut(Representation):
     to_location = Document(DeliveryAddressOut(allow_null=True), source="delivery_address")
     temperature = TemperatureOut(source="*")
     file_ids = Document(serializers.ListField(child=serializers.UUIDField()))
-    packages = PackageOut(many=True, by="delivery", ordering=("position",))
+    packages = PackageOut(many=True, by="delivery", ordering=("position", "id"))
     exceptions = DeliveryExceptionOut(many=True, by="delivery", ordering=("at", "id"))
     lines = DeliveryLineOut(many=True, by="delivery", ordering=("line_no",))
 

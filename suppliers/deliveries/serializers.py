@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 from rest_framework import serializers
 
 from api.scans import read_scan
-from api.serializers import StrictSerializer, refusal
+from api.serializers import InstantField, StrictSerializer, refusal
 from core.identifiers import gtin14, has_gs1_check_digit
 from suppliers.company.fields import WholeEntry
 from suppliers.inventory.serializers import MOST_SERIALS, QUANTITY_MAX
@@ -137,7 +137,7 @@ class _TransportIn(StrictSerializer):
     service = _text(120)
     tracking_number = _text(120)
     tracking_url = serializers.URLField(max_length=2000, required=False, allow_null=True, allow_blank=True)
-    estimated_at = serializers.DateTimeField(required=False, allow_null=True)
+    estimated_at = InstantField(required=False, allow_null=True)
     gross_weight_g = serializers.IntegerField(min_value=0, max_value=QUANTITY_MAX, required=False, allow_null=True)
     temperature = TransportTemperatureIn(required=False, allow_null=True)
     picking_notes = _text(2000, help_text="The buyer never reads them.")
@@ -170,7 +170,7 @@ class ShipmentIn(_TransportIn):
     from_location_id = serializers.UUIDField(
         help_text="The supplier's place that the goods leave from; those below it are part of it."
     )
-    dispatched_at = serializers.DateTimeField(required=False, allow_null=True, default=None)
+    dispatched_at = InstantField(required=False, allow_null=True, default=None)
     lines: Any = serializers.ListSerializer(child=ShippedLineIn(), min_length=1, max_length=MOST_ASKED)
 
     class Meta:
@@ -205,10 +205,10 @@ class ShipmentChangeIn(_TransportIn):
 
     status = serializers.ChoiceField(choices=ASKED, required=False)
     from_location_id = serializers.UUIDField(required=False)
-    dispatched_at = serializers.DateTimeField(
+    dispatched_at = InstantField(
         required=False, allow_null=True, help_text="When it left; by default now. With status in_transit."
     )
-    delivered_at = serializers.DateTimeField(
+    delivered_at = InstantField(
         required=False, allow_null=True, help_text="When the carrier handed it over; by default now. With status delivered."
     )  # fmt: skip
     reason = _text(500, help_text="Why it is cancelled or lost.")

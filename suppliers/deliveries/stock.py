@@ -15,7 +15,7 @@ from core.trees import Tree
 from suppliers.catalog.states import LOT_TRACKING, SERIAL_TRACKING
 from suppliers.inventory.levels import Level, levels_of_products, read_levels
 from suppliers.inventory.models import Allocation, Reservation
-from suppliers.inventory.movements.serials import Named, SerialRow, lock_call, serials_of
+from suppliers.inventory.movements.serials import Named, SerialRow, lock_serials_call, serials_of
 from suppliers.inventory.reservations import changes
 from suppliers.orders.allocating import lines_held_call
 from suppliers.orders.models import PurchaseOrderLine
@@ -139,22 +139,19 @@ def stock_calls(
     keys = [one.id for one in lines]
     return [
         *levels_of_products(supplier_id, products_of(lines), at),
-        lock_call(supplier_id, numbers),
+        *([lock_serials_call(supplier_id, numbers)] if numbers else []),
         lines_held_call(supplier_id, keys),
         Call(_HELD, [str(supplier_id), array_literal(keys)]),
     ]
 
 
-STATEMENTS: Final = 6  # that `stock_calls` returns
-
-
 def stock_of(found: Sequence[Rows], places: frozenset[UUID]) -> Stock:
     """Return what `stock_calls` has read."""
-    _, levels, promised, serials, reservations, held = found
+    _, levels, promised, *numbered, reservations, held = found
     return Stock(
         read_levels(levels, promised),
         {one.id: one for one in changes.reservations_of(reservations)},
         changes.held_of(held),
-        serials_of(serials),
+        {key: row for one in numbered for key, row in serials_of(one).items()},
         places,
     )

@@ -4,15 +4,14 @@ from functools import lru_cache
 from typing import Any, ClassVar, Final
 from uuid import UUID
 
-import orjson
 from django.http import HttpRequest, HttpResponse
 from rest_framework.decorators import action
 
-from api import preconditions
+from api import line_pages, preconditions
 from api.filters import check_names
 from api.listing import ORDERING_FIELDS, SortBy
 from api.operations import Operation
-from api.page_numbers import InvalidPage, positive
+from api.page_numbers import InvalidPage
 from api.shapes import Selection, select
 from api.two_sides import TwoSidedViewSet
 from api.views import ApiViewSet
@@ -41,22 +40,7 @@ from .telling import BUYER
 
 _READ: Final = "orders:read"
 _SHAPE: Final = DeliveryWithLinesOut.shape
-_NUMBERS: Final = ("lines_page", "lines_limit")
 _STOCK: Final = (OverShipment, LotNotShippable, LotConflict, WrongSerial, InsufficientStock)
-_PARAMETERS: Final = (
-    {
-        "name": "lines_page",
-        "in": "query",
-        "description": "The page of lines.",
-        "schema": {"type": "integer", "minimum": 1},
-    },
-    {
-        "name": "lines_limit",
-        "in": "query",
-        "description": "Lines on a page.",
-        "schema": {"type": "integer", "minimum": 1, "maximum": EMBEDDED, "default": EMBEDDED},
-    },
-)
 
 
 class ShipmentViewSet(ApiViewSet):
@@ -146,7 +130,7 @@ class DeliveryViewSet(TwoSidedViewSet):
             "With at most 100 of its lines; `lines_page` reads the rest.",
             answer=DeliveryWithLinesOut,
             supplier_scope=_READ,
-            parameters=_PARAMETERS,
+            parameters=line_pages.parameters(EMBEDDED),
             errors=(InvalidPage,),
         ),
         "report_exception": Operation(
@@ -183,40 +167,19 @@ class DeliveryViewSet(TwoSidedViewSet):
 
         def calls(tenant_id: Any) -> list[Call]:
             query = request.GET
-            check_names(query, ("fields", "include", *_NUMBERS))
-            asked["chosen"] = select(_SHAPE, query.get("fields"), query.get("include"))
-            asked["page"], asked["limit"] = (
-                positive(query.get(name), 1 if name == "lines_page" else EMBEDDED) for name in _NUMBERS
-            )
-            asked["limit"] = min(asked["limit"], EMBEDDED)
-            first = (asked["page"] - 1) * asked["limit"] + 1
-            given = [str(tenant_id), key]
-            page = Call(_lines_page(), [*given, str(first), str(asked["limit"])])
-            return [Call(_one(asked["chosen"]), given), *([page] if self._is_paged else [])]
+            check_names(query, ("fields", "include", *line_pages.NAMES))
+            asked["chosen"] = chosen = select(_SHAPE, query.get("fields"), query.get("include"))
+            asked["page"] = page = line_pages.asked_lines(query, EMBEDDED)
+            one = Call(_one(chosen), [str(tenant_id), key])
+            return [one, *([Call(_lines_page(), [str(tenant_id), key, *page.bounds])] if page else [])]
 
-        actor, (rows, *page) = self.read(calls)
+        actor, (rows, *lines) = self.read(calls)
         if not len(rows):
             raise NotFound("No such delivery.")
         content, version, side = rows.row()
         self.check_place(actor, (side or b"").decode())
-        chosen = asked["chosen"]
+        chosen, page = asked["chosen"], asked["page"]
         if page:
-            content = _with_page(content or b"{}", page[0].value() or b"[]", page=asked["page"], limit=asked["limit"])
-            chosen = Selection(chosen.fields, ("lines_page",))
+            content = page.put_into(content or b"{}", lines[0].value() or b"[]", f"/v1/procurement/deliveries/{key}")
+            chosen = page.selection(chosen)
         return self.answer(content or b"null", tag=preconditions.tag_of(_SHAPE, chosen, content, version))
-
-    @property
-    def _is_paged(self) -> bool:
-        return any(name in self.request.GET for name in _NUMBERS)
-
-
-def _with_page(content: bytes, lines: bytes, *, page: int, limit: int) -> bytes:
-    """Put a page of lines in the place of the first one, where the caller has asked for lines."""
-    found = orjson.loads(content)
-    if "lines" in found:
-        found["lines"] = orjson.loads(lines)
-    if "lines_next" in found:
-        more = page * limit < found.get("lines_total", 0)
-        address = f"/v1/procurement/deliveries/{found['id']}?lines_page={page + 1}&lines_limit={limit}"
-        found["lines_next"] = address if more else None
-    return orjson.dumps(found)

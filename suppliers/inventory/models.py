@@ -25,10 +25,7 @@ _LINE = Q(purchase_order_line_id__isnull=False)
 
 
 class StockPlace(TenantOwned):
-    """A location as a place that keeps stock.
-
-    Levels of a place that is not `sellable` cannot be promised. Temperatures are in degrees Celsius. Personal data: none.
-    """
+    """A location that keeps stock, at degrees Celsius; where not `sellable`, nothing is promised. Personal data: none."""
 
     location = models.ForeignKey(
         "organizations.Location", on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False

@@ -136,14 +136,21 @@ def missing(lines: Sequence[PurchaseOrderLine], stock: Stock) -> dict[UUID, int]
     return {one.id: open_of(one) - stock.of(one) for one in lines if not stock.needs_none(one)}
 
 
-def refuse_short(lines: Sequence[PurchaseOrderLine], stock: Stock, *, as_told: bool = False) -> None:
-    """Require that the lines hold all that they need; `as_told`: a buyer reads it.
+def refuse_short(
+    lines: Sequence[PurchaseOrderLine],
+    stock: Stock,
+    *,
+    needed: Mapping[UUID, int] | None = None,
+    as_told: bool = False,
+) -> None:
+    """Require that the lines hold all that they need: by their ids, or all that is not cancelled; `as_told`: a buyer reads it.
 
     :raises InsufficientStock: names each line with what there is for it.
     """
     errors = []
     for number, line in enumerate(lines):
-        if stock.needs_none(line) or stock.of(line) >= open_of(line):
+        wanted = open_of(line) if needed is None else needed[line.id]
+        if stock.needs_none(line) or stock.of(line) >= wanted:
             continue
         message = f"Available: {stock.told(line) if as_told else stock.of(line)}."
         more = {} if as_told else {"available": stock.of(line)}

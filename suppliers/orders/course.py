@@ -4,12 +4,12 @@ The transitions of the model, the trigger in the database, the refusals with `al
 Source: contract, supply-order.md 2 "States"; its rows stand here in their order.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from core.errors import InvalidTransition
-from core.lifecycle import transition
+from core.lifecycle import becoming
 
 from .states import ApprovalFor, OrderStatus, Party
 
@@ -161,34 +161,6 @@ STEPS: Final = (
     *_ends(),
 )  # fmt: skip
 
-# The states in which an action, by its choice, has an address today; whoever builds more of it adds them here.
-_LIVE: Final = frozenset({FOR_SENDING, FOR_SUPPLIERS, FOR_BUYERS, SENT, BY_SUPPLIER, BY_BUYER})
-OFFERED: Final = {
-    (Who.BUYER, "update", ""): frozenset({DRAFT}),
-    (Who.BUYER, "submit", ""): frozenset({DRAFT}),
-    (Who.APPROVER, "approve", ""): frozenset({FOR_SENDING, FOR_SUPPLIERS, FOR_BUYERS}),
-    (Who.APPROVER, "reject", ""): frozenset({FOR_SENDING, FOR_SUPPLIERS, FOR_BUYERS}),
-    (Who.BUYER, "cancel", ""): frozenset({DRAFT, *_LIVE, ACCEPTED}),
-    (Who.BUYER, "cancel", "remainder"): frozenset({ACCEPTED}),
-    (Who.BUYER, "close", ""): frozenset({ACCEPTED}),
-    (Who.SYSTEM, "close", ""): frozenset({ACCEPTED}),
-    (Who.SUPPLIER, "accept", ""): frozenset({SENT}),
-    (Who.SUPPLIER, "reject", ""): frozenset({SENT, BY_SUPPLIER, BY_BUYER}),
-    (Who.BUYER, "confirm-changes", "accept"): frozenset({BY_SUPPLIER}),
-    (Who.BUYER, "confirm-changes", "decline"): frozenset({BY_SUPPLIER}),
-    (Who.BUYER, "confirm-changes", "withdraw"): frozenset({BY_BUYER}),
-    (Who.BUYER, "propose-changes", ""): frozenset(BEFORE),
-    (Who.SUPPLIER, "accept", "lines"): frozenset({SENT, BY_SUPPLIER}),
-    (Who.SUPPLIER, "accept", "accept"): frozenset({BY_BUYER}),
-    (Who.SUPPLIER, "accept", "decline"): frozenset({BY_BUYER}),
-    (Who.SUPPLIER, "items", ""): frozenset({SENT, BY_SUPPLIER, ACCEPTED}),
-}
-
-
-def is_offered(step: Step) -> bool:
-    """Tell whether a step of the table can be taken today."""
-    return step.source in OFFERED.get((step.who, step.action, step.choice), ())
-
 
 def sources() -> dict[str, list[str]]:
     """Return the states that each state is reached from, staying in it aside."""
@@ -200,20 +172,12 @@ def sources() -> dict[str, list[str]]:
     return {target: sorted(of) for target, of in sorted(found.items())}
 
 
-def _becoming(target: str, of: list[str]) -> Callable[..., None]:
-    def become(row: Any) -> None:
-        """Go to the state."""
-
-    become.__name__ = become.__qualname__ = f"become_{target}"
-    return transition(field="status", source=of, target=target)(become)
-
-
 class Course:
     """The transitions of an order, one for each state that it can go to, made of the table."""
 
 
 for _target, _sources in sources().items():
-    setattr(Course, f"become_{_target}", _becoming(_target, _sources))
+    setattr(Course, f"become_{_target}", becoming(_target, _sources))
 
 
 def step_of(place: Place, action: str, who: Who, choice: str = "") -> Step | None:
@@ -223,8 +187,8 @@ def step_of(place: Place, action: str, who: Who, choice: str = "") -> Step | Non
 
 
 def allowed(place: Place, *roles: Who) -> list[str]:
-    """Return the words of the actions that some roles may take in a state today."""
-    return sorted({one.action for one in STEPS if one.source == place and one.who in roles and is_offered(one)})
+    """Return the words of the actions that some roles may take in a state."""
+    return sorted({one.action for one in STEPS if one.source == place and one.who in roles})
 
 
 def shown(place: Place, who: Who) -> str:
@@ -239,7 +203,7 @@ def require(place: Place, action: str, who: Who, choice: str = "") -> Step:
     :raises InvalidTransition: the state does not allow the action; `allowed` are the actions of the same side.
     """
     step = step_of(place, action, who, choice)
-    if step is None or not is_offered(step):
+    if step is None:
         side = (Who.SUPPLIER,) if who is Who.SUPPLIER else (Who.BUYER, Who.APPROVER)
         raise InvalidTransition(state=shown(place, who), action=action, allowed=allowed(place, *side))
     return step

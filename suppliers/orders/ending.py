@@ -31,7 +31,7 @@ from .progress import cut, fulfilment_of, is_complete, kept_gross, prepared_call
 from .proposals.finding import closing_call
 from .proposals.needs import more_taken
 from .proposals.states import ChangeState
-from .sending import order_part, saving_calls
+from .sending import header_call, order_part, saving_calls
 from .telling import told
 
 _MANAGED = Statement.of("SELECT (n.managed_by_id IS NOT NULL)::text FROM organizations_tenant n WHERE n.id = $1")
@@ -106,14 +106,13 @@ def end_order(
     elif ending.target == ACCEPTED:
         more, supplier = close_if_complete(row, lines, at)
         names, others = [*names, *more], [*others, *supplier]
-    items = (
-        [one for one in lines if one.id in ending.moved or ending.less.get(one.id)]
-        if OrderItemUpdated.type in names
-        else []
+    cut_or_moved = [one for one in lines if one.id in ending.moved or ending.less.get(one.id)]
+    saved = (
+        saving_calls(row, cut_or_moved, _COLUMNS, at, *_COUNTERS) if cut_or_moved else [header_call(row, _COLUMNS, at)]
     )
     closed = [closing_call(row, ChangeState.DECLINED, at)] if peek.changes else []
     parts = [
-        order_part(row, [*saving_calls(row, lines, _COLUMNS, at, *_COUNTERS), *ending.calls, *closed]),
+        order_part(row, [*saved, *ending.calls, *closed]),
         Part(row.supplier_tenant_id, gone.touched, gone.calls),
     ]
     heard = [] if ending.is_silent or not row.was_sent else [one for one in others if one != OrderItemUpdated.type]
@@ -121,7 +120,10 @@ def end_order(
         row, [one for one in names if one != OrderItemUpdated.type], heard, was=was, by=ending.by, reason=ending.reason,
         lines=[vars(one) for one in lines],
     )  # fmt: skip
-    of_items = told_of_items(OrderItemUpdated, row, items, by=ending.by, is_silent=ending.is_silent)
+    items = cut_or_moved if OrderItemUpdated.type in names else []
+    of_items = told_of_items(
+        OrderItemUpdated, row, items, by=ending.by, reason=ending.reason, is_silent=ending.is_silent
+    )
     write_together(actor, parts, row.id, told=changes.joined(gone.told, facts, of_items), at=at, reading=reading)
     return row
 

@@ -3,7 +3,6 @@
 A reservation that the buyer has made is told of; what was allocated to an order is told by the order itself.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -26,6 +25,7 @@ _HELD = Statement.of(
     f"SELECT {_HELD_COLUMNS} FROM suppliers_allocation a"
     " JOIN suppliers_reservation r ON r.tenant_id = a.tenant_id AND r.id = a.reservation_id AND r.tenant_id = $1"
     " WHERE a.tenant_id = $1 AND a.status = 'active' AND r.purchase_order_line_id = ANY($2::uuid[])"
+    " ORDER BY a.id"
 )
 
 
@@ -51,30 +51,41 @@ def free(
 ) -> Freed:
     """Release what an order holds; `found` are the rows of `held_calls`.
 
-    `keeping` says by the ids of lines how much they still need; a reservation that is needed in part stays whole.
+    `keeping` says by the ids of lines how much they still need; a reservation that is needed in part holds that much.
     """
     _, at_levels, locked, held = found
-    left, rows = dict(keeping or {}), list[Reservation]()
-    for one in changes.reservations_of(locked):
-        assert one.purchase_order_line_id is not None
-        needed = left.get(one.purchase_order_line_id, 0)
-        left[one.purchase_order_line_id] = max(0, needed - one.base_quantity)
-        if not needed:
-            rows.append(one)
-    if not rows:
+    ended, smaller, stays = _parted(changes.reservations_of(locked), keeping or {})
+    if not ended and not smaller:
         return Freed([], [], {})
-    ids, levels = {one.id for one in rows}, read_levels(at_levels)
-    for one in rows:
+    allocations, levels = changes.held_of(held), read_levels(at_levels)
+    left: dict[UUID, int] = {}
+    for part in allocations:
+        still = stays.get(part.reservation_id, part.base_quantity)
+        left[part.id] = min(part.base_quantity, still)
+        if part.reservation_id in stays:
+            stays[part.reservation_id] = still - left[part.id]
+        levels[part.level_id].reserved -= part.base_quantity - left[part.id]
+    for one in ended:
         one.release()
-    changes.give_back(levels, [one for one in changes.held_of(held) if one.reservation_id in ids])
     supplier = row.supplier_tenant_id
     moved, news = changed(supplier, levels.values(), at, by=by)
-    calls = [*moved, *changes.ending_calls(rows, at)]
-    calls += availability.refresh_calls(supplier, sorted({one.product_id for one in rows}), at)
-    told: dict[UUID, list[Occurrence]] = defaultdict(list)
-    made_by_buyer = [one for one in rows if one.group_id != row.id]
-    for tenant_id, facts in changes.joined(
-        {supplier: news}, changes.told_of(ReservationReleased, made_by_buyer, by)
-    ).items():
-        told[tenant_id] += facts
-    return Freed(calls, rows, told)
+    calls = [*moved, *changes.ending_calls(ended, at), *changes.shrinking_calls(smaller, allocations, left, at)]
+    calls += availability.refresh_calls(supplier, sorted({one.product_id for one in (*ended, *smaller)}), at)
+    released = changes.told_of(ReservationReleased, [one for one in ended if one.group_id != row.id], by)
+    return Freed(calls, [*ended, *smaller], changes.joined({supplier: news}, released))
+
+
+def _parted(
+    held: Sequence[Reservation], keeping: Mapping[UUID, int]
+) -> tuple[list[Reservation], list[Reservation], dict[UUID, int]]:
+    """Return the reservations that lines need no more, those that they need in part, and how much of each stays, by its id."""
+    needed, ended, smaller = dict(keeping), list[Reservation](), list[Reservation]()
+    stays: dict[UUID, int] = {}
+    for one in held:
+        assert one.purchase_order_line_id is not None
+        still = needed.get(one.purchase_order_line_id, 0)
+        needed[one.purchase_order_line_id] = max(0, still - one.base_quantity)
+        if still < one.base_quantity:
+            (smaller if still else ended).append(one)
+            stays[one.id] = still
+    return ended, smaller, stays

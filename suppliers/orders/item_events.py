@@ -1,6 +1,6 @@
 """Event types of single lines of orders, for both parties. Source: contract, supply.md 8 and 10.
 
-Quantities are in base units. The dates that the supplier has promised stand in the figures, which no webhook tells.
+Quantities are in base units. The dates that the supplier has promised, and the reason, stand in the figures, which no webhook tells.
 """
 
 from collections import defaultdict
@@ -19,7 +19,7 @@ class OrderItemEvent(EventType):
     """What became of a line of an order; the version is that of the order."""
 
     resource: ClassVar[str] = "order_item"
-    figures: ClassVar[tuple[str, ...]] = ("promised_date", "first_promised_date")
+    figures: ClassVar[tuple[str, ...]] = ("promised_date", "first_promised_date", "reason")
 
     order_id: str
     supplier_id: str
@@ -34,6 +34,7 @@ class OrderItemEvent(EventType):
     by: str = field(metadata={"example": "buyer"})
     promised_date: str | None = None
     first_promised_date: str | None = None
+    reason: str = ""
 
 
 @register
@@ -58,6 +59,7 @@ def told_of_items(
     lines: Iterable[PurchaseOrderLine],
     *,
     by: str,
+    reason: str = "",
     is_silent: bool = False,
 ) -> dict[UUID, list[Occurrence]]:
     """Return what the parties are told of lines, once the new versions stand in the order; `is_silent` leaves the supplier out."""
@@ -70,6 +72,7 @@ def told_of_items(
             backordered=line.backordered, cancelled=line.cancelled, by=by,
             promised_date=line.promised_date.isoformat() if line.promised_date else None,
             first_promised_date=line.first_promised_date.isoformat() if line.first_promised_date else None,
+            reason=reason,
         )  # fmt: skip
         found[row.tenant_id].append(Occurrence(event, line.id, row.version))
         if not is_silent:

@@ -133,3 +133,19 @@ def _named(
     if len({one.product_id for one in packagings}) != 1:
         return None, None, ("gtin", "ambiguous_product" if packagings else "unknown_product")
     return packagings[0].product_id, packaging_id or packagings[0].packaging_id, None
+
+
+def check_kind(seller: Seller, lines: Sequence[Mapping[str, Any]]) -> None:
+    """Require goods in words of a managed supplier, and products of any other.
+
+    :raises InvalidFields: names each line that is of the other kind.
+    """
+    in_words = {number for number, one in enumerate(lines) if one["description"]}
+    if seller.is_managed:
+        message, wrong = "A managed supplier has no products: describe the goods.", {*range(len(lines))} - in_words
+    else:
+        message, wrong = "Name a product of the supplier; only a managed one takes goods in words.", in_words
+    if wrong:
+        raise InvalidFields(
+            errors=[FieldError(f"lines.{number}", "unknown_product", message) for number in sorted(wrong)]
+        )

@@ -44,8 +44,8 @@ def prepared_of(found: Sequence[Rows]) -> dict[UUID, int]:
 
 
 def delivered(line: PurchaseOrderLine) -> int:
-    """Return what was shipped of a line and counts as such: what was rejected or short is open again."""
-    return line.shipped - line.rejected - line.short
+    """Return what was shipped of a line and counts as such: what was rejected or short is open again, but for what came beyond."""
+    return max(0, line.shipped - max(0, line.rejected + line.short - line.over_received))
 
 
 def on_the_way(line: PurchaseOrderLine) -> int:

@@ -63,7 +63,7 @@ def _fact(
         supplier_id=str(row.supplier_tenant_id), buyer_id=str(row.tenant_id), po_number=row.number,
         order_number=row.order_number or None, revision=row.revision, by=by, reason=reason,
         status=row.status if is_buyer else shared_status(row.status) or "",
-        was=was if is_buyer or was is None else shared_status(was),
+        was=was if is_buyer else _shared_was(name, was),
         currency=row.currency, net=f"{row.net:f}",
         list_net=None if None in nets or not nets else f"{sum_of(map(Decimal, nets)):f}",
         delivery_location_id=str(row.delivery_location_id),
@@ -71,6 +71,11 @@ def _fact(
         accepted_at=clock.rfc3339(row.accepted_at) if row.accepted_at else None, lines=lines,
     )  # fmt: skip
     return Occurrence(event, row.pk, row.version if is_buyer else row.shared_version)
+
+
+def _shared_was(name: str, was: str | None) -> str | None:
+    """Return the state before as the supplier reads it: none of an order that is new to him, whoever had to approve it."""
+    return None if was is None or name == "order.placed" else shared_status(was)
 
 
 def shared_status(status: str) -> str | None:

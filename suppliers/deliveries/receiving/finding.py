@@ -15,13 +15,10 @@ from core.model_rows import lock_call, row_of, rows_of
 from core.pipeline import Call, Rows, Statement, run
 from core.targets import Located
 from organizations.public import CounterpartyOnly, policies_call, policies_of
+from suppliers.deliveries.finding import delivery_lines_call, delivery_lines_of, order_call, order_lines_call
 from suppliers.deliveries.models import DELIVERIES, Delivery, DeliveryLine
 from suppliers.orders.finding import WITHIN
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine
-
-
-def _columns(model: Any) -> str:
-    return ", ".join(f'"{one.column}"' for one in model._meta.concrete_fields)
 
 
 class SerialShipped(NamedTuple):
@@ -32,17 +29,6 @@ class SerialShipped(NamedTuple):
     is_received: bool
 
 
-_OF_DELIVERY: Final = "(SELECT d.order_id FROM suppliers_delivery d WHERE d.tenant_id = $1 AND d.id = $2)"
-_LOCK_ORDER = Statement.of(
-    f"SELECT {_columns(PurchaseOrder)} FROM suppliers_purchaseorder WHERE tenant_id = $1 AND id = {_OF_DELIVERY} FOR UPDATE"
-)
-_LINES = Statement.of(
-    f"SELECT {_columns(DeliveryLine)} FROM suppliers_deliveryline WHERE tenant_id = $1 AND delivery_id = $2 ORDER BY line_no"
-)
-_ORDER_LINES = Statement.of(
-    f"SELECT {_columns(PurchaseOrderLine)} FROM suppliers_purchaseorderline WHERE tenant_id = $1 AND order_id = {_OF_DELIVERY}"
-    " ORDER BY line_no"
-)
 # A receipt that was reversed has received nothing.
 STANDING: Final = "r.reverses_id IS NULL AND NOT EXISTS (SELECT 1 FROM suppliers_receipt x WHERE x.tenant_id = $1 AND x.reverses_id = r.id)"
 _SERIALS = Statement.of(
@@ -102,13 +88,17 @@ class OwnDelivery(Located):
             raise NotFound(f"No such {DELIVERIES.name}.")
         if UUID((located.value() or b"").decode()) != actor.tenant_id:
             raise CounterpartyOnly
-        own, key = str(actor.tenant_id), str(path[0])
+        own, key = actor.tenant_id, path[0]
+        given = [str(own), str(key)]
         order, delivery, lines, order_lines, serials, managed, policies = run(
             [
-                Call(_LOCK_ORDER, [own, key]),
-                lock_call(Delivery, actor.tenant_id, path[0]),
-                *(Call(one, [own, key]) for one in (_LINES, _ORDER_LINES, _SERIALS, _SUPPLIER)),
-                policies_call(actor.tenant_id),
+                order_call(own, key),
+                lock_call(Delivery, own, key),
+                delivery_lines_call(own, key),
+                order_lines_call(own, key),
+                Call(_SERIALS, given),
+                Call(_SUPPLIER, given),
+                policies_call(own),
             ]
         )
         row, ordered = row_of(Delivery, delivery), row_of(PurchaseOrder, order)
@@ -118,7 +108,7 @@ class OwnDelivery(Located):
         for one in serials.of(SerialShipped):
             units.setdefault(one.line_id, []).append(one)
         return Receivable(
-            actor, row, rows_of(DeliveryLine, lines), ordered,
+            actor, row, delivery_lines_of(lines), ordered,
             {one.id: one for one in rows_of(PurchaseOrderLine, order_lines)}, managed.value() == b"t",
             policies_of(policies)["over_receipt_tolerance_bp"], units,
         )  # fmt: skip

@@ -100,7 +100,7 @@ def receive_managed(
     :raises InvalidTransition: the order is not accepted.
     :raises OverReceipt: more has come than is open; names each line.
     """
-    refuse_future(data, at)
+    refuse_future(data["received_at"], at)
     delivery_id, own = uuid7(), actor.tenant_id
     landings, *claimed = run(
         [
@@ -114,7 +114,9 @@ def receive_managed(
         raise InvalidTransition(state=row.status, action="receipts", allowed=allowed(row.place, Who.BUYER))
     delivery = _delivery(target, data, delivery_id, number_of(claimed[-1]), at)
     lines = _judged(target, data, delivery, at)
-    calls = [rows.insert(delivery), *(rows.insert(one.line) for one in lines)]
+    names = [one.attname for one in DeliveryLine._meta.concrete_fields]
+    made = [{name: getattr(one.line, name) for name in names} for one in lines]
+    calls = [rows.insert(delivery), rows.insert_all(DeliveryLine, made)]
     receivable = Receivable(
         actor, delivery, [one.line for one in lines], row, {one.id: one for one in target.lines}, True, target.tolerance_bp
     )  # fmt: skip
@@ -175,7 +177,7 @@ def _judged(target: ManagedOrder, data: Mapping[str, Any], delivery: Delivery, a
             errors.append(FieldError(f"lines.{number}", OverReceipt.code, f"{left} base units are left to receive."))
             continue
         shipped = min(count.total, due)
-        sent[of.id] += shipped - count.rejected - count.short
+        sent[of.id] += shipped - max(count.rejected + count.short - (count.total - shipped), 0)
         line = _line(delivery, of, number + 1, shipped, asked, at)
         found.append(
             Judged(number, line, count, asked, line.lot_number, line.expiry_date, False, asked["serial_numbers"])

@@ -61,9 +61,9 @@ def receive(
     :raises LotMismatch, OverReceipt, WrongSerial, LotRecalled, LotConflict, StorageMismatch: name each line.
     :raises ReceiptNotReversible: as `reverse`.
     """
+    refuse_future(data["received_at"], at)
     if data["reverses"] is not None:
         return reverse(actor, target, data["reverses"], data["received_at"], at, reading)
-    refuse_future(data, at)
     lines = judge(target, data)
     accepted = [one for one in lines if one.count.accepted and one.line.product_id]
     products, lots = {one.line.product_id for one in accepted}, {one.lot_number for one in accepted if one.lot_number}
@@ -81,12 +81,12 @@ def receive(
     return record(actor, target, Recorded(receipt, lines, landed, placed.held), at, reading)
 
 
-def refuse_future(data: Mapping[str, Any], at: datetime) -> None:
-    """Require that the goods are there.
+def refuse_future(received_at: datetime | None, at: datetime) -> None:
+    """Require that goods are there, and that a reversal has happened.
 
     :raises InvalidFields: they are said to come later.
     """
-    if data["received_at"] > at:
+    if received_at is not None and received_at > at:
         message = "Goods are received first, and then recorded."
         raise InvalidFields(errors=[FieldError("received_at", "in_future", message)])
 

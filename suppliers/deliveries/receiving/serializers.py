@@ -131,7 +131,7 @@ class ReceiptIn(StrictSerializer):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require a receipt, or a reversal without anything of one."""
         if attrs["reverses"] is not None:
-            for name in ("lines", "putaway"):
+            for name in ("lines", "putaway", "location_id", "temperature_ok", "confirm_difference"):
                 if attrs[name]:
                     raise refusal(name, "A reversal takes back all of a receipt.", "invalid")
             return attrs

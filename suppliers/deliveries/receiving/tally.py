@@ -50,11 +50,6 @@ def dealt_with(line: Shipped) -> int:
     return line.accepted + line.rejected + line.short
 
 
-def remaining(line: Shipped) -> int:
-    """Return what of a line nobody has said anything of yet."""
-    return max(line.base_quantity - dealt_with(line), 0)
-
-
 def most(base_quantity: int, tolerance_bp: int) -> int:
     """Return how much may be received of a shipped quantity, by the policy's basis points."""
     return base_quantity + base_quantity * tolerance_bp // _BASIS_POINTS

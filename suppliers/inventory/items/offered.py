@@ -112,7 +112,7 @@ json_build_object('id', p.id, 'product_tenant_id', p.tenant_id, 'supplier_sku', 
 """
 
 _DELIVERED = Statement.of(
-    f"SELECT {SNAPSHOT} AS item FROM suppliers_product p WHERE p.tenant_id = $1 AND p.id = ANY($2::uuid[]) ORDER BY p.id",
+    f"SELECT {SNAPSHOT} AS item FROM suppliers_product p WHERE p.tenant_id = $1 AND p.id = ANY($2::uuid[]) AND p.kind <> 'service' ORDER BY p.id",
     row=Offered,
 )
 

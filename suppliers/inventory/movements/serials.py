@@ -129,14 +129,8 @@ class Moves:
         return found
 
 
-def lock_call(tenant_id: UUID, numbers: Sequence[Named]) -> Call:
-    """Return the statement that locks the serials of some numbers; `serials_of` reads its rows."""
-    named = [{"product_id": str(product_id), "serial_number": number} for product_id, number in numbers]
-    return Call(_LOCK, [str(tenant_id), orjson.dumps(named), array_literal(())])
-
-
 def serials_of(found: Rows) -> dict[Named, SerialRow]:
-    """Return the serials that `lock_call` has locked, by product and number."""
+    """Return the serials that `lock_serials_call` has locked, by product and number."""
     return {(row.product_id, row.serial_number): row for row in found.of(SerialRow)}
 
 
@@ -179,7 +173,7 @@ def moved_serials(tenant_id: UUID, wanted: Sequence[Units], found: Rows, at: dat
 
     :raises WrongSerial: as `move_serials`.
     """
-    moves = Moves(tenant_id, at, {(row.product_id, row.serial_number): row for row in found.of(SerialRow)})
+    moves = Moves(tenant_id, at, serials_of(found))
     errors = [error for one in wanted for error in _move(moves, one)]
     if errors:
         raise WrongSerial(errors=errors)

@@ -9,8 +9,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import orjson
+
 from core import clock
-from core.arrays import array_literal
+from core.arrays import array_literal, in_document
 from core.model_rows import rows_of, save_all_call, save_call
 from core.pipeline import Call, Rows, Statement
 from ledger.public import Occurrence
@@ -38,6 +40,15 @@ _END = Statement.of(
 _PROLONG = Statement.of(
     "UPDATE suppliers_allocation SET expires_at = $3, version = version + 1, updated_at = $4"
     " WHERE tenant_id = $1 AND reservation_id = ANY($2::uuid[]) AND status = 'active' RETURNING id::text"
+)
+
+_SHRINK = Statement.of(
+    "UPDATE suppliers_allocation a SET base_quantity = g.base_quantity, version = a.version + 1, updated_at = $3"
+    " FROM json_to_recordset($2) AS g (id uuid, base_quantity bigint)"
+    f" WHERE a.tenant_id = $1 AND {in_document('a.id', '$2')} AND a.id = g.id RETURNING a.id::text"
+)
+_DROP = Statement.of(
+    "DELETE FROM suppliers_allocation WHERE tenant_id = $1 AND id = ANY($2::uuid[]) RETURNING id::text"
 )
 
 
@@ -87,6 +98,30 @@ def ending_calls(rows: Sequence[Reservation], at: datetime, *more: str) -> list[
         row.ended_at = at
     ended = Call(_END, [str(tenant_id), array_literal(row.id for row in rows), status, at.isoformat()])
     return [save_all_call(rows, "status", "ended_at", *more, at=at), ended]
+
+
+def shrinking_calls(
+    rows: Sequence[Reservation], held: Iterable[Allocation], left: Mapping[UUID, int], at: datetime
+) -> list[Call]:
+    """Return the statements by which reservations of one supplier hold less, in base units; the rows say it from now on.
+
+    `left` is what is left of each allocation, by its id; one of which nothing is left has no row any more.
+    """
+    if not rows:
+        return []
+    keys = {row.id for row in rows}
+    of = [one for one in held if one.reservation_id in keys]
+    for row in rows:
+        row.base_quantity = sum(left[one.id] for one in of if one.reservation_id == row.id)
+    moved = [one for one in of if left[one.id] != one.base_quantity]
+    kept: list[dict[str, Any]] = [{"id": str(one.id), "base_quantity": left[one.id]} for one in moved if left[one.id]]
+    gone = [one.id for one in moved if not left[one.id]]
+    own = str(rows[0].tenant_id)
+    return [
+        save_all_call(rows, "base_quantity", at=at),
+        *([Call(_SHRINK, [own, orjson.dumps(kept), at.isoformat()])] if kept else []),
+        *([Call(_DROP, [own, array_literal(gone)])] if gone else []),
+    ]
 
 
 def prolonging_calls(row: Reservation, at: datetime) -> list[Call]:

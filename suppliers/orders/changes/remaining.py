@@ -90,11 +90,7 @@ def _cut(line: PurchaseOrderLine, prepared: int, gone: int) -> int:
     wanted, sent = line.ordered - line.cancelled, delivered(line) + prepared
     if gone > wanted - sent:
         raise AlreadyShipped(f"{max(0, wanted - sent)} base units are neither shipped nor in preparation.")
-    later = max(0, line.backordered - gone)
-    less = cut(line, wanted - gone)
-    line.backordered = min(later, line.ordered - line.cancelled)
-    line.accepted = min(line.accepted, line.ordered - line.cancelled - line.backordered)
-    return less
+    return cut(line, wanted - gone)
 
 
 def _put_off(row: PurchaseOrder, line: PurchaseOrderLine, prepared: int, later: int | None) -> None:
@@ -102,6 +98,7 @@ def _put_off(row: PurchaseOrder, line: PurchaseOrderLine, prepared: int, later: 
 
     :raises InsufficientStock: the buyer takes nothing that comes later.
     :raises AlreadyShipped: less is left.
+    :raises InvalidFields: it is less than what comes later already.
     """
     if later is None:
         return
@@ -111,5 +108,8 @@ def _put_off(row: PurchaseOrder, line: PurchaseOrderLine, prepared: int, later: 
     left = line.ordered - line.cancelled - delivered(line) - prepared
     if later > left:
         raise AlreadyShipped(f"{max(0, left)} base units are neither shipped nor in preparation.")
+    if later < line.backordered:
+        message = f"{line.backordered} base units come later; they are accepted once stock is allocated to them."
+        raise InvalidFields(errors=[FieldError("backorder_quantity", "min_value", message)])
     both = line.accepted + line.backordered
     line.backordered, line.accepted = later, both - later

@@ -210,7 +210,9 @@ def _take(
     change.lines = [*kept, *(entry_of(line, said) for line, said in answered.lines)]
     change.lines.sort(key=lambda one: one["line_no"])
     others = [one for one in change.added if one["substitutes_line_id"] not in named]
-    change.added = [*others, *map(added_of, added)]
+    why = [one.asked["reason_code"] for one in answered.replaced]
+    made = [added_of(line) | {"reason_code": code} for line, code in zip(added, why, strict=True)]
+    change.added = [*others, *made]
     number_added(change, lines)
 
 

@@ -15,14 +15,12 @@ import orjson
 from core import rows
 from core.actor import Actor
 from core.db import bind_call, needs_transaction
-from core.errors import FieldError
 from core.model_rows import save_all_call, save_call
 from core.pipeline import Call, ReadBack, Rows, Statement, run
 from ledger.public import Occurrence
 from organizations.public import Part, write_together
-from suppliers.inventory.refusals import InsufficientStock
 from suppliers.inventory.reservations.changes import joined, touched
-from suppliers.orders.allocating import Allocated, Stock, allocate, stock_calls, stock_of
+from suppliers.orders.allocating import Allocated, Stock, allocate, refuse_short, stock_calls, stock_of
 from suppliers.orders.course import ACCEPTED, BY_SUPPLIER, SENT, Place
 from suppliers.orders.freeing import free, held_calls
 from suppliers.orders.limits import traces_of
@@ -48,6 +46,7 @@ _TOTALS: Final = ("net", "tax", "gross", "taxes", "lines_total", "given_back")
 LINE: Final = (
     "quantity", "ordered", "accepted", "backordered", "cancelled", "requested_date", "promised_date",
     "first_promised_date", "net", "list_net", "redeemed",
+    "tolerance",
 )  # fmt: skip
 
 
@@ -241,17 +240,12 @@ def _allocated(
     }
     allocated = allocate(row, lines, stock, wanted, at, by=by)
     short = [one for one in lines if not stock.needs_none(one) and stock.of(one) < one.accepted]
-    if short and not (may_wait and row.backorder_policy == Backorders.ACCEPT):
-        raise InsufficientStock(errors=[_short(one, stock.of(one)) for one in short])
+    if not (may_wait and row.backorder_policy == Backorders.ACCEPT):
+        refuse_short(lines, stock, needed={one.id: one.accepted for one in lines}, as_told=by == Party.BUYER)
     for line in short:
         line.backordered += line.accepted - stock.of(line)
         line.accepted = stock.of(line)
     return allocated
-
-
-def _short(line: PurchaseOrderLine, available: int) -> FieldError:
-    code = InsufficientStock.code
-    return FieldError(f"lines.{line.line_no - 1}", code, f"Available: {available}.", {"available": available})
 
 
 def _inserted(added: Sequence[PurchaseOrderLine], at: datetime) -> list[Call]:

@@ -24,7 +24,7 @@ from .models import OrderChange
 # The columns of a line that a change may move, and what it says beside them.
 MOVED: Final = (
     "quantity", "ordered", "accepted", "backordered", "cancelled", "requested_date", "promised_date", "net", "list_net",
-    "redeemed",
+    "redeemed", "tolerance",
 )  # fmt: skip
 SAID: Final = ("backorder_date", "reason_code", "note")
 HEADER: Final = ("requested_delivery_date", "delivery_location_id", "delivery_address", "notes_to_supplier")
@@ -46,6 +46,7 @@ def reprice(line: PurchaseOrderLine, before: int) -> None:
     line.net = line_total(line.unit_price, packs, line.price_base_quantity, line.currency)
     if line.list_price is not None:
         line.list_net = line_total(line.list_price, packs, line.price_base_quantity, line.currency)
+    line.tolerance = line.tolerance * int(now) // before
     step = Decimal(1).scaleb(-minor_units(line.currency))
     saved = [(key, Decimal(amount) * now / before) for key, amount in line.redeemed]
     line.redeemed = [[key, f"{amount.quantize(step, ROUND_HALF_UP):f}"] for key, amount in saved]

@@ -1,6 +1,7 @@
 """Open changes of an order: read, stored and closed, by statements for a transaction bound to its buyer."""
 
 from datetime import datetime
+from decimal import Decimal
 from typing import Final
 from uuid import UUID
 
@@ -39,7 +40,7 @@ def closing_call(row: PurchaseOrder, state: ChangeState, at: datetime) -> Call:
 
 def deciding_call(change: OrderChange, state: ChangeState, at: datetime) -> Call:
     """Return the statement that closes one change."""
-    change.state, change.decided_at, change.more_gross, change.more = state.value, at, change.more_gross * 0, {}
+    change.state, change.decided_at, change.more_gross, change.more = state.value, at, Decimal(0), {}
     return save_call(change, "state", "decided_at", "more_gross", "more", at=at)
 
 

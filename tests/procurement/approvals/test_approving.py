@@ -75,7 +75,7 @@ def test_the_supplier_learns_nothing_of_approvals(desk: Desk) -> None:
         assert secret not in seen.content.decode()
         assert secret not in facts
     assert desk.heard() == [PLACED]
-    assert [one["action"] for one in seen.json()["data"]["timeline"]] == ["placed"]
+    assert [(one["action"], one["from"]) for one in seen.json()["data"]["timeline"]] == [("placed", None)]
 
 
 def test_two_different_people_where_the_step_wants_two(desk: Desk) -> None:

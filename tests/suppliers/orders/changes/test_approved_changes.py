@@ -133,6 +133,8 @@ def test_a_managed_supplier_s_order_changes_without_an_answer(desk: Desk, is_app
     quantity = 60 if is_approved is None else 100
     more = {"description": "Cake", "quantity": 2, "unit_price": "5.00"}
 
+    of_a_product = [{"product_id": trade.gloves["id"], "quantity": 1}]
+    refused(propose(trade, key, add_lines=of_a_product), 400, "validation_error")
     data = done(propose(trade, key, lines=[{"line_no": 1, "quantity": quantity}], add_lines=[more]))
 
     if is_approved is not None:

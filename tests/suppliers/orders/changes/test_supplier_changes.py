@@ -113,6 +113,10 @@ def test_the_rest_of_an_accepted_order_moves_at_once(trade: Trade) -> None:
 
     assert (data["status"], data["revision"], data["items"][0]["promised_date"]) == ("accepted", 2, "2030-01-02")
     assert counters(trade) == [(1000, 500, 200, 300)]
+    assert held(trade) == [(2_000, 500)]  # what the line needs no more is free at once
+    assert seen(trade, order["id"])["items"][0]["allocated"] == 500
+    less = respond(trade, order["id"], first, backorder_quantity=1)  # it would be accepted without stock
+    assert field_errors(less) == {("backorder_quantity", "min_value")}
     assert [kind for kind, *_ in trade.facts()][-1] == "purchase_order.accepted"
     found = refused(respond(trade, order["id"], first, cancel_quantity=8), 409, "already_shipped")
     assert found
@@ -123,3 +127,17 @@ def test_the_rest_of_an_accepted_order_moves_at_once(trade: Trade) -> None:
 def counter_all(trade: Trade, key: str) -> object:
     """Accept the whole order."""
     return trade.shelf.api.post(f"{ORDERS}/{key}/accept", json={})
+
+
+def test_a_buyer_who_confirms_never_reads_the_supplier_s_exact_stock(trade: Trade) -> None:
+    trade.shelf.stock(trade.gloves, 700)
+    order = sent(trade, backorder_policy="refuse")
+    (first,) = items(trade, order["id"])
+    done(respond(trade, order["id"], first, promised_date="2030-01-02"))
+
+    found = confirm(trade, order["id"], "accept")
+
+    body = refused(found, 409, "insufficient_stock")
+    assert [one["pointer"] for one in body["errors"]] == ["/lines/0"]
+    assert "available" not in body["errors"][0]
+    assert "700" not in found.content.decode()
