@@ -340,16 +340,14 @@ def _promotion(draw: Draw, values: Values) -> None:
 
 def _notification(draw: Draw, values: Values) -> None:
     """A message has a thread and a writer, an alert may be acknowledged."""
-    is_message = draw(st.booleans())
-    values["kind"], values["type"] = (
-        ("message", "message") if is_message else ("alert", draw(st.sampled_from(["low_stock", "recall"])))
-    )
+    is_message = values["kind"] == "message"
+    values["type"] = "message" if is_message else draw(st.sampled_from(["low_stock", "recall"]))
     for name in ("thread_id", "from_tenant_id"):
         values[name] = draw(st.uuids()) if is_message else None
     values["sender_id"] = None
     values["acknowledged_at"] = None if is_message else draw(st.none() | INSTANTS)
     values["acknowledged_by"] = values["acknowledged_at"] and draw(st.uuids())
-    values["closed_at"] = None if is_message else draw(st.none() | INSTANTS)
+    values["closed_at"] = None if is_message else values["closed_at"]
     file = {"id": str(draw(st.uuids())), "name": "a.pdf", "content_type": "application/pdf", "size": 1}
     values["files"] = [file] if is_message and draw(st.booleans()) else []
 

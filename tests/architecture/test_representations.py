@@ -44,6 +44,10 @@ ROOT = Path(__file__).parents[2]
 
 # Rows of a derived table that other models give, beside those of the representation's own.
 BESIDE = {CategoryOut: (Category,), MedicationOut: (PlatformMedication,)}
+# What rows must be for a representation to show them, where chance would seldom make them so.
+SHOWN: dict[type[Representation], dict[str, Any]] = {
+    AlertOut: {"kind": "alert", "in_app": True, "closed_at": None, "archived_at": None}
+}
 # A tenant has one row of these at most.
 ONE_OF_A_TENANT = {SupplierProfileOut, PreferencesOut}
 
@@ -165,7 +169,7 @@ def _example(kind: type[Representation], data: Any, tenant_id: Any, shape: Shape
     """Make some rows, and compare what can be seen of them."""
     world = World(data.draw, tenant_id)
     most = 1 if kind in ONE_OF_A_TENANT else 3
-    rows = [world.add_shown(kind) for _ in range(data.draw(st.integers(1, most)))]
+    rows = [world.add_shown(kind, **SHOWN.get(kind, {})) for _ in range(data.draw(st.integers(1, most)))]
     rows += [world.add(model) for model in BESIDE.get(kind, ())]
     by_tenant: dict[Any, list[str]] = defaultdict(list)
     for values in rows:
