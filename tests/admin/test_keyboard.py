@@ -99,11 +99,12 @@ def test_tenant_is_suspended_by_keyboard(seat: Seat) -> None:
             break
         press(seat, "ArrowDown")
     press(seat, "Enter")
-    assert "suspend" in seat.page.url
+    seat.page.wait_for_url("**suspend**")  # the next page may take longer than a key press waits
     seat.page.locator("[name=reason]").focus()
     seat.page.keyboard.type(REASON)
     tab_to(seat, "Suspend")
-    press(seat, "Enter")
+    with seat.page.expect_navigation(wait_until="load"):  # answered only once the tenant is suspended
+        seat.page.keyboard.press("Enter")
     assert Tenant.objects.using("platform").get(pk=tenant.pk).status == "suspended"
 
 
