@@ -10,7 +10,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from devtools.processes import die_with_parent
 from devtools.trouble import Trouble
 from tests import versions
 from tests.scheduling import ByService
+from tests.tracing import untraced
 from tests.turns import turn
 
 TEMPLATE_VARIABLE = "HP_TEST_TEMPLATE"
@@ -134,7 +135,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByService | 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # outside of the time limit, which shall not count the waiting
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    with turn(_run.backends.places.data, alone="alone" in item.keywords):
+    tracing = untraced() if "untraced" in item.keywords else nullcontext()
+    with turn(_run.backends.places.data, alone="alone" in item.keywords), tracing:
         return (yield)
 
 

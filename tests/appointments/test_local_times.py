@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from appointments.local_times import common, instant, merged, occurrences, seconds, spans_of, without
 
+pytestmark = pytest.mark.untraced
+
 ZONES = ("Africa/Cairo", "America/New_York", "Europe/Berlin", "Pacific/Apia", "Australia/Lord_Howe", "Asia/Kathmandu")
 # Days at which the clocks of these zones are set, and one that Apia left out.
 DAYS = {

@@ -18,6 +18,8 @@ from tests.contract.document import (
     without,
 )
 
+pytestmark = pytest.mark.untraced
+
 MOST_LINES = 120
 USUAL_REFUSALS = 12  # signing and dispensing, which judge the most, have more, each with two lines of its own
 PROBLEM = "application/problem+json"

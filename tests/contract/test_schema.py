@@ -9,6 +9,8 @@ from schemathesis.specs.openapi import checks as openapi_checks
 from config.wsgi import application
 from tests.security import worlds
 
+pytestmark = pytest.mark.untraced
+
 CHECKS = [
     checks.not_a_server_error,
     openapi_checks.status_code_conformance,

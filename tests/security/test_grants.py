@@ -21,6 +21,8 @@ from tests import factories
 from tests.contract import document
 from tests.factories import Api, bearer, member, suffix
 
+pytestmark = pytest.mark.untraced
+
 ROLES = tuple(PLATFORM_ROLES)
 PLACES = ("all", "first", "second", "both")
 ENDS = ("never", "earlier", "same", "later")

@@ -17,6 +17,8 @@ from tests.factories import Api
 from tests.security import worlds
 from tests.security.worlds import Operation, World, operations
 
+pytestmark = pytest.mark.untraced
+
 GUARDED = [operation for operation in operations() if not operation.public]
 TENANT_FREE = {"/v1/auth/mfa/enroll", "/v1/auth/mfa/verify"}
 SCHEDULE = "/v1/appointments/schedules/{practitioner_id}"  # a PUT creates it: the refusal is that of what it names

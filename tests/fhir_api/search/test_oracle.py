@@ -15,6 +15,8 @@ from organizations.models import Tenant
 from tests import factories
 from tests.fhir_api.search import oracle, record
 
+pytestmark = pytest.mark.untraced
+
 Json = dict[str, Any]
 PREFIXES = ["eq", "ne", "gt", "lt", "ge", "le", "sa", "eb"]
 

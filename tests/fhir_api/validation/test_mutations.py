@@ -16,6 +16,8 @@ from fhir_api.validation import validate
 
 from .resources import examples, observation, synthea
 
+pytestmark = pytest.mark.untraced
+
 EXPRESSION = re.compile(r"[A-Z][A-Za-z]+((\.[A-Za-z][A-Za-z0-9]*(\.ofType\([A-Za-z0-9]+\))?)|\[[0-9]+\])*|")
 CODES = {"structure", "required", "value", "code-invalid", "invariant"}
 SECRET = "Xsecretx"

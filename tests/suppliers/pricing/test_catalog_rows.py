@@ -19,6 +19,8 @@ from tests.suppliers.pricing import golden, oracle, rows
 from tests.suppliers.pricing.generated import worlds
 from tests.suppliers.pricing.worlds import TODAY
 
+pytestmark = pytest.mark.untraced
+
 ROWS = [one for one in golden.rows() if one.world.quantity == 1 and one.world.on == TODAY]
 
 

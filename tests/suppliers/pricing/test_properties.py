@@ -4,6 +4,7 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
+import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +13,8 @@ from suppliers.pricing.candidates import Source
 from tests.suppliers.pricing import adapter, oracle
 from tests.suppliers.pricing.generated import PERCENTS, PRICES, QUANTITIES, worlds
 from tests.suppliers.pricing.worlds import World
+
+pytestmark = pytest.mark.untraced
 
 ADJUSTING = ("rule", "promotion")
 
