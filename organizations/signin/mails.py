@@ -68,11 +68,14 @@ def put(kind: OutgoingMail.Kind, content: dict[str, Any], *, at: datetime, mail_
 
 
 def send_due(completions: Mapping[str, Completion], *, limit: int = 50) -> int:
-    """Send the mails that are due and return how many were sent; those that fail are retried later.
+    """Send a batch of the mails that are due and return its size; those that fail are retried later.
 
     :param completions: by kind, the function that makes the content just before sending; it returns None to send nothing.
     """
-    return sum(_send(row, completions.get(row.kind)) for row in _claim(clock.now(), limit))
+    batch = _claim(clock.now(), limit)
+    for row in batch:
+        _send(row, completions.get(row.kind))
+    return len(batch)
 
 
 def forget_sent(*, at: datetime) -> int:
@@ -93,7 +96,7 @@ def _claim(at: datetime, limit: int) -> list[OutgoingMail]:
     return rows
 
 
-def _send(row: OutgoingMail, complete: Completion | None) -> bool:
+def _send(row: OutgoingMail, complete: Completion | None) -> None:
     try:
         plain = key_ring().open(bytes(row.sealed_content or b""), purpose=_PURPOSE, place=row.id.bytes)
         content: dict[str, Any] | None = json.loads(plain)
@@ -105,9 +108,8 @@ def _send(row: OutgoingMail, complete: Completion | None) -> bool:
         # errors of the mail server are OSErrors; the mail is due again when the row's lease ends
         OutgoingMail.objects.filter(id=row.id).update(last_error=type(error).__name__)
         log.warning("mail not sent", extra={"mail": str(row.id), "error": type(error).__name__})
-        return False
+        return
     OutgoingMail.objects.filter(id=row.id).update(sent_at=clock.now(), sealed_content=None, last_error="")
-    return True
 
 
 def _deliver(kind: OutgoingMail.Kind, content: dict[str, Any]) -> None:

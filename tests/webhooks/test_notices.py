@@ -11,6 +11,7 @@ from ledger import public as ledger
 from ledger import relay
 from ledger.models import Pending
 from organizations.models import OutgoingMail
+from organizations.signin.mails import MAX_ATTEMPTS
 from organizations.signin.tasks import send_mails
 from tests import factories
 from webhooks import notices
@@ -33,8 +34,7 @@ def scene(world):
     people = [factories.member(world.tenant, [role])[0] for role in ("tenant_admin", "supplier_admin")]
     factories.member(world.tenant, ["supplier_user"])
     endpoint = world.endpoint(SECRET_URL, description="Warehouse\nBcc: everybody@example.org")
-    while mails():  # what other tests of this database left in the outbox, a batch at a time
-        pass
+    mails(world)  # sends what other tests of this database left in the outbox
     return world, sorted(person.email for person in people), endpoint
 
 
@@ -43,19 +43,27 @@ def tell(world, endpoint, fact):
         return ledger.record(actor=world.actor, event=fact, resource_id=parse_uuid(endpoint["id"]), at=now())
 
 
-def mails():
+def due():
+    return OutgoingMail.objects.filter(sent_at=None, due_at__lte=now(), attempts__lt=MAX_ATTEMPTS)
+
+
+def mails(world):
     mail.outbox.clear()
     while relay.run_once():
         pass
-    send_mails()
-    return sorted(mail.outbox, key=lambda message: message.to)
+    for _ in range(100):  # rows of other tests that cannot be sent may fill whole batches
+        if not due().exists():
+            break
+        send_mails()
+    own = [message for message in mail.outbox if f"administrator of {world.tenant.name}." in message.body]
+    return sorted(own, key=lambda message: message.to)
 
 
 def test_failing_endpoint_is_told_to_each_administrator(scene):
     world, addresses, endpoint = scene
     tell(world, endpoint, EndpointFailing(**TROUBLE))
 
-    found = mails()
+    found = mails(world)
 
     assert [message.to for message in found] == [[address] for address in addresses]
     assert {message.subject for message in found} == {"Webhook endpoint is failing: hooks.example.com"}
@@ -78,7 +86,7 @@ def test_disabled_endpoint_is_told_with_what_to_do(scene, reason, says):
     world, addresses, endpoint = scene
     tell(world, endpoint, EndpointDisabled(reason=reason, by="platform", **TROUBLE))
 
-    found = mails()
+    found = mails(world)
 
     assert len(found) == len(addresses)
     assert found[0].subject == "Webhook endpoint was disabled: hooks.example.com"
@@ -90,7 +98,7 @@ def test_mail_holds_no_secret_and_no_line_of_anybody_else(scene):
     world, _, endpoint = scene
     tell(world, endpoint, EndpointFailing(**TROUBLE | {"last_status": None, "last_error": "connect_timeout"}))
 
-    (message, _) = mails()
+    (message, _) = mails(world)
 
     for part in ("verysecretpath", "alsosecret", endpoint["secret"], "\nBcc:"):
         assert part not in message.body
@@ -105,9 +113,9 @@ def test_fact_told_twice_is_mailed_once(scene):
 
     notices.mail_administrators(fact)
 
-    assert len(mails()) == len(addresses)
+    assert len(mails(world)) == len(addresses)
     notices.mail_administrators(fact)
-    assert mails() == []
+    assert mails(world) == []
 
 
 def test_fact_that_rolls_back_mails_nobody(scene):
@@ -116,20 +124,19 @@ def test_fact_that_rolls_back_mails_nobody(scene):
         tell(world, endpoint, EndpointFailing(**TROUBLE))
         raise ZeroDivisionError
 
-    assert mails() == []
+    assert mails(world) == []
 
 
 def test_mail_waits_sealed_and_is_wiped_once_sent(scene):
     world, addresses, endpoint = scene
     fact = tell(world, endpoint, EndpointFailing(**TROUBLE))
-    before = OutgoingMail.objects.filter(kind="notice", sent_at=None).count()
+    before = set(OutgoingMail.objects.values_list("id", flat=True))
     notices.mail_administrators(fact)
-    waiting = list(OutgoingMail.objects.filter(kind="notice", sent_at=None))
+    waiting = list(OutgoingMail.objects.filter(kind="notice", sent_at=None).exclude(id__in=before))
 
-    assert len(waiting) == before + len(addresses)
+    assert len(waiting) == len(addresses)
     assert not any(addresses[0].encode() in bytes(row.sealed_content) for row in waiting)
-    while mails():  # what other tests of this database have told meanwhile, a batch at a time
-        pass
+    mails(world)
     assert not OutgoingMail.objects.filter(id__in=[row.id for row in waiting], sealed_content__isnull=False).exists()
 
 
@@ -138,11 +145,11 @@ def test_subscriber_that_fails_is_asked_again(scene, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(notices, "_OPENINGS", {})
         tell(world, endpoint, EndpointFailing(**TROUBLE))
-        assert mails() == []
+        assert mails(world) == []
     with tenant_context(world.tenant.id):
         Pending.objects.filter(tenant_id=world.tenant.id).update(due_at=now())
 
-    assert len(mails()) == len(addresses)
+    assert len(mails(world)) == len(addresses)
 
 
 def test_person_who_no_longer_administers_is_not_mailed(scene):
@@ -151,4 +158,4 @@ def test_person_who_no_longer_administers_is_not_mailed(scene):
     assert person.email not in addresses
     tell(world, endpoint, EndpointFailing(**TROUBLE | {"failing_since": rfc3339(now())}))
 
-    assert [message.to for message in mails()] == [[address] for address in addresses]
+    assert [message.to for message in mails(world)] == [[address] for address in addresses]

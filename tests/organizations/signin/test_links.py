@@ -73,6 +73,23 @@ def test_the_link_is_mailed_once_and_wiped(invited, tenant):
     assert not OutgoingMail.objects.filter(sent_at__isnull=False, sealed_content__isnull=False).exists()
 
 
+def test_mails_that_cannot_be_opened_do_not_hold_up_the_others(tenant):
+    earlier = now() - timedelta(minutes=5)
+    broken = OutgoingMail.objects.bulk_create(
+        OutgoingMail(kind="notice", sealed_content=b"broken", due_at=earlier) for _ in range(120)
+    )
+    user = User.objects.create_user(f"behind-{suffix()}@example.org")
+    with transaction.atomic():
+        _invite(tenant, user)
+
+    send_mails()
+
+    assert len(_mails_to(user.email)) == 1
+    left = OutgoingMail.objects.filter(id__in=[row.id for row in broken])
+    assert {(row.sent_at, row.attempts, row.last_error) for row in left} == {(None, 1, "SealBroken")}
+    left.delete()
+
+
 def test_an_invitation_that_rolls_back_mails_nothing(tenant):
     user = User.objects.create_user(f"never-{suffix()}@example.org")
     with transaction.atomic():
