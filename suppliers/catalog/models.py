@@ -134,6 +134,8 @@ class Product(TenantOwned, LifecycleModel):
             models.Index(fields=["created_at", "id"], condition=_MARKET, name="suppliers_market_by_created"),
             models.Index(fields=["updated_at", "id"], condition=_MARKET, name="suppliers_market_by_updated"),
             models.Index(fields=["name_sort", "id"], condition=_MARKET, name="suppliers_market_by_name"),
+            # The same of one supplier, few of whose products may be on the market.
+            models.Index(fields=["tenant", "created_at", "id"], condition=_MARKET, name="suppliers_market_of_supplier"),
         ]
 
     def __str__(self) -> str:

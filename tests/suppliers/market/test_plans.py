@@ -124,7 +124,7 @@ def test_plan_that_reads_the_market_whole_is_found(buyer):
 def test_products_of_one_supplier_are_found_by_its_index(buyer, mode):
     where = Condition("t.supplier_id = {0}::uuid", (str(uuid7()),))
     plan = explained(buyer, page_call(buyer.id, NEWEST, [where], after=None, limit=50), mode)
-    assert "suppliers_product_by_created" in {node.get("Index Name") for node in plan}
+    assert "suppliers_market_of_supplier" in {node.get("Index Name") for node in plan}
 
 
 @pytest.mark.parametrize("mode", ["force_custom_plan", "force_generic_plan"])
