@@ -64,8 +64,8 @@ class GoodRow(NamedTuple):
     contracts: Any
     lists: Any
     prices: Any
-    rules: Any
-    promotions: Any
+    rules: bytes | None
+    promotions: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ def goods_of(found: Rows) -> list[Good]:
     """
     rows = found.of(GoodRow)
     terms: dict[UUID, Terms] = {
-        row.supplier_id: terms_of(row.rules, row.promotions) for row in rows if row.rules is not None
+        row.supplier_id: terms_of(row.rules, row.promotions) for row in rows if row.rules and row.promotions
     }
     return [_good(row, terms[row.supplier_id]) for row in rows]
 

@@ -3,7 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, NamedTuple
+
+import orjson
 
 from suppliers.pricing.candidates import Adjustment, Candidate, Promotion, Rule, Source, Tier
 
@@ -38,10 +41,22 @@ def candidates_of(contracts: Sequence[Row], lists: Sequence[Row], prices: Sequen
     return [*_contracts(contracts), *_lists(lists), *_list_prices(prices)]
 
 
-def terms_of(rules: Sequence[Row], promotions: Sequence[Row]) -> Terms:
-    """Return the rules and promotions of one supplier."""
-    windows = {row[0]: (datetime.fromisoformat(row[-2]), datetime.fromisoformat(row[-1])) for row in promotions}
-    return Terms([_rule(row) for row in rules], [_promotion(row) for row in promotions], windows)
+def terms_of(rules: bytes, promotions: bytes) -> Terms:
+    """Return the rules and promotions of one supplier, given as JSON.
+
+    Suppliers change them seldom, and all their buyers read the same: the last ones are kept by their text.
+    """
+    return _kept_terms(rules, promotions) if len(rules) + len(promotions) <= _KEPT_BYTES else _terms(rules, promotions)
+
+
+def _terms(rules: bytes, promotions: bytes) -> Terms:
+    offered = orjson.loads(promotions)
+    windows = {row[0]: (datetime.fromisoformat(row[-2]), datetime.fromisoformat(row[-1])) for row in offered}
+    return Terms([_rule(row) for row in orjson.loads(rules)], [_promotion(row) for row in offered], windows)
+
+
+_KEPT_BYTES = 16_384
+_kept_terms = lru_cache(maxsize=256)(_terms)
 
 
 def tiers_of(stored: Sequence[dict[str, Any]]) -> list[Tier]:

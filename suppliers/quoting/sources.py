@@ -57,8 +57,8 @@ def columns_sql(reading: Reading) -> str:
     """
     return (
         f"coalesce(array_to_json(h.codes), '[]') AS codes, ({_contract_lines(reading)}) AS contracts, ({_entries(reading)}) AS lists, ({_list_prices(reading)}) AS prices,"
-        f" CASE WHEN g.first THEN ({_rules(reading)}) ELSE 'null' END AS rules,"
-        f" CASE WHEN g.first THEN ({_promotions(reading)}) ELSE 'null' END AS promotions"
+        f" CASE WHEN g.first THEN ({_rules(reading)}) END AS rules,"
+        f" CASE WHEN g.first THEN ({_promotions(reading)}) END AS promotions"
     )
 
 

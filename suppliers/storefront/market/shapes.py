@@ -130,8 +130,8 @@ class Seen(NamedTuple):
     contracts: Any
     lists: Any
     prices: Any
-    rules: Any
-    promotions: Any
+    rules: bytes | None
+    promotions: bytes | None
 
 
 # An offer names the supplier: by its id alone no index finds a product.
@@ -189,7 +189,7 @@ def seen_of(found: Rows) -> list[Seen]:
 
 def terms_by_supplier(seen: Sequence[Seen]) -> dict[str, Terms]:
     """Return the rules and promotions of the suppliers of a page, by their ids."""
-    return {one.supplier_id: terms_of(one.rules, one.promotions) for one in seen if one.rules is not None}
+    return {one.supplier_id: terms_of(one.rules, one.promotions) for one in seen if one.rules and one.promotions}
 
 
 def written(seen: Seen, terms: Terms) -> bytes:
