@@ -15,20 +15,19 @@ _FOR_GOOD = "9999-12-31"  # no clock shows a later day
 
 def valid_until(good: Good, price: Price) -> datetime | None:
     """Return the moment; None where nothing is known that would change the price. A day begins at midnight at the supplier."""
-    days = [day for day in _days(good, price) if good.row.today < day < _FOR_GOOD]
+    applied, waiting = _named(price, None), _named(price, _WAITS)
+    days = {day for day in _days(good, price, applied, waiting) if good.row.today < day < _FOR_GOOD}
     zone = ZoneInfo(good.row.time_zone)
     moments = [datetime.combine(date.fromisoformat(day), time.min, zone).astimezone(UTC) for day in days]
-    return min([*moments, *_instants(good, price)], default=None)
+    return min([*moments, *_instants(good, applied, waiting)], default=None)
 
 
-def _days(good: Good, price: Price) -> Iterator[str]:
+def _days(good: Good, price: Price, applied: set[str], waiting: set[str]) -> Iterator[str]:
     yield price.candidate.valid_to
     if any(tier.discount_percent is not None for tier in price.candidate.tiers):  # taken off the list price
         yield from (one.valid_to for one in good.candidates if _is_list_price(one, price.currency))
     if good.row.offer is not None:
         yield good.row.offer[-1] or ""
-    waiting = _named(price, _WAITS)
-    applied = _named(price, None)
     yield from (one.valid_from for one in good.candidates if one.id in waiting and one.currency == price.currency)
     for rule in good.rules:
         if rule.terms.id in applied:
@@ -41,8 +40,7 @@ def _is_list_price(one: Candidate, currency: str) -> bool:
     return one.source is Source.LIST_PRICE and one.currency == currency
 
 
-def _instants(good: Good, price: Price) -> Iterator[datetime]:
-    waiting, applied = _named(price, _WAITS), _named(price, None)
+def _instants(good: Good, applied: set[str], waiting: set[str]) -> Iterator[datetime]:
     for promotion in good.promotions:
         begins, ends = good.windows[promotion.terms.id]
         if promotion.terms.id in applied:
