@@ -20,6 +20,7 @@ from core.targets import Located
 
 from .body import LIMIT_BYTES
 from .filters import Filters
+from .further_media import Media
 from .listing import Listing
 from .shapes import Shape
 
@@ -43,7 +44,7 @@ class Operation:
     plain serializer of what `run` returns as `Answer`. `status` is that of the answer; `further_statuses` are others that
     `Answer.status` or `core.results.Found` may choose. `items` are those of a list that the view reads itself, with its
     `filters`. `listing` is a list other than the viewset's own. `secrets` are members that a replay answers
-    as null. `many` marks an answer that is a whole list, without pages. `errors` are the refusals of the action.
+    as null. `media` are media types beside JSON that the view writes itself (`api/further_media.py`). `many` marks an answer that is a whole list, without pages. `errors` are the refusals of the action.
 
     Work: `run` is the action. It is called with actor, target, data and instant; without `find` there is no target, and
     without `body` there are no data. `find` is called with the actor and the ids of the path, and returns the locked
@@ -87,6 +88,7 @@ class Operation:
     costs: bool = True
     items: type[BaseSerializer[Any]] | None = None
     filters: type[Filters] | None = None
+    media: tuple[Media, ...] = ()
 
     def located(self, tenant_id: UUID, path: dict[str, Any]) -> list[Call]:
         """Return the statement that looks the target up with the proof, where `find` has one."""

@@ -38,9 +38,9 @@ def _short(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:12]
 
 
-def content_etag(content: bytes) -> str:
-    """Write a strong tag of bytes, for answers without a version."""
-    return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+def content_etag(content: bytes, version: str = "") -> str:
+    """Write a strong tag of bytes, behind the version of the row that they tell of, if there is one."""
+    return f'"{version};{_short(content)}"' if version else f'"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 
 def matches_none(request: HttpRequest, tag: str) -> bool:

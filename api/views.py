@@ -37,11 +37,11 @@ from core.actor import Subject
 from core.conditions import Condition
 from core.errors import Forbidden, NotFound, Unauthenticated
 
-from . import metering
+from . import further_media, metering
 from .authentication import authenticator
 from .day_counts import DayCounts
 from .declarations import check_attributes, check_options, completed
-from .errors import MethodNotAllowed, NotAcceptable, problem_response, refusal_of
+from .errors import MethodNotAllowed, problem_response, refusal_of
 from .filters import Filters
 from .listing import ORDERING_FIELDS, Listing, SortBy
 from .operations import Operation
@@ -87,6 +87,7 @@ class ApiViewSet(WritingViewSet):
     listing: ClassVar[Listing | None] = None
     lookup_value_converter = "uuid"
     lookup_url_kwarg = "pk"
+    media: further_media.Media | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Check and complete what the class declares; see `api/declarations.py`."""
@@ -153,6 +154,8 @@ class ApiViewSet(WritingViewSet):
                 policy = self.operation.policy or self.style.policy
                 self.meter.enter(subject, policy, costs=self.operation.costs)
             response = handler(request, *args, **kwargs)
+            if self.operation.media:
+                response.headers["Vary"] = "Accept"
         except Exception as error:  # every error becomes an answer; an unexpected one is logged and becomes a 500
             response = self._refuse(error, request, subject)
         self.meter.write(response)
@@ -173,13 +176,11 @@ class ApiViewSet(WritingViewSet):
         return handler
 
     def negotiate(self, request: HttpRequest) -> None:
-        """Refuse a caller that accepts no JSON.
+        """Choose the media type of the answer; None is JSON.
 
-        :raises NotAcceptable: Accept names neither JSON nor a wildcard for it.
+        :raises NotAcceptable: the caller accepts none that the operation writes.
         """
-        header = request.META.get("HTTP_ACCEPT")
-        if header and not any(kind in header for kind in ("json", "*/*", "application/*")):
-            raise NotAcceptable("Answers are application/json.")
+        self.media = further_media.chosen(request, self.operation.media)
 
     def _refuse(self, error: Exception, request: HttpRequest, subject: Subject | None) -> HttpResponse:
         refusal = refusal_of(error)

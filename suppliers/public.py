@@ -5,6 +5,9 @@ from .catalog.fields import QUANTITY_MAX, GtinField
 from .company.fields import WholeEntry
 from .company.folding import folded_sql
 from .company.serializers import PaymentTermsIn
+from .exchange.http.documents import ORDER_MEDIA
+from .exchange.http.documents import own_order as own_order_document
+from .exchange.refusals import DocumentIncomplete
 from .inventory.refusals import InsufficientStock, ReservationNotActive
 from .inventory.reservations.changes import joined
 from .inventory.states import Unit
@@ -172,6 +175,7 @@ __all__ = [
     "MOST_LINES",
     "ORDERS",
     "ORDERS_WITHIN",
+    "ORDER_MEDIA",
     "QUANTITY_MAX",
     "SETTLED_LINE",
     "SHARED_HEADER",
@@ -189,6 +193,7 @@ __all__ = [
     "ChangeEnding",
     "ChangeState",
     "DeliveryAddressOut",
+    "DocumentIncomplete",
     "DocumentKind",
     "Ending",
     "Fulfilment",
@@ -299,6 +304,7 @@ __all__ = [
     "on_the_way",
     "open_of",
     "order_part",
+    "own_order_document",
     "prepared_calls",
     "prepared_of",
     "priced_lines",

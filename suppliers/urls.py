@@ -7,7 +7,8 @@ from .catalog.attributes.views import AttributeViewSet
 from .catalog.views import CategoryViewSet, ProductAttributesViewSet
 from .company.views import SupplierProfileViewSet
 from .deliveries.receiving.views import ManagedReceiptViewSet, ReceiptViewSet
-from .deliveries.views import DeliveryViewSet, ShipmentViewSet
+from .deliveries.views import ShipmentViewSet
+from .exchange.views import ExchangedDeliveryViewSet, ExchangedOrderViewSet
 from .files.views import ContentViewSet
 from .inventory.views import (
     AdjustmentViewSet,
@@ -21,7 +22,6 @@ from .inventory.views import (
 )
 from .marketplace.views import OfferViewSet
 from .notifications.views import AlertViewSet, NotificationViewSet, PreferencesViewSet
-from .orders.views import ReceivedOrderViewSet
 from .pricing.views import ProductPricesViewSet
 from .quoting.views import BuyerQuoteViewSet, SupplierQuoteViewSet
 from .storefront.discovery.views import RelationshipViewSet, SupplierViewSet
@@ -55,9 +55,9 @@ router.register("marketplace/offers", OfferViewSet, basename="offer")
 router.register("notifications", NotificationViewSet, basename="notification")
 router.register("notifications/alerts", AlertViewSet, basename="alert")
 router.register("notifications/preferences", PreferencesViewSet, basename="notification-preferences")
-router.register("orders", ReceivedOrderViewSet, basename="order")
+router.register("orders", ExchangedOrderViewSet, basename="order")
 router.register("orders/<uuid:order>/shipments", ShipmentViewSet, basename="shipment")
-router.register("procurement/deliveries", DeliveryViewSet, basename="delivery")
+router.register("procurement/deliveries", ExchangedDeliveryViewSet, basename="delivery")
 router.register("price-lists", PriceListViewSet, basename="price-list")
 router.register("pricing-rules", PricingRuleViewSet, basename="pricing-rule")
 router.register("price-agreements", PriceAgreementViewSet, basename="price-agreement")

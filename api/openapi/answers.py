@@ -56,6 +56,8 @@ def success(declared: Operation, inspector: Any, components: Components) -> Sche
     media = _one(answer, declared, view, components)
     suffix, text = {201: ("Created", "made"), 202: ("Accepted", "accepted")}.get(declared.status, ("", ""))
     name, noun = ("Bare" * declared.public) + name, words(name)
+    if declared.media:
+        name += "Document"
     description = f"The {noun}, which was {text}." if text else f"The {noun}."
     located = declared.status == 201 and "retrieve" in view.operations
     return components.response(name + suffix, _response(description, media, declared, components, located=located))
@@ -67,7 +69,15 @@ def _response(
     return {
         "description": description,
         "headers": headers(_names(declared, located=located), components),
-        "content": {"application/json": media},
+        "content": {"application/json": media, **further_content(declared)},
+    }
+
+
+def further_content(declared: Operation) -> Schema:
+    """Describe what is answered in other media types, which have schemas of their own."""
+    return {
+        one.type: {"schema": {"type": "object" if one.type.endswith("json") else "string", "description": one.text}}
+        for one in declared.media
     }
 
 

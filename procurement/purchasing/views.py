@@ -24,11 +24,13 @@ from procurement.approvals.refusals import AlreadyDecided, SeparationOfDuties
 from procurement.budgets.refusals import BudgetExceeded, CurrencyMismatch
 from suppliers.public import (
     EMBEDDED,
+    ORDER_MEDIA,
     ORDERS,
     AgreementExhausted,
     AllocationExceeded,
     AlreadyShipped,
     CancellationNotAllowed,
+    DocumentIncomplete,
     InsufficientStock,
     LicenseMissing,
     NotOnFormulary,
@@ -45,6 +47,7 @@ from suppliers.public import (
     SelfTrade,
     SpendLimitExceeded,
     SupplierNotQualified,
+    own_order_document,
 )
 
 from .approving import approve_order
@@ -145,7 +148,8 @@ class PurchaseOrderViewSet(ApiViewSet):
             "With at most 100 of its lines; `lines_page` reads the rest. `timeline` has the newest entries.",
             answer=PurchaseOrderWithLinesOut,
             parameters=line_pages.parameters(EMBEDDED),
-            errors=(InvalidPage,),
+            media=ORDER_MEDIA,
+            errors=(InvalidPage, InvalidFields, InvalidTransition, DocumentIncomplete),
         ),
         "partial_update": Operation(
             "Update a purchase order",
@@ -303,7 +307,9 @@ class PurchaseOrderViewSet(ApiViewSet):
         return self.write()
 
     def retrieve(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Answer one order with a page of its lines."""
+        """Answer one order with a page of its lines, or the document about it that the caller prefers."""
+        if self.media:
+            return own_order_document(self, kwargs[self.lookup_url_kwarg])
         key, asked = str(kwargs[self.lookup_url_kwarg]), dict[str, Any]()
 
         def calls(tenant_id: Any) -> list[Call]:

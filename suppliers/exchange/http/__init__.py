@@ -1,0 +1,1 @@
+"""How documents for other systems are asked for and answered over HTTP."""

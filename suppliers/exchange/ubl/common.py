@@ -1,0 +1,140 @@
+"""What the documents of UBL share: parties, items, quantities, and what a profile misses. Source: Peppol BIS 3."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final
+
+from core.errors import FieldError
+from suppliers.exchange.parties import Parties, PartyFacts
+from suppliers.exchange.refusals import DocumentIncomplete
+
+from .xml import Xml, group, value
+
+_SSCC: Final = "0088"  # of numbers that GS1 gives out
+GTIN: Final = "0160"
+_VAT: Final = group("TaxScheme", value("ID", "VAT"))
+# Categories of VAT by words in a supplier's own category, where its rate is zero. Source: UNCL 5305.
+_FREE: Final = {"exempt": "E", "reverse": "AE", "export": "G", "intra": "K", "outside": "O"}
+
+
+@dataclass(slots=True)
+class Missing:
+    """What a document lacks of what its profile requires."""
+
+    errors: list[FieldError] = field(default_factory=list)
+
+    def needs(self, place: str, found: Any, text: str) -> None:
+        """Note that a member is needed, unless it is there."""
+        if not found:
+            self.errors.append(FieldError(place, "required", text))
+
+    def refuse(self) -> None:
+        """Refuse the document if something is missing.
+
+        :raises DocumentIncomplete: something is.
+        """
+        if self.errors:
+            raise DocumentIncomplete(errors=self.errors)
+
+
+def check_parties(parties: Parties, missing: Missing) -> None:
+    """Note what every profile requires of both parties and one of them lacks."""
+    for name, one in (("supplier", parties.supplier), ("buyer", parties.buyer)):
+        missing.needs(f"{name}.endpoint", one.endpoint, f"The {name} has neither a GLN nor a VAT number.")
+        missing.needs(f"{name}.country", one.country, f"The {name} has no country.")
+
+
+def address(one: PartyFacts | None, shown: Mapping[str, Any], country: str, name: str = "PostalAddress") -> Xml:
+    """Write an address; `shown` has its lines, city, state and postal code."""
+    lines = [*(shown.get("lines") or ())]
+    country = country or (one.country if one else "")
+    return group(
+        name,
+        value("StreetName", lines[0] if lines else ""),
+        value("AdditionalStreetName", ", ".join(lines[1:])),
+        value("CityName", shown.get("city")),
+        value("PostalZone", shown.get("postal_code")),
+        value("CountrySubentity", shown.get("state")),
+        group("Country", value("IdentificationCode", country)),
+    )
+
+
+def endpoint(one: PartyFacts) -> Xml:
+    """Write the electronic address of a party."""
+    found = one.endpoint
+    return value("EndpointID", found.number, schemeID=found.scheme) if found else ""
+
+
+def party(one: PartyFacts, *, taxed: bool = False, placed: bool = True, where: Mapping[str, Any] | None = None) -> Xml:
+    """Write a party; `taxed` with its VAT number, `placed` with its address, or with that `where` goods go to."""
+    tax = group("PartyTaxScheme", value("CompanyID", one.vat), _VAT) if taxed and one.vat else ""
+    number = value("CompanyID", one.gln, schemeID=_SSCC)
+    return group(
+        "Party",
+        endpoint(one),
+        group("PartyIdentification", value("ID", one.gln, schemeID=_SSCC)),
+        address(one, where or one.address, (where or {}).get("country") or one.country) if placed else "",
+        tax,
+        group("PartyLegalEntity", value("RegistrationName", one.name), number if taxed else ""),
+    )
+
+
+def item(line: Mapping[str, Any], *, further: Xml = "", tax: Xml = "") -> Xml:
+    """Write the goods of a line by its snapshot; `further` stands behind its numbers, `tax` at the end."""
+    return group(
+        "Item",
+        value("Name", line["name"]),
+        group("SellersItemIdentification", value("ID", line.get("supplier_sku"))),
+        group("StandardItemIdentification", value("ID", line.get("gtin"), schemeID=GTIN)),
+        further,
+        tax,
+    )
+
+
+def tax_category(
+    category: str | None, rate: str | None, name: str = "ClassifiedTaxCategory", reason: bool = False
+) -> Xml:
+    """Write a category of VAT with its rate in percent."""
+    code = tax_code(category, rate)
+    return group(
+        name,
+        value("ID", code),
+        "" if code == "O" else value("Percent", rate),
+        value("TaxExemptionReason", category if reason and code in ("E", "AE", "G", "K", "O") else ""),
+        _VAT,
+    )
+
+
+def tax_code(category: str | None, rate: str | None) -> str:
+    """Return the code of a category of VAT: standard where there is a rate, else what the category's name says."""
+    if Decimal(rate or 0):
+        return "S"
+    return next((code for word, code in _FREE.items() if word in (category or "").lower()), "Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A line of an order with the base units and the net that count: all that was ordered, or what is not cancelled."""
+
+    line: Mapping[str, Any]
+    quantity: int
+    net: Decimal
+
+
+def kept_lines(order: Mapping[str, Any]) -> list[Kept]:
+    """Return the lines of an order whose nets make up its total.
+
+    A rest that is cancelled stays in the totals, unless a change has left it out (decisions 104 and 105).
+    """
+    lines = order["lines"]
+    if sum(Decimal(one["line_total"]) for one in lines) == Decimal(order["totals"]["net"]):
+        return [Kept(one, one["ordered"], Decimal(one["line_total"])) for one in lines]
+    return [*_kept(lines, Decimal(order["totals"]["net"]))]
+
+
+def _kept(lines: Sequence[Mapping[str, Any]], net: Decimal) -> Iterator[Kept]:
+    for one in lines:
+        if rest := one["ordered"] - one["cancelled"]:
+            share = (Decimal(one["line_total"]) * rest / one["ordered"]).quantize(net, rounding="ROUND_HALF_UP")
+            yield Kept(one, rest, share)
