@@ -15,18 +15,22 @@ from core.pipeline import Call, ReadBack, run
 from ledger import public as ledger
 from ledger.public import Occurrence
 from organizations.public import write_documents
+from suppliers.inventory.movements.held_back import HeldBack
+from suppliers.inventory.reservations import changes
 from suppliers.orders.models import ORDERS, PurchaseOrder, PurchaseOrderLine
 from suppliers.orders.progress import fulfilment_of
 from suppliers.orders.sending import BOTH, saving_calls
 
 from .course import CANCELLED, DELIVERED, IN_TRANSIT, LOST, UNDER_WAY, Who, require
 from .finding import Shipment
+from .holding import hold_lines
 from .leaving import Leaving, leave
 from .models import DELIVERIES, Delivery, DeliveryLine, Transport
 from .packing import check_packed
-from .reporting import report
+from .reporting import concerned, report
 from .shipment_models import ShipmentDraft
 from .shipping import left_at, packages_of, read_ground, require_accepted, transport_of
+from .states import ExceptionType
 from .telling import SUPPLIER, cancelled, told
 from .wanting import check_goods, wants_of, wants_of_draft
 
@@ -158,7 +162,8 @@ def _change_delivery(
     for name, value in columns.items():
         setattr(row, name, value)
     names, calls, touched = [*columns], list[Call](), [(DELIVERIES, row.id)]
-    told_types, exception = ["delivery.updated"], None
+    told_types, exception, about = ["delivery.updated"], None, target.lines
+    held = HeldBack()
     if action == DELIVERED:
         row.become(DELIVERED)
         row.delivered_at = _arrived(row, data.get("delivered_at"), at)
@@ -170,12 +175,16 @@ def _change_delivery(
         touched.append((ORDERS, target.order.id))
         told_types = ["delivery.lost"]
     elif action == "exceptions":
-        calls = [report(row, data["exception"], target.lines, by=SUPPLIER, member=None, at=at)]
-        told_types, exception = ["delivery.exception_reported"], data["exception"]["type"]
-    calls = [save_call(row, *names, at=at, versions=BOTH), *calls]
+        said = data["exception"]
+        calls = [report(row, said, target.lines, by=SUPPLIER, member=None, at=at)]
+        told_types, exception, about = ["delivery.exception_reported"], said["type"], concerned(target.lines, said)
+        if exception == ExceptionType.SUSPECT:
+            held = hold_lines(row, about, said["note"] or "", at, by=SUPPLIER)
+    calls = [save_call(row, *names, at=at, versions=BOTH), *calls, *held.calls]
     reason = data.get("reason") or (data.get("exception") or {}).get("note") or ""
-    facts = told(row, told_types, target.lines, was=was, by=SUPPLIER, reason=reason, exception=exception)
-    write_documents(actor, row.tenant_id, touched, calls, told=facts, at=at, reading=reading)
+    facts = told(row, told_types, about, was=was, by=SUPPLIER, reason=reason, exception=exception)
+    both = changes.joined({row.tenant_id: held.facts}, facts)
+    write_documents(actor, row.tenant_id, touched, calls, told=both, at=at, reading=reading)
     return row
 
 

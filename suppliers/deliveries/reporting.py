@@ -13,6 +13,11 @@ from core.pipeline import Call
 from .models import Delivery, DeliveryException, DeliveryLine
 
 
+def concerned(lines: Sequence[DeliveryLine], said: Mapping[str, Any]) -> list[DeliveryLine]:
+    """Return the lines that a report is about: those that it names, or all."""
+    return [one for one in lines if not said["line_nos"] or one.line_no in said["line_nos"]]
+
+
 def report(
     row: Delivery,
     said: Mapping[str, Any],

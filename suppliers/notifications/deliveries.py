@@ -19,6 +19,10 @@ REPORTED: Final = "delivery.exception_reported"
 DELIVERY: Final = "delivery"
 ALERT_OF: Final = {"temperature_excursion": Type.TEMPERATURE_EXCURSION, "suspect": Type.SUSPECT_GOODS}
 _WORDS: Final = {"temperature_excursion": "Not kept cold", "suspect": "Suspect goods"}
+_NEXT: Final = {
+    "temperature_excursion": "Decide what becomes of the goods before they are used.",
+    "suspect": "The buyer's lots of them are held back until somebody has decided.",
+}
 
 
 class _Reported(NamedTuple):
@@ -51,7 +55,7 @@ def reported(kind: str) -> Look:
                 resource_id=str(one.id),
                 severity=Severity.CRITICAL,
                 title=f"{_WORDS[kind]}: delivery {one.number}"[:200],
-                body=f"{_WORDS[kind]} was reported of delivery {one.number}. The goods are set apart until somebody has decided.",
+                body=f"{_WORDS[kind]} was reported of delivery {one.number}. {_NEXT[kind]}",
                 location_id=one.location_id,
             )
 

@@ -29,6 +29,12 @@ class SerialShipped(NamedTuple):
     is_received: bool
 
 
+class Suspect(NamedTuple):
+    """A line of the delivery of which a side has reported suspect goods."""
+
+    id: UUID
+
+
 # A receipt that was reversed has received nothing.
 STANDING: Final = "r.reverses_id IS NULL AND NOT EXISTS (SELECT 1 FROM suppliers_receipt x WHERE x.tenant_id = $1 AND x.reverses_id = r.id)"
 _SERIALS = Statement.of(
@@ -39,6 +45,12 @@ _SERIALS = Statement.of(
     " (SELECT l.id FROM suppliers_deliveryline l WHERE l.tenant_id = $1 AND l.delivery_id = $2)"
     " ORDER BY s.line_id, s.serial_number",
     row=SerialShipped,
+)
+_SUSPECT = Statement.of(
+    "SELECT l.id FROM suppliers_deliveryline l WHERE l.tenant_id = $1 AND l.delivery_id = $2 AND EXISTS"
+    " (SELECT 1 FROM suppliers_deliveryexception e WHERE e.tenant_id = $1 AND e.delivery_id = $2 AND e.type = 'suspect'"
+    " AND (e.line_nos = '[]' OR e.line_nos @> to_jsonb(l.line_no)))",
+    row=Suspect,
 )
 _SUPPLIER = Statement.of(
     "SELECT n.managed_by_id IS NOT NULL FROM organizations_tenant n WHERE n.id ="
@@ -58,6 +70,7 @@ class Receivable:
     is_managed: bool
     tolerance_bp: int
     serials: Mapping[UUID, Sequence[SerialShipped]] = field(default_factory=dict)
+    suspect: frozenset[UUID] = frozenset()
 
     @property
     def version(self) -> int:
@@ -90,13 +103,14 @@ class OwnDelivery(Located):
             raise CounterpartyOnly
         own, key = actor.tenant_id, path[0]
         given = [str(own), str(key)]
-        order, delivery, lines, order_lines, serials, managed, policies = run(
+        order, delivery, lines, order_lines, serials, suspect, managed, policies = run(
             [
                 order_call(own, key),
                 lock_call(Delivery, own, key),
                 delivery_lines_call(own, key),
                 order_lines_call(own, key),
                 Call(_SERIALS, given),
+                Call(_SUSPECT, given),
                 Call(_SUPPLIER, given),
                 policies_call(own),
             ]
@@ -110,5 +124,5 @@ class OwnDelivery(Located):
         return Receivable(
             actor, row, delivery_lines_of(lines), ordered,
             {one.id: one for one in rows_of(PurchaseOrderLine, order_lines)}, managed.value() == b"t",
-            policies_of(policies)["over_receipt_tolerance_bp"], units,
+            policies_of(policies)["over_receipt_tolerance_bp"], units, frozenset(one.id for one in suspect.of(Suspect)),
         )  # fmt: skip

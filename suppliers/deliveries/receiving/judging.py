@@ -18,7 +18,10 @@ from .tally import Count, admits, dealt_with, most
 
 @dataclass(slots=True)
 class Judged:
-    """One line of a receipt: its number in the body, the line of the delivery, and what is received of it, in base units."""
+    """One line of a receipt: its number in the body, the line of the delivery, and what is received of it, in base units.
+
+    `is_spoiled`: goods have come that were not kept cold. `is_quarantined`: goods are accepted and set apart.
+    """
 
     number: int
     line: DeliveryLine
@@ -30,6 +33,7 @@ class Judged:
     serials: Sequence[str] = ()
     is_quarantined: bool = False
     stock: list[dict[str, Any]] = field(default_factory=list)
+    is_spoiled: bool = False
 
 
 def base_of(quantity: int | None, unit: str, units_per_pack: int) -> int:
@@ -61,6 +65,7 @@ def judge(target: Receivable, data: Mapping[str, Any]) -> list[Judged]:
             errors.append(FieldError(f"lines.{number}.delivery_line_id", "duplicate", message))
         else:
             found.append(_judged(target, number, asked, known[key]))
+            found[-1].is_spoiled = data["temperature_ok"] is False and _came_cold(found[-1])
         seen.add(key)
     if data["temperature_ok"] is None and any(one.line.cold_chain for one in found):
         message = "Say whether the goods have stayed cold."
@@ -76,6 +81,11 @@ def _judged(target: Receivable, number: int, asked: Mapping[str, Any], line: Del
     differs = lot != line.lot_number or expiry != line.expiry_date
     serials = asked["serial_numbers"] or _all_of(target.serials.get(line.id, ()), count.accepted)
     return Judged(number, line, count, asked, lot, expiry, differs, serials)
+
+
+def _came_cold(one: Judged) -> bool:
+    """Tell whether goods have come that must stay cold, whatever became of them."""
+    return one.line.cold_chain and one.count.accepted + one.count.rejected > 0
 
 
 def _all_of(shipped: Sequence[SerialShipped], accepted: int) -> list[str]:

@@ -6,23 +6,22 @@ Source: contract, supply-order.md 4.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
-
-import orjson
 
 from core import rows
 from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields
 from core.ids import uuid7
-from core.pipeline import Call, ReadBack, Statement, run
+from core.pipeline import Call, ReadBack, run
 from ledger.public import Occurrence
 from suppliers.deliveries.course import COMPLETED, PARTIALLY_RECEIVED, Who, require
 from suppliers.deliveries.models import DeliveryException
 from suppliers.deliveries.receipt_models import Receipt, ReceiptLine
 from suppliers.deliveries.refusals import DeliveryCompleted
 from suppliers.deliveries.states import ExceptionType
+from suppliers.deliveries.telling import BUYER
 from suppliers.deliveries.telling import told as told_of_delivery
 from suppliers.inventory.movements.delivered import (
     Landed,
@@ -31,6 +30,7 @@ from suppliers.inventory.movements.delivered import (
     land,
     refuse_recalled,
 )
+from suppliers.inventory.movements.held_back import HeldBack, hold_back
 from suppliers.inventory.reservations.changes import joined
 
 from .events import told_of_receipt
@@ -40,13 +40,6 @@ from .placing import Placed, place, places_of
 from .reversing import reverse
 from .tally import add, is_complete
 from .writing import Written, counted, line_values, unit_calls, write
-
-_REASON: Final = "Not kept cold on its way"
-_HOLD = Statement.of(
-    "UPDATE suppliers_lot l SET status = 'quarantined', status_reason = $3, version = l.version + 1, updated_at = $4"
-    " FROM json_to_recordset($2) AS g (product_id uuid, lot_number text) WHERE l.tenant_id = $1 AND l.status = 'released'"
-    " AND l.product_id = g.product_id AND l.lot_number = g.lot_number RETURNING l.id::text"
-)
 
 
 @needs_transaction
@@ -70,7 +63,7 @@ def receive(
     given = products, lots, places_of(data), data["location_id"]
     supplier_id = target.row.supplier_tenant_id
     delivered = delivered_goods(run(delivered_goods_calls(actor, supplier_id, *given)))  # type: ignore[arg-type]
-    placed = place(delivered, data, lines)
+    placed = place(delivered, data, lines, target.suspect)
     if target.row.status == COMPLETED:
         raise DeliveryCompleted
     require(target.row.status, "receipts", Who.BUYER)
@@ -102,18 +95,18 @@ def _receipt(actor: Actor, target: Receivable, data: Mapping[str, Any], placed: 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A receipt with its lines, what has come to the shelves, and the lots that are held back."""
+    """A receipt with its lines, what has come to the shelves, and why lots are held back, by product and number."""
 
     receipt: Receipt
     lines: Sequence[Judged]
     landed: Landed | None = None
-    held: Sequence[tuple[UUID, str]] = ()
+    held: Mapping[tuple[UUID, str], str] = field(default_factory=dict)
     calls: Sequence[Call] = field(default_factory=list)
 
     @property
     def spoiled(self) -> list[int]:
         """The numbers of the lines of the delivery that were not kept cold."""
-        return sorted(one.line.line_no for one in self.lines if one.is_quarantined)
+        return sorted(one.line.line_no for one in self.lines if one.is_spoiled)
 
 
 @needs_transaction
@@ -126,14 +119,14 @@ def record(actor: Actor, target: Receivable, made: Recorded, at: datetime, readi
     is_completed = is_complete(target.lines)
     row.become(COMPLETED if is_completed else PARTIALLY_RECEIVED)
     row.completed_at = at if is_completed else None
-    counts = counted(target, made.lines, at)
+    counts, held = counted(target, made.lines, at), _held(target, made, at)
     calls = [
         *made.calls,
         *counts.calls,
         rows.insert(receipt),
         rows.insert_all(ReceiptLine, [line_values(receipt, one, at) for one in made.lines]),
         *(made.landed.calls if made.landed else []),
-        *_held_calls(actor, made.held, at),
+        *held.calls,
         *_excursion_calls(actor, target, made, at),
         *unit_calls(target, made.lines, at, received=True),
     ]
@@ -143,16 +136,20 @@ def record(actor: Actor, target: Receivable, made: Recorded, at: datetime, readi
     )  # fmt: skip
     facts = joined(facts, counts.told, _excursion_told(target, made))
     if made.landed:
-        facts = joined(facts, {row.tenant_id: made.landed.facts})
+        facts = joined(facts, {row.tenant_id: [*made.landed.facts, *held.facts]})
     write(actor, target, Written(receipt, calls, facts, made.landed), at, reading)
     return receipt
 
 
-def _held_calls(actor: Actor, held: Sequence[tuple[UUID, str]], at: datetime) -> list[Call]:
-    if not held:
-        return []
-    lots = [{"product_id": str(product), "lot_number": lot} for product, lot in held]
-    return [Call(_HOLD, [str(actor.tenant_id), orjson.dumps(lots), _REASON, at.isoformat()])]
+def _held(target: Receivable, made: Recorded, at: datetime) -> HeldBack:
+    """Hold lots of the receipt back, which are locked by now."""
+    found, known = HeldBack(), made.landed.shelves.lots if made.landed else {}
+    for reason in sorted({*made.held.values()}):
+        lots = [known[key] for key, why in made.held.items() if why == reason and key in known]
+        one = hold_back(target.row.tenant_id, lots, reason, at, by=BUYER)
+        found.calls.extend(one.calls)
+        found.facts.extend(one.facts)
+    return found
 
 
 def _excursion_calls(actor: Actor, target: Receivable, made: Recorded, at: datetime) -> list[Call]:
@@ -170,7 +167,7 @@ def _excursion_calls(actor: Actor, target: Receivable, made: Recorded, at: datet
 def _excursion_told(target: Receivable, made: Recorded) -> dict[UUID, list[Occurrence]]:
     if not made.spoiled:
         return {}
-    kind, concerned = ExceptionType.TEMPERATURE_EXCURSION.value, [one.line for one in made.lines if one.is_quarantined]
+    kind, concerned = ExceptionType.TEMPERATURE_EXCURSION.value, [one.line for one in made.lines if one.is_spoiled]
     found = told_of_delivery(
         target.row, ["delivery.exception_reported"], concerned, was=str(target.row.status), by="buyer", exception=kind
     )

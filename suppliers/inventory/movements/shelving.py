@@ -6,7 +6,7 @@ Lock order: lots, levels, products, reservations (decision 86). Source: contract
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -61,10 +61,12 @@ class LotRow(NamedTuple):
     lot_number: str
     expiry_date: str | None
     status: str
+    version: int
 
 
+LOT_COLUMNS: Final = "l.id, l.product_id, l.lot_number, l.expiry_date::text, l.status, l.version"
 _LOTS = Statement.of(
-    "SELECT l.id, l.product_id, l.lot_number, l.expiry_date::text, l.status FROM suppliers_lot l"
+    f"SELECT {LOT_COLUMNS} FROM suppliers_lot l"
     " JOIN json_to_recordset($2) AS g (product_id uuid, lot_number text)"
     " ON l.product_id = g.product_id AND l.lot_number = g.lot_number"
     f" WHERE l.tenant_id = $1 AND {in_document('l.product_id', '$2', 'product_id')} ORDER BY l.id FOR NO KEY UPDATE OF l",
