@@ -4,8 +4,10 @@ Source: contract, supply-order.md 3.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
+from uuid import UUID
 
 from core.actor import Actor
 from core.db import bind_call, needs_transaction
@@ -14,7 +16,7 @@ from core.model_rows import save_all_call, save_call
 from core.pipeline import Call, ReadBack, run
 from ledger import public as ledger
 from ledger.public import Occurrence
-from organizations.public import write_documents
+from organizations.public import ReceivedKind, write_documents
 from suppliers.inventory.movements.held_back import HeldBack
 from suppliers.inventory.reservations import changes
 from suppliers.orders.models import ORDERS, PurchaseOrder, PurchaseOrderLine
@@ -22,6 +24,7 @@ from suppliers.orders.progress import fulfilment_of
 from suppliers.orders.sending import BOTH, saving_calls
 
 from .course import CANCELLED, DELIVERED, IN_TRANSIT, LOST, UNDER_WAY, Who, require
+from .filing import MEMBER, filing_calls, named_by, require_files, texts_of
 from .finding import Shipment
 from .holding import hold_lines
 from .leaving import Leaving, leave
@@ -65,7 +68,7 @@ def _check_members(data: Mapping[str, Any], action: str, status: str, *, is_draf
     """
     wrong = [] if is_draft and action != CANCELLED else [name for name in _OF_DRAFTS if name in data]
     if action == CANCELLED or (action == "exceptions" and status not in UNDER_WAY):
-        wrong += [name for name in (*Transport.TRANSPORT, "temperature") if name in data]
+        wrong += [name for name in (*Transport.TRANSPORT, "temperature", MEMBER) if name in data]
     if data.get("exception") and (is_draft or action != "exceptions"):
         wrong.append("exception")
     wrong += ["dispatched_at"] * ("dispatched_at" in data and action != IN_TRANSIT)
@@ -99,19 +102,21 @@ def _change_draft(
     draft.from_location_id = data.get("from_location_id", draft.from_location_id)
     draft.picking_notes = data["picking_notes"] or "" if "picking_notes" in data else draft.picking_notes
     draft.packages = packages_of(data) if "packages" in data else draft.packages
-    goods, places = read_ground(actor, order, kept, draft.from_location_id, draft.id)
+    draft.file_ids = texts_of(data[MEMBER]) if MEMBER in data else draft.file_ids
+    named = named_by(data)
+    goods, places = read_ground(actor, order, kept, draft.from_location_id, draft.id, named)
     if wants is not None:
         check_goods(wants, data["lines"], goods)
         draft.lines, draft.lines_total = [one.as_json() for one in wants], len(wants)
     check_packed(draft.packages, kept)
     if not leaves:
-        calls = [save_call(draft, *ShipmentDraft.WRITABLE, at=at)]
+        calls = [save_call(draft, *ShipmentDraft.WRITABLE, at=at), *filing_calls(draft.tenant_id, named, draft.id, at)]
         return _written(actor, draft, calls, [], at, reading)
     what = Leaving(
         order=order, order_lines=target.order_lines, wants=kept, goods=goods, places=places,
         from_location_id=draft.from_location_id, shipped_at=left_at(data.get("dispatched_at"), at),
         transport={name: getattr(draft, name) for name in ShipmentDraft.TRANSPORT}, packages=draft.packages,
-        picking_notes=draft.picking_notes, draft=draft,
+        picking_notes=draft.picking_notes, draft=draft, file_ids=draft.file_ids, files=named,
     )  # fmt: skip
     return leave(actor, what, at, reading)
 
@@ -146,14 +151,28 @@ def _written(
 # -- deliveries -----------------------------------------------------------------------------------------------------------
 
 
+@dataclass(slots=True)
+class _Change:
+    """What is written of a delivery that changes, and what is told of it."""
+
+    names: list[str]
+    touched: list[tuple[ReceivedKind, UUID]]
+    about: Sequence[DeliveryLine]
+    calls: list[Call] = field(default_factory=list)
+    told: str = "delivery.updated"
+    exception: str | None = None
+    held: HeldBack = field(default_factory=HeldBack)
+
+
 @needs_transaction
 def _change_delivery(
     actor: Actor, target: Shipment, row: Delivery, data: Mapping[str, Any], action: str, at: datetime,
     reading: ReadBack | None,
 ) -> Delivery:  # fmt: skip
     """Write the changes of a delivery: of its way, its arrival, its loss, or what is reported of it."""
-    was = row.status
-    columns = {name: value for name, value in transport_of(data).items() if getattr(row, name) != value}
+    was, said = row.status, data.get("exception") or {}
+    given = transport_of(data) | ({MEMBER: texts_of(data[MEMBER])} if MEMBER in data else {})
+    columns = {name: value for name, value in given.items() if getattr(row, name) != value}
     if (
         action == "update" and not columns
     ):  # nothing differs, so nothing is written; the answer is read bound to the caller
@@ -161,31 +180,45 @@ def _change_delivery(
         return row
     for name, value in columns.items():
         setattr(row, name, value)
-    names, calls, touched = [*columns], list[Call](), [(DELIVERIES, row.id)]
-    told_types, exception, about = ["delivery.updated"], None, target.lines
-    held = HeldBack()
+    named = {**named_by(data), **named_by(said, "exception.")}
+    require_files(row.supplier_tenant_id, named, row.tenant_id)
+    change = _changed(target, row, [*columns], data, action, at)
+    filed = filing_calls(row.supplier_tenant_id, named, row.id, at)
+    calls = [
+        save_call(row, *change.names, at=at, versions=BOTH), *change.calls, *change.held.calls,
+        *([bind_call(row.supplier_tenant_id), *filed, bind_call(row.tenant_id)] if filed else []),
+    ]  # fmt: skip
+    reason = data.get("reason") or said.get("note") or ""
+    facts = told(row, [change.told], change.about, was=was, by=SUPPLIER, reason=reason, exception=change.exception)
+    both = changes.joined({row.tenant_id: change.held.facts}, facts)
+    write_documents(actor, row.tenant_id, change.touched, calls, told=both, at=at, reading=reading)
+    return row
+
+
+@needs_transaction
+def _changed(
+    target: Shipment, row: Delivery, names: list[str], data: Mapping[str, Any], action: str, at: datetime
+) -> _Change:
+    """Change a delivery as an action asks for; `names` are the columns that differ already."""
+    change = _Change(names, [(DELIVERIES, row.id)], target.lines)
     if action == DELIVERED:
         row.become(DELIVERED)
         row.delivered_at = _arrived(row, data.get("delivered_at"), at)
-        names += ["status", "delivered_at"]
-        told_types = ["delivery.delivered"]
+        change.names += ["status", "delivered_at"]
+        change.told = "delivery.delivered"
     elif action == LOST:
-        calls, columns_of_loss = lose(row, target.lines, target.order, target.order_lines, at)
-        names += columns_of_loss
-        touched.append((ORDERS, target.order.id))
-        told_types = ["delivery.lost"]
+        change.calls, columns_of_loss = lose(row, target.lines, target.order, target.order_lines, at)
+        change.names += columns_of_loss
+        change.touched.append((ORDERS, target.order.id))
+        change.told = "delivery.lost"
     elif action == "exceptions":
         said = data["exception"]
-        calls = [report(row, said, target.lines, by=SUPPLIER, member=None, at=at)]
-        told_types, exception, about = ["delivery.exception_reported"], said["type"], concerned(target.lines, said)
-        if exception == ExceptionType.SUSPECT:
-            held = hold_lines(row, about, said["note"] or "", at, by=SUPPLIER)
-    calls = [save_call(row, *names, at=at, versions=BOTH), *calls, *held.calls]
-    reason = data.get("reason") or (data.get("exception") or {}).get("note") or ""
-    facts = told(row, told_types, about, was=was, by=SUPPLIER, reason=reason, exception=exception)
-    both = changes.joined({row.tenant_id: held.facts}, facts)
-    write_documents(actor, row.tenant_id, touched, calls, told=both, at=at, reading=reading)
-    return row
+        change.calls = [report(row, said, target.lines, by=SUPPLIER, member=None, at=at)]
+        change.told, change.exception = "delivery.exception_reported", said["type"]
+        change.about = concerned(target.lines, said)
+        if said["type"] == ExceptionType.SUSPECT:
+            change.held = hold_lines(row, change.about, said["note"] or "", at, by=SUPPLIER)
+    return change
 
 
 def _arrived(row: Delivery, said: datetime | None, at: datetime) -> datetime:

@@ -20,6 +20,7 @@ from suppliers.orders.sending import BOTH
 
 from .changing import lose
 from .course import IN_TRANSIT, LOST, Who, require
+from .filing import filing_calls, named_by, require_files
 from .finding_delivery import Delivered
 from .holding import hold_lines
 from .models import DELIVERIES, Delivery
@@ -42,7 +43,10 @@ def report_exception(
     row, was, kind = target.row, target.row.status, data["type"]
     is_lost = kind == ExceptionType.LOST and was == IN_TRANSIT and at >= row.shipped_at + LOST_AFTER
     step = require(was, LOST if is_lost else "exceptions", Who.BUYER)
+    named = named_by(data)
     calls = [report(row, data, target.lines, by=BUYER, member=actor.subject_id, at=at)]
+    require_files(row.tenant_id, named, row.tenant_id)
+    calls += filing_calls(row.tenant_id, named, row.id, at)
     about, note = concerned(target.lines, data), data["note"] or ""
     names, touched, facts = list[str](), [(DELIVERIES, row.id)], list[Occurrence]()
     if is_lost:

@@ -19,6 +19,7 @@ from core.pipeline import Call, ReadBack, Rows, run
 from ledger.public import Occurrence
 from organizations.public import Part, write_together
 from suppliers.catalog import availability
+from suppliers.files.handing_over import Named
 from suppliers.inventory.levels import changed
 from suppliers.inventory.models import Reservation
 from suppliers.inventory.movements.serials import ship_calls
@@ -32,6 +33,7 @@ from suppliers.orders.sending import order_part, saving_calls
 from suppliers.orders.states import DocumentKind
 
 from .consuming import consume
+from .filing import filing_calls
 from .models import DELIVERIES, MOST_LINES, Delivery, DeliveryLine, DeliverySerial, Transport
 from .packing import package_calls
 from .picking import Pick, pick
@@ -43,7 +45,10 @@ from .wanting import Want, check_numbered, numbers_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaving:
-    """What leaves: the order with its lines, what is wanted of them, from where, and what is said of the way."""
+    """What leaves: the order with its lines, what is wanted of them, from where, and what is said of the way.
+
+    `file_ids` are all its files, `files` those that this request names.
+    """
 
     order: PurchaseOrder
     order_lines: Sequence[PurchaseOrderLine]
@@ -56,6 +61,8 @@ class Leaving:
     packages: Sequence[Mapping[str, Any]] = ()
     picking_notes: str = ""
     draft: ShipmentDraft | None = None
+    file_ids: Sequence[str] = ()
+    files: Named = field(default_factory=dict)
 
 
 @needs_transaction
@@ -112,7 +119,8 @@ def _delivery(what: Leaving, key: UUID, number: str, at: datetime) -> Delivery:
     return Delivery(
         id=key, tenant_id=order.tenant_id, number=number, supplier_tenant_id=order.supplier_tenant_id, order_id=order.id,
         po_number=order.number, order_number=order.order_number, delivery_location_id=order.delivery_location_id,
-        delivery_address=order.delivery_address, shipped_at=what.shipped_at, created_at=at, updated_at=at,
+        delivery_address=order.delivery_address, shipped_at=what.shipped_at, file_ids=[*what.file_ids], created_at=at,
+        updated_at=at,
         **{name: value for name, value in what.transport.items() if name in Transport.TRANSPORT},
     )  # fmt: skip
 
@@ -186,6 +194,7 @@ def _supplier_part(
     calls = [
         *ended, *moved, *ship_calls(own, units, at), *used.calls, *shelves.movement_calls(actor, at, reference),
         *availability.refresh_calls(own, products_of(one.want.line for one in picks), at), rows.insert(private),
+        *filing_calls(own, what.files, row.id, at),
         *([delete_call(what.draft)] if what.draft else []),
     ]  # fmt: skip
     facts = changes.joined({own: news}, used.told, expired)

@@ -10,6 +10,7 @@ from core.errors import FieldError, InvalidFields
 from core.ids import uuid7
 from core.pipeline import Call
 
+from .filing import texts_of
 from .models import Delivery, DeliveryException, DeliveryLine
 
 
@@ -43,7 +44,7 @@ def report(
     return rows.insert(
         DeliveryException(
             id=uuid7(), tenant_id=row.tenant_id, delivery_id=row.id, type=said["type"], by=by, at=at,
-            note=said["note"] or "", line_nos=sorted(set(said["line_nos"])), reported_by_id=member, created_at=at,
-            updated_at=at,
+            note=said["note"] or "", line_nos=sorted(set(said["line_nos"])), file_ids=texts_of(said["file_ids"]),
+            reported_by_id=member, created_at=at, updated_at=at,
         )
     )  # fmt: skip

@@ -9,6 +9,7 @@ from api.scans import read_scan
 from api.serializers import InstantField, StrictSerializer, refusal
 from core.identifiers import gtin14, has_gs1_check_digit
 from suppliers.company.fields import WholeEntry
+from suppliers.files.serializers import FileIdsField
 from suppliers.inventory.serializers import MOST_SERIALS, QUANTITY_MAX
 from suppliers.inventory.states import Unit
 
@@ -142,6 +143,9 @@ class _TransportIn(StrictSerializer):
     temperature = TransportTemperatureIn(required=False, allow_null=True)
     picking_notes = _text(2000, help_text="The buyer never reads them.")
     packages: Any = serializers.ListSerializer(child=PackageIn(), max_length=MOST_PACKAGES, required=False)
+    file_ids = FileIdsField(
+        help_text="Own files that are ready and not private, such as the delivery note. They stay from then on."
+    )
 
     def validate_packages(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Require a tree: each number once, each parent in the list, no package in itself."""
@@ -195,6 +199,7 @@ class SupplierExceptionIn(WholeEntry):
         default=list,
         help_text="The lines of the delivery that it concerns; none stands for all.",
     )
+    file_ids = FileIdsField(default=list, help_text="Own files that are ready and not private. They stay from then on.")
 
     class Meta:
         example: ClassVar = {"type": "delayed", "note": "Held at customs"}

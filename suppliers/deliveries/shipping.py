@@ -12,6 +12,7 @@ from core.errors import FieldError, InvalidFields, InvalidTransition
 from core.ids import uuid7
 from core.pipeline import Call, ReadBack, Statement, run
 from organizations.public import SharedDocument
+from suppliers.files.handing_over import Named, check_files, files_calls
 from suppliers.orders.course import Who as OrderWho
 from suppliers.orders.course import allowed
 from suppliers.orders.finding import lines_of
@@ -19,6 +20,7 @@ from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine
 from suppliers.orders.progress import Prepared, prepared_of
 from suppliers.orders.states import OrderStatus
 
+from .filing import MEMBER, filing_calls, named_by, texts_of
 from .finding import FROM
 from .leaving import Leaving, leave
 from .models import TEMPERATURE, Delivery, Transport
@@ -79,19 +81,21 @@ def ship(
     require_accepted(order)
     lines = lines_of(target.read[0])
     wants = wants_of(data["lines"], lines)
-    goods, places = read_ground(actor, order, wants, data["from_location_id"], None)
+    named = named_by(data)
+    goods, places = read_ground(actor, order, wants, data["from_location_id"], None, named)
     check_goods(wants, data["lines"], goods)
     packages = packages_of(data) if "packages" in data else []
     check_packed(packages, wants)
     notes = data.get("picking_notes") or ""
     if data["dispatched_at"] is None:
         draft = _draft(actor, order, wants, data, packages, at)
-        _insert(draft, reading)
+        _insert(draft, filing_calls(draft.tenant_id, named, draft.id, at), reading)
         return draft
     what = Leaving(
         order=order, order_lines=lines, wants=wants, goods=goods, places=places,
         from_location_id=data["from_location_id"], shipped_at=left_at(data["dispatched_at"], at),
-        transport=transport_of(data), packages=packages, picking_notes=notes,
+        transport=transport_of(data), packages=packages, picking_notes=notes, file_ids=texts_of(data.get(MEMBER) or ()),
+        files=named,
     )  # fmt: skip
     return leave(actor, what, at, reading)
 
@@ -117,24 +121,30 @@ def left_at(said: datetime | None, at: datetime) -> datetime:
 
 @needs_transaction
 def read_ground(
-    actor: Actor, order: PurchaseOrder, wants: Sequence[Want], location_id: UUID, draft_id: UUID | None
+    actor: Actor,
+    order: PurchaseOrder,
+    wants: Sequence[Want],
+    location_id: UUID,
+    draft_id: UUID | None,
+    named: Named,
 ) -> tuple[dict[UUID, Goods], frozenset[UUID]]:
     """Read the goods of wants and the place they leave from, and hold the wants to what is open; the buyer stays bound.
 
-    :raises InvalidFields: there is no such place in the membership's reach.
+    :raises InvalidFields: there is no such place in the membership's reach, or a file that is named cannot be handed over.
     :raises OverShipment: more than is accepted would be shipped.
     """
     own = order.supplier_tenant_id
     lines: list[PurchaseOrderLine] = [one.line for one in wants]
-    _, found, places, prepared, _ = run(
+    _, found, places, prepared, *files, _ = run(
         [
             bind_call(own), goods_call(own, lines), places_call(own, location_id),
-            prepared_call(own, order.id, draft_id), bind_call(order.tenant_id),
+            prepared_call(own, order.id, draft_id), *files_calls(own, named), bind_call(order.tenant_id),
         ]
     )  # fmt: skip
     there = places_of(places)
     if not there or not FROM.holds(actor, location_id):
         raise InvalidFields(errors=[FieldError("from_location_id", "unknown_location", "There is no such location.")])
+    check_files(named, files)
     check_open(wants, prepared_of([prepared]))
     return goods_of(found), there
 
@@ -151,14 +161,14 @@ def _draft(
         id=uuid7(), tenant_id=actor.tenant_id, order_id=order.id, buyer_tenant_id=order.tenant_id,
         order_number=order.order_number, from_location_id=data["from_location_id"],
         picking_notes=data.get("picking_notes") or "", lines=[one.as_json() for one in wants], packages=[*packages],
-        lines_total=len(wants), created_at=at, updated_at=at, **transport_of(data),
+        file_ids=texts_of(data.get(MEMBER) or ()), lines_total=len(wants), created_at=at, updated_at=at, **transport_of(data),
     )  # fmt: skip
 
 
 @needs_transaction
-def _insert(draft: ShipmentDraft, reading: ReadBack | None) -> None:
+def _insert(draft: ShipmentDraft, filed: Sequence[Call], reading: ReadBack | None) -> None:
     """Write a new draft and read the answer, bound to the supplier."""
-    calls = [bind_call(draft.tenant_id), rows.insert(draft)]
+    calls = [bind_call(draft.tenant_id), rows.insert(draft), *filed]
     found = run([*calls, *([reading.call(draft.id)] if reading else [])])
     if reading is not None:
         reading.rows = found[-1]

@@ -11,6 +11,7 @@ from api.multipart import FilePart
 from api.serializers import StrictSerializer
 
 from .bindings import MOST
+from .handing_over import MOST_FILES
 from .naming import InvalidName, clean_name
 from .states import Purpose, ResourceType, Visibility
 
@@ -33,6 +34,20 @@ class NameField(serializers.CharField):
             return clean_name(super().to_internal_value(data))
         except InvalidName as error:
             raise serializers.ValidationError(str(error), code="invalid_name") from None
+
+
+class FileIdsField(serializers.ListField):
+    """The own files that a document hands over to its other party, each once."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(child=serializers.UUIDField(), max_length=MOST_FILES, **{"required": False, **options})
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        """Refuse a file that is named twice."""
+        found = super().to_internal_value(data)
+        if len(set(found)) < len(found):
+            raise serializers.ValidationError("A file is named twice.", code="duplicate")
+        return found
 
 
 class BindingIn(StrictSerializer):

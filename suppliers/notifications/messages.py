@@ -13,7 +13,7 @@ from core.pipeline import run
 from ledger import public as ledger
 
 from .alerts import mails_call
-from .attachments import attached, bind_to_message
+from .attachments import attached, message_binding_calls
 from .counters import count_call
 from .documents import Correspondence, correspondence
 from .events import MessageSent
@@ -36,9 +36,8 @@ def send_message(actor: Actor, data: Mapping[str, Any], at: datetime) -> Notific
     files = attached(actor, data["file_ids"])
     own = _row(actor, actor.tenant_id, about, data["body"], files, at)
     theirs = _row(actor, about.other_id, about, data["body"], files, at)
-    if files:
-        bind_to_message(actor, data["file_ids"], own.id, at)
-    calls = [rows.insert(own), read_call(actor, own.id, at), bind_call(about.other_id), rows.insert(theirs)]
+    bound = message_binding_calls(actor, data["file_ids"], own.id, at)
+    calls = [*bound, rows.insert(own), read_call(actor, own.id, at), bind_call(about.other_id), rows.insert(theirs)]
     calls.append(mails_call(about.other_id, [str(theirs.id)], at))
     for tenant_id in sorted((actor.tenant_id, about.other_id)):
         calls += [bind_call(tenant_id), count_call(tenant_id, 1)]

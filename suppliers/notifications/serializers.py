@@ -7,8 +7,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from api.serializers import StrictSerializer, refusal
+from suppliers.files.serializers import FileIdsField
 
-from .attachments import MOST_FILES
 from .documents import document_names
 from .models import MOST_BODY
 from .preferences import DEFAULT
@@ -41,21 +41,12 @@ class MessageIn(StrictSerializer):
 
     resource = DocumentIn()
     body = serializers.CharField(max_length=MOST_BODY)
-    file_ids = serializers.ListField(
-        child=serializers.UUIDField(),
-        max_length=MOST_FILES,
-        default=list,
-        help_text="Own files that are ready and not private; from then on they cannot be deleted.",
+    file_ids = FileIdsField(
+        default=list, help_text="Own files that are ready and not private; from then on they cannot be deleted."
     )
 
     class Meta:
         example: ClassVar = {"resource": DocumentIn.Meta.example, "body": "Can you hold the goods until Friday?"}
-
-    def validate_file_ids(self, value: list[Any]) -> list[Any]:
-        """Refuse a file that is named twice."""
-        if len(set(value)) < len(value):
-            raise refusal("", "A file is named twice.", "duplicate")
-        return value
 
 
 class RecallAnswerIn(StrictSerializer):

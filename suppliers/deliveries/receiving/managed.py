@@ -19,8 +19,10 @@ from core.model_rows import lock_call, row_of, rows_of
 from core.pipeline import Call, ReadBack, Rows, Statement, run
 from core.targets import Located
 from organizations.public import CounterpartyOnly, policies_call, policies_of
+from suppliers.deliveries.filing import filing_calls, named_by_lines
 from suppliers.deliveries.models import Delivery, DeliveryLine
 from suppliers.deliveries.receipt_models import Receipt
+from suppliers.files.handing_over import check_files, files_calls
 from suppliers.inventory.movements.delivered import Landing, landings_call
 from suppliers.orders.course import ACCEPTED, Who, allowed
 from suppliers.orders.finding import WITHIN, lines_call
@@ -96,27 +98,32 @@ def receive_managed(
 ) -> Receipt:
     """Record what has come of an order to a managed supplier.
 
-    :raises InvalidFields: a line or the place is unknown, or serial numbers do not match.
+    :raises InvalidFields: a line, the place or a file is unknown, or serial numbers do not match.
     :raises InvalidTransition: the order is not accepted.
     :raises OverReceipt: more has come than is open; names each line.
     """
     refuse_future(data["received_at"], at)
     delivery_id, own = uuid7(), actor.tenant_id
-    landings, *claimed = run(
+    named = named_by_lines(data["lines"])
+    asked = files_calls(own, named)
+    landings, *found = run(
         [
             landings_call(actor, [data["location_id"]], data["location_id"]),
+            *asked,
             *claim_calls(own, DocumentKind.DELIVERY, delivery_id),
         ]
     )
     _check(target, data, landings)
+    check_files(named, found[: len(asked)])
     row = target.row
     if row.place != ACCEPTED:
         raise InvalidTransition(state=row.status, action="receipts", allowed=allowed(row.place, Who.BUYER))
-    delivery = _delivery(target, data, delivery_id, number_of(claimed[-1]), at)
+    delivery = _delivery(target, data, delivery_id, number_of(found[-1]), at)
     lines = _judged(target, data, delivery, at)
     names = [one.attname for one in DeliveryLine._meta.concrete_fields]
     made = [{name: getattr(one.line, name) for name in names} for one in lines]
-    calls = [rows.insert(delivery), rows.insert_all(DeliveryLine, made)]
+    filed = filing_calls(own, named, delivery_id, at)
+    calls = [rows.insert(delivery), rows.insert_all(DeliveryLine, made), *filed]
     receivable = Receivable(
         actor, delivery, [one.line for one in lines], row, {one.id: one for one in target.lines}, True, target.tolerance_bp
     )  # fmt: skip

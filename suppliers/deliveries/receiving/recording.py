@@ -17,12 +17,14 @@ from core.ids import uuid7
 from core.pipeline import Call, ReadBack, run
 from ledger.public import Occurrence
 from suppliers.deliveries.course import COMPLETED, PARTIALLY_RECEIVED, Who, require
+from suppliers.deliveries.filing import filing_calls, named_by_lines
 from suppliers.deliveries.models import DeliveryException
 from suppliers.deliveries.receipt_models import Receipt, ReceiptLine
 from suppliers.deliveries.refusals import DeliveryCompleted
 from suppliers.deliveries.states import ExceptionType
 from suppliers.deliveries.telling import BUYER
 from suppliers.deliveries.telling import told as told_of_delivery
+from suppliers.files.handing_over import check_files, files_calls
 from suppliers.inventory.movements.delivered import (
     Landed,
     delivered_goods,
@@ -48,7 +50,7 @@ def receive(
 ) -> Receipt:
     """Record what a buyer has received of a delivery, or reverse a receipt of it.
 
-    :raises InvalidFields: a line, a place or serial numbers are unknown or missing, or the cold chain is not spoken of.
+    :raises InvalidFields: a line, a place, a file or serial numbers are unknown or missing, or the cold chain is not spoken of.
     :raises InvalidTransition: the delivery is lost.
     :raises DeliveryCompleted: all of it is received.
     :raises LotMismatch, OverReceipt, WrongSerial, LotRecalled, LotConflict, StorageMismatch: name each line.
@@ -62,7 +64,11 @@ def receive(
     products, lots = {one.line.product_id for one in accepted}, {one.lot_number for one in accepted if one.lot_number}
     given = products, lots, places_of(data), data["location_id"]
     supplier_id = target.row.supplier_tenant_id
-    delivered = delivered_goods(run(delivered_goods_calls(actor, supplier_id, *given)))  # type: ignore[arg-type]
+    named = named_by_lines(data["lines"])
+    read = delivered_goods_calls(actor, supplier_id, *given)  # type: ignore[arg-type]
+    found = run([*read, *files_calls(actor.tenant_id, named)])
+    delivered = delivered_goods(found[: len(read)])
+    check_files(named, found[len(read) :])
     placed = place(delivered, data, lines, target.suspect)
     if target.row.status == COMPLETED:
         raise DeliveryCompleted
@@ -71,7 +77,8 @@ def receive(
     refuse_recalled(delivered, [(one.number, one.line.product_id, one.lot_number) for one in accepted])  # type: ignore[misc]
     receipt = _receipt(actor, target, data, placed, at)
     landed = land(actor, delivered, placed.arrivals, receipt.id, at) if placed.arrivals else None
-    return record(actor, target, Recorded(receipt, lines, landed, placed.held), at, reading)
+    filed = filing_calls(actor.tenant_id, named, target.row.id, at)
+    return record(actor, target, Recorded(receipt, lines, landed, placed.held, filed), at, reading)
 
 
 def refuse_future(received_at: datetime | None, at: datetime) -> None:

@@ -9,11 +9,11 @@ from api.serializers import InstantField, StrictSerializer, refusal
 from suppliers.company.fields import WholeEntry
 from suppliers.deliveries.models import MOST_LINES
 from suppliers.deliveries.states import RejectionReason
+from suppliers.files.serializers import FileIdsField
 from suppliers.inventory.serializers import MOST_SERIALS, QUANTITY_MAX
 from suppliers.inventory.states import Unit
 
 BODY_BYTES: Final = 2_000_000
-MOST_FILES: Final = 20
 _ID: Final = "0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f"
 _AT: Final = "2026-11-25T09:30:00Z"
 
@@ -57,8 +57,8 @@ class CountedLineIn(WholeEntry):
     )
     scan = _text(200, help_text="A GS1 element string in place of lot, expiry date and serial number.")
     note = _text(2_000)
-    file_ids = serializers.ListField(
-        child=serializers.UUIDField(), max_length=MOST_FILES, required=False, default=list, help_text="Photos of damage."
+    file_ids = FileIdsField(
+        default=list, help_text="Own files that are ready and not private, such as photos of damage. They stay from then on."
     )  # fmt: skip
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

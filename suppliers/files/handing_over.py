@@ -1,0 +1,100 @@
+"""Files that a document hands over to its other party: held against the author's own, and bound to it, so that they stay.
+
+Source: contract, supply.md 4 "Files" and supply-shelf.md "File".
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+import orjson
+
+from core.arrays import array_literal
+from core.errors import FieldError, InvalidFields
+from core.ids import uuid7
+from core.pipeline import Call, Rows, Statement
+
+from .states import FileStatus, Visibility
+
+MOST_FILES: Final = 20
+_SHARED: Final = (Visibility.COUNTERPARTY.value, Visibility.CATALOG.value)
+
+Named = Mapping[str, Sequence[UUID]]  # the member of the body, such as lines.3.file_ids, with what it names
+
+
+class Handed(NamedTuple):
+    """A file of the author."""
+
+    id: UUID
+    name: str
+    content_type: str
+    size: int
+    status: str
+    visibility: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what a document keeps of it."""
+        return {"id": str(self.id), "name": self.name, "content_type": self.content_type, "size": self.size}
+
+
+# Who deletes a file locks it first, and looks for bindings behind the lock.
+_FILES = Statement.of(
+    "SELECT f.id, f.name, f.content_type, f.size, f.status, f.visibility FROM suppliers_file f"
+    " WHERE f.tenant_id = $1 AND f.id = ANY($2::uuid[]) ORDER BY f.id FOR NO KEY UPDATE",
+    row=Handed,
+)
+_BIND = Statement.of(
+    "INSERT INTO suppliers_filebinding (id, tenant_id, created_at, updated_at, version, file_id, resource_type, resource_id,"
+    " role, position, language) SELECT g.id, $1, $3, $3, 1, g.file_id, $4, $5, '', g.position, ''"
+    " FROM json_to_recordset($2) AS g (id uuid, file_id uuid, position int) ORDER BY g.file_id"
+    " ON CONFLICT DO NOTHING RETURNING id::text"
+)
+
+
+def ids_of(named: Named) -> list[UUID]:
+    """Return all files that are named, each once, in their order."""
+    return [*dict.fromkeys(key for ids in named.values() for key in ids)]
+
+
+def files_calls(tenant_id: UUID, named: Named) -> list[Call]:
+    """Return the statement that locks the files of the author that are named, where there are any; the author is bound."""
+    ids = ids_of(named)
+    return [Call(_FILES, [str(tenant_id), array_literal(ids)])] if ids else []
+
+
+def check_files(named: Named, found: Iterable[Rows]) -> dict[UUID, Handed]:
+    """Return the files that are named, by their ids; `found` is what `files_calls` has read.
+
+    :raises InvalidFields: a file is none of the author's, is not ready, or is private; names each.
+    """
+    known = {one.id: one for rows in found for one in rows.of(Handed)}
+    wrong = [
+        FieldError(f"{member}.{number}", *fault)
+        for member, ids in named.items()
+        for number, key in enumerate(ids)
+        if (fault := _fault(known.get(key)))
+    ]
+    if wrong:
+        raise InvalidFields(errors=wrong)
+    return known
+
+
+def _fault(file: Handed | None) -> tuple[str, str] | None:
+    """Return the code and the text of what keeps a file from being handed over; None: nothing does."""
+    if file is None:
+        return "unknown_file", "There is no such file."
+    if file.status != FileStatus.READY:
+        return "file_not_ready", "The file is not ready."
+    if file.visibility not in _SHARED:
+        return "file_private", "The file is private: give it the visibility counterparty."
+    return None
+
+
+def binding_calls(tenant_id: UUID, named: Named, resource_type: str, resource_id: UUID, at: datetime) -> list[Call]:
+    """Return the statement that binds files to a document, where any are named; the author is bound."""
+    ids = ids_of(named)
+    if not ids:
+        return []
+    made = [{"id": str(uuid7()), "file_id": str(key), "position": number} for number, key in enumerate(ids)]
+    return [Call(_BIND, [str(tenant_id), orjson.dumps(made), at.isoformat(), resource_type, str(resource_id)])]
