@@ -1,6 +1,6 @@
 """The lines of a receipt held against the lines of its delivery. Source: contract, supply-order.md 4."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -8,6 +8,7 @@ from uuid import UUID
 
 from core.errors import FieldError, InvalidFields
 from suppliers.deliveries.models import DeliveryLine
+from suppliers.inventory.movements.delivered import Packed
 from suppliers.inventory.refusals import WrongSerial
 from suppliers.inventory.states import Unit
 
@@ -94,9 +95,39 @@ def _all_of(shipped: Sequence[SerialShipped], accepted: int) -> list[str]:
     return left if accepted and accepted == len(left) else []
 
 
+def scanned(lines: Sequence[Judged]) -> list[Packed]:
+    """Return the products of lines with the GTINs that were scanned of them, where the line itself does not say so."""
+    return [
+        Packed(one.line.product_id, gtin)
+        for one in lines
+        if one.line.product_id and (gtin := one.asked.get("gtin")) and gtin != one.line.gtin
+    ]
+
+
+def check_scanned(lines: Sequence[Judged], packed: Collection[tuple[UUID, str]]) -> None:
+    """Require that what was scanned is what was shipped; `packed` are products with GTINs of theirs.
+
+    :raises InvalidFields: a GTIN is of another product; names each line.
+    """
+    if errors := [
+        foreign_scan(one.number)
+        for one in lines
+        if (gtin := one.asked.get("gtin")) and gtin != one.line.gtin and (one.line.product_id, gtin) not in packed
+    ]:
+        raise InvalidFields(errors=errors)
+
+
+def foreign_scan(number: int) -> FieldError:
+    """Return the error of a line whose scan is of another product."""
+    return FieldError(f"lines.{number}.scan", "invalid_scan", "The GTIN is none of the product.")
+
+
 def _miscounted(target: Receivable, one: Judged) -> Iterator[FieldError]:
     """Yield what is wrong with the number of serial numbers of a line."""
-    if (one.line.serials_total or one.serials) and len(one.serials) != one.count.accepted:
+    if one.serials and not one.line.serials_total:
+        message = "The goods were shipped without serial numbers."
+        yield FieldError(f"lines.{one.number}.serial_numbers", "invalid", message)
+    elif len(one.serials) != one.count.accepted and one.line.serials_total:
         code, message = "count_mismatch", f"{one.count.accepted} units have as many serial numbers."
         if not one.asked["serial_numbers"]:
             code, message = "required", "Name the units that are accepted by their serial numbers."

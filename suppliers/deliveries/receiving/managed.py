@@ -32,7 +32,7 @@ from suppliers.orders.progress import delivered
 from suppliers.orders.states import DocumentKind
 
 from .finding import Receivable
-from .judging import Judged, count_of
+from .judging import Judged, count_of, foreign_scan
 from .recording import Recorded, record, refuse_future
 from .refusals import OverReceipt
 from .tally import most
@@ -144,6 +144,7 @@ def _check(target: ManagedOrder, data: Mapping[str, Any], landings: Rows) -> Non
     if not any(one.is_named for one in landings.of(Landing)):
         errors.append(FieldError("location_id", "unknown_location", "There is no such location."))
     units = {one.id: one.units_per_pack for one in target.lines}
+    gtins = {one.id: one.gtin for one in target.lines}
     for number, one in enumerate(data["lines"]):
         if one["order_line_id"] not in known:
             message = "The order has no such line."
@@ -153,6 +154,8 @@ def _check(target: ManagedOrder, data: Mapping[str, Any], landings: Rows) -> Non
         ):
             message = "Accepted units have as many serial numbers."
             errors.append(FieldError(f"lines.{number}.serial_numbers", "count_mismatch", message))
+        elif one.get("gtin") and gtins[one["order_line_id"]] not in ("", one["gtin"]):
+            errors.append(foreign_scan(number))
     if errors:
         raise InvalidFields(errors=errors)
 

@@ -37,7 +37,7 @@ from suppliers.inventory.reservations.changes import joined
 
 from .events import told_of_receipt
 from .finding import Receivable
-from .judging import Judged, judge, refuse
+from .judging import Judged, check_scanned, judge, refuse, scanned
 from .placing import Placed, place, places_of
 from .reversing import reverse
 from .tally import add, is_complete
@@ -62,13 +62,14 @@ def receive(
     lines = judge(target, data)
     accepted = [one for one in lines if one.count.accepted and one.line.product_id]
     products, lots = {one.line.product_id for one in accepted}, {one.lot_number for one in accepted if one.lot_number}
-    given = products, lots, places_of(data), data["location_id"]
+    given = products, lots, places_of(data), data["location_id"], scanned(lines)
     supplier_id = target.row.supplier_tenant_id
     named = named_by_lines(data["lines"])
     read = delivered_goods_calls(actor, supplier_id, *given)  # type: ignore[arg-type]
     found = run([*read, *files_calls(actor.tenant_id, named)])
     delivered = delivered_goods(found[: len(read)])
     check_files(named, found[len(read) :])
+    check_scanned(lines, delivered.packed)
     placed = place(delivered, data, lines, target.suspect)
     if target.row.status == COMPLETED:
         raise DeliveryCompleted

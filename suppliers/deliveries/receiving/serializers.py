@@ -55,7 +55,9 @@ class CountedLineIn(WholeEntry):
         default=list,
         help_text="Those of the accepted units; by default all that are left, if so many are accepted.",
     )
-    scan = _text(200, help_text="A GS1 element string in place of lot, expiry date and serial number.")
+    scan = _text(
+        200, help_text="A GS1 element string in place of lot, expiry date and serial number; its GTIN is one of the product."
+    )  # fmt: skip
     note = _text(2_000)
     file_ids = FileIdsField(
         default=list, help_text="Own files that are ready and not private, such as photos of damage. They stay from then on."
@@ -63,7 +65,7 @@ class CountedLineIn(WholeEntry):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Take the members of the scan over; require that something is said, and why goods are rejected."""
-        attrs = read_scan(attrs, ("lot_number", "expiry_date"))
+        attrs = read_scan(attrs, ("gtin", "lot_number", "expiry_date"))
         if not (attrs["accepted_quantity"] or attrs["rejected_quantity"] or attrs["short_quantity"]):
             raise refusal("accepted_quantity", "Say what became of at least one unit.", "required")
         if attrs["rejected_quantity"] and not attrs["rejection_reason"]:

@@ -65,6 +65,21 @@ _LANDINGS = Statement.of(
 )
 
 
+class Packed(NamedTuple):
+    """A product that has a packaging with a GTIN."""
+
+    product_id: UUID
+    gtin: str
+
+
+# In whatever state: goods were packed before their packaging was replaced.
+_PACKED = Statement.of(
+    "SELECT DISTINCT k.product_id, k.gtin FROM suppliers_packaging k"
+    " WHERE k.tenant_id = $1 AND k.product_id = ANY($2::uuid[]) AND k.gtin = ANY($3::text[])",
+    row=Packed,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Arrival:
     """Goods of one line of a receipt that come to one place, in base units; `line` is its number in the body."""
@@ -81,11 +96,12 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """What was found of the goods of a delivery, and where they may lie."""
+    """What was found of the goods of a delivery, and where they may lie; `packed` are products with GTINs that were asked for."""
 
     goods: Goods
     landings: Mapping[UUID, Landing]
     quarantine: Landing | None
+    packed: frozenset[tuple[UUID, str]] = frozenset()
 
     def place(self, location_id: UUID) -> Landing | None:
         """Return a place that the request names; None where there is none in the actor's reach."""
@@ -109,30 +125,34 @@ def delivered_goods_calls(
     lots: Collection[str],
     places: Collection[UUID],
     home: UUID,
+    packed: Collection[Packed] = (),
 ) -> list[Call]:
     """Return the statements that read what is delivered and where it may lie; `home` is where it is received.
 
-    They bind the supplier, and the buyer again. See `delivered_goods`.
+    They bind the supplier, and the buyer again. `packed` are GTINs that were scanned. See `delivered_goods`.
     """
+    of, gtins = {one.product_id for one in packed}, {one.gtin for one in packed}
     own = str(actor.tenant_id)
     return [
         landings_call(actor, places, home),
         Call(HELD_ITEMS, [own, array_literal(products), "{}"]),
         bind_call(supplier_id),
         *delivered_calls(supplier_id, products, lots),
+        Call(_PACKED, [str(supplier_id), array_literal(of), array_literal(gtins)]),
         bind_call(actor.tenant_id),
     ]
 
 
 def delivered_goods(found: Sequence[Rows]) -> Delivered:
-    """Return what the six statements of `delivered_goods_calls` have read."""
+    """Return what the seven statements of `delivered_goods_calls` have read."""
     landings = found[0].of(Landing)
     places = {one.location_id: Place(one.location_id, one.sellable, one.min_c, one.max_c) for one in landings}
     held = {one.id: one for one in found[1].of(Product)}
     origins = {(one.product_id, one.lot_number): one for one in found[4].of(Origin)}
     goods = joined_goods(Goods(held, {}, {}, places), [item_of(one) for one in found[3].of(Offered)], origins)
     apart = next((one for one in landings if not one.is_named), None)
-    return Delivered(goods, {one.location_id: one for one in landings}, apart)
+    packed = frozenset((one.product_id, one.gtin) for one in found[5].of(Packed))
+    return Delivered(goods, {one.location_id: one for one in landings}, apart, packed)
 
 
 def refuse_recalled(delivered: Delivered, lines: Sequence[tuple[int, UUID, str]]) -> None:

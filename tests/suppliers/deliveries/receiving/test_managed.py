@@ -12,13 +12,13 @@ from tests.suppliers.inventory.shelf import refused
 ORDERS = "/v1/purchase-orders"
 
 
-def managed(dock: Dock, quantity: int = 10) -> dict[str, Any]:
+def managed(dock: Dock, quantity: int = 10, **text: Any) -> dict[str, Any]:
     """Send an order to a managed supplier, which accepts it by being sent."""
     given = {"legal_name": "Corner shop", "country": "DE", "currencies": ["EUR"]}
     api = factories.as_member(dock.buyer.tenant, ["buyer"])
     made = api.post("/v1/suppliers", json=given)
     assert made.status_code == 201, made.content
-    line = {"description": "Curtains", "quantity": quantity, "unit_price": "12.50"}
+    line = {"description": "Curtains", "quantity": quantity, "unit_price": "12.50", **text}
     order = dock.trade.draft(line, supplier_id=made.json()["data"]["id"])
     sent = dock.trade.api.post(f"{ORDERS}/{order['id']}/submit", json={})
     assert sent.status_code == 200, sent.content
