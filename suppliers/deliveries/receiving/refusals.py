@@ -1,6 +1,8 @@
 """Refusals of receipts. Source: contract, supply-order.md 4."""
 
-from core.errors import Conflict
+from collections.abc import Sequence
+
+from core.errors import Conflict, FieldError
 
 
 class LotMismatch(Conflict):
@@ -18,11 +20,15 @@ class OverReceipt(Conflict):
 
 
 class ReceiptNotReversible(Conflict):
-    """The receipt cannot be reversed any more; `reason` says why."""
+    """The receipt cannot be reversed any more; `reason` says why.
+
+    Where goods of it were moved on, sent back, billed or shipped again, `errors` names each line of the receipt with its
+    own reason as the code.
+    """
 
     code = "receipt_not_reversible"
     title = "The receipt cannot be reversed."
     extensions = {"reason": "stock_gone"}
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason=reason)
+    def __init__(self, reason: str, errors: Sequence[FieldError] = ()) -> None:
+        super().__init__(reason=reason, errors=errors)

@@ -3,7 +3,7 @@
 Source: contract, supply-order.md 4 "Reversing".
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -22,6 +22,7 @@ from suppliers.inventory.movements.taken_back import Gone, kept_of, take_back
 from suppliers.inventory.reservations.changes import joined
 from suppliers.orders.states import TERMINAL
 
+from .billed import billed_calls, billed_of
 from .events import told_of_receipt
 from .finding import Receivable
 from .judging import Judged
@@ -66,8 +67,8 @@ def reverse(
 
     :raises InvalidFields: the delivery has no such receipt.
     :raises InvalidTransition: nothing of the delivery is received, or it is lost.
-    :raises ReceiptNotReversible: it reverses one itself, was reversed, is older than 30 days, its order is at its end, its
-        goods were sent back or are gone, or what it had rejected was shipped again.
+    :raises ReceiptNotReversible: it reverses one itself, was reversed, is older than 30 days, its order is at its end; or,
+        with the lines, its goods were sent back, are billed or gone, or what it had rejected was shipped again.
     """
     own = str(actor.tenant_id)
     found, lines, reversed_by = run(
@@ -87,10 +88,14 @@ def reverse(
     judged = _judged(target, rows_of(ReceiptLine, lines))
     for one in judged:
         add(one.line, target.ordered(one.line), one.count)
-    if reason := next(_unfit(target, judged), ""):
-        raise ReceiptNotReversible(reason)
     receipt = _reversing(actor, target, first, received_at or at, at)
-    landed = _taken_back(actor, judged, receipt.id, at)
+    errors = [*_unfit(target, judged, _billed(target, judged))]
+    try:
+        landed = _taken_back(actor, judged, receipt.id, at)
+    except Gone as gone:
+        errors += [_fault(number, "stock_gone") for number in gone.lines]
+    if errors:
+        raise ReceiptNotReversible(errors[0].code, errors)
     _write(actor, target, Back(receipt, judged, landed), at, reading)
     return receipt
 
@@ -116,14 +121,36 @@ def _settled(target: Receivable, first: Receipt, at: datetime, *, is_reversed: b
     return next((reason for reason, holds in reasons.items() if holds), "")
 
 
-def _unfit(target: Receivable, judged: Sequence[Judged]) -> Iterator[str]:
-    """Yield why the counters, in which the receipt is taken back already, would not hold."""
+_WORDS: Final = {
+    "returned": "Goods of the line were sent back.",
+    "billed": "Goods of the line are on an approved invoice.",
+    "shipped_again": "What was rejected or short was shipped again.",
+    "stock_gone": "Goods of the line are no longer there, or are promised.",
+}
+
+
+def _fault(number: int, reason: str) -> FieldError:
+    """Return the error of a line of the receipt."""
+    return FieldError(f"lines.{number}", reason, _WORDS[reason])
+
+
+def _unfit(target: Receivable, judged: Sequence[Judged], billed: Mapping[UUID, int]) -> Iterator[FieldError]:
+    """Yield the lines whose counters, in which the receipt is taken back already, would not hold."""
     for one in judged:
         ordered = target.ordered(one.line)
         if one.line.returned > one.line.accepted or ordered.returned > ordered.received:
-            yield "returned"
-        if ordered.shipped > ordered.accepted + ordered.tolerance + ordered.rejected + ordered.short:
-            yield "shipped_again"
+            yield _fault(one.number, "returned")
+        elif one.count.accepted and billed.get(ordered.id, 0) > ordered.received:
+            yield _fault(one.number, "billed")
+        elif ordered.shipped > ordered.accepted + ordered.tolerance + ordered.rejected + ordered.short:
+            yield _fault(one.number, "shipped_again")
+
+
+@needs_transaction
+def _billed(target: Receivable, judged: Sequence[Judged]) -> dict[UUID, int]:
+    """Return what is billed of the lines of the order that a receipt has counted."""
+    calls = billed_calls(target.row.tenant_id, sorted({one.line.order_line_id for one in judged}))
+    return billed_of(run(calls)) if calls else {}
 
 
 def _judged(target: Receivable, lines: Sequence[ReceiptLine]) -> list[Judged]:
@@ -143,7 +170,7 @@ def _judged(target: Receivable, lines: Sequence[ReceiptLine]) -> list[Judged]:
 def _taken_back(actor: Actor, judged: Sequence[Judged], receipt_id: UUID, at: datetime) -> Landed | None:
     """Take the goods from their places.
 
-    :raises ReceiptNotReversible: they are gone, or promised.
+    :raises Gone: as `take_back`.
     """
     kept = [
         movement
@@ -151,10 +178,7 @@ def _taken_back(actor: Actor, judged: Sequence[Judged], receipt_id: UUID, at: da
         if one.line.product_id and one.stock
         for movement in kept_of(one.number, one.line.product_id, one.stock)
     ]
-    try:
-        return take_back(actor, kept, receipt_id, at) if kept else None
-    except Gone:
-        raise ReceiptNotReversible("stock_gone") from None
+    return take_back(actor, kept, receipt_id, at) if kept else None
 
 
 @needs_transaction

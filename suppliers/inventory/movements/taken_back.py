@@ -42,7 +42,11 @@ _TURN = Statement.of(
 
 
 class Gone(Exception):
-    """Some of the goods are not there any more, or are promised; nothing was changed."""
+    """Some of the goods are not there any more, or are promised; nothing was changed. `lines` are the numbers of their lines."""
+
+    def __init__(self, lines: Sequence[int]) -> None:
+        super().__init__("goods are gone")
+        self.lines = lines
 
 
 class Kept(NamedTuple):
@@ -114,12 +118,20 @@ def _check(kept: Sequence[Kept], levels: Mapping[UUID, Level], units: Mapping[tu
     sums: dict[UUID, int] = defaultdict(int)
     for one in kept:
         sums[one.level_id] += one.quantity
-        for number in one.serials:
-            unit = units.get((one.product_id, number))
-            if unit is None or unit.level_id != one.level_id or unit.status != "in_stock":
-                raise Gone
-    if any(key not in levels or levels[key].free < quantity for key, quantity in sums.items()):
-        raise Gone
+    empty = {key for key, quantity in sums.items() if key not in levels or levels[key].free < quantity}
+    lines = [
+        one.line
+        for one in kept
+        if one.level_id in empty
+        or not all(_is_there(one, units.get((one.product_id, number))) for number in one.serials)
+    ]
+    if lines:
+        raise Gone([*dict.fromkeys(lines)])
+
+
+def _is_there(kept: Kept, unit: SerialRow | None) -> bool:
+    """Tell whether a unit is still where the receipt has put it."""
+    return unit is not None and unit.level_id == kept.level_id and unit.status == "in_stock"
 
 
 def units_call(supplier_id: UUID, named: Sequence[tuple[UUID, str]], at: datetime, *, received: bool) -> Call:
