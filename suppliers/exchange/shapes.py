@@ -34,13 +34,18 @@ def _statement(sql: str) -> Statement:
     return Statement.of(sql.replace(TENANT, "$1"), row=Found)
 
 
-_SIDES: Final = "SELECT {content}::text AS content, t.version::text AS version, {supplier} AS supplier_id, {buyer} AS buyer_id, '{side}' AS side"
+def _sides(*, content: str, supplier: str, buyer: str, side: str) -> str:
+    """Write the select list of a document and its parties; the arguments but for the side are SQL over its row `t`."""
+    return (
+        f"SELECT {content}::text AS content, t.version::text AS version, {supplier} AS supplier_id, {buyer} AS buyer_id,"
+        f" '{side}' AS side"
+    )
 
 
 @lru_cache(maxsize=1)
 def own_order() -> Statement:
     """The statement of an order for its buyer."""
-    head = _SIDES.format(
+    head = _sides(
         content=f"({_whole(OrderForSupplierOut, 'true')})",
         supplier="t.supplier_tenant_id",
         buyer="t.tenant_id",
@@ -53,7 +58,7 @@ def own_order() -> Statement:
 def received_order() -> Statement:
     """The statement of an order for its supplier."""
     content = "(t.representation || jsonb_build_object('lines', t.lines))"
-    head = _SIDES.format(content=content, supplier="t.tenant_id", buyer="t.owner_tenant_id", side="supplier")
+    head = _sides(content=content, supplier="t.tenant_id", buyer="t.owner_tenant_id", side="supplier")
     return _statement(f"{head} FROM suppliers_receivedorder t WHERE t.tenant_id = $1 AND t.id = $2")
 
 
@@ -77,7 +82,7 @@ def delivery() -> Statement:
         f" ({_whole(ReceiptForSupplierOut, 'true')}) AS whole FROM suppliers_receipt t"
         f" WHERE t.tenant_id = {TENANT} AND t.delivery_id = $2) x)"
     )
-    own = _SIDES.format(
+    own = _sides(
         content=(
             f"(({_whole(DeliveryForSupplierOut, 'true')})"
             f" || jsonb_build_object('order_lines', {_LINE_NUMBERS}, 'receipts', {listed}))"
@@ -88,7 +93,7 @@ def delivery() -> Statement:
         "(SELECT coalesce(jsonb_agg(x.representation ORDER BY x.received_at, x.id), '[]') FROM suppliers_receivedreceipt x"
         " WHERE x.tenant_id = $1 AND x.delivery_id = t.id)"
     )
-    received = _SIDES.format(
+    received = _sides(
         content=(
             "(t.representation || jsonb_build_object('lines', t.lines, 'receipts',"
             f" {copies}, 'order_lines', {_RECEIVED_NUMBERS}))"
