@@ -20,7 +20,6 @@ class SuppliersConfig(AppConfig):
         from .catalog import events  # noqa: F401  # registers the event types
         from .company import events as company_events  # noqa: F401
         from .deliveries import events as delivery_events  # noqa: F401
-        from .deliveries.receiving import events as receipt_events  # noqa: F401
         from .files import events as file_events  # noqa: F401
         from .inventory import events as inventory_events  # noqa: F401
         from .marketplace import events as offer_events  # noqa: F401

@@ -6,7 +6,7 @@ Source: contract, supply-order.md 3.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from core.actor import Actor
@@ -34,7 +34,8 @@ from .reporting import concerned, report
 from .shipment_models import ShipmentDraft
 from .shipping import left_at, packages_of, read_ground, require_accepted, transport_of
 from .states import ExceptionType
-from .telling import SUPPLIER, cancelled, told
+from .tally import Count
+from .telling import SUPPLIER, Happened, cancelled, told
 from .wanting import check_goods, wants_of, wants_of_draft
 
 _OF_DRAFTS: Final = ("lines", "packages", "from_location_id", "picking_notes")
@@ -162,6 +163,7 @@ class _Change:
     told: str = "delivery.updated"
     exception: str | None = None
     held: HeldBack = field(default_factory=HeldBack)
+    counts: Mapping[UUID, Count] = field(default_factory=dict)
 
 
 @needs_transaction
@@ -189,7 +191,8 @@ def _change_delivery(
         *([bind_call(row.supplier_tenant_id), *filed, bind_call(row.tenant_id)] if filed else []),
     ]  # fmt: skip
     reason = data.get("reason") or said.get("note") or ""
-    facts = told(row, [change.told], change.about, was=was, by=SUPPLIER, reason=reason, exception=change.exception)
+    happened = Happened(was=was, by=SUPPLIER, reason=reason, exception=change.exception, counts=change.counts)
+    facts = told(row, [change.told], change.about, {one.id: one for one in target.order_lines}, happened)
     both = changes.joined({row.tenant_id: change.held.facts}, facts)
     write_documents(actor, row.tenant_id, change.touched, calls, told=both, at=at, reading=reading)
     return row
@@ -207,8 +210,9 @@ def _changed(
         change.names += ["status", "delivered_at"]
         change.told = "delivery.delivered"
     elif action == LOST:
-        change.calls, columns_of_loss = lose(row, target.lines, target.order, target.order_lines, at)
-        change.names += columns_of_loss
+        lost = lose(row, target.lines, target.order, target.order_lines, at)
+        change.calls, change.counts = lost.calls, lost.counts
+        change.names += lost.names
         change.touched.append((ORDERS, target.order.id))
         change.told = "delivery.lost"
     elif action == "exceptions":
@@ -232,28 +236,37 @@ def _arrived(row: Delivery, said: datetime | None, at: datetime) -> datetime:
     return said or at
 
 
+class Loss(NamedTuple):
+    """The statements that write the lines and the order of a lost delivery, bound to the buyer.
+
+    `names` are the columns of the delivery that change, `counts` what is missing of its lines.
+    """
+
+    calls: list[Call]
+    names: list[str]
+    counts: dict[UUID, Count]
+
+
 def lose(
     row: Delivery,
     lines: Sequence[DeliveryLine],
     order: PurchaseOrder,
     order_lines: Sequence[PurchaseOrderLine],
     at: datetime,
-) -> tuple[list[Call], list[str]]:
-    """Let a delivery be lost: what was not received counts as short, in its lines and in those of the order.
-
-    Return the statements that write the lines and the order, bound to the buyer, and the columns of the delivery that change.
-    """
-    known, missing = {one.id: one for one in order_lines}, list[DeliveryLine]()
+) -> Loss:
+    """Let a delivery be lost: what was not received counts as short, in its lines and in those of the order."""
+    known, missing, counts = {one.id: one for one in order_lines}, list[DeliveryLine](), dict[UUID, Count]()
     for line in lines:
         rest = line.base_quantity - line.accepted - line.rejected - line.short
         if rest > 0:
             line.short += rest
             known[line.order_line_id].short += rest
             missing.append(line)
+            counts[line.id] = Count(short=rest)
     row.become(LOST)
     row.lost_at = at
     order.fulfilment_status = fulfilment_of(order_lines).value
     counted = [one for one in order_lines if one.id in {line.order_line_id for line in missing}]
     calls = [save_all_call(missing, "short", at=at)] if missing else []
     calls += saving_calls(order, counted, ["fulfilment_status"], at, "short") if counted else []
-    return calls, ["status", "lost_at"]
+    return Loss(calls, ["status", "lost_at"], counts)

@@ -1,7 +1,7 @@
 """Event types of deliveries, each told to both parties. Source: contract, supply.md 8 and 3.4.
 
 `by` says which side acted: `buyer` or `supplier`; `status` and `was` are the state now and before. Free texts stand in the
-figures, which no webhook tells.
+figures, which no webhook tells. All of them are built by `telling`.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +12,10 @@ from ledger.public import EventType, register
 
 @dataclass(frozen=True, kw_only=True)
 class DeliveryEvent(EventType):
-    """What became of a delivery; `lines` are its lines with base units."""
+    """What became of a delivery; `lines` are those concerned, with base units.
+
+    `promised` are the same lines with the dates that the order promised, and what this event has counted of each.
+    """
 
     resource: ClassVar[str] = "delivery"
     href: ClassVar[str] = "/v1/procurement/deliveries/{id}"
@@ -30,9 +33,11 @@ class DeliveryEvent(EventType):
     lines: list[dict[str, Any]] = field(default_factory=list)
     reason: str = ""
     shipped_at: str | None = None
+    delivered_at: str | None = None
     delivery_location_id: str = ""
+    promised: list[dict[str, Any]] = field(default_factory=list)
 
-    figures: ClassVar[tuple[str, ...]] = ("reason", "shipped_at", "delivery_location_id")
+    figures: ClassVar[tuple[str, ...]] = ("reason", "shipped_at", "delivered_at", "delivery_location_id", "promised")
 
 
 @register
@@ -84,9 +89,34 @@ class DeliveryCancelled(DeliveryEvent):
     href: ClassVar[str] = "/v1/orders/{purchase_order_id}"
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReceiptEvent(DeliveryEvent):
+    """What was received of a delivery; `lines` are those of the receipt, with base units of this receipt alone."""
+
+    receipt_id: str
+    reverses: str | None = field(metadata={"example": None})
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class DeliveryReceived(ReceiptEvent):
+    """The buyer has received a part of the delivery or all of it, or has reversed a receipt."""
+
+    type: ClassVar[str] = "delivery.received"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class DeliveryCompleted(ReceiptEvent):
+    """All that was shipped is accepted, rejected or short."""
+
+    type: ClassVar[str] = "delivery.completed"
+
+
 EVENTS: Final[dict[str, type[DeliveryEvent]]] = {
     one.type: one
     for one in (
         DeliveryShipped, DeliveryUpdated, DeliveryDelivered, DeliveryLost, DeliveryExceptionReported, DeliveryCancelled,
+        DeliveryReceived, DeliveryCompleted,
     )
 }  # fmt: skip

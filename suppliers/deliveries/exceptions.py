@@ -4,9 +4,10 @@ A delivery that is said to be lost is lost from 30 days after it had left; befor
 the buyer's own lots of them are held back.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
+from uuid import UUID
 
 from core.actor import Actor
 from core.db import needs_transaction
@@ -23,12 +24,13 @@ from .course import IN_TRANSIT, LOST, Who, require
 from .filing import filing_calls, named_by, require_files
 from .finding_delivery import Delivered
 from .holding import hold_lines
-from .models import DELIVERIES, Delivery
+from .models import DELIVERIES, Delivery, DeliveryLine
 from .reporting import concerned, report
 from .states import ExceptionType
-from .telling import BUYER, told
+from .telling import BUYER, Happened, told
 
 LOST_AFTER: Final = timedelta(days=30)
+REPORTED: Final = "delivery.exception_reported"
 
 
 @needs_transaction
@@ -42,23 +44,33 @@ def report_exception(
     """
     row, was, kind = target.row, target.row.status, data["type"]
     is_lost = kind == ExceptionType.LOST and was == IN_TRANSIT and at >= row.shipped_at + LOST_AFTER
-    step = require(was, LOST if is_lost else "exceptions", Who.BUYER)
+    require(was, LOST if is_lost else "exceptions", Who.BUYER)
     named = named_by(data)
     calls = [report(row, data, target.lines, by=BUYER, member=actor.subject_id, at=at)]
     require_files(row.tenant_id, named, row.tenant_id)
     calls += filing_calls(row.tenant_id, named, row.id, at)
     about, note = concerned(target.lines, data), data["note"] or ""
-    names, touched, facts = list[str](), [(DELIVERIES, row.id)], list[Occurrence]()
+    names, touched, facts, lost = list[str](), [(DELIVERIES, row.id)], list[Occurrence](), None
     if is_lost:
-        lost, names = lose(row, target.lines, target.order, target.order_lines, at)
-        calls += lost
+        lost = lose(row, target.lines, target.order, target.order_lines, at)
+        calls, names = [*calls, *lost.calls], lost.names
         touched.append((ORDERS, target.order.id))
     if kind == ExceptionType.SUSPECT:
         held = hold_lines(row, about, note, at, by=BUYER)
         calls, facts = [*calls, *held.calls], held.facts
     calls = [save_call(row, *names, at=at, versions=BOTH), *calls]
-    said = told(row, step.told, about, was=was, by=BUYER, reason=note, exception=kind)
-    told_to = {row.tenant_id, *target.shared.parties}  # nobody reads the facts of a managed supplier
-    both = changes.joined({row.tenant_id: facts}, {key: one for key, one in said.items() if key in told_to})
+    happened = Happened(was=was, by=BUYER, reason=note, exception=kind, counts=lost.counts if lost else {})
+    said = _told(target, about, happened, is_lost=is_lost)
+    both = changes.joined({row.tenant_id: facts}, *said)
     write_documents(actor, row.tenant_id, touched, calls, told=both, at=at, reading=reading)
     return row
+
+
+def _told(
+    target: Delivered, about: Sequence[DeliveryLine], happened: Happened, *, is_lost: bool
+) -> list[dict[UUID, list[Occurrence]]]:
+    """Return what the parties are told: a report is about the lines that it names, a loss about all."""
+    ordered = {one.id: one for one in target.order_lines}
+    is_managed = target.row.supplier_tenant_id not in target.shared.parties
+    said = [(REPORTED, about), *([("delivery.lost", target.lines)] if is_lost else [])]
+    return [told(target.row, [name], lines, ordered, happened, is_managed=is_managed) for name, lines in said]

@@ -39,7 +39,7 @@ from .packing import package_calls
 from .picking import Pick, pick
 from .shipment_models import ShipmentDraft, ShipmentPrivate
 from .stock import Goods, Stock, products_of, stock_calls, stock_of
-from .telling import SUPPLIER, told
+from .telling import SUPPLIER, Happened, told
 from .wanting import Want, check_numbered, numbers_of
 
 
@@ -94,7 +94,8 @@ def leave(actor: Actor, what: Leaving, at: datetime, reading: ReadBack | None = 
     at_supplier, facts, counts = _supplier_part(actor, what, stock, picks, row, lapsed, at)
     # The supplier first: the counters are those of the first owner.
     parts = [at_supplier, at_buyer._replace(touched=[(DELIVERIES, row.id), *at_buyer.touched])]
-    both = told(row, ["delivery.shipped"], lines, was=None, by=SUPPLIER)  # no buyer hears that it was in preparation
+    happened = Happened(was=None, by=SUPPLIER)  # no buyer hears that it was in preparation
+    both = told(row, ["delivery.shipped"], lines, {one.id: one for one in what.order_lines}, happened)
     write_together(
         actor, parts, row.id, told=changes.joined(both, facts), at=at, reading=reading,
         counts=counts,

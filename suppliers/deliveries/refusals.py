@@ -17,7 +17,7 @@ class LotNotShippable(Conflict):
     title = "A lot may not be shipped."
 
 
-class DeliveryCompleted(Conflict):
+class AlreadyCompleted(Conflict):
     """All of the delivery was received."""
 
     code = "delivery_completed"

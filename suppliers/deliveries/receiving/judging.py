@@ -8,13 +8,13 @@ from uuid import UUID
 
 from core.errors import FieldError, InvalidFields
 from suppliers.deliveries.models import DeliveryLine
+from suppliers.deliveries.tally import Count, admits, dealt_with, most
 from suppliers.inventory.movements.delivered import Packed
 from suppliers.inventory.refusals import WrongSerial
 from suppliers.inventory.states import Unit
 
 from .finding import Receivable, SerialShipped
 from .refusals import LotMismatch, OverReceipt
-from .tally import Count, admits, dealt_with, most
 
 
 @dataclass(slots=True)

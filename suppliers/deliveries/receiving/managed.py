@@ -22,6 +22,7 @@ from organizations.public import CounterpartyOnly, policies_call, policies_of
 from suppliers.deliveries.filing import filing_calls, named_by_lines
 from suppliers.deliveries.models import Delivery, DeliveryLine
 from suppliers.deliveries.receipt_models import Receipt
+from suppliers.deliveries.tally import most
 from suppliers.files.handing_over import check_files, files_calls
 from suppliers.inventory.movements.delivered import Landing, landings_call
 from suppliers.orders.course import ACCEPTED, Who, allowed
@@ -35,7 +36,6 @@ from .finding import Receivable
 from .judging import Judged, count_of, foreign_scan
 from .recording import Recorded, record, refuse_future
 from .refusals import OverReceipt
-from .tally import most
 
 _MANAGED = Statement.of(
     "SELECT n.managed_by_id IS NOT NULL FROM organizations_tenant n WHERE n.id ="

@@ -20,10 +20,10 @@ from suppliers.deliveries.course import COMPLETED, PARTIALLY_RECEIVED, Who, requ
 from suppliers.deliveries.filing import filing_calls, named_by_lines
 from suppliers.deliveries.models import DeliveryException
 from suppliers.deliveries.receipt_models import Receipt, ReceiptLine
-from suppliers.deliveries.refusals import DeliveryCompleted
+from suppliers.deliveries.refusals import AlreadyCompleted
 from suppliers.deliveries.states import ExceptionType
-from suppliers.deliveries.telling import BUYER
-from suppliers.deliveries.telling import told as told_of_delivery
+from suppliers.deliveries.tally import add, is_complete
+from suppliers.deliveries.telling import BUYER, Happened, told
 from suppliers.files.handing_over import check_files, files_calls
 from suppliers.inventory.movements.delivered import (
     Landed,
@@ -35,13 +35,11 @@ from suppliers.inventory.movements.delivered import (
 from suppliers.inventory.movements.held_back import HeldBack, hold_back
 from suppliers.inventory.reservations.changes import joined
 
-from .events import told_of_receipt
 from .finding import Receivable
 from .judging import Judged, check_scanned, judge, refuse, scanned
 from .placing import Placed, place, places_of
 from .reversing import reverse
-from .tally import add, is_complete
-from .writing import Written, counted, line_values, unit_calls, write
+from .writing import Written, counted, line_values, told_of_receipt, unit_calls, write
 
 
 @needs_transaction
@@ -52,7 +50,7 @@ def receive(
 
     :raises InvalidFields: a line, a place, a file or serial numbers are unknown or missing, or the cold chain is not spoken of.
     :raises InvalidTransition: the delivery is lost.
-    :raises DeliveryCompleted: all of it is received.
+    :raises AlreadyCompleted: all of it is received.
     :raises LotMismatch, OverReceipt, WrongSerial, LotRecalled, LotConflict, StorageMismatch: name each line.
     :raises ReceiptNotReversible: as `reverse`.
     """
@@ -72,7 +70,7 @@ def receive(
     check_scanned(lines, delivered.packed)
     placed = place(delivered, data, lines, target.suspect)
     if target.row.status == COMPLETED:
-        raise DeliveryCompleted
+        raise AlreadyCompleted
     require(target.row.status, "receipts", Who.BUYER)
     refuse(target, lines, confirmed=data["confirm_difference"])
     refuse_recalled(delivered, [(one.number, one.line.product_id, one.lot_number) for one in accepted])  # type: ignore[misc]
@@ -138,10 +136,8 @@ def record(actor: Actor, target: Receivable, made: Recorded, at: datetime, readi
         *_excursion_calls(actor, target, made, at),
         *unit_calls(target, made.lines, at, received=True),
     ]
-    facts = told_of_receipt(
-        row, receipt, [(one.line, target.ordered(one.line), one.count) for one in made.lines], was=was,
-        is_completed=is_completed, is_managed=target.is_managed,
-    )  # fmt: skip
+    names = ["delivery.received", *(["delivery.completed"] if is_completed else [])]
+    facts = told_of_receipt(target, receipt, names, made.lines, was=was)
     facts = joined(facts, counts.told, _excursion_told(target, made))
     if made.landed:
         facts = joined(facts, {row.tenant_id: [*made.landed.facts, *held.facts]})
@@ -176,7 +172,6 @@ def _excursion_told(target: Receivable, made: Recorded) -> dict[UUID, list[Occur
     if not made.spoiled:
         return {}
     kind, concerned = ExceptionType.TEMPERATURE_EXCURSION.value, [one.line for one in made.lines if one.is_spoiled]
-    found = told_of_delivery(
-        target.row, ["delivery.exception_reported"], concerned, was=str(target.row.status), by="buyer", exception=kind
-    )
-    return {key: facts for key, facts in found.items() if key == target.row.tenant_id or not target.is_managed}
+    happened = Happened(was=str(target.row.status), by=BUYER, exception=kind)
+    names = ["delivery.exception_reported"]
+    return told(target.row, names, concerned, target.order_lines, happened, is_managed=target.is_managed)

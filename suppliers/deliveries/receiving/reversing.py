@@ -17,18 +17,17 @@ from core.model_rows import row_of, rows_of
 from core.pipeline import Call, ReadBack, Statement, run
 from suppliers.deliveries.course import PARTIALLY_RECEIVED, Who, require
 from suppliers.deliveries.receipt_models import Receipt, ReceiptLine
+from suppliers.deliveries.tally import Count, add, is_complete
 from suppliers.inventory.movements.delivered import Landed
 from suppliers.inventory.movements.taken_back import Gone, kept_of, take_back
 from suppliers.inventory.reservations.changes import joined
 from suppliers.orders.states import TERMINAL
 
 from .billed import billed_calls, billed_of
-from .events import told_of_receipt
 from .finding import Receivable
 from .judging import Judged
 from .refusals import ReceiptNotReversible
-from .tally import Count, add, is_complete
-from .writing import Written, counted, line_values, unit_calls, write
+from .writing import Written, counted, line_values, told_of_receipt, unit_calls, write
 
 REVERSIBLE: Final = timedelta(days=30)
 
@@ -188,7 +187,7 @@ def _write(actor: Actor, target: Receivable, back: Back, at: datetime, reading: 
         row.become(PARTIALLY_RECEIVED)
         row.completed_at = None
     receipt, landed = back.receipt, back.landed
-    counts = [(one.line, target.ordered(one.line), one.count) for one in back.lines]
+    counts = {one.line.id: one.count for one in back.lines}
     for one in back.lines:
         one.count, one.stock = one.count.reversed(), landed.kept.get(one.number, []) if landed else []
     counters = counted(target, back.lines, at)
@@ -199,6 +198,6 @@ def _write(actor: Actor, target: Receivable, back: Back, at: datetime, reading: 
         *(landed.calls if landed else []),
         *unit_calls(target, back.lines, at, received=False),
     ]
-    facts = told_of_receipt(row, receipt, counts, was=was, is_completed=False, is_managed=target.is_managed)
+    facts = told_of_receipt(target, receipt, ["delivery.received"], back.lines, was=was, counts=counts)
     facts = joined(facts, {row.tenant_id: landed.facts}) if landed else facts
     write(actor, target, Written(receipt, calls, facts, landed), at, reading)

@@ -6,7 +6,7 @@ from api.operations import Operation
 from api.views import ApiViewSet
 from core.errors import InvalidFields, InvalidTransition
 from organizations.public import CounterpartyOnly, PartyClosed
-from suppliers.deliveries.refusals import DeliveryCompleted
+from suppliers.deliveries.refusals import AlreadyCompleted
 from suppliers.inventory.refusals import LotConflict, LotRecalled, StorageMismatch, WrongSerial
 
 from .finding import OwnDelivery
@@ -17,7 +17,7 @@ from .representations import ReceiptOut
 from .serializers import BODY_BYTES, ManagedReceiptIn, ReceiptIn
 
 REFUSALS: Final[tuple[Any, ...]] = (
-    InvalidFields, InvalidTransition, DeliveryCompleted, LotMismatch, OverReceipt, WrongSerial, LotConflict, LotRecalled,
+    InvalidFields, InvalidTransition, AlreadyCompleted, LotMismatch, OverReceipt, WrongSerial, LotConflict, LotRecalled,
     StorageMismatch, CounterpartyOnly, PartyClosed,
 )  # fmt: skip
 

@@ -17,12 +17,15 @@ from ledger.public import Occurrence
 from organizations.public import write_documents
 from suppliers.deliveries.models import DELIVERIES
 from suppliers.deliveries.receipt_models import RECEIPTS, Receipt
+from suppliers.deliveries.tally import Count
+from suppliers.deliveries.telling import BUYER, Happened, told
 from suppliers.inventory.movements.delivered import Landed
 from suppliers.inventory.movements.taken_back import units_call
 from suppliers.orders.ending import close_if_complete
 from suppliers.orders.models import ORDERS
 from suppliers.orders.progress import fulfilment_of
-from suppliers.orders.telling import SYSTEM, told
+from suppliers.orders.telling import SYSTEM
+from suppliers.orders.telling import told as told_of_order
 
 from .finding import Receivable
 from .judging import Judged
@@ -74,7 +77,23 @@ def counted(target: Receivable, lines: Sequence[Judged], at: datetime) -> Counte
         return Counted(calls, {})
     kept = [vars(one) for one in target.order_lines.values()]
     heard = [] if target.is_managed else supplier
-    return Counted(calls, told(order, buyer, heard, was=was, by=SYSTEM, lines=kept))
+    return Counted(calls, told_of_order(order, buyer, heard, was=was, by=SYSTEM, lines=kept))
+
+
+def told_of_receipt(
+    target: Receivable,
+    receipt: Receipt,
+    names: Sequence[str],
+    lines: Sequence[Judged],
+    *,
+    was: str,
+    counts: Mapping[UUID, Count] | None = None,
+) -> dict[UUID, list[Occurrence]]:
+    """Return what the parties are told of a receipt, whose delivery has just changed; of a reversal with what it takes back."""
+    counted = {one.line.id: one.count for one in lines} if counts is None else counts
+    happened = Happened(was=was, by=BUYER, counts=counted, receipt=receipt)
+    about = [one.line for one in lines]
+    return told(target.row, names, about, target.order_lines, happened, is_managed=target.is_managed)
 
 
 def line_values(receipt: Receipt, one: Judged, at: datetime) -> dict[str, Any]:
