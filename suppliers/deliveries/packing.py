@@ -1,6 +1,6 @@
 """Packages of a shipment, spread over its lines as they were picked. Source: contract, supply-order.md 3 "packages"."""
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -74,15 +74,19 @@ def _spread(
     """Return what each package holds of each line: lines that were picked of several lots fill packages one after the other."""
     left = {line.id: line.base_quantity for _, line in lines}
     found: dict[tuple[UUID, UUID], int] = defaultdict(int)
-    known = {line.id: line for _, line in lines}
+    known, waiting = {line.id: line for _, line in lines}, dict[int, deque[DeliveryLine]]()
+    for number, line in lines:
+        waiting.setdefault(number + 1, deque()).append(line)
     for package in packages:
         for one in package["lines"]:
-            of = [line for number, line in lines if number + 1 == one["line_no"]]
+            of = waiting[one["line_no"]]
             rest = sum(left[line.id] for line in of) if one["base_quantity"] is None else one["base_quantity"]
-            for line in of:
+            while rest and of:
+                line = of[0]
                 part = min(rest, left[line.id])
+                found[keys[package["sscc"]], line.id] += part
                 left[line.id] -= part
                 rest -= part
-                if part:
-                    found[keys[package["sscc"]], line.id] += part
+                if not left[line.id]:
+                    of.popleft()
     return [(key, known[line_id], quantity) for (key, line_id), quantity in found.items()]

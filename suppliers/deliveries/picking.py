@@ -6,16 +6,16 @@ supply-order.md 3 "What may be shipped".
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
+from itertools import takewhile
 from typing import Final
 from uuid import UUID
 
 from core.errors import FieldError
 from suppliers.inventory.levels import Level
-from suppliers.inventory.models import Allocation
 from suppliers.inventory.movements.serials import SerialRow
 from suppliers.inventory.refusals import InsufficientStock, LotConflict, WrongSerial
 from suppliers.inventory.states import SerialStatus
@@ -61,6 +61,11 @@ def reason_of(level: Level, days: int, at: datetime) -> Reason | None:
     return Reason.SHORT if left < days else None
 
 
+def _by_expiry(level: Level) -> tuple[str, datetime, UUID]:
+    """Return what levels are sorted by: what expires first at first."""
+    return level.row.expiry_date or _NEVER, level.row.created_at, level.row.id
+
+
 def pick(
     wants: Sequence[Want], stock: Stock, goods: Mapping[UUID, Goods], days: int | None, at: datetime
 ) -> list[Pick]:
@@ -85,6 +90,7 @@ class Picker:
     def __init__(self, stock: Stock, at: datetime) -> None:
         self.stock, self.at = stock, at
         self.picks: list[Pick] = []
+        self._usable: dict[tuple[UUID, int], dict[UUID, Level]] = {}
         self.errors: dict[type[WrongSerial | LotConflict | LotNotShippable | InsufficientStock], list[FieldError]] = (
             defaultdict(list)
         )
@@ -111,11 +117,10 @@ class Picker:
 
     def _take_numbered(self, want: Want, product: Goods, days: int) -> None:
         """Take the units whose numbers the line names, wherever they lie."""
-        here = {level.row.id: level for level in self.stock.here(product.id)}
         found, wrong = defaultdict[UUID, list[SerialRow]](list), list[str]()
         for number in want.serial_numbers:
             row = self.stock.serials.get((product.id, number))
-            level = here.get(row.level_id) if row and row.level_id else None
+            level = self.stock.level_here(row.level_id) if row else None
             fits = level is not None and want.lot_number in ("", level.row.lot_number or "")
             if row is None or level is None or not fits or row.status != SerialStatus.IN_STOCK:
                 wrong.append(number)
@@ -125,46 +130,47 @@ class Picker:
             self.errors[WrongSerial] += wrong_serials(want, wrong)
             return
         for key, units in found.items():
-            if self._may_leave(want, [here[key]], days):
-                rest = self._use(want, here[key], len(units), units)
-                self._short(want, rest, here[key].on_hand)
+            level = self.stock.levels[key]
+            if self._may_leave(want, [level], days):
+                rest = self._use(want, level, len(units), units)
+                self._short(want, rest, level.on_hand)
 
     def _take_named(self, want: Want, product: Goods, days: int) -> None:
         """Take goods of the lot that the line names, or of a product without lots."""
-        levels = [
-            one for one in self.stock.here(product.id) if (one.row.lot_number or "") == want.lot_number and one.on_hand
-        ]
-        usable = [one for one in levels if reason_of(one, days, self.at) is None]
-        if self._may_leave(want, usable or levels, days):
+        levels = [one for one in self.stock.lot_here(product.id, want.lot_number) if one.on_hand]
+        usable = {one.row.id: one for one in sorted(levels, key=_by_expiry) if reason_of(one, days, self.at) is None}
+        if self._may_leave(want, [*usable.values()] or levels, days):
             self._fill(want, self._own_first(want, product, usable))
 
     def _take_first_expiring(self, want: Want, product: Goods, days: int) -> None:
         """Take what is allocated to the line, then what is free."""
-        here = self.stock.here(product.id)
-        usable = [one for one in here if reason_of(one, days, self.at) is None]
+        usable = self._usable_of(product, days)
         rest = self._fill(want, self._own_first(want, product, usable), refuses=False)
         if not rest:
             return
-        held = {one.level_id for one in self.stock.own(product.id, want.line.id) if self.stock.left[one.id]}
-        void = [one for one in here if one.row.id in held and reason_of(one, days, self.at)]
+        here = self.stock.here(product.id)
+        void = [one for one in here if self.stock.held_at(one.row.id) and reason_of(one, days, self.at)]
         if void:
             self._may_leave(want, void, days)
         else:
             self._short(want, rest, want.base_quantity - rest)
 
-    def _own_first(self, want: Want, product: Goods, levels: Iterable[Level]) -> list[Level]:
-        """Return levels in the order in which they are taken from: those of the line first, each by expiry."""
-        held = {
-            one.level_id
-            for one in self.stock.own(product.id, want.line.id)
-            if self.stock.line_of(one) == want.line.id and self.stock.left[one.id]
-        }
-        return sorted(
-            levels,
-            key=lambda one: (
-                one.row.id not in held, one.row.expiry_date or _NEVER, one.row.created_at, one.row.id,
-            ),
-        )  # fmt: skip
+    def _usable_of(self, product: Goods, days: int) -> dict[UUID, Level]:
+        """Return the levels of a product that may leave, by expiry, without those at the front that are empty by now."""
+        key = (product.id, days)
+        if key not in self._usable:
+            ordered = sorted(self.stock.here(product.id), key=_by_expiry)
+            self._usable[key] = {one.row.id: one for one in ordered if reason_of(one, days, self.at) is None}
+        levels = self._usable[key]
+        for empty in [*takewhile(lambda one: not levels[one].on_hand, levels)]:
+            del levels[empty]
+        return levels
+
+    def _own_first(self, want: Want, product: Goods, levels: Mapping[UUID, Level]) -> Iterator[Level]:
+        """Yield levels in the order in which they are taken from: those of the line first, each by expiry, as `levels` are."""
+        held = {one.level_id for one in self.stock.held_for(product.id, want.line.id)}
+        yield from sorted((levels[key] for key in held if key in levels), key=_by_expiry)
+        yield from (one for key, one in levels.items() if key not in held)
 
     def _may_leave(self, want: Want, levels: Sequence[Level], days: int) -> bool:
         """Tell whether lots may leave, and keep what is wrong with them."""
@@ -181,55 +187,40 @@ class Picker:
                 return False
         return True
 
-    def _fill(self, want: Want, levels: Sequence[Level], *, refuses: bool = True) -> int:
-        """Take from levels, one after the other; return what is missing."""
+    def _fill(self, want: Want, levels: Iterable[Level], *, refuses: bool = True) -> int:
+        """Take from levels, one after the other, until it is enough; return what is missing."""
         rest = want.base_quantity
         for level in levels:
-            rest -= (part := min(rest, self._available(want, level)))
+            rest -= (part := min(rest, self._available(level)))
             if part:
                 self._use(want, level, part)
+            if not rest:
+                break
         if refuses:
             self._short(want, rest, want.base_quantity - rest)
         return rest
 
-    def _available(self, want: Want, level: Level) -> int:
-        """Return what the line may take of a level: what is free, and what the order holds there."""
-        mine, others, _ = self._held(want, level)
-        held = sum(self.stock.left[one.id] for one in (*mine, *others))
-        return max(0, min(level.on_hand, level.free + held))
+    def _available(self, level: Level) -> int:
+        """Return what may be taken of a level: what is free, and what the order holds there."""
+        return max(0, min(level.on_hand, level.free + self.stock.held_at(level.row.id)))
 
     def _use(self, want: Want, level: Level, quantity: int, serials: Sequence[SerialRow] = ()) -> int:
         """Take goods off a level, and off what the order holds, there at first; return what is missing."""
-        missing = quantity - min(quantity, self._available(want, level))
+        missing = quantity - min(quantity, self._available(level))
         if missing:
             return missing
-        mine, others, elsewhere = self._held(want, level)
+        key, line, stock = level.row.id, want.line.id, self.stock
         unheld = level.free  # before what is the line's own is let go, which becomes free too
-        rest = quantity - self._let_go(mine, quantity)
+        rest = quantity - stock.let_go(stock.mine(key, line), quantity)
         free = min(rest, unheld)
-        self._let_go(elsewhere, free)
-        self._let_go(others, rest - free)
+        if free:
+            held = stock.held_for(level.row.product_id, line)
+            stock.let_go((one for one in held if one.level_id != key), free)
+        if rest > free:
+            stock.let_go(stock.others(key, line), rest - free)
         level.on_hand -= quantity
         self.picks.append(Pick(want, quantity, level, serials))
         return 0
-
-    def _held(self, want: Want, level: Level) -> tuple[list[Allocation], list[Allocation], list[Allocation]]:
-        """Return what the order holds of the product: for the line there, for other lines there, for the line elsewhere."""
-        own = self.stock.own(level.row.product_id, want.line.id)
-        there = [one for one in own if one.level_id == level.row.id]
-        mine = [one for one in there if self.stock.line_of(one) == want.line.id]
-        elsewhere = [one for one in own if one.level_id != level.row.id and self.stock.line_of(one) == want.line.id]
-        return mine, [one for one in there if one not in mine], elsewhere
-
-    def _let_go(self, held: Sequence[Allocation], quantity: int) -> int:
-        """Take so much off allocations and their levels, or all that they have; return how much it was."""
-        rest = quantity
-        for one in held:
-            used = min(rest, self.stock.left[one.id])
-            self.stock.left[one.id] -= used
-            self.stock.levels[one.level_id].reserved -= used
-            rest -= used
-        return quantity - rest
 
     def _short(self, want: Want, missing: int, available: int) -> None:
         if missing:

@@ -3,7 +3,7 @@
 All is read bound to the supplier, behind the lock of the order. Lock order: levels, serials, reservations (supply.md 5).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -101,7 +101,8 @@ def places_of(found: Rows) -> frozenset[UUID]:
 class Stock:
     """The locked levels of some products, what the order holds of them, and serial numbers.
 
-    `left` is what of each allocation is not used yet.
+    `left` is what of each allocation is not used yet. All are found by keys: an order has up to 500 lines, a product any
+    number of lots.
     """
 
     levels: dict[UUID, Level]
@@ -109,27 +110,78 @@ class Stock:
     held: list[Allocation]
     serials: Mapping[Named, SerialRow]
     places: frozenset[UUID]
-    left: dict[UUID, int] = field(default_factory=dict)
+    left: dict[UUID, int] = field(init=False)
+    _here: dict[UUID, list[Level]] = field(init=False)
+    _lots: dict[tuple[UUID, str], list[Level]] = field(init=False)
+    _sums: dict[UUID, int] = field(init=False)
+    _at: dict[UUID, dict[UUID, Allocation]] = field(init=False)
+    _for: dict[tuple[UUID, UUID | None], dict[UUID, Allocation]] = field(init=False)
+    _mine: dict[tuple[UUID, UUID | None], list[Allocation]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.left = {one.id: one.base_quantity for one in self.held}
+        self._here, self._lots, self._sums, self._at, self._for, self._mine = {}, {}, {}, {}, {}, {}
+        for level in self.levels.values():
+            if level.row.location_id in self.places:
+                self._here.setdefault(level.row.product_id, []).append(level)
+                self._lots.setdefault((level.row.product_id, level.row.lot_number or ""), []).append(level)
+        for one in sorted(self.held, key=lambda one: one.id):
+            key, line = one.level_id, self.line_of(one)
+            self._sums[key] = self._sums.get(key, 0) + one.base_quantity
+            self._at.setdefault(key, {})[one.id] = one
+            self._for.setdefault((self.levels[key].row.product_id, line), {})[one.id] = one
+            self._mine.setdefault((key, line), []).append(one)
 
     def line_of(self, one: Allocation) -> UUID | None:
         """Return the line that an allocation is for."""
         return self.reservations[one.reservation_id].purchase_order_line_id
 
-    def own(self, product_id: UUID, line_id: UUID) -> list[Allocation]:
-        """Return what the order holds of a product, what is for the line first."""
-        found = [one for one in self.held if self.levels[one.level_id].row.product_id == product_id]
-        return sorted(found, key=lambda one: (self.line_of(one) != line_id, one.id))
+    def held_at(self, level_id: UUID) -> int:
+        """Return how much the order still holds at a level, for whichever line."""
+        return self._sums.get(level_id, 0)
 
-    def here(self, product_id: UUID) -> list[Level]:
+    def mine(self, level_id: UUID, line_id: UUID) -> Sequence[Allocation]:
+        """Return what is held at a level for a line."""
+        return self._mine.get((level_id, line_id), ())
+
+    def others(self, level_id: UUID, line_id: UUID) -> Iterator[Allocation]:
+        """Yield what is still held at a level for other lines of the order."""
+        return (one for one in self._at.get(level_id, {}).values() if self.line_of(one) != line_id)
+
+    def held_for(self, product_id: UUID, line_id: UUID) -> Collection[Allocation]:
+        """Return what is still held of a product for a line, wherever it lies."""
+        return self._for.get((product_id, line_id), {}).values()
+
+    def let_go(self, held: Iterable[Allocation], quantity: int) -> int:
+        """Take so much off allocations and their levels, or all that they have; return how much it was."""
+        rest, used_up = quantity, list[Allocation]()
+        for one in held:
+            used = min(rest, self.left[one.id])
+            self.left[one.id] -= used
+            self._sums[one.level_id] -= used
+            self.levels[one.level_id].reserved -= used
+            rest -= used
+            if not self.left[one.id]:
+                used_up.append(one)
+            if not rest:
+                break
+        for one in used_up:
+            self._at[one.level_id].pop(one.id, None)
+            self._for[self.levels[one.level_id].row.product_id, self.line_of(one)].pop(one.id, None)
+        return quantity - rest
+
+    def here(self, product_id: UUID) -> Sequence[Level]:
         """Return the levels of a product at the places that the goods leave from."""
-        return [
-            one
-            for one in self.levels.values()
-            if one.row.product_id == product_id and one.row.location_id in self.places
-        ]
+        return self._here.get(product_id, ())
+
+    def lot_here(self, product_id: UUID, lot_number: str) -> Sequence[Level]:
+        """Return the levels of a lot, or of goods without one, at the places that the goods leave from."""
+        return self._lots.get((product_id, lot_number), ())
+
+    def level_here(self, level_id: UUID | None) -> Level | None:
+        """Return a level by its id; None where there is none at the places that the goods leave from."""
+        level = self.levels.get(level_id) if level_id else None
+        return level if level and level.row.location_id in self.places else None
 
 
 def stock_calls(

@@ -88,15 +88,26 @@ def reverse(
     for one in judged:
         add(one.line, target.ordered(one.line), one.count)
     receipt = _reversing(actor, target, first, received_at or at, at)
-    errors = [*_unfit(target, judged, _billed(target, judged))]
+    _write(actor, target, Back(receipt, judged, _given_back(actor, target, judged, receipt.id, at)), at, reading)
+    return receipt
+
+
+@needs_transaction
+def _given_back(
+    actor: Actor, target: Receivable, judged: Sequence[Judged], receipt_id: UUID, at: datetime
+) -> Landed | None:
+    """Take the goods from their places, where nothing has become of them since.
+
+    :raises ReceiptNotReversible: names each line.
+    """
+    errors, landed = [*_unfit(target, judged, _billed(target, judged))], None
     try:
-        landed = _taken_back(actor, judged, receipt.id, at)
+        landed = _taken_back(actor, judged, receipt_id, at)
     except Gone as gone:
         errors += [_fault(number, "stock_gone") for number in gone.lines]
     if errors:
         raise ReceiptNotReversible(errors[0].code, errors)
-    _write(actor, target, Back(receipt, judged, landed), at, reading)
-    return receipt
+    return landed
 
 
 def _reversing(actor: Actor, target: Receivable, first: Receipt, received_at: datetime, at: datetime) -> Receipt:
