@@ -57,10 +57,12 @@ def check_version(request: HttpRequest, target: Any, body_version: int | None = 
     :raises VersionConflict: the row has changed; the refusal has `current_version` and the current ETag.
     :raises InvalidPrecondition: If-Match is not a list of quoted tags.
     """
+    header = request.META.get("HTTP_IF_MATCH")
+    if header is None and body_version is None:
+        return  # nobody asks, so a target that is locked later on is not looked at
     version = getattr(target, "version", None)
     if version is None:
         return
-    header = request.META.get("HTTP_IF_MATCH")
     if header is not None and header.strip() != "*" and str(version) not in _versions(header):
         _conflict(version)
     if body_version is not None and body_version != version:

@@ -1,4 +1,4 @@
-"""Finding what is received: the buyer's delivery with its order, locked in the lock order, in one trip.
+"""Finding what is received: the buyer's delivery with its order, locked in the lock order, in the trip that reads its goods.
 
 Source: contract, supply.md 5.
 """
@@ -82,47 +82,99 @@ class Receivable:
         return self.order_lines[line.order_line_id]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OwnDelivery(Located):
-    """The `find` of a buyer's receipt of a delivery."""
+@dataclass(slots=True, eq=False)
+class Arriving:
+    """A delivery of the caller's tenant that was found with the proof; it is locked in the trip that reads its goods.
 
-    def locate(self, tenant_id: UUID, *path: Any) -> Call:
-        """Return the statement that finds the delivery's owner in the trip of the proof."""
-        return Call(DELIVERIES.located, [str(path[0]), str(tenant_id)])
+    `products` and `lots` are those of its lines, which never change.
+    """
+
+    actor: Actor
+    key: UUID
+    supplier_id: UUID
+    products: Sequence[UUID]
+    lots: Sequence[str]
+    _locked: Receivable | None = None
+
+    @property
+    def version(self) -> int:
+        """The version that the caller's ETag of the delivery shows; to look at it locks the delivery, at one trip more."""
+        return self.lock()[0].version
 
     @needs_transaction
-    def __call__(self, actor: Actor, *path: Any, located: Rows) -> Receivable:
-        """Lock the order and the delivery, and read their lines.
+    def lock(self, reading: Sequence[Call] = ()) -> tuple[Receivable, Sequence[Rows]]:
+        """Lock the order and the delivery and read their lines; return them with the rows of what is read behind the locks.
 
-        :raises NotFound: the tenant has no such delivery in the actor's reach.
-        :raises CounterpartyOnly: it is the supplier of the delivery.
+        :raises NotFound: the delivery is not there any more.
         """
-        if not len(located):
-            raise NotFound(f"No such {DELIVERIES.name}.")
-        if UUID((located.value() or b"").decode()) != actor.tenant_id:
-            raise CounterpartyOnly
-        own, key = actor.tenant_id, path[0]
+        if self._locked is not None:
+            return self._locked, run(reading) if reading else []
+        own, key = self.actor.tenant_id, self.key
         given = [str(own), str(key)]
-        order, delivery, lines, order_lines, serials, suspect, managed, policies = run(
+        order, delivery, lines, order_lines, serials, suspect, managed, policies, *found = run(
             [
-                order_call(own, key),
-                lock_call(Delivery, own, key),
-                delivery_lines_call(own, key),
-                order_lines_call(own, key),
-                Call(_SERIALS, given),
-                Call(_SUSPECT, given),
-                Call(_SUPPLIER, given),
-                policies_call(own),
+                order_call(own, key), lock_call(Delivery, own, key), delivery_lines_call(own, key),
+                order_lines_call(own, key), Call(_SERIALS, given), Call(_SUSPECT, given), Call(_SUPPLIER, given),
+                policies_call(own), *reading,
             ]
-        )
+        )  # fmt: skip
         row, ordered = row_of(Delivery, delivery), row_of(PurchaseOrder, order)
-        if row is None or ordered is None or not WITHIN.holds(actor, row.delivery_location_id):
+        if row is None or ordered is None:
             raise NotFound(f"No such {DELIVERIES.name}.")
         units: dict[UUID, list[SerialShipped]] = {}
         for one in serials.of(SerialShipped):
             units.setdefault(one.line_id, []).append(one)
-        return Receivable(
-            actor, row, delivery_lines_of(lines), ordered,
+        self._locked = Receivable(
+            self.actor, row, delivery_lines_of(lines), ordered,
             {one.id: one for one in rows_of(PurchaseOrderLine, order_lines)}, managed.value() == b"t",
             policies_of(policies)["over_receipt_tolerance_bp"], units, frozenset(one.id for one in suspect.of(Suspect)),
         )  # fmt: skip
+        return self._locked, found
+
+
+class Place(NamedTuple):
+    """Whose a delivery is, where it goes, and of what products and lots its lines are."""
+
+    owner_id: UUID
+    supplier_id: UUID
+    location_id: UUID | None
+    products: Any
+    lots: Any
+
+
+_LOCATE = Statement.of(
+    "SELECT d.tenant_id AS owner_id, d.supplier_tenant_id AS supplier_id, d.delivery_location_id AS location_id,"
+    " (SELECT coalesce(json_agg(DISTINCT l.product_id) FILTER (WHERE l.product_id IS NOT NULL), '[]')"
+    " FROM suppliers_deliveryline l WHERE l.tenant_id = $1 AND l.delivery_id = d.id) AS products,"
+    " (SELECT coalesce(json_agg(DISTINCT l.lot_number) FILTER (WHERE l.lot_number <> ''), '[]')"
+    " FROM suppliers_deliveryline l WHERE l.tenant_id = $1 AND l.delivery_id = d.id) AS lots"
+    " FROM suppliers_delivery d WHERE d.tenant_id = $1 AND d.id = $2"
+    " UNION ALL SELECT c.owner_tenant_id, c.tenant_id, NULL, '[]'::json, '[]'::json"
+    " FROM suppliers_receiveddelivery c WHERE c.tenant_id = $1 AND c.id = $2",
+    row=Place,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnDelivery(Located):
+    """The `find` of a buyer's receipt of a delivery, which takes no trip."""
+
+    def locate(self, tenant_id: UUID, *path: Any) -> Call:
+        """Return the statement that finds the delivery in the trip of the proof."""
+        return Call(_LOCATE, [str(tenant_id), str(path[0])])
+
+    def __call__(self, actor: Actor, *path: Any, located: Rows) -> Arriving:
+        """Return the delivery.
+
+        :raises NotFound: the tenant has no such delivery in the actor's reach.
+        :raises CounterpartyOnly: it is the supplier of the delivery.
+        """
+        found = located.of(Place)
+        if not found:
+            raise NotFound(f"No such {DELIVERIES.name}.")
+        place = found[0]
+        if place.owner_id != actor.tenant_id:
+            raise CounterpartyOnly
+        if place.location_id is None or not WITHIN.holds(actor, place.location_id):
+            raise NotFound(f"No such {DELIVERIES.name}.")
+        return Arriving(actor, path[0], place.supplier_id, [UUID(one) for one in place.products], place.lots)

@@ -9,7 +9,6 @@ from uuid import UUID
 from core.errors import FieldError, InvalidFields
 from suppliers.deliveries.models import DeliveryLine
 from suppliers.deliveries.tally import Count, admits, dealt_with, most
-from suppliers.inventory.movements.delivered import Packed
 from suppliers.inventory.refusals import WrongSerial
 from suppliers.inventory.states import Unit
 
@@ -93,15 +92,6 @@ def _all_of(shipped: Sequence[SerialShipped], accepted: int) -> list[str]:
     """Return the units of a line that nobody has received, where so many are accepted that it must be all of them."""
     left = [one.serial_number for one in shipped if not one.is_received]
     return left if accepted and accepted == len(left) else []
-
-
-def scanned(lines: Sequence[Judged]) -> list[Packed]:
-    """Return the products of lines with the GTINs that were scanned of them, where the line itself does not say so."""
-    return [
-        Packed(one.line.product_id, gtin)
-        for one in lines
-        if one.line.product_id and (gtin := one.asked.get("gtin")) and gtin != one.line.gtin
-    ]
 
 
 def check_scanned(lines: Sequence[Judged], packed: Collection[tuple[UUID, str]]) -> None:

@@ -14,7 +14,7 @@ from core.actor import Actor
 from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields
 from core.ids import uuid7
-from core.pipeline import Call, ReadBack, run
+from core.pipeline import Call, ReadBack
 from ledger.public import Occurrence
 from suppliers.deliveries.course import COMPLETED, PARTIALLY_RECEIVED, Who, require
 from suppliers.deliveries.filing import filing_calls, named_by_lines
@@ -35,8 +35,8 @@ from suppliers.inventory.movements.delivered import (
 from suppliers.inventory.movements.held_back import HeldBack, hold_back
 from suppliers.inventory.reservations.changes import joined
 
-from .finding import Receivable
-from .judging import Judged, check_scanned, judge, refuse, scanned
+from .finding import Arriving, Receivable
+from .judging import Judged, check_scanned, judge, refuse
 from .placing import Placed, place, places_of
 from .reversing import reverse
 from .writing import Written, counted, line_values, told_of_receipt, unit_calls, write
@@ -44,7 +44,7 @@ from .writing import Written, counted, line_values, told_of_receipt, unit_calls,
 
 @needs_transaction
 def receive(
-    actor: Actor, target: Receivable, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None
+    actor: Actor, target: Arriving, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None
 ) -> Receipt:
     """Record what a buyer has received of a delivery, or reverse a receipt of it.
 
@@ -57,17 +57,22 @@ def receive(
     refuse_future(data["received_at"], at)
     if data["reverses"] is not None:
         return reverse(actor, target, data["reverses"], data["received_at"], at, reading)
-    lines = judge(target, data)
-    accepted = [one for one in lines if one.count.accepted and one.line.product_id]
-    products, lots = {one.line.product_id for one in accepted}, {one.lot_number for one in accepted if one.lot_number}
-    given = products, lots, places_of(data), data["location_id"], scanned(lines)
-    supplier_id = target.row.supplier_tenant_id
+    return _receive(actor, target, data, at, reading)
+
+
+@needs_transaction
+def _receive(
+    actor: Actor, arriving: Arriving, data: Mapping[str, Any], at: datetime, reading: ReadBack | None
+) -> Receipt:
+    """Lock the delivery in the trip that reads its goods, and record what was received."""
     named = named_by_lines(data["lines"])
-    read = delivered_goods_calls(actor, supplier_id, *given)  # type: ignore[arg-type]
-    found = run([*read, *files_calls(actor.tenant_id, named)])
+    read = _reading(arriving, data)
+    target, found = arriving.lock([*read, *files_calls(actor.tenant_id, named)])
+    lines = judge(target, data)
     delivered = delivered_goods(found[: len(read)])
     check_files(named, found[len(read) :])
     check_scanned(lines, delivered.packed)
+    accepted = [one for one in lines if one.count.accepted and one.line.product_id]
     placed = place(delivered, data, lines, target.suspect)
     if target.row.status == COMPLETED:
         raise AlreadyCompleted
@@ -78,6 +83,14 @@ def receive(
     landed = land(actor, delivered, placed.arrivals, receipt.id, at) if placed.arrivals else None
     filed = filing_calls(actor.tenant_id, named, target.row.id, at)
     return record(actor, target, Recorded(receipt, lines, landed, placed.held, filed), at, reading)
+
+
+def _reading(arriving: Arriving, data: Mapping[str, Any]) -> list[Call]:
+    """Return the statements that read what is delivered; `delivered_goods` reads their rows."""
+    lots = {*arriving.lots, *(one["lot_number"] for one in data["lines"] if one["lot_number"])}
+    gtins = {one["gtin"] for one in data["lines"] if one.get("gtin")}
+    given = arriving.products, lots, places_of(data), data["location_id"], gtins
+    return delivered_goods_calls(arriving.actor, arriving.supplier_id, *given)
 
 
 def refuse_future(received_at: datetime | None, at: datetime) -> None:

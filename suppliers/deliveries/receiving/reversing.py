@@ -24,7 +24,7 @@ from suppliers.inventory.reservations.changes import joined
 from suppliers.orders.states import TERMINAL
 
 from .billed import billed_calls, billed_of
-from .finding import Receivable
+from .finding import Arriving, Receivable
 from .judging import Judged
 from .refusals import ReceiptNotReversible
 from .writing import Written, counted, line_values, told_of_receipt, unit_calls, write
@@ -56,13 +56,13 @@ class Back(NamedTuple):
 @needs_transaction
 def reverse(
     actor: Actor,
-    target: Receivable,
+    arriving: Arriving,
     reverses: UUID,
     received_at: datetime | None,
     at: datetime,
     reading: ReadBack | None,
 ) -> Receipt:
-    """Reverse a receipt of a delivery; the delivery, which is locked, is partially received then.
+    """Reverse a receipt of a delivery, which is locked in the trip that reads it, and partially received then.
 
     :raises InvalidFields: the delivery has no such receipt.
     :raises InvalidTransition: nothing of the delivery is received, or it is lost.
@@ -70,9 +70,9 @@ def reverse(
         with the lines, its goods were sent back, are billed or gone, or what it had rejected was shipped again.
     """
     own = str(actor.tenant_id)
-    found, lines, reversed_by = run(
+    target, (found, lines, reversed_by) = arriving.lock(
         [
-            Call(_RECEIPT, [own, str(reverses), str(target.row.id)]),
+            Call(_RECEIPT, [own, str(reverses), str(arriving.key)]),
             Call(_LINES, [own, str(reverses)]),
             Call(_REVERSED, [own, str(reverses)]),
         ]

@@ -125,20 +125,19 @@ def delivered_goods_calls(
     lots: Collection[str],
     places: Collection[UUID],
     home: UUID,
-    packed: Collection[Packed] = (),
+    gtins: Collection[str] = (),
 ) -> list[Call]:
     """Return the statements that read what is delivered and where it may lie; `home` is where it is received.
 
-    They bind the supplier, and the buyer again. `packed` are GTINs that were scanned. See `delivered_goods`.
+    They bind the supplier, and the buyer again. `gtins` are what was scanned. See `delivered_goods`.
     """
-    of, gtins = {one.product_id for one in packed}, {one.gtin for one in packed}
     own = str(actor.tenant_id)
     return [
         landings_call(actor, places, home),
         Call(HELD_ITEMS, [own, array_literal(products), "{}"]),
         bind_call(supplier_id),
         *delivered_calls(supplier_id, products, lots),
-        Call(_PACKED, [str(supplier_id), array_literal(of), array_literal(gtins)]),
+        Call(_PACKED, [str(supplier_id), array_literal(products), array_literal(gtins)]),
         bind_call(actor.tenant_id),
     ]
 
