@@ -52,6 +52,7 @@ class Permission(StrEnum):
     MODERATE_CATALOGS = "catalogs.moderate"
     REVIEW_FILES = "files.review"
     SETTLE_AGREEMENTS = "agreements.settle"
+    SETTLE_DELIVERIES = "deliveries.settle"
 
 
 _TENANT_CARE = {Area.ORGANIZATIONS, Area.TENANTS, Area.ENTITLEMENTS, Area.LOCATIONS, Area.JOBS, Area.LEDGER}
@@ -74,6 +75,7 @@ _DOES: dict[str, frozenset[Permission]] = {
             Permission.RECALL_LOTS,
             Permission.REVIEW_FILES,
             Permission.SETTLE_AGREEMENTS,
+            Permission.SETTLE_DELIVERIES,
         }
     ),
     StaffRole.FINANCE: frozenset({Permission.CHANGE_PLANS}),

@@ -1,16 +1,20 @@
-"""Admin pages of deliveries, read-only: the buyer's rows with lines and exceptions, and what suppliers have of them."""
+"""Admin pages of deliveries: the buyer's rows with lines and exceptions, and what suppliers have of them. Only buttons change them."""
 
 from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.safestring import SafeString
 
 from organizations.staff.columns import column
 from organizations.staff.roles import Area
 from organizations.staff.tenant_admin import TenantAdmin, link_action
 
+from .clicks import OF_BUYER, OF_SUPPLIER, FoundByItsAction
+from .derivation import derived_lines
 from .models import Delivery, DeliveryException, DeliveryLine, ReceivedDelivery
 from .shipment_models import ShipmentDraft
 
@@ -30,10 +34,11 @@ class _WithStanding:
 
 
 @admin.register(Delivery)
-class DeliveryAdmin(_WithStanding, TenantAdmin):
+class DeliveryAdmin(_WithStanding, FoundByItsAction, TenantAdmin):
     """Deliveries of the acting tenant as buyer."""
 
     area = Area.CATALOG
+    buttons = OF_BUYER
     list_display = (
         "number", "po_number", "order_number", "standing", "supplier_tenant_id", "carrier", "tracking_number", "shipped_at",
         "updated_at",
@@ -46,9 +51,17 @@ class DeliveryAdmin(_WithStanding, TenantAdmin):
         "id", "tenant", "number", "order", "po_number", "order_number", "supplier_tenant_id", "standing", "lines_total",
         "delivery_location", "carrier", "service", "tracking_number", "estimated_at", "gross_weight_g", "cold_chain",
         "required_min_c", "required_max_c", "logger_id", "min_recorded_c", "max_recorded_c", "excursion_minutes",
-        "shipped_at", "delivered_at", "completed_at", "lost_at", "created_at", "updated_at", "version", "shared_version",
+        "shipped_at", "delivered_at", "completed_at", "lost_at", "all_lines", "created_at", "updated_at", "version",
+        "shared_version",
     )  # fmt: skip
-    readonly_fields = ("standing",)
+    readonly_fields = ("standing", "all_lines")
+
+    @column(description="First lines, in base units")
+    def all_lines(self, row: Delivery) -> SafeString:
+        """The first lines with their counters, beside what the receipts say."""
+        found = derived_lines(row)
+        more = max(row.lines_total - len(found), 0)
+        return render_to_string("suppliers/delivery_lines.html", {"lines": found, "more": more})
 
     def links(self, request: HttpRequest, row: Delivery) -> list[dict[str, Any]]:
         """Lead to the lines and to what was reported."""
@@ -114,10 +127,11 @@ class ShipmentDraftAdmin(_WithStanding, TenantAdmin):
 
 
 @admin.register(ReceivedDelivery)
-class ReceivedDeliveryAdmin(_WithStanding, TenantAdmin):
+class ReceivedDeliveryAdmin(_WithStanding, FoundByItsAction, TenantAdmin):
     """Deliveries of the acting tenant as supplier: its copies."""
 
     area = Area.CATALOG
+    buttons = OF_SUPPLIER
     list_display = (
         "number", "po_number", "order_number", "standing", "owner_tenant_id", "tracking_number", "shipped_at", "updated_at",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Admin pages of receipts, read-only: the buyer's rows with their lines, and what suppliers have of them."""
+"""Admin pages of receipts: the buyer's rows with their lines, and what suppliers have of them. A button reverses one."""
 
 from typing import Any
 
@@ -9,14 +9,18 @@ from django.utils.http import urlencode
 
 from organizations.staff.roles import Area
 from organizations.staff.tenant_admin import TenantAdmin, link_action
+from suppliers.deliveries.clicks import FoundByItsAction
 from suppliers.deliveries.receipt_models import Receipt, ReceiptLine, ReceivedReceipt
+
+from .clicks import OF_RECEIPT
 
 
 @admin.register(Receipt)
-class ReceiptAdmin(TenantAdmin):
+class ReceiptAdmin(FoundByItsAction, TenantAdmin):
     """Receipts of the acting tenant as buyer."""
 
     area = Area.CATALOG
+    buttons = OF_RECEIPT
     list_display = ("id", "delivery", "received_at", "location", "temperature_ok", "reverses_id", "created_at")
     list_filter = ("temperature_ok", "confirm_difference")
     list_select_related = ("delivery", "location")
