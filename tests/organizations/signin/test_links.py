@@ -12,6 +12,7 @@ from core.clock import now
 from organizations import tokens
 from organizations.models import Invitation, Membership, OutgoingMail, PasswordReset, User
 from organizations.signin import invitations, sessions
+from organizations.signin.mails import MAX_ATTEMPTS
 from organizations.signin.tasks import send_mails, sweep_credentials
 from tests.factories import Api, provision, suffix
 from tests.organizations.people import PASSWORD
@@ -74,6 +75,8 @@ def test_the_link_is_mailed_once_and_wiped(invited, tenant):
 
 
 def test_mails_that_cannot_be_opened_do_not_hold_up_the_others(tenant):
+    while OutgoingMail.objects.filter(sent_at=None, due_at__lte=now(), attempts__lt=MAX_ATTEMPTS).exists():
+        send_mails()  # what other tests of this database left in the outbox; each is tried once
     earlier = now() - timedelta(minutes=5)
     broken = OutgoingMail.objects.bulk_create(
         OutgoingMail(kind="notice", sealed_content=b"broken", due_at=earlier) for _ in range(120)
