@@ -27,9 +27,9 @@ OPERATIONS = list(operations())
 
 
 def media_of(response):
-    """The one media type of a response, None where it has no body."""
-    (media,) = resolve(response).get("content", {"": None}).values()
-    return media
+    """The JSON of a response, None where it has no body."""
+    content = resolve(response).get("content", {"": None})
+    return content["application/json"] if "application/json" in content else next(iter(content.values()))
 
 
 def examples_of(media):
