@@ -3,6 +3,7 @@
 Numbers are GS1 Digital Link addresses, which need no company prefix. Source: GS1 EPCIS 2.0, CBV 2.0, GS1 Digital Link 1.2.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -29,7 +30,7 @@ def document(shown: Mapping[str, Any], parties: Parties) -> bytes:
             "A line has no GTIN, or neither a lot nor serial numbers.", state=shown["status"], action="epcis"
         )
     events = [*_packed(shown, lines), _left(shown, [*lines.values()], parties)]
-    events += [_came(shown, lines, one, parties) for one in shown["receipts"] if not one["reverses"] and _accepted(one)]
+    events += [_came(shown, lines, one, parties) for one in _standing(shown["receipts"])]
     written = {
         "@context": _CONTEXT,
         "type": "EPCISDocument",
@@ -40,8 +41,14 @@ def document(shown: Mapping[str, Any], parties: Parties) -> bytes:
     return orjson.dumps(written)
 
 
-def _accepted(receipt: Mapping[str, Any]) -> bool:
-    return any(one["accepted"] for one in receipt["lines"])
+def _standing(receipts: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the receipts that have accepted something and were not reversed."""
+    gone = {one["reverses"] for one in receipts}
+    return [
+        one
+        for one in receipts
+        if not one["reverses"] and one["id"] not in gone and any(line["accepted"] for line in one["lines"])
+    ]
 
 
 def _event(kind: str, instant: str, **members: Any) -> dict[str, Any]:
@@ -79,8 +86,11 @@ def _came(
 
 def _packed(shown: Mapping[str, Any], lines: Mapping[int, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Write each package with what stands in it: other packages, and goods."""
+    within = defaultdict[str, list[str]](list)
+    for one in shown["packages"]:
+        within[one["parent_sscc"]].append(_sscc(one["sscc"]))
     for package in shown["packages"]:
-        inner = [_sscc(one["sscc"]) for one in shown["packages"] if one["parent_sscc"] == package["sscc"]]
+        inner = within[package["sscc"]]
         goods = [(lines[one["line_no"]], one["base_quantity"]) for one in package["lines"]]
         whole = [epc for line, count in goods if count == len(line["serial_numbers"]) for epc in _serials(line)]
         counted = [_quantity(line, count) for line, count in goods if count != len(line["serial_numbers"])]

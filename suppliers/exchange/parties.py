@@ -23,7 +23,7 @@ _VAT_SCHEMES: Final = {
     "IT": "0211", "LT": "9937", "LU": "9938", "LV": "9939", "MT": "9943", "NL": "9944", "PL": "9945", "PT": "9946",
     "RO": "9947", "RS": "9948", "SI": "9949", "SK": "9950", "TR": "9952",
 }  # fmt: skip
-_GLN_SCHEME: Final = "0088"
+GLN_SCHEME: Final = "0088"
 
 
 class PartyRow(NamedTuple):
@@ -83,7 +83,7 @@ class PartyFacts(NamedTuple):
     def endpoint(self) -> Endpoint | None:
         """The electronic address: the GLN, else the VAT number; None without both."""
         if self.gln:
-            return Endpoint(_GLN_SCHEME, self.gln)
+            return Endpoint(GLN_SCHEME, self.gln)
         scheme = _VAT_SCHEMES.get(self.vat[:2])
         return Endpoint(scheme, self.vat) if scheme else None
 

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from api import preconditions
 from api.filters import check_names
 from api.further_media import PARAMETER, Media, asked_document
+from api.two_sides import TwoSidedViewSet
 from api.views import ApiViewSet
 from core.errors import InvalidTransition, NotFound
 from core.pipeline import Call, Statement
@@ -42,7 +43,7 @@ def answer(
     found = next(iter(rows.of(Found)), None)
     if found is None:
         raise NotFound(f"No such {noun}.")
-    if hasattr(view, "check_place"):
+    if isinstance(view, TwoSidedViewSet):
         view.check_place(actor, found.side)
     shown = orjson.loads(found.content)
     if "sent_at" in shown and shown["sent_at"] is None:

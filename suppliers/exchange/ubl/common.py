@@ -1,54 +1,49 @@
 """What the documents of UBL share: parties, items, quantities, and what a profile misses. Source: Peppol BIS 3."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from core.errors import FieldError
-from suppliers.exchange.parties import Parties, PartyFacts
+from suppliers.exchange.parties import GLN_SCHEME, Parties, PartyFacts
 from suppliers.exchange.refusals import DocumentIncomplete
 
 from .xml import Xml, group, value
 
-_SSCC: Final = "0088"  # of numbers that GS1 gives out
-GTIN: Final = "0160"
+_GTIN: Final = "0160"
 _VAT: Final = group("TaxScheme", value("ID", "VAT"))
 # Categories of VAT by words in a supplier's own category, where its rate is zero. Source: UNCL 5305.
 _FREE: Final = {"exempt": "E", "reverse": "AE", "export": "G", "intra": "K", "outside": "O"}
 
 
-@dataclass(slots=True)
-class Missing:
-    """What a document lacks of what its profile requires."""
+def check_parties(parties: Parties) -> None:
+    """Require what every profile asks of both parties.
 
-    errors: list[FieldError] = field(default_factory=list)
-
-    def needs(self, place: str, found: Any, text: str) -> None:
-        """Note that a member is needed, unless it is there."""
-        if not found:
-            self.errors.append(FieldError(place, "required", text))
-
-    def refuse(self) -> None:
-        """Refuse the document if something is missing.
-
-        :raises DocumentIncomplete: something is.
-        """
-        if self.errors:
-            raise DocumentIncomplete(errors=self.errors)
+    :raises DocumentIncomplete: a party has no electronic address or no country; names each.
+    """
+    wanted = [
+        (f"{name}.{member}", found, text)
+        for name, one in (("supplier", parties.supplier), ("buyer", parties.buyer))
+        for member, found, text in (
+            ("endpoint", one.endpoint, f"The {name} has neither a GLN nor a VAT number."),
+            ("country", one.country, f"The {name} has no country."),
+        )
+    ]
+    if errors := [FieldError(place, "required", text) for place, found, text in wanted if not found]:
+        raise DocumentIncomplete(errors=errors)
 
 
-def check_parties(parties: Parties, missing: Missing) -> None:
-    """Note what every profile requires of both parties and one of them lacks."""
-    for name, one in (("supplier", parties.supplier), ("buyer", parties.buyer)):
-        missing.needs(f"{name}.endpoint", one.endpoint, f"The {name} has neither a GLN nor a VAT number.")
-        missing.needs(f"{name}.country", one.country, f"The {name} has no country.")
+def local_day(instant: str, zone: str) -> str:
+    """Return the day of an instant in a time zone."""
+    return datetime.fromisoformat(instant).astimezone(ZoneInfo(zone)).date().isoformat()
 
 
-def address(one: PartyFacts | None, shown: Mapping[str, Any], country: str, name: str = "PostalAddress") -> Xml:
+def address(shown: Mapping[str, Any], country: str, name: str = "PostalAddress") -> Xml:
     """Write an address; `shown` has its lines, city, state and postal code."""
     lines = [*(shown.get("lines") or ())]
-    country = country or (one.country if one else "")
     return group(
         name,
         value("StreetName", lines[0] if lines else ""),
@@ -60,7 +55,7 @@ def address(one: PartyFacts | None, shown: Mapping[str, Any], country: str, name
     )
 
 
-def endpoint(one: PartyFacts) -> Xml:
+def _endpoint(one: PartyFacts) -> Xml:
     """Write the electronic address of a party."""
     found = one.endpoint
     return value("EndpointID", found.number, schemeID=found.scheme) if found else ""
@@ -69,12 +64,12 @@ def endpoint(one: PartyFacts) -> Xml:
 def party(one: PartyFacts, *, taxed: bool = False, placed: bool = True, where: Mapping[str, Any] | None = None) -> Xml:
     """Write a party; `taxed` with its VAT number, `placed` with its address, or with that `where` goods go to."""
     tax = group("PartyTaxScheme", value("CompanyID", one.vat), _VAT) if taxed and one.vat else ""
-    number = value("CompanyID", one.gln, schemeID=_SSCC)
+    number = value("CompanyID", one.gln, schemeID=GLN_SCHEME)
     return group(
         "Party",
-        endpoint(one),
-        group("PartyIdentification", value("ID", one.gln, schemeID=_SSCC)),
-        address(one, where or one.address, (where or {}).get("country") or one.country) if placed else "",
+        _endpoint(one),
+        group("PartyIdentification", value("ID", one.gln, schemeID=GLN_SCHEME)),
+        address(where or one.address, (where or {}).get("country") or one.country) if placed else "",
         tax,
         group("PartyLegalEntity", value("RegistrationName", one.name), number if taxed else ""),
     )
@@ -86,27 +81,24 @@ def item(line: Mapping[str, Any], *, further: Xml = "", tax: Xml = "") -> Xml:
         "Item",
         value("Name", line["name"]),
         group("SellersItemIdentification", value("ID", line.get("supplier_sku"))),
-        group("StandardItemIdentification", value("ID", line.get("gtin"), schemeID=GTIN)),
+        group("StandardItemIdentification", value("ID", line.get("gtin"), schemeID=_GTIN)),
         further,
         tax,
     )
 
 
-def tax_category(
-    category: str | None, rate: str | None, name: str = "ClassifiedTaxCategory", reason: bool = False
-) -> Xml:
+def tax_category(category: str | None, rate: str | None) -> Xml:
     """Write a category of VAT with its rate in percent."""
-    code = tax_code(category, rate)
+    code = _tax_code(category, rate)
     return group(
-        name,
+        "ClassifiedTaxCategory",
         value("ID", code),
         "" if code == "O" else value("Percent", rate),
-        value("TaxExemptionReason", category if reason and code in ("E", "AE", "G", "K", "O") else ""),
         _VAT,
     )
 
 
-def tax_code(category: str | None, rate: str | None) -> str:
+def _tax_code(category: str | None, rate: str | None) -> str:
     """Return the code of a category of VAT: standard where there is a rate, else what the category's name says."""
     if Decimal(rate or 0):
         return "S"

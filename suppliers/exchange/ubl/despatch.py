@@ -1,12 +1,12 @@
 """Despatch advice. Source: Peppol BIS Despatch Advice 3 (T16)."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from suppliers.exchange.parties import Parties
 
-from .common import Missing, check_parties, item, party
-from .orders import local_day
+from .common import check_parties, item, local_day, party
 from .xml import Xml, document, group, value
 
 _PROFILE: Final = value("CustomizationID", "urn:fdc:peppol.eu:poacc:trns:despatch_advice:3") + value(
@@ -21,9 +21,7 @@ def despatch_advice(shown: Mapping[str, Any], parties: Parties) -> bytes:
 
     :raises DocumentIncomplete: a party has no electronic address or no country.
     """
-    missing = Missing()
-    check_parties(parties, missing)
-    missing.refuse()
+    check_parties(parties)
     place = shown["to_location"] or {}
     where = place.get("address") or {}
     return document(
@@ -72,9 +70,12 @@ def _package(one: Mapping[str, Any]) -> Xml:
 
 
 def _lines(shown: Mapping[str, Any]) -> Iterator[Xml]:
-    numbers = shown["order_lines"]
+    numbers, packages = shown["order_lines"], defaultdict[int, list[Mapping[str, Any]]](list)
+    for one in shown["packages"]:
+        for part in one["lines"]:
+            packages[part["line_no"]].append(one)
     for line in shown["lines"]:
-        held = [one for one in shown["packages"] if line["line_no"] in {part["line_no"] for part in one["lines"]}]
+        held = packages[line["line_no"]]
         shipment = group("Shipment", value("ID", "NA"), *map(_package, held)) if held else ""
         yield group(
             "DespatchLine",

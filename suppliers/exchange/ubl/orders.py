@@ -1,14 +1,12 @@
 """Order and order response. Source: Peppol BIS Ordering 3 (T01, T76); contract, supply-order.md 2 "Line statuses"."""
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import Any, Final
-from zoneinfo import ZoneInfo
 
 from suppliers.exchange.parties import Parties
 from suppliers.orders.states import LineStatus, OrderStatus
 
-from .common import Kept, Missing, address, check_parties, item, kept_lines, party, tax_category
+from .common import Kept, address, check_parties, item, kept_lines, local_day, party, tax_category
 from .xml import Xml, document, group, value
 
 _PROFILE: Final = value("ProfileID", "urn:fdc:peppol.eu:poacc:bis:ordering:3")
@@ -20,19 +18,12 @@ _ACCEPTED, _CHANGED, _REFUSED, _DELIVERED = "5", "3", "7", "42"
 _ANSWERED_IN_PART: Final = "CA"
 
 
-def local_day(instant: str, zone: str) -> str:
-    """Return the day of an instant in a time zone."""
-    return datetime.fromisoformat(instant).astimezone(ZoneInfo(zone)).date().isoformat()
-
-
 def order(shown: Mapping[str, Any], parties: Parties) -> bytes:
     """Write an order as its buyer has sent it, in its present revision.
 
     :raises DocumentIncomplete: a party has no electronic address or no country.
     """
-    missing = Missing()
-    check_parties(parties, missing)
-    missing.refuse()
+    check_parties(parties)
     currency, lines = shown["currency"], kept_lines(shown)
     return document(
         "Order",
@@ -76,7 +67,7 @@ def _delivery(shown: Mapping[str, Any], parties: Parties) -> Xml:
     location = group(
         "DeliveryLocation",
         value("Name", place.get("name")),
-        address(None, where, where.get("country") or parties.buyer.country, "Address"),
+        address(where, where.get("country") or parties.buyer.country, "Address"),
     )
     day = group("RequestedDeliveryPeriod", value("EndDate", shown["requested_delivery_date"]))
     return group("Delivery", location, day)
@@ -130,9 +121,7 @@ def order_response(shown: Mapping[str, Any], parties: Parties) -> bytes:
 
     :raises DocumentIncomplete: a party has no electronic address or no country.
     """
-    missing = Missing()
-    check_parties(parties, missing)
-    missing.refuse()
+    check_parties(parties)
     code = _response_code(shown)
     lines = _response_lines(shown) if code == _ANSWERED_IN_PART else ()
     return document(

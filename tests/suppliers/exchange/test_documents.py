@@ -7,6 +7,7 @@ from typing import Any
 
 from core.clock import now, rfc3339
 from tests import factories
+from tests.factories import Api
 from tests.procurement.purchasing.orders import Trade, act, submitted
 from tests.suppliers.deliveries.receiving.arrivals import place
 from tests.suppliers.deliveries.shipping import LATE, medicine, placed, shipped
@@ -141,15 +142,22 @@ def packed(trade: Trade) -> dict[str, Any]:
     return shipped(trade, order, 40, packages=[pallet, inner], carrier="Example Freight", gross_weight_g=12_050)
 
 
-def receive(trade: Trade, made: dict[str, Any], accepted_quantity: int) -> None:
-    """Receive so much of each line of a delivery, in base units."""
-    clerk, hall = factories.as_member(trade.buyer.tenant, ["receiving_clerk"]), place(trade.buyer)["location_id"]
+def clerk_of(trade: Trade) -> Api:
+    """Return a client of a member of the buyer that receives goods."""
+    return factories.as_member(trade.buyer.tenant, ["receiving_clerk"])
+
+
+def receive(trade: Trade, made: dict[str, Any], accepted_quantity: int) -> dict[str, Any]:
+    """Receive so much of each line of a delivery, in base units; return the receipt."""
+    clerk, hall = clerk_of(trade), place(trade.buyer)["location_id"]
     lines = [
         {"delivery_line_id": one["id"], "accepted_quantity": accepted_quantity, "unit": "base"} for one in made["lines"]
     ]
     body = {"received_at": rfc3339(now()), "location_id": hall, "lines": lines}
     received = clerk.post(f"{DN.format(made['id'])}/receipts", json=body)
     assert received.status_code == 201, received.content
+    found: dict[str, Any] = received.json()["data"]
+    return found
 
 
 def test_despatch_advice_tells_lots_and_packages_to_both(trade: Trade) -> None:
@@ -168,7 +176,7 @@ def test_despatch_advice_tells_lots_and_packages_to_both(trade: Trade) -> None:
 
 def test_epcis_tells_what_left_what_came_in_and_the_packages(trade: Trade) -> None:
     made = packed(trade)
-    receive(trade, made, 10)
+    receipt = receive(trade, made, 10)
 
     own, other = (ask(one, DN.format(made["id"]), LD_JSON) for one in (trade.api, trade.shelf.api))
     assert (own.status_code, own.content) == (200, other.content)
@@ -183,6 +191,11 @@ def test_epcis_tells_what_left_what_came_in_and_the_packages(trade: Trade) -> No
         {"epcClass": "https://id.gs1.org/01/04006381333931/10/LATE", "quantity": 10},
     ]
     assert [one["quantity"] for one in events[3]["quantityList"]] == [10, 10]
+
+    reversed_ = clerk_of(trade).post(f"{DN.format(made['id'])}/receipts", json={"reverses": receipt["id"]})
+    assert reversed_.status_code == 201, reversed_.content
+    again = json.loads(ask(trade.api, DN.format(made["id"]), LD_JSON).content)["epcisBody"]["eventList"]
+    assert [one["bizStep"] for one in again] == ["packing", "packing", "shipping"]
 
 
 def test_delivery_without_lots_has_no_epcis(trade: Trade) -> None:
