@@ -3,7 +3,7 @@
 Source: contract, supply-order.md 4 "Reversing".
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -14,7 +14,7 @@ from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields
 from core.ids import uuid7
 from core.model_rows import row_of, rows_of
-from core.pipeline import Call, ReadBack, Statement, run
+from core.pipeline import Call, ReadBack, Statement
 from suppliers.deliveries.course import PARTIALLY_RECEIVED, Who, require
 from suppliers.deliveries.receipt_models import Receipt, ReceiptLine
 from suppliers.deliveries.tally import Count, add, is_complete
@@ -23,7 +23,6 @@ from suppliers.inventory.movements.taken_back import Gone, kept_of, take_back
 from suppliers.inventory.reservations.changes import joined
 from suppliers.orders.states import TERMINAL
 
-from .billed import billed_calls, billed_of
 from .finding import Arriving, Receivable
 from .judging import Judged
 from .refusals import ReceiptNotReversible
@@ -67,7 +66,7 @@ def reverse(
     :raises InvalidFields: the delivery has no such receipt.
     :raises InvalidTransition: nothing of the delivery is received, or it is lost.
     :raises ReceiptNotReversible: it reverses one itself, was reversed, is older than 30 days, its order is at its end; or,
-        with the lines, its goods were sent back, are billed or gone, or what it had rejected was shipped again.
+        with the lines, its goods were sent back or are gone, or what it had rejected was shipped again.
     """
     own = str(actor.tenant_id)
     target, (found, lines, reversed_by) = arriving.lock(
@@ -100,7 +99,7 @@ def _given_back(
 
     :raises ReceiptNotReversible: names each line.
     """
-    errors, landed = [*_unfit(target, judged, _billed(target, judged))], None
+    errors, landed = [*_unfit(target, judged)], None
     try:
         landed = _taken_back(actor, judged, receipt_id, at)
     except Gone as gone:
@@ -133,7 +132,6 @@ def _settled(target: Receivable, first: Receipt, at: datetime, *, is_reversed: b
 
 _WORDS: Final = {
     "returned": "Goods of the line were sent back.",
-    "billed": "Goods of the line are on an approved invoice.",
     "shipped_again": "What was rejected or short was shipped again.",
     "stock_gone": "Goods of the line are no longer there, or are promised.",
 }
@@ -144,23 +142,14 @@ def _fault(number: int, reason: str) -> FieldError:
     return FieldError(f"lines.{number}", reason, _WORDS[reason])
 
 
-def _unfit(target: Receivable, judged: Sequence[Judged], billed: Mapping[UUID, int]) -> Iterator[FieldError]:
+def _unfit(target: Receivable, judged: Sequence[Judged]) -> Iterator[FieldError]:
     """Yield the lines whose counters, in which the receipt is taken back already, would not hold."""
     for one in judged:
         ordered = target.ordered(one.line)
         if one.line.returned > one.line.accepted or ordered.returned > ordered.received:
             yield _fault(one.number, "returned")
-        elif one.count.accepted and billed.get(ordered.id, 0) > ordered.received:
-            yield _fault(one.number, "billed")
         elif ordered.shipped > ordered.accepted + ordered.tolerance + ordered.rejected + ordered.short:
             yield _fault(one.number, "shipped_again")
-
-
-@needs_transaction
-def _billed(target: Receivable, judged: Sequence[Judged]) -> dict[UUID, int]:
-    """Return what is billed of the lines of the order that a receipt has counted."""
-    calls = billed_calls(target.row.tenant_id, sorted({one.line.order_line_id for one in judged}))
-    return billed_of(run(calls)) if calls else {}
 
 
 def _judged(target: Receivable, lines: Sequence[ReceiptLine]) -> list[Judged]:
