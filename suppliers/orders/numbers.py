@@ -3,6 +3,7 @@
 from typing import Final
 from uuid import UUID
 
+from core import budgets
 from core.pipeline import Call, Rows, Statement
 
 from .states import DocumentKind
@@ -19,7 +20,11 @@ _CLAIM = Statement.of(
 
 
 def claim_calls(tenant_id: UUID, kind: DocumentKind, document_id: UUID) -> list[Call]:
-    """Return the statements that claim the next number of a kind for a document, bound to the tenant; `number_of` reads the last."""
+    """Return the statements that claim the next number of a kind for a document, bound to the tenant; `number_of` reads the last.
+
+    The request hurries from then on: until it ends, nobody else gets a number.
+    """
+    budgets.hurry()
     own, named = str(tenant_id), kind.value
     return [Call(_LOCK, [own, named]), Call(_CLAIM, [own, named, _PREFIX[kind], str(document_id)])]
 

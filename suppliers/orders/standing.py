@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from core import budgets
 from core.arrays import array_literal, numbers
 from core.errors import FieldError
 from core.money import Money
@@ -114,7 +115,8 @@ def standing_of(found: Rows) -> Standing:
 
 
 def serial_call(buyer_id: UUID, supplier_id: UUID) -> Call:
-    """Return the statement after which no other submit of the buyer to the supplier is under way."""
+    """Return the statement after which no other submit of the buyer to the supplier is under way; the request hurries from then on."""
+    budgets.hurry()
     return Call(_LOCK, [str(buyer_id), str(supplier_id)])
 
 
