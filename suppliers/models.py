@@ -55,6 +55,7 @@ from .orders.models import (
 )
 from .orders.number_models import DocumentNumber
 from .orders.proposals.models import OrderChange
+from .orders.word_models import DocumentWord, ReceivedOrderCounter
 from .pricing.models import ListPrice, ListPriceTier
 from .relationships.models import (
     ApprovedSubstitute,
@@ -87,6 +88,7 @@ __all__ = [
     "DeliverySerial",
     "DispenseBooking",
     "DocumentNumber",
+    "DocumentWord",
     "File",
     "FileBinding",
     "ItemAlias",
@@ -132,6 +134,7 @@ __all__ = [
     "ReceivedDelivery",
     "ReceivedDeliveryLine",
     "ReceivedOrder",
+    "ReceivedOrderCounter",
     "ReceivedOrderLine",
     "ReceivedRecall",
     "ReceivedReceipt",

@@ -3,7 +3,6 @@
 from .agreements.refusals import AgreementExhausted, SelfTrade
 from .catalog.fields import QUANTITY_MAX, GtinField
 from .company.fields import WholeEntry
-from .company.folding import folded_sql
 from .company.serializers import PaymentTermsIn
 from .exchange.http.documents import ORDER_MEDIA
 from .exchange.http.documents import own_order as own_order_document
@@ -46,7 +45,6 @@ from .orders.course import (
     require,
 )
 from .orders.ending import Ahead, Ending, ahead_of, cut_all, end_order, give_back
-from .orders.filters import searched
 from .orders.finding import WITHIN as ORDERS_WITHIN
 from .orders.finding import (
     as_asked,
@@ -105,6 +103,7 @@ from .orders.representations import (
     OrderTotalsOut,
     SnapshotOut,
 )
+from .orders.searching import ORDERS_OF_BUYER
 from .orders.sending import (
     BOTH,
     Sent,
@@ -174,6 +173,7 @@ __all__ = [
     "FOR_SUPPLIERS",
     "MOST_LINES",
     "ORDERS",
+    "ORDERS_OF_BUYER",
     "ORDERS_WITHIN",
     "ORDER_MEDIA",
     "QUANTITY_MAX",
@@ -271,7 +271,6 @@ __all__ = [
     "differ",
     "end_order",
     "entry_of",
-    "folded_sql",
     "further_lines",
     "give_back",
     "give_back_more",
@@ -316,7 +315,6 @@ __all__ = [
     "reprice",
     "require",
     "saving_calls",
-    "searched",
     "seller_call",
     "seller_of",
     "send",
