@@ -23,7 +23,11 @@ from tests.suppliers.orders.answers import accepted, answer
 ACTIONS: list[tuple[str, Who, str, dict[str, Any]]] = [
     ("accept", Who.SUPPLIER, "", {}), ("reject", Who.SUPPLIER, "", {"reason_code": "late"}),
     ("cancel", Who.BUYER, "", {}), ("cancel", Who.BUYER, "remainder", {"remainder": True}),
-    ("close", Who.BUYER, "", {}),
+    ("close", Who.BUYER, "", {}), ("submit", Who.BUYER, "", {}),
+    ("confirm-changes", Who.BUYER, "accept", {"revision": 1, "decision": "accept"}),
+    ("confirm-changes", Who.BUYER, "decline", {"revision": 1, "decision": "decline"}),
+    ("confirm-changes", Who.BUYER, "withdraw", {"revision": 1, "decision": "withdraw"}),
+    ("propose-changes", Who.BUYER, "", {"revision": 1, "reason": "Need", "lines": [{"line_no": 1, "quantity": 4}]}),
 ]  # fmt: skip
 BETWEEN = {
     course.BY_SUPPLIER: [course.BY_SUPPLIER], course.BY_BUYER: [course.BY_BUYER], course.FOR_BUYERS: [course.FOR_BUYERS],
