@@ -22,7 +22,6 @@ from .orders.changes.judging import (
     goods_calls,
     judge_substitutes,
     named_as,
-    offers_of,
     substitutes_calls,
 )
 from .orders.changes.judging import judge as judge_more
@@ -62,11 +61,10 @@ from .orders.naming import Seller, aliases_call, asked_of, check_kind, gtins_cal
 from .orders.numbers import claim_calls, number_of
 from .orders.peeks import OrderPeek, read_call
 from .orders.pricing import OrderedLine, Terms, manual_lines, priced_lines, reading_calls, totals
-from .orders.progress import cut, delivered, on_the_way, prepared_calls, prepared_of
+from .orders.progress import counted, cut, delivered, fit, on_the_way, prepared_calls, prepared_of
 from .orders.proposals.content import (
     added_of,
     as_changed,
-    counted,
     entry_of,
     lines_added,
     number_added,
@@ -77,7 +75,7 @@ from .orders.proposals.content import (
 from .orders.proposals.finding import changes_call, changes_of, deciding_call, proposing_call
 from .orders.proposals.models import OrderChange
 from .orders.proposals.needs import Need, held_by, move, need_of
-from .orders.proposals.representations import change_of_order
+from .orders.proposals.representations import DeliveryAddressOut, change_of_order
 from .orders.proposals.states import ChangeState
 from .orders.refusals import (
     AllocationExceeded,
@@ -96,7 +94,6 @@ from .orders.refusals import (
 )
 from .orders.representations import (
     SHARED_HEADER,
-    DeliveryAddressOut,
     OrderDeliveryOut,
     OrderLineForSupplierOut,
     OrderTimelineEntryOut,
@@ -130,7 +127,6 @@ from .orders.standing import (
     check_licenses,
     check_more,
     check_relationship,
-    check_used,
     serial_call,
     standing_call,
     standing_of,
@@ -260,7 +256,6 @@ __all__ = [
     "check_more",
     "check_relationship",
     "check_takes_orders",
-    "check_used",
     "claim_calls",
     "copy_calls",
     "counted",
@@ -271,6 +266,7 @@ __all__ = [
     "differ",
     "end_order",
     "entry_of",
+    "fit",
     "further_lines",
     "give_back",
     "give_back_more",
@@ -298,7 +294,6 @@ __all__ = [
     "number_calls",
     "number_of",
     "numbered",
-    "offers_of",
     "on_lines",
     "on_the_way",
     "open_of",

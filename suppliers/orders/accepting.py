@@ -14,12 +14,13 @@ from core.pipeline import ReadBack, run
 from organizations.public import Part, write_together
 from suppliers.inventory.reservations import changes
 
-from .allocating import Stock, allocate, missing, open_of, refuse_short, stock_calls, stock_of
+from .allocating import Stock, allocate, missing, refuse_short, stock_calls, stock_of
 from .changes.deciding import decide
 from .changes.responses import propose
 from .course import ACCEPTED, Step, Who, require
 from .models import PurchaseOrder, PurchaseOrderLine
 from .peeks import ReceivedPeek
+from .progress import counted
 from .refusals import RevisionChanged
 from .sending import order_part, saving_calls
 from .states import Backorders
@@ -93,7 +94,7 @@ def _accept_whole(
 def _count(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], stock: Stock) -> None:
     """Let what lines hold be accepted, and the rest be backordered; what is accepted is promised for the day it is asked for."""
     for line in lines:
-        wanted = open_of(line)
+        wanted = counted(line)
         line.accepted = wanted if stock.needs_none(line) else min(wanted, stock.of(line))
         line.backordered = wanted - line.accepted
         line.promised_date = line.requested_date or row.requested_delivery_date
