@@ -26,9 +26,8 @@ from .orders.changes.judging import (
 )
 from .orders.changes.judging import judge as judge_more
 from .orders.changes.settling import LINE as SETTLED_LINE
-from .orders.changes.settling import Ending as ChangeEnding
+from .orders.changes.settling import ChangeEnding, give_back_more, go_back, taken_over, to_state_before
 from .orders.changes.settling import accept as accept_change
-from .orders.changes.settling import give_back_more, go_back, taken_over, to_state_before
 from .orders.course import (
     ACCEPTED,
     BY_BUYER,
@@ -100,6 +99,7 @@ from .orders.representations import (
     OrderTotalsOut,
     SnapshotOut,
 )
+from .orders.revisions import check_revision
 from .orders.searching import ORDERS_OF_BUYER
 from .orders.sending import (
     BOTH,
@@ -255,6 +255,7 @@ __all__ = [
     "check_licenses",
     "check_more",
     "check_relationship",
+    "check_revision",
     "check_takes_orders",
     "claim_calls",
     "copy_calls",

@@ -33,6 +33,7 @@ from suppliers.public import (
     as_changed,
     check_more,
     check_relationship,
+    check_revision,
     check_takes_orders,
     cut_all,
     end_order,
@@ -59,7 +60,6 @@ from suppliers.public import (
 from .amounts import with_gross
 from .peeking import Peeked
 from .proposing import keep
-from .revisions import check_revision
 
 ACCEPT: Final = "accept"
 DECLINE: Final = "decline"

@@ -42,6 +42,7 @@ from suppliers.public import (
     check_licenses,
     check_more,
     check_relationship,
+    check_revision,
     check_takes_orders,
     counted,
     entry_of,
@@ -75,7 +76,6 @@ from suppliers.public import (
 from .amounts import with_gross
 from .finding import place_call, place_of
 from .peeking import Peeked
-from .revisions import check_revision
 
 _COLUMNS: Final = ("status", "approval_for", "proposed_by", "before_change", "revision", "authors")
 

@@ -21,7 +21,7 @@ from .course import ACCEPTED, Step, Who, require
 from .models import PurchaseOrder, PurchaseOrderLine
 from .peeks import ReceivedPeek
 from .progress import counted
-from .refusals import RevisionChanged
+from .revisions import check_revision
 from .sending import order_part, saving_calls
 from .states import Backorders
 from .telling import told
@@ -46,21 +46,12 @@ def accept_order(
     row = target.row
     choice = LINES if data["lines"] else data["decision"] or WHOLE
     step = require(row.place, "accept", Who.SUPPLIER, choice)
-    check_revision(row, data)
+    check_revision(row, data.get("revision"))
     if choice == WHOLE:
         return _accept_whole(actor, target, step, data, at, reading)
     if choice == LINES:
         return propose(actor, target, step, data["lines"], at, reading)
     return decide(actor, target, step, data, at, reading)
-
-
-def check_revision(row: PurchaseOrder, data: Mapping[str, Any]) -> None:
-    """Require that the caller has read the present revision, where it names one.
-
-    :raises RevisionChanged: it names another one.
-    """
-    if data.get("revision") not in (None, row.revision):
-        raise RevisionChanged(revision=row.revision)
 
 
 @needs_transaction

@@ -53,7 +53,7 @@ LINE: Final = (
 
 
 @dataclass(slots=True)
-class Ending:
+class ChangeEnding:
     """How a change ends: where the order goes, who did it, and what both sides are told by name.
 
     `ahead` is written before the order: a change that nobody answers is stored in the moment in which it is accepted.
@@ -122,7 +122,12 @@ def taken_over(target: OrderPeek, change: OrderChange, at: datetime, *, by: str,
 
 @needs_transaction
 def accept(
-    actor: Actor, target: OrderPeek, change: OrderChange, ending: Ending, at: datetime, reading: ReadBack | None = None
+    actor: Actor,
+    target: OrderPeek,
+    change: OrderChange,
+    ending: ChangeEnding,
+    at: datetime,
+    reading: ReadBack | None = None,
 ) -> PurchaseOrder:
     """Accept a change, and write what follows from it.
 
@@ -149,7 +154,7 @@ def go_back(
     target: OrderPeek,
     change: OrderChange,
     state: ChangeState,
-    ending: Ending,
+    ending: ChangeEnding,
     at: datetime,
     reading: ReadBack | None = None,
 ) -> PurchaseOrder:
