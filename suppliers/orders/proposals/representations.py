@@ -74,8 +74,8 @@ class OrderChangeOut(serializers.Serializer[None]):
     proposed_at = serializers.DateTimeField()
     requested_delivery_date = serializers.DateField(allow_null=True)
     delivery_location_id = serializers.UUIDField(allow_null=True)
-    delivery_address = DeliveryAddressOut(allow_null=True)
     notes_to_supplier = serializers.CharField(allow_null=True)
+    delivery_address = DeliveryAddressOut(allow_null=True)
     totals = ChangedTotalsOut()
     lines = LineChangeOut(many=True)
 
