@@ -97,11 +97,9 @@ def end_order(
     row, lines, was = peek.row, peek.lines, peek.row.status
     is_all = all(one.cancelled == one.ordered for one in lines)
     kept = {} if is_all else kept_totals(row, lines)
-    keeping = kept.get("gross", Decimal(0))
-    gone = give_back(peek, ending, keeping, at, is_all=is_all)
+    gone = give_back(peek, ending, kept.get("gross", Decimal(0)), at, is_all=is_all)
     row.become(ending.target)
-    row.before_change, row.given_back = "", row.gross if is_all else Decimal(0)
-    row.assign(kept)
+    row.assign({"before_change": "", "given_back": row.gross if is_all else Decimal(0), **kept})
     row.fulfilment_status = fulfilment_of(lines).value
     names, others = [*ending.step.buyer], [*ending.step.supplier]
     if ending.target == CLOSED:
