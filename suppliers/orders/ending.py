@@ -99,7 +99,8 @@ def end_order(
     kept = {} if is_all else kept_totals(row, lines)
     gone = give_back(peek, ending, kept.get("gross", Decimal(0)), at, is_all=is_all)
     row.become(ending.target)
-    row.assign({"before_change": "", "given_back": row.gross if is_all else Decimal(0), **kept})
+    row.before_change, row.given_back = "", row.gross if is_all else Decimal(0)
+    row.assign(kept)
     row.fulfilment_status = fulfilment_of(lines).value
     names, others = [*ending.step.buyer], [*ending.step.supplier]
     if ending.target == CLOSED:
@@ -112,10 +113,8 @@ def end_order(
         saving_calls(row, cut_or_moved, _COLUMNS, at, *_COUNTERS) if cut_or_moved else [header_call(row, _COLUMNS, at)]
     )
     closed = [closing_call(row, ChangeState.DECLINED, at)] if peek.changes else []
-    parts = [
-        order_part(row, [*saved, *ending.calls, *closed]),
-        Part(row.supplier_tenant_id, gone.touched, gone.calls),
-    ]
+    own = order_part(row, [*saved, *ending.calls, *closed])
+    parts = [own, Part(row.supplier_tenant_id, gone.touched, gone.calls)]
     heard = [] if ending.is_silent or not row.was_sent else [one for one in others if one != OrderItemUpdated.type]
     facts = told(
         row, [one for one in names if one != OrderItemUpdated.type], heard, was=was, by=ending.by, reason=ending.reason,
