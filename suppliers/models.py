@@ -46,6 +46,7 @@ from .notifications.models import (
     NotificationRead,
     OpenAlert,
 )
+from .invoices.models import Invoice, InvoiceLine, ReceivedInvoice
 from .orders.models import (
     PriceTrace,
     PurchaseOrder,
@@ -91,6 +92,8 @@ __all__ = [
     "DocumentWord",
     "File",
     "FileBinding",
+    "Invoice",
+    "InvoiceLine",
     "ItemAlias",
     "ListPrice",
     "ListPriceTier",
@@ -133,6 +136,7 @@ __all__ = [
     "ReceivedAgreementLine",
     "ReceivedDelivery",
     "ReceivedDeliveryLine",
+    "ReceivedInvoice",
     "ReceivedOrder",
     "ReceivedOrderCounter",
     "ReceivedOrderLine",

@@ -89,6 +89,7 @@ class DocumentKind(TextChoices):
     PURCHASE_ORDER = "purchase_order", "Order of the tenant as buyer"
     ORDER = "order", "Order to the tenant as supplier"
     DELIVERY = "delivery", "Delivery to the tenant"
+    INVOICE = "invoice", "Invoice or credit note of the tenant as supplier"
 
 
 TERMINAL: Final = (OrderStatus.REJECTED.value, OrderStatus.CANCELLED.value, OrderStatus.CLOSED.value)
