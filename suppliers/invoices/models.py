@@ -170,7 +170,8 @@ class Invoice(Course, TenantOwned, LifecycleModel):
         """What is still to be paid; less than nothing is credit. A credit note owes nothing itself."""
         if self.is_credit_note:
             return _ZERO
-        return self.gross_total - self.credited_total - self.paid_total + self.offset_total
+        due: Decimal = self.gross_total - self.credited_total - self.paid_total + self.offset_total
+        return due
 
     @property
     def credit_available(self) -> Decimal:

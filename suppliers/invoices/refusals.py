@@ -1,6 +1,6 @@
 """Refusals of invoices."""
 
-from core.errors import Conflict
+from core.errors import Conflict, Forbidden
 
 
 class InvoiceNumberTaken(Conflict):
@@ -43,3 +43,10 @@ class InvoicesBlocked(Conflict):
 
     code = "relationship_blocked"
     title = "The relationship to the supplier stops the approval of invoices."
+
+
+class SeparationOfDuties(Forbidden):
+    """Whoever has recorded an invoice does not approve it."""
+
+    code = "separation_of_duties"
+    title = "Another person must do this."
