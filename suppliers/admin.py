@@ -16,6 +16,7 @@ from .orders.changes import admin as order_changes
 from .orders.desk import admin as orders
 from .quoting import admin as why_this_price
 from .relationships import admin as relationships
+from .returns import admin as returns
 from .terms import admin as terms
 from .terms.promotions import admin as promotions
 
@@ -36,6 +37,7 @@ __all__ = [
     "recall_desk",
     "receipts",
     "relationships",
+    "returns",
     "terms",
     "why_this_price",
 ]

@@ -28,6 +28,7 @@ class SuppliersConfig(AppConfig):
         from .orders import item_events as order_item_events  # noqa: F401
         from .pricing import events as price_events  # noqa: F401
         from .relationships import events as relationship_events  # noqa: F401
+        from .returns import events as return_events  # noqa: F401
         from .terms import events as term_events  # noqa: F401
         from .terms.promotions import events as promotion_events  # noqa: F401
 
@@ -129,6 +130,7 @@ class SuppliersConfig(AppConfig):
         from .notifications.documents import DocumentType, register_document
         from .orders.finding import WITHIN as DELIVERED_WITHIN
         from .orders.models import ORDERS
+        from .returns.models import RETURNS
 
         at_buyer: dict[str, Any] = {"owner": "buyer", "location": "delivery_location_id", "within": DELIVERED_WITHIN}
         for one in (
@@ -148,16 +150,19 @@ class SuppliersConfig(AppConfig):
                 within_copy=ShippedFrom(),
                 **at_buyer,
             ),
+            DocumentType(name="return", kind=RETURNS, title="Message about a return", **at_buyer),
         ):
             register_document(one)
 
     def _register_receipts(self) -> None:
-        """Register the rules between receipts, deliveries and orders."""
+        """Register the rules between receipts, returns, deliveries and orders."""
         from core.invariants import prove_with
 
         from .deliveries.receiving import proof
+        from .returns import proof as returns
 
         prove_with(proof.RULE, proof.breaches)
+        prove_with(returns.RULE, returns.breaches)
 
     def _register_copies(self) -> None:
         """Register what the other party may see of documents."""
@@ -175,6 +180,8 @@ class SuppliersConfig(AppConfig):
         from .inventory.reservations.representations import ReservationForBuyerOut
         from .orders.models import ORDERS
         from .orders.representations import OrderForSupplierOut
+        from .returns.models import RETURNS
+        from .returns.representations import ReturnForSupplierOut
 
         for kind, shown in (
             (AGREEMENTS, AgreementForSupplierOut),
@@ -182,6 +189,7 @@ class SuppliersConfig(AppConfig):
             (ORDERS, OrderForSupplierOut),
             (DELIVERIES, DeliveryForSupplierOut),
             (RECEIPTS, ReceiptForSupplierOut),
+            (RETURNS, ReturnForSupplierOut),
             (RECALL_NOTICES, RecallForBuyerOut),
         ):
             organizations.register_received(kind, representation=representation(shown.shape))

@@ -66,6 +66,7 @@ from .relationships.models import (
     ManagedSupplier,
     Relationship,
 )
+from .returns.models import ReceivedReturn, Return, ReturnLine, ReturnPrivate
 from .terms.models import PriceList, PriceListEntry, PricingRule
 from .terms.promotions.models import Promotion, PromotionBuyer, PromotionRedemption
 
@@ -143,8 +144,12 @@ __all__ = [
     "ReceivedRecall",
     "ReceivedReceipt",
     "ReceivedReservation",
+    "ReceivedReturn",
     "Relationship",
     "Reservation",
+    "Return",
+    "ReturnLine",
+    "ReturnPrivate",
     "Serial",
     "ShipmentDraft",
     "ShipmentPrivate",

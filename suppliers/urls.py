@@ -24,6 +24,7 @@ from .marketplace.views import OfferViewSet
 from .notifications.views import AlertViewSet, NotificationViewSet, PreferencesViewSet
 from .pricing.views import ProductPricesViewSet
 from .quoting.views import BuyerQuoteViewSet, SupplierQuoteViewSet
+from .returns.views import ReturnViewSet
 from .storefront.discovery.views import RelationshipViewSet, SupplierViewSet
 from .storefront.files.views import FileViewSet
 from .storefront.market.views import CatalogViewSet
@@ -64,6 +65,7 @@ router.register("price-agreements", PriceAgreementViewSet, basename="price-agree
 router.register("promotions", PromotionViewSet, basename="promotion")
 router.register("pricing/quote", SupplierQuoteViewSet, basename="supplier-quote")
 router.register("procurement/deliveries/<uuid:pk>/receipts", ReceiptViewSet, basename="receipt")
+router.register("procurement/returns", ReturnViewSet, basename="return")
 router.register("purchase-orders/<uuid:pk>/receipts", ManagedReceiptViewSet, basename="managed-receipt")
 router.register("procurement/quote", BuyerQuoteViewSet, basename="buyer-quote")
 router.register("procurement/products", CatalogViewSet, basename="catalog-product")

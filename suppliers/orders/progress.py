@@ -73,7 +73,7 @@ def is_complete(lines: Iterable[PurchaseOrderLine]) -> bool:
     return all(
         on_the_way(one) <= 0  # less than nothing where more was received than was shipped
         and one.received + one.cancelled >= one.ordered
-        and one.invoiced >= one.received - one.returned
+        and one.owed <= 0
         for one in lines
     )
 

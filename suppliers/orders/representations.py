@@ -31,7 +31,7 @@ from .shapes import (
 from .states import SHARED, Awaiting, LineStatus, OrderStatus, Party
 
 DELIVERY_STATUSES: Final = ("in_transit", "delivered", "partially_received", "completed", "lost")
-SOURCES: Final = (*(one.text for one in Source), "manual", "proposed")
+SOURCES: Final = (*(one.text for one in Source), "manual", "proposed", "return")
 _PLACES: Final = minor_units_sql("t.currency")
 
 
@@ -121,6 +121,7 @@ SHARED_HEADER: Final = (
     "currency", "delivery_location_id", "delivery_address", "requested_delivery_date", "price_agreement_id",
     "payment_terms", "incoterm", "priority", "substitution_policy", "backorder_policy", "min_remaining_shelf_life_days",
     "notes_to_supplier", "external_reference", "revision", "totals", "sent_at", "accept_by", "accepted_at", "closed_at",
+    "return_id",
 )  # fmt: skip
 
 
