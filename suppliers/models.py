@@ -37,6 +37,7 @@ from .inventory.models import (
 from .inventory.movements.models import MovementCounter
 from .inventory.recalls.models import Recall, RecallNotice, ReceivedRecall
 from .inventory.serial_models import Serial
+from .invoices.models import Invoice, InvoiceLine, ReceivedInvoice
 from .marketplace.models import Audience, AudienceMember, AudienceOrganization, Offer, OfferExclusion
 from .notifications.models import (
     Notification,
@@ -46,7 +47,6 @@ from .notifications.models import (
     NotificationRead,
     OpenAlert,
 )
-from .invoices.models import Invoice, InvoiceLine, ReceivedInvoice
 from .orders.models import (
     PriceTrace,
     PurchaseOrder,

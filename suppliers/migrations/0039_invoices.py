@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('organizations', '0011_managed_tenants'),
-        ('suppliers', '0034_changes_of_orders'),
+        ('suppliers', '0035_market_of_one_supplier'),
     ]
 
     operations = [

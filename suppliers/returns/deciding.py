@@ -21,7 +21,7 @@ from .course import AUTHORIZED, CANCELLED, DECLINED, Step, Who, require
 from .finding import Returned
 from .models import RETURNS, Return
 from .states import Decision
-from .telling import BUYER, SUPPLIER, told
+from .telling import SUPPLIER, told
 
 
 @needs_transaction
@@ -43,7 +43,7 @@ def authorize(
     if is_declined:
         row.become(DECLINED)
         row.decline_reason = data["reason"]
-        return _give_up(actor, target, step, ["decided_at", "decline_reason"], at, reading, was=was, by=SUPPLIER)
+        return _give_up(actor, target, step, ["decided_at", "decline_reason"], at, reading)
     row.become(AUTHORIZED)
     row.valid_until, row.instructions = data["valid_until"], data["instructions"] or ""
     calls = [save_call(row, "status", "decided_at", "valid_until", "instructions", at=at, versions=BOTH)]
@@ -58,24 +58,16 @@ def cancel_return(actor: Actor, target: Returned, at: datetime, reading: ReadBac
 
     :raises InvalidTransition: it is shipped, declined or withdrawn already.
     """
-    row, was = target.row, str(target.row.status)
-    step = require(was, "cancel", Who.BUYER)
+    row = target.row
+    step = require(str(row.status), "cancel", Who.BUYER)
     row.become(CANCELLED)
     row.cancelled_at = at
-    return _give_up(actor, target, step, ["cancelled_at"], at, reading, was=was, by=BUYER)
+    return _give_up(actor, target, step, ["cancelled_at"], at, reading)
 
 
 @needs_transaction
 def _give_up(
-    actor: Actor,
-    target: Returned,
-    step: Step,
-    names: Sequence[str],
-    at: datetime,
-    reading: ReadBack | None,
-    *,
-    was: str,
-    by: str,
+    actor: Actor, target: Returned, step: Step, names: Sequence[str], at: datetime, reading: ReadBack | None
 ) -> Return:
     """Write a return that ends before its goods have moved; they can be on another one."""
     row = target.row
@@ -85,7 +77,15 @@ def _give_up(
         save_all_call([*target.delivered.values()], "returned", at=at),
         save_call(row, "status", *names, at=at, versions=BOTH),
     ]
-    facts = told(row, step.told, target.lines, was=was, by=by, reason=row.decline_reason, heard=not target.is_managed)
+    facts = told(
+        row,
+        step.told,
+        target.lines,
+        was=step.source,
+        by=step.who.value,
+        reason=row.decline_reason,
+        heard=not target.is_managed,
+    )
     touched = [(RETURNS, row.id), (DELIVERIES, target.delivery.id)]
     write_documents(actor, row.tenant_id, touched, calls, told=facts, at=at, reading=reading)
     return row

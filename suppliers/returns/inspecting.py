@@ -5,7 +5,7 @@ Source: contract, supply-invoice.md 4.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -29,9 +29,10 @@ from suppliers.orders.telling import SYSTEM
 from suppliers.orders.telling import told as told_of_order
 
 from .course import COMPLETED, Step, Who, require
+from .crediting import Plan, credit, plan, require_number
 from .disposing import DESTROY, NOT_RECEIVED, RESTOCK, TO_MANUFACTURER, Disposed, count, disposed
 from .finding import Returned
-from .judging import Known, check_named, known, knowing_calls, refuse_disposed
+from .judging import Known, check_named, knowing_calls, known, refuse_disposed
 from .models import COUNTED, RETURNS, Return, ReturnPrivate
 from .replacing import replace
 from .states import Resolution
@@ -54,7 +55,6 @@ class Settled:
     at_buyer: list[Call] = field(default_factory=list)
     at_supplier: list[Call] = field(default_factory=list)
     touched: list[tuple[ReceivedKind, UUID]] = field(default_factory=list)
-    touched_there: list[tuple[ReceivedKind, UUID]] = field(default_factory=list)
     told: Mapping[UUID, Sequence[Occurrence]] = field(default_factory=dict)
 
 
@@ -67,28 +67,45 @@ def inspect(
     :raises InvalidFields: a line, a place, a file or a member is unknown, or goods have no disposition or too many.
     :raises InvalidTransition: the goods have not come back.
     :raises DispositionNotAllowed, WitnessRequired: name each line.
+    :raises InvoiceNumberTaken, CreditExceedsInvoice: as the credit notes are issued.
     :raises InsufficientStock, StorageMismatch, LotRecalled, WrongSerial: as the stock moves; name each line.
     """
-    row, was, own = target.row, str(target.row.status), actor.tenant_id
+    row, was = target.row, str(target.row.status)
     again = was == COMPLETED
     if target.lines and target.lines[0].received is None:
         require(was, "inspect", Who.SUPPLIER)
     found = disposed(target.lines, data["lines"], again=again)
+    billed = _planned(target, found, data, again=again)
     private, have = _known(actor, target, found, at)
     step = require(was, "inspect", Who.SUPPLIER)
     refuse_disposed(actor, found, have)
     moved = _moved(actor, target, found, private, have, at)
     count(found, again=again)
     private.witnesses = [*private.witnesses, *_witnesses(found, at)]
-    settled = Settled() if again else _settle(actor, target, data, at)
-    _write(actor, target, step, found, private, moved, settled, at, reading, was=was)
+    settled = Settled() if again else _settle(target, billed, data["credit_note_number"] or "", have.today, at)
+    _write(actor, target, _Inspected(step, found, private, moved, settled), at, reading)
     return row
 
 
 @needs_transaction
-def _known(
-    actor: Actor, target: Returned, found: Sequence[Disposed], at: datetime
-) -> tuple[ReturnPrivate, Known]:
+def _planned(target: Returned, found: Sequence[Disposed], data: Mapping[str, Any], *, again: bool) -> Plan:
+    """Lock the invoices of the order, which come before stock, and see what of the goods is credited.
+
+    :raises InvalidFields: the number of the credit note is missing.
+    """
+    kept: dict[UUID, int] = {}
+    for one in found:
+        if one.disposition != NOT_RECEIVED:
+            kept[one.line.id] = kept.get(one.line.id, 0) + one.quantity
+    if again:
+        return Plan(None, {})
+    made = plan(target, kept, credits_goods=target.row.resolution == Resolution.CREDIT)
+    require_number(made, data["credit_note_number"] or "")
+    return made
+
+
+@needs_transaction
+def _known(actor: Actor, target: Returned, found: Sequence[Disposed], at: datetime) -> tuple[ReturnPrivate, Known]:
     """Read what the inspection is held against, and lock what the supplier has of the return; it is bound afterwards.
 
     :raises InvalidFields: as `check_files` and `check_named`.
@@ -140,83 +157,97 @@ def _moved(
 
 def _witnesses(found: Sequence[Disposed], at: datetime) -> list[dict[str, Any]]:
     return [
-        {"line_no": one.line.line_no, "witness_id": str(one.witness), "base_quantity": one.quantity, "at": at.isoformat()}
+        {
+            "line_no": one.line.line_no,
+            "witness_id": str(one.witness),
+            "base_quantity": one.quantity,
+            "at": at.isoformat(),
+        }
         for one in found
         if one.witness
     ]
 
 
 @needs_transaction
-def _settle(actor: Actor, target: Returned, data: Mapping[str, Any], at: datetime) -> Settled:
-    """Count what came back, and give the buyer what it has asked for."""
-    row, order = target.row, target.order
-    for one in target.lines:
-        target.ordered(one).returned += one.kept
-        target.delivered[one.delivery_line_id].returned -= one.not_received
-    run([bind_call(row.tenant_id)])
-    settled = Settled()
-    if row.resolution != Resolution.CREDIT:
-        made = replace(target, at)
-        if made:
-            row.replacement_order_id = made.row.id
-            settled = Settled(
-                ["replacement_order_id"], [*made.at_buyer], [*made.at_supplier], [(ORDERS, made.row.id)], [], made.told
-            )
-    _count_order(target, settled, at)
-    settled.at_buyer += [
-        save_call(target.delivery, at=at, versions=BOTH),
-        save_all_call([*target.delivered.values()], "returned", at=at),
-    ]
-    settled.touched += [(ORDERS, order.id), (DELIVERIES, target.delivery.id)]
+def _settle(target: Returned, billed: Plan, number: str, today: date, at: datetime) -> Settled:
+    """Count what came back, and give the buyer what it has asked for; the buyer is bound then.
+
+    :raises InvoiceNumberTaken, CreditExceedsInvoice: as `credit`.
+    """
+    row, settled = target.row, Settled()
+    settled.told = _count(target, at, closes=billed.billed is None)
+    if row.resolution == Resolution.CREDIT or billed.billed is not None:
+        credited = credit(target, billed, number, today, at)
+        settled.columns.append("credit_note_id")
+        settled.touched += credited.touched
+        settled.told = joined(settled.told, credited.told)
+    if row.resolution != Resolution.CREDIT and (made := replace(target, at)):
+        row.replacement_order_id = made.row.id
+        settled.columns.append("replacement_order_id")
+        settled.at_buyer, settled.at_supplier = [*made.at_buyer], [*made.at_supplier]
+        settled.touched.append((ORDERS, made.row.id))
+        settled.told = joined(settled.told, made.told)
+    settled.touched = [*dict.fromkeys([*settled.touched, (ORDERS, target.order.id), (DELIVERIES, target.delivery.id)])]
     return settled
 
 
-def _count_order(target: Returned, settled: Settled, at: datetime) -> None:
-    """Save what the lines of the order count; an order of which all is done closes by itself."""
+@needs_transaction
+def _count(target: Returned, at: datetime, *, closes: bool) -> Mapping[UUID, Sequence[Occurrence]]:
+    """Write what the lines of order and delivery count, so that invoices are matched by it; return what is told.
+
+    With `closes`, nothing of the order being invoiced, it closes by itself where all of it is done.
+    """
     order, was = target.order, str(target.order.status)
-    counted = {one.order_line_id: target.ordered(one) for one in target.lines}
-    buyer, supplier = close_if_complete(order, target.order_lines, at)
+    for one in target.lines:
+        target.ordered(one).returned += one.kept
+        target.delivered[one.delivery_line_id].returned -= one.not_received
+    buyer, supplier = close_if_complete(order, target.order_lines, at) if closes else ([], [])
     closing = ["status", "closed_at"] if buyer else []
-    settled.at_buyer += [
-        save_call(order, *closing, at=at, versions=BOTH),
-        save_all_call([*counted.values()], "returned", at=at),
-    ]
-    if buyer:
-        kept = [vars(one) for one in target.order_lines]
-        settled.told = joined(settled.told, told_of_order(order, buyer, supplier, was=was, by=SYSTEM, lines=kept))
+    counted = {one.order_line_id: target.ordered(one) for one in target.lines}
+    run(
+        [
+            bind_call(order.tenant_id), save_call(order, *closing, at=at, versions=BOTH),
+            save_all_call([*counted.values()], "returned", at=at), save_call(target.delivery, at=at, versions=BOTH),
+            save_all_call([*target.delivered.values()], "returned", at=at),
+        ]
+    )  # fmt: skip
+    lines = [vars(one) for one in target.order_lines]
+    return told_of_order(order, buyer, supplier, was=was, by=SYSTEM, lines=lines) if buyer else {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Inspected:
+    """The parts of one write."""
+
+    step: Step
+    found: Sequence[Disposed]
+    private: ReturnPrivate
+    moved: Moved
+    settled: Settled
 
 
 @needs_transaction
-def _write(  # the parts of one write
-    actor: Actor,
-    target: Returned,
-    step: Step,
-    found: Sequence[Disposed],
-    private: ReturnPrivate,
-    moved: Moved,
-    settled: Settled,
-    at: datetime,
-    reading: ReadBack | None,
-    *,
-    was: str,
-) -> None:
+def _write(actor: Actor, target: Returned, made: _Inspected, at: datetime, reading: ReadBack | None) -> None:
+    moved, settled = made.moved, made.settled
     row, own = target.row, actor.tenant_id
     row.become(COMPLETED)
     row.completed_at = row.completed_at or at
-    concerned = [*{one.line.id: one.line for one in found}.values()]
+    concerned = [*{one.line.id: one.line for one in made.found}.values()]
     of_buyer = [
         *settled.at_buyer,
         save_call(row, "status", "completed_at", *settled.columns, at=at, versions=BOTH),
         save_all_call(concerned, *_LINE, at=at),
     ]
     of_supplier = [
-        *moved.calls, save_call(private, "witnesses", at=at), *settled.at_supplier,
-        *binding_calls(own, _files(found), ResourceType.RETURN.value, row.id, at),
+        *moved.calls, save_call(made.private, "witnesses", at=at), *settled.at_supplier,
+        *binding_calls(own, _files(made.found), ResourceType.RETURN.value, row.id, at),
     ]  # fmt: skip
     # The supplier first: the counters are those of the first owner.
     parts = [
-        Part(own, settled.touched_there, of_supplier),
+        Part(own, [], of_supplier),
         Part(row.tenant_id, [(RETURNS, row.id), *settled.touched], of_buyer),
     ]
-    facts = joined(settled.told, told(row, step.told, target.lines, was=was, by=SUPPLIER), {own: moved.facts})
+    facts = joined(
+        settled.told, told(row, made.step.told, target.lines, was=made.step.source, by=SUPPLIER), {own: moved.facts}
+    )
     write_together(actor, parts, row.id, told=facts, at=at, reading=reading, counts=moved.counts)

@@ -107,7 +107,10 @@ def known(found: Sequence[Rows], at: datetime) -> Known:
         own_products(products),
         frozenset(one.product_id for one in controlled.of(_Controlled)),
         {
-            (one.product_id, one.lot_number): (one.status, date.fromisoformat(one.expiry_date) if one.expiry_date else None)
+            (one.product_id, one.lot_number): (
+                one.status,
+                date.fromisoformat(one.expiry_date) if one.expiry_date else None,
+            )
             for one in lots.of(_LotNow)
         },
         frozenset(one.user_id for one in members.of(_Member)),

@@ -49,7 +49,11 @@ def receive_return(
     apart = place_of(landings.of(Landing), "location_id")
     step = require(was, "receive", Who.SUPPLIER)
     reference = reference_of(row.id, row.number)
-    moved = put_apart(actor, own_products(of_products), _coming(target), apart.location_id, reference, at) if apart else Moved()
+    moved = (
+        put_apart(actor, own_products(of_products), _coming(target), apart.location_id, reference, at)
+        if apart
+        else Moved()
+    )
     private = ReturnPrivate(
         id=row.id, tenant_id=own, location_id=apart.location_id if apart else place, stock={"kept": apart is not None},
         created_at=at, updated_at=at,

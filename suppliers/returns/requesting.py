@@ -130,9 +130,7 @@ def _of_line(found: Bought, number: int, line: DeliveryLine, given: Mapping[str,
 def units_left(found: Bought, line: DeliveryLine) -> list[str]:
     """Return the units of a line that were accepted and are on no return."""
     held = found.claimed.get(line.id, frozenset())
-    return [
-        number for one in found.accepted.get(line.id, ()) for number in one.serial_numbers if number not in held
-    ]
+    return [number for one in found.accepted.get(line.id, ()) for number in one.serial_numbers if number not in held]
 
 
 def _all_left(found: Bought, line: DeliveryLine, quantity: int) -> list[str]:
@@ -163,13 +161,17 @@ def _refuse(found: Bought, asked: Sequence[Asked]) -> None:
     """
     left = {one.number: one.line.accepted - one.line.returned for one in asked}
     if errors := [
-        FieldError(f"lines.{one.number}", ReturnExceedsReceived.code, f"{left[one.number]} base units are left to return.")
+        FieldError(
+            f"lines.{one.number}", ReturnExceedsReceived.code, f"{left[one.number]} base units are left to return."
+        )
         for one in asked
         if one.quantity > left[one.number]
     ]:
         raise ReturnExceedsReceived(errors=errors)
     if errors := [
-        FieldError(f"lines.{one.number}.serial_numbers", WrongSerial.code, f"{number} was not received, or is on a return.")
+        FieldError(
+            f"lines.{one.number}.serial_numbers", WrongSerial.code, f"{number} was not received, or is on a return."
+        )
         for one in asked
         for number in one.serials
         if number not in units_left(found, one.line)

@@ -156,7 +156,9 @@ class InspectedIn(WholeEntry):
 
     return_line_id = serializers.UUIDField()
     disposition = serializers.ChoiceField(choices=Disposition.choices)
-    quantity = _quantity(required=False, allow_null=True, default=None, help_text="By default all that is left of the line.")
+    quantity = _quantity(
+        required=False, allow_null=True, default=None, help_text="By default all that is left of the line."
+    )
     unit = _unit()
     serial_numbers = _serials("The units, where a line that has them is divided.")
     location_id = serializers.UUIDField(

@@ -23,7 +23,8 @@ from .refusals import ReturnWindowClosed
 from .telling import BUYER, told
 
 _ACCEPTED = Statement.of(
-    ACCEPTED_SQL.format("(SELECT v.delivery_id FROM suppliers_return v WHERE v.tenant_id = $1 AND v.id = $2)"), row=Accepted
+    ACCEPTED_SQL.format("(SELECT v.delivery_id FROM suppliers_return v WHERE v.tenant_id = $1 AND v.id = $2)"),
+    row=Accepted,
 )
 
 
@@ -90,4 +91,6 @@ def _of_line(number: int, one: ReturnLine, receipts: Sequence[Accepted]) -> Goin
     assert one.product_id is not None
     beside = sum(it.quantity - it.stocked for it in receipts)  # what came to places that keep no stock
     lots = frozenset({one.lot_number, ""})
-    return Going(number, one.product_id, lots, one.base_quantity, max(one.base_quantity - beside, 0), one.serial_numbers)
+    return Going(
+        number, one.product_id, lots, one.base_quantity, max(one.base_quantity - beside, 0), one.serial_numbers
+    )

@@ -21,6 +21,7 @@ from core.pipeline import Call, Statement
 from organizations.public import CounterpartyOnly, PartyClosed, reach
 from suppliers.deliveries.filters import check_other
 from suppliers.inventory.refusals import InsufficientStock, LotRecalled, StorageMismatch, WrongSerial
+from suppliers.invoices.refusals import CreditExceedsInvoice, InvoiceNumberTaken
 from suppliers.orders.shapes import EMBEDDED
 
 from .deciding import authorize, cancel_return
@@ -49,7 +50,9 @@ def _one(selection: Selection) -> Statement:
     """The statement of one return: JSON, version, and the side of the tenant in it; $1 the tenant, $2 the return."""
     return Statement.of(
         f"SELECT row_to_json(r)::text, t.version::text, t.side FROM {ROWS} t"
-        f" CROSS JOIN LATERAL (SELECT {_SHAPE.select(selection)}) r WHERE t.id = $2 AND {WITHIN.sql}".replace(TENANT, "$1")
+        f" CROSS JOIN LATERAL (SELECT {_SHAPE.select(selection)}) r WHERE t.id = $2 AND {WITHIN.sql}".replace(
+            TENANT, "$1"
+        )
     )
 
 
@@ -136,7 +139,7 @@ class ReturnViewSet(TwoSidedViewSet):
         "inspect": Operation(
             "Inspect a return",
             "Every line gets a disposition for all its goods, in one entry or several; stock moves, and the return is "
-            "completed. A replacement or a repair makes an order at price 0, which is accepted. Inspected again, goods in "
+            "completed. What is invoiced is credited, at the invoiced prices, by a credit note with that number. A replacement or a repair makes an order at price 0, which is accepted. Inspected again, goods in "
             "quarantine move on.",
             scope=_WRITE,
             supplier_scope=_WRITE,
@@ -147,6 +150,7 @@ class ReturnViewSet(TwoSidedViewSet):
             run=inspect,
             errors=(
                 *_ALL, DispositionNotAllowed, WitnessRequired, InsufficientStock, StorageMismatch, LotRecalled, WrongSerial,
+                InvoiceNumberTaken, CreditExceedsInvoice,
             ),
         ),
         "cancel": Operation(

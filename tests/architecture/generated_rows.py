@@ -50,6 +50,8 @@ from suppliers.orders.proposals.models import OrderChange
 from suppliers.orders.states import ApprovalFor, OrderStatus, Party
 from suppliers.relationships.models import Relationship
 from suppliers.relationships.states import Block
+from suppliers.returns.models import Return, ReturnLine
+from suppliers.returns.states import STORED
 from suppliers.terms.models import MOST_PRIORITY, PriceList, PricingRule
 from suppliers.terms.promotions.models import Promotion
 from webhooks.models import Event, Replay
@@ -470,6 +472,36 @@ def _receipt_line(draw: Draw, values: Values) -> None:
     values["rejection_reason"] = draw(st.sampled_from(RejectionReason.values)) if values["rejected"] else ""
 
 
+def _return(draw: Draw, values: Values) -> None:
+    """A return in one of its states, with the times and what followed that belong to it."""
+    values["number"], values["status"] = str(values["id"]), draw(st.sampled_from(STORED))
+    values["lines_total"], values["shared_version"] = draw(st.integers(1, 500)), draw(st.integers(1, 99))
+    values["file_ids"] = [str(one) for one in draw(st.lists(st.uuids(), max_size=2))]
+    for name in ("decided_at", "shipped_at", "received_at"):
+        values[name] = draw(INSTANTS)
+    for name, state in (("completed_at", "completed"), ("cancelled_at", "cancelled")):
+        values[name] = draw(INSTANTS) if values["status"] == state else None
+    gone = "replacement_order_id" if values["resolution"] == "credit" else "credit_note_id"
+    values[gone] = None
+
+
+def _return_line(draw: Draw, values: Values) -> None:
+    """A line that is not inspected, or of which all goods have a disposition, in one part or in two."""
+    values["line_no"], values["units_per_pack"] = draw(st.integers(1, 999)), draw(st.integers(1, 9))
+    values["base_quantity"] = draw(st.integers(2, 999))
+    values["received"] = draw(st.integers(0, values["base_quantity"]))
+    values["serial_numbers"] = draw(st.lists(st.sampled_from(["A1", "A2"]), max_size=2))
+    values["file_ids"] = [str(one) for one in draw(st.lists(st.uuids(), max_size=2))]
+    names = ["restocked", "quarantined", "destroyed", "to_manufacturer", "not_received"]
+    values |= dict.fromkeys(names, 0)
+    first, second = draw(st.permutations(names))[:2]
+    part = draw(st.sampled_from([None, 0, 1]))
+    if part is not None:
+        values[first], values[second] = values["base_quantity"] - part, part
+    values["credited"] = draw(st.integers(0, values["base_quantity"] - values["not_received"]))
+    values["credited_amount"] = draw(st.none() | st.decimals(0, 10**6, places=4))
+
+
 def _received_order(draw: Draw, values: Values) -> None:
     """A copy as its owner's rows give it: its lines are a list."""
     values["lines"] = [{"id": str(values["id"]), "line_no": 1}]
@@ -600,6 +632,8 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     DeliveryLine: _delivery_line,
     DeliveryPackageLine: _package_line,
     ReceiptLine: _receipt_line,
+    Return: _return,
+    ReturnLine: _return_line,
     ReceivedOrder: _received_order,
     SupplierProfile: _supplier_profile,
     Relationship: _relationship,

@@ -172,7 +172,19 @@ def _accepted(listing: Listing, name: str) -> list[str]:
     field = listing.filters.base_filters[name]
     choices = [str(value) for value, _ in field.extra.get("choices", ())]
     words = ["gloves", "nitrile+gloves+m", "supplier", "product.created", "evt_" + "0" * 32]
-    states = ["draft", "archived", "IV", "active", "available", "created", "pending", "delivered", "failed", "queued"]
+    states = [
+        "draft",
+        "archived",
+        "IV",
+        "active",
+        "available",
+        "created",
+        "pending",
+        "delivered",
+        "failed",
+        "queued",
+        "requested",
+    ]
     more = [
         "ready",
         "sent",

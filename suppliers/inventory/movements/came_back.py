@@ -122,9 +122,7 @@ def put_apart(
     spots = [_spot(products, one.product_id, location_id, one.lot_number, one.expiry) for one in lines]
     named = [(one, spot) for one, spot in zip(lines, spots, strict=True) if _numbered(spot.product, one.serials)]
     numbers = [(one.product_id, number) for one, _ in named for number in one.serials]
-    shelves = open_shelves(
-        actor, spots, at, behind=[lock_serials_call(actor.tenant_id, numbers)] if numbers else []
-    )
+    shelves = open_shelves(actor, spots, at, behind=[lock_serials_call(actor.tenant_id, numbers)] if numbers else [])
     facts = []
     for one, spot in zip(lines, spots, strict=True):
         level = shelves.move(spot, one.quantity, type=MovementType.RETURN_IN.value, reason_code=CAUSE)
@@ -153,9 +151,7 @@ def move_on(
     if not lines:
         return Moved()
     sources = [_spot(products, one.product_id, location_id, one.lot_number) for one in lines]
-    targets = [
-        _spot(products, one.product_id, one.target, one.lot_number) if one.target else None for one in lines
-    ]
+    targets = [_spot(products, one.product_id, one.target, one.lot_number) if one.target else None for one in lines]
     numbers = [(one.product_id, number) for one in lines for number in one.serials]
     spots = [*sources, *(one for one in targets if one)]
     behind = [lock_serials_call(actor.tenant_id, numbers)] if numbers else []

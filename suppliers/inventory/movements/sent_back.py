@@ -153,6 +153,7 @@ def _units(
         elif row or one.least:
             missing.append(number)
     faults = [
-        FieldError(f"lines.{one.line}.serial_numbers", WrongSerial.code, f"{number} is not there.") for number in missing
+        FieldError(f"lines.{one.line}.serial_numbers", WrongSerial.code, f"{number} is not there.")
+        for number in missing
     ]
     return [(one, levels[key], len(numbers), numbers) for key, numbers in sorted(by_level.items())], faults

@@ -29,7 +29,9 @@ class ReturnedLineOut(serializers.Serializer[None]):
     gtin = serializers.CharField(allow_null=True)
     packaging = PackagingSnapshotOut(allow_null=True)
     unit = serializers.CharField()
-    quantity = serializers.IntegerField(allow_null=True, help_text="In packs; null where it is no whole number of them.")
+    quantity = serializers.IntegerField(
+        allow_null=True, help_text="In packs; null where it is no whole number of them."
+    )
     base_quantity = serializers.IntegerField()
     base_unit = serializers.CharField()
     units_per_pack = serializers.IntegerField()

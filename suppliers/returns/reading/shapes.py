@@ -36,6 +36,10 @@ _LINES: Final = (
     f" CROSS JOIN LATERAL (SELECT {ReturnLineOut.shape.select(Selection())}) s WHERE t.tenant_id = {TENANT}"
     f" AND t.document_id = {{}} ORDER BY t.line_no) r)"
 )
+_FIRST: Final = (
+    "(SELECT coalesce(jsonb_agg(e.line ORDER BY e.number), '[]') FROM jsonb_array_elements(c.lines) WITH ORDINALITY"
+    f" AS e(line, number) WHERE e.number <= {EMBEDDED})"
+)
 # By column, the SQL of an own return `a`, and of a copy `c` with what is the supplier's alone, `p`.
 _NAMED: Final = {
     "side": ("'buyer'", "'supplier'"),
@@ -47,8 +51,7 @@ _NAMED: Final = {
     "file_ids": ("a.file_ids", "c.representation -> 'file_ids'"),
     "lines": (
         _LINES.format(f"a.id AND t.line_no <= {EMBEDDED}"),
-        "(SELECT coalesce(jsonb_agg(e.line ORDER BY e.number), '[]') FROM jsonb_array_elements(c.lines) WITH ORDINALITY"
-        f" AS e(line, number) WHERE e.number <= {EMBEDDED})",
+        _FIRST,
     ),
 }  # fmt: skip
 

@@ -4,7 +4,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from django.db import ProgrammingError, connections
+from django.db import IntegrityError, connections
 
 from core.db import tenant_context
 from core.errors import InvalidTransition
@@ -70,12 +70,15 @@ def test_the_wrong_side_is_told_so_whatever_the_state(back: Back, state: str) ->
 
 def test_the_database_keeps_the_course(back: Back) -> None:
     one = back.request()
-    with tenant_context(back.dock.buyer.id), pytest.raises(ProgrammingError if False else Exception) as caught:
-        with connections["default"].cursor() as cursor:
-            cursor.execute(
-                "UPDATE suppliers_return SET status = 'received', received_at = now(), shipped_at = now(), decided_at = now()"
-                " WHERE tenant_id = %s AND id = %s", [back.dock.buyer.id, one["id"]],
-            )  # fmt: skip
+    with (
+        tenant_context(back.dock.buyer.id),
+        pytest.raises(IntegrityError) as caught,
+        connections["default"].cursor() as cursor,
+    ):
+        cursor.execute(
+            "UPDATE suppliers_return SET status = 'received', received_at = now(), shipped_at = now(), decided_at = now()"
+            " WHERE tenant_id = %s AND id = %s", [back.dock.buyer.id, one["id"]],
+        )  # fmt: skip
     assert "may not go from requested to received" in str(caught.value)
 
 

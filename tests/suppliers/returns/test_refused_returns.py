@@ -160,8 +160,8 @@ def test_controlled_goods_are_destroyed_before_a_witness(back: Back) -> None:
     shelf = back.dock.shelf
     with tenant_context(shelf.id):
         Product.objects.filter(tenant_id=shelf.id, pk=back.line().product_id).update(controlled={"schedule": "II"})
-    keeper, witness = (factories.member(shelf.tenant, ["supplier_manager"]) for _ in range(2))
-    api = factories.signed_in(keeper, shelf.tenant)
+    keeper, witness = (factories.member(shelf.tenant, ["supplier_admin"])[0] for _ in range(2))
+    api = factories.Api(token=factories.bearer(keeper), tenant=shelf.tenant)
     for named in ({}, {"witness": str(keeper.id)}):
         answer = back.act(one["id"], "inspect", api=api, lines=[back.disposed(one, "destroy", **named)])
         assert faults(answer, 409, "witness_required") == [("lines.0.witness", "witness_required")]

@@ -20,7 +20,11 @@ def test_a_return_goes_its_whole_way(back: Back) -> None:
     assert (authorization["valid_until"], authorization["instructions"]) == (until, "Gate 4")
 
     shipped = back.done(one["id"], "ship", carrier="DHL", tracking_number="T1", shipped_at="2026-11-25T08:00:00Z")
-    assert (shipped["status"], shipped["carrier"], shipped["shipped_at"]) == ("in_transit", "DHL", "2026-11-25T08:00:00.000Z")
+    assert (shipped["status"], shipped["carrier"], shipped["shipped_at"]) == (
+        "in_transit",
+        "DHL",
+        "2026-11-25T08:00:00.000Z",
+    )
     assert back.kept() == (90, 0)
 
     came = back.done(one["id"], "receive", location_id=str(back.apart))
