@@ -27,7 +27,7 @@ class ReturnedLine(NamedTuple):
 _RETURNED: Final = Statement.of(
     "SELECT l.order_line_id AS line_id, sum(l.restocked + l.quarantined + l.destroyed + l.to_manufacturer)::bigint AS returned,"
     " sum(l.credited)::bigint AS credited FROM suppliers_returnline l WHERE l.tenant_id = $1"
-    " AND l.order_line_id = ANY($2::uuid[]) GROUP BY l.order_line_id",
+    " AND l.order_line_id = ANY($2::uuid[]) GROUP BY l.tenant_id, l.order_line_id",
     row=ReturnedLine,
 )
 
