@@ -125,7 +125,7 @@ class Back:
     def told(self, side: Any, key: str) -> list[tuple[str, str | None, str, str]]:
         """Return what a side was told of a return: type, state before and now, who acted."""
         with tenant_context(side.id):
-            rows = Event.objects.filter(tenant_id=side.id, resource_id=key).order_by("sequence")
+            rows = Event.objects.filter(tenant_id=side.id, resource_id=key).order_by("occurred_at", "id")
             return [(one.type, one.data["was"], one.data["status"], one.data["by"]) for one in rows]
 
 

@@ -141,7 +141,7 @@ def test_a_replacement_is_an_order_for_nothing(back: Back, resolution: str) -> N
     order = back.dock.trade.read(done["replacement_order_id"])
     assert (order["status"], order["return_id"], order["totals"]["gross"]) == ("accepted", one["id"], "0.00")
     (line,) = order["lines"]
-    assert (line["quantity"], line["unit"], line["accepted"], line["unit_price"]) == (1, "pack", 10, "0")
+    assert (line["quantity"], line["unit"], line["accepted"], line["snapshot"]["unit_price"]) == (1, "pack", 10, "0")
     answer = back.supplier.get(f"/v1/orders/{order['id']}")
     assert answer.json()["data"]["return_id"] == one["id"]
     back.stored(one["id"])
