@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.suppliers.deliveries.receiving import arrivals
 from tests.suppliers.inventory.shelf import refused
 from tests.suppliers.returns.backs import PATH, Back, found
 
@@ -167,7 +168,11 @@ def test_units_with_serial_numbers_go_back(back: Back) -> None:
     dock = back.dock
     product = dock.shelf.product(name="Pumps", tracking="serial")
     dock.shelf.offer(product, currency="EUR", tiers=[{"min_quantity": 1, "unit_price": "9.00"}])
-    delivery = dock.ship(dock.order((product, 3)), {"units": 3, "serials": ["A1", "A2", "A3"]})
+    shelf = arrivals.place(dock.shelf, roles=["supplier_admin"])["id"]
+    line = {"product_id": product["id"], "location_id": shelf, "mode": "delta", "quantity": 3, "reason_code": "receipt",
+            "serial_numbers": ["A1", "A2", "A3"]}  # fmt: skip
+    assert dock.shelf.api.post("/v1/inventory/adjustments", json={"lines": [line]}).status_code == 201
+    delivery = dock.send(dock.order((product, 3)), shelf, quantity=3, serial_numbers=["A1", "A2", "A3"])
     dock.receive(delivery, {"accepted_quantity": 3})
     answer = back.api.post(PATH, json=back.body(1, delivery=delivery))
     assert refused(answer, 400, "validation_error")["errors"][0]["field"] == "lines.0.serial_numbers"
