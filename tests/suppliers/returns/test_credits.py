@@ -13,15 +13,21 @@ def invoiced(back: Back, number: str, units: int = 100) -> dict[str, Any]:
     """Let the supplier invoice base units of the order."""
     order = str(back.dock.delivery(back.delivery).order_id)
     line = back.dock.trade.read(order)["lines"][0]
-    given = {"order_line_id": line["id"], "quantity": units, "unit": "base", "unit_price": line["unit_price"]}
+    given = {
+        "order_line_id": line["id"],
+        "quantity": units,
+        "unit": "base",
+        "unit_price": line["snapshot"]["unit_price"],
+    }
     body = {"invoice_number": number, "type": "invoice", "issue_date": now().date().isoformat(), "lines": [given]}
     return found(back.supplier.post(f"/v1/orders/{order}/invoices", json=body), 201)
 
 
 def counted(back: Back) -> tuple[int, int]:
     """Return what the line of the order counts as returned and as invoiced."""
+    key = back.line().order_line_id
     with tenant_context(back.dock.buyer.id):
-        line = PurchaseOrderLine.objects.get(tenant_id=back.dock.buyer.id, pk=back.line().order_line_id)
+        line = PurchaseOrderLine.objects.get(tenant_id=back.dock.buyer.id, pk=key)
     return line.returned, line.invoiced
 
 

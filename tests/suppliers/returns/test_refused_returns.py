@@ -88,7 +88,7 @@ def test_goods_that_are_gone_are_not_shipped(back: Back) -> None:
         lot = Lot.objects.get(tenant_id=back.dock.buyer.id)
     line = {
         "product_id": str(lot.product_id), "location_id": back.dock.place["location_id"], "lot_number": "L1",
-        "quantity": -1, "reason_code": "damaged",
+        "mode": "delta", "quantity": -1, "reason_code": "damaged",
     }  # fmt: skip
     assert clerk.post("/v1/inventory/adjustments", json={"lines": [line]}).status_code == 201
     answer = back.act(one["id"], "ship")
