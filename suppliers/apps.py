@@ -22,6 +22,7 @@ class SuppliersConfig(AppConfig):
         from .deliveries import events as delivery_events  # noqa: F401
         from .files import events as file_events  # noqa: F401
         from .inventory import events as inventory_events  # noqa: F401
+        from .invoices import events as invoice_events  # noqa: F401
         from .marketplace import events as offer_events  # noqa: F401
         from .notifications import events as notification_events  # noqa: F401
         from .orders import events as order_events  # noqa: F401
@@ -127,6 +128,7 @@ class SuppliersConfig(AppConfig):
         from .deliveries.models import DELIVERIES
         from .inventory.models import RESERVATIONS
         from .inventory.queries import WITHIN
+        from .invoices.models import INVOICES
         from .notifications.documents import DocumentType, register_document
         from .orders.finding import WITHIN as DELIVERED_WITHIN
         from .orders.models import ORDERS
@@ -143,6 +145,7 @@ class SuppliersConfig(AppConfig):
                 within=WITHIN,
             ),
             DocumentType(name="order", kind=ORDERS, title="Message about an order", **at_buyer),
+            DocumentType(name="invoice", kind=INVOICES, title="Message about an invoice", **at_buyer),
             DocumentType(
                 name="delivery",
                 kind=DELIVERIES,
@@ -178,6 +181,8 @@ class SuppliersConfig(AppConfig):
         from .inventory.recalls.models import RECALL_NOTICES
         from .inventory.recalls.representations import RecallForBuyerOut
         from .inventory.reservations.representations import ReservationForBuyerOut
+        from .invoices.models import INVOICES
+        from .invoices.representations import InvoiceForSupplierOut
         from .orders.models import ORDERS
         from .orders.representations import OrderForSupplierOut
         from .returns.models import RETURNS
@@ -190,6 +195,7 @@ class SuppliersConfig(AppConfig):
             (DELIVERIES, DeliveryForSupplierOut),
             (RECEIPTS, ReceiptForSupplierOut),
             (RETURNS, ReturnForSupplierOut),
+            (INVOICES, InvoiceForSupplierOut),
             (RECALL_NOTICES, RecallForBuyerOut),
         ):
             organizations.register_received(kind, representation=representation(shown.shape))

@@ -20,6 +20,7 @@ from .inventory.views import (
     StockMovementViewSet,
     TransferViewSet,
 )
+from .invoices.views import InvoiceViewSet, OrderInvoiceViewSet
 from .marketplace.views import OfferViewSet
 from .notifications.views import AlertViewSet, NotificationViewSet, PreferencesViewSet
 from .pricing.views import ProductPricesViewSet
@@ -59,6 +60,9 @@ router.register("notifications/preferences", PreferencesViewSet, basename="notif
 router.register("orders", ExchangedOrderViewSet, basename="order")
 router.register("orders/<uuid:order>/shipments", ShipmentViewSet, basename="shipment")
 router.register("procurement/deliveries", ExchangedDeliveryViewSet, basename="delivery")
+router.register("orders/<uuid:pk>/invoices", OrderInvoiceViewSet, basename="order-invoice")
+router.register("procurement/deliveries", DeliveryViewSet, basename="delivery")
+router.register("procurement/invoices", InvoiceViewSet, basename="invoice")
 router.register("price-lists", PriceListViewSet, basename="price-list")
 router.register("pricing-rules", PricingRuleViewSet, basename="pricing-rule")
 router.register("price-agreements", PriceAgreementViewSet, basename="price-agreement")
