@@ -62,8 +62,8 @@ def _statements(order: str) -> tuple[Statement, ...]:
             f" (SELECT i.id FROM suppliers_invoice i WHERE i.tenant_id = $1 AND i.order_id = {order}) ORDER BY l.invoice_id, l.line_no"
         ),
         Statement.of(
-            "SELECT n.currency, (SELECT coalesce(to_json(r.blocks), '[]') FROM suppliers_relationship r WHERE r.tenant_id = $1"
-            " AND r.supplier_id = o.supplier_tenant_id) AS blocks, s.managed_by_id IS NOT NULL AS is_managed"
+            "SELECT n.currency, coalesce((SELECT to_json(r.blocks) FROM suppliers_relationship r WHERE r.tenant_id = $1"
+            " AND r.supplier_id = o.supplier_tenant_id), '[]') AS blocks, s.managed_by_id IS NOT NULL AS is_managed"
             " FROM suppliers_purchaseorder o JOIN organizations_tenant n ON n.id = o.tenant_id"
             f" JOIN organizations_tenant s ON s.id = o.supplier_tenant_id WHERE o.tenant_id = $1 AND o.id = {order}",
             row=_Stands,
