@@ -10,6 +10,7 @@ from .exceptions import admin as exceptions
 from .files import admin as files
 from .inventory import admin as inventory
 from .inventory.desk import admin as recall_desk
+from .invoices import admin as invoices
 from .marketplace import admin as marketplace
 from .notifications import admin as notifications
 from .orders.changes import admin as order_changes
@@ -29,6 +30,7 @@ __all__ = [
     "exceptions",
     "files",
     "inventory",
+    "invoices",
     "marketplace",
     "notifications",
     "order_changes",

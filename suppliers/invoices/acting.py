@@ -71,7 +71,9 @@ def approve(
         message = "The invoice does not match: say why it is released."
         raise InvalidFields(errors=[FieldError("override_reason", "required", message)])
     if reason and not is_mismatched:
-        raise InvalidFields(errors=[FieldError("override_reason", "invalid", "The invoice matches: nothing is overridden.")])
+        raise InvalidFields(
+            errors=[FieldError("override_reason", "invalid", "The invoice matches: nothing is overridden.")]
+        )
     if target.billed.rules.is_blocked:
         raise InvoicesBlocked
     work = Work(target.billed, at)

@@ -78,7 +78,10 @@ def _placed(kept: InvoiceLine, line: InvoiceLine) -> bool:
     if line.base_quantity > units:
         return False
     if frees and not line.allowance and (line.net > net or line.base_quantity == units):
-        line.allowance, line.net = max(Decimal(0), line.net - net), net  # the last units take what is left of the amount
+        line.allowance, line.net = (
+            max(Decimal(0), line.net - net),
+            net,
+        )  # the last units take what is left of the amount
     if line.net > net:
         return False
     line.frees, line.is_service = frees, kept.is_service
@@ -104,7 +107,7 @@ def _credit(billed: Billed, original: Invoice, note: Invoice) -> None:
 
 
 @needs_transaction
-def issue_credit_note(  # what it takes off, and who writes it
+def issue_credit_note(  # noqa: PLR0913  # what it takes off, and who writes it
     order_tenant_id: UUID,
     invoice_id: UUID,
     number: str,

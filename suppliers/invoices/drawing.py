@@ -83,7 +83,7 @@ def check_amounts(data: Mapping[str, Any], currency: str) -> None:
         raise InvalidFields(errors=errors)
 
 
-def draw_up(  # who it is for, what it says, and what was found of it
+def draw_up(  # noqa: PLR0913  # what it says, and what was found of it
     billed: Billed,
     data: Mapping[str, Any],
     key: UUID,

@@ -60,7 +60,13 @@ def _issue(
         require_billable(order)
     products = [one.product_id for one in billed.lines.values() if one.product_id]
     services = claim(
-        order.supplier_tenant_id, actor.tenant_id, order.tenant_id, data["invoice_number"], key, products, data["file_ids"]
+        order.supplier_tenant_id,
+        actor.tenant_id,
+        order.tenant_id,
+        data["invoice_number"],
+        key,
+        products,
+        data["file_ids"],
     )
     deliveries = _deliveries(billed, data)
     recorder: UUID | None = actor.subject_id if by == Party.BUYER.value else None

@@ -101,7 +101,10 @@ def _is_dear(billed: Billed, line: InvoiceLine, of: PurchaseOrderLine, kept: int
     taken_off = max(Decimal(0), line.credited_net - credited)
     bp = _WHOLE + _bp(of, "price_tolerance_bp", rules.price_bp)
     if not taken_off:
-        over = Fraction(line.unit_price) / line.price_base_quantity * _WHOLE > Fraction(of.unit_price) / of.price_base_quantity * bp
+        over = (
+            Fraction(line.unit_price) / line.price_base_quantity * _WHOLE
+            > Fraction(of.unit_price) / of.price_base_quantity * bp
+        )
     else:
         over = Fraction(asked - taken_off) * _WHOLE > Fraction(ordered) * bp
     if over or not rules.price_amount:

@@ -33,7 +33,13 @@ _FILES = Statement.of(
 
 @needs_transaction
 def claim(
-    supplier_id: UUID, author_id: UUID, buyer_id: UUID, number: str, key: UUID, products: Sequence[UUID], files: Sequence[UUID]
+    supplier_id: UUID,
+    author_id: UUID,
+    buyer_id: UUID,
+    number: str,
+    key: UUID,
+    products: Sequence[UUID],
+    files: Sequence[UUID],
 ) -> set[UUID]:
     """Claim the number of a document at its supplier, and return which of the products are services; the buyer is bound then.
 

@@ -90,7 +90,9 @@ class InvoiceForSupplierOut(Representation):
     paid_total = amount_of("t.paid_total")
     offset_total = amount_of("t.offset_total")
     match_status = Computed("nullif(t.match_status, '')", OpenChoice(choices=MatchStatus.choices, allow_null=True))
-    dispute_reason = Computed("nullif(t.dispute_reason, '')", OpenChoice(choices=DisputeReason.choices, allow_null=True))
+    dispute_reason = Computed(
+        "nullif(t.dispute_reason, '')", OpenChoice(choices=DisputeReason.choices, allow_null=True)
+    )
     is_overridden = Computed("t.override_reason <> ''", serializers.BooleanField())
     lines = InvoiceLineOut(many=True, by="invoice", ordering=("line_no",))
 

@@ -184,24 +184,13 @@ def billing_of(billed: Billed) -> Billing:
 
 
 def _save_invoices(work: Work, made: Settled) -> None:
+    """Save the invoices and lines that have become different; credit notes are never changed."""
     billed, at = work.billed, work.at
-    for invoice in work.new:
-        made.touched.append((INVOICES, invoice.pk))
-    shared, own = list[Invoice](), list[Invoice]()
-    for invoice in billed.invoices:
-        lines = billed.of[invoice.pk]
-        is_shared = billed.changed(invoice, _SHARED) or any(billed.changed(one, _LINE_SHARED) for one in lines)
-        if is_shared and not invoice.is_credit_note:
-            shared.append(invoice)
-        elif billed.changed(invoice, _OWN) or any(billed.changed(one, _LINE) for one in lines):
-            if not invoice.is_credit_note:
-                own.append(invoice)
-    moved = [
-        line
-        for invoice in billed.invoices
-        for line in billed.of[invoice.pk]
-        if billed.changed(line, _LINE) and not invoice.is_credit_note
-    ]
+    made.touched += [(INVOICES, one.pk) for one in work.new]
+    invoices = [one for one in billed.invoices if not one.is_credit_note]
+    shared = [one for one in invoices if _differs(billed, one, _SHARED, _LINE_SHARED)]
+    own = [one for one in invoices if one not in shared and _differs(billed, one, _OWN, _LINE)]
+    moved = [line for one in invoices for line in billed.of[one.pk] if billed.changed(line, _LINE)]
     if moved:
         made.calls.append(save_all_call(moved, *_LINE, at=at))
     if shared:
@@ -210,6 +199,10 @@ def _save_invoices(work: Work, made: Settled) -> None:
         made.touched += [(INVOICES, one.pk) for one in shared if one.pk not in named]
     if own:
         made.calls.append(save_all_call(own, *_OWN, at=at))
+
+
+def _differs(billed: Billed, invoice: Invoice, names: Sequence[str], of_lines: Sequence[str]) -> bool:
+    return billed.changed(invoice, names) or any(billed.changed(one, of_lines) for one in billed.of[invoice.pk])
 
 
 def insert_calls(billed: Billed, invoice: Invoice) -> list[Call]:

@@ -27,7 +27,8 @@ from .acting import approve, cancel, dispute, match_again, reject
 from .filters import InvoiceFilters, check_other, of_side
 from .finding import OF_BUYER, OF_SUPPLIER, TO_BILL, BilledInvoice
 from .issuing import issue, record
-from .reading import InvoiceOut, InvoiceWithLinesOut, IssuedInvoiceOut
+from .reading.representations import InvoiceOut, InvoiceWithLinesOut, IssuedInvoiceOut
+from .reading.shapes import ROWS, SEEN, page_sql
 from .refusals import (
     CreditExceedsInvoice,
     InvoiceNumberTaken,
@@ -35,7 +36,6 @@ from .refusals import (
     OverInvoiced,
     SeparationOfDuties,
 )
-from .rows import ROWS, SEEN, page_sql
 from .serializers import (
     BODY_BYTES,
     ApproveInvoiceIn,
@@ -48,7 +48,14 @@ from .serializers import (
 _READ: Final = "orders:read"
 _MEMBERS: Final = "procurement.invoices"
 _SHAPE: Final = InvoiceWithLinesOut.shape
-_ISSUING: Final = (InvoiceNumberTaken, OverInvoiced, CreditExceedsInvoice, InvalidTransition, InvalidFields, CounterpartyOnly)
+_ISSUING: Final = (
+    InvoiceNumberTaken,
+    OverInvoiced,
+    CreditExceedsInvoice,
+    InvalidTransition,
+    InvalidFields,
+    CounterpartyOnly,
+)
 _ACTING: Final = (InvalidTransition, VersionConflict, CounterpartyOnly, PartyClosed)
 
 
@@ -85,7 +92,9 @@ def _one(selection: Selection) -> Statement:
     """The statement of one invoice: JSON, version, and the side of the tenant in it; $1 the tenant, $2 the invoice."""
     return Statement.of(
         f"SELECT row_to_json(r)::text, t.version::text, t.side FROM {ROWS} t"
-        f" CROSS JOIN LATERAL (SELECT {_SHAPE.select(selection)}) r WHERE t.id = $2 AND {SEEN.sql}".replace(TENANT, "$1")
+        f" CROSS JOIN LATERAL (SELECT {_SHAPE.select(selection)}) r WHERE t.id = $2 AND {SEEN.sql}".replace(
+            TENANT, "$1"
+        )
     )
 
 

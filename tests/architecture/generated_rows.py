@@ -42,6 +42,8 @@ from suppliers.files.models import File
 from suppliers.inventory.dispensing.models import DispenseBooking
 from suppliers.inventory.items.models import StockItem
 from suppliers.inventory.models import Lot, StockLevel, StockMovement, StockPlace
+from suppliers.invoices.models import Invoice, InvoiceLine
+from suppliers.invoices.states import DisputeReason, InvoiceStatus, MatchResult
 from suppliers.marketplace.models import Offer
 from suppliers.marketplace.states import EVERYBODY
 from suppliers.notifications.models import Notification, NotificationPreference
@@ -439,6 +441,9 @@ def _transport(draw: Draw, values: Values) -> None:
     values["file_ids"] = [str(one) for one in draw(st.lists(st.uuids(), max_size=2))]
 
 
+_INVOICE_STATES = InvoiceStatus.values
+
+
 def _delivery(draw: Draw, values: Values) -> None:
     """A delivery in one of its states, which says when it was lost or completed."""
     _transport(draw, values)
@@ -457,6 +462,58 @@ def _delivery_line(draw: Draw, values: Values) -> None:
         values[name] = draw(st.integers(0, rest))
         rest -= values[name]
     values["returned"] = draw(st.integers(0, values["accepted"]))
+
+
+def _invoice(draw: Draw, values: Values) -> None:
+    """An invoice in a state that it says why and when it has, whose amounts agree; or a credit note."""
+    values["number"], values["lines_total"], values["currency"] = str(values["id"]), draw(st.integers(1, 500)), "EUR"
+    values["type"] = draw(st.sampled_from(["invoice", "prepayment", "credit_note"]))
+    is_note = values["type"] == "credit_note"
+    status = "issued" if is_note else draw(st.sampled_from(_INVOICE_STATES))
+    values["status"] = status
+    values["original_id"] = draw(st.uuids()) if is_note else None
+    values["return_id"] = draw(st.none() | st.uuids()) if is_note else None
+    released = status in ("approved", "partially_paid", "paid")
+    values["net_total"] = Decimal(draw(st.integers(100, 999)))
+    values["tax_total"] = draw(st.none() | st.just(Decimal("19.00")))
+    values["gross_total"] = values["net_total"] + (values["tax_total"] or 0)
+    values["credited_total"] = Decimal(draw(st.integers(0, 99)))
+    values["held_total"] = Decimal(draw(st.integers(0, 9))) if released else Decimal(0)
+    values["paid_total"] = Decimal(draw(st.integers(0, 9))) if released else Decimal(0)
+    values["offset_total"] = Decimal(draw(st.integers(0, int(values["credited_total"])))) if released else Decimal(0)
+    values["approved_at"] = draw(INSTANTS) if released else None
+    values["approved_by_id"] = draw(st.uuids()) if released else None
+    values["override_reason"] = draw(st.sampled_from(["", "Agreed"])) if released else ""
+    disputed = status == "disputed"
+    values["dispute_reason"] = draw(st.sampled_from(DisputeReason.values)) if disputed else ""
+    values["dispute_note"] = draw(st.sampled_from(["", "Dear"])) if disputed else ""
+    values["disputed_at"] = draw(INSTANTS) if disputed else None
+    values["ended_at"] = draw(INSTANTS) if status in ("rejected", "cancelled") else None
+    values["paid_at"] = draw(INSTANTS) if status == "paid" else None
+    values["match_status"] = draw(st.sampled_from(["", "matched", "mismatched"]))
+    values["match_checked_at"] = draw(INSTANTS) if values["match_status"] else None
+    entry = {"amount": "1.00", "reason": "Freight", "tax_category": "", "tax_rate": "19"}
+    values["charges"], values["allowances"] = draw(st.sampled_from([[], [entry]])), draw(st.sampled_from([[], [entry]]))
+    values["taxes"] = draw(
+        st.sampled_from([[], [{"tax_category": "S", "tax_rate": "19", "net": "1.00", "tax": "0.19"}]])
+    )
+    values["discount"] = draw(st.sampled_from([None, {"percent": "2", "days": 10}]))
+    values["stated_totals"] = draw(st.sampled_from([None, {"net": "1.00", "tax": None, "gross": "1.00"}]))
+    for name in ("delivery_ids", "file_ids"):
+        values[name] = [str(one) for one in draw(st.lists(st.uuids(), max_size=2))]
+
+
+def _invoice_line(draw: Draw, values: Values) -> None:
+    """A line of an invoice, of which a part is credited."""
+    values["line_no"], values["order_line_no"] = draw(st.integers(1, 500)), draw(st.integers(1, 500))
+    values["units_per_pack"], values["price_base_quantity"] = draw(st.integers(1, 9)), draw(st.integers(1, 9))
+    values["base_quantity"], values["currency"] = draw(st.integers(1, 999)), "EUR"
+    values["credited"] = draw(st.integers(0, values["base_quantity"]))
+    values["net"] = Decimal(draw(st.integers(0, 999)))
+    values["credited_net"] = Decimal(draw(st.integers(0, int(values["net"]))))
+    values["unit_price"], values["allowance"] = Decimal(draw(st.integers(0, 999))), Decimal(draw(st.integers(0, 9)))
+    values["tax_rate"] = draw(st.none() | st.just(Decimal("19.0000")))
+    values["result"] = draw(st.sampled_from(["", *MatchResult.values]))
 
 
 def _package_line(draw: Draw, values: Values) -> None:
@@ -631,6 +688,8 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     Delivery: _delivery,
     DeliveryLine: _delivery_line,
     DeliveryPackageLine: _package_line,
+    Invoice: _invoice,
+    InvoiceLine: _invoice_line,
     ReceiptLine: _receipt_line,
     Return: _return,
     ReturnLine: _return_line,

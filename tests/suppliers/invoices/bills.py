@@ -54,7 +54,10 @@ class Desk:
     def line(self, order: dict[str, Any], number: int, units: int, **more: Any) -> dict[str, Any]:
         """Return a line of a body at the ordered price."""
         of = order["lines"][number - 1]
-        price = {"unit_price": of["snapshot"]["unit_price"], "price_base_quantity": of["snapshot"]["price_base_quantity"]}
+        price = {
+            "unit_price": of["snapshot"]["unit_price"],
+            "price_base_quantity": of["snapshot"]["price_base_quantity"],
+        }
         return {"order_line_id": of["id"], "quantity": units, "unit": "base"} | price | more
 
     def body(self, order: dict[str, Any], *lines: Any, **more: Any) -> dict[str, Any]:

@@ -12,9 +12,7 @@ def test_invoice_of_received_goods_matches(desk: Desk) -> None:
     assert made["match"]["lines"] == [{"line_no": 1, "result": "ok"}]
     assert made["balance_due"] == made["gross_total"]
     read = desk.read(made)
-    assert read["match"]["lines"] == [
-        {"line_no": 1, "result": "ok", "quantity_variance": 0, "price_variance": "0"}
-    ]
+    assert read["match"]["lines"] == [{"line_no": 1, "result": "ok", "quantity_variance": 0, "price_variance": "0"}]
     told = [
         ("invoice.issued", None, "issued", "supplier"),
         ("invoice.matched", "issued", "matched", "system"),
@@ -51,7 +49,11 @@ def test_receipt_on_a_released_invoice_is_not_reversed(desk: Desk) -> None:
 
     answer = desk.dock.post(delivery, reverses=receipt["id"])
 
-    assert (answer.status_code, answer.json()["code"], answer.json()["reason"]) == (409, "receipt_not_reversible", "invoiced")
+    assert (answer.status_code, answer.json()["code"], answer.json()["reason"]) == (
+        409,
+        "receipt_not_reversible",
+        "invoiced",
+    )
     assert desk.stored() == [("invoice", "approved")]
 
 
@@ -88,7 +90,11 @@ def test_dearer_invoice_needs_a_reason(desk: Desk) -> None:
     assert (refused.status_code, refused.json()["errors"][0]["field"]) == (400, "override_reason")
     approved = desk.did(made, "approve", override_reason="Agreed by telephone")
 
-    assert (approved["status"], approved["peppol_status"], approved["override_reason"]) == ("approved", "CA", "Agreed by telephone")
+    assert (approved["status"], approved["peppol_status"], approved["override_reason"]) == (
+        "approved",
+        "CA",
+        "Agreed by telephone",
+    )
     seen = desk.read(made, api=desk.supplier)
     assert (seen["status"], seen["override_reason"], seen["approved_by"]) == ("approved", None, None)
     assert "Agreed by telephone" not in str(seen)
@@ -149,7 +155,11 @@ def test_small_invoice_is_released_at_once(desk: Desk) -> None:
     made = desk.issue(order, 60)
 
     assert made["status"] == "approved"
-    assert [one[0] for one in desk.facts(desk.dock.buyer, made)] == ["invoice.issued", "invoice.matched", "invoice.approved"]
+    assert [one[0] for one in desk.facts(desk.dock.buyer, made)] == [
+        "invoice.issued",
+        "invoice.matched",
+        "invoice.approved",
+    ]
     assert desk.stored() == [("invoice", "approved")]
 
 
@@ -158,7 +168,9 @@ def test_lists_of_both_sides(desk: Desk) -> None:
     made = desk.issue(order, 60)
 
     for api in (desk.clerk, desk.supplier):
-        found = api.get(f"/v1/procurement/invoices?status=matched&from=2026-11-02&to=2026-11-03&search={made['invoice_number']}")
+        found = api.get(
+            f"/v1/procurement/invoices?status=matched&from=2026-11-02&to=2026-11-03&search={made['invoice_number']}"
+        )
         assert [one["id"] for one in found.json()["data"]] == [made["id"]], found.content
         assert api.get("/v1/procurement/invoices?to=2026-11-02").json()["data"] == []
     assert desk.supplier.get(f"/v1/procurement/invoices?supplier_id={desk.dock.shelf.id}").status_code == 400

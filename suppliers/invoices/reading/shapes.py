@@ -10,11 +10,22 @@ from typing import Final
 from api.shapes import Selection
 from core.conditions import TENANT, Condition
 from suppliers.inventory.queries import WITHIN
+from suppliers.invoices.representations import AMOUNTS, InvoiceLineOut
 from suppliers.orders.shapes import EMBEDDED
 
-from .representations import AMOUNTS, InvoiceLineOut
-
-_SHARED: Final = ("id", "tenant_id", "number", "status", "version", "updated_at", "order_id", "type", "order_number", "po_number", "issue_date")
+_SHARED: Final = (
+    "id",
+    "tenant_id",
+    "number",
+    "status",
+    "version",
+    "updated_at",
+    "order_id",
+    "type",
+    "order_number",
+    "po_number",
+    "issue_date",
+)
 _COPIED: Final = {
     "due_date": "date", "currency": "text", "charges": "jsonb", "allowances": "jsonb", "discount": "jsonb",
     "delivery_ids": "jsonb", "file_ids": "jsonb", "stated_totals": "jsonb", "taxes": "jsonb", "return_id": "uuid",

@@ -6,15 +6,15 @@ from rest_framework import serializers
 
 from api.representation_sql import INSTANT
 from api.representations import BlankAsNull, Computed, Document, OpenChoice, Representation
+from suppliers.invoices.models import Invoice
+from suppliers.invoices.representations import AMOUNTS, ChargeOut, DiscountOut, StatedTotalsOut
+from suppliers.invoices.states import DisputeReason, InvoiceStatus, InvoiceType, MatchResult, MatchStatus
 from suppliers.orders.representations import amount_of
 from suppliers.orders.shapes import EMBEDDED, timeline_sql, timeline_total_sql
 from suppliers.orders.states import Party
 from suppliers.quoting.representations import TaxOut
 
-from .models import Invoice
-from .representations import AMOUNTS, ChargeOut, DiscountOut, StatedTotalsOut
-from .rows import ROWS
-from .states import DisputeReason, InvoiceStatus, InvoiceType, MatchResult, MatchStatus
+from .shapes import ROWS
 
 _MINE: Final = "The buyer's alone."
 _DUE: Final = "(t.gross_total - t.credited_total - t.paid_total + t.offset_total)"
@@ -71,7 +71,9 @@ class BilledLineOut(serializers.Serializer[None]):
     supplier_sku = serializers.CharField(allow_null=True)
     gtin = serializers.CharField(allow_null=True)
     unit = serializers.CharField()
-    quantity = serializers.IntegerField(allow_null=True, help_text="In packs; null where it is no whole number of them.")
+    quantity = serializers.IntegerField(
+        allow_null=True, help_text="In packs; null where it is no whole number of them."
+    )
     base_quantity = serializers.IntegerField()
     base_unit = serializers.CharField()
     units_per_pack = serializers.IntegerField()
