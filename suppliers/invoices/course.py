@@ -90,7 +90,7 @@ def sources() -> dict[str, list[str]]:
     found: dict[str, set[str]] = {MATCHED: {ISSUED}, MISMATCHED: {ISSUED}, APPROVED: {MATCHED}}
     for step in STEPS:
         for target in step.targets:
-            if target != step.source and step.source != NONE:
+            if step.source not in (target, NONE):
                 found.setdefault(target, set()).add(step.source)
     return {target: sorted(of) for target, of in sorted(found.items())}
 
