@@ -31,6 +31,7 @@ TAGS: list[dict[str, str]] = [
         "Deliveries": "What suppliers have shipped: on its way, received, lost, and what went wrong with it.",
         "Returns": "Goods that buyers send back: requested, authorized, on their way, inspected, and what followed.",
         "Invoices": "What suppliers ask money for: invoices, prepayments and credit notes, how they match, and what was made of them.",
+        "Payments": "What a buyer pays its suppliers: for which invoices, and what the bank has made of it.",
         "Budgets": "What a buyer may spend in a period, what orders have committed of it, and what invoices have spent.",
         "Prescriptions": "Drafts, clinical checks, signatures, routes to pharmacies, dispensing, and the evidence of all of it.",
         "Medications": "The platform's tables of medications with the tenant's own.",

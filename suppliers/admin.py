@@ -15,6 +15,7 @@ from .marketplace import admin as marketplace
 from .notifications import admin as notifications
 from .orders.changes import admin as order_changes
 from .orders.desk import admin as orders
+from .payments import admin as payments
 from .quoting import admin as why_this_price
 from .relationships import admin as relationships
 from .returns import admin as returns
@@ -35,6 +36,7 @@ __all__ = [
     "notifications",
     "order_changes",
     "orders",
+    "payments",
     "promotions",
     "recall_desk",
     "receipts",

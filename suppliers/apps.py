@@ -27,6 +27,7 @@ class SuppliersConfig(AppConfig):
         from .notifications import events as notification_events  # noqa: F401
         from .orders import events as order_events  # noqa: F401
         from .orders import item_events as order_item_events  # noqa: F401
+        from .payments import events as payment_events  # noqa: F401
         from .pricing import events as price_events  # noqa: F401
         from .relationships import events as relationship_events  # noqa: F401
         from .returns import events as return_events  # noqa: F401
@@ -158,14 +159,15 @@ class SuppliersConfig(AppConfig):
             register_document(one)
 
     def _register_receipts(self) -> None:
-        """Register the rules between receipts, returns, deliveries and orders."""
+        """Register the rules between receipts, returns, deliveries and orders, and between payments and invoices."""
         from core.invariants import prove_with
 
         from .deliveries.receiving import proof
+        from .payments import proof as payments
         from .returns import proof as returns
 
-        prove_with(proof.RULE, proof.breaches)
-        prove_with(returns.RULE, returns.breaches)
+        for one in (proof, payments, returns):
+            prove_with(one.RULE, one.breaches)
 
     def _register_copies(self) -> None:
         """Register what the other party may see of documents."""
@@ -187,6 +189,8 @@ class SuppliersConfig(AppConfig):
         from .orders.representations import OrderForSupplierOut
         from .returns.models import RETURNS
         from .returns.representations import ReturnForSupplierOut
+        from .payments.models import PAYMENTS
+        from .payments.representations import PaymentForSupplierOut
 
         for kind, shown in (
             (AGREEMENTS, AgreementForSupplierOut),
@@ -195,6 +199,7 @@ class SuppliersConfig(AppConfig):
             (DELIVERIES, DeliveryForSupplierOut),
             (RECEIPTS, ReceiptForSupplierOut),
             (RETURNS, ReturnForSupplierOut),
+            (PAYMENTS, PaymentForSupplierOut),
             (INVOICES, InvoiceForSupplierOut),
             (RECALL_NOTICES, RecallForBuyerOut),
         ):

@@ -57,6 +57,7 @@ from .orders.models import (
 from .orders.number_models import DocumentNumber
 from .orders.proposals.models import OrderChange
 from .orders.word_models import DocumentWord, ReceivedOrderCounter
+from .payments.models import CreditSource, Payment, PaymentAllocation, ReceivedPayment
 from .pricing.models import ListPrice, ListPriceTier
 from .relationships.models import (
     ApprovedSubstitute,
@@ -82,6 +83,7 @@ __all__ = [
     "BuyerGroup",
     "BuyerGroupMember",
     "Category",
+    "CreditSource",
     "Delivery",
     "DeliveryException",
     "DeliveryLine",
@@ -114,6 +116,8 @@ __all__ = [
     "OpenAlert",
     "OrderChange",
     "Packaging",
+    "Payment",
+    "PaymentAllocation",
     "PlatformCategory",
     "PriceAgreement",
     "PriceAgreementLine",
@@ -141,6 +145,7 @@ __all__ = [
     "ReceivedOrder",
     "ReceivedOrderCounter",
     "ReceivedOrderLine",
+    "ReceivedPayment",
     "ReceivedRecall",
     "ReceivedReceipt",
     "ReceivedReservation",

@@ -23,6 +23,7 @@ from .inventory.views import (
 from .invoices.views import InvoiceViewSet, OrderInvoiceViewSet
 from .marketplace.views import OfferViewSet
 from .notifications.views import AlertViewSet, NotificationViewSet, PreferencesViewSet
+from .payments.views import PaymentViewSet
 from .pricing.views import ProductPricesViewSet
 from .quoting.views import BuyerQuoteViewSet, SupplierQuoteViewSet
 from .returns.views import ReturnViewSet
@@ -70,6 +71,7 @@ router.register("pricing/quote", SupplierQuoteViewSet, basename="supplier-quote"
 router.register("procurement/deliveries/<uuid:pk>/receipts", ReceiptViewSet, basename="receipt")
 router.register("procurement/returns", ReturnViewSet, basename="return")
 router.register("purchase-orders/<uuid:pk>/receipts", ManagedReceiptViewSet, basename="managed-receipt")
+router.register("procurement/payments", PaymentViewSet, basename="payment")
 router.register("procurement/quote", BuyerQuoteViewSet, basename="buyer-quote")
 router.register("procurement/products", CatalogViewSet, basename="catalog-product")
 router.register("stock/availability", StockAvailabilityViewSet, basename="stock-availability")

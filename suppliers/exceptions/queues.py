@@ -93,6 +93,15 @@ def _to_inspect() -> str:
     )
 
 
+def _unconfirmed() -> str:
+    """Payments of which nobody has said yet what the bank has made of them."""
+    return (
+        "SELECT p.tenant_id, n.name AS tenant_name, p.id AS row_id, p.number || ', ' || p.status AS what, p.created_at AS since"
+        " FROM suppliers_payment p JOIN organizations_tenant n ON n.id = p.tenant_id"
+        " WHERE p.status IN ('pending', 'processing')"
+    )
+
+
 QUEUES: Final = (
     Queue(Type.ACCEPTANCE_OVERDUE.value, "Orders that their suppliers have not answered in time", Area.CATALOG),
     Queue(Type.APPROVAL_OVERDUE.value, "Orders that nobody has approved in time", Area.CATALOG),
@@ -100,6 +109,7 @@ QUEUES: Final = (
     Queue("unqualified_supplier", "Open orders of suppliers that are not qualified", Area.CATALOG, _unqualified(), "suppliers_receivedorder_change"),
     Queue("broken_reservation", "Reservations that broke in the last seven days", Area.CATALOG, _broken(), "suppliers_reservation_change"),
     Queue("return_to_inspect", "Returns to inspect", Area.CATALOG, _to_inspect(), "suppliers_receivedreturn_change"),
+    Queue("payment_to_confirm", "Payments to confirm", Area.BILLING, _unconfirmed(), "suppliers_payment_change"),
     Queue(Type.SUSPECT_GOODS.value, "Suspect goods", Area.CATALOG),
     Queue(Type.TEMPERATURE_EXCURSION.value, "Goods that were too warm or too cold", Area.CATALOG),
     Queue(Type.LICENSE_EXPIRING.value, "Licences that expire", Area.CATALOG),

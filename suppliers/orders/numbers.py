@@ -9,7 +9,8 @@ from core.pipeline import Call, Rows, Statement
 from .states import DocumentKind
 
 _PREFIX: Final = {
-    DocumentKind.PURCHASE_ORDER: "PO", DocumentKind.ORDER: "SO", DocumentKind.DELIVERY: "DN", DocumentKind.RETURN: "RT",
+    DocumentKind.PURCHASE_ORDER: "PO", DocumentKind.ORDER: "SO", DocumentKind.DELIVERY: "DN", DocumentKind.PAYMENT: "PM",
+    DocumentKind.RETURN: "RT",
 }  # fmt: skip
 # Whoever numbers documents of one kind waits for the one before, so that the next statement sees the last number.
 _LOCK = Statement.of("SELECT pg_advisory_xact_lock(hashtextextended('document numbers ' || $1 || ' ' || $2, 0))")

@@ -91,6 +91,7 @@ class DocumentKind(TextChoices):
     DELIVERY = "delivery", "Delivery to the tenant"
     INVOICE = "invoice", "Invoice or credit note of the tenant as supplier"
     RETURN = "return", "Return by the tenant"
+    PAYMENT = "payment", "Payment of the tenant"
 
 
 RETURNED: Final = "return"  # the source of a price of nothing: goods in place of what came back

@@ -50,6 +50,8 @@ from suppliers.notifications.models import Notification, NotificationPreference
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine, ReceivedOrder
 from suppliers.orders.proposals.models import OrderChange
 from suppliers.orders.states import ApprovalFor, OrderStatus, Party
+from suppliers.payments.models import CreditSource, Payment, PaymentAllocation
+from suppliers.payments.states import FINAL, OF_OFFSET, PaymentMethod, PaymentStatus
 from suppliers.relationships.models import Relationship
 from suppliers.relationships.states import Block
 from suppliers.returns.models import Return, ReturnLine
@@ -521,6 +523,29 @@ def _package_line(draw: Draw, values: Values) -> None:
     values["line_no"], values["base_quantity"] = draw(st.integers(1, 999)), draw(st.integers(1, 999))
 
 
+def _payment(draw: Draw, values: Values) -> None:
+    """A payment in one of its states, which says when it succeeded or ended, and what the bank has said."""
+    values["number"], values["currency"] = str(values["id"]), draw(st.sampled_from(["EUR", "JPY", "KWD", "CLF"]))
+    values["amount"], values["location_ids"] = draw(st.decimals("0.0001", 10**9, places=4)), []
+    values["status"] = status = draw(st.sampled_from(PaymentStatus.values))
+    methods = [one for one in PaymentMethod.values if one != "offset" or status in OF_OFFSET]
+    values["method"] = draw(st.sampled_from(methods))
+    values["succeeded_at"] = draw(INSTANTS) if status in OF_OFFSET else None
+    values["ended_at"] = draw(INSTANTS) if status in FINAL else None
+    has_failed = status in ("failed", "reversed") and draw(st.booleans())
+    values["failure_code"] = draw(st.sampled_from(["AC04", "AM04"])) if has_failed else ""
+    values["failure_message"] = draw(st.sampled_from(["", "The account is closed."])) if has_failed else ""
+
+
+def _part_of_payment(draw: Draw, values: Values) -> None:
+    """A part of a payment is something, in the order of the parts."""
+    values["currency"], values["position"] = (
+        draw(st.sampled_from(["EUR", "JPY", "KWD", "CLF"])),
+        draw(st.integers(1, 100)),
+    )
+    values["amount"] = draw(st.decimals("0.0001", 10**9, places=4))
+
+
 def _receipt_line(draw: Draw, values: Values) -> None:
     """A line of a receipt says something, and why goods were rejected."""
     for name in ("accepted", "rejected", "short"):
@@ -693,6 +718,9 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     ReceiptLine: _receipt_line,
     Return: _return,
     ReturnLine: _return_line,
+    Payment: _payment,
+    PaymentAllocation: _part_of_payment,
+    CreditSource: _part_of_payment,
     ReceivedOrder: _received_order,
     SupplierProfile: _supplier_profile,
     Relationship: _relationship,
