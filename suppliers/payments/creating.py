@@ -18,7 +18,7 @@ from core.pipeline import Call, ReadBack, run
 from organizations.public import write_documents
 from suppliers.agreements.refusals import SelfTrade
 from suppliers.inventory.reservations.changes import joined
-from suppliers.invoices.balances import left_to_pay
+from suppliers.invoices.balances import payable
 from suppliers.invoices.models import Invoice
 from suppliers.invoices.refusals import ExceedsBalance, InvoiceNotApproved
 from suppliers.invoices.states import RELEASED
@@ -26,8 +26,9 @@ from suppliers.orders.numbers import claim_calls, number_of
 from suppliers.orders.states import DocumentKind
 from suppliers.relationships.states import Block
 
+from .books import Books, books_of, given_calls
 from .course import CREATE, NONE, OFFSET, SUCCEEDED, step_of
-from .finding import PLACE, Books, OwnPayment, books_of, given_calls
+from .finding import PLACE, OwnPayment
 from .models import PAYMENTS, CreditSource, Payment, PaymentAllocation
 from .refusals import PaymentCurrencyMismatch, SupplierPaymentBlocked
 from .settling import Effect, settle
@@ -56,7 +57,8 @@ def create_payment(actor: Actor, data: Mapping[str, Any], at: datetime, reading:
     *found, _, number = run([*locking, *claim_calls(row.tenant_id, DocumentKind.PAYMENT, row.id)])
     row.number, books = number_of(number), books_of(found)
     _judge(actor, row, named, books)
-    row.location_ids = sorted({str(one.delivery_location_id) for one in books.invoices.values()})
+    invoices = {one["invoice_id"]: books.invoice(one["invoice_id"]) for _, one in named}
+    row.location_ids = sorted({str(one.delivery_location_id) for one in invoices.values() if one is not None})
     target = OwnPayment(
         actor, row, _parts(PaymentAllocation, row, data["allocations"], books, at),
         _parts(CreditSource, row, data["credit_sources"], books, at), books,
@@ -93,7 +95,7 @@ def _judge(actor: Actor, row: Payment, named: Named, books: Books) -> None:
     :raises InvalidFields, SupplierPaymentBlocked, PaymentCurrencyMismatch, InvoiceNotApproved, ExceedsBalance: as
         `create_payment`.
     """
-    of = [(name, one, books.invoices.get(one["invoice_id"])) for name, one in named]
+    of = [(name, one, books.invoice(one["invoice_id"])) for name, one in named]
     if unknown := [
         FieldError(f"{name}.invoice_id", "unknown_invoice", "The supplier has issued no such invoice.")
         for name, _, invoice in of
@@ -134,7 +136,7 @@ def _judge_balances(known: Sequence[tuple[str, Decimal, Invoice]]) -> None:
 
 
 def _left(name: str, invoice: Invoice) -> Decimal:
-    return left_to_pay(invoice) if name.startswith("allocations") else invoice.credit_available
+    return payable(invoice) if name.startswith("allocations") else invoice.credit_available
 
 
 def _is_reached(actor: Actor, supplier_id: UUID, invoice: Invoice) -> bool:
@@ -154,11 +156,17 @@ def _parts(model: Any, row: Payment, given: Sequence[Mapping[str, Any]], books: 
     return [
         model(
             id=uuid7(), tenant_id=row.tenant_id, payment_id=row.id, position=place, invoice_id=one["invoice_id"],
-            invoice_number=books.invoices[one["invoice_id"]].number, currency=row.currency, amount=one["amount"],
+            invoice_number=_number(books, one["invoice_id"]), currency=row.currency, amount=one["amount"],
             created_at=at, updated_at=at,
         )
         for place, one in enumerate(given, 1)
     ]  # fmt: skip
+
+
+def _number(books: Books, key: UUID) -> str:
+    found = books.invoice(key)
+    assert found is not None
+    return str(found.number)
 
 
 def _insert_call(model: Any, parts: Sequence[Any]) -> Call:

@@ -4,28 +4,21 @@ Amounts are held from the creation of a payment on, and given back or paid by wh
 uses is taken from the invoices that have it. Source: contract, supply-invoice.md 2 and 3; supply.md 6 invariant 8.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from enum import Enum, auto
-from typing import Final, NamedTuple
-from uuid import UUID
+from typing import Final
 
-from core.model_rows import save_all_call
-from core.pipeline import Call
-from ledger.public import Occurrence
-from organizations.public import ReceivedKind
 from suppliers.inventory.reservations.changes import joined
 from suppliers.invoices import balances
-from suppliers.invoices.models import INVOICES, Invoice
-from suppliers.invoices.telling import told as told_of_invoice
-from suppliers.orders.models import ORDERS
+from suppliers.invoices.models import Invoice
+from suppliers.invoices.settling import Settled, Work
+from suppliers.invoices.settling import settle as settle_order
 
-from .billing import rebilled
 from .finding import OwnPayment
 
-_BOTH: Final = ("version", "shared_version")
-_SAVED: Final = ("status", "held_total", "paid_total", "offset_total", "paid_at")
+_SYSTEM: Final = "system"
 
 
 class Effect(Enum):
@@ -39,60 +32,58 @@ class Effect(Enum):
     REVERSE = auto()
 
 
-class Settled(NamedTuple):
-    """The statements that write invoices and orders, bound to the buyer; the documents that they touch, and what is told."""
-
-    calls: list[Call]
-    touched: list[tuple[ReceivedKind, UUID]]
-    told: Mapping[UUID, Sequence[Occurrence]]
+Move = Callable[[Work, Invoice, Decimal], None]
 
 
-Move = Callable[[Invoice, Decimal, datetime], None]
+def _pay(work: Work, invoice: Invoice, amount: Decimal) -> None:
+    balances.pay(work, invoice, amount, by=_SYSTEM)
+
+
+def _pay_at_once(work: Work, invoice: Invoice, amount: Decimal) -> None:
+    balances.pay(work, invoice, amount, by=_SYSTEM, held=False)
+
+
+def _reverse(work: Work, invoice: Invoice, amount: Decimal) -> None:
+    balances.reverse(work, invoice, amount, by=_SYSTEM)
+
+
+def _use_credit(work: Work, invoice: Invoice, amount: Decimal) -> None:
+    balances.use_credit(work, invoice, amount, by=_SYSTEM)
+
+
+def _give_credit_back(work: Work, invoice: Invoice, amount: Decimal) -> None:
+    balances.give_credit_back(work, invoice, amount, by=_SYSTEM)
+
+
 # By effect: what happens to an invoice that is paid, and to one whose credit is used.
 _OF_ALLOCATION: Final[dict[Effect, Move]] = {
-    Effect.HOLD: lambda invoice, amount, _: balances.hold(invoice, amount),
-    Effect.RELEASE: lambda invoice, amount, _: balances.release(invoice, amount),
-    Effect.PAY: balances.pay,
-    Effect.PAY_AT_ONCE: lambda invoice, amount, at: balances.pay(invoice, amount, at, is_held=False),
-    Effect.REVERSE: balances.reverse,
+    Effect.HOLD: lambda _, invoice, amount: balances.hold(invoice, amount),
+    Effect.RELEASE: lambda _, invoice, amount: balances.release(invoice, amount),
+    Effect.PAY: _pay,
+    Effect.PAY_AT_ONCE: _pay_at_once,
+    Effect.REVERSE: _reverse,
 }
-_OF_SOURCE: Final[dict[Effect, Move]] = {
-    Effect.PAY_AT_ONCE: balances.use_credit,
-    Effect.REVERSE: balances.return_credit,
-}
+_OF_SOURCE: Final[dict[Effect, Move]] = {Effect.PAY_AT_ONCE: _use_credit, Effect.REVERSE: _give_credit_back}
 
 
 def settle(target: OwnPayment, effect: Effect, at: datetime) -> Settled:
-    """Move what a payment moves, in memory, and return what is to be written and told of it.
+    """Move what a payment moves, in memory, and return what is to be saved, touched and told of it, order by order.
 
-    :raises ExceedsBalance: more would be held or used than is left.
+    :raises InvoiceNotApproved, ExceedsBalance: more would be held or used than is left.
     """
+    made = Settled()
     if effect is Effect.NONE:
-        return Settled([], [], {})
-    books = target.books
-    before = {key: str(one.status) for key, one in books.invoices.items()}
+        return made
+    works = {key: Work(billed, at) for key, billed in sorted(target.books.billed.items())}
     for one in target.allocations:
-        _OF_ALLOCATION[effect](books.invoices[one.invoice_id], one.amount, at)
+        invoice = target.invoice(one)
+        _OF_ALLOCATION[effect](works[invoice.order_id], invoice, one.amount)
     for source in target.sources:
-        _OF_SOURCE[effect](books.invoices[source.invoice_id], source.amount, at)
-    invoices = [books.invoices[key] for key in sorted(books.invoices)]
-    calls = [save_all_call(invoices, *_SAVED, at=at, versions=_BOTH)]
-    touched: list[tuple[ReceivedKind, UUID]] = [(INVOICES, one.id) for one in invoices]
-    orders = rebilled(books.orders, books.bills, invoices) if effect not in (Effect.HOLD, Effect.RELEASE) else []
-    calls += [save_all_call(orders, "billing_status", at=at, versions=_BOTH)] if orders else []
-    touched += [(ORDERS, one.id) for one in orders]
-    return Settled(calls, touched, _told(target, invoices, before))
-
-
-def _told(
-    target: OwnPayment, invoices: Sequence[Invoice], before: Mapping[UUID, str]
-) -> Mapping[UUID, Sequence[Occurrence]]:
-    """Return what is told of the invoices that are paid now."""
-    paid = [one for one in invoices if one.status == "paid" and before[one.id] != "paid"]
-    is_managed = target.books.parties.is_managed
-    return joined(
-        *(
-            told_of_invoice(one, ["invoice.paid"], was=before[one.id], by="system", is_managed=is_managed)
-            for one in paid
-        )
-    )
+        invoice = target.invoice(source)
+        _OF_SOURCE[effect](works[invoice.order_id], invoice, source.amount)
+    for work in works.values():
+        of_order = settle_order(work)
+        made.calls += of_order.calls
+        made.touched += of_order.touched
+        made.told = joined(made.told, of_order.told)
+    return made

@@ -38,7 +38,7 @@ def told(
 
 
 def _figures(target: OwnPayment, one: PaymentAllocation, on: date) -> dict[str, Any]:
-    due = target.books.invoices[one.invoice_id].due_date
+    due = target.invoice(one).due_date
     days = None if due is None else (on - due).days
     return {"invoice_id": str(one.invoice_id), "amount": text_of(one.amount, one.currency), "days_from_due": days}
 

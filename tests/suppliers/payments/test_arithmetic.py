@@ -3,13 +3,16 @@
 from datetime import date
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from core.db import tenant_context
 from ledger.public import Event
 from suppliers.invoices.models import Invoice
+from tests.procurement.purchasing.orders import submitted
 from tests.suppliers.inventory.shelf import refused
+from tests.suppliers.orders.answers import accepted
 from tests.suppliers.payments.tills import Till, plain, read
 
 # By currency: the least amount, and one with all decimals.
@@ -179,13 +182,16 @@ def test_figures_of_a_payment_tell_amounts_and_days(till: Till) -> None:
 
 
 def test_an_order_is_paid_when_all_its_invoices_are(till: Till) -> None:
-    one, two = till.invoice("10"), till.invoice("20")
+    order = UUID(submitted(till.trade, (till.trade.masks, 2))["id"])
+    till.trade.shelf.stock(till.trade.masks, 2)
+    accepted(till.trade, str(order))
+    one, two = till.invoice("10", order=order), till.invoice("20", order=order)
     till.paid((one, "10"))
-    assert till.billing() != "paid"
+    assert till.billing(order) == "invoiced"
     made = till.paid((two, "20"))
-    assert till.billing() == "paid"
-    seen = till.shelf.api.get(f"/v1/orders/{till.order}").json()["data"]
+    assert till.billing(order) == "paid"
+    seen = till.shelf.api.get(f"/v1/orders/{order}").json()["data"]
     assert seen["billing_status"] == "paid"
     till.settled(made["id"], "reversed")
-    assert till.billing() != "paid"
+    assert till.billing(order) == "invoiced"
     till.stored()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.db import transaction
@@ -15,9 +15,10 @@ from core.ids import uuid7
 from core.invariants import breaches
 from ledger.public import Event
 from organizations.public import write_documents
-from suppliers.invoices import balances
-from suppliers.invoices.models import INVOICES, Invoice
-from suppliers.orders.models import PurchaseOrder
+from suppliers.invoices.models import INVOICES, Invoice, InvoiceLine
+from suppliers.invoices.settling import Work
+from suppliers.invoices.states import TERMINAL
+from suppliers.orders.models import ORDERS, PurchaseOrder, PurchaseOrderLine
 from suppliers.payments.models import Payment, ReceivedPayment
 from tests import factories
 from tests.factories import Api
@@ -75,19 +76,43 @@ class Till:
         row.ended_at = at if status == "rejected" else None
         with tenant_context(self.buyer.id), transaction.atomic():
             row.save(force_insert=True)
+            self._bill(row, status)
             self._copy(row)
         return str(row.id)
 
+    def _bill(self, row: Invoice, status: str) -> None:
+        """Bill one unit of the first line of the order, so that all counters agree."""
+        line = PurchaseOrderLine.objects.filter(tenant_id=self.buyer.id, order_id=row.order_id).order_by("line_no")[0]
+        InvoiceLine.objects.create(
+            tenant_id=self.buyer.id, invoice_id=row.id, line_no=1, order_line_id=line.id, order_line_no=1, name="Masks",
+            base_unit="EA", unit="base", base_quantity=1, currency=row.currency, unit_price=row.net_total, net=row.net_total,
+            tax_rate=Decimal(0), result="ok",
+        )  # fmt: skip
+        if status not in TERMINAL:
+            line.invoiced += 1
+            line.save_version("invoiced", at=now())
+            order = PurchaseOrder.objects.get(tenant_id=self.buyer.id, pk=row.order_id)
+            order.billing_status = "invoiced" if line.invoiced == line.ordered else "partially_invoiced"
+            order.shared_version += 1
+            order.save_version("billing_status", "shared_version", at=now())
+
     def _copy(self, row: Invoice) -> None:
         """Write the supplier's copy."""
-        write_documents(system_actor(self.buyer.id), self.buyer.id, [(INVOICES, row.id)], [], told={}, at=now())
+        write_documents(
+            system_actor(self.buyer.id),
+            self.buyer.id,
+            [(INVOICES, row.id), (ORDERS, row.order_id)],
+            [],
+            told={},
+            at=now(),
+        )
 
     def credit(self, key: str, amount: str) -> None:
         """Credit a part of an invoice, as a credit note does."""
         with tenant_context(self.buyer.id), transaction.atomic():
             row = Invoice.objects.select_for_update().get(tenant_id=self.buyer.id, pk=key)
             row.credited_total += Decimal(amount)
-            balances.settle(row, now())
+            Work(cast("Any", None), now()).pay_off(row, by="supplier")
             row.shared_version += 1
             row.save_version("credited_total", "status", "paid_at", "shared_version", at=now())
             self._copy(row)
@@ -170,7 +195,7 @@ def read(api: Api, key: str, query: str = "") -> dict[str, Any]:
 def till() -> Till:
     """Make a trade with an accepted order, and a member of the buyer that pays."""
     trade = orders.trade()
-    trade.shelf.stock(trade.masks, 100)
-    order = submitted(trade, (trade.masks, 5))["id"]
+    trade.shelf.stock(trade.masks, 1_000)
+    order = submitted(trade, (trade.masks, 1_000))["id"]
     accepted(trade, order)
     return Till(trade, UUID(order), factories.as_member(trade.buyer.tenant, ["finance"]))
