@@ -183,7 +183,6 @@ def test_figures_of_a_payment_tell_amounts_and_days(till: Till) -> None:
 
 def test_an_order_is_paid_when_all_its_invoices_are(till: Till) -> None:
     order = UUID(submitted(till.trade, (till.trade.masks, 2))["id"])
-    till.trade.shelf.stock(till.trade.masks, 2)
     accepted(till.trade, str(order))
     one, two = till.invoice("10", order=order), till.invoice("20", order=order)
     till.paid((one, "10"))
