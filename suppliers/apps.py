@@ -187,10 +187,10 @@ class SuppliersConfig(AppConfig):
         from .invoices.representations import InvoiceForSupplierOut
         from .orders.models import ORDERS
         from .orders.representations import OrderForSupplierOut
-        from .returns.models import RETURNS
-        from .returns.representations import ReturnForSupplierOut
         from .payments.models import PAYMENTS
         from .payments.representations import PaymentForSupplierOut
+        from .returns.models import RETURNS
+        from .returns.representations import ReturnForSupplierOut
 
         for kind, shown in (
             (AGREEMENTS, AgreementForSupplierOut),

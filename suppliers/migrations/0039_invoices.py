@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('organizations', '0011_managed_tenants'),
-        ('suppliers', '0035_market_of_one_supplier'),
+        ('suppliers', '0036_words_of_orders'),
     ]
 
     operations = [

@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('organizations', '0011_managed_tenants'),
-        ('suppliers', '0039_invoices'),
+        ('suppliers', '0040_payments'),
     ]
 
     operations = [
@@ -30,7 +30,12 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='documentnumber',
             name='kind',
-            field=models.CharField(choices=[('purchase_order', 'Order of the tenant as buyer'), ('order', 'Order to the tenant as supplier'), ('delivery', 'Delivery to the tenant'), ('invoice', 'Invoice or credit note of the tenant as supplier'), ('return', 'Return by the tenant')], max_length=14),
+            field=models.CharField(choices=[('purchase_order', 'Order of the tenant as buyer'), ('order', 'Order to the tenant as supplier'), ('delivery', 'Delivery to the tenant'), ('invoice', 'Invoice or credit note of the tenant as supplier'), ('return', 'Return by the tenant'), ('payment', 'Payment of the tenant')], max_length=14),
+        ),
+        migrations.AlterField(
+            model_name='documentword',
+            name='kind',
+            field=models.CharField(choices=[('purchase_order', 'Order of the tenant as buyer'), ('order', 'Order to the tenant as supplier'), ('delivery', 'Delivery to the tenant'), ('invoice', 'Invoice or credit note of the tenant as supplier'), ('return', 'Return by the tenant'), ('payment', 'Payment of the tenant')], max_length=14),
         ),
         migrations.CreateModel(
             name='Return',

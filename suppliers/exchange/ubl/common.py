@@ -138,4 +138,5 @@ def _asked(line: Mapping[str, Any], total: Decimal) -> Decimal:
     """Return what all of a line costs, with the decimals of a total."""
     goods = line["snapshot"]
     per = goods["price_base_quantity"] * goods["units_per_pack"]
-    return (Decimal(goods["unit_price"]) * line["ordered"] / per).quantize(total, rounding=ROUND_HALF_UP)
+    net: Decimal = Decimal(goods["unit_price"]) * line["ordered"] / per
+    return net.quantize(total, rounding=ROUND_HALF_UP)
