@@ -22,6 +22,7 @@ TAGS: list[dict[str, str]] = [
         "Marketplace": "What a supplier offers, to whom, and how buyers are told of its stock.",
         "Price agreements": "What a buyer and a supplier have negotiated: drafts, versions, and their lines.",
         "Prices": "Price lists, pricing rules and promotions, each under the supplier's own code.",
+        "Analytics": "A supplier's figures over time, what needs a look, and reports as files.",
         "Notifications": "Messages between the parties of a document, alerts of what needs attention, and how a tenant is told.",
         "Files": "Images, documents and certificates: uploaded, scanned, bound to what they belong to, read by signed links.",
         "Stock": "What suppliers have in stock for the tenant, and what is reserved of it.",

@@ -77,6 +77,7 @@ class SuppliersConfig(AppConfig):
         from ledger import public as ledger
 
         from .agreements import following as agreements
+        from .analytics import following as rollups
         from .deliveries import recalled
         from .deliveries.shipping import prepared_call
         from .inventory.items import offered
@@ -93,6 +94,7 @@ class SuppliersConfig(AppConfig):
         ledger.react(following.OF_GROUPS, following.follow_groups)
         ledger.react(agreements.OF_ORGANIZATIONS, agreements.follow_organizations)
         ledger.react(agreements.OF_GROUPS, agreements.follow_groups)
+        rollups.follow()
 
     def _book(self) -> None:
         """Let stock follow what pharmacies dispense, and orders the stock that comes, behind the commit."""

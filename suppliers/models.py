@@ -8,6 +8,7 @@ from .agreements.models import (
     ReceivedAgreement,
     ReceivedAgreementLine,
 )
+from .analytics.models import RollUp
 from .catalog.models import Category, MarketWord, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
 from .company.models import BuyerGroup, BuyerGroupMember, SupplierLicense, SupplierProfile
 from .deliveries.models import (
@@ -155,6 +156,7 @@ __all__ = [
     "Return",
     "ReturnLine",
     "ReturnPrivate",
+    "RollUp",
     "Serial",
     "ShipmentDraft",
     "ShipmentPrivate",

@@ -3,6 +3,7 @@
 from api.routing import Router
 
 from .agreements.views import PriceAgreementViewSet
+from .analytics.views import InsightsViewSet, MetricsViewSet
 from .catalog.attributes.views import AttributeViewSet
 from .catalog.views import CategoryViewSet, ProductAttributesViewSet
 from .company.views import SupplierProfileViewSet
@@ -59,6 +60,8 @@ router.register("notifications", NotificationViewSet, basename="notification")
 router.register("notifications/alerts", AlertViewSet, basename="alert")
 router.register("notifications/preferences", PreferencesViewSet, basename="notification-preferences")
 router.register("orders", ExchangedOrderViewSet, basename="order")
+router.register("analytics/metrics", MetricsViewSet, basename="metrics")
+router.register("analytics/insights", InsightsViewSet, basename="insight")
 router.register("orders/<uuid:order>/shipments", ShipmentViewSet, basename="shipment")
 router.register("procurement/deliveries", ExchangedDeliveryViewSet, basename="delivery")
 router.register("orders/<uuid:pk>/invoices", OrderInvoiceViewSet, basename="order-invoice")
