@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from api.representation_sql import INSTANT
+from core.clock import rfc3339
 from core.conditions import TENANT
 from core.pipeline import Call, Rows, Statement
 from organizations.public import today_sql
@@ -20,9 +20,10 @@ _MOST: Final = 200  # of each type, the gravest first
 
 
 class Finding(NamedTuple):
-    """One insight, as JSON."""
+    """One insight, as JSON, and since when it is so."""
 
     insight: Any
+    detected_at: datetime
 
 
 _TODAY: Final = today_sql("$1::uuid", "$2::timestamptz")
@@ -36,8 +37,8 @@ def _found(name: str, *, grave: str, subject: str, evidence: str, action: str, s
     """Return the statement of one type; the arguments are SQL over its rows `r`: `grave` is the severity."""
     return Statement.of(
         f"SELECT json_build_object('type', '{name}', 'severity', {grave}, 'subject', json_build_object({subject}),"
-        f" 'evidence', json_build_object({evidence}), 'recommended_action', '{action}', 'detected_at',"
-        f" {INSTANT.format(since)}) AS insight FROM ({rows} LIMIT {_MOST}) r",
+        f" 'evidence', json_build_object({evidence}), 'recommended_action', '{action}') AS insight,"
+        f" {since} AS detected_at FROM ({rows} LIMIT {_MOST}) r",
         row=Finding,
     )
 
@@ -132,5 +133,6 @@ def insights_calls(tenant_id: UUID, at: datetime) -> list[Call]:
 
 def insights_of(rows: Sequence[Rows]) -> list[dict[str, Any]]:
     """Return the insights, the gravest first, in the order of their types."""
-    found: list[dict[str, Any]] = [one.insight for some in rows for one in some.of(Finding)]
+    findings = [one for some in rows for one in some.of(Finding)]
+    found: list[dict[str, Any]] = [one.insight | {"detected_at": rfc3339(one.detected_at)} for one in findings]
     return sorted(found, key=lambda one: SEVERITIES.index(one["severity"]))

@@ -9,8 +9,8 @@ from core.clock import rfc3339
 from core.errors import FieldError, InvalidFields
 from core.pipeline import Call, Rows
 
-from .asking import MOST_VALUES, Asked
 from .buckets import Period, start_of
+from .filters import MOST_VALUES, Asked
 from .measures import empty
 from .reading import Point, metric_call
 

@@ -14,7 +14,7 @@ from core import clock
 from core.errors import InvalidFields
 from organizations.public import places_call, places_of
 
-from .asking import asked_metric
+from .filters import asked_metric
 from .insights import insights_calls, insights_of
 from .measures import GROUPS, INTERVALS, MEASURES
 from .metrics import answer_of, metric_calls
