@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('organizations', '0011_managed_tenants'),
-        ('suppliers', '0034_changes_of_orders'),
+        ('suppliers', '0041_returns'),
     ]
 
     operations = [
