@@ -138,18 +138,22 @@ def issue_credit_note(  # noqa: PLR0913  # what it takes off, and who writes it
     key, supplier = uuid7(), original.supplier_tenant_id
     claim(supplier, author_id or supplier, order_tenant_id, number, key, [], [])
     by_id = {one.pk: one for one in billed.of[invoice_id]}
-    data = {
-        "invoice_number": number, "type": InvoiceType.CREDIT_NOTE.value, "issue_date": issue_date, "due_date": None,
-        "delivery_ids": [], "charges": [], "allowances": [], "discount": None, "original_invoice_id": invoice_id,
-        "file_ids": [], "stated_totals": None,
-        "lines": [_as_asked(by_id[one], units) for one, units in quantities.items()],
-    }  # fmt: skip
+    data = _body(invoice_id, number, issue_date, [_as_asked(by_id[one], units) for one, units in quantities.items()])
     note, lines = draw_up(billed, data, key, at, return_id=return_id)
     work = Work(billed, at)
     calls = place(work, note, lines, data, by=by)
     settled = settle(work)
     settled.calls[:0] = calls
     return note, lines, settled
+
+
+def _body(invoice_id: UUID, number: str, issue_date: date, lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a credit note in the form of a body."""
+    return {
+        "invoice_number": number, "type": InvoiceType.CREDIT_NOTE.value, "issue_date": issue_date, "due_date": None,
+        "delivery_ids": [], "charges": [], "allowances": [], "discount": None, "original_invoice_id": invoice_id,
+        "file_ids": [], "stated_totals": None, "lines": [*lines],
+    }  # fmt: skip
 
 
 def _as_asked(line: InvoiceLine, units: int) -> dict[str, Any]:

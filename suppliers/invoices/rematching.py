@@ -36,14 +36,14 @@ def rematch(billed: Billed | None, at: datetime) -> Settled:
     return Settled() if billed is None else settle(Work(billed, at))
 
 
-def holds_released(billed: Billed | None) -> bool:
-    """Tell whether what is received still covers the goods on released invoices."""
-    if billed is None:
-        return True
+def released_units(billed: Billed | None) -> dict[UUID, int]:
+    """Return how many base units of goods stand on released invoices and were not credited, by the lines of the order."""
     counts: dict[UUID, int] = {}
+    if billed is None:
+        return counts
     for invoice in billed.live():
         if str(invoice.status) in RELEASED:
             for line in billed.of[invoice.pk]:
                 if not is_by_order(invoice, line):
                     counts[line.order_line_id] = counts.get(line.order_line_id, 0) + line.base_quantity - line.credited
-    return all(billed.lines[key].received - billed.lines[key].returned >= units for key, units in counts.items())
+    return counts

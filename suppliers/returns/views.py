@@ -33,7 +33,7 @@ from .reading.shapes import ROWS, page_sql
 from .receiving import receive_return
 from .refusals import DispositionNotAllowed, ReturnExceedsReceived, ReturnWindowClosed, WitnessRequired
 from .requesting import request_return
-from .serializers import BODY_BYTES, AuthorizeIn, ReturnRequestIn, ReturnInspectIn, ReturnReceiveIn, ReturnShipIn
+from .serializers import BODY_BYTES, AuthorizeIn, ReturnInspectIn, ReturnReceiveIn, ReturnRequestIn, ReturnShipIn
 from .shipping import ship_return
 from .telling import BUYER, SUPPLIER
 

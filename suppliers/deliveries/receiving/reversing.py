@@ -14,16 +14,17 @@ from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields
 from core.ids import uuid7
 from core.model_rows import row_of, rows_of
-from core.pipeline import Call, ReadBack, Statement, run
+from core.pipeline import Call, ReadBack, Statement
 from suppliers.deliveries.course import PARTIALLY_RECEIVED, Who, require
 from suppliers.deliveries.receipt_models import Receipt, ReceiptLine
 from suppliers.deliveries.tally import Count, add, is_complete
 from suppliers.inventory.movements.delivered import Landed
 from suppliers.inventory.movements.taken_back import Gone, kept_of, take_back
 from suppliers.inventory.reservations.changes import joined
+from suppliers.invoices.billed import Billed
+from suppliers.invoices.rematching import read_billed, released_units
 from suppliers.orders.states import TERMINAL
 
-from .billed import billed_calls, billed_of
 from .finding import Arriving, Receivable
 from .judging import Judged
 from .refusals import ReceiptNotReversible
@@ -51,6 +52,7 @@ class Back(NamedTuple):
     receipt: Receipt
     lines: Sequence[Judged]
     landed: Landed | None
+    billed: Billed | None
 
 
 @needs_transaction
@@ -88,21 +90,23 @@ def reverse(
     for one in judged:
         add(one.line, target.ordered(one.line), one.count)
     receipt = _reversing(actor, target, first, received_at or at, at)
-    _write(actor, target, Back(receipt, judged, _given_back(actor, target, judged, receipt.id, at)), at, reading)
+    billed = read_billed(target.order, target.order_lines)
+    landed = _given_back(actor, target, judged, billed, receipt)
+    _write(actor, target, Back(receipt, judged, landed, billed), at, reading)
     return receipt
 
 
 @needs_transaction
 def _given_back(
-    actor: Actor, target: Receivable, judged: Sequence[Judged], receipt_id: UUID, at: datetime
+    actor: Actor, target: Receivable, judged: Sequence[Judged], billed: Billed | None, receipt: Receipt
 ) -> Landed | None:
     """Take the goods from their places, where nothing has become of them since.
 
     :raises ReceiptNotReversible: names each line.
     """
-    errors, landed = [*_unfit(target, judged, _billed(target, judged))], None
+    errors, landed = [*_unfit(target, judged, released_units(billed))], None
     try:
-        landed = _taken_back(actor, judged, receipt_id, at)
+        landed = _taken_back(actor, judged, receipt.id, receipt.created_at)
     except Gone as gone:
         errors += [_fault(number, "stock_gone") for number in gone.lines]
     if errors:
@@ -150,17 +154,10 @@ def _unfit(target: Receivable, judged: Sequence[Judged], billed: Mapping[UUID, i
         ordered = target.ordered(one.line)
         if one.line.returned > one.line.accepted or ordered.returned > ordered.received:
             yield _fault(one.number, "returned")
-        elif one.count.accepted and billed.get(ordered.id, 0) > ordered.received:
+        elif one.count.accepted and billed.get(ordered.id, 0) > ordered.received - ordered.returned:
             yield _fault(one.number, "billed")
         elif ordered.shipped > ordered.accepted + ordered.tolerance + ordered.rejected + ordered.short:
             yield _fault(one.number, "shipped_again")
-
-
-@needs_transaction
-def _billed(target: Receivable, judged: Sequence[Judged]) -> dict[UUID, int]:
-    """Return what is billed of the lines of the order that a receipt has counted."""
-    calls = billed_calls(target.row.tenant_id, sorted({one.line.order_line_id for one in judged}))
-    return billed_of(run(calls)) if calls else {}
 
 
 def _judged(target: Receivable, lines: Sequence[ReceiptLine]) -> list[Judged]:
@@ -201,7 +198,7 @@ def _write(actor: Actor, target: Receivable, back: Back, at: datetime, reading: 
     counts = {one.line.id: one.count for one in back.lines}
     for one in back.lines:
         one.count, one.stock = one.count.reversed(), landed.kept.get(one.number, []) if landed else []
-    counters = counted(target, back.lines, at)
+    counters = counted(target, back.lines, at, back.billed)
     calls = [
         *counters.calls,
         rows.insert(receipt),
@@ -211,4 +208,4 @@ def _write(actor: Actor, target: Receivable, back: Back, at: datetime, reading: 
     ]
     facts = told_of_receipt(target, receipt, ["delivery.received"], back.lines, was=was, counts=counts)
     facts = joined(facts, {row.tenant_id: landed.facts}) if landed else facts
-    write(actor, target, Written(receipt, calls, facts, landed), at, reading)
+    write(actor, target, Written(receipt, calls, joined(facts, counters.told), landed, counters.touched), at, reading)

@@ -52,8 +52,9 @@ def test_receipt_on_a_released_invoice_is_not_reversed(desk: Desk) -> None:
     assert (answer.status_code, answer.json()["code"], answer.json()["reason"]) == (
         409,
         "receipt_not_reversible",
-        "invoiced",
+        "billed",
     )
+    assert [(one["pointer"], one["code"]) for one in answer.json()["errors"]] == [("/lines/0", "billed")]
     assert desk.stored() == [("invoice", "approved")]
 
 

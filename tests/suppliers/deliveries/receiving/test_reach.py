@@ -1,42 +1,16 @@
 """How far a reversal reaches: what was moved on, sent back, billed or shipped again since keeps its receipt, line by line."""
 
-from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import UUID
 
-import pytest
-
-from core.arrays import array_literal
 from core.db import tenant_context
-from core.pipeline import Call, Statement
 from suppliers.deliveries.models import DeliveryLine
-from suppliers.deliveries.receiving import billed
-from suppliers.deliveries.receiving.billed import Billed
 from suppliers.inventory.models import StockLevel
 from suppliers.orders.models import PurchaseOrderLine
 from tests.suppliers.deliveries.receiving import arrivals
 from tests.suppliers.deliveries.receiving.arrivals import Dock
 from tests.suppliers.deliveries.receiving.test_goods import numbered
 from tests.suppliers.inventory.shelf import refused
-
-# Stands for the room of invoices: so much is billed of the second line of an order.
-_BILLED = Statement.of(
-    "SELECT l.id AS line_id, $3::bigint AS base_quantity FROM suppliers_purchaseorderline l"
-    " WHERE l.tenant_id = $1 AND l.id = ANY($2::uuid[]) AND l.line_no = 2",
-    row=Billed,
-)
-
-
-@pytest.fixture
-def bill() -> Iterator[Callable[[int], None]]:
-    """Say how much approved invoices bill."""
-    before = [*billed._asked]
-
-    def said(quantity: int) -> None:
-        billed.ask(lambda buyer, lines: Call(_BILLED, [str(buyer), array_literal(lines), str(quantity)]))
-
-    yield said
-    billed._asked[:] = before
 
 
 def received(dock: Dock) -> tuple[UUID, dict[str, Any]]:
@@ -95,21 +69,6 @@ def test_goods_that_were_sent_back_are_named(dock: Dock) -> None:
         DeliveryLine.objects.filter(tenant_id=dock.buyer.id, delivery_id=delivery, line_no=2).update(returned=3)
     body = refused(dock.post(delivery, reverses=made["id"]), 409, "receipt_not_reversible")
     assert [(one["pointer"], one["code"]) for one in body["errors"]] == [("/lines/1", "returned")]
-
-
-def test_goods_on_an_approved_invoice_are_named_until_it_bills_no_more_than_stays(
-    dock: Dock, bill: Callable[[int], None]
-) -> None:
-    order = dock.order((dock.vials, 5), (dock.vials, 5))
-    delivery = dock.ship(order, {"line": 1, "units": 50, "lot": "L1"}, {"line": 2, "units": 50, "lot": "L1"})
-    dock.receive(delivery, {"accepted_quantity": 10}, {"line": 1, "accepted_quantity": 10})
-    made = dock.receive(delivery, {"accepted_quantity": 40}, {"line": 1, "accepted_quantity": 40})
-
-    bill(11)
-    assert kept(dock, delivery, made) == {"/lines/1": "billed"}
-    bill(10)
-    dock.receive(delivery, reverses=made["id"])
-    assert dock.counted(delivery) == [(10, 0, 0), (10, 0, 0)]
 
 
 def test_what_was_rejected_and_shipped_again_is_named(dock: Dock) -> None:
