@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from suppliers.analytics.buckets import Period, start_of
+from suppliers.analytics.measures import MEASURES
 from tests.procurement.purchasing.orders import Trade
 from tests.suppliers.analytics.figures import amounts, ask, day, metric, rolled, values
 
@@ -80,6 +81,22 @@ def test_what_cannot_be_asked_is_named(trade: Trade) -> None:
         assert [(one["field"], one["code"]) for one in answer.json()["errors"]] == [(field, code)], given
     assert ask(api, "orders_count", colour="red").json()["code"] == "unknown_parameter"
     assert ask(api, "orders_count", **{"from": "2025-01-01", "to": "2026-02-05"}).status_code == 200
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_each_metric_has_each_of_its_groups(trade: Trade, name: str) -> None:
+    for group in ("", *MEASURES[name].groups):
+        found = metric(trade.shelf.api, name, currency="EUR", group_by=group or None, compare="previous")
+        assert all((one["group"] is None) is (not group) for one in found["buckets"])
+        assert group or len(found["previous"]) == 3
+
+
+def test_price_is_compared_with_the_list(trade: Trade) -> None:
+    at = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
+    for net, list_net in (("80", "100"), ("60", "100")):
+        rolled(trade.shelf.id, at, kind="listed", net=net, list_net=list_net)
+    rolled(trade.shelf.id, at, kind="listed", net="1", list_net="9", currency="CHF")
+    assert values(trade.shelf.api, "price_vs_list", currency="EUR") == [None, "0.7000", None]
 
 
 def test_figures_of_another_supplier_are_not_counted(trade: Trade) -> None:
