@@ -14,7 +14,7 @@ from core.pipeline import Call, ReadBack, Statement, run
 from organizations.public import SharedDocument
 from suppliers.files.handing_over import Named, check_files, files_calls
 from suppliers.orders.course import Who as OrderWho
-from suppliers.orders.course import allowed
+from suppliers.orders.course import allowed, shown
 from suppliers.orders.finding import lines_of
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine
 from suppliers.orders.progress import Prepared, prepared_of
@@ -106,7 +106,8 @@ def require_accepted(order: PurchaseOrder) -> None:
     :raises InvalidTransition: it is not accepted.
     """
     if order.status != OrderStatus.ACCEPTED:
-        raise InvalidTransition(state=order.status, action="shipments", allowed=allowed(order.place, OrderWho.SUPPLIER))
+        state = shown(order.place, OrderWho.SUPPLIER)
+        raise InvalidTransition(state=state, action="shipments", allowed=allowed(order.place, OrderWho.SUPPLIER))
 
 
 def left_at(said: datetime | None, at: datetime) -> datetime:

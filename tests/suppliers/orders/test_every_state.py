@@ -16,7 +16,8 @@ from suppliers.orders import course
 from suppliers.orders.course import PLACES, Place, Who, allowed, step_of
 from suppliers.orders.models import ORDERS as ORDERS_KIND
 from suppliers.orders.models import PurchaseOrder
-from tests.procurement.purchasing.orders import Trade, act
+from tests.procurement.purchasing.orders import PATH, Trade, act
+from tests.suppliers.deliveries.shipping import LEFT, hall
 from tests.suppliers.inventory.shelf import refused
 from tests.suppliers.orders.answers import accepted, answer
 
@@ -94,4 +95,29 @@ def test_what_the_table_does_not_have_is_refused(trade: Trade, place: Place) -> 
         )  # fmt: skip
 
     assert tried > 0
+    assert state(trade) == before
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda one: "-".join(filter(None, one)))
+def test_only_drafts_are_edited_and_only_accepted_orders_are_shipped(trade: Trade, place: Place) -> None:
+    trade.shelf.stock(trade.masks, 5)
+    key = order_in(trade, place)
+    path, line = f"{PATH}/{key}", trade.read(key)["lines"][0]["id"]
+    before = state(trade)
+
+    if place != course.DRAFT:
+        edited = refused(trade.api.patch(path, json={"internal_note": "Late"}), 409, "invalid_transition")
+        assert (edited["from"], edited["action"], edited["allowed"]) == (
+            place.status, "update", allowed(place, Who.BUYER, Who.APPROVER),
+        )  # fmt: skip
+    if place != course.ACCEPTED:
+        body = {"from_location_id": hall(trade), "lines": [{"order_line_id": line, "quantity": 1}]}
+        for more in ({}, {"dispatched_at": LEFT}):
+            found = answer(trade, key, "shipments", **body, **more)
+            if place in (course.DRAFT, course.FOR_SENDING):
+                refused(found, 404, "not_found")
+                continue
+            refusal = refused(found, 409, "invalid_transition")
+            assert refusal["from"] == course.shown(place, Who.SUPPLIER)
+
     assert state(trade) == before
