@@ -29,7 +29,7 @@ class MetricOut(serializers.Serializer[Any]):
     previous = BucketOut(many=True, allow_null=True)
 
 
-class SubjectOut(serializers.Serializer[Any]):
+class InsightSubjectOut(serializers.Serializer[Any]):
     """What an insight is about."""
 
     type = serializers.CharField()
@@ -42,7 +42,7 @@ class InsightOut(serializers.Serializer[Any]):
 
     type = OpenChoice(choices=INSIGHTS)
     severity = OpenChoice(choices=SEVERITIES)
-    subject = SubjectOut()
+    subject = InsightSubjectOut()
     evidence = serializers.DictField(child=serializers.JSONField())
     recommended_action = serializers.CharField()
     detected_at = serializers.DateTimeField()
