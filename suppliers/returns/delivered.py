@@ -45,12 +45,19 @@ class Claimed(NamedTuple):
 _STOCKED: Final = (
     "(SELECT coalesce(sum((e ->> 'quantity')::bigint), 0) FROM jsonb_array_elements(coalesce(c.stock, '[]')) e)::bigint"
 )
-ACCEPTED_SQL: Final = (
-    f"SELECT c.delivery_line_id AS line_id, c.lot_number, r.received_at, c.accepted AS quantity, c.serial_numbers, {_STOCKED} AS stocked"
-    " FROM suppliers_receiptline c JOIN suppliers_receipt r ON r.tenant_id = c.tenant_id AND r.id = c.receipt_id AND r.tenant_id = $1"
-    f" WHERE c.tenant_id = $1 AND r.delivery_id = {{}} AND c.accepted > 0 AND {STANDING} ORDER BY r.received_at, r.id, c.line_no"
-)
-_ACCEPTED = Statement.of(ACCEPTED_SQL.format("$2"), row=Accepted)
+
+
+def accepted_sql(delivery: str) -> str:
+    """Write the SQL of what was accepted of a delivery, whose id is given as SQL, as rows of `Accepted`; $1 is the buyer."""
+    return (
+        f"SELECT c.delivery_line_id AS line_id, c.lot_number, r.received_at, c.accepted AS quantity, c.serial_numbers, {_STOCKED} AS stocked"
+        " FROM suppliers_receiptline c JOIN suppliers_receipt r ON r.tenant_id = c.tenant_id AND r.id = c.receipt_id AND r.tenant_id = $1"
+        f" WHERE c.tenant_id = $1 AND r.delivery_id = {delivery} AND c.accepted > 0 AND {STANDING}"
+        " ORDER BY r.received_at, r.id, c.line_no"
+    )
+
+
+_ACCEPTED = Statement.of(accepted_sql("$2"), row=Accepted)
 _CLAIMED = Statement.of(
     "SELECT l.delivery_line_id AS line_id, l.serial_numbers FROM suppliers_returnline l"
     " JOIN suppliers_return v ON v.tenant_id = l.tenant_id AND v.id = l.document_id AND v.tenant_id = $1"

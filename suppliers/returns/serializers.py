@@ -68,7 +68,7 @@ class ReturnLineIn(WholeEntry):
         return attrs
 
 
-class ReturnRequestIn(StrictSerializer):
+class GoodsReturnIn(StrictSerializer):
     """Goods of one delivery that its buyer wants to send back."""
 
     delivery_id = serializers.UUIDField()

@@ -16,14 +16,14 @@ from suppliers.inventory.reservations.changes import joined
 from suppliers.orders.sending import BOTH
 
 from .course import IN_TRANSIT, Who, require
-from .delivered import ACCEPTED_SQL, Accepted, by_line
+from .delivered import Accepted, accepted_sql, by_line
 from .finding import Returned
 from .models import RETURNS, Return, ReturnLine
 from .refusals import ReturnWindowClosed
 from .telling import BUYER, told
 
 _ACCEPTED = Statement.of(
-    ACCEPTED_SQL.format("(SELECT v.delivery_id FROM suppliers_return v WHERE v.tenant_id = $1 AND v.id = $2)"),
+    accepted_sql("(SELECT v.delivery_id FROM suppliers_return v WHERE v.tenant_id = $1 AND v.id = $2)"),
     row=Accepted,
 )
 

@@ -33,7 +33,7 @@ from .reading.shapes import ROWS, page_sql
 from .receiving import receive_return
 from .refusals import DispositionNotAllowed, ReturnExceedsReceived, ReturnWindowClosed, WitnessRequired
 from .requesting import request_return
-from .serializers import BODY_BYTES, AuthorizeIn, ReturnInspectIn, ReturnReceiveIn, ReturnRequestIn, ReturnShipIn
+from .serializers import BODY_BYTES, AuthorizeIn, GoodsReturnIn, ReturnInspectIn, ReturnReceiveIn, ReturnShipIn
 from .shipping import ship_return
 from .telling import BUYER, SUPPLIER
 
@@ -88,7 +88,7 @@ class ReturnViewSet(TwoSidedViewSet):
             scope="procurement.write",
             kind="buyer",
             feature="procurement",
-            body=ReturnRequestIn,
+            body=GoodsReturnIn,
             body_limit=BODY_BYTES,
             answer=ReturnWithLinesOut,
             run=request_return,
