@@ -1,7 +1,7 @@
 """What holds after every step of a walk through the trade. Source: contract, supply.md 6 and 3."""
 
 from collections import defaultdict
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 from uuid import UUID
 
@@ -151,10 +151,15 @@ def _counters_are_sums(house: House) -> None:
 
 
 def _amounts_are_exact(house: House) -> None:
-    """Totals are sums of rounded lines, with no more decimals than their currency has."""
+    """Totals are sums of what is not cancelled of lines, each rounded, with no more decimals than their currency has.
+
+    An order that is cancelled wholly keeps the totals of what was asked for. Source: decision 110.
+    """
     for order in house.orders():
-        nets = [one.net for one in house.lines(order.id)]
+        lines, unit = house.lines(order.id), Decimal(1).scaleb(-minor_units(order.currency))
+        rests = [(one.net, one.ordered - one.cancelled, one.ordered) for one in lines]
+        kept = [(net * rest / all_).quantize(unit, rounding=ROUND_HALF_UP) for net, rest, all_ in rests]
+        nets = kept if any(rest for _, rest, _ in rests) else [net for net, _, _ in rests]
         assert order.net == sum(nets, Decimal(0))
         assert order.gross == order.net + (order.tax or 0)
-        unit = Decimal(1).scaleb(-minor_units(order.currency))
         assert all(one == one.quantize(unit) for one in (*nets, order.net, order.gross, order.given_back))
