@@ -8,7 +8,7 @@ import orjson
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
-from core import clock, pipeline
+from core import clock, pipeline, watermark
 from core.ids import uuid7
 
 from . import idempotency
@@ -36,9 +36,8 @@ class DeferredWriteViewSet(ApiViewSet):
         tenant_id = self._tenant_id()
         claim = idempotency.Claim.of(request, key, tenant_id, self.subject) if key else None
         with transaction.atomic():
-            actor = self._authorize(
-                tenant_id, pipeline.run([authenticator().proof(self.subject, tenant_id)])[0], writing=True
-            )
+            proof = authenticator().proof(self.subject, tenant_id)
+            actor = self._authorize(tenant_id, pipeline.run([proof, watermark.mark_call(tenant_id)])[0], writing=True)
             earlier = claim.earlier() if claim else None
             if earlier is not None:
                 return self._replay(actor, earlier)

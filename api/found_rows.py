@@ -47,3 +47,12 @@ class Found:
             f" ordered AS ((SELECT * FROM matched t ORDER BY {self.order} {self.tail}) UNION ALL SELECT * FROM walked),"
             f" total AS (SELECT CASE WHEN {few} THEN (SELECT count(*) FROM matched) ELSE (SELECT n FROM size) - {left_out} END AS n)"
         )
+
+    def page(self) -> str:
+        """Write the CTEs of `sql`, and `page` with the page's rows."""
+        return f"{self.sql()}, {page_of(self.table, self.key, self.where[0])}"
+
+
+def page_of(table: str, key: str, tenant: str) -> str:
+    """Write the CTE of the page's rows, of which `ordered` holds what is kept."""
+    return f'page AS (SELECT t.* FROM ordered m JOIN {table} t ON t."{key}" = m."{key}"{f" AND {tenant}" if tenant else ""})'

@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
-from django.db import connection
 from django.http import QueryDict
 
 from core.conditions import TENANT
 from core.errors import Malformed
 from core.pipeline import Call, Statement
 
+from .casts import cast_of
 from .day_counts import MANY, DayCounts
 from .filters import Condition, Filters, check_names, conditions
-from .found_rows import Found
+from .found_rows import Found, page_of
 from .shapes import Selection, Shape, select
 
 _USUAL = (20, 51)  # the default limits: 20 of page lists, 50 of cursor lists, which read one row more
@@ -102,27 +102,13 @@ def _sort(shape: Shape, entry: str | SortBy) -> tuple[str, Sort]:
     found = next((one for one in shape.model._meta.concrete_fields if one.column == column), None)
     if found is None:
         raise ImproperlyConfigured(f"{shape.name}: {shape.model.__name__} has no column {column} to sort by.")
-    return name, Sort(column, _cast(found))
-
-
-def _cast(found: Any) -> str:
-    return _CASTS.get(found.get_internal_type()) or str(found.db_type(connection))
+    return name, Sort(column, cast_of(found))
 
 
 def _tie_break(shape: Shape) -> Sort:
     """The key that tells any two rows apart, whose column a derived table may have of its own."""
     found = next((one for one in shape.model._meta.concrete_fields if one.column == shape.key), None)
-    return Sort(shape.key, _cast(found) if found else "uuid")
-
-
-# `text`, because a cast to varchar(n) would cut the value silently.
-_CASTS = {
-    "CharField": "text",
-    "TextField": "text",
-    "FSMField": "text",
-    "GeneratedField": "text",
-    "DateTimeField": "timestamptz",
-}
+    return Sort(shape.key, cast_of(found) if found else "uuid")
 
 
 @lru_cache(maxsize=512)
@@ -211,7 +197,9 @@ class _Builder:
         self.parameters: list[str] = []
         self.where: list[str] = []
         self.before: list[str] = []  # CTEs in front of the page's
-        if self.shape.tenant_column:
+        self.tenant = f't."{self.shape.tenant_column}" = $1' if self.shape.tenant_column else ""
+        self.costly = (0, 0)  # of the condition that tells ids: its place in `where`, the number of its first parameter
+        if self.tenant:
             self.add(Condition(f't."{self.shape.tenant_column}" = {{0}}', (str(tenant_id),)))
         if self.shape.where:
             self.where.append(self.shape.where)
@@ -227,6 +215,8 @@ class _Builder:
 
     def add(self, condition: Condition) -> None:
         """Add a condition, numbering its parameters."""
+        if condition.ids:
+            self.costly = len(self.where), len(self.parameters) + 1
         self.where.append(self.numbered(condition))
 
     def numbered(self, condition: Condition) -> str:
@@ -263,8 +253,9 @@ class _Builder:
         """The statement for the page's rows: JSON text, the sort keys as text, and the shape's `whose`, if it has one."""
         query, columns = self.query, [key.column for key, _ in self.query.order.keys]
         keys = ", ".join(f't."{column}"::text' for column in (*columns, *filter(None, [self.shape.whose])))
+        found = self.found(tail)
         sql = (
-            f"WITH {self.page(tail)} SELECT row_to_json(r)::text, {keys} FROM page t CROSS JOIN LATERAL "
+            f"WITH {found.page() if found else self.page(tail)} SELECT row_to_json(r)::text, {keys} FROM page t CROSS JOIN LATERAL "
             f"(SELECT {self.shape.select(query.selection)}) r ORDER BY {query.order.sql}"
         )
         return Call(_statement(sql), self.parameters)
@@ -288,27 +279,35 @@ class _Builder:
         Where one condition alone narrows the list and tells the ids, many rows are not all fetched (`found_rows`).
         """
         select, order_by, key = self.shape.select(self.query.selection), self.query.order.sql, self.shape.key
-        kept = ", ".join(
-            f't."{name}"' for name in dict.fromkeys([key, *(one.column for one, _ in self.query.order.keys)])
-        )
-        tenant = f' AND t."{self.shape.tenant_column}" = $1' if self.shape.tenant_column else ""
-        alone = self.query.conditions[0][1] if len(self.query.conditions) == 1 and not self.query.extra else None
-        if alone and alone.ids and self.shape.tenant_column:
-            *where, _ = self.where  # all but the condition itself
-            ids = alone.ids.format(*(f"${number}" for number in range(2, 2 + len(alone.parameters))))
-            rows = Found(self.shape.table, key, kept, ids, where, order_by, tail).sql()
+        alone = len(self.query.conditions) == 1 and not self.query.extra
+        if alone and (found := self.found(tail)):
+            page = found.page()
         else:
-            rows = (
-                f"matched AS MATERIALIZED (SELECT {kept} FROM {self.shape.table} t {self.clause()}),"
+            page = (
+                f"matched AS MATERIALIZED (SELECT {self.kept()} FROM {self.shape.table} t {self.clause()}),"
                 f" ordered AS (SELECT * FROM matched t ORDER BY {order_by} {tail}),"
-                " total AS (SELECT count(*) AS n FROM matched)"
+                f" total AS (SELECT count(*) AS n FROM matched), {page_of(self.shape.table, key, self.tenant)}"
             )
         sql = (
-            f'WITH {rows}, page AS (SELECT t.* FROM ordered m JOIN {self.shape.table} t ON t."{key}" = m."{key}"{tenant})'
-            f' SELECT total.n::text, CASE WHEN t."{key}" IS NOT NULL THEN row_to_json(r)::text END'
+            f'WITH {page} SELECT total.n::text, CASE WHEN t."{key}" IS NOT NULL THEN row_to_json(r)::text END'
             f" FROM total LEFT JOIN page t ON true LEFT JOIN LATERAL (SELECT {select}) r ON true ORDER BY {order_by}"
         )
         return Call(_statement(sql), self.parameters)
+
+    def found(self, tail: str) -> Found | None:
+        """The page by the filter that is costly, if it tells the ids of all rows that it finds and no other is costly."""
+        one, *others = [pair[1] for pair in self.query.conditions if pair[1].is_costly] or [Condition("")]
+        if not self.tenant or self.shape.rows or others or not one.ids:
+            return None
+        place, first = self.costly
+        ids = one.ids.format(*(f"${first + number}" for number in range(len(one.parameters))))
+        where = [*self.where[:place], *self.where[place + 1 :]]
+        return Found(self.shape.table, self.shape.key, self.kept(), ids, where, self.query.order.sql, tail)
+
+    def kept(self) -> str:
+        """The key and the sort keys of a row."""
+        names = [self.shape.key, *(one.column for one, _ in self.query.order.keys)]
+        return ", ".join(f't."{name}"' for name in dict.fromkeys(names))
 
     def limit(self, count: int, skipped: int = 0) -> str:
         """LIMIT and OFFSET. The default limits are constants: with parameters PostgreSQL would plan each execution."""

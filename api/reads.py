@@ -15,7 +15,7 @@ from core.conditions import Condition, all_of
 from core.errors import Forbidden, NotFound, PlatformError
 from core.pipeline import Call, Rows
 
-from . import envelopes, metering, preconditions
+from . import envelopes, feeds, metering, preconditions
 from .authentication import authenticator, tenant_header
 from .families import CURSORS, PAGES, Envelope, Style, check_credential, style_of
 from .filters import check_names
@@ -118,7 +118,8 @@ class ReadingViewSet(GenericViewSet[Any]):
 
     def _query(self, listing: Listing, extra: Sequence[Condition], *paging: str) -> Query:
         query = read_query(listing, self.request.GET, *paging)
-        return Query(query.listing, query.selection, query.order, query.conditions, tuple(extra))
+        narrowed = Query(query.listing, query.selection, query.order, query.conditions, tuple(extra))
+        return feeds.bounded(narrowed) if self.binds_tenant else narrowed
 
     def before_answer(self, actor: Actor, contents: Sequence[bytes]) -> None:
         """Called with the JSON of the objects that a list or a `GET` is about to answer; by default does nothing.
@@ -145,9 +146,9 @@ class ReadingViewSet(GenericViewSet[Any]):
         def calls(tenant_id: UUID | None) -> list[Call]:
             query = self._query(listing, extra, "page")
             asked.update(asked_page(self.request.GET))
-            return [page_call(query, tenant_id, **asked)]
+            return feeds.with_end(query, tenant_id, page_call(query, tenant_id, **asked))
 
-        actor, (rows,) = self._run(calls)
+        actor, (*_, rows) = self._run(calls)
         self._tell(actor, rows, 1, asked["limit"])
         return page_answer(self.request, rows, **asked)
 
@@ -159,9 +160,9 @@ class ReadingViewSet(GenericViewSet[Any]):
             limit = asked["limit"] = asked_limit(self.request.GET, CURSORS)
             asked["tenant_id"] = tenant_id
             after = open_cursor(self.request, query, tenant_id)
-            return [cursor_call(query, tenant_id, after=after, limit=limit)]
+            return feeds.with_end(query, tenant_id, cursor_call(query, tenant_id, after=after, limit=limit))
 
-        actor, (rows,) = self._run(calls)
+        actor, (*_, rows) = self._run(calls)
         if actor is not None and listing.shape.whose:
             column, shown = 1 + len(asked["query"].order.keys), range(min(len(rows), asked["limit"]))
             self.before_list(actor, [(rows.value(number, column) or b"").decode() for number in shown])

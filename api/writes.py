@@ -10,7 +10,7 @@ import psycopg
 from django.db import DatabaseError, IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 
-from core import clock, pipeline
+from core import clock, pipeline, watermark
 from core.actor import Actor
 from core.errors import PlatformError
 from core.pipeline import Call, ReadBack, Rows
@@ -138,11 +138,12 @@ class WritingViewSet(ReadingViewSet):
     ) -> tuple[Actor, idempotency.Replay | None, Sequence[Rows]]:
         """Prove the membership, look up the target and take the key in one round trip.
 
-        If the caller is refused, the key is rolled back.
+        If the caller is refused, the key is rolled back. The write is marked for feeds before its instant is read.
         """
         extra = self.extra_calls(tenant_id)
         try:
-            proven, *rows = pipeline.run([proof, *extra, *located, *((claim.call(),) if claim else ())])
+            mark = watermark.mark_call(tenant_id)
+            proven, _, *rows = pipeline.run([proof, mark, *extra, *located, *((claim.call(),) if claim else ())])
         except DatabaseError as error:
             raise idempotency.NotClaimed(error) from error
         actor = self._authorize(tenant_id, proven, writing=True)

@@ -1,5 +1,5 @@
-"""`./dev bench order`: lists of orders on both sides at a million orders, drafts, submits and acceptances of one line and of fifty,
-and what the supplier's received copy costs the write that makes it; marks of trade and growth.
+"""`./dev bench order`: lists of orders on both sides at a million orders, drafts, submits, acceptances and receipts of one line and of
+fifty, and what the supplier's received copy costs the write that makes it; marks of trade and growth.
 """
 
 import argparse
@@ -160,8 +160,8 @@ def _how(wanted: argparse.Namespace) -> str:
     return (
         f"Orders by size: {', '.join(f'{orders:,}' for orders in wanted.sizes)}, with one to three lines, between a supplier for each"
         " 5,000 of them (at least 10) and half as many buyers; a tenth of all is of one buyer, a tenth of one supplier. Of the old"
-        " ones 86 % are closed; the newest twentieth is under way. Drafts, submits and acceptances are those of all other buyers"
-        f" with the large supplier. {wanted.rounds} rounds of {wanted.seconds:g} s each, interleaved, {wanted.connections} connections"
+        " ones 86 % are closed; the newest twentieth is under way. Drafts, submits, acceptances, shipments and receipts are those of"
+        f" all other buyers with the large supplier. {wanted.rounds} rounds of {wanted.seconds:g} s each, interleaved, {wanted.connections} connections"
         " and 2 workers; medians. `cost` is the CPU of web and PostgreSQL together by process accounting; ratios are medians of the"
         " rounds' ratios. The product list is the suppliers' own, with prices and stock left out. `without its copy` is the same"
         " submit at a server that computes and writes no received copies."

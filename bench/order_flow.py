@@ -1,10 +1,11 @@
-"""The course of orders in `./dev bench order`: drafts of one line and of fifty, their submits and acceptances."""
+"""The course of orders in `./dev bench order`: drafts of one line and of fifty, their submits, acceptances and receipts."""
 
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from . import order_rows, workload
+from .order_goods import Goods
 from .prescriptions_report import Taken
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Flow:
         self.products = [row[0] for row in found]
         places = bench.connection.execute(_PLACES, [[one["tenant"] for one in bench.buyers]]).fetchall()
         self.places: dict[str, str] = dict(places)
+        self.goods = Goods(self)
         (self.since,) = bench.connection.execute(_NOW).fetchone()
 
     def restock(self) -> None:
@@ -56,6 +58,8 @@ class Flow:
             found[f"submit, {name}, without its copy"] = partial(self.submit, lines, port=self.bench.copyless)
             found[f"submit, {name}"] = partial(self.submit, lines)
             found[f"accept, {name}"] = partial(self.accept, lines)
+            found[f"shipment, {name}"] = partial(self.goods.ship, lines)
+            found[f"receipt, {name}"] = partial(self.goods.receive, lines)
         return found
 
     @staticmethod
@@ -82,7 +86,7 @@ class Flow:
     def drafts(self, lines: int) -> Iterator[tuple[dict[str, Any], str]]:
         """The drafts of this round that are left, each with its buyer."""
         buyers = {one["tenant"]: one for one in self.bench.buyers}
-        for tenant, key in self._rows(_DRAFTS, lines):
+        for tenant, key in self.rows(_DRAFTS, lines):
             yield buyers[tenant], f"/v1/purchase-orders/{key}/submit"
 
     def submit(self, lines: int, *, port: int = 0) -> Taken:
@@ -93,7 +97,7 @@ class Flow:
 
     def sent(self, lines: int) -> list[str]:
         """The addresses at which orders of this round are accepted."""
-        return [f"/v1/orders/{row[0]}/accept" for row in self._rows(_SENT, lines)]
+        return [f"/v1/orders/{row[0]}/accept" for row in self.rows(_SENT, lines)]
 
     def accept(self, lines: int) -> Taken:
         """Accept orders that were sent, all but one, one after the other: they all want the same stock."""
@@ -111,16 +115,19 @@ class Flow:
             buyer, path = next(self.drafts(lines))
             found[f"submit, {name}"] = self._sample(buyer, path, 200, {})
             found[f"accept, {name}"] = self._sample(large, self.sent(lines)[0], 200, {})
+            buyer, path, body = self.goods.receipts(lines)[0]
+            found[f"receipt, {name}"] = self._sample(buyer, path, 201, body)
         return found
 
     @staticmethod
     def _sample(caller: dict[str, Any], path: str, status: int, body: dict[str, Any]) -> dict[str, Any]:
         return {**caller, "method": "POST", "path": path, "status": status, "body": body}
 
-    def _rows(self, sql: str, lines: int) -> list[tuple[str, ...]]:
+    def rows(self, sql: str, lines: int) -> list[tuple[Any, ...]]:
+        """What a statement finds of this round."""
         given = {
             "buyers": [one["tenant"] for one in self.bench.buyers], "supplier": self.bench.large["tenant"], "lines": lines,
             "since": self.since,
         }  # fmt: skip
-        found: list[tuple[str, ...]] = self.bench.connection.execute(sql, given).fetchall()
+        found: list[tuple[Any, ...]] = self.bench.connection.execute(sql, given).fetchall()
         return found

@@ -33,6 +33,7 @@ TABLE: Final = Table(
     growing=(
         "product list", "purchase orders", "orders", "purchase orders, large", "orders, large", "purchase orders sent",
         "orders sent", "get purchase order", "get order", "draft, 1 line", "submit, 1 line", "accept, 1 line",
+        "receipt, 1 line",
     ),
     rows="orders",
 )  # fmt: skip

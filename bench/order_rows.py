@@ -13,7 +13,7 @@ import psycopg
 GOODS: Final = 200  # products of each supplier that are ordered
 TABLES: Final = (
     "organizations_location", "suppliers_purchaseorder", "suppliers_purchaseorderline", "suppliers_receivedorder",
-    "suppliers_receivedorderline", "suppliers_documentnumber", "ledger_event", "suppliers_stocklevel",
+    "suppliers_receivedorderline", "suppliers_documentnumber", "suppliers_documentword", "ledger_event", "suppliers_stocklevel",
 )  # fmt: skip
 _STAGES: Final = ("bench_party", "bench_goods", "bench_order", "bench_line")
 
@@ -134,6 +134,15 @@ SELECT uuidv7(o.created_at - now()), CASE f.side WHEN 'order' THEN o.supplier_id
 FROM bench_order o JOIN (VALUES ('purchase_order', 'created', 'draft', 0, false), ('purchase_order', 'sent', 'sent', 1, true),
   ('order', 'placed', 'sent', 1, true)) f (side, word, status, place, of_sent) ON o.is_sent OR NOT f.of_sent""",
 )
+_BY_TRIGGERS: Final = (
+    """INSERT INTO suppliers_documentword (tenant_id, kind, word, document_id, party_id)
+SELECT t.tenant_id, 'purchase_order', n.word, t.id, t.supplier_tenant_id FROM suppliers_purchaseorder t
+CROSS JOIN LATERAL unnest(suppliers_words(t.number || ' ' || t.order_number || ' ' || t.external_reference)) n(word)
+UNION ALL SELECT t.tenant_id, 'order', n.word, t.id, t.owner_tenant_id FROM suppliers_receivedorder t
+CROSS JOIN LATERAL unnest(suppliers_words(t.number || ' ' || t.po_number)) n(word)""",
+    """INSERT INTO suppliers_receivedordercounter (tenant_id, orders)
+SELECT tenant_id, count(*) FROM suppliers_receivedorder GROUP BY 1""",
+)
 _PLENTY: Final = """
 UPDATE suppliers_stocklevel SET reserved = 0, on_hand = 1000000000 WHERE tenant_id = %(supplier)s AND product_id = ANY(%(products)s::uuid[])
 """
@@ -160,6 +169,8 @@ def fill(connection: "psycopg.Connection[Any]", world: dict[str, Any], orders: i
             print(f"{time.monotonic() - started:6.1f} s {told}", flush=True)
         connection.execute(world["copying"])
         print(f"{time.monotonic() - started:6.1f} s received copies", flush=True)
+        for sql in _BY_TRIGGERS:
+            connection.execute(sql)
         connection.execute(f"DROP TABLE {', '.join(_STAGES)}")
     for table in TABLES:
         connection.execute(f"VACUUM (ANALYZE) {table}")

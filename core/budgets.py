@@ -82,6 +82,10 @@ class Budget:
             self.waited += waited
             self.until += waited
 
+    def hurry(self) -> None:
+        """Give way no more."""
+        self.way = None
+
     def is_spent(self) -> bool:
         """Tell whether the request must do no more."""
         return self.ended is not None or self.is_gone or time.monotonic() > self.until
@@ -145,6 +149,16 @@ def give_way() -> None:
     budget = _of_thread.budget
     if budget is not None:
         budget.give_way()
+
+
+def hurry() -> None:
+    """Let this thread's request give way no more: from its next trip on it holds a lock that others of its kind wait for.
+
+    While they wait they seem to work, and would then give way in their turn, each holding the lock meanwhile.
+    """
+    budget = _of_thread.budget
+    if budget is not None:
+        budget.hurry()
 
 
 def is_spent() -> bool:

@@ -7,7 +7,8 @@ oldest mark of its tenant. Source: contract, conventions.md "Stability".
 
 Where the service sets the time of the rows, `mark_call` marks the write, and `settled` returns the end of the feed.
 Where the database sets it, `MARK` marks the write within its own statement, and `SETTLED` is the end of a list that is
-read in one trip.
+read in one trip. `settle_call` keeps the end for the statements behind it in the same trip, which compare with `END`:
+each statement of a trip sees what was committed before it began, and the marks were read before that.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,6 +37,14 @@ _OLDEST: Final = Statement.of(
     f"SELECT min(key & {_TIME}) FROM {_MARKS} held WHERE key BETWEEN $1::bigint AND $2::bigint"
 )
 
+# The end for the rest of the transaction. The instant of the asking itself belongs to the feed: who marks later is later.
+_SETTLE: Final = Statement.of(
+    "SELECT set_config('app.feed_end', least($3::timestamptz + interval '1 microsecond',"
+    f" min(timestamptz '{_ZERO.isoformat()}' + (key & {_TIME}) * interval '1 millisecond'))::text, true)"
+    f" FROM {_MARKS} held WHERE key BETWEEN $1::bigint AND $2::bigint"
+)
+END: Final = "(SELECT NULLIF(current_setting('app.feed_end', true), '')::timestamptz)"  # unknown: no row is before it
+
 
 def _tenant_sql(tenant: str) -> str:
     """Return SQL for the tenant's part of a key; `tenant` is an expression of the tenant's id."""
@@ -62,11 +71,23 @@ def mark_call(tenant_id: UUID) -> Call:
     return Call(_MARK, [str(_key(tenant_id, clock.now()))])
 
 
+def settle_call(tenant_id: UUID) -> Call:
+    """Return the statement that keeps the end of the feed as `END`, to be sent in front of the one that reads the feed."""
+    now = clock.now()
+    return Call(_SETTLE, [str(_key(tenant_id, now - _LONGEST)), str(_key(tenant_id, now)), now.isoformat()])
+
+
 @needs_transaction
 def begin(tenant_id: UUID) -> datetime:
     """Mark the start of a write in its own trip, and return the time of the write."""
     run_calls([mark_call(tenant_id)])
     return clock.now()
+
+
+@needs_transaction
+def begin_batch(tenant_id: UUID, at: datetime) -> datetime:
+    """As `begin`, of one batch of a job whose instant is `at`: the time of the rows of this batch, never before `at`."""
+    return max(at, begin(tenant_id))
 
 
 def settled(tenant_id: UUID, run: Callable[[Sequence[Call]], Sequence[Rows]] = run_calls) -> datetime:

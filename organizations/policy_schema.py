@@ -117,5 +117,9 @@ POLICIES = object_of(
         "approval_overdue_hours": _whole(1, 720, default=24),
         "invoice_auto_approve_limit": _amount(default="0") | {"x-secret": True},
         "over_receipt_tolerance_bp": _BASIS_POINTS | {"default": 0},
+        "match_quantity_tolerance_bp": _BASIS_POINTS | {"default": 0, "x-secret": True},
+        "match_price_tolerance_bp": _BASIS_POINTS | {"default": 0, "x-secret": True},
+        "match_price_tolerance_amount": _amount(default="0") | {"x-secret": True},
+        "match_tax_tolerance_amount": _amount(default="0.02") | {"x-secret": True},
     }
 )

@@ -10,12 +10,15 @@ from .exceptions import admin as exceptions
 from .files import admin as files
 from .inventory import admin as inventory
 from .inventory.desk import admin as recall_desk
+from .invoices import admin as invoices
 from .marketplace import admin as marketplace
 from .notifications import admin as notifications
 from .orders.changes import admin as order_changes
 from .orders.desk import admin as orders
+from .payments import admin as payments
 from .quoting import admin as why_this_price
 from .relationships import admin as relationships
+from .returns import admin as returns
 from .terms import admin as terms
 from .terms.promotions import admin as promotions
 
@@ -28,14 +31,17 @@ __all__ = [
     "exceptions",
     "files",
     "inventory",
+    "invoices",
     "marketplace",
     "notifications",
     "order_changes",
     "orders",
+    "payments",
     "promotions",
     "recall_desk",
     "receipts",
     "relationships",
+    "returns",
     "terms",
     "why_this_price",
 ]

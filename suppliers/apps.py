@@ -22,12 +22,15 @@ class SuppliersConfig(AppConfig):
         from .deliveries import events as delivery_events  # noqa: F401
         from .files import events as file_events  # noqa: F401
         from .inventory import events as inventory_events  # noqa: F401
+        from .invoices import events as invoice_events  # noqa: F401
         from .marketplace import events as offer_events  # noqa: F401
         from .notifications import events as notification_events  # noqa: F401
         from .orders import events as order_events  # noqa: F401
         from .orders import item_events as order_item_events  # noqa: F401
+        from .payments import events as payment_events  # noqa: F401
         from .pricing import events as price_events  # noqa: F401
         from .relationships import events as relationship_events  # noqa: F401
+        from .returns import events as return_events  # noqa: F401
         from .terms import events as term_events  # noqa: F401
         from .terms.promotions import events as promotion_events  # noqa: F401
 
@@ -74,6 +77,7 @@ class SuppliersConfig(AppConfig):
         from ledger import public as ledger
 
         from .agreements import following as agreements
+        from .analytics import following as rollups
         from .deliveries import recalled
         from .deliveries.shipping import prepared_call
         from .inventory.items import offered
@@ -90,6 +94,7 @@ class SuppliersConfig(AppConfig):
         ledger.react(following.OF_GROUPS, following.follow_groups)
         ledger.react(agreements.OF_ORGANIZATIONS, agreements.follow_organizations)
         ledger.react(agreements.OF_GROUPS, agreements.follow_groups)
+        rollups.follow()
 
     def _book(self) -> None:
         """Let stock follow what pharmacies dispense, and orders the stock that comes, behind the commit."""
@@ -126,9 +131,11 @@ class SuppliersConfig(AppConfig):
         from .deliveries.models import DELIVERIES
         from .inventory.models import RESERVATIONS
         from .inventory.queries import WITHIN
+        from .invoices.models import INVOICES
         from .notifications.documents import DocumentType, register_document
         from .orders.finding import WITHIN as DELIVERED_WITHIN
         from .orders.models import ORDERS
+        from .returns.models import RETURNS
 
         at_buyer: dict[str, Any] = {"owner": "buyer", "location": "delivery_location_id", "within": DELIVERED_WITHIN}
         for one in (
@@ -141,6 +148,7 @@ class SuppliersConfig(AppConfig):
                 within=WITHIN,
             ),
             DocumentType(name="order", kind=ORDERS, title="Message about an order", **at_buyer),
+            DocumentType(name="invoice", kind=INVOICES, title="Message about an invoice", **at_buyer),
             DocumentType(
                 name="delivery",
                 kind=DELIVERIES,
@@ -148,16 +156,20 @@ class SuppliersConfig(AppConfig):
                 within_copy=ShippedFrom(),
                 **at_buyer,
             ),
+            DocumentType(name="return", kind=RETURNS, title="Message about a return", **at_buyer),
         ):
             register_document(one)
 
     def _register_receipts(self) -> None:
-        """Register the rules between receipts, deliveries and orders."""
+        """Register the rules between receipts, returns, deliveries and orders, and between payments and invoices."""
         from core.invariants import prove_with
 
         from .deliveries.receiving import proof
+        from .payments import proof as payments
+        from .returns import proof as returns
 
-        prove_with(proof.RULE, proof.breaches)
+        for one in (proof, payments, returns):
+            prove_with(one.RULE, one.breaches)
 
     def _register_copies(self) -> None:
         """Register what the other party may see of documents."""
@@ -173,8 +185,14 @@ class SuppliersConfig(AppConfig):
         from .inventory.recalls.models import RECALL_NOTICES
         from .inventory.recalls.representations import RecallForBuyerOut
         from .inventory.reservations.representations import ReservationForBuyerOut
+        from .invoices.models import INVOICES
+        from .invoices.representations import InvoiceForSupplierOut
         from .orders.models import ORDERS
         from .orders.representations import OrderForSupplierOut
+        from .payments.models import PAYMENTS
+        from .payments.representations import PaymentForSupplierOut
+        from .returns.models import RETURNS
+        from .returns.representations import ReturnForSupplierOut
 
         for kind, shown in (
             (AGREEMENTS, AgreementForSupplierOut),
@@ -182,6 +200,9 @@ class SuppliersConfig(AppConfig):
             (ORDERS, OrderForSupplierOut),
             (DELIVERIES, DeliveryForSupplierOut),
             (RECEIPTS, ReceiptForSupplierOut),
+            (RETURNS, ReturnForSupplierOut),
+            (PAYMENTS, PaymentForSupplierOut),
+            (INVOICES, InvoiceForSupplierOut),
             (RECALL_NOTICES, RecallForBuyerOut),
         ):
             organizations.register_received(kind, representation=representation(shown.shape))

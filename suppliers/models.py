@@ -8,6 +8,7 @@ from .agreements.models import (
     ReceivedAgreement,
     ReceivedAgreementLine,
 )
+from .analytics.models import RollUp
 from .catalog.models import Category, MarketWord, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
 from .company.models import BuyerGroup, BuyerGroupMember, SupplierLicense, SupplierProfile
 from .deliveries.models import (
@@ -37,6 +38,7 @@ from .inventory.models import (
 from .inventory.movements.models import MovementCounter
 from .inventory.recalls.models import Recall, RecallNotice, ReceivedRecall
 from .inventory.serial_models import Serial
+from .invoices.models import Invoice, InvoiceLine, ReceivedInvoice
 from .marketplace.models import Audience, AudienceMember, AudienceOrganization, Offer, OfferExclusion
 from .notifications.models import (
     Notification,
@@ -55,6 +57,8 @@ from .orders.models import (
 )
 from .orders.number_models import DocumentNumber
 from .orders.proposals.models import OrderChange
+from .orders.word_models import DocumentWord, ReceivedOrderCounter
+from .payments.models import CreditSource, Payment, PaymentAllocation, ReceivedPayment
 from .pricing.models import ListPrice, ListPriceTier
 from .relationships.models import (
     ApprovedSubstitute,
@@ -64,6 +68,7 @@ from .relationships.models import (
     ManagedSupplier,
     Relationship,
 )
+from .returns.models import ReceivedReturn, Return, ReturnLine, ReturnPrivate
 from .terms.models import PriceList, PriceListEntry, PricingRule
 from .terms.promotions.models import Promotion, PromotionBuyer, PromotionRedemption
 
@@ -79,6 +84,7 @@ __all__ = [
     "BuyerGroup",
     "BuyerGroupMember",
     "Category",
+    "CreditSource",
     "Delivery",
     "DeliveryException",
     "DeliveryLine",
@@ -87,8 +93,11 @@ __all__ = [
     "DeliverySerial",
     "DispenseBooking",
     "DocumentNumber",
+    "DocumentWord",
     "File",
     "FileBinding",
+    "Invoice",
+    "InvoiceLine",
     "ItemAlias",
     "ListPrice",
     "ListPriceTier",
@@ -108,6 +117,8 @@ __all__ = [
     "OpenAlert",
     "OrderChange",
     "Packaging",
+    "Payment",
+    "PaymentAllocation",
     "PlatformCategory",
     "PriceAgreement",
     "PriceAgreementLine",
@@ -131,13 +142,21 @@ __all__ = [
     "ReceivedAgreementLine",
     "ReceivedDelivery",
     "ReceivedDeliveryLine",
+    "ReceivedInvoice",
     "ReceivedOrder",
+    "ReceivedOrderCounter",
     "ReceivedOrderLine",
+    "ReceivedPayment",
     "ReceivedRecall",
     "ReceivedReceipt",
     "ReceivedReservation",
+    "ReceivedReturn",
     "Relationship",
     "Reservation",
+    "Return",
+    "ReturnLine",
+    "ReturnPrivate",
+    "RollUp",
     "Serial",
     "ShipmentDraft",
     "ShipmentPrivate",

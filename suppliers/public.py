@@ -3,7 +3,6 @@
 from .agreements.refusals import AgreementExhausted, SelfTrade
 from .catalog.fields import QUANTITY_MAX, GtinField
 from .company.fields import WholeEntry
-from .company.folding import folded_sql
 from .company.serializers import PaymentTermsIn
 from .exchange.http.documents import ORDER_MEDIA
 from .exchange.http.documents import own_order as own_order_document
@@ -23,14 +22,12 @@ from .orders.changes.judging import (
     goods_calls,
     judge_substitutes,
     named_as,
-    offers_of,
     substitutes_calls,
 )
 from .orders.changes.judging import judge as judge_more
 from .orders.changes.settling import LINE as SETTLED_LINE
-from .orders.changes.settling import Ending as ChangeEnding
+from .orders.changes.settling import ChangeEnding, give_back_more, go_back, taken_over, to_state_before
 from .orders.changes.settling import accept as accept_change
-from .orders.changes.settling import give_back_more, go_back, taken_over, to_state_before
 from .orders.course import (
     ACCEPTED,
     BY_BUYER,
@@ -46,7 +43,6 @@ from .orders.course import (
     require,
 )
 from .orders.ending import Ahead, Ending, ahead_of, cut_all, end_order, give_back
-from .orders.filters import searched
 from .orders.finding import WITHIN as ORDERS_WITHIN
 from .orders.finding import (
     as_asked,
@@ -64,11 +60,10 @@ from .orders.naming import Seller, aliases_call, asked_of, check_kind, gtins_cal
 from .orders.numbers import claim_calls, number_of
 from .orders.peeks import OrderPeek, read_call
 from .orders.pricing import OrderedLine, Terms, manual_lines, priced_lines, reading_calls, totals
-from .orders.progress import cut, delivered, on_the_way, prepared_calls, prepared_of
+from .orders.progress import counted, cut, delivered, fit, on_the_way, prepared_calls, prepared_of
 from .orders.proposals.content import (
     added_of,
     as_changed,
-    counted,
     entry_of,
     lines_added,
     number_added,
@@ -79,7 +74,7 @@ from .orders.proposals.content import (
 from .orders.proposals.finding import changes_call, changes_of, deciding_call, proposing_call
 from .orders.proposals.models import OrderChange
 from .orders.proposals.needs import Need, held_by, move, need_of
-from .orders.proposals.representations import change_of_order
+from .orders.proposals.representations import DeliveryAddressOut, change_of_order
 from .orders.proposals.states import ChangeState
 from .orders.refusals import (
     AllocationExceeded,
@@ -98,13 +93,14 @@ from .orders.refusals import (
 )
 from .orders.representations import (
     SHARED_HEADER,
-    DeliveryAddressOut,
     OrderDeliveryOut,
     OrderLineForSupplierOut,
     OrderTimelineEntryOut,
     OrderTotalsOut,
     SnapshotOut,
 )
+from .orders.revisions import check_revision
+from .orders.searching import ORDERS_OF_BUYER
 from .orders.sending import (
     BOTH,
     Sent,
@@ -131,7 +127,6 @@ from .orders.standing import (
     check_licenses,
     check_more,
     check_relationship,
-    check_used,
     serial_call,
     standing_call,
     standing_of,
@@ -174,6 +169,7 @@ __all__ = [
     "FOR_SUPPLIERS",
     "MOST_LINES",
     "ORDERS",
+    "ORDERS_OF_BUYER",
     "ORDERS_WITHIN",
     "ORDER_MEDIA",
     "QUANTITY_MAX",
@@ -259,8 +255,8 @@ __all__ = [
     "check_licenses",
     "check_more",
     "check_relationship",
+    "check_revision",
     "check_takes_orders",
-    "check_used",
     "claim_calls",
     "copy_calls",
     "counted",
@@ -271,7 +267,7 @@ __all__ = [
     "differ",
     "end_order",
     "entry_of",
-    "folded_sql",
+    "fit",
     "further_lines",
     "give_back",
     "give_back_more",
@@ -299,7 +295,6 @@ __all__ = [
     "number_calls",
     "number_of",
     "numbered",
-    "offers_of",
     "on_lines",
     "on_the_way",
     "open_of",
@@ -316,7 +311,6 @@ __all__ = [
     "reprice",
     "require",
     "saving_calls",
-    "searched",
     "seller_call",
     "seller_of",
     "send",

@@ -3,6 +3,7 @@
 from api.routing import Router
 
 from .agreements.views import PriceAgreementViewSet
+from .analytics.views import InsightsViewSet, MetricsViewSet
 from .catalog.attributes.views import AttributeViewSet
 from .catalog.views import CategoryViewSet, ProductAttributesViewSet
 from .company.views import SupplierProfileViewSet
@@ -20,10 +21,13 @@ from .inventory.views import (
     StockMovementViewSet,
     TransferViewSet,
 )
+from .invoices.views import InvoiceViewSet, OrderInvoiceViewSet
 from .marketplace.views import OfferViewSet
 from .notifications.views import AlertViewSet, NotificationViewSet, PreferencesViewSet
+from .payments.views import PaymentViewSet
 from .pricing.views import ProductPricesViewSet
 from .quoting.views import BuyerQuoteViewSet, SupplierQuoteViewSet
+from .returns.views import ReturnViewSet
 from .storefront.discovery.views import RelationshipViewSet, SupplierViewSet
 from .storefront.files.views import FileViewSet
 from .storefront.market.views import CatalogViewSet
@@ -56,15 +60,21 @@ router.register("notifications", NotificationViewSet, basename="notification")
 router.register("notifications/alerts", AlertViewSet, basename="alert")
 router.register("notifications/preferences", PreferencesViewSet, basename="notification-preferences")
 router.register("orders", ExchangedOrderViewSet, basename="order")
+router.register("analytics/metrics", MetricsViewSet, basename="metrics")
+router.register("analytics/insights", InsightsViewSet, basename="insight")
 router.register("orders/<uuid:order>/shipments", ShipmentViewSet, basename="shipment")
 router.register("procurement/deliveries", ExchangedDeliveryViewSet, basename="delivery")
+router.register("orders/<uuid:pk>/invoices", OrderInvoiceViewSet, basename="order-invoice")
+router.register("procurement/invoices", InvoiceViewSet, basename="invoice")
 router.register("price-lists", PriceListViewSet, basename="price-list")
 router.register("pricing-rules", PricingRuleViewSet, basename="pricing-rule")
 router.register("price-agreements", PriceAgreementViewSet, basename="price-agreement")
 router.register("promotions", PromotionViewSet, basename="promotion")
 router.register("pricing/quote", SupplierQuoteViewSet, basename="supplier-quote")
 router.register("procurement/deliveries/<uuid:pk>/receipts", ReceiptViewSet, basename="receipt")
+router.register("procurement/returns", ReturnViewSet, basename="return")
 router.register("purchase-orders/<uuid:pk>/receipts", ManagedReceiptViewSet, basename="managed-receipt")
+router.register("procurement/payments", PaymentViewSet, basename="payment")
 router.register("procurement/quote", BuyerQuoteViewSet, basename="buyer-quote")
 router.register("procurement/products", CatalogViewSet, basename="catalog-product")
 router.register("stock/availability", StockAvailabilityViewSet, basename="stock-availability")

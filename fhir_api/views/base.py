@@ -18,7 +18,6 @@ from core import clock
 from core.actor import Actor
 from core.errors import NotFound
 from core.pipeline import Call, Rows
-from core.watermark import mark_call
 from fhir_api import answers, compartments, negotiation, smart
 from fhir_api.access.patients import patients_of
 from fhir_api.access.records import Access, Revealing, reason_of, record
@@ -99,8 +98,8 @@ class FhirViewSet(ApiViewSet):
     # -- writing ------------------------------------------------------------------------------------------------------
 
     def extra_calls(self, tenant_id: UUID) -> Sequence[Call]:
-        """The policies travel with the proof, and the mark of the write that is to come."""
-        return policies_call(tenant_id), mark_call(tenant_id)
+        """The policies travel with the proof."""
+        return (policies_call(tenant_id),)
 
     def check_extra(self, actor: Actor, rows: Sequence[Rows]) -> None:
         """Demand the scope that the tenant's policy names.

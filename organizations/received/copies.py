@@ -9,6 +9,7 @@ from uuid import UUID
 from core.arrays import array_literal
 from core.db import bind_call
 from core.pipeline import Call, Rows
+from core.watermark import mark_call
 
 from .kinds import ReceivedKind
 
@@ -67,13 +68,14 @@ def copies_of(kind: ReceivedKind, found: Rows) -> Iterator[Copy]:
 def write_calls(copies: Iterable[Copy], at: datetime) -> list[Call]:
     """Return the statements that write copies, each bound to its tenant, in one order for all writers.
 
-    A copy in a closed tenant is not written: its rows are gone for good.
+    The tenant of a copy is known only after the write has read its instant: each copy is marked before it is written, and
+    bears the time at which it is, see `ReceivedKind.written`. A copy in a closed tenant is not written: its rows are gone for good.
     """
     open_copies = [copy for copy in copies if not copy.is_closed]
     ordered = sorted(open_copies, key=lambda copy: (copy.tenant_id, copy.kind.copy._meta.db_table, copy.id))
     calls: list[Call] = []
     for tenant_id, group in groupby(ordered, key=lambda copy: copy.tenant_id):
-        calls.append(bind_call(tenant_id))
+        calls += [bind_call(tenant_id), mark_call(tenant_id)]
         for kind, alike in groupby(group, key=lambda copy: copy.kind):
             calls += _calls_of(kind, list(alike), at)
     return calls

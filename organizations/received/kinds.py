@@ -133,7 +133,10 @@ class ReceivedKind:
 
     @cached_property
     def written(self) -> Statement:
-        """Bound to the reader's tenant: write the values of `computed`, and the time; a row comes back if it differed."""
+        """Bound to the reader's tenant: write the values of `computed`, and the time, or a later one; a row comes back if it differed.
+
+        The time of the last change is not before the mark of the write in the reader's tenant, see `core.watermark`.
+        """
         table, names, count = self.copy._meta.db_table, [*self.values], len(self.values)
         places = ", ".join(f"${number}" for number in range(1, count + 1))
         compared = [name for name in names if name not in ("id", "tenant_id")]
@@ -141,7 +144,7 @@ class ReceivedKind:
         old = ", ".join(f'c."{name}"' for name in compared)
         new = ", ".join(f'EXCLUDED."{name}"' for name in compared)
         return Statement.of(
-            f'INSERT INTO "{table}" AS c ({", ".join([*names, *_TIMES])}) VALUES ({places}, ${count + 1}, ${count + 1})'
+            f'INSERT INTO "{table}" AS c ({", ".join([*names, *_TIMES])}) VALUES ({places}, ${count + 1}, {_marked(f"${count + 1}::timestamptz")})'
             f" ON CONFLICT (tenant_id, id) DO UPDATE SET {changes}, updated_at = EXCLUDED.updated_at"
             f" WHERE ({old}) IS DISTINCT FROM ({new}) RETURNING 1"
         )
@@ -151,10 +154,10 @@ class ReceivedKind:
         """Bound to the reader's tenant: write several copies as `written` does; each parameter is a column's array of texts."""
         names = [*self.values, _TIMES[0]]
         arrays = ", ".join(f"${number}::text[]" for number in range(1, len(names) + 1))
-        shown = ", ".join(f'given."{name}"::{self._type(name)}' for name in (*names, _TIMES[0]))
-        source = f"SELECT {shown} FROM unnest({arrays}) AS given ({', '.join(names)})"
+        shown = [f'given."{name}"::{self._type(name)}' for name in names]
+        source = f"SELECT {', '.join([*shown, _marked(shown[-1])])} FROM unnest({arrays}) AS given ({', '.join(names)})"
         one = self.written.sql.decode()
-        return Statement.of(re.sub(r"VALUES \([$\d, ]+\)", lambda _: source, one))
+        return Statement.of(re.sub(r"VALUES \(.+\)(?= ON CONFLICT)", lambda _: source, one))
 
     def _type(self, column: str) -> str:
         """The type of a column of the copies in PostgreSQL."""
@@ -186,6 +189,11 @@ class ReceivedKind:
     @property
     def _where(self) -> str:
         return f'WHERE t."{self.tenant_column}" = $2 AND t."id" = $1 AND ({self.handed_over})'
+
+
+def _marked(at: str) -> str:
+    """The time of a copy's change: `at`, unless the write was marked in the reader's tenant only later."""
+    return f"greatest({at}, clock_timestamp())"
 
 
 def _changed(name: str) -> str:

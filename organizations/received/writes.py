@@ -36,6 +36,7 @@ from core.ids import uuid7_text
 from core.model_rows import lock_call, row_of
 from core.pipeline import Call, ReadBack, Rows, Statement, run
 from core.targets import Located
+from core.watermark import mark_call
 from ledger import public as ledger
 
 from .copies import CLOSED, Copy, compute_calls, copies_of, write_calls
@@ -159,7 +160,7 @@ class TwoParty(Located):
         owner_id = UUID((located.value() or b"").decode())
         keys = [str(path[0]), str(owner_id)]
         locked = lock_call(self.kind.document, owner_id, path[0])
-        before = [bind_call(owner_id), *self.locks_before(owner_id, *path)]
+        before = [bind_call(owner_id), mark_call(owner_id), *self.locks_before(owner_id, *path)]
         behind = [Call(self.kind.parties, keys), Call(_STATUS, [str(owner_id)]), *self.reads_behind(owner_id, *path)]
         found, parties, status, *read = run([*before, locked, *behind])[len(before) :]
         if owner_id != actor.tenant_id and status.value() == CLOSED.encode():

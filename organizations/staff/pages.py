@@ -48,8 +48,12 @@ class SharedPage(StaffPage):
         view: Callable[..., HttpResponse] = self.admin_site.admin_view(self._opened)
         return path(self.address, view, name=self.name)
 
+    def is_open_to(self, user: Any) -> bool:
+        """Tell whether a member of staff may open the page."""
+        return sees(user, self.area)
+
     def _opened(self, request: HttpRequest) -> HttpResponse:
-        if not sees(request.user, self.area):
+        if not self.is_open_to(request.user):
             raise PermissionDenied
         return self.view(request)
 

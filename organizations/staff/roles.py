@@ -23,6 +23,7 @@ class Area(StrEnum):
     SECURITY = "security"
     LEDGER = "ledger"
     CATALOG = "catalog"
+    BILLING = "billing"
     WEBHOOKS = "webhooks"
     RECORDS = "records"
 
@@ -53,14 +54,15 @@ class Permission(StrEnum):
     REVIEW_FILES = "files.review"
     SETTLE_AGREEMENTS = "agreements.settle"
     SETTLE_DELIVERIES = "deliveries.settle"
+    SETTLE_PAYMENTS = "payments.settle"
 
 
 _TENANT_CARE = {Area.ORGANIZATIONS, Area.TENANTS, Area.ENTITLEMENTS, Area.LOCATIONS, Area.JOBS, Area.LEDGER}
 
 _SEES: dict[str, frozenset[Area]] = {
     StaffRole.SUPPORT: frozenset(Area) - {Area.SECURITY, Area.CLIENTS, Area.RECORDS},
-    StaffRole.SUPPLY: frozenset(_TENANT_CARE | {Area.CATALOG, Area.WEBHOOKS, Area.CONFIGURATION}),
-    StaffRole.FINANCE: frozenset(_TENANT_CARE),
+    StaffRole.SUPPLY: frozenset(_TENANT_CARE | {Area.CATALOG, Area.BILLING, Area.WEBHOOKS, Area.CONFIGURATION}),
+    StaffRole.FINANCE: frozenset(_TENANT_CARE | {Area.BILLING}),
     StaffRole.SECURITY: frozenset(Area),
     StaffRole.ADMINISTRATOR: frozenset(Area),
 }
@@ -78,7 +80,7 @@ _DOES: dict[str, frozenset[Permission]] = {
             Permission.SETTLE_DELIVERIES,
         }
     ),
-    StaffRole.FINANCE: frozenset({Permission.CHANGE_PLANS}),
+    StaffRole.FINANCE: frozenset({Permission.CHANGE_PLANS, Permission.SETTLE_PAYMENTS}),
     StaffRole.SECURITY: frozenset(
         {
             Permission.STOP_TENANTS,

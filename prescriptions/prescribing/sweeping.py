@@ -19,6 +19,7 @@ from core.db import needs_transaction, role_context, tenant_context
 from core.lanes import Lane, in_turn
 from core.rounds import GoOn, Rounds, ever
 from core.row_security import DISPATCHER
+from core.watermark import begin_batch
 from ledger import public as ledger
 from prescriptions.lifecycle.changes import Change, commit_all
 from prescriptions.lifecycle.events import KINDS, PLATFORM
@@ -118,6 +119,7 @@ def _stamp(tenant_id: UUID, ids: Sequence[UUID], at: datetime) -> Swept:
     """Stamp prescriptions in a transaction; where that fails, halve them until the faulty one is left out alone."""
     try:
         with tenant_context(tenant_id):
+            at = begin_batch(tenant_id, at)
             due = _expired(at, tenant_id).filter(id__in=ids)
             free = due.select_for_update(skip_locked=True).order_by("id")
             return Swept(expired=_expire(tenant_id, list(free.values_list("id", flat=True)), at))

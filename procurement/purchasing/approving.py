@@ -31,7 +31,7 @@ from suppliers.public import (
 
 from .amounts import to_approve
 from .change_outcomes import accept_approved, propose_approved
-from .deciding import Judged
+from .deciding import Deciding
 from .outcomes import Outcome, outcome_of
 from .peeking import Peeked
 
@@ -40,13 +40,13 @@ APPROVED = "purchase_order.approved"
 
 @needs_transaction
 def approve_order(
-    actor: Actor, target: Judged, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None
+    actor: Actor, target: Deciding, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None
 ) -> PurchaseOrder:
     """Approve the revision of an order that waits for it; the policy of now says how many approvals it needs.
 
     The order is locked, so of several at once each sees the approvals before it.
 
-    :raises InvalidTransition, RevisionChanged, AlreadyDecided: as `Judged.check`.
+    :raises InvalidTransition, RevisionChanged, AlreadyDecided: as `Deciding.check`.
     :raises SupplierNotQualified, RelationshipBlocked, PartyClosed, InsufficientStock: it cannot be sent now; it stays pending.
     """
     row, order = target.row, target.order

@@ -97,7 +97,7 @@ def close_order(
     }
     if moving:
         raise OpenDelivery(errors=on_lines(OpenDelivery.code, moving))
-    owed = {n: "It is not invoiced yet." for n, one in enumerate(lines) if one.received - one.returned > one.invoiced}
+    owed = {n: "It is not invoiced yet." for n, one in enumerate(lines) if one.owed > 0}
     if owed:
         raise OpenInvoice(errors=on_lines(OpenInvoice.code, owed))
     ending = Ending(

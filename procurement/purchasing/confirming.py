@@ -33,6 +33,7 @@ from suppliers.public import (
     as_changed,
     check_more,
     check_relationship,
+    check_revision,
     check_takes_orders,
     cut_all,
     end_order,
@@ -44,7 +45,6 @@ from suppliers.public import (
     move,
     named_as,
     need_of,
-    offers_of,
     open_of,
     order_part,
     proposing_call,
@@ -60,7 +60,6 @@ from suppliers.public import (
 from .amounts import with_gross
 from .peeking import Peeked
 from .proposing import keep
-from .revisions import check_revision
 
 ACCEPT: Final = "accept"
 DECLINE: Final = "decline"
@@ -138,8 +137,8 @@ def _check_more(  # what is held and needed, and the lines of it
     used: list[Call] = [bind_call(own), *used_calls(row, target.standing, shares, at, with_own=True)]
     found = run(used)
     check_more(
-        row, target.standing, shares, found[1:], more_gross=needed.gross - held.gross,
-        more={key: units - held.shares.get(key, 0) for key, units in needed.shares.items()}, units=offers_of(lines),
+        row, lines, target.standing, shares, found[1:], more_gross=needed.gross - held.gross,
+        more=needed.more_shares(held),
     )  # fmt: skip
 
 

@@ -17,14 +17,14 @@ from core.targets import Located
 from procurement.approvals.decisions import Approver, Decided, of_revision, people_of
 from procurement.approvals.delegations import approver_of
 from procurement.approvals.refusals import AlreadyDecided
-from suppliers.public import PurchaseOrder, RevisionChanged, Who, require
+from suppliers.public import PurchaseOrder, Who, check_revision, require
 
 from .finding import WITHIN
 from .peeking import Peeked, PeekedOrder
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judged:
+class Deciding:
     """An order, and who decides it."""
 
     order: Peeked
@@ -54,8 +54,7 @@ class Judged:
         """
         row = self.row
         require(row.place, action, Who.APPROVER)
-        if row.revision != revision:
-            raise RevisionChanged(revision=row.revision)
+        check_revision(row, revision)
         if people_of(self.before) & {self.approver.id, self.approver.delegated_by}:
             raise AlreadyDecided
 
@@ -72,7 +71,7 @@ class OrderToDecide(Located):
         return self.peek.locate(tenant_id, *path)
 
     @needs_transaction
-    def __call__(self, actor: Actor, *path: Any, located: Rows) -> Judged:
+    def __call__(self, actor: Actor, *path: Any, located: Rows) -> Deciding:
         """Look at the order, and find by whose right the caller decides it.
 
         :raises NotFound, CounterpartyOnly: as `PeekedOrder`.
@@ -87,7 +86,7 @@ class OrderToDecide(Located):
         )  # fmt: skip
         if approver is None:
             raise self.refusal()
-        return Judged(order, approver)
+        return Deciding(order, approver)
 
 
 def _people(order: Peeked) -> set[UUID]:

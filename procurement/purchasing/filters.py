@@ -1,18 +1,13 @@
 """Filters of the list of purchase orders."""
 
-from typing import Any, Final
+from typing import Any
 
 import django_filters
 
 from api.filters import Filters, one_of
 from api.periods import MomentFilter, PeriodForm, since, until
 from core.conditions import Condition
-from suppliers.public import Fulfilment, OrderStatus, PurchaseOrder, folded_sql, searched
-
-_WORDS: Final = folded_sql(
-    "t.number || ' ' || t.order_number || ' ' || t.external_reference || ' ' ||"
-    " (SELECT n.name FROM organizations_tenant n WHERE n.id = t.supplier_tenant_id)"
-)
+from suppliers.public import ORDERS_OF_BUYER, Fulfilment, OrderStatus, PurchaseOrder
 
 
 class PurchaseOrderFilters(Filters):
@@ -47,7 +42,7 @@ class PurchaseOrderFilters(Filters):
 
     def condition_search(self, value: str) -> Condition:
         """Orders with, for each word of the search, a word that begins with it."""
-        return searched(_WORDS, value)
+        return ORDERS_OF_BUYER.condition(value)
 
     def condition_from(self, value: str) -> Condition:
         """Orders created then or later."""

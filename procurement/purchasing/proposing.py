@@ -9,14 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
-from uuid import UUID
 
 from core.actor import Actor
 from core.db import bind_call, needs_transaction
 from core.errors import FieldError, InvalidFields
 from core.model_rows import save_call
 from core.pipeline import Call, ReadBack, Rows, run
-from ledger.public import Occurrence
 from organizations.public import Part, write_together
 from procurement.approvals.steps import approvals_needed, begin_call
 from suppliers.public import (
@@ -44,9 +42,11 @@ from suppliers.public import (
     check_licenses,
     check_more,
     check_relationship,
+    check_revision,
     check_takes_orders,
     counted,
     entry_of,
+    fit,
     further_lines,
     goods_calls,
     gtins_call,
@@ -57,7 +57,6 @@ from suppliers.public import (
     named_as,
     need_of,
     number_added,
-    offers_of,
     order_part,
     prepared_calls,
     prepared_of,
@@ -77,7 +76,6 @@ from suppliers.public import (
 from .amounts import with_gross
 from .finding import place_call, place_of
 from .peeking import Peeked
-from .revisions import check_revision
 
 _COLUMNS: Final = ("status", "approval_for", "proposed_by", "before_change", "revision", "authors")
 
@@ -131,13 +129,14 @@ def propose_changes(
     as_proposed = as_changed(lines, change)
     take_totals(row, change, as_proposed)
     held = held_by(row, lines, target.changes)
-    needed = need_of(row.gross - row.given_back, lines).most(need_of(change.gross, as_proposed))
-    keep(change, row, lines, needed)
-    settled, copies = _taken(target, standing, shares, held, needed, at, as_proposed)
     is_more = change.gross > row.gross - row.given_back
     is_pending = is_more and approvals_needed(target.policies, with_gross(row, change), target.standing.currency) > 0
     if read.seller.is_managed and not is_pending:
-        return _accept_at_once(actor, target, change, settled, copies, at, reading)
+        _check_at_once(target, standing, shares, held, need_of(change.gross, as_proposed), at, as_proposed)
+        return _accept_at_once(actor, target, change, at, reading)
+    needed = need_of(row.gross - row.given_back, lines).most(need_of(change.gross, as_proposed))
+    keep(change, row, lines, needed)
+    settled, copies = _taken(target, standing, shares, held, needed, at, as_proposed)
     was = row.status
     own = _going(actor, target, change, at, is_pending=is_pending)
     buyer, supplier = (["purchase_order.submitted"], ()) if is_pending else (step.buyer[:1], step.supplier)
@@ -160,25 +159,42 @@ def _going(actor: Actor, target: Peeked, change: OrderChange, at: datetime, *, i
 
 
 @needs_transaction
-def _accept_at_once(  # what was taken, and what an action is called with
-    actor: Actor,
-    target: Peeked,
-    change: OrderChange,
-    settled: Mapping[UUID, Sequence[Occurrence]],
-    copies: Sequence[Call],
-    at: datetime,
-    reading: ReadBack | None,
+def _accept_at_once(
+    actor: Actor, target: Peeked, change: OrderChange, at: datetime, reading: ReadBack | None
 ) -> PurchaseOrder:
-    """Accept a change of an order to a managed supplier, where nobody answers."""
+    """Accept a change of an order to a managed supplier, where nobody answers; limits move once, to what is needed then."""
     row = target.row
-    run([bind_call(row.tenant_id), proposing_call(change, at), *copies])
     target.changes.append(change)
     row.revision, row.authors = change.revision, [str(actor.subject_id)]
     ends = ChangeEnding(
         Who.BUYER, ["purchase_order.accepted"], [], str(row.status), change.reason, columns=("revision", "authors"),
-        told=settled,
+        ahead=[proposing_call(change, at)],
     )  # fmt: skip
     return accept_change(actor, target, change, ends, at, reading)
+
+
+@needs_transaction
+def _check_at_once(  # what is held, what is needed, and who orders
+    target: Peeked,
+    standing: Standing,
+    shares: Sequence[Share],
+    held: Need,
+    needed: Need,
+    at: datetime,
+    lines: Sequence[PurchaseOrderLine],
+) -> None:
+    """Hold what is needed more to the limits that count orders; whoever accepts moves the others, and locks the order.
+
+    :raises SpendLimitExceeded, AllocationExceeded, AlreadyShipped: as named.
+    """
+    row = target.row
+    used = [bind_call(row.tenant_id), *used_calls(row, standing, shares, at, with_own=True)]
+    found = run([*used, bind_call(row.supplier_tenant_id), *prepared_calls(row), bind_call(row.tenant_id)])
+    check_more(
+        row, lines, standing, shares, found[1:3], more_gross=needed.gross - held.gross, more=needed.more_shares(held),
+    )  # fmt: skip
+    if prepared_of(found[4:-1]):
+        raise AlreadyShipped("Something of the order is in preparation.")
 
 
 @needs_transaction
@@ -255,8 +271,7 @@ def _change(line: PurchaseOrderLine, wanted: Mapping[str, Any]) -> str:
     line.cancelled += wanted.get("cancel_quantity", 0) * units
     if counted(line) < 0:
         return f"Of the line {line.ordered} base units are ordered."
-    line.backordered = min(line.backordered, counted(line))
-    line.accepted = min(line.accepted, counted(line) - line.backordered)
+    fit(line)
     reprice(line, before)
     return ""
 
@@ -331,8 +346,7 @@ def _taken(  # what is held, what is needed, and who orders
     locked = [bind_call(row.tenant_id), target.lock_call(), bind_call(row.supplier_tenant_id), *prepared_calls(row)]
     found = run([*used, *limits, *locked])
     check_more(
-        row, standing, shares, found[1:3], more_gross=needed.gross - held.gross,
-        more={key: units - held.shares.get(key, 0) for key, units in needed.shares.items()}, units=offers_of(lines),
+        row, lines, standing, shares, found[1:3], more_gross=needed.gross - held.gross, more=needed.more_shares(held),
     )  # fmt: skip
     news = moving.moved(found[3 : 3 + len(limits)])
     behind = found[3 + len(limits) :]

@@ -27,7 +27,7 @@ from suppliers.public import (
 )
 
 from .change_outcomes import ask_again, drop_change
-from .deciding import Judged
+from .deciding import Deciding
 from .outcomes import Outcome
 from .peeking import Peeked
 
@@ -36,11 +36,11 @@ REJECTED = "purchase_order.approval_rejected"
 
 @needs_transaction
 def reject_order(
-    actor: Actor, target: Judged, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None
+    actor: Actor, target: Deciding, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None
 ) -> PurchaseOrder:
     """Refuse the revision of an order that waits for its approval.
 
-    :raises InvalidTransition, RevisionChanged, AlreadyDecided: as `Judged.check`.
+    :raises InvalidTransition, RevisionChanged, AlreadyDecided: as `Deciding.check`.
     :raises Busy: somebody else has changed the order meanwhile.
     """
     row, reason = target.row, data["reason"]

@@ -25,14 +25,15 @@ from suppliers.public import (
     Seller,
     Terms,
     Who,
+    check_more,
     check_relationship,
     check_takes_orders,
-    check_used,
     copy_calls,
     hold,
     hold_calls,
     joined,
     judge,
+    need_of,
     number_calls,
     order_part,
     reading_of,
@@ -151,7 +152,9 @@ def _taken(target: Peeked, judged: Judged, at: datetime, *, sends: Seller | None
     ]  # fmt: skip
     found = iter(run([call for group in groups for call in group]))
     _, of_used, of_budget, of_limits, _, locked, reserved = ([next(found) for _ in group] for group in groups)
-    check_used(row, lines, target.standing, judged.shares, of_used)
+    check_more(
+        row, lines, target.standing, judged.shares, of_used, more_gross=row.gross, more=need_of(row.gross, lines).shares,
+    )  # fmt: skip
     moved = moved_of(of_budget[0]).told if budget else ()
     promotions = taken(row, lines, of_limits)
     target.check(locked[0])

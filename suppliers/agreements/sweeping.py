@@ -18,6 +18,7 @@ from core.db import needs_transaction, tenant_context
 from core.model_rows import rows_of, save_all_call
 from core.pipeline import Call, Statement, run
 from core.rounds import GoOn, Rounds, ever
+from core.watermark import begin_batch
 from ledger import public as ledger
 from organizations import public as organizations
 from suppliers.rounds import by_rounds
@@ -73,7 +74,7 @@ def _due(today: date) -> "QuerySet[PriceAgreement]":
 
 def _batch(tenant_id: UUID, at: datetime) -> int:
     with tenant_context(tenant_id):
-        return _advance(tenant_id, at)
+        return _advance(tenant_id, begin_batch(tenant_id, at))
 
 
 @needs_transaction

@@ -6,7 +6,8 @@ from rest_framework import serializers
 
 from api.representations import BlankAsNull, Computed, Document, OpenChoice, Representation
 from core.conditions import TENANT
-from suppliers.orders.representations import DeliveryAddressOut, PackagingSnapshotOut
+from suppliers.orders.proposals.representations import DeliveryAddressOut
+from suppliers.orders.representations import PackagingSnapshotOut
 
 from .models import (
     COUNTERS,

@@ -25,6 +25,10 @@ class ExceptionsPage(SharedPage):
     address = "suppliers/exceptions/"
     title = "Exceptions"
 
+    def is_open_to(self, user: Any) -> bool:
+        """Open the page to whoever sees one of its queues."""
+        return bool(seen_by(user))
+
     def view(self, request: HttpRequest) -> HttpResponse:
         """Show the queues, and the rows of the chosen one.
 

@@ -85,12 +85,31 @@ def _broken() -> str:
     )
 
 
+def _to_inspect() -> str:
+    """Returns that have come back to their suppliers, and that nobody has inspected, by the suppliers' copies."""
+    return (
+        "SELECT c.tenant_id, n.name AS tenant_name, c.id AS row_id, c.number AS what, c.updated_at AS since"
+        " FROM suppliers_receivedreturn c JOIN organizations_tenant n ON n.id = c.tenant_id WHERE c.status = 'received'"
+    )
+
+
+def _unconfirmed() -> str:
+    """Payments of which nobody has said yet what the bank has made of them."""
+    return (
+        "SELECT p.tenant_id, n.name AS tenant_name, p.id AS row_id, p.number || ', ' || p.status AS what, p.created_at AS since"
+        " FROM suppliers_payment p JOIN organizations_tenant n ON n.id = p.tenant_id"
+        " WHERE p.status IN ('pending', 'processing')"
+    )
+
+
 QUEUES: Final = (
     Queue(Type.ACCEPTANCE_OVERDUE.value, "Orders that their suppliers have not answered in time", Area.CATALOG),
     Queue(Type.APPROVAL_OVERDUE.value, "Orders that nobody has approved in time", Area.CATALOG),
     Queue("price_differs", "Orders whose supplier reports another price", Area.CATALOG, _differing(), "suppliers_purchaseorder_change"),
     Queue("unqualified_supplier", "Open orders of suppliers that are not qualified", Area.CATALOG, _unqualified(), "suppliers_receivedorder_change"),
     Queue("broken_reservation", "Reservations that broke in the last seven days", Area.CATALOG, _broken(), "suppliers_reservation_change"),
+    Queue("return_to_inspect", "Returns to inspect", Area.CATALOG, _to_inspect(), "suppliers_receivedreturn_change"),
+    Queue("payment_to_confirm", "Payments to confirm", Area.BILLING, _unconfirmed(), "suppliers_payment_change"),
     Queue(Type.SUSPECT_GOODS.value, "Suspect goods", Area.CATALOG),
     Queue(Type.TEMPERATURE_EXCURSION.value, "Goods that were too warm or too cold", Area.CATALOG),
     Queue(Type.LICENSE_EXPIRING.value, "Licences that expire", Area.CATALOG),

@@ -13,6 +13,7 @@ from uuid import UUID
 from core import jobs
 from core.actor import system_actor
 from core.db import needs_transaction, tenant_context
+from core.watermark import begin_batch
 from ledger import public as ledger
 
 from . import storing
@@ -91,7 +92,7 @@ def _keep(file: File, copy: IO[bytes], at: datetime) -> None:
     copy.seek(0)
     storing.put(own, copy)
     with tenant_context(file.tenant_id):
-        _receive(file, own, at)
+        _receive(file, own, begin_batch(file.tenant_id, at))
 
 
 @needs_transaction
@@ -119,6 +120,7 @@ def _wait(file: File, at: datetime) -> None:
 
 def _refuse(file: File, reason: Rejection, at: datetime) -> None:
     with tenant_context(file.tenant_id):
+        at = begin_batch(file.tenant_id, at)
         found = _awaiting(file.tenant_id, file.id)
         if found is not None:
             reject_file(system_actor(file.tenant_id), found, reason, at)

@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 from core.actor import system_actor
 from core.db import tenant_context
 from core.rounds import GoOn, Rounds, ever
+from core.watermark import begin_batch
 from ledger import public as ledger
 from suppliers.rounds import by_rounds
 
@@ -76,7 +77,7 @@ def _scan(file: File, at: datetime) -> None:
         mine = File.objects.filter(tenant_id=file.tenant_id, pk=file.pk, status=FileStatus.SCANNING.value)
         found: File | None = mine.select_for_update(no_key=True).first()
         if found is not None:
-            _settle(found, verdict, at)
+            _settle(found, verdict, begin_batch(file.tenant_id, at))
 
 
 def _settle(file: File, verdict: Verdict, at: datetime) -> None:

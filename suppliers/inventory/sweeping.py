@@ -15,6 +15,7 @@ from core.arrays import array_literal
 from core.db import needs_transaction, tenant_context
 from core.pipeline import Call, Statement, run
 from core.rounds import GoOn, Rounds, ever
+from core.watermark import begin_batch
 from ledger import public as ledger
 from organizations import public as organizations
 from suppliers.catalog import availability
@@ -68,7 +69,7 @@ def _expire_batch(tenant_id: UUID, at: datetime) -> int:
         due = _lapsed(at).filter(tenant_id=tenant_id)
         ids = list(due.order_by("expires_at", "id").values_list("id", flat=True)[:BATCH])
         if ids:
-            _expire(tenant_id, ids, at)
+            _expire(tenant_id, ids, begin_batch(tenant_id, at))
     return len(ids)
 
 
@@ -103,7 +104,7 @@ def _tell_batch(tenant_id: UUID, at: datetime) -> int:
         due = _untold(at).filter(tenant_id=tenant_id)
         ids = list(due.order_by("id").values_list("id", flat=True)[:BATCH])
         if ids:
-            _tell(tenant_id, ids, at)
+            _tell(tenant_id, ids, begin_batch(tenant_id, at))
     return len(ids)
 
 

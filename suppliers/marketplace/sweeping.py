@@ -11,6 +11,7 @@ from core.db import needs_transaction, tenant_context
 from core.model_rows import save_all_call
 from core.pipeline import run
 from core.rounds import GoOn, Rounds, ever
+from core.watermark import begin_batch
 from ledger import public as ledger
 from suppliers.catalog import availability
 from suppliers.catalog.market import market_calls
@@ -38,7 +39,7 @@ def _ending(today: date) -> "QuerySet[Offer]":
 
 def _expire_batch(tenant_id: UUID, at: datetime) -> int:
     with tenant_context(tenant_id):
-        return _expire(tenant_id, at)
+        return _expire(tenant_id, begin_batch(tenant_id, at))
 
 
 @needs_transaction

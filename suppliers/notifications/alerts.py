@@ -11,12 +11,13 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from core import jobs, rows
+from core import clock, jobs, rows
 from core.actor import system_actor
 from core.arrays import array_literal
 from core.db import needs_transaction
 from core.ids import uuid7
 from core.pipeline import Call, Statement, run
+from core.watermark import mark_call
 from ledger import public as ledger
 
 from .counters import count_call
@@ -91,13 +92,15 @@ def settle(tenant_id: UUID, kind: str, subjects: Sequence[str], look: Look, at: 
     if not subjects:
         return 0
     names = array_literal(subjects)
-    _, settled, found = run(
+    _, _, settled, found = run(
         [
+            mark_call(tenant_id),
             Call(_LOCK, [str(tenant_id), kind]),
             preferences_call(tenant_id),
             Call(_OPEN, [str(tenant_id), kind, names]),
         ]
     )
+    at = max(at, clock.now())  # behind the mark
     preferences = preferences_of(settled)
     held = {one.resource_id: one for one in found.of(_Open)}
     causes = {

@@ -14,13 +14,14 @@ from core.pipeline import ReadBack, run
 from organizations.public import Part, write_together
 from suppliers.inventory.reservations import changes
 
-from .allocating import Stock, allocate, missing, open_of, refuse_short, stock_calls, stock_of
+from .allocating import Stock, allocate, missing, refuse_short, stock_calls, stock_of
 from .changes.deciding import decide
 from .changes.responses import propose
 from .course import ACCEPTED, Step, Who, require
 from .models import PurchaseOrder, PurchaseOrderLine
 from .peeks import ReceivedPeek
-from .refusals import RevisionChanged
+from .progress import counted
+from .revisions import check_revision
 from .sending import order_part, saving_calls
 from .states import Backorders
 from .telling import told
@@ -45,21 +46,12 @@ def accept_order(
     row = target.row
     choice = LINES if data["lines"] else data["decision"] or WHOLE
     step = require(row.place, "accept", Who.SUPPLIER, choice)
-    check_revision(row, data)
+    check_revision(row, data.get("revision"))
     if choice == WHOLE:
         return _accept_whole(actor, target, step, data, at, reading)
     if choice == LINES:
         return propose(actor, target, step, data["lines"], at, reading)
     return decide(actor, target, step, data, at, reading)
-
-
-def check_revision(row: PurchaseOrder, data: Mapping[str, Any]) -> None:
-    """Require that the caller has read the present revision, where it names one.
-
-    :raises RevisionChanged: it names another one.
-    """
-    if data.get("revision") not in (None, row.revision):
-        raise RevisionChanged(revision=row.revision)
 
 
 @needs_transaction
@@ -93,7 +85,7 @@ def _accept_whole(
 def _count(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], stock: Stock) -> None:
     """Let what lines hold be accepted, and the rest be backordered; what is accepted is promised for the day it is asked for."""
     for line in lines:
-        wanted = open_of(line)
+        wanted = counted(line)
         line.accepted = wanted if stock.needs_none(line) else min(wanted, stock.of(line))
         line.backordered = wanted - line.accepted
         line.promised_date = line.requested_date or row.requested_delivery_date

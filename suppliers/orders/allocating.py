@@ -31,6 +31,7 @@ from suppliers.marketplace.display import shown
 from suppliers.marketplace.states import StockDisplay, StockPolicy
 
 from .models import PurchaseOrder, PurchaseOrderLine
+from .progress import counted
 
 _COLUMNS: Final = ", ".join(f'"{one.column}"' for one in Reservation._meta.concrete_fields)
 _OF_LINES = Statement.of(
@@ -126,14 +127,9 @@ def stock_of(found: Sequence[Rows]) -> Stock:
     return Stock(read_levels(levels, promised), of_lines, frozenset(UUID(key.decode()) for key in keys), known)
 
 
-def open_of(line: PurchaseOrderLine) -> int:
-    """Return how much of a line is not cancelled."""
-    return line.ordered - line.cancelled
-
-
 def missing(lines: Sequence[PurchaseOrderLine], stock: Stock) -> dict[UUID, int]:
     """Return by the ids of lines what they do not hold yet of the stock that they need."""
-    return {one.id: open_of(one) - stock.of(one) for one in lines if not stock.needs_none(one)}
+    return {one.id: counted(one) - stock.of(one) for one in lines if not stock.needs_none(one)}
 
 
 def refuse_short(
@@ -149,7 +145,7 @@ def refuse_short(
     """
     errors = []
     for number, line in enumerate(lines):
-        wanted = open_of(line) if needed is None else needed[line.id]
+        wanted = counted(line) if needed is None else needed[line.id]
         if stock.needs_none(line) or stock.of(line) >= wanted:
             continue
         message = f"Available: {stock.told(line) if as_told else stock.of(line)}."

@@ -17,6 +17,7 @@ from core.db import bind_call, needs_transaction, tenant_context
 from core.model_rows import lock_call, row_of
 from core.pipeline import Call, Statement, run
 from core.rounds import GoOn, Rounds, ever
+from core.watermark import mark_call
 from ledger.public import Event
 from organizations.public import Part, write_together
 from suppliers.inventory.reservations import changes
@@ -105,16 +106,18 @@ def _allocate(supplier_id: UUID, waiting: Sequence[_Waiting], at: datetime) -> i
         for one in sorted(waiting)
         for call in (
             bind_call(one.buyer_id),
+            mark_call(one.buyer_id),
             lock_call(PurchaseOrder, one.buyer_id, one.order_id),
             lines_call(one.buyer_id, one.order_id),
         )
     ]
-    found = run([*calls, bind_call(supplier_id)])
+    found = run([*calls, bind_call(supplier_id), mark_call(supplier_id)])
+    at = max(at, clock.now())
     orders: dict[UUID, tuple[PurchaseOrder, list[PurchaseOrderLine]]] = {}
     for place in range(len(waiting)):
-        row = row_of(PurchaseOrder, found[3 * place + 1])
+        row = row_of(PurchaseOrder, found[4 * place + 2])
         if row is not None and row.accepted_at is not None and row.status not in TERMINAL:
-            orders[row.id] = row, lines_of(found[3 * place + 2])
+            orders[row.id] = row, lines_of(found[4 * place + 3])
     in_turns = [orders[one.order_id] for one in waiting if one.order_id in orders]
     if not in_turns:
         return 0

@@ -27,7 +27,8 @@ from .item_events import OrderItemUpdated, told_of_items
 from .limits import returning
 from .models import PurchaseOrder, PurchaseOrderLine
 from .peeks import OrderPeek
-from .progress import cut, fulfilment_of, is_complete, kept_gross, prepared_calls, prepared_of
+from .progress import cut, fulfilment_of, is_complete, prepared_calls, prepared_of
+from .proposals.content import kept_totals
 from .proposals.finding import closing_call
 from .proposals.needs import more_taken
 from .proposals.states import ChangeState
@@ -38,7 +39,7 @@ _MANAGED = Statement.of("SELECT (n.managed_by_id IS NOT NULL)::text FROM organiz
 _COUNTERS: Final = ("accepted", "backordered", "cancelled", "promised_date", "first_promised_date")
 _COLUMNS: Final = (
     "status", "approval_for", "proposed_by", "before_change", "given_back", "closed_at", "fulfilment_status",
-    "revision",
+    "revision", "net", "tax", "gross", "taxes",
 )  # fmt: skip
 
 
@@ -95,10 +96,11 @@ def end_order(
     """
     row, lines, was = peek.row, peek.lines, peek.row.status
     is_all = all(one.cancelled == one.ordered for one in lines)
-    keeping = Decimal(0) if is_all else min(row.gross, kept_gross(row, lines))
-    gone = give_back(peek, ending, keeping, at, is_all=is_all)
+    kept = {} if is_all else kept_totals(row, lines)
+    gone = give_back(peek, ending, kept.get("gross", Decimal(0)), at, is_all=is_all)
     row.become(ending.target)
-    row.before_change, row.given_back = "", row.gross - keeping
+    row.before_change, row.given_back = "", row.gross if is_all else Decimal(0)
+    row.assign(kept)
     row.fulfilment_status = fulfilment_of(lines).value
     names, others = [*ending.step.buyer], [*ending.step.supplier]
     if ending.target == CLOSED:
@@ -111,10 +113,8 @@ def end_order(
         saving_calls(row, cut_or_moved, _COLUMNS, at, *_COUNTERS) if cut_or_moved else [header_call(row, _COLUMNS, at)]
     )
     closed = [closing_call(row, ChangeState.DECLINED, at)] if peek.changes else []
-    parts = [
-        order_part(row, [*saved, *ending.calls, *closed]),
-        Part(row.supplier_tenant_id, gone.touched, gone.calls),
-    ]
+    own = order_part(row, [*saved, *ending.calls, *closed])
+    parts = [own, Part(row.supplier_tenant_id, gone.touched, gone.calls)]
     heard = [] if ending.is_silent or not row.was_sent else [one for one in others if one != OrderItemUpdated.type]
     facts = told(
         row, [one for one in names if one != OrderItemUpdated.type], heard, was=was, by=ending.by, reason=ending.reason,

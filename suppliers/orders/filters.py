@@ -1,22 +1,16 @@
 """Filters of the list of received orders."""
 
-from typing import Any, Final
+from typing import Any
 
 import django_filters
 
 from api.filters import Filters, one_of
 from api.periods import MomentFilter, PeriodForm, since, until
 from core.conditions import TENANT, Condition
-from core.errors import FieldError, InvalidFields
-from core.search_terms import MAX_SEARCH_WORDS, words_of
-from suppliers.company.folding import folded_sql
 
 from .models import ReceivedOrder
+from .searching import ORDERS_OF_SUPPLIER, words_searched
 from .states import SHARED, Fulfilment
-
-_WORDS: Final = folded_sql(
-    "t.number || ' ' || t.po_number || ' ' || (SELECT n.name FROM organizations_tenant n WHERE n.id = t.owner_tenant_id)"
-)
 
 
 class ReceivedOrderFilters(Filters):
@@ -55,7 +49,7 @@ class ReceivedOrderFilters(Filters):
 
     def condition_search(self, value: str) -> Condition:
         """Orders with, for each word of the search, a word that begins with it."""
-        return searched(_WORDS, value)
+        return ORDERS_OF_SUPPLIER.condition(value)
 
     def condition_from(self, value: str) -> Condition:
         """Orders that were sent then or later."""
@@ -73,11 +67,10 @@ ReceivedOrderFilters.base_filters["from"] = MomentFilter(max_length=40)
 def searched(folded: str, value: str) -> Condition:
     """Return the condition that folded words, given as SQL, have for each word of a search one that begins with it.
 
+    It reads every row that is not narrowed otherwise: for lists that stay short.
+
     :raises InvalidFields: the search has no word, or too many.
     """
-    found = words_of(value)
-    if not 1 <= len(found) <= MAX_SEARCH_WORDS:
-        message = f"Search for 1 to {MAX_SEARCH_WORDS} words of letters or digits."
-        raise InvalidFields(errors=[FieldError("search", "invalid", message)])
+    found = words_searched(value)
     parts = (f"strpos({folded}, {{{place}}}) > 0" for place in range(len(found)))
     return Condition(" AND ".join(parts), tuple(f" {word}" for word in found))

@@ -1,9 +1,10 @@
 """What a submit takes of agreements and promotions, and what an order that ends gives back. Source: contract, supply-order.md 2 "Limits"."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
@@ -13,16 +14,19 @@ from core.pipeline import Call, Rows, Statement
 from ledger.public import Occurrence
 from suppliers.agreements import caps
 from suppliers.agreements.caps import Taken
+from suppliers.pricing.amounts import line_total
 from suppliers.terms.promotions import redeeming
 from suppliers.terms.promotions.redeeming import Wanted
 
 from .models import PurchaseOrder, PurchaseOrderLine
+from .progress import counted
 
 
 class Agreed(NamedTuple):
     """A line of an agreement in force for a buyer; `agreement_id` is that of all its versions, `owner_id` the tenant that counts it.
 
-    `tolerance_bp` is by how much more may be shipped than is accepted, in hundredths of a percent.
+    `tolerance_bp` is by how much more may be shipped than is accepted, in hundredths of a percent; `qty_tolerance_bp` and
+    `price_tolerance_bp` are what invoices are held against, null where the agreement says nothing.
     """
 
     id: UUID
@@ -30,11 +34,15 @@ class Agreed(NamedTuple):
     line_no: int
     owner_id: UUID
     tolerance_bp: int
+    qty_tolerance_bp: int | None
+    price_tolerance_bp: int | None
 
 
 _AGREED: Final = Statement.of(
     "SELECT l.id, c.agreement_id, l.line_no, c.owner_tenant_id AS owner_id,"
-    " coalesce((c.representation ->> 'qty_tolerance_bp')::int, 0) AS tolerance_bp"
+    " coalesce((c.representation ->> 'qty_tolerance_bp')::int, 0) AS tolerance_bp,"
+    " (c.representation ->> 'qty_tolerance_bp')::int AS qty_tolerance_bp,"
+    " (c.representation ->> 'price_tolerance_bp')::int AS price_tolerance_bp"
     " FROM suppliers_agreementaudience a"
     " JOIN suppliers_receivedagreement c ON c.tenant_id = a.tenant_id AND c.id = a.agreement_id AND c.tenant_id = $1 AND c.in_force"
     " JOIN suppliers_receivedagreementline l ON l.tenant_id = c.tenant_id AND l.document_id = c.id AND l.tenant_id = $1"
@@ -60,6 +68,8 @@ def note_agreements(lines: Sequence[PurchaseOrderLine], found: Rows) -> None:
                 "line_no": agreed.line_no,
                 "line_id": str(agreed.id),
                 "owner_id": str(agreed.owner_id),
+                "qty_tolerance_bp": agreed.qty_tolerance_bp,
+                "price_tolerance_bp": agreed.price_tolerance_bp,
             }
 
 
@@ -80,13 +90,20 @@ def taken_of(
     ]
 
 
+def saved_by(lines: Sequence[PurchaseOrderLine]) -> dict[UUID, Decimal]:
+    """Return what is not cancelled of some lines saves by each promotion."""
+    saved: dict[UUID, Decimal] = defaultdict(Decimal)
+    for line in lines:
+        share = Fraction(counted(line), line.ordered)
+        for key, amount in line.redeemed:
+            if share:
+                saved[UUID(key)] += line_total(Decimal(amount), share, 1, line.currency)
+    return dict(saved)
+
+
 def wanted_of(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine]) -> list[Wanted]:
     """Return what an order saves by each promotion."""
-    saved: dict[str, Decimal] = defaultdict(Decimal)
-    for line in lines:
-        for key, amount in line.redeemed:
-            saved[key] += Decimal(amount)
-    return [Wanted(UUID(key), amount, row.currency) for key, amount in sorted(saved.items())]
+    return [Wanted(key, amount, row.currency) for key, amount in sorted(saved_by(lines).items())]
 
 
 def taking_calls(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], at: datetime) -> list[Call]:
@@ -118,20 +135,45 @@ def copy_calls(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine]) -> list[C
 
 
 class Returning(NamedTuple):
-    """What an order gives back of agreements, each at the line that counts it now, and whether of promotions, too."""
+    """What an order gives back: of agreements, each at the line that counts it now, and of promotions.
+
+    These are all; or `gone`, and of others so much that `wanted` is kept.
+    """
 
     taken: Sequence[Taken]
     is_all: bool = True
+    wanted: Sequence[Wanted] = ()
+    gone: Collection[UUID] = ()
 
     def calls(self, row: PurchaseOrder, at: datetime) -> list[Call]:
         """Return the statements that give it back; they bind the tenants that they need, the supplier at last."""
-        promotions = redeeming.give_back(row.supplier_tenant_id, document_id=row.id, at=at) if self.is_all else []
-        return [*caps.returning_calls(self.taken), bind_call(row.supplier_tenant_id), *promotions]
+        return [
+            *caps.returning_calls(self.taken),
+            bind_call(row.supplier_tenant_id),
+            *[call for group in self._promotions(row, at) for call in group],
+        ]
+
+    def _promotions(self, row: PurchaseOrder, at: datetime) -> tuple[list[Call], list[Call], list[Call]]:
+        """Return the statements that lock promotions, give back, and keep less of others."""
+        own = row.supplier_tenant_id
+        if self.is_all:
+            return [], redeeming.give_back(own, document_id=row.id, at=at), []
+        both = [*self.gone, *(one.promotion_id for one in self.wanted)]
+        return (
+            [redeeming.lock_call(own, both, at)] if both else [],
+            redeeming.give_back(own, document_id=row.id, at=at, only=self.gone) if self.gone else [],
+            redeeming.redeem(own, document_id=row.id, buyer_id=row.tenant_id, wanted=self.wanted, at=at),
+        )
 
     def given(self, found: Sequence[Rows]) -> list[Occurrence]:
         """Return what is to be told to the supplier of its promotions."""
-        caps.check_returned(self.taken, found[: len(found) - 1 - self.is_all])
-        return redeeming.given_back(found[-1:]) if self.is_all else []
+        of_caps = len(caps.returning_calls(self.taken))
+        caps.check_returned(self.taken, found[:of_caps])
+        rest = [*found[of_caps + 1 :]]
+        if not self.is_all:
+            rest = rest[1:]  # the locks
+        news = redeeming.given_back([rest.pop(0)]) if self.is_all or self.gone else []
+        return [*news, *redeeming.redeemed(self.wanted, rest)]
 
     def copy_calls(self) -> list[Call]:
         """Return the statements that count the same in the copies; they bind the supplier."""
@@ -149,10 +191,15 @@ def returning(
 ) -> Returning:
     """Return what an order gives back: all, or `less` by the ids of lines; another tenant may be bound then.
 
-    `more` is what its open changes have taken. A promotion counts as redeemed as long as something of the order is kept.
+    `more` is what its open changes have taken. A promotion counts as redeemed as long as something of its lines is kept.
     """
     given = [one for one in [*taken_of(row, lines, less), *more] if one.quantity]
-    return Returning(caps.current(given) if given else [], is_all)
+    taken = caps.current(given) if given else []
+    if is_all:
+        return Returning(taken)
+    touched = {UUID(key) for line in lines if (less or {}).get(line.id) for key, _ in line.redeemed}
+    wanted = [one for one in wanted_of(row, lines) if one.promotion_id in touched]
+    return Returning(taken, False, wanted, touched - {one.promotion_id for one in wanted})
 
 
 def traces_of(lines: Sequence[PurchaseOrderLine]) -> dict[str, Any]:

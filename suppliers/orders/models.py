@@ -13,6 +13,7 @@ from organizations.public import ReceivedDocument, ReceivedKind, ReceivedLine, T
 
 from .course import Course, Place
 from .states import (
+    RETURNED,
     ApprovalFor,
     Awaiting,
     Backorders,
@@ -46,7 +47,7 @@ class PurchaseOrder(Course, TenantOwned, LifecycleModel):
     the present `revision`; none of them approves it. `before_change` is the state that a proposed change began in. Amounts
     are in `currency`; `tax` is null where a line has no rate, and `gross` is the net then. `taxes` are its groups of
     category and rate. `submitted_at` is when it has taken its limits; `given_back` is the part of
-    the gross that limits do not count any more. `accept_by` is when the supplier is to have answered, `overdue_told_at` when
+    the gross that limits do not count any more. `return_id` is the return whose goods it replaces. `accept_by` is when the supplier is to have answered, `overdue_told_at` when
     both were alerted that it had not. Personal data: ids of members of the buyer; free
     texts of the buyer.
     """
@@ -81,6 +82,7 @@ class PurchaseOrder(Course, TenantOwned, LifecycleModel):
     external_reference = models.CharField(max_length=120, blank=True, default="")
     reservation_ids = models.JSONField(default=list)
     copy_of = models.UUIDField(null=True)
+    return_id = models.UUIDField(null=True)
     requester_id = models.UUIDField(null=True)
     authors = models.JSONField(default=list)
     revision = models.PositiveIntegerField(default=1)
@@ -292,6 +294,11 @@ class PurchaseOrderLine(TenantOwned):
 
     def __str__(self) -> str:
         return f"{self.line_no}"
+
+    @property
+    def owed(self) -> int:
+        """Base units that the buyer has kept and nobody has invoiced; nobody invoices what replaces goods that came back."""
+        return 0 if self.price_source == RETURNED else self.received - self.returned - self.invoiced
 
 
 class ReceivedOrder(ReceivedDocument):

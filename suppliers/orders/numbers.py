@@ -3,11 +3,15 @@
 from typing import Final
 from uuid import UUID
 
+from core import budgets
 from core.pipeline import Call, Rows, Statement
 
 from .states import DocumentKind
 
-_PREFIX: Final = {DocumentKind.PURCHASE_ORDER: "PO", DocumentKind.ORDER: "SO", DocumentKind.DELIVERY: "DN"}
+_PREFIX: Final = {
+    DocumentKind.PURCHASE_ORDER: "PO", DocumentKind.ORDER: "SO", DocumentKind.DELIVERY: "DN", DocumentKind.PAYMENT: "PM",
+    DocumentKind.RETURN: "RT",
+}  # fmt: skip
 # Whoever numbers documents of one kind waits for the one before, so that the next statement sees the last number.
 _LOCK = Statement.of("SELECT pg_advisory_xact_lock(hashtextextended('document numbers ' || $1 || ' ' || $2, 0))")
 _CLAIM = Statement.of(
@@ -19,7 +23,11 @@ _CLAIM = Statement.of(
 
 
 def claim_calls(tenant_id: UUID, kind: DocumentKind, document_id: UUID) -> list[Call]:
-    """Return the statements that claim the next number of a kind for a document, bound to the tenant; `number_of` reads the last."""
+    """Return the statements that claim the next number of a kind for a document, bound to the tenant; `number_of` reads the last.
+
+    The request hurries from then on: until it ends, nobody else gets a number.
+    """
+    budgets.hurry()
     own, named = str(tenant_id), kind.value
     return [Call(_LOCK, [own, named]), Call(_CLAIM, [own, named, _PREFIX[kind], str(document_id)])]
 

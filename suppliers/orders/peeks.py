@@ -13,6 +13,7 @@ from core.errors import Busy, NotFound
 from core.model_rows import lock_call, row_of
 from core.pipeline import Call, Rows, Statement, run
 from core.targets import Located
+from core.watermark import mark_call
 from organizations.public import CounterpartyOnly, PartyClosed
 
 from .finding import lines_call, lines_of
@@ -81,9 +82,10 @@ class ReceivedPeeked(Located):
         owner_id, key = UUID((located.value() or b"").decode()), path[0]
         if owner_id == actor.tenant_id:
             raise CounterpartyOnly
-        _, found, lines, changes, status = run(
+        _, _, found, lines, changes, status = run(
             [
                 bind_call(owner_id),
+                mark_call(owner_id),
                 Call(_READ, [str(owner_id), str(key)]),
                 lines_call(owner_id, key),
                 changes_call(owner_id, key),

@@ -2,13 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from decimal import Decimal
-from fractions import Fraction
 from typing import NamedTuple
 from uuid import UUID
 
 from core.pipeline import Call, Rows
-from suppliers.pricing.amounts import line_total, sum_of, tax_of
 
 from .models import PurchaseOrder, PurchaseOrderLine
 from .states import Fulfilment
@@ -43,6 +40,11 @@ def prepared_of(found: Sequence[Rows]) -> dict[UUID, int]:
     return sums
 
 
+def counted(line: PurchaseOrderLine) -> int:
+    """Return the base units of a line that are not cancelled."""
+    return int(line.ordered - line.cancelled)
+
+
 def delivered(line: PurchaseOrderLine) -> int:
     """Return what was shipped of a line and counts as such: what was rejected or short is open again, but for what came beyond."""
     return max(0, line.shipped - max(0, line.rejected + line.short - line.over_received))
@@ -71,31 +73,20 @@ def is_complete(lines: Iterable[PurchaseOrderLine]) -> bool:
     return all(
         on_the_way(one) <= 0  # less than nothing where more was received than was shipped
         and one.received + one.cancelled >= one.ordered
-        and one.invoiced >= one.received - one.returned
+        and one.owed <= 0
         for one in lines
     )
 
 
 def cut(line: PurchaseOrderLine, rest: int) -> int:
     """Cancel of a line all but `rest` base units, in memory; return how much that was."""
-    more = line.ordered - line.cancelled - rest
+    more = counted(line) - rest
     line.cancelled += more
-    line.accepted = min(line.accepted, line.ordered - line.cancelled)
-    line.backordered = min(line.backordered, line.ordered - line.cancelled - line.accepted)
+    fit(line)
     return more
 
 
-def kept_gross(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine]) -> Decimal:
-    """Return the gross of what is not cancelled of an order, each line by its share of the net."""
-    if not any(one.cancelled for one in lines):
-        return row.gross
-    groups: dict[tuple[str, Decimal | None], list[Decimal]] = defaultdict(list)
-    for one in lines:
-        share = Fraction(one.ordered - one.cancelled, one.ordered)
-        net = line_total(one.net, share, 1, row.currency)
-        groups[one.tax_category, one.tax_rate].append(net)
-    net = sum_of(amount for nets in groups.values() for amount in nets)
-    if row.tax is None:
-        return net
-    taxes = (tax_of(sum_of(nets), rate or Decimal(0), row.currency) for (_, rate), nets in groups.items())
-    return sum_of([net, *taxes])
+def fit(line: PurchaseOrderLine) -> None:
+    """Let a line accept and put off no more than is wanted of it, in memory; what comes later goes first."""
+    line.accepted = min(line.accepted, counted(line))
+    line.backordered = min(line.backordered, counted(line) - line.accepted)

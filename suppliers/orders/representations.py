@@ -13,9 +13,10 @@ from suppliers.pricing.candidates import Source
 from suppliers.quoting.representations import PriceStepOut, TaxOut
 
 from .models import AWAITING_SQL, COUNTERS, SHARED_STATUS_SQL, PurchaseOrder, PurchaseOrderLine, ReceivedOrder
-from .proposals.representations import change_of_order
+from .proposals.representations import DeliveryAddressOut, change_of_order
 from .shapes import (
     EMBEDDED,
+    KEPT,
     LINE_STATUS,
     RECEIVED_DELIVERIES_SQL,
     RECEIVED_DELIVERIES_TOTAL_SQL,
@@ -30,7 +31,7 @@ from .shapes import (
 from .states import SHARED, Awaiting, LineStatus, OrderStatus, Party
 
 DELIVERY_STATUSES: Final = ("in_transit", "delivered", "partially_received", "completed", "lost")
-SOURCES: Final = (*(one.text for one in Source), "manual", "proposed")
+SOURCES: Final = (*(one.text for one in Source), "manual", "proposed", "return")
 _PLACES: Final = minor_units_sql("t.currency")
 
 
@@ -39,6 +40,12 @@ def amount_of(column: str, *, allow_null: bool = False, help_text: str = "") -> 
     return Computed(
         f"round({column}, {_PLACES})::text", serializers.CharField(allow_null=allow_null, help_text=help_text)
     )
+
+
+def _kept(column: str, *, allow_null: bool = False, help_text: str = "") -> Computed:
+    """Return a member that writes what is not cancelled of the amount of a line."""
+    sql = KEPT.format(column, "t.ordered", "t.cancelled", _PLACES)
+    return Computed(sql, serializers.CharField(allow_null=allow_null, help_text=help_text))
 
 
 def unit_price_of(column: str, *, allow_null: bool = False) -> Computed:
@@ -84,8 +91,8 @@ class OrderLineForSupplierOut(Representation):
         serializers.IntegerField(allow_null=True, help_text="In packs; null where it is no whole number of them."),
     )
     base_quantity = serializers.IntegerField(source="ordered")
-    line_total = amount_of("t.net")
-    list_net = amount_of("t.list_net", allow_null=True, help_text="What it would cost by the product's list price.")
+    line_total = _kept("t.net", help_text="Of what is not cancelled.")
+    list_net = _kept("t.list_net", allow_null=True, help_text="What that would cost by the product's list price.")
     line_status = Computed(LINE_STATUS, OpenChoice(choices=LineStatus.values))
 
     class Meta:
@@ -114,14 +121,8 @@ SHARED_HEADER: Final = (
     "currency", "delivery_location_id", "delivery_address", "requested_delivery_date", "price_agreement_id",
     "payment_terms", "incoterm", "priority", "substitution_policy", "backorder_policy", "min_remaining_shelf_life_days",
     "notes_to_supplier", "external_reference", "revision", "totals", "sent_at", "accept_by", "accepted_at", "closed_at",
+    "return_id",
 )  # fmt: skip
-
-
-class DeliveryAddressOut(serializers.Serializer[None]):
-    """Where the goods go to, as it was when the order was written."""
-
-    name = serializers.CharField()
-    address = serializers.DictField(allow_null=True, help_text="As the location has it.")
 
 
 class OrderForSupplierOut(Representation):

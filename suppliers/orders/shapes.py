@@ -9,6 +9,8 @@ EMBEDDED: Final = 100  # lines and entries that one document shows
 _NOBODY: Final = "00000000-0000-0000-0000-000000000000"
 # As many decimals as needed, at least two.
 UNIT_PRICE: Final = "(CASE WHEN scale(trim_scale({0})) < 2 THEN round({0}, 2) ELSE trim_scale({0}) END)::text"
+# The amount of what is not cancelled, of an amount, what is ordered, what is cancelled, and the decimals of the currency.
+KEPT: Final = "round({0} * ({1} - {2}) / greatest({1}, 1), {3})::text"
 # Of a line `t`; a line of an order that was rejected or cancelled is cancelled wholly.
 LINE_STATUS: Final = (
     "CASE WHEN t.cancelled = t.ordered THEN 'cancelled'"

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from core import budgets
 from core.arrays import array_literal, numbers
 from core.errors import FieldError
 from core.money import Money
@@ -114,7 +115,8 @@ def standing_of(found: Rows) -> Standing:
 
 
 def serial_call(buyer_id: UUID, supplier_id: UUID) -> Call:
-    """Return the statement after which no other submit of the buyer to the supplier is under way."""
+    """Return the statement after which no other submit of the buyer to the supplier is under way; the request hurries from then on."""
+    budgets.hurry()
     return Call(_LOCK, [str(buyer_id), str(supplier_id)])
 
 
@@ -126,9 +128,9 @@ def shares_call(supplier_id: UUID, products: Sequence[UUID], at: datetime) -> Ca
 def used_calls(
     row: PurchaseOrder, standing: Standing, shares: Sequence[Share], at: datetime, *, with_own: bool = False
 ) -> list[Call]:
-    """Return the statements that sum up what the buyer, which is bound, has ordered before; `check_used` reads them.
+    """Return the statements that sum up what the buyer, which is bound, has ordered before; `check_more` reads them.
 
-    They run behind `serial_call`. With `with_own` the order itself counts too, and `check_more` reads them.
+    They run behind `serial_call`. With `with_own` the order itself counts too.
     """
     limit = standing.spend_limit or {"currency": row.currency, "period": "year"}
     key = str(_NONE if with_own else row.id)
@@ -183,19 +185,20 @@ def check_licenses(standing: Standing, lines: Sequence[PurchaseOrderLine]) -> No
 
 def check_more(  # what is read of limits, and what moves
     row: PurchaseOrder,
+    lines: Sequence[PurchaseOrderLine],
     standing: Standing,
     shares: Sequence[Share],
     found: Sequence[Rows],
     *,
     more_gross: Decimal,
     more: Mapping[UUID, int],
-    units: Mapping[UUID, int],
 ) -> None:
     """Hold what an order needs more to the limit of spending, and to the buyer's shares; `found` are the rows of `used_calls`.
 
-    `more` and `units` are base units, and those of a pack, by offer.
+    `lines` are those of the order as it would be; `more` are base units by offer.
 
-    :raises SpendLimitExceeded, AllocationExceeded: as named.
+    :raises SpendLimitExceeded: the limit has less left.
+    :raises AllocationExceeded: names each line of an offer of which the buyer gets less.
     """
     spent, taken = found
     limit = standing.spend_limit
@@ -204,40 +207,21 @@ def check_more(  # what is read of limits, and what moves
         if more_gross > left:
             raise SpendLimitExceeded(available=Money(max(left, Decimal(0)), row.currency).rounded().as_json())
     before = {one.offer_id: one.base_quantity for one in taken.of(_Taken)}
-    for share in shares:
-        wanted, of_pack = more.get(share.offer_id, 0), units.get(share.offer_id, 1)
-        if wanted > 0 and before[share.offer_id] + wanted > share.packs * of_pack:
-            left_packs = max(0, share.packs - before[share.offer_id] // of_pack)
-            told = {"remaining": left_packs, "offer_id": str(share.offer_id)}
-            error = FieldError("lines", AllocationExceeded.code, f"{left_packs} packs are left for you.", told)
-            raise AllocationExceeded(errors=[error])
-
-
-def check_used(
-    row: PurchaseOrder,
-    lines: Sequence[PurchaseOrderLine],
-    standing: Standing,
-    shares: Sequence[Share],
-    found: Sequence[Rows],
-) -> None:
-    """Hold an order to the limit of spending, and to the buyer's shares in a shortage; `found` are the rows of `used_calls`.
-
-    :raises SpendLimitExceeded, AllocationExceeded: as named.
-    """
-    spent, taken = found
-    limit = standing.spend_limit
-    if limit and limit["currency"] == row.currency:
-        left = Decimal(limit["amount"]) - Decimal((spent.value() or b"0").decode())
-        if row.gross > left:
-            raise SpendLimitExceeded(available=Money(max(left, Decimal(0)), row.currency).rounded().as_json())
-    before = {one.offer_id: one.base_quantity for one in taken.of(_Taken)}
-    errors = []
-    for share in shares:
-        of_offer = [(number, line) for number, line in enumerate(lines) if line.offer_id == share.offer_id]
-        wanted = sum(line.ordered for _, line in of_offer)
-        if of_offer and before[share.offer_id] + wanted > share.packs * of_offer[0][1].units_per_pack:
-            left_packs = max(0, share.packs - before[share.offer_id] // of_offer[0][1].units_per_pack)
-            message, told = f"{left_packs} packs are left for you.", {"remaining": left_packs}
-            errors += [FieldError(f"lines.{number}", AllocationExceeded.code, message, told) for number, _ in of_offer]
+    errors = [
+        error
+        for share in shares
+        if (wanted := more.get(share.offer_id, 0)) > 0
+        for error in _beyond(share, before[share.offer_id], wanted, lines)
+    ]
     if errors:
         raise AllocationExceeded(errors=errors)
+
+
+def _beyond(share: Share, before: int, wanted: int, lines: Sequence[PurchaseOrderLine]) -> list[FieldError]:
+    """Return an error for each line of an offer of which a buyer who has taken some wants more than its share."""
+    of_offer = [one for one in lines if one.offer_id == share.offer_id and one.ordered > one.cancelled]
+    if not of_offer or before + wanted <= share.packs * of_offer[0].units_per_pack:
+        return []
+    left = max(0, share.packs - before // of_offer[0].units_per_pack)
+    message, told = f"{left} packs are left for you.", {"remaining": left}
+    return [FieldError(f"lines.{one.line_no - 1}", AllocationExceeded.code, message, told) for one in of_offer]

@@ -89,8 +89,12 @@ class DocumentKind(TextChoices):
     PURCHASE_ORDER = "purchase_order", "Order of the tenant as buyer"
     ORDER = "order", "Order to the tenant as supplier"
     DELIVERY = "delivery", "Delivery to the tenant"
+    INVOICE = "invoice", "Invoice or credit note of the tenant as supplier"
+    RETURN = "return", "Return by the tenant"
+    PAYMENT = "payment", "Payment of the tenant"
 
 
+RETURNED: Final = "return"  # the source of a price of nothing: goods in place of what came back
 TERMINAL: Final = (OrderStatus.REJECTED.value, OrderStatus.CANCELLED.value, OrderStatus.CLOSED.value)
 # As the supplier reads the states: he knows no draft, and nothing of the buyer's approvals.
 SHARED: Final = [

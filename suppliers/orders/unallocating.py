@@ -9,11 +9,13 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from core import clock
 from core.arrays import array_literal
 from core.db import bind_call, needs_transaction
 from core.errors import Busy
 from core.model_rows import lock_call, rows_of
 from core.pipeline import Call, Statement, run
+from core.watermark import mark_call
 from ledger.public import Occurrence
 from organizations.public import Part
 from suppliers.inventory.models import Reservation
@@ -62,7 +64,7 @@ def _hold(supplier_id: UUID, promised: Sequence[Promised]) -> None:
     locks = [
         call for key, buyer_id in orders for call in (bind_call(buyer_id), lock_call(PurchaseOrder, buyer_id, key))
     ]
-    run([*locks, bind_call(supplier_id)])
+    run([*map(mark_call, sorted(by_buyer)), *locks, bind_call(supplier_id)])
 
 
 @needs_transaction
@@ -71,6 +73,7 @@ def _broken(supplier_id: UUID, rows: Sequence[Reservation], at: datetime) -> Bro
 
     :raises Busy: somebody else has one of the orders.
     """
+    at = max(at, clock.now())  # behind the marks of `_hold`
     lost: dict[UUID, dict[UUID, int]] = defaultdict(lambda: defaultdict(int))
     for one in rows:
         assert one.purchase_order_line_id is not None

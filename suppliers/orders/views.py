@@ -51,6 +51,7 @@ class ReceivedOrderViewSet(ApiViewSet):
     tenant_kind = "supplier"
     serializer_class = ReceivedOrderOut
     filterset_class = ReceivedOrderFilters
+    count_sql = "SELECT c.orders FROM suppliers_receivedordercounter c WHERE c.tenant_id = $1"
     ordering_fields = (SortBy("created_at", "received_at"), "updated_at", SortBy("order_number", "number"))
     operation_ids: ClassVar = {
         "list": "listOrders",

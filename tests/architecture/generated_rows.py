@@ -42,14 +42,20 @@ from suppliers.files.models import File
 from suppliers.inventory.dispensing.models import DispenseBooking
 from suppliers.inventory.items.models import StockItem
 from suppliers.inventory.models import Lot, StockLevel, StockMovement, StockPlace
+from suppliers.invoices.models import Invoice, InvoiceLine
+from suppliers.invoices.states import DisputeReason, InvoiceStatus, MatchResult
 from suppliers.marketplace.models import Offer
 from suppliers.marketplace.states import EVERYBODY
 from suppliers.notifications.models import Notification, NotificationPreference
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine, ReceivedOrder
 from suppliers.orders.proposals.models import OrderChange
 from suppliers.orders.states import ApprovalFor, OrderStatus, Party
+from suppliers.payments.models import CreditSource, Payment, PaymentAllocation
+from suppliers.payments.states import FINAL, OF_OFFSET, PaymentMethod, PaymentStatus
 from suppliers.relationships.models import Relationship
 from suppliers.relationships.states import Block
+from suppliers.returns.models import Return, ReturnLine
+from suppliers.returns.states import STORED
 from suppliers.terms.models import MOST_PRIORITY, PriceList, PricingRule
 from suppliers.terms.promotions.models import Promotion
 from webhooks.models import Event, Replay
@@ -437,6 +443,9 @@ def _transport(draw: Draw, values: Values) -> None:
     values["file_ids"] = [str(one) for one in draw(st.lists(st.uuids(), max_size=2))]
 
 
+_INVOICE_STATES = InvoiceStatus.values
+
+
 def _delivery(draw: Draw, values: Values) -> None:
     """A delivery in one of its states, which says when it was lost or completed."""
     _transport(draw, values)
@@ -457,9 +466,84 @@ def _delivery_line(draw: Draw, values: Values) -> None:
     values["returned"] = draw(st.integers(0, values["accepted"]))
 
 
+def _invoice(draw: Draw, values: Values) -> None:
+    """An invoice in a state that it says why and when it has, whose amounts agree; or a credit note."""
+    values["number"], values["lines_total"], values["currency"] = str(values["id"]), draw(st.integers(1, 500)), "EUR"
+    values["type"] = draw(st.sampled_from(["invoice", "prepayment", "credit_note"]))
+    is_note = values["type"] == "credit_note"
+    status = "issued" if is_note else draw(st.sampled_from(_INVOICE_STATES))
+    values["status"] = status
+    values["original_id"] = values["id"] if is_note else None  # a row that is there
+    values["return_id"] = draw(st.none() | st.uuids()) if is_note else None
+    released = status in ("approved", "partially_paid", "paid")
+    values["net_total"] = Decimal(draw(st.integers(100, 999)))
+    values["tax_total"] = draw(st.none() | st.just(Decimal("19.00")))
+    values["gross_total"] = values["net_total"] + (values["tax_total"] or 0)
+    values["credited_total"] = Decimal(draw(st.integers(0, 99)))
+    values["held_total"] = Decimal(draw(st.integers(0, 9))) if released else Decimal(0)
+    values["paid_total"] = Decimal(draw(st.integers(0, 9))) if released else Decimal(0)
+    values["offset_total"] = Decimal(draw(st.integers(0, int(values["credited_total"])))) if released else Decimal(0)
+    values["approved_at"] = draw(INSTANTS) if released else None
+    values["approved_by_id"] = draw(st.uuids()) if released else None
+    values["override_reason"] = draw(st.sampled_from(["", "Agreed"])) if released else ""
+    disputed = status == "disputed"
+    values["dispute_reason"] = draw(st.sampled_from(DisputeReason.values)) if disputed else ""
+    values["dispute_note"] = draw(st.sampled_from(["", "Dear"])) if disputed else ""
+    values["disputed_at"] = draw(INSTANTS) if disputed else None
+    values["ended_at"] = draw(INSTANTS) if status in ("rejected", "cancelled") else None
+    values["paid_at"] = draw(INSTANTS) if status == "paid" else None
+    values["match_status"] = draw(st.sampled_from(["", "matched", "mismatched"]))
+    values["match_checked_at"] = draw(INSTANTS) if values["match_status"] else None
+    entry = {"amount": "1.00", "reason": "Freight", "tax_category": "", "tax_rate": "19"}
+    values["charges"], values["allowances"] = draw(st.sampled_from([[], [entry]])), draw(st.sampled_from([[], [entry]]))
+    values["taxes"] = draw(
+        st.sampled_from([[], [{"tax_category": "S", "tax_rate": "19", "net": "1.00", "tax": "0.19"}]])
+    )
+    values["discount"] = draw(st.sampled_from([None, {"percent": "2", "days": 10}]))
+    values["stated_totals"] = draw(st.sampled_from([None, {"net": "1.00", "tax": None, "gross": "1.00"}]))
+    for name in ("delivery_ids", "file_ids"):
+        values[name] = [str(one) for one in draw(st.lists(st.uuids(), max_size=2))]
+
+
+def _invoice_line(draw: Draw, values: Values) -> None:
+    """A line of an invoice, of which a part is credited."""
+    values["line_no"], values["order_line_no"] = draw(st.integers(1, 500)), draw(st.integers(1, 500))
+    values["units_per_pack"], values["price_base_quantity"] = draw(st.integers(1, 9)), draw(st.integers(1, 9))
+    values["base_quantity"], values["currency"] = draw(st.integers(1, 999)), "EUR"
+    values["credited"] = draw(st.integers(0, values["base_quantity"]))
+    values["net"] = Decimal(draw(st.integers(0, 999)))
+    values["credited_net"] = Decimal(draw(st.integers(0, int(values["net"]))))
+    values["unit_price"], values["allowance"] = Decimal(draw(st.integers(0, 999))), Decimal(draw(st.integers(0, 9)))
+    values["tax_rate"] = draw(st.none() | st.just(Decimal("19.0000")))
+    values["result"] = draw(st.sampled_from(["", *MatchResult.values]))
+
+
 def _package_line(draw: Draw, values: Values) -> None:
     """A package holds something of a line."""
     values["line_no"], values["base_quantity"] = draw(st.integers(1, 999)), draw(st.integers(1, 999))
+
+
+def _payment(draw: Draw, values: Values) -> None:
+    """A payment in one of its states, which says when it succeeded or ended, and what the bank has said."""
+    values["number"], values["currency"] = str(values["id"]), draw(st.sampled_from(["EUR", "JPY", "KWD", "CLF"]))
+    values["amount"], values["location_ids"] = draw(st.decimals("0.0001", 10**9, places=4)), []
+    values["status"] = status = draw(st.sampled_from(PaymentStatus.values))
+    methods = [one for one in PaymentMethod.values if one != "offset" or status in OF_OFFSET]
+    values["method"] = draw(st.sampled_from(methods))
+    values["succeeded_at"] = draw(INSTANTS) if status in OF_OFFSET else None
+    values["ended_at"] = draw(INSTANTS) if status in FINAL else None
+    has_failed = status in ("failed", "reversed") and draw(st.booleans())
+    values["failure_code"] = draw(st.sampled_from(["AC04", "AM04"])) if has_failed else ""
+    values["failure_message"] = draw(st.sampled_from(["", "The account is closed."])) if has_failed else ""
+
+
+def _part_of_payment(draw: Draw, values: Values) -> None:
+    """A part of a payment is something, in the order of the parts."""
+    values["currency"], values["position"] = (
+        draw(st.sampled_from(["EUR", "JPY", "KWD", "CLF"])),
+        draw(st.integers(1, 100)),
+    )
+    values["amount"] = draw(st.decimals("0.0001", 10**9, places=4))
 
 
 def _receipt_line(draw: Draw, values: Values) -> None:
@@ -468,6 +552,36 @@ def _receipt_line(draw: Draw, values: Values) -> None:
         values[name] = draw(st.integers(0, 99))
     values["accepted"] += not any(values[name] for name in ("accepted", "rejected", "short"))
     values["rejection_reason"] = draw(st.sampled_from(RejectionReason.values)) if values["rejected"] else ""
+
+
+def _return(draw: Draw, values: Values) -> None:
+    """A return in one of its states, with the times and what followed that belong to it."""
+    values["number"], values["status"] = str(values["id"]), draw(st.sampled_from(STORED))
+    values["lines_total"], values["shared_version"] = draw(st.integers(1, 500)), draw(st.integers(1, 99))
+    values["file_ids"] = [str(one) for one in draw(st.lists(st.uuids(), max_size=2))]
+    for name in ("decided_at", "shipped_at", "received_at"):
+        values[name] = draw(INSTANTS)
+    for name, state in (("completed_at", "completed"), ("cancelled_at", "cancelled")):
+        values[name] = draw(INSTANTS) if values["status"] == state else None
+    gone = "replacement_order_id" if values["resolution"] == "credit" else "credit_note_id"
+    values[gone] = None
+
+
+def _return_line(draw: Draw, values: Values) -> None:
+    """A line that is not inspected, or of which all goods have a disposition, in one part or in two."""
+    values["line_no"], values["units_per_pack"] = draw(st.integers(1, 999)), draw(st.integers(1, 9))
+    values["base_quantity"] = draw(st.integers(2, 999))
+    values["received"] = draw(st.integers(0, values["base_quantity"]))
+    values["serial_numbers"] = draw(st.lists(st.sampled_from(["A1", "A2"]), max_size=2))
+    values["file_ids"] = [str(one) for one in draw(st.lists(st.uuids(), max_size=2))]
+    names = ["restocked", "quarantined", "destroyed", "to_manufacturer", "not_received"]
+    values |= dict.fromkeys(names, 0)
+    first, second = draw(st.permutations(names))[:2]
+    part = draw(st.sampled_from([None, 0, 1]))
+    if part is not None:
+        values[first], values[second] = values["base_quantity"] - part, part
+    values["credited"] = draw(st.integers(0, values["base_quantity"] - values["not_received"]))
+    values["credited_amount"] = draw(st.none() | st.decimals(0, 10**6, places=4))
 
 
 def _received_order(draw: Draw, values: Values) -> None:
@@ -599,7 +713,14 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     Delivery: _delivery,
     DeliveryLine: _delivery_line,
     DeliveryPackageLine: _package_line,
+    Invoice: _invoice,
+    InvoiceLine: _invoice_line,
     ReceiptLine: _receipt_line,
+    Return: _return,
+    ReturnLine: _return_line,
+    Payment: _payment,
+    PaymentAllocation: _part_of_payment,
+    CreditSource: _part_of_payment,
     ReceivedOrder: _received_order,
     SupplierProfile: _supplier_profile,
     Relationship: _relationship,

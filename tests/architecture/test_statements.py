@@ -91,6 +91,15 @@ PIECES = {
     "core.rows.__doc__",
     "fhir_api.history._MINE",
     "organizations.queries.location_reach._TREE",
+    "suppliers.analytics.reading._ACCEPTANCE",
+    "suppliers.analytics.reading._COUNT",
+    "suppliers.analytics.reading._COVER",
+    "suppliers.analytics.reading._DUE",
+    "suppliers.analytics.reading._HELD",
+    "suppliers.analytics.reading._OFFERS",
+    "suppliers.analytics.reading._RETURNS",
+    "suppliers.analytics.reading._SUMS",
+    "suppliers.analytics.reading._VALUE",
     "webhooks.handlers._STORE",
     "suppliers.storefront.files.shapes._OFFERED",
     "webhooks.replays.batches._BATCH",
@@ -172,7 +181,19 @@ def _accepted(listing: Listing, name: str) -> list[str]:
     field = listing.filters.base_filters[name]
     choices = [str(value) for value, _ in field.extra.get("choices", ())]
     words = ["gloves", "nitrile+gloves+m", "supplier", "product.created", "evt_" + "0" * 32]
-    states = ["draft", "archived", "IV", "active", "available", "created", "pending", "delivered", "failed", "queued"]
+    states = [
+        "draft",
+        "archived",
+        "IV",
+        "active",
+        "available",
+        "created",
+        "pending",
+        "delivered",
+        "failed",
+        "queued",
+        "requested",
+    ]
     more = [
         "ready",
         "sent",

@@ -133,3 +133,15 @@ def test_long_request_gives_way_at_half_of_its_pace_and_keeps_its_time():
     assert sum(asked) == pytest.approx(budget.waited)
     assert 0.2 < budget.waited < 0.4, "no longer than it has worked"
     assert budget.until == pytest.approx(budget.started + 0.22 + 10.0 + budget.waited, abs=0.01)
+
+
+def test_request_that_others_wait_for_gives_way_no_more(within):
+    budget, asked = within(10.0), []
+    budget.way = lambda seconds: asked.append(seconds) or 0.01
+    budget.started -= 0.2  # it has worked for long
+    budgets.check()
+    assert len(asked) == 1
+    budgets.hurry()
+    budgets.check()
+    budgets.give_way()
+    assert len(asked) == 1

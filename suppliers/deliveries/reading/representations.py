@@ -10,7 +10,8 @@ from suppliers.deliveries.models import TEMPERATURE, Delivery
 from suppliers.deliveries.receiving.representations import PutawayOut
 from suppliers.deliveries.representations import EXCURSION, RecallNoticeOut
 from suppliers.deliveries.states import DeliveryStatus, ExceptionType, PackageLevel
-from suppliers.orders.representations import DeliveryAddressOut, PackagingSnapshotOut
+from suppliers.orders.proposals.representations import DeliveryAddressOut
+from suppliers.orders.representations import PackagingSnapshotOut
 from suppliers.orders.shapes import EMBEDDED, timeline_sql, timeline_total_sql
 from suppliers.orders.states import Party
 

@@ -154,7 +154,7 @@ def record(actor: Actor, target: Receivable, made: Recorded, at: datetime, readi
     facts = joined(facts, counts.told, _excursion_told(target, made))
     if made.landed:
         facts = joined(facts, {row.tenant_id: [*made.landed.facts, *held.facts]})
-    write(actor, target, Written(receipt, calls, facts, made.landed), at, reading)
+    write(actor, target, Written(receipt, calls, facts, made.landed, counts.touched), at, reading)
     return receipt
 
 

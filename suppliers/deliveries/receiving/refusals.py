@@ -22,7 +22,7 @@ class OverReceipt(Conflict):
 class ReceiptNotReversible(Conflict):
     """The receipt cannot be reversed any more; `reason` says why.
 
-    Where goods of it were moved on, sent back or shipped again, `errors` names each line of the receipt with its
+    Where goods of it were moved on, sent back, billed or shipped again, `errors` names each line of the receipt with its
     own reason as the code.
     """
 

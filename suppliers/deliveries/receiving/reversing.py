@@ -3,7 +3,7 @@
 Source: contract, supply-order.md 4 "Reversing".
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -21,6 +21,8 @@ from suppliers.deliveries.tally import Count, add, is_complete
 from suppliers.inventory.movements.delivered import Landed
 from suppliers.inventory.movements.taken_back import Gone, kept_of, take_back
 from suppliers.inventory.reservations.changes import joined
+from suppliers.invoices.billed import Billed
+from suppliers.invoices.rematching import read_billed, released_units
 from suppliers.orders.states import TERMINAL
 
 from .finding import Arriving, Receivable
@@ -50,6 +52,7 @@ class Back(NamedTuple):
     receipt: Receipt
     lines: Sequence[Judged]
     landed: Landed | None
+    billed: Billed | None
 
 
 @needs_transaction
@@ -66,7 +69,7 @@ def reverse(
     :raises InvalidFields: the delivery has no such receipt.
     :raises InvalidTransition: nothing of the delivery is received, or it is lost.
     :raises ReceiptNotReversible: it reverses one itself, was reversed, is older than 30 days, its order is at its end; or,
-        with the lines, its goods were sent back or are gone, or what it had rejected was shipped again.
+        with the lines, its goods were sent back, are billed or gone, or what it had rejected was shipped again.
     """
     own = str(actor.tenant_id)
     target, (found, lines, reversed_by) = arriving.lock(
@@ -87,21 +90,23 @@ def reverse(
     for one in judged:
         add(one.line, target.ordered(one.line), one.count)
     receipt = _reversing(actor, target, first, received_at or at, at)
-    _write(actor, target, Back(receipt, judged, _given_back(actor, target, judged, receipt.id, at)), at, reading)
+    billed = read_billed(target.order, target.order_lines)
+    landed = _given_back(actor, target, judged, billed, receipt)
+    _write(actor, target, Back(receipt, judged, landed, billed), at, reading)
     return receipt
 
 
 @needs_transaction
 def _given_back(
-    actor: Actor, target: Receivable, judged: Sequence[Judged], receipt_id: UUID, at: datetime
+    actor: Actor, target: Receivable, judged: Sequence[Judged], billed: Billed | None, receipt: Receipt
 ) -> Landed | None:
     """Take the goods from their places, where nothing has become of them since.
 
     :raises ReceiptNotReversible: names each line.
     """
-    errors, landed = [*_unfit(target, judged)], None
+    errors, landed = [*_unfit(target, judged, released_units(billed))], None
     try:
-        landed = _taken_back(actor, judged, receipt_id, at)
+        landed = _taken_back(actor, judged, receipt.id, receipt.created_at)
     except Gone as gone:
         errors += [_fault(number, "stock_gone") for number in gone.lines]
     if errors:
@@ -132,6 +137,7 @@ def _settled(target: Receivable, first: Receipt, at: datetime, *, is_reversed: b
 
 _WORDS: Final = {
     "returned": "Goods of the line were sent back.",
+    "billed": "Goods of the line are on an approved invoice.",
     "shipped_again": "What was rejected or short was shipped again.",
     "stock_gone": "Goods of the line are no longer there, or are promised.",
 }
@@ -142,12 +148,14 @@ def _fault(number: int, reason: str) -> FieldError:
     return FieldError(f"lines.{number}", reason, _WORDS[reason])
 
 
-def _unfit(target: Receivable, judged: Sequence[Judged]) -> Iterator[FieldError]:
+def _unfit(target: Receivable, judged: Sequence[Judged], billed: Mapping[UUID, int]) -> Iterator[FieldError]:
     """Yield the lines whose counters, in which the receipt is taken back already, would not hold."""
     for one in judged:
         ordered = target.ordered(one.line)
         if one.line.returned > one.line.accepted or ordered.returned > ordered.received:
             yield _fault(one.number, "returned")
+        elif one.count.accepted and billed.get(ordered.id, 0) > ordered.received - ordered.returned:
+            yield _fault(one.number, "billed")
         elif ordered.shipped > ordered.accepted + ordered.tolerance + ordered.rejected + ordered.short:
             yield _fault(one.number, "shipped_again")
 
@@ -190,7 +198,7 @@ def _write(actor: Actor, target: Receivable, back: Back, at: datetime, reading: 
     counts = {one.line.id: one.count for one in back.lines}
     for one in back.lines:
         one.count, one.stock = one.count.reversed(), landed.kept.get(one.number, []) if landed else []
-    counters = counted(target, back.lines, at)
+    counters = counted(target, back.lines, at, back.billed)
     calls = [
         *counters.calls,
         rows.insert(receipt),
@@ -200,4 +208,4 @@ def _write(actor: Actor, target: Receivable, back: Back, at: datetime, reading: 
     ]
     facts = told_of_receipt(target, receipt, ["delivery.received"], back.lines, was=was, counts=counts)
     facts = joined(facts, {row.tenant_id: landed.facts}) if landed else facts
-    write(actor, target, Written(receipt, calls, facts, landed), at, reading)
+    write(actor, target, Written(receipt, calls, joined(facts, counters.told), landed, counters.touched), at, reading)

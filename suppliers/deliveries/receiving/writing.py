@@ -14,13 +14,16 @@ from core.ids import uuid7
 from core.model_rows import save_all_call, save_call
 from core.pipeline import Call, ReadBack
 from ledger.public import Occurrence
-from organizations.public import write_documents
+from organizations.public import ReceivedKind, write_documents
 from suppliers.deliveries.models import DELIVERIES
 from suppliers.deliveries.receipt_models import RECEIPTS, Receipt
 from suppliers.deliveries.tally import Count
 from suppliers.deliveries.telling import BUYER, Happened, told
 from suppliers.inventory.movements.delivered import Landed
 from suppliers.inventory.movements.taken_back import units_call
+from suppliers.inventory.reservations.changes import joined
+from suppliers.invoices.billed import Billed
+from suppliers.invoices.rematching import read_billed, rematch
 from suppliers.orders.ending import close_if_complete
 from suppliers.orders.models import ORDERS
 from suppliers.orders.progress import fulfilment_of
@@ -42,26 +45,34 @@ class Written(NamedTuple):
     calls: Sequence[Call]
     told: Mapping[UUID, Sequence[Occurrence]]
     landed: Landed | None
+    touched: Sequence[tuple[ReceivedKind, UUID]] = ()
 
 
 @needs_transaction
 def write(actor: Actor, target: Receivable, made: Written, at: datetime, reading: ReadBack | None) -> None:
-    """Write a receipt with the copies of receipt, order and delivery."""
-    touched = [(RECEIPTS, made.receipt.id), (ORDERS, target.order.id), (DELIVERIES, target.row.id)]
+    """Write a receipt with the copies of receipt, order and delivery, and of the invoices that match otherwise now."""
+    order = (ORDERS, target.order.id)
+    billed = [one for one in made.touched if one != order]
+    touched = [(RECEIPTS, made.receipt.id), order, (DELIVERIES, target.row.id), *billed]
     counts = made.landed.counts if made.landed else []
     owner_id, heard = target.row.tenant_id, made.told
     write_documents(actor, owner_id, touched, made.calls, told=heard, at=at, reading=reading, counts=counts)
 
 
 class Counted(NamedTuple):
-    """The statements that save counters, and what is told of the order where it has closed by them."""
+    """The statements that save counters, and what is told of invoices, and of the order where it has closed by them."""
 
     calls: list[Call]
     told: Mapping[UUID, Sequence[Occurrence]]
+    touched: Sequence[tuple[ReceivedKind, UUID]]
 
 
-def counted(target: Receivable, lines: Sequence[Judged], at: datetime) -> Counted:
-    """Save the counters, how far the order is, and the delivery; an order of which all is done closes by itself."""
+@needs_transaction
+def counted(target: Receivable, lines: Sequence[Judged], at: datetime, billed: Billed | None = None) -> Counted:
+    """Save the counters, how far the order is, and the delivery; an order of which all is done closes by itself.
+
+    The open invoices of the order are matched again; `billed` are those that the caller has locked.
+    """
     order, was = target.order, str(target.order.status)
     order.fulfilment_status = fulfilment_of(target.order_lines.values()).value
     ordered = {one.line.order_line_id: target.ordered(one.line) for one in lines}
@@ -73,11 +84,14 @@ def counted(target: Receivable, lines: Sequence[Judged], at: datetime) -> Counte
         save_call(target.row, "status", "completed_at", at=at, versions=BOTH),
         save_all_call([one.line for one in lines], *COUNTED, at=at),
     ]
+    settled = rematch(billed or read_billed(order, target.order_lines), at)
+    calls += settled.calls
     if not buyer:
-        return Counted(calls, {})
+        return Counted(calls, settled.told, settled.touched)
     kept = [vars(one) for one in target.order_lines.values()]
     heard = [] if target.is_managed else supplier
-    return Counted(calls, told_of_order(order, buyer, heard, was=was, by=SYSTEM, lines=kept))
+    closed = told_of_order(order, buyer, heard, was=was, by=SYSTEM, lines=kept)
+    return Counted(calls, joined(closed, settled.told), settled.touched)
 
 
 def told_of_receipt(

@@ -1,9 +1,9 @@
 """What the documents of UBL share: parties, items, quantities, and what a profile misses. Source: Peppol BIS 3."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -115,18 +115,20 @@ class Kept:
 
 
 def kept_lines(order: Mapping[str, Any]) -> list[Kept]:
-    """Return the lines of an order whose nets make up its total.
+    """Return the lines of an order whose nets make up its total: what is not cancelled (decision 110).
 
-    A rest that is cancelled stays in the totals, unless a change has left it out (decisions 104 and 105).
+    An order that is cancelled wholly keeps the total of what was asked for, and so its lines.
     """
     lines = order["lines"]
-    if sum(Decimal(one["line_total"]) for one in lines) == Decimal(order["totals"]["net"]):
-        return [Kept(one, one["ordered"], Decimal(one["line_total"])) for one in lines]
-    return [*_kept(lines, Decimal(order["totals"]["net"]))]
+    rests = [(one, one["ordered"] - one["cancelled"]) for one in lines]
+    if kept := [Kept(one, rest, Decimal(one["line_total"])) for one, rest in rests if rest]:
+        return kept
+    return [Kept(one, one["ordered"], _asked(one, Decimal(order["totals"]["net"]))) for one in lines]
 
 
-def _kept(lines: Sequence[Mapping[str, Any]], net: Decimal) -> Iterator[Kept]:
-    for one in lines:
-        if rest := one["ordered"] - one["cancelled"]:
-            share = (Decimal(one["line_total"]) * rest / one["ordered"]).quantize(net, rounding="ROUND_HALF_UP")
-            yield Kept(one, rest, share)
+def _asked(line: Mapping[str, Any], total: Decimal) -> Decimal:
+    """Return what all of a line costs, with the decimals of a total."""
+    goods = line["snapshot"]
+    per = goods["price_base_quantity"] * goods["units_per_pack"]
+    net: Decimal = Decimal(goods["unit_price"]) * line["ordered"] / per
+    return net.quantize(total, rounding=ROUND_HALF_UP)

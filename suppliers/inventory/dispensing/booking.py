@@ -19,6 +19,7 @@ from core.arrays import array_literal
 from core.db import needs_transaction, tenant_context
 from core.ids import uuid7
 from core.pipeline import Call, Statement, run
+from core.watermark import begin_batch
 from ledger.public import Event, Occurrence
 from suppliers.catalog import availability
 from suppliers.inventory.events import StockAdjusted
@@ -104,6 +105,7 @@ def book_dispensing(event: Event) -> None:
     work = Work(_actor_of(event), UUID(figures["dispensation_id"]), UUID(figures["pharmacy_location_id"]), clock.now())
     lines = [line_of(one) for one in figures["lines"]]
     with tenant_context(event.tenant_id):
+        work = work._replace(at=begin_batch(event.tenant_id, work.at))
         if not len(run([Call(_TRACKS, [str(event.tenant_id), str(work.location_id)])])[0]):
             return
         if event.type == REVERSED:

@@ -28,7 +28,7 @@ from .serials import SerialRow, lock_serials_call
 from .shelving import Shelves, Spot
 from .writing import moved_of
 
-_LEAVE = Statement.of(
+LEAVE = Statement.of(
     "UPDATE suppliers_serial s SET level_id = NULL, lot_id = NULL, status = 'returned', version = s.version + 1,"
     " updated_at = $3 WHERE s.tenant_id = $1 AND s.id = ANY($2::uuid[]) RETURNING s.id::text"
 )
@@ -104,7 +104,7 @@ def take_back(actor: Actor, kept: Sequence[Kept], receipt_id: UUID, at: datetime
         back.setdefault(one.line, []).append(movement)
         facts.append(Occurrence(StockAdjusted(**moved_of(spot, level, -one.quantity, CAUSE, "buyer")), level.row.id))
     leaving = array_literal(sorted(units[name].id for name in named))
-    left = [Call(_LEAVE, [str(own), leaving, at.isoformat()])] if named else []
+    left = [Call(LEAVE, [str(own), leaving, at.isoformat()])] if named else []
     moved, news = changed(own, found.values(), at, by="buyer")
     calls = [*moved, *left, *shelves.movement_calls(actor, at, reference_of(receipt_id))]
     return Landed(shelves, calls, [*facts, *news], back, shelves.count_calls(actor, at))

@@ -17,6 +17,7 @@ from core.db import bind_call, needs_transaction, tenant_context
 from core.model_rows import rows_of, save_call
 from core.pipeline import Call, Statement, run
 from core.rounds import GoOn, Rounds, ever
+from core.watermark import begin_batch
 from ledger.public import Occurrence
 from organizations import public as organizations
 from suppliers.inventory.events import LotQuarantined
@@ -111,6 +112,7 @@ def _finish(tenant_id: UUID, recall_id: UUID) -> None:
 def walk_one(tenant_id: UUID, at: datetime) -> bool:
     """Work on one notice of a supplier, in a transaction of its own; tell whether there was one."""
     with tenant_context(tenant_id):
+        at = begin_batch(tenant_id, at)
         (found,) = run([Call(_CLAIM, [str(tenant_id)])])
         notice = next(iter(rows_of(RecallNotice, found)), None)
         if notice is None:

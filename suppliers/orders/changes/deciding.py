@@ -15,7 +15,7 @@ from suppliers.orders.proposals.states import ChangeState
 from suppliers.orders.states import Party
 
 from . import settling
-from .settling import Ending
+from .settling import ChangeEnding
 
 ACCEPT: Final = "accept"
 
@@ -31,7 +31,7 @@ def decide(
     """
     change = open_of(target.changes, Party.BUYER)
     assert change is not None
-    ending = Ending(
+    ending = ChangeEnding(
         Who.SUPPLIER, step.buyer, step.supplier, str(target.row.status), may_wait=bool(data.get("allow_partial"))
     )
     if data["decision"] == ACCEPT:

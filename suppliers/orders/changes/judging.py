@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from core.errors import FieldError, PlatformError
 from core.ids import uuid7
@@ -19,7 +18,7 @@ from suppliers.orders.judging import check_offers, check_quantities
 from suppliers.orders.limits import agreed_call, note_agreements
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine
 from suppliers.orders.pricing import Terms, manual_lines, priced_lines, reading_calls
-from suppliers.orders.proposals.content import counted
+from suppliers.orders.progress import counted
 from suppliers.orders.standing import Share, Standing, check_formulary, check_licenses, shares_call
 from suppliers.quoting.candidates import Asked, Good, goods_of
 from suppliers.relationships.formulary import paths_call, paths_of
@@ -136,8 +135,3 @@ def _place(field: str, places: Sequence[str]) -> str:
     if first != "lines" or not number.isdigit() or int(number) >= len(places):
         return field
     return f"{places[int(number)]}{dot}{member}"
-
-
-def offers_of(lines: Sequence[PurchaseOrderLine]) -> dict[UUID, int]:
-    """Return the base units of a pack by offer."""
-    return {one.offer_id: one.units_per_pack for one in lines if one.offer_id}

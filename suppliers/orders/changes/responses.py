@@ -25,10 +25,10 @@ from suppliers.orders.item_events import OrderItemUpdated, told_of_items
 from suppliers.orders.models import ORDERS, PurchaseOrder, PurchaseOrderLine
 from suppliers.orders.peeks import OrderPeek
 from suppliers.orders.pricing import Terms, reading_calls
+from suppliers.orders.progress import counted
 from suppliers.orders.proposals.content import (
     added_of,
     as_changed,
-    counted,
     entry_of,
     number_added,
     open_of,

@@ -5,8 +5,9 @@ The statements run in the lock order of supply.md 5; the order is locked between
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
@@ -26,7 +27,8 @@ from suppliers.orders.freeing import free, held_calls
 from suppliers.orders.limits import traces_of
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine
 from suppliers.orders.peeks import OrderPeek
-from suppliers.orders.proposals.content import HEADER, added_of, counted, lay_over, lines_added, totals_of_lines
+from suppliers.orders.progress import counted, fit
+from suppliers.orders.proposals.content import HEADER, added_of, kept_totals, lay_over, lines_added
 from suppliers.orders.proposals.finding import closing_call, deciding_call
 from suppliers.orders.proposals.models import OrderChange
 from suppliers.orders.proposals.needs import Need, held_by, move, need_of
@@ -51,8 +53,11 @@ LINE: Final = (
 
 
 @dataclass(slots=True)
-class Ending:
-    """How a change ends: where the order goes, who did it, and what both sides are told by name."""
+class ChangeEnding:
+    """How a change ends: where the order goes, who did it, and what both sides are told by name.
+
+    `ahead` is written before the order: a change that nobody answers is stored in the moment in which it is accepted.
+    """
 
     by: str
     buyer: Sequence[str]
@@ -60,7 +65,7 @@ class Ending:
     was: str
     reason: str = ""
     columns: Sequence[str] = ()
-    told: Mapping[UUID, Sequence[Occurrence]] = field(default_factory=dict)
+    ahead: Sequence[Call] = ()
     may_wait: bool = False
 
 
@@ -117,7 +122,12 @@ def taken_over(target: OrderPeek, change: OrderChange, at: datetime, *, by: str,
 
 @needs_transaction
 def accept(
-    actor: Actor, target: OrderPeek, change: OrderChange, ending: Ending, at: datetime, reading: ReadBack | None = None
+    actor: Actor,
+    target: OrderPeek,
+    change: OrderChange,
+    ending: ChangeEnding,
+    at: datetime,
+    reading: ReadBack | None = None,
 ) -> PurchaseOrder:
     """Accept a change, and write what follows from it.
 
@@ -133,8 +143,8 @@ def accept(
         row, ending.buyer, ending.supplier, was=ending.was, by=ending.by, reason=ending.reason,
         lines=[vars(one) for one in made.lines],
     )  # fmt: skip
-    parts = [order_part(row, [*saved, *made.calls]), made.part]
-    write_together(actor, parts, row.pk, told=joined(ending.told, made.told, facts), at=at, reading=reading)
+    parts = [order_part(row, [*ending.ahead, *saved, *made.calls]), made.part]
+    write_together(actor, parts, row.pk, told=joined(made.told, facts), at=at, reading=reading)
     return row
 
 
@@ -144,7 +154,7 @@ def go_back(
     target: OrderPeek,
     change: OrderChange,
     state: ChangeState,
-    ending: Ending,
+    ending: ChangeEnding,
     at: datetime,
     reading: ReadBack | None = None,
 ) -> PurchaseOrder:
@@ -194,12 +204,12 @@ def take_over(
     added = lines_added(change)
     for line in [*lines, *added]:
         if line.id not in said:
-            line.backordered = min(line.backordered, counted(line))
+            fit(line)
             line.accepted = counted(line) - line.backordered
     for name, value in change.header.items():
         setattr(row, name, _HEADER[name].to_python(value))
-    row.assign(totals_of_lines(row, [*lines, *added]))
-    row.given_back = row.gross - min(row.gross, change.gross)
+    row.assign(kept_totals(row, [*lines, *added]))
+    row.given_back = Decimal(0)
     for line in [*lines, *added]:
         line.promised_date = line.promised_date or line.requested_date or row.requested_delivery_date
         line.first_promised_date = line.first_promised_date or line.promised_date

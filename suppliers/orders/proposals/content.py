@@ -16,6 +16,7 @@ from core.errors import FieldError, InvalidFields
 from core.money import minor_units
 from suppliers.orders.models import MOST_LINES, PurchaseOrder, PurchaseOrderLine
 from suppliers.orders.pricing import MOST, OrderedLine, Terms, totals
+from suppliers.orders.progress import counted
 from suppliers.orders.states import Party
 from suppliers.pricing.amounts import line_total, sum_of
 
@@ -30,11 +31,6 @@ SAID: Final = ("backorder_date", "reason_code", "note")
 HEADER: Final = ("requested_delivery_date", "delivery_location_id", "delivery_address", "notes_to_supplier")
 _FIELDS: Final = {one.attname: one for one in PurchaseOrderLine._meta.concrete_fields}
 _OWN: Final = ("created_at", "updated_at", "version")
-
-
-def counted(line: PurchaseOrderLine) -> int:
-    """Return the base units of a line that are still wanted."""
-    return int(line.ordered - line.cancelled)
 
 
 def reprice(line: PurchaseOrderLine, before: int) -> None:
@@ -129,20 +125,17 @@ def take_totals(row: PurchaseOrder, change: OrderChange, lines: Sequence[Purchas
     change.net, change.tax, change.gross, change.taxes = (found[name] for name in ("net", "tax", "gross", "taxes"))
 
 
-def totals_of_lines(row: PurchaseOrder, lines: Iterable[PurchaseOrderLine]) -> dict[str, Any]:
-    """Return the columns of the totals of an order with some lines."""
-    return _totals(row, [(one, one.net) for one in lines])
-
-
 def kept_totals(row: PurchaseOrder, lines: Iterable[PurchaseOrderLine]) -> dict[str, Any]:
-    """Return the totals of what is not cancelled of some lines, each by its share of the net."""
-    shares = [(one, Fraction(counted(one), one.ordered)) for one in lines]
-    return _totals(row, [(one, line_total(one.net, share, 1, row.currency)) for one, share in shares])
-
-
-def _totals(row: PurchaseOrder, lines: Iterable[tuple[PurchaseOrderLine, Decimal]]) -> dict[str, Any]:
+    """Return the columns of the totals of an order with some lines: of what is not cancelled, each by its share of the net."""
     terms = Terms(row.tenant_id, row.supplier_tenant_id, row.currency, None, None)
-    values = [{"net": net, "tax_category": one.tax_category, "tax_rate": one.tax_rate} for one, net in lines]
+    values = [
+        {
+            "net": line_total(one.net, Fraction(counted(one), one.ordered), 1, row.currency),
+            "tax_category": one.tax_category,
+            "tax_rate": one.tax_rate,
+        }
+        for one in lines
+    ]
     return totals(terms, [OrderedLine(one, None) for one in values])
 
 

@@ -18,11 +18,12 @@ from ledger.public import Occurrence
 from suppliers.agreements import caps
 from suppliers.agreements.caps import Taken
 from suppliers.orders.budgeting import budgets
+from suppliers.orders.limits import saved_by
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine
+from suppliers.orders.progress import counted
 from suppliers.terms.promotions import redeeming
 from suppliers.terms.promotions.redeeming import Wanted
 
-from .content import counted
 from .models import OrderChange
 
 Key = tuple[UUID, UUID]
@@ -50,6 +51,10 @@ class Need(NamedTuple):
     def exceeds(self, other: "Need") -> bool:
         """Tell whether this one has more of anything than another."""
         return self.gross > other.gross or bool(self.more_than(other))
+
+    def more_shares(self, other: "Need") -> dict[UUID, int]:
+        """Return the base units by offer that this one has beyond another."""
+        return dict(_more(self.shares, other.shares))
 
     def more_than(self, other: "Need") -> dict[str, Any]:
         """Return what this one has beyond another, as a change stores it; its gross is a column of its own."""
@@ -80,15 +85,12 @@ def need_of(gross: Decimal, lines: Sequence[PurchaseOrderLine]) -> Need:
     """Return what an order of some lines needs."""
     of_caps: dict[Key, int] = defaultdict(int)
     of_offers: dict[UUID, int] = defaultdict(int)
-    saved: dict[UUID, Decimal] = defaultdict(Decimal)
     for line in lines:
         if line.agreement and "line_id" in line.agreement:
             of_caps[UUID(line.agreement["owner_id"]), UUID(line.agreement["line_id"])] += counted(line)
         if line.offer_id is not None:
             of_offers[line.offer_id] += counted(line)
-        for key, amount in line.redeemed:
-            saved[UUID(key)] += Decimal(amount)
-    return Need(gross, {key: value for key, value in of_caps.items() if value}, dict(saved), dict(of_offers))
+    return Need(gross, {key: value for key, value in of_caps.items() if value}, saved_by(lines), dict(of_offers))
 
 
 def held_by(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], changes: Sequence[OrderChange]) -> Need:

@@ -11,7 +11,7 @@ from api.representation_sql import INSTANT
 from api.representations import Computed, OpenChoice
 from core.conditions import TENANT
 from core.money import minor_units_sql
-from suppliers.orders.shapes import UNIT_PRICE
+from suppliers.orders.shapes import KEPT, UNIT_PRICE
 from suppliers.orders.states import Party
 from suppliers.quoting.representations import TaxOut
 
@@ -31,7 +31,7 @@ class ChangedLineOut(serializers.Serializer[None]):
     requested_date = serializers.DateField(allow_null=True)
     promised_date = serializers.DateField(allow_null=True)
     unit_price = serializers.CharField()
-    line_total = serializers.CharField(help_text="Of all that is ordered.")
+    line_total = serializers.CharField(help_text="Of what is not cancelled.")
 
 
 class LineChangeOut(serializers.Serializer[None]):
@@ -58,6 +58,13 @@ class ChangedTotalsOut(serializers.Serializer[None]):
     taxes = TaxOut(many=True)
 
 
+class DeliveryAddressOut(serializers.Serializer[None]):
+    """Where the goods go to, as it was when the order was written."""
+
+    name = serializers.CharField()
+    address = serializers.DictField(allow_null=True, help_text="As the location has it.")
+
+
 class OrderChangeOut(serializers.Serializer[None]):
     """A change that waits for an answer; members that the change leaves as they are are null."""
 
@@ -68,6 +75,7 @@ class OrderChangeOut(serializers.Serializer[None]):
     requested_delivery_date = serializers.DateField(allow_null=True)
     delivery_location_id = serializers.UUIDField(allow_null=True)
     notes_to_supplier = serializers.CharField(allow_null=True)
+    delivery_address = DeliveryAddressOut(allow_null=True)
     totals = ChangedTotalsOut()
     lines = LineChangeOut(many=True)
 
@@ -78,7 +86,7 @@ def _state(source: str, price: str, net: str) -> str:
     dates = ", ".join(f"'{name}', {source.format(name, 'date')}" for name in _DATES)
     return (
         f"json_build_object({counts}, {dates}, 'unit_price', {UNIT_PRICE.format(price)},"
-        f" 'line_total', round({net}, {_PLACES})::text)"
+        f" 'line_total', {KEPT.format(net, source.format('ordered', 'bigint'), source.format('cancelled', 'bigint'), _PLACES)})"
     )
 
 
@@ -108,6 +116,7 @@ def change_of_order(*, for_supplier: bool) -> Computed:
     sql = (
         "SELECT json_build_object('proposed_by', c.proposed_by, 'revision', c.revision, 'reason', nullif(c.reason, ''),"
         f" 'proposed_at', {INSTANT.format('c.updated_at')}, {more},"
+        " 'delivery_address', c.header -> 'delivery_address',"
         f" 'totals', json_build_object({totals}, 'taxes', c.taxes), 'lines', ({_LINES}))"
         f" FROM suppliers_orderchange c WHERE c.tenant_id = {TENANT} AND c.order_id = t.id AND c.state = 'open'"
         f"{_FOR_SUPPLIER if for_supplier else ''} ORDER BY c.revision DESC LIMIT 1"

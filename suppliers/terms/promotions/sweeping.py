@@ -8,6 +8,7 @@ from core.actor import system_actor
 from core.db import needs_transaction, tenant_context
 from core.pipeline import Call, Statement, run
 from core.rounds import GoOn, Rounds, ever
+from core.watermark import begin_batch
 from ledger import public as ledger
 from suppliers.rounds import BATCH, by_rounds
 
@@ -39,7 +40,7 @@ def tell_promotions(*, at: datetime, go_on: GoOn = ever) -> int:
 
 def _tell_batch(tenant_id: UUID, at: datetime) -> int:
     with tenant_context(tenant_id):
-        return _tell(tenant_id, at)
+        return _tell(tenant_id, begin_batch(tenant_id, at))
 
 
 @needs_transaction

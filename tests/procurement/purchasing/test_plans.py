@@ -11,7 +11,7 @@ from django.http import QueryDict
 from api.listing import cursor_call, page_call, read_query
 from core.db import tenant_context
 from core.ids import uuid7
-from core.pipeline import Call
+from core.pipeline import Call, run
 from organizations.models import Location
 from procurement.purchasing.views import PurchaseOrderViewSet
 from suppliers.orders.views import ReceivedOrderViewSet
@@ -55,7 +55,9 @@ def parties() -> tuple[UUID, UUID, str]:
         cursor.execute(_ORDERS, [buyer.id, others, place.id, ROWS])
         cursor.execute(_COPIES, [supplier.id, others, ROWS])
         cursor.execute(_LINES, [PRODUCT, supplier.id])
-        cursor.execute("ANALYZE suppliers_purchaseorder, suppliers_receivedorder, suppliers_receivedorderline")
+        cursor.execute(
+            "ANALYZE suppliers_purchaseorder, suppliers_receivedorder, suppliers_receivedorderline, suppliers_documentword"
+        )
     owner.close()
     return buyer.id, supplier.id, others[0]
 
@@ -98,6 +100,8 @@ def _is_found(nodes: list[dict[str, Any]], index: str) -> None:
         ("price_differs=true", "suppliers_po_differing"),
         ("sort=-updated_at", "suppliers_po_by_updated"),
         ("sort=po_number", "suppliers_purchaseorder_number"),
+        ("search=so-4711", "suppliers_documentword_pkey"),
+        ("search=northwind 4711&status=sent", "suppliers_documentword_pkey"),
     ],
 )
 def test_purchase_orders_are_found_by_their_index(
@@ -122,6 +126,8 @@ def test_purchase_orders_are_found_by_their_index(
         ("product_id={product}", "suppliers_recorderline_product"),
         ("sort=-updated_at", "suppliers_recorder_by_updated"),
         ("sort=order_number", "suppliers_recorder_by_number"),
+        ("search=po-4711", "suppliers_documentword_pkey"),
+        ("search=northwind 4711&status=sent", "suppliers_documentword_pkey"),
     ],
 )
 def test_received_orders_are_found_by_their_index(
@@ -133,3 +139,29 @@ def test_received_orders_are_found_by_their_index(
     nodes = _explained(supplier, page_call(asked, supplier, page=1, limit=20), mode)
 
     _is_found(nodes, index)
+
+
+def test_many_found_orders_are_walked_to_in_their_order(parties: tuple[UUID, UUID, str]) -> None:
+    """A word of all 6,000: the page is the newest that there are, and the total is all."""
+    buyer, supplier, _ = parties
+    mine = cursor_call(
+        read_query(PurchaseOrderViewSet.listing, QueryDict("search=po&fields=po_number"), "cursor"),
+        buyer,
+        after=None,
+        limit=50,
+    )
+    theirs = page_call(
+        read_query(ReceivedOrderViewSet.listing, QueryDict("search=so&fields=order_number"), "page"),
+        supplier,
+        page=2,
+        limit=20,
+    )
+    with tenant_context(buyer):
+        (found,) = run([mine])
+    with tenant_context(supplier):
+        (copies,) = run([theirs])
+
+    numbers = [json.loads(found.value(row) or b"")["po_number"] for row in range(len(found))]
+    assert numbers == [f"PO-{number}" for number in range(1, 52)]
+    assert {copies.value(row) for row in range(len(copies))} == {b"6000"}
+    assert len(copies) == 20

@@ -113,6 +113,25 @@ def test_response_says_what_the_supplier_has_answered(trade: Trade) -> None:
     }  # fmt: skip
 
 
+def test_order_says_what_is_kept_of_it(trade: Trade) -> None:
+    for one in (trade.gloves, trade.masks):
+        trade.shelf.stock(one, 5_000)
+    partly = submitted(trade, (trade.gloves, 10), (trade.masks, 5))
+    accepted_in_part(trade, partly, 6, 5)
+    refused = submitted(trade, (trade.gloves, 10))
+    assert answer(trade, refused["id"], "reject", reason_code="other").status_code == 200
+
+    found = []
+    for one in (partly, refused):
+        root = tree_of(ask(trade.api, PO.format(one["id"])))
+        nets = [Decimal(text or "0") for text in texts(root, "OrderLine/LineItem/LineExtensionAmount")]
+        total = trade.read(one["id"])["totals"]["net"]
+        assert texts(root, "AnticipatedMonetaryTotal/LineExtensionAmount") == [total]
+        found.append((texts(root, "OrderLine/LineItem/Quantity"), sum(nets) == Decimal(total)))
+
+    assert found == [(["600", "5"], True), (["1000"], True)]
+
+
 def accepted_in_part(trade: Trade, order: dict[str, Any], *quantities: int) -> None:
     """Let the supplier accept some packs of each line only, and the buyer confirm it."""
     lines = [

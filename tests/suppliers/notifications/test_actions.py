@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from core.db import tenant_context
-from suppliers.notifications.models import OpenAlert
+from suppliers.notifications.models import Notification, OpenAlert
 from suppliers.notifications.states import Severity
 from tests import factories
 from tests.races import race
@@ -188,7 +188,12 @@ def test_lists_are_narrowed_by_every_filter(shelf):
     assert ids("kind=message") == []
     assert len(ids("kind=alert")) == 3
     assert ids("from=2030-06-02T00:00:00Z&to=2030-06-03T00:00:00Z") == ["license_expiring"]
-    assert ids("updated_since=2030-06-03T00:00:00Z") == ["recall"]
+    assert ids("updated_since=2030-06-03T00:00:00Z") == []  # a feed ends at the instant of the asking
+    with tenant_context(shelf.id):
+        mine = Notification.objects.filter(tenant_id=shelf.id)
+        mine.update(updated_at=NOON - timedelta(days=3650))
+        mine.filter(type="recall").update(updated_at=NOON - timedelta(days=3640))
+    assert ids(f"updated_since={(NOON - timedelta(days=3645)):%Y-%m-%dT%H:%M:%SZ}") == ["recall"]
     assert ids("acknowledged=true", ALERTS) == []
     assert len(ids("acknowledged=false")) == 3
     for wrong in (

@@ -1,4 +1,4 @@
-"""How far a reversal reaches: what was moved on, sent back or shipped again since keeps its receipt, line by line."""
+"""How far a reversal reaches: what was moved on, sent back, billed or shipped again since keeps its receipt, line by line."""
 
 from typing import Any
 from uuid import UUID

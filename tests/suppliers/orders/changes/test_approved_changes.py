@@ -4,12 +4,13 @@ from decimal import Decimal
 
 import pytest
 
+from bench.statements import recording
 from core.ids import uuid7
 from tests.procurement.approvals import desk as desks
 from tests.procurement.approvals.desk import Desk, decide
 from tests.procurement.budgets.budgets import amounts
 from tests.procurement.budgets.budgets import put as put_budget
-from tests.procurement.purchasing.orders import approver
+from tests.procurement.purchasing.orders import PATH, approver
 from tests.suppliers.inventory.shelf import refused
 from tests.suppliers.orders.answers import counters, seen
 from tests.suppliers.orders.changes.proposals import (
@@ -149,4 +150,28 @@ def test_a_managed_supplier_s_order_changes_without_an_answer(desk: Desk, is_app
         assert held(desk) == {60: 40, 100: 60}[quantity]
         assert trade.facts()[-1][0] == "purchase_order.accepted"
     assert desk.heard() == []
+    check_limits(trade, key)
+
+
+def test_a_change_at_a_managed_supplier_locks_limits_once_and_before_the_order(desk: Desk) -> None:
+    trade = desk.trade
+    put_budget(approver(trade), "wards", amount="1000")
+    made = trade.api.post("/v1/suppliers", json={"legal_name": f"Bakery {uuid7()}", "country": "DE"})
+    line = {"description": "Bread rolls", "quantity": 80, "unit_price": "0.50"}
+    key = sent(trade, line, supplier_id=made.json()["data"]["id"], budget={"code": "wards"})["id"]
+    revision = trade.read(key)["revision"]
+
+    for quantity in (90, 60):
+        body = {"revision": revision, "reason": "x", "lines": [{"line_no": 1, "quantity": quantity}]}
+        revision += 1
+        with recording() as found:
+            done(trade.api.post(f"{PATH}/{key}/propose-changes", json=body))
+        ran = [call.statement.sql.decode() for trip in found.trips for call in trip.calls]
+        order = [
+            at for at, sql in enumerate(ran) if 'FROM "suppliers_purchaseorder" WHERE' in sql and "FOR UPDATE" in sql
+        ]
+        budget = [at for at, sql in enumerate(ran) if "UPDATE procurement_budget " in sql]
+        assert (len(order), len(budget)) == (1, 1), found.texts()
+        assert budget < order
+        assert held(desk) == Decimal(quantity) / 2
     check_limits(trade, key)

@@ -1,5 +1,6 @@
 """What the buyer proposes after an order was sent, and the supplier's answer to it."""
 
+from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from core.clock import now
 from core.db import tenant_context
 from suppliers.company.models import SupplierProfile
+from suppliers.marketplace.models import Offer
 from suppliers.orders.models import PurchaseOrder
 from suppliers.relationships.models import Relationship
 from tests.procurement.budgets.budgets import amounts
@@ -204,3 +206,42 @@ def test_ending_an_order_gives_back_what_its_change_held(trade: Trade) -> None:
         assert amounts(trade.buyer.tenant)["wards"][0] == 0
     assert changes(trade) == [("buyer", "declined"), ("buyer", "declined")]
     trade.stored()
+
+
+def test_each_line_beyond_a_share_is_named(trade: Trade) -> None:
+    order = sent(trade, (trade.gloves, 3), (trade.masks, 1), (trade.gloves, 3))
+    with tenant_context(trade.shelf.id):
+        Offer.objects.filter(tenant_id=trade.shelf.id, product_id=trade.gloves["id"]).update_versions(
+            limit_quantity=15, limit_period_days=7, limit_until=date.today() + timedelta(days=9), at=now()
+        )
+
+    more = [{"line_no": 1, "quantity": 9}, {"line_no": 3, "quantity": 9}]
+    body = refused(propose(trade, order["id"], lines=more), 409, "allocation_exceeded")
+
+    assert [(one["pointer"], one["remaining"]) for one in body["errors"]] == [("/lines/0", 9), ("/lines/2", 9)]
+    done(propose(trade, order["id"], lines=[{"line_no": 1, "quantity": 9}]))
+
+
+def test_the_supplier_reads_where_the_goods_would_go(trade: Trade) -> None:
+    order = sent(trade)
+    place = ward(trade.buyer, "Ward 4")
+
+    done(propose(trade, order["id"], delivery_location_id=str(place)))
+
+    change = seen(trade, order["id"])["change"]
+    assert (change["delivery_location_id"], change["delivery_address"]["name"]) == (str(place), "Ward 4")
+    assert seen(trade, order["id"])["delivery_address"]["name"] != "Ward 4"
+
+
+def test_what_comes_later_is_cut_first(trade: Trade) -> None:
+    trade.shelf.stock(trade.gloves, 600)
+    order = sent(trade)
+    accepted(trade, order["id"], allow_partial=True)
+    assert counters(trade) == [(1000, 600, 400, 0)]
+
+    done(propose(trade, order["id"], lines=[{"line_no": 1, "cancel_quantity": 3}]))
+
+    (line,) = seen(trade, order["id"])["change"]["lines"]
+    assert (line["proposed"]["accepted"], line["proposed"]["backordered"]) == (600, 100)
+    done(decide(trade, order["id"], "accept"))
+    assert counters(trade) == [(1000, 600, 100, 300)]

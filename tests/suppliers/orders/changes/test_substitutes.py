@@ -1,5 +1,6 @@
 """Which substitutes a supplier may propose, and the lines that they become."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from suppliers.catalog.models import Product
 from suppliers.relationships.models import ApprovedSubstitute, BlockedProduct
 from tests.procurement.purchasing.orders import Trade
 from tests.suppliers.inventory.shelf import refused
-from tests.suppliers.orders.answers import counters
+from tests.suppliers.orders.answers import counters, seen
 from tests.suppliers.orders.changes.proposals import (
     changes,
     check_limits,
@@ -67,6 +68,23 @@ def test_a_substitute_becomes_a_line_of_its_own(trade: Trade) -> None:
     assert data["lines"][1]["substitutes_line_id"] == first
     assert data["lines"][1]["snapshot"]["price_source"] == "proposed"
     assert counters(trade) == [(1000, 400, 0, 600), (500, 500, 0, 0)]
+    check_limits(trade, order["id"])
+
+
+def test_totals_are_those_of_the_lines_as_agreed(trade: Trade) -> None:
+    order = sent(trade)
+    trade.shelf.stock(trade.gloves, 1_000)
+    trade.shelf.stock(trade.masks, 1_000)
+    (first,) = items(trade, order["id"])
+    done(counter(trade, order["id"], {"item_id": first, "accepted_quantity": 4, "substitute": masks(trade)}))
+
+    data = done(confirm(trade, order["id"], "accept"))
+
+    share = (Decimal(order["lines"][0]["line_total"]) * 400 / 1_000).quantize(Decimal("0.01"))
+    assert [one["line_total"] for one in data["lines"]] == [str(share), "40.00"]
+    for shown in (data, seen(trade, order["id"])):
+        assert Decimal(shown["totals"]["net"]) == share + 40
+    assert Decimal(data["totals"]["gross"]) == share + 40 + Decimal(data["totals"]["tax"] or 0)
     check_limits(trade, order["id"])
 
 

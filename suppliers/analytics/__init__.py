@@ -1,0 +1,1 @@
+"""Figures of a supplier: metrics over time, insights, and reports."""

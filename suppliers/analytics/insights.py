@@ -1,0 +1,138 @@
+"""Insights: what needs a look now, found anew whenever somebody asks, so that one is gone when its cause is.
+
+Source: contract, supply-invoice.md 6 "Insight".
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from core.clock import rfc3339
+from core.conditions import TENANT
+from core.pipeline import Call, Rows, Statement
+from organizations.public import today_sql
+from suppliers.inventory.queries import WITHIN
+
+INSIGHTS: Final = ("expiring_stock", "stock_out_risk", "late_orders", "price_outlier", "falling_fill_rate")
+SEVERITIES: Final = ("high", "medium", "low")
+_MOST: Final = 200  # of each type, the gravest first
+
+
+class Finding(NamedTuple):
+    """One insight, as JSON, and since when it is so."""
+
+    insight: Any
+    detected_at: datetime
+
+
+_TODAY: Final = today_sql("$1::uuid", "$2::timestamptz")
+_ZONE: Final = "(SELECT n.time_zone FROM organizations_tenant n WHERE n.id = $1)"
+_START: Final = f"(({{}})::timestamp AT TIME ZONE {_ZONE})"
+_NOW: Final = "$2::timestamptz"
+_WITHIN: Final = {one: WITHIN.over(one).sql.replace(TENANT, "$1") for one in ("v", "m")}
+
+
+def _found(name: str, *, grave: str, subject: str, evidence: str, action: str, since: str, rows: str) -> Statement:
+    """Return the statement of one type; the arguments are SQL over its rows `r`: `grave` is the severity."""
+    return Statement.of(
+        f"SELECT json_build_object('type', '{name}', 'severity', {grave}, 'subject', json_build_object({subject}),"
+        f" 'evidence', json_build_object({evidence}), 'recommended_action', '{action}') AS insight,"
+        f" {since} AS detected_at FROM ({rows} LIMIT {_MOST}) r",
+        row=Finding,
+    )
+
+
+_EXPIRING: Final = _found(
+    "expiring_stock",
+    grave="CASE WHEN r.days <= 30 THEN 'high' WHEN r.days <= 60 THEN 'medium' ELSE 'low' END",
+    subject="'type', 'lot', 'id', r.id, 'name', r.lot_number",
+    evidence="'product_id', r.product_id, 'expiry_date', r.expiry_date, 'days_left', r.days, 'on_hand', r.units",
+    action="Sell or return what is left of the lot before it expires.",
+    since=_START.format("r.expiry_date - 90"),
+    rows=f"SELECT l.id, l.lot_number, l.product_id, l.expiry_date, l.expiry_date - {_TODAY} AS days, sum(v.on_hand)::bigint"
+    " AS units FROM suppliers_lot l JOIN suppliers_stocklevel v ON v.tenant_id = $1 AND v.lot_id = l.id AND v.on_hand > 0"
+    f" AND {_WITHIN['v']} WHERE l.tenant_id = $1 AND l.expiry_date <= {_TODAY} + 90 GROUP BY l.tenant_id, l.id, l.lot_number,"
+    " l.product_id, l.expiry_date ORDER BY l.expiry_date, l.id",
+)
+_STOCK_OUT: Final = _found(
+    "stock_out_risk",
+    grave="CASE WHEN r.cover < 3 THEN 'high' WHEN r.cover < 7 THEN 'medium' ELSE 'low' END",
+    subject="'type', 'product', 'id', r.id, 'name', r.name",
+    evidence="'sellable', r.units, 'shipped_in_28_days', r.shipped, 'days_of_cover', round(r.cover, 4)::text",
+    action="Order or make more of the product.",
+    since=_NOW,
+    rows="SELECT p.id, p.name, s.shipped, h.units, h.units * 28.0 / s.shipped AS cover FROM (SELECT m.product_id,"
+    " -sum(m.quantity)::bigint AS shipped FROM suppliers_stockmovement m WHERE m.tenant_id = $1 AND m.type = 'shipment'"
+    f" AND m.created_at >= {_NOW} - interval '28 days' AND {_WITHIN['m']} GROUP BY m.tenant_id, 1 HAVING sum(m.quantity) < 0) s"
+    " JOIN suppliers_product p ON p.tenant_id = $1 AND p.id = s.product_id"
+    " CROSS JOIN LATERAL (SELECT coalesce(sum(v.on_hand - v.reserved), 0)::bigint AS units FROM suppliers_stocklevel v"
+    " LEFT JOIN suppliers_lot o ON o.tenant_id = $1 AND o.id = v.lot_id"
+    " LEFT JOIN suppliers_stockplace k ON k.tenant_id = $1 AND k.location_id = v.location_id"
+    f" WHERE v.tenant_id = $1 AND v.product_id = s.product_id AND {_WITHIN['v']} AND coalesce(k.sellable, true)"
+    f" AND coalesce(o.status, 'released') = 'released' AND coalesce(o.expiry_date >= {_TODAY}, true)) h"
+    " WHERE h.units * 28.0 / s.shipped < 14 ORDER BY 5, p.id",
+)
+_LATE: Final = _found(
+    "late_orders",
+    grave="CASE WHEN r.days > 7 THEN 'high' WHEN r.days > 2 THEN 'medium' ELSE 'low' END",
+    subject="'type', 'order', 'id', r.id, 'name', r.number",
+    evidence="'buyer_id', r.buyer_id, 'due_date', r.due, 'days_late', r.days, 'lines', r.lines, 'outstanding', r.units",
+    action="Ship what is outstanding, or promise another date.",
+    since=_START.format("r.due + 1"),
+    rows="SELECT o.id, o.number, o.owner_tenant_id AS buyer_id, min(d.due_date) AS due, count(*) AS lines,"
+    f" {_TODAY} - min(d.due_date) AS days, sum(d.units)::bigint AS units FROM (SELECT r.document_id, r.line_no, r.due_date,"
+    " sum(r.quantity - r.base) AS units FROM suppliers_rollup r WHERE r.tenant_id = $1 AND r.kind = 'due'"
+    f" AND r.due_date < {_TODAY} AND r.due_date >= {_TODAY} - 400 GROUP BY r.tenant_id, 1, 2, 3 HAVING sum(r.quantity - r.base) > 0) d"
+    " JOIN suppliers_receivedorder o ON o.tenant_id = $1 AND o.id = d.document_id AND o.status = 'accepted'"
+    " GROUP BY o.tenant_id, o.id, o.number, o.owner_tenant_id ORDER BY 4, o.id",
+)
+# Lines of the last 90 days that have a list price: what was paid of it.
+_LINES: Final = (
+    "(SELECT r.document_id, r.line_no, r.product_id, sum(r.net) / sum(r.list_net) AS rate FROM suppliers_rollup r"
+    " WHERE r.tenant_id = $1 AND r.kind = 'listed' AND r.bucket >= $2::timestamptz - interval '90 days'"
+    " AND r.product_id IS NOT NULL GROUP BY r.tenant_id, 1, 2, 3 HAVING sum(r.list_net) > 0)"
+)
+_OUTLIER: Final = _found(
+    "price_outlier",
+    grave="CASE WHEN r.off > 0.5 THEN 'high' ELSE 'medium' END",
+    subject="'type', 'order', 'id', r.document_id, 'name', r.number",
+    evidence="'line_no', r.line_no, 'product_id', r.product_id, 'price_vs_list', round(r.rate, 4)::text,"
+    " 'usual_price_vs_list', round(r.usual, 4)::text, 'lines_compared', r.compared",
+    action="Look at the price of the line.",
+    since="r.sent_at",
+    rows=f"SELECT x.document_id, x.line_no, x.product_id, x.rate, u.usual, u.compared, abs(x.rate / u.usual - 1) AS off,"
+    f" o.number, o.received_at AS sent_at FROM {_LINES} x JOIN (SELECT l.product_id, count(*) AS compared, percentile_cont(0.5)"
+    f" WITHIN GROUP (ORDER BY l.rate)::numeric AS usual FROM {_LINES} l GROUP BY 1 HAVING count(*) >= 4) u"
+    " ON u.product_id = x.product_id JOIN suppliers_receivedorder o ON o.tenant_id = $1 AND o.id = x.document_id"
+    " WHERE u.usual > 0 AND abs(x.rate / u.usual - 1) > 0.25 ORDER BY 7 DESC, 1, 2",
+)
+_FILL: Final = _found(
+    "falling_fill_rate",
+    grave="CASE WHEN r.before - r.now > 0.2 THEN 'high' ELSE 'medium' END",
+    subject="'type', 'supplier', 'id', r.id, 'name', r.name",
+    evidence="'fill_rate', round(r.now, 4)::text, 'fill_rate_before', round(r.before, 4)::text, 'lines', r.lines, 'days', 28",
+    action="Look at what was not shipped of the lines due in the last 28 days.",
+    since=_NOW,
+    rows="SELECT n.id, n.name, f.now, f.before, f.lines FROM organizations_tenant n CROSS JOIN LATERAL (SELECT"
+    f" sum(r.base) FILTER (WHERE r.due_date >= {_TODAY} - 28)::numeric"
+    f" / nullif(sum(r.quantity) FILTER (WHERE r.due_date >= {_TODAY} - 28), 0) AS now,"
+    f" sum(r.base) FILTER (WHERE r.due_date < {_TODAY} - 28)::numeric"
+    f" / nullif(sum(r.quantity) FILTER (WHERE r.due_date < {_TODAY} - 28), 0) AS before,"
+    f" sum(r.entries) FILTER (WHERE r.due_date >= {_TODAY} - 28) AS lines FROM suppliers_rollup r WHERE r.tenant_id = $1"
+    f" AND r.kind = 'due' AND r.due_date >= {_TODAY} - 56 AND r.due_date < {_TODAY}) f"
+    " WHERE n.id = $1 AND f.before - f.now >= 0.05",
+)
+_ALL: Final = (_EXPIRING, _STOCK_OUT, _LATE, _OUTLIER, _FILL)
+
+
+def insights_calls(tenant_id: UUID, at: datetime) -> list[Call]:
+    """Return the statement of each type of insight."""
+    return [Call(one, [str(tenant_id), at.isoformat()]) for one in _ALL]
+
+
+def insights_of(rows: Sequence[Rows]) -> list[dict[str, Any]]:
+    """Return the insights, the gravest first, in the order of their types."""
+    findings = [one for some in rows for one in some.of(Finding)]
+    found: list[dict[str, Any]] = [one.insight | {"detected_at": rfc3339(one.detected_at)} for one in findings]
+    return sorted(found, key=lambda one: SEVERITIES.index(one["severity"]))

@@ -1,0 +1,48 @@
+"""Metrics and insights as the API answers them."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from api.representations import OpenChoice
+
+from .insights import INSIGHTS, SEVERITIES
+from .measures import INTERVALS, MEASURES
+
+
+class BucketOut(serializers.Serializer[Any]):
+    """The value of a bucket; amounts are objects with their currency, rates texts with four places."""
+
+    start = serializers.DateTimeField()
+    value = serializers.JSONField(allow_null=True)
+    group = serializers.CharField(allow_null=True, help_text="The id or code of the group; null without `group_by`.")
+
+
+class MetricOut(serializers.Serializer[Any]):
+    """A metric over time; `previous` is the span of the same length before it, where it was asked for."""
+
+    metric = OpenChoice(choices=tuple(MEASURES))
+    interval = OpenChoice(choices=INTERVALS)
+    timezone = serializers.CharField()
+    currency = serializers.CharField(allow_null=True)
+    buckets = BucketOut(many=True)
+    previous = BucketOut(many=True, allow_null=True)
+
+
+class InsightSubjectOut(serializers.Serializer[Any]):
+    """What an insight is about."""
+
+    type = serializers.CharField()
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+
+
+class InsightOut(serializers.Serializer[Any]):
+    """Something that needs a look, with the numbers that show it."""
+
+    type = OpenChoice(choices=INSIGHTS)
+    severity = OpenChoice(choices=SEVERITIES)
+    subject = InsightSubjectOut()
+    evidence = serializers.DictField(child=serializers.JSONField())
+    recommended_action = serializers.CharField()
+    detected_at = serializers.DateTimeField()

@@ -1,0 +1,160 @@
+"""Roll-ups follow facts: inside the transaction that records them, what a document adds is compared with what was kept.
+
+The difference is a further row, so a correction rewrites nothing, and doing it twice adds nothing. Only the supplier's own
+rows are read: its copies of orders, deliveries and receipts, and its offers.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+from uuid import UUID
+
+from core.arrays import array_literal
+from core.pipeline import Call, Statement
+from ledger.public import Fact
+
+_DIMENSIONS: Final = (
+    "kind, bucket, due_date, document_id, line_no, product_id, category, buyer_id, location_id, currency, whole_at"
+)
+_SUMS: Final = ("entries", "quantity", "base", "net", "list_net")
+_QUARTER: Final = "date_bin('15 minutes', {}, '2000-01-01 00:00:00+00')"
+# Deliveries by which a line of an order `e` of the copy `t` came, and when it was there whole.
+_WHOLE_AT: Final = """
+(SELECT min(w.at) FROM (
+  SELECT g.at, sum(g.units) OVER (ORDER BY g.at) AS units FROM (
+    SELECT coalesce((d.representation ->> 'delivered_at')::timestamptz, (
+        SELECT min((x.representation ->> 'received_at')::timestamptz) FROM suppliers_receivedreceipt x
+        WHERE x.tenant_id = $1 AND x.delivery_id = d.id)) AS at,
+      (f ->> 'base_quantity')::bigint - (f ->> 'rejected')::bigint - (f ->> 'short')::bigint AS units
+    FROM suppliers_receiveddelivery d CROSS JOIN LATERAL jsonb_array_elements(d.lines) AS f
+    WHERE d.tenant_id = $1 AND d.order_id = t.id AND f ->> 'order_line_id' = e ->> 'id') g
+  WHERE g.at IS NOT NULL) w
+WHERE w.units >= (e ->> 'ordered')::bigint - (e ->> 'cancelled')::bigint)
+"""
+_LINE: Final = (
+    "t.id AS document_id, (e ->> 'line_no')::int AS line_no, (e ->> 'product_id')::uuid AS product_id,"
+    " coalesce(e -> 'snapshot' ->> 'category', '') AS category, t.owner_tenant_id AS buyer_id, NULL::uuid AS location_id,"
+    " t.representation ->> 'currency' AS currency"
+)
+_LINES: Final = (
+    "FROM suppliers_receivedorder t CROSS JOIN LATERAL jsonb_array_elements(t.lines) AS e"
+    " WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[])"
+)
+_SENT: Final = _QUARTER.format("t.received_at")
+_DUE: Final = (
+    "coalesce(e ->> 'promised_date', e ->> 'requested_date', t.representation ->> 'requested_delivery_date')::date"
+)
+_OF_ORDERS: Final = f"""
+SELECT 'ordered' AS kind, {_SENT} AS bucket, NULL::date AS due_date, {_LINE}, NULL::timestamptz AS whole_at, 1 AS entries,
+  (e ->> 'ordered')::bigint AS quantity, (e ->> 'cancelled')::bigint AS base, (e ->> 'line_total')::numeric AS net,
+  0::numeric AS list_net {_LINES}
+UNION ALL SELECT 'listed', {_SENT}, NULL, {_LINE}, NULL, 1, 0, 0, (e ->> 'line_total')::numeric, (e ->> 'list_net')::numeric
+  {_LINES} AND e ->> 'list_net' IS NOT NULL
+UNION ALL SELECT 'accepted', {_QUARTER.format("a.at")}, NULL, t.id, 0, NULL, '', t.owner_tenant_id, NULL,
+  t.representation ->> 'currency', NULL, 1, extract(epoch FROM a.at - t.received_at)::bigint, 0, 0, 0
+  FROM suppliers_receivedorder t CROSS JOIN LATERAL (SELECT (t.representation ->> 'accepted_at')::timestamptz AS at) a
+  WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[]) AND a.at IS NOT NULL
+UNION ALL SELECT 'due', {_SENT}, {_DUE}, {_LINE}, {_WHOLE_AT}, 1, (e ->> 'accepted')::bigint, (e ->> 'shipped')::bigint, 0, 0
+  {_LINES} AND (e ->> 'accepted')::bigint > 0 AND {_DUE} IS NOT NULL
+"""
+# Receipts that stand, of lines of deliveries; the category is that of the order's line.
+_RECEIVED: Final = """
+FROM suppliers_receiveddelivery d JOIN suppliers_receivedreceipt x ON x.tenant_id = $1 AND x.delivery_id = d.id
+CROSS JOIN LATERAL jsonb_array_elements(x.representation -> 'lines') AS r
+CROSS JOIN LATERAL (SELECT f FROM jsonb_array_elements(d.lines) AS f WHERE f ->> 'id' = r ->> 'delivery_line_id') g
+LEFT JOIN suppliers_receivedorder t ON t.tenant_id = $1 AND t.id = d.order_id
+LEFT JOIN LATERAL (SELECT e -> 'snapshot' ->> 'category' AS category FROM jsonb_array_elements(t.lines) AS e
+  WHERE e ->> 'id' = g.f ->> 'order_line_id') c ON true
+WHERE d.tenant_id = $1 AND d.id = ANY($2::uuid[]) AND x.representation ->> 'reverses' IS NULL AND NOT EXISTS (
+  SELECT 1 FROM suppliers_receivedreceipt y WHERE y.tenant_id = $1 AND y.delivery_id = d.id
+  AND y.representation ->> 'reverses' = x.id::text)
+"""
+_GOODS: Final = (
+    "d.id AS document_id, (g.f ->> 'line_no')::int AS line_no, (g.f ->> 'product_id')::uuid AS product_id,"
+    " coalesce(c.category, '') AS category, d.owner_tenant_id AS buyer_id,"
+    " (d.representation ->> 'to_location_id')::uuid AS location_id, '' AS currency, NULL::timestamptz AS whole_at"
+)
+_AT: Final = _QUARTER.format("(x.representation ->> 'received_at')::timestamptz")
+_OF_DELIVERIES: Final = f"""
+SELECT 'received' AS kind, {_AT} AS bucket, NULL::date AS due_date, {_GOODS}, 1 AS entries,
+  (r ->> 'accepted')::bigint AS quantity, 0 AS base, 0::numeric AS net, 0::numeric AS list_net {_RECEIVED}
+UNION ALL SELECT * FROM (SELECT DISTINCT ON (d.id, g.f ->> 'id') 'returned', {_AT}, NULL::date, {_GOODS}, 1,
+  (g.f ->> 'returned')::bigint, 0, 0::numeric, 0::numeric {_RECEIVED} AND (g.f ->> 'returned')::bigint > 0
+  ORDER BY d.id, g.f ->> 'id', x.received_at DESC, x.id DESC) b
+"""
+
+
+def _difference(wanted: str, kinds: Sequence[str]) -> Statement:
+    """Return the INSERT of what rows of these kinds lack; $1 the tenant, $2 the documents."""
+    sums = ", ".join(f"sum({one})" for one in _SUMS)
+    kept = ", ".join(f"-{one}" for one in _SUMS)
+    return Statement.of(
+        f"INSERT INTO suppliers_rollup (id, tenant_id, {_DIMENSIONS}, {', '.join(_SUMS)})"
+        f" SELECT uuidv7(), $1::uuid, {_DIMENSIONS}, {sums} FROM ({wanted} UNION ALL"
+        f" SELECT {_DIMENSIONS}, {kept} FROM suppliers_rollup k WHERE k.tenant_id = $1 AND k.document_id = ANY($2::uuid[])"
+        f" AND k.kind IN ({', '.join(repr(one) for one in kinds)})) z"
+        f" GROUP BY {_DIMENSIONS} HAVING {' OR '.join(f'sum({one}) <> 0' for one in _SUMS)} RETURNING 1"
+    )
+
+
+# Of two writers that concern one document, the second sees what the first has added.
+_LOCK_ORDERS = Statement.of(
+    "SELECT 1 FROM suppliers_receivedorder t WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[]) ORDER BY t.id FOR NO KEY UPDATE"
+)
+_LOCK_DELIVERIES = Statement.of(
+    "SELECT 1 FROM suppliers_receiveddelivery t WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[]) ORDER BY t.id"
+    " FOR NO KEY UPDATE"
+)
+_ORDERS = _difference(_OF_ORDERS, ("ordered", "listed", "accepted", "due"))
+_DELIVERIES = _difference(_OF_DELIVERIES, ("received", "returned"))
+_OFFERS = Statement.of(
+    "INSERT INTO suppliers_rollup (id, tenant_id, kind, bucket, document_id, line_no, product_id, category, currency,"
+    " entries, quantity, base, net, list_net)"
+    f" SELECT uuidv7(), $1::uuid, 'offered', {_QUARTER.format('$3::timestamptz')}, o.id, 0, o.product_id, p.category, '',"
+    " n.change, 0, 0, 0, 0 FROM suppliers_offer o JOIN suppliers_product p ON p.tenant_id = $1 AND p.id = o.product_id"
+    " CROSS JOIN LATERAL (SELECT (o.status = 'published')::int - coalesce((SELECT sum(k.entries) FROM suppliers_rollup k"
+    " WHERE k.tenant_id = $1 AND k.document_id = o.id AND k.kind = 'offered'), 0) AS change) n"
+    " WHERE o.tenant_id = $1 AND o.id = ANY($2::uuid[]) AND n.change <> 0 RETURNING 1"
+)
+
+
+def orders_calls(tenant_id: UUID, keys: Sequence[str]) -> list[Call]:
+    """Return the statements that bring the roll-ups of orders up to their copies."""
+    values = [str(tenant_id), array_literal(sorted(set(keys)))]
+    return [Call(_LOCK_ORDERS, values), Call(_ORDERS, values)]
+
+
+def deliveries_calls(tenant_id: UUID, keys: Sequence[str]) -> list[Call]:
+    """Return the statements that bring the roll-ups of receipts and returns up to the copies of their deliveries."""
+    values = [str(tenant_id), array_literal(sorted(set(keys)))]
+    return [Call(_LOCK_DELIVERIES, values), Call(_DELIVERIES, values)]
+
+
+def offers_calls(tenant_id: UUID, keys: Sequence[str], at: str) -> list[Call]:
+    """Return the statement that counts offers that are published since, or no longer; `at` is the instant as text."""
+    return [Call(_OFFERS, [str(tenant_id), array_literal(sorted(set(keys))), at])]
+
+
+def follow_orders(facts: list[Fact]) -> Iterator[Call]:
+    """Let the roll-ups follow facts of orders, of their lines, and of their deliveries."""
+    mine = [one for one in facts if _is_suppliers(one)]
+    keys = [one.data.get("order_id") or one.data.get("purchase_order_id") or str(one.resource_id) for one in mine]
+    if mine:
+        yield from orders_calls(mine[0].tenant_id, keys)
+
+
+def follow_receipts(facts: list[Fact]) -> Iterator[Call]:
+    """Let the roll-ups follow receipts and returns."""
+    mine = [one for one in facts if _is_suppliers(one)]
+    keys = [one.data.get("delivery_id") or str(one.resource_id) for one in mine]
+    if mine:
+        yield from deliveries_calls(mine[0].tenant_id, keys)
+
+
+def follow_offers(facts: list[Fact]) -> Iterator[Call]:
+    """Let the roll-ups follow offers that are published, hidden or ended."""
+    keys = [str(one.resource_id) for one in facts]
+    yield from offers_calls(facts[0].tenant_id, keys, facts[0].occurred_at.isoformat())
+
+
+def _is_suppliers(fact: Fact) -> bool:
+    return str(fact.data.get("supplier_id")) == str(fact.tenant_id)

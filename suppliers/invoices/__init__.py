@@ -1,0 +1,1 @@
+"""Invoices and credit notes: what a supplier asks money for, and what its buyer makes of it."""

@@ -1,0 +1,1 @@
+"""What both parties read of invoices."""

@@ -1,0 +1,1 @@
+"""Payments as both parties read them."""

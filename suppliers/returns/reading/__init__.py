@@ -1,0 +1,1 @@
+"""Returns as both parties read them, at the same addresses."""

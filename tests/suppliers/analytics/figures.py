@@ -1,0 +1,78 @@
+"""Short ways to ask for metrics, and to write roll-ups of another day as facts would have written them."""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from core.clock import now
+from core.db import tenant_context
+from core.ids import uuid7
+from suppliers.analytics.models import RollUp
+from tests.factories import Api
+
+PATH = "/v1/analytics/metrics"
+
+
+def around() -> dict[str, str]:
+    """Return a span of two days around today, in UTC, which begins a day."""
+    today = now().astimezone(UTC).date()
+    return {
+        "from": (today - timedelta(days=1)).isoformat(),
+        "to": (today + timedelta(days=2)).isoformat(),
+        "timezone": "UTC",
+    }
+
+
+def ask(api: Api, name: str | None, **given: Any) -> Any:
+    """Ask for a metric."""
+    asked = around() | {"metric": name} | given
+    query = urlencode({name: value for name, value in asked.items() if value is not None})
+    return api.get(f"{PATH}?{query}")
+
+
+def metric(api: Api, name: str, **given: Any) -> dict[str, Any]:
+    """Return a metric."""
+    answer = ask(api, name, **given)
+    assert answer.status_code == 200, answer.content
+    found: dict[str, Any] = answer.json()["data"]
+    return found
+
+
+def values(api: Api, name: str, **given: Any) -> list[Any]:
+    """Return the values of the buckets."""
+    return [one["value"] for one in metric(api, name, **given)["buckets"]]
+
+
+def amounts(*texts: str, currency: str = "EUR") -> list[dict[str, str]]:
+    """Return amounts as metrics answer them."""
+    return [{"amount": text, "currency": currency} for text in texts]
+
+
+def rolled(tenant_id: UUID, bucket: datetime | str, *, kind: str = "ordered", **values: Any) -> UUID:
+    """Write a roll-up of a document; return the document's id."""
+    given: dict[str, Any] = {
+        "document_id": uuid7(), "line_no": 1, "category": "", "currency": "EUR", "entries": 1, "quantity": 10, "base": 0,
+        "net": "12.50", "list_net": "0", "buyer_id": uuid7(),
+    } | values  # fmt: skip
+    at = datetime.fromisoformat(bucket) if isinstance(bucket, str) else bucket
+    with tenant_context(tenant_id):
+        RollUp.objects.create(tenant_id=tenant_id, kind=kind, bucket=at, **given)
+    found: UUID = given["document_id"]
+    return found
+
+
+def kept(tenant_id: UUID) -> list[tuple[str, int, int, int, str]]:
+    """Return the roll-ups summed by kind: entries, quantity, base, net."""
+    found: dict[str, list[Any]] = {}
+    with tenant_context(tenant_id):
+        for row in RollUp.objects.filter(tenant_id=tenant_id).order_by("kind", "id"):
+            sums = found.setdefault(row.kind, [0, 0, 0, 0])
+            for place, name in enumerate(("entries", "quantity", "base", "net")):
+                sums[place] += getattr(row, name)
+    return [(kind, *sums[:3], f"{sums[3]:f}") for kind, sums in sorted(found.items())]
+
+
+def day(text: str) -> date:
+    """Return a date."""
+    return date.fromisoformat(text)

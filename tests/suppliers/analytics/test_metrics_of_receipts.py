@@ -1,0 +1,17 @@
+"""What receipts add to the roll-ups, and the rate of returns."""
+
+from tests.suppliers.analytics.figures import kept, metric, values
+from tests.suppliers.deliveries.receiving import arrivals
+
+
+def test_receipts_count_for_the_rate_of_returns_by_place() -> None:
+    dock = arrivals.dock()
+    delivery = dock.ship(dock.order(), {"units": 100, "lot": "L1"})
+    api = dock.shelf.api
+    assert values(api, "return_rate") == [None, None, None]
+    dock.receive(delivery, {"accepted_quantity": 60, "rejected_quantity": 10, "rejection_reason": "damaged"})
+    dock.receive(delivery, {"accepted_quantity": 20, "short_quantity": 10})
+    assert [row[:3] for row in kept(dock.shelf.id) if row[0] == "received"] == [("received", 2, 80)]
+    assert values(api, "return_rate") == [None, "0.0000", None]
+    found = metric(api, "return_rate", group_by="location")["buckets"]
+    assert [one["group"] for one in found] == [str(dock.trade.ward)] * 3
