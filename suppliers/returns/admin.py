@@ -38,7 +38,7 @@ class ReturnAdmin(_WithStanding, TenantAdmin):
         "updated_at",
     )  # fmt: skip
     list_filter = ("status", "type", "resolution")
-    search_fields = ("=id", "=number", "=order_id", "=delivery_id", "=po_number")
+    search_fields = ("=id", "=number", "=order__id", "=delivery__id", "=po_number")
     search_help_text = "Id or number of the return, id of its order or delivery, or number of its order, in full."
     ordering = ("-created_at", "-id")
     fields = (
