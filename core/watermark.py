@@ -39,11 +39,11 @@ _OLDEST: Final = Statement.of(
 
 # The end for the rest of the transaction. The instant of the asking itself belongs to the feed: who marks later is later.
 _SETTLE: Final = Statement.of(
-    "SELECT set_config('app.feed_end', least($3::timestamptz + interval '1 microsecond',"
+    "SELECT set_config('feed.end', least($3::timestamptz + interval '1 microsecond',"
     f" min(timestamptz '{_ZERO.isoformat()}' + (key & {_TIME}) * interval '1 millisecond'))::text, true)"
     f" FROM {_MARKS} held WHERE key BETWEEN $1::bigint AND $2::bigint"
 )
-END: Final = "(SELECT NULLIF(current_setting('app.feed_end', true), '')::timestamptz)"  # unknown: no row is before it
+END: Final = "(SELECT NULLIF(current_setting('feed.end', true), '')::timestamptz)"  # unknown: no row is before it
 
 
 def _tenant_sql(tenant: str) -> str:

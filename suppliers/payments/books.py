@@ -41,12 +41,18 @@ OF_PAYMENT: Final = (
     "IN (SELECT x.invoice_id FROM suppliers_paymentallocation x WHERE x.tenant_id = $1 AND x.payment_id = $2"
     " UNION SELECT y.invoice_id FROM suppliers_creditsource y WHERE y.tenant_id = $1 AND y.payment_id = $2)"
 )
-_PARTIES: Final = (
-    "SELECT coalesce((SELECT to_json(r.blocks) FROM suppliers_relationship r WHERE r.tenant_id = $1 AND r.supplier_id = {0}),"
-    " '[]') AS blocks, coalesce((SELECT s.managed_by_id IS NOT NULL FROM organizations_tenant s WHERE s.id = {0}), false)"
-    " AS is_managed, b.currency, b.time_zone FROM organizations_tenant b WHERE b.id = $1"
-)
 _PAID: Final = "(SELECT p.supplier_tenant_id FROM suppliers_payment p WHERE p.tenant_id = $1 AND p.id = $2)"
+
+
+def _parties(supplier: str) -> Statement:
+    """Return the statement of what is to be known of both parties; `supplier` is SQL of the supplier's id."""
+    return Statement.of(
+        "SELECT coalesce((SELECT to_json(r.blocks) FROM suppliers_relationship r WHERE r.tenant_id = $1"
+        f" AND r.supplier_id = {supplier}), '[]') AS blocks, coalesce((SELECT s.managed_by_id IS NOT NULL"
+        f" FROM organizations_tenant s WHERE s.id = {supplier}), false) AS is_managed, b.currency, b.time_zone"
+        " FROM organizations_tenant b WHERE b.id = $1",
+        row=Parties,
+    )
 
 
 def _statements(which: str) -> tuple[Statement, ...]:
@@ -74,8 +80,8 @@ def _statements(which: str) -> tuple[Statement, ...]:
 
 
 _READS: Final = {which: _statements(which) for which in (GIVEN, OF_PAYMENT)}
-_PARTIES_GIVEN = Statement.of(_PARTIES.format("$2"), row=Parties)
-_PARTIES_OF = Statement.of(_PARTIES.format(_PAID), row=Parties)
+_PARTIES_GIVEN: Final = _parties("$2")
+_PARTIES_OF: Final = _parties(_PAID)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -210,6 +210,8 @@ def _accepted(listing: Listing, name: str) -> list[str]:
         "2026-01-02",
         "receipt",
         "quantity",
+        "matched",
+        "credit_note",
     ]
     guesses = [
         *choices,
