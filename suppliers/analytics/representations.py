@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from api.representations import OpenChoice
@@ -10,11 +11,29 @@ from .insights import INSIGHTS, SEVERITIES
 from .measures import INTERVALS, MEASURES
 
 
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"type": "integer"},
+            {"type": "string", "description": "A rate or a number of hours or days."},
+            {
+                "type": "object",
+                "properties": {"amount": {"type": "string"}, "currency": {"type": "string"}},
+                "required": ["amount", "currency"],
+            },
+            {"type": "null"},
+        ]
+    }
+)
+class MetricValueField(serializers.JSONField):
+    """A count, a decimal as a text, an amount of money, or null where there is nothing to divide by."""
+
+
 class BucketOut(serializers.Serializer[Any]):
     """The value of a bucket; amounts are objects with their currency, rates texts with four places."""
 
     start = serializers.DateTimeField()
-    value = serializers.JSONField(allow_null=True)
+    value = MetricValueField()
     group = serializers.CharField(allow_null=True, help_text="The id or code of the group; null without `group_by`.")
 
 
