@@ -223,6 +223,7 @@ class PurchaseOrderLine(TenantOwned):
     promised_date = models.DateField(null=True)
     first_promised_date = models.DateField(null=True)
     name = models.CharField(max_length=255)
+    backorder_date = models.DateField(null=True)
     supplier_sku = models.CharField(max_length=64, blank=True, default="")
     gtin = models.CharField(max_length=14, blank=True, default="")
     category = models.CharField(max_length=64, blank=True, default="")
@@ -326,10 +327,11 @@ class ReceivedOrder(ReceivedDocument):
 
 
 class ReceivedOrderLine(ReceivedLine):
-    """A line of a supplier's copy by its product, and what of it is still to come. Personal data: none."""
+    """A line of a supplier's copy by its product, what of it is still to come, and from which day on. Personal data: none."""
 
     lot_id = None  # an order names no lot
 
+    backorder_date = models.DateField(null=True)
     security: ClassVar = TableSecurity(dispatcher=True)
 
     class Meta:

@@ -99,7 +99,8 @@ class OrderLineForSupplierOut(Representation):
         model = PurchaseOrderLine
         fields: tuple[str, ...] = (
             "id", "line_no", "product_id", "packaging_id", "offer_id", "substitutes_line_id", "unit", "quantity",
-            "base_quantity", "base_unit", "requested_date", "promised_date", "first_promised_date", "snapshot", "line_total",
+            "base_quantity", "base_unit", "requested_date", "promised_date", "first_promised_date", "backorder_date", "snapshot",
+            "line_total",
             "list_net", "line_status", "ordered", *COUNTERS,
         )  # fmt: skip
 

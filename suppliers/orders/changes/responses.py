@@ -25,7 +25,7 @@ from suppliers.orders.item_events import OrderItemUpdated, told_of_items
 from suppliers.orders.models import ORDERS, PurchaseOrder, PurchaseOrderLine
 from suppliers.orders.peeks import OrderPeek
 from suppliers.orders.pricing import Terms, reading_calls
-from suppliers.orders.progress import counted
+from suppliers.orders.progress import counted, drop_dates
 from suppliers.orders.proposals.content import (
     added_of,
     as_changed,
@@ -156,8 +156,9 @@ def _fill(line: PurchaseOrderLine, answer: Mapping[str, Any]) -> tuple[str, str,
     if substitute and not left:
         return "substitute", "invalid", "The whole line is accepted, so that nothing is to be replaced."
     line.accepted, line.backordered, line.cancelled = accepted, later, line.cancelled + left
-    if answer.get("promised_date"):
-        line.promised_date = answer["promised_date"]
+    line.backorder_date = answer.get("backorder_date")
+    drop_dates(line)
+    line.promised_date = answer.get("promised_date") or line.promised_date
     return None
 
 
