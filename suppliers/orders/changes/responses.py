@@ -42,9 +42,11 @@ from suppliers.orders.telling import told
 from suppliers.quoting.candidates import goods_of
 
 from . import substitutes
+from .price_checks import has_other_price
 from .substitutes import Replaced
 
-_COLUMNS: Final = ("status", "approval_for", "proposed_by", "before_change", "revision", "authors")
+_COLUMNS: Final = ("status", "approval_for", "proposed_by", "before_change", "revision", "authors", "price_differs")
+PRICE_DIFFERS: Final = "purchase_order.price_differs"
 
 
 @dataclass(slots=True)
@@ -83,11 +85,11 @@ def propose(
     row.become(BY_SUPPLIER)
     row.revision += 1
     row.authors = []
+    row.price_differs = has_other_price(as_proposed)
     change.revision = row.revision
     calls = [save_call(row, *_COLUMNS, at=at, versions=BOTH), proposing_call(change, at)]
-    facts = told(
-        row, step.buyer[:1], step.supplier[:1], was=was, by=Who.SUPPLIER, lines=[vars(one) for one in as_proposed]
-    )
+    names = [*step.buyer[:1], *([PRICE_DIFFERS] if has_other_price(added) else [])]
+    facts = told(row, names, step.supplier[:1], was=was, by=Who.SUPPLIER, lines=[vars(one) for one in as_proposed])
     told_items = told_of_items(OrderItemUpdated, row, [line for line, _ in answered.lines], by=Who.SUPPLIER)
     write_documents(
         actor, row.tenant_id, [(ORDERS, row.pk)], calls, told=joined(facts, told_items), at=at, reading=reading

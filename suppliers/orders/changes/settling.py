@@ -37,6 +37,8 @@ from suppliers.orders.sending import BOTH, order_part
 from suppliers.orders.states import Backorders, OrderStatus, Party
 from suppliers.orders.telling import told
 
+from .price_checks import has_other_price
+
 _TRACES = Statement.of(
     "UPDATE suppliers_pricetrace SET traces = traces || $3::jsonb, updated_at = $4, version = version + 1"
     " WHERE tenant_id = $1 AND id = $2 RETURNING 1"
@@ -44,7 +46,7 @@ _TRACES = Statement.of(
 _HEADER: Final = {one.attname: one for one in PurchaseOrder._meta.concrete_fields}
 HELD: Final = 4  # statements of `freeing.held_calls`
 _STATE: Final = ("status", "approval_for", "proposed_by", "before_change", "accepted_at")
-_TOTALS: Final = ("net", "tax", "gross", "taxes", "lines_total", "given_back")
+_TOTALS: Final = ("net", "tax", "gross", "taxes", "lines_total", "given_back", "price_differs")
 LINE: Final = (
     "quantity", "ordered", "accepted", "backordered", "cancelled", "requested_date", "promised_date",
     "first_promised_date", "backorder_date", "net", "list_net", "redeemed", "tolerance",
@@ -97,16 +99,17 @@ def taken_over(target: OrderPeek, change: OrderChange, at: datetime, *, by: str,
     """
     row, lines = target.row, target.lines
     held = held_by(row, lines, target.changes)
+    asked = {one.id: asked_for(row, one) for one in lines}
     added = take_over(row, lines, change, at)
     every = [*lines, *added]
-    asked = {one.id: asked_for(row, one) for one in lines}
     moved, behind = _moved(target, held, need_of(row.gross - row.given_back, every), every, at)
     stock = stock_of(behind[:-HELD])
     freed = free(row, behind[-HELD:], at, by=by, keeping={one.id: one.accepted for one in every})
     allocated = _allocated(row, every, stock, at, may_wait=may_wait, by=by)
+    _date(row, every, change, asked)
+    row.price_differs = has_other_price(every)
     row.become(ACCEPTED)
     row.before_change = ""
-    _date(row, every, change, asked)
     row.accepted_at = row.accepted_at or at
     theirs = [*freed.calls, *allocated.calls, *moved.copies]
     if added:
@@ -216,8 +219,6 @@ def take_over(
     return added
 
 
-@needs_transaction
-def _moved(
 def _said(change: OrderChange) -> set[UUID]:
     """Return the lines of which a change of the supplier says what is accepted of them."""
     return {UUID(one["id"]) for one in change.lines} if change.proposed_by == Party.SUPPLIER else set()
@@ -242,6 +243,8 @@ def _date(
         promise(line, line.promised_date)
 
 
+@needs_transaction
+def _moved(
     target: OrderPeek, held: Need, needed: Need, lines: Sequence[PurchaseOrderLine], at: datetime
 ) -> tuple[Moved, list[Rows]]:
     """Move the limits, lock the order, and lock and read the stock of some lines, in one trip behind what `move` reads."""
