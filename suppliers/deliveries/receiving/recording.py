@@ -34,6 +34,7 @@ from suppliers.inventory.movements.delivered import (
 )
 from suppliers.inventory.movements.held_back import HeldBack, hold_back
 from suppliers.inventory.reservations.changes import joined
+from suppliers.invoices.rematching import answered, asking_calls
 
 from .finding import Arriving, Receivable
 from .judging import Judged, check_scanned, judge, refuse
@@ -80,7 +81,8 @@ def _receive(
     refuse(target, lines, confirmed=data["confirm_difference"])
     refuse_recalled(delivered, [(one.number, one.line.product_id, one.lot_number) for one in accepted])  # type: ignore[misc]
     receipt = _receipt(actor, target, data, placed, at)
-    landed = land(actor, delivered, placed.arrivals, receipt.id, at) if placed.arrivals else None
+    asked = asking_calls(target.order, target.order_lines)
+    landed = land(actor, delivered, placed.arrivals, receipt.id, at, asked) if placed.arrivals else None
     filed = filing_calls(actor.tenant_id, named, target.row.id, at)
     return record(actor, target, Recorded(receipt, lines, landed, placed.held, filed), at, reading)
 
@@ -114,7 +116,10 @@ def _receipt(actor: Actor, target: Receivable, data: Mapping[str, Any], placed: 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A receipt with its lines, what has come to the shelves, and why lots are held back, by product and number."""
+    """A receipt with its lines, what has come to the shelves, and why lots are held back, by product and number.
+
+    Where something has come, the invoices of the order were locked in the trip of the shelves, ahead of them.
+    """
 
     receipt: Receipt
     lines: Sequence[Judged]
@@ -138,7 +143,8 @@ def record(actor: Actor, target: Receivable, made: Recorded, at: datetime, readi
     is_completed = is_complete(target.lines)
     row.become(COMPLETED if is_completed else PARTIALLY_RECEIVED)
     row.completed_at = at if is_completed else None
-    counts, held = counted(target, made.lines, at), _held(target, made, at)
+    billed = answered(target.order, target.order_lines, made.landed.shelves.ahead) if made.landed else None
+    counts, held = counted(target, made.lines, at, billed), _held(target, made, at)
     calls = [
         *made.calls,
         *counts.calls,
