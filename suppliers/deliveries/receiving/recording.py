@@ -17,7 +17,7 @@ from core.ids import uuid7
 from core.pipeline import Call, ReadBack
 from ledger.public import Occurrence
 from suppliers.deliveries.course import COMPLETED, PARTIALLY_RECEIVED, Who, require
-from suppliers.deliveries.filing import filing_calls, named_by_lines
+from suppliers.deliveries.filing import filing_calls, named_by_lines, sharing_calls
 from suppliers.deliveries.models import DeliveryException
 from suppliers.deliveries.receipt_models import Receipt, ReceiptLine
 from suppliers.deliveries.refusals import AlreadyCompleted
@@ -71,7 +71,7 @@ def _receive(
     target, found = arriving.lock([*read, *files_calls(actor.tenant_id, named)])
     lines = judge(target, data)
     delivered = delivered_goods(found[: len(read)])
-    check_files(named, found[len(read) :])
+    known = check_files(named, found[len(read) :])
     check_scanned(lines, delivered.packed)
     accepted = [one for one in lines if one.count.accepted and one.line.product_id]
     placed = place(delivered, data, lines, target.suspect)
@@ -84,6 +84,8 @@ def _receive(
     asked = asking_calls(target.order, target.order_lines)
     landed = land(actor, delivered, placed.arrivals, receipt.id, at, asked) if placed.arrivals else None
     filed = filing_calls(actor.tenant_id, named, target.row.id, at)
+    if not target.is_managed:
+        filed += sharing_calls(target.row.supplier_tenant_id, actor.tenant_id, known, at, bound_id=actor.tenant_id)
     return record(actor, target, Recorded(receipt, lines, landed, placed.held, filed), at, reading)
 
 
