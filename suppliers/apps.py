@@ -208,17 +208,18 @@ class SuppliersConfig(AppConfig):
             organizations.register_received(kind, representation=representation(shown.shape))
 
     def _prove_rooms(self) -> None:
-        """Register the rules between the rows of agreements, stock, the market and terms."""
+        """Register the rules between the rows of agreements, stock, the market and terms, and of searches."""
         from core.invariants import prove_with
 
         from .agreements import proof as agreements
         from .catalog import availability
         from .inventory import proof as inventory
         from .marketplace import proof as market
+        from .orders import search_proof as searches
         from .terms import proof as terms
         from .terms.promotions import proof as promotions
 
-        for room in (agreements, inventory, market, terms, promotions, availability):
+        for room in (agreements, inventory, market, terms, promotions, availability, searches):
             prove_with(room.RULE, room.breaches)
 
 

@@ -7,6 +7,10 @@ from .company.serializers import PaymentTermsIn
 from .exchange.http.documents import ORDER_MEDIA
 from .exchange.http.documents import own_order as own_order_document
 from .exchange.refusals import DocumentIncomplete
+from .files.handing_over import Named as NamedFiles
+from .files.handing_over import binding_calls, check_files, files_calls, rebinding_calls
+from .files.serializers import FileIdsField
+from .files.states import ResourceType as FileResource
 from .inventory.refusals import InsufficientStock, ReservationNotActive
 from .inventory.reservations.changes import joined
 from .inventory.states import Unit
@@ -94,6 +98,7 @@ from .orders.refusals import (
 from .orders.representations import (
     SHARED_HEADER,
     OrderDeliveryOut,
+    OrderFileOut,
     OrderLineForSupplierOut,
     OrderTimelineEntryOut,
     OrderTotalsOut,
@@ -192,11 +197,14 @@ __all__ = [
     "DocumentIncomplete",
     "DocumentKind",
     "Ending",
+    "FileIdsField",
+    "FileResource",
     "Fulfilment",
     "GtinField",
     "InsufficientStock",
     "Judged",
     "LicenseMissing",
+    "NamedFiles",
     "Need",
     "NotOnFormulary",
     "OfferNotAvailable",
@@ -204,6 +212,7 @@ __all__ = [
     "OpenInvoice",
     "OrderChange",
     "OrderDeliveryOut",
+    "OrderFileOut",
     "OrderLineForSupplierOut",
     "OrderPeek",
     "OrderQuantityInvalid",
@@ -247,10 +256,12 @@ __all__ = [
     "as_changed",
     "ask_budgets",
     "asked_of",
+    "binding_calls",
     "by_rounds",
     "change_of_order",
     "changes_call",
     "changes_of",
+    "check_files",
     "check_kind",
     "check_licenses",
     "check_more",
@@ -267,6 +278,7 @@ __all__ = [
     "differ",
     "end_order",
     "entry_of",
+    "files_calls",
     "fit",
     "further_lines",
     "give_back",
@@ -307,6 +319,7 @@ __all__ = [
     "read_call",
     "reading_calls",
     "reading_of",
+    "rebinding_calls",
     "replace_lines_calls",
     "reprice",
     "require",

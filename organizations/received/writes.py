@@ -29,7 +29,7 @@ from enum import Enum, auto
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from core.actor import Actor, system_actor
+from core.actor import Actor, SubjectKind, system_actor
 from core.db import bind_call, needs_transaction
 from core.errors import Conflict, Forbidden, NotFound
 from core.ids import uuid7_text
@@ -210,15 +210,13 @@ def write_documents(  # noqa: PLR0913  # one keyword argument for each part of t
     `reading` reads the first of the touched documents. The rows of `calls` are returned, so that the action can refuse
     where a conditional change found nothing. `counts` are counters of the owner, written behind the copies.
 
-    :raises PartyClosed: a tenant that is to be told is closed.
+    :raises PartyClosed: a tenant that is to be told of the first document is closed; see `_heard`.
     """
-    recording = ledger.recording_for(told, actor=actor, at=at)
     computing = compute_calls(owner_id, touched)
     _, *found = run([bind_call(owner_id), *calls, *(call for _, call in computing)])
     changed, computed = found[: len(calls)], found[len(calls) :]
     copies = [copy for (kind, _), rows in zip(computing, computed, strict=True) for copy in copies_of(kind, rows)]
-    if any(copy.is_closed and told.get(copy.tenant_id) for copy in copies):
-        raise PartyClosed
+    recording = ledger.recording_for(_heard(actor, told, copies, touched[0][1]), actor=actor, at=at)
     counting = [bind_call(owner_id), *counts] if counts else []
     _finish(actor, [*write_calls(copies, at), *counting], recording, touched[0][1], reading)
     return changed
@@ -236,7 +234,7 @@ class Part(NamedTuple):
 def write_together(  # as `write_documents`
     actor: Actor,
     parts: Sequence[Part],
-    document_id: UUID,
+    document_id: UUID | None,
     *,
     told: Told,
     at: datetime,
@@ -245,11 +243,11 @@ def write_together(  # as `write_documents`
 ) -> list[list[Rows]]:
     """As `write_documents`, of documents of several owners, in two trips whatever their number; the rows come by part.
 
-    `reading` reads the document that is named; `counts` are counters of the first owner. Whoever calls it has locked the documents in the lock order.
+    `reading` reads the document that is named, None where all are touched by the way; `counts` are counters of the first
+    owner. Whoever calls it has locked the documents in the lock order.
 
-    :raises PartyClosed: a tenant that is to be told is closed.
+    :raises PartyClosed: a tenant that is to be told of the named document is closed; see `_heard`.
     """
-    recording = ledger.recording_for(told, actor=actor, at=at)
     computing = [compute_calls(part.owner_id, part.touched) for part in parts]
     found = run(
         [
@@ -264,8 +262,7 @@ def write_together(  # as `write_documents`
         changed.append(found[first : first + len(part.calls)])
         rows = found[first + len(part.calls) : place]
         copies += [copy for (kind, _), one in zip(computed, rows, strict=True) for copy in copies_of(kind, one)]
-    if any(copy.is_closed and told.get(copy.tenant_id) for copy in copies):
-        raise PartyClosed
+    recording = ledger.recording_for(_heard(actor, told, copies, document_id), actor=actor, at=at)
     counting = [bind_call(parts[0].owner_id), *counts] if counts else []
     _finish(actor, [*write_calls(copies, at), *counting], recording, document_id, reading)
     return changed
@@ -288,12 +285,29 @@ def write_unshared(
     return found[1 : len(calls) + 1]
 
 
+def _heard(actor: Actor, told: Told, copies: Sequence[Copy], document_id: UUID | None) -> Told:
+    """Return what the tenants are told that are not closed.
+
+    A closed tenant stops whoever acts on a document that it shares. It stops neither the platform's own work nor an act
+    that touches its document by the way, as one that ends a reservation whose time is over.
+
+    :raises PartyClosed: the caller acts on the document `document_id`, whose party is to be told, and is closed.
+    """
+    closed = {copy.tenant_id for copy in copies if copy.is_closed and told.get(copy.tenant_id)}
+    if not closed:
+        return told
+    acts_on = {copy.tenant_id for copy in copies if copy.id == document_id}
+    if closed & acts_on and actor.subject.kind is not SubjectKind.SYSTEM:
+        raise PartyClosed
+    return {tenant_id: facts for tenant_id, facts in told.items() if tenant_id not in closed}
+
+
 def _finish(
-    actor: Actor, calls: Sequence[Call], recording: ledger.Recording, document_id: UUID, reading: ReadBack | None
+    actor: Actor, calls: Sequence[Call], recording: ledger.Recording, document_id: UUID | None, reading: ReadBack | None
 ) -> list[Rows]:
     """Run the last changes, record the facts and read the answer in one trip; then run the reactions to the facts."""
     back = bind_call(actor.tenant_id)
-    read = [] if reading is None or recording.is_followed else [reading.call(document_id)]
+    read = [] if reading is None or document_id is None or recording.is_followed else [reading.call(document_id)]
     found = run([*calls, *recording.calls, back, *read])
     if reading is not None and read:
         reading.rows = found[-1]

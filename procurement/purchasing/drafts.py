@@ -16,6 +16,8 @@ from organizations.public import SharedDocument, write_unshared
 from procurement.budgets.commitments import Choice, budget_call, budget_for
 from suppliers.public import (
     DocumentKind,
+    FileResource,
+    NamedFiles,
     OrderedLine,
     PurchaseOrder,
     PurchaseOrderLine,
@@ -26,9 +28,12 @@ from suppliers.public import (
     aliases_call,
     as_asked,
     asked_of,
+    binding_calls,
+    check_files,
     check_kind,
     claim_calls,
     differ,
+    files_calls,
     goods_of,
     gtins_call,
     insert_lines_call,
@@ -39,6 +44,7 @@ from suppliers.public import (
     numbered,
     priced_lines,
     reading_calls,
+    rebinding_calls,
     replace_lines_calls,
     require,
     seller_call,
@@ -57,6 +63,8 @@ _COPIED: Final = (
     "substitution_policy", "backorder_policy", "min_remaining_shelf_life_days", "notes_to_supplier", "internal_note",
     "budget_code", "cost_center",
 )  # fmt: skip
+_MEMBER: Final = "file_ids"
+_ORDER: Final = FileResource.ORDER.value
 _BLANK: Final = ("incoterm", "notes_to_supplier", "internal_note", "external_reference")
 
 
@@ -67,6 +75,7 @@ class Draft:
     row: PurchaseOrder
     lines: Sequence[Mapping[str, Any]]
     stored: Sequence[PurchaseOrderLine] = field(default_factory=list)
+    files: NamedFiles = field(default_factory=dict)
 
 
 @needs_transaction
@@ -81,7 +90,7 @@ def create_order(actor: Actor, data: Mapping[str, Any], at: datetime, reading: R
     :raises PriceNotAvailable, AgreementExhausted: name each line without a price.
     """
     draft = _copied(actor, data) if data["copy_of"] else _begun(data)
-    row = draft.row
+    row, draft.files = draft.row, _files(data)
     if row.supplier_tenant_id == actor.tenant_id:
         raise SelfTrade
     row.id, row.tenant_id, row.created_at, row.updated_at = uuid7(), actor.tenant_id, at, at
@@ -90,6 +99,7 @@ def create_order(actor: Actor, data: Mapping[str, Any], at: datetime, reading: R
     _take_header(row, data)
     *_, lines = _priced(actor, draft, at, claims=claim_calls(actor.tenant_id, DocumentKind.PURCHASE_ORDER, row.id))
     calls = [rows.insert(row), insert_lines_call(row.id, row.tenant_id, lines, at)]
+    calls += binding_calls(row.tenant_id, draft.files, _ORDER, row.id, at)
     facts = told(row, ["purchase_order.created"], was=None, by=Who.BUYER, lines=numbered(lines))
     write_unshared(actor, row.tenant_id, row.id, calls, told=facts, at=at, reading=reading)
     return row
@@ -108,13 +118,15 @@ def update_order(
     require(row.place, "update", Who.BUYER)
     (found,) = run([lines_call(row.tenant_id, row.id)])
     stored = lines_of(found)
-    draft = Draft(row, data["lines"] if "lines" in data else [as_asked(one) for one in stored], stored)
+    draft = Draft(row, data["lines"] if "lines" in data else [as_asked(one) for one in stored], stored, _files(data))
     changed = _take_header(row, data)
     more, lines = _priced(actor, draft, at)
     changed += more
     calls: list[Call] = []
     if differ(stored, lines):
         calls = replace_lines_calls(row.id, row.tenant_id, lines, at)
+    if "files" in changed:
+        calls += rebinding_calls(row.tenant_id, draft.files, _ORDER, row.id, at)
     if not (changed or calls):
         return row
     row.revision += 1
@@ -124,6 +136,11 @@ def update_order(
     facts = told(row, ["purchase_order.updated"], was=row.status, by=Who.BUYER, lines=numbered(lines))
     write_unshared(actor, row.tenant_id, row.id, calls, told=facts, at=at, reading=reading)
     return row
+
+
+def _files(data: Mapping[str, Any]) -> NamedFiles:
+    """Return the files that a body names, none where it says nothing of files."""
+    return {_MEMBER: data[_MEMBER]} if _MEMBER in data else {}
 
 
 def _begun(data: Mapping[str, Any]) -> Draft:
@@ -174,12 +191,20 @@ def _priced(
     row = draft.row
     own, supplier = row.tenant_id, row.supplier_tenant_id
     named = [budget_call(own, Choice(row.budget_code, row.cost_center), at)] if row.budget_code else []
-    mine = [place_call(own, row.delivery_location_id), aliases_call(own, supplier, draft.lines), *named, *claims]
+    files = files_calls(own, draft.files)
+    mine = [
+        place_call(own, row.delivery_location_id),
+        aliases_call(own, supplier, draft.lines),
+        *named,
+        *files,
+        *claims,
+    ]
     theirs = [bind_call(supplier), seller_call(supplier, own), gtins_call(supplier, draft.lines), bind_call(own)]
     at_place, aliases, *found, _, sold_by, gtins, _ = run([*mine, *theirs])
     place = place_of(actor, at_place, row.delivery_location_id)
     seller = seller_of(sold_by)
     budget = budget_for(found[0], row.currency) if named else None
+    known = check_files(draft.files, found[len(named) : len(named) + len(files)])
     if claims:
         row.number = number_of(found[-1])
     terms = Terms(own, supplier, row.currency, place.country or None, row.price_agreement_id)
@@ -189,6 +214,8 @@ def _priced(
         "budget_id": budget.id if budget else None,
         **totals(terms, lines),
     }
+    if draft.files:
+        columns["files"] = [known[key].as_received() for key in draft.files[_MEMBER]]
     return row.assign(columns), lines
 
 

@@ -268,6 +268,7 @@ def _change(line: PurchaseOrderLine, wanted: Mapping[str, Any]) -> str:
         line.quantity, line.ordered = wanted["quantity"], wanted["quantity"] * units
     if "requested_date" in wanted:
         line.requested_date = wanted["requested_date"]
+        line.promised_date = line.promised_date and (line.requested_date or line.promised_date)
     line.cancelled += wanted.get("cancel_quantity", 0) * units
     if counted(line) < 0:
         return f"Of the line {line.ordered} base units are ordered."

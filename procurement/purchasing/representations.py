@@ -16,6 +16,7 @@ from suppliers.public import (
     Awaiting,
     DeliveryAddressOut,
     OrderDeliveryOut,
+    OrderFileOut,
     OrderLineForSupplierOut,
     OrderTimelineEntryOut,
     OrderTotalsOut,
@@ -88,6 +89,7 @@ class PurchaseOrderOut(Representation):
     )
     delivery_address = Document(DeliveryAddressOut(allow_null=True))
     payment_terms = Document(PaymentTermsIn(allow_null=True))
+    files = Document(OrderFileOut(many=True))
     totals = OrderTotalsOut(source="*")
     budget = Computed(
         "CASE WHEN t.budget_code <> '' THEN json_build_object('code', t.budget_code, 'cost_center', nullif(t.cost_center, '')) END",

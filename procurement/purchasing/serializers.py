@@ -10,6 +10,7 @@ from suppliers.public import (
     MOST_LINES,
     QUANTITY_MAX,
     Backorders,
+    FileIdsField,
     GtinField,
     PaymentTermsIn,
     Priority,
@@ -127,6 +128,9 @@ class _HeaderIn(StrictSerializer):
         max_length=MOST_RESERVATIONS,
         required=False,
         help_text="Reservations of the buyer with the supplier, which become part of the order when it is sent.",
+    )
+    file_ids = FileIdsField(
+        help_text="Own files that are ready and not private, which the supplier reads once the order is sent."
     )
     lines: Any = serializers.ListSerializer(
         child=PurchaseOrderLineIn(), min_length=1, max_length=MOST_LINES, required=False

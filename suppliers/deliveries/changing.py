@@ -24,7 +24,7 @@ from suppliers.orders.progress import fulfilment_of
 from suppliers.orders.sending import BOTH, saving_calls
 
 from .course import CANCELLED, DELIVERED, IN_TRANSIT, LOST, UNDER_WAY, Who, require
-from .filing import MEMBER, filing_calls, named_by, require_files, texts_of
+from .filing import MEMBER, filing_calls, named_by, require_files, sharing_calls, texts_of
 from .finding import Shipment
 from .holding import hold_lines
 from .leaving import Leaving, leave
@@ -104,8 +104,8 @@ def _change_draft(
     draft.picking_notes = data["picking_notes"] or "" if "picking_notes" in data else draft.picking_notes
     draft.packages = packages_of(data) if "packages" in data else draft.packages
     draft.file_ids = texts_of(data[MEMBER]) if MEMBER in data else draft.file_ids
-    named = named_by(data)
-    goods, places = read_ground(actor, order, kept, draft.from_location_id, draft.id, named)
+    named = {MEMBER: [UUID(key) for key in draft.file_ids]} if leaves else named_by(data)
+    goods, places, known = read_ground(actor, order, kept, draft.from_location_id, draft.id, named)
     if wants is not None:
         check_goods(wants, data["lines"], goods)
         draft.lines, draft.lines_total = [one.as_json() for one in wants], len(wants)
@@ -117,7 +117,7 @@ def _change_draft(
         order=order, order_lines=target.order_lines, wants=kept, goods=goods, places=places,
         from_location_id=draft.from_location_id, shipped_at=left_at(data.get("dispatched_at"), at),
         transport={name: getattr(draft, name) for name in ShipmentDraft.TRANSPORT}, packages=draft.packages,
-        picking_notes=draft.picking_notes, draft=draft, file_ids=draft.file_ids, files=named,
+        picking_notes=draft.picking_notes, draft=draft, files=named, known=known,
     )  # fmt: skip
     return leave(actor, what, at, reading)
 
@@ -183,12 +183,13 @@ def _change_delivery(
     for name, value in columns.items():
         setattr(row, name, value)
     named = {**named_by(data), **named_by(said, "exception.")}
-    require_files(row.supplier_tenant_id, named, row.tenant_id)
+    known = require_files(row.supplier_tenant_id, named, row.tenant_id)
     change = _changed(target, row, [*columns], data, action, at)
     filed = filing_calls(row.supplier_tenant_id, named, row.id, at)
     calls = [
         save_call(row, *change.names, at=at, versions=BOTH), *change.calls, *change.held.calls,
         *([bind_call(row.supplier_tenant_id), *filed, bind_call(row.tenant_id)] if filed else []),
+        *sharing_calls(row.tenant_id, row.supplier_tenant_id, known, at, bound_id=row.tenant_id),
     ]  # fmt: skip
     reason = data.get("reason") or said.get("note") or ""
     happened = Happened(was=was, by=SUPPLIER, reason=reason, exception=change.exception, counts=change.counts)

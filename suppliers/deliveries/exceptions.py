@@ -21,7 +21,7 @@ from suppliers.orders.sending import BOTH
 
 from .changing import lose
 from .course import IN_TRANSIT, LOST, Who, require
-from .filing import filing_calls, named_by, require_files
+from .filing import filing_calls, named_by, require_files, sharing_calls
 from .finding_delivery import Delivered
 from .holding import hold_lines
 from .models import DELIVERIES, Delivery, DeliveryLine
@@ -47,8 +47,10 @@ def report_exception(
     require(was, LOST if is_lost else "exceptions", Who.BUYER)
     named = named_by(data)
     calls = [report(row, data, target.lines, by=BUYER, member=actor.subject_id, at=at)]
-    require_files(row.tenant_id, named, row.tenant_id)
+    known = require_files(row.tenant_id, named, row.tenant_id)
     calls += filing_calls(row.tenant_id, named, row.id, at)
+    if row.supplier_tenant_id in target.shared.parties:
+        calls += sharing_calls(row.supplier_tenant_id, row.tenant_id, known, at, bound_id=row.tenant_id)
     about, note = concerned(target.lines, data), data["note"] or ""
     names, touched, facts, lost = list[str](), [(DELIVERIES, row.id)], list[Occurrence](), None
     if is_lost:

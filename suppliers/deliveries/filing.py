@@ -10,10 +10,11 @@ from uuid import UUID
 
 from core.db import bind_call, needs_transaction
 from core.pipeline import Call, run
-from suppliers.files.handing_over import Named, binding_calls, check_files, files_calls
+from suppliers.files.handing_over import Handed, Named, binding_calls, check_files, files_calls, received_calls
 from suppliers.files.states import ResourceType
 
 MEMBER = "file_ids"
+Known = Mapping[UUID, Handed]
 
 
 def named_by(data: Mapping[str, Any], prefix: str = "") -> Named:
@@ -32,16 +33,25 @@ def texts_of(ids: Sequence[UUID]) -> list[str]:
 
 
 @needs_transaction
-def require_files(author_id: UUID, named: Named, bound_id: UUID) -> None:
-    """Lock files that a document names; nothing is asked where none is named. `bound_id` is the tenant that is bound.
+def require_files(author_id: UUID, named: Named, bound_id: UUID) -> Known:
+    """Lock files that a document names, and return them; nothing is asked where none is named.
+
+    `bound_id` is the tenant that is bound.
+
 
     :raises InvalidFields: as `check_files`.
     """
-    if calls := files_calls(author_id, named):
-        found = run(calls if author_id == bound_id else [bind_call(author_id), *calls, bind_call(bound_id)])
-        check_files(named, found if author_id == bound_id else found[1:-1])
+    if not (calls := files_calls(author_id, named)):
+        return {}
+    found = run(calls if author_id == bound_id else [bind_call(author_id), *calls, bind_call(bound_id)])
+    return check_files(named, found if author_id == bound_id else found[1:-1])
 
 
 def filing_calls(author_id: UUID, named: Named, delivery_id: UUID, at: datetime) -> list[Call]:
     """Return the statement that binds files to a shipment or a delivery, where any are named; the author is bound."""
     return binding_calls(author_id, named, ResourceType.DELIVERY.value, delivery_id, at)
+
+
+def sharing_calls(reader_id: UUID, author_id: UUID, known: Known, at: datetime, *, bound_id: UUID) -> list[Call]:
+    """Return the statements by which the other side of a delivery may read files of the author that it names."""
+    return received_calls(reader_id, author_id, [one.as_received() for one in known.values()], at, bound_id=bound_id)

@@ -8,18 +8,12 @@ from api.filters import Filters, one_of
 from api.periods import MomentFilter, PeriodForm, since, until
 from core.conditions import TENANT, Condition
 from core.errors import FieldError, InvalidFields
-from suppliers.company.folding import folded_sql
-from suppliers.orders.filters import searched
+from suppliers.orders.searching import DELIVERIES_OF_BUYER, DELIVERIES_OF_SUPPLIER, of_either
 from suppliers.orders.states import Party
 
 from .models import Delivery
 from .states import OF_DELIVERY
 
-_WORDS: Final = folded_sql(
-    "t.number || ' ' || t.po_number || ' ' || t.order_number || ' ' || t.tracking_number || ' '"
-    " || (SELECT n.name FROM organizations_tenant n"
-    " WHERE n.id = CASE t.side WHEN 'buyer' THEN t.supplier_tenant_id ELSE t.buyer_tenant_id END)"
-)
 # Shipments in preparation are seen with their order.
 _LEFT: Final = "t.status NOT IN ('preparing', 'cancelled')"
 
@@ -64,7 +58,7 @@ class DeliveryFilters(Filters):
 
     def condition_search(self, value: str) -> Condition:
         """Deliveries with, for each word of the search, a word that begins with it."""
-        return searched(_WORDS, value)
+        return of_either(value, DELIVERIES_OF_BUYER, DELIVERIES_OF_SUPPLIER)
 
     def condition_from(self, value: str) -> Condition:
         """Deliveries that left then or later."""

@@ -19,7 +19,7 @@ from core.pipeline import Call, ReadBack, Rows, run
 from ledger.public import Occurrence
 from organizations.public import Part, write_together
 from suppliers.catalog import availability
-from suppliers.files.handing_over import Named
+from suppliers.files.handing_over import Named, ids_of
 from suppliers.inventory.levels import changed
 from suppliers.inventory.models import Reservation
 from suppliers.inventory.movements.serials import ship_calls
@@ -33,7 +33,7 @@ from suppliers.orders.sending import order_part, saving_calls
 from suppliers.orders.states import DocumentKind
 
 from .consuming import consume
-from .filing import filing_calls
+from .filing import Known, filing_calls, sharing_calls, texts_of
 from .models import DELIVERIES, MOST_LINES, Delivery, DeliveryLine, DeliverySerial, Transport
 from .packing import package_calls
 from .picking import Pick, pick
@@ -47,7 +47,7 @@ from .wanting import Want, check_numbered, numbers_of
 class Leaving:
     """What leaves: the order with its lines, what is wanted of them, from where, and what is said of the way.
 
-    `file_ids` are all its files, `files` those that this request names.
+    `files` are those that it names, `known` what was read of them.
     """
 
     order: PurchaseOrder
@@ -61,8 +61,8 @@ class Leaving:
     packages: Sequence[Mapping[str, Any]] = ()
     picking_notes: str = ""
     draft: ShipmentDraft | None = None
-    file_ids: Sequence[str] = ()
     files: Named = field(default_factory=dict)
+    known: Known = field(default_factory=dict)
 
 
 @needs_transaction
@@ -120,7 +120,7 @@ def _delivery(what: Leaving, key: UUID, number: str, at: datetime) -> Delivery:
     return Delivery(
         id=key, tenant_id=order.tenant_id, number=number, supplier_tenant_id=order.supplier_tenant_id, order_id=order.id,
         po_number=order.number, order_number=order.order_number, delivery_location_id=order.delivery_location_id,
-        delivery_address=order.delivery_address, shipped_at=what.shipped_at, file_ids=[*what.file_ids], created_at=at,
+        delivery_address=order.delivery_address, shipped_at=what.shipped_at, file_ids=texts_of(ids_of(what.files)), created_at=at,
         updated_at=at,
         **{name: value for name, value in what.transport.items() if name in Transport.TRANSPORT},
     )  # fmt: skip
@@ -167,6 +167,7 @@ def _buyer_calls(
         rows.insert_all(DeliveryLine, [{name: getattr(line, name) for name in names} for line in lines]),
         *([rows.insert_all(DeliverySerial, serials)] if serials else []),
         *package_calls(row, what.packages, numbered, at),
+        *sharing_calls(row.tenant_id, row.supplier_tenant_id, what.known, at, bound_id=row.tenant_id),
     ]
 
 

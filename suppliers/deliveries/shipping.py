@@ -20,7 +20,7 @@ from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine
 from suppliers.orders.progress import Prepared, prepared_of
 from suppliers.orders.states import OrderStatus
 
-from .filing import MEMBER, filing_calls, named_by, texts_of
+from .filing import MEMBER, Known, filing_calls, named_by, texts_of
 from .finding import FROM
 from .leaving import Leaving, leave
 from .models import TEMPERATURE, Delivery, Transport
@@ -82,7 +82,7 @@ def ship(
     lines = lines_of(target.read[0])
     wants = wants_of(data["lines"], lines)
     named = named_by(data)
-    goods, places = read_ground(actor, order, wants, data["from_location_id"], None, named)
+    goods, places, known = read_ground(actor, order, wants, data["from_location_id"], None, named)
     check_goods(wants, data["lines"], goods)
     packages = packages_of(data) if "packages" in data else []
     check_packed(packages, wants)
@@ -94,8 +94,8 @@ def ship(
     what = Leaving(
         order=order, order_lines=lines, wants=wants, goods=goods, places=places,
         from_location_id=data["from_location_id"], shipped_at=left_at(data["dispatched_at"], at),
-        transport=transport_of(data), packages=packages, picking_notes=notes, file_ids=texts_of(data.get(MEMBER) or ()),
-        files=named,
+        transport=transport_of(data), packages=packages, picking_notes=notes, files=named,
+        known=known,
     )  # fmt: skip
     return leave(actor, what, at, reading)
 
@@ -128,8 +128,10 @@ def read_ground(
     location_id: UUID,
     draft_id: UUID | None,
     named: Named,
-) -> tuple[dict[UUID, Goods], frozenset[UUID]]:
-    """Read the goods of wants and the place they leave from, and hold the wants to what is open; the buyer stays bound.
+) -> tuple[dict[UUID, Goods], frozenset[UUID], Known]:
+    """Read the goods of wants, the place they leave from and the files that are named, and hold the wants to what is open.
+
+    The buyer stays bound.
 
     :raises InvalidFields: there is no such place in the membership's reach, or a file that is named cannot be handed over.
     :raises OverShipment: more than is accepted would be shipped.
@@ -145,9 +147,9 @@ def read_ground(
     there = places_of(places)
     if not there or not FROM.holds(actor, location_id):
         raise InvalidFields(errors=[FieldError("from_location_id", "unknown_location", "There is no such location.")])
-    check_files(named, files)
+    known = check_files(named, files)
     check_open(wants, prepared_of([prepared]))
-    return goods_of(found), there
+    return goods_of(found), there, known
 
 
 def _draft(

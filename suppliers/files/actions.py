@@ -20,13 +20,20 @@ from ledger import public as ledger
 from organizations.public import consume_quota, release_quota
 
 from . import storing
-from .bindings import add_bindings, check_bindings, check_no_evidence, check_unbound, replace_bindings
+from .bindings import (
+    add_bindings,
+    check_bindings,
+    check_no_evidence,
+    check_not_handed_over,
+    check_unbound,
+    replace_bindings,
+)
 from .contents.recognising import check_announced, recognise
 from .events import FileDeleted, FileEvent, FileUpdated, FileUploaded
 from .links import WRITE_FOR
 from .models import File, LooseObject
 from .refusals import FileTooLarge
-from .states import MOST_BYTES, FileStatus, Rejection
+from .states import MOST_BYTES, FileStatus, Rejection, Visibility
 from .targets import shown_target
 
 QUOTA: Final = "storage_bytes"
@@ -149,10 +156,13 @@ def update_file(actor: Actor, file: File, data: Mapping[str, Any], at: datetime)
     """Describe or bind a locked file anew; `bindings` replaces all of them.
 
     :raises InvalidFields: a binding names something that is not there.
-    :raises FileBound: the file is evidence of something that is no longer among the bindings.
+    :raises FileBound: the file is evidence of something that is no longer among the bindings; or a document hands it over,
+        and it would be private.
     """
     changed = file.assign({name: value for name, value in data.items() if name in File.WRITABLE})
     rebound = "bindings" in data and replace_bindings(actor, file, data["bindings"], at=at)
+    if "visibility" in changed and file.visibility == Visibility.PRIVATE:
+        check_not_handed_over(actor, file)
     if changed or rebound:
         file.save_version(*changed, at=at)
         _record(actor, file, FileUpdated, at)

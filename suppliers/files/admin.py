@@ -10,7 +10,7 @@ from organizations.staff.roles import Area, Permission
 from organizations.staff.tenant_admin import TenantAdmin
 
 from .actions import reject_by_staff, rescan_file
-from .models import File, FileBinding
+from .models import File, FileBinding, ReceivedFile
 from .states import FileStatus
 
 
@@ -71,3 +71,20 @@ class FileAdmin(TenantAdmin):
         """What the file belongs to."""
         bound = FileBinding.objects.filter(tenant_id=row.tenant_id, file_id=row.pk).order_by("position", "id")
         return ", ".join(f"{one.resource_type} {one.resource_id}" for one in bound) or "nothing"
+
+
+@admin.register(ReceivedFile)
+class ReceivedFileAdmin(TenantAdmin):
+    """Files that documents have handed over to the acting tenant, as they were then."""
+
+    area = Area.CATALOG
+    list_display = ("name", "purpose", "content_type", "size", "owner_tenant_id", "tenant", "created_at")
+    list_filter = ("purpose",)
+    search_fields = ("=file_id", "=owner_tenant_id")
+    search_help_text = "Id of the file or of its owner, in full."
+    ordering = ("-created_at", "-id")
+    list_select_related = ("tenant",)
+    fields = (
+        "id", "tenant", "file_id", "owner_tenant_id", "name", "title", "purpose", "content_type", "size", "sha256", "expires_on",
+        "created_at",
+    )  # fmt: skip

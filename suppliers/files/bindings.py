@@ -16,7 +16,7 @@ from core.pipeline import Call, Statement, run
 from .evidence import holders_of
 from .models import File, FileBinding
 from .refusals import FileBound
-from .states import EVIDENCE, ResourceType
+from .states import EVIDENCE, HANDING_OVER, ResourceType
 
 MOST: Final = 20
 SUPPLIER_KIND: Final = "supplier"
@@ -110,6 +110,17 @@ def check_unbound(actor: Actor, file: File) -> None:
     bound = set(FileBinding.objects.of(actor).filter(file=file).values_list("resource_type", flat=True))
     if bound_to := sorted({*bound, *holders_of(file)}):
         raise FileBound(f"The file is bound to: {', '.join(bound_to)}.", bound_to=bound_to)
+
+
+@needs_transaction
+def check_not_handed_over(actor: Actor, file: File) -> None:
+    """Hold that no document hands a locked file over to its other party, or will once it is sent.
+
+    :raises FileBound: it names each type of document.
+    """
+    bound = FileBinding.objects.of(actor).filter(file=file, resource_type__in=HANDING_OVER)
+    if bound_to := sorted({*bound.values_list("resource_type", flat=True)}):
+        raise FileBound(f"The file is handed over with: {', '.join(bound_to)}.", bound_to=bound_to)
 
 
 @needs_transaction

@@ -1,4 +1,4 @@
-"""Tables of files: the files, what they are bound to, and the objects in the store that no file holds."""
+"""Tables of files: own and received ones, what they are bound to, and the objects in the store that no file holds."""
 
 from typing import ClassVar
 
@@ -140,6 +140,32 @@ class FileBinding(TenantOwned):
 
     def __str__(self) -> str:
         return f"{self.resource_type} {self.resource_id}"
+
+
+class ReceivedFile(TenantOwned):
+    """A file that a document has handed over to this tenant, as it was then; the object is its owner's, and stored once.
+
+    It is written with the document that names it, and never changed. What the file is bound to is its owner's matter.
+    Personal data: name and title may hold names of persons.
+    """
+
+    owner_tenant_id = models.UUIDField()
+    file_id = models.UUIDField()
+    name = models.CharField(max_length=255)
+    purpose = models.CharField(max_length=20, choices=Purpose)
+    content_type = models.CharField(max_length=80)
+    size = models.BigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    title = models.CharField(max_length=255, blank=True)
+    expires_on = models.DateField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "file_id"], name="suppliers_receivedfile_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class LooseObject(TenantOwned):

@@ -63,6 +63,13 @@ class Rejection(TextChoices):
 
 
 OPEN: Final = (FileStatus.AWAITING_UPLOAD.value, FileStatus.SCANNING.value)
+HANDING_OVER: Final = (
+    ResourceType.ORDER.value,
+    ResourceType.DELIVERY.value,
+    ResourceType.INVOICE.value,
+    ResourceType.RETURN.value,
+    ResourceType.MESSAGE.value,
+)
 EVIDENCE: Final = (
     ResourceType.DELIVERY.value,
     ResourceType.INVOICE.value,

@@ -65,7 +65,8 @@ class FileViewSet(ApiViewSet):
             "`content_url` is null unless the file is ready. It needs no credential and holds for five minutes; the content "
             "comes as an attachment. The ETag of a ready file changes each minute with the link; what stands before the "
             "semicolon is the version. A ready file of visibility `catalog` is read by every buyer, too, who may see the offer "
-            "or the product that it is bound to, without its bindings; lists hold own files only.",
+            "or the product that it is bound to, without its bindings. A file of visibility `counterparty` is read by the other party of a "
+            "document that names it, once the document was handed over, as it was then. Lists hold own files only.",
         ),
         "partial_update": Operation(
             "Describe or bind a file anew",

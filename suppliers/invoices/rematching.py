@@ -3,12 +3,12 @@
 Source: contract, supply-invoice.md 2 and supply-order.md 4.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
 from core.db import needs_transaction
-from core.pipeline import run
+from core.pipeline import Call, Rows, run
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine
 
 from .billed import Billed, billed_calls, billed_of
@@ -23,12 +23,23 @@ def read_billed(order: PurchaseOrder, lines: Mapping[UUID, PurchaseOrderLine]) -
 
     The buyer is bound. The rows of the order are those of the caller.
     """
-    if not any(one.invoiced for one in lines.values()):
-        return None
-    found = billed_of(run(billed_calls(order.tenant_id, order.pk, by="order")))
-    if found is None:
-        return None
-    return Billed(order, dict(lines), found.invoices, found.of, found.rules)
+    asked = asking_calls(order, lines)
+    return answered(order, lines, run(asked)) if asked else None
+
+
+def asking_calls(order: PurchaseOrder, lines: Mapping[UUID, PurchaseOrderLine]) -> list[Call]:
+    """Return the statements of `read_billed`, for a trip that goes on to what stands behind invoices in the lock order.
+
+    There are none where nothing of the order is invoiced. `answered` reads their rows.
+    """
+    is_billed = any(one.invoiced for one in lines.values())
+    return billed_calls(order.tenant_id, order.pk, by="order") if is_billed else []
+
+
+def answered(order: PurchaseOrder, lines: Mapping[UUID, PurchaseOrderLine], found: Sequence[Rows]) -> Billed | None:
+    """Return what `asking_calls` has read."""
+    billed = billed_of(found) if found else None
+    return None if billed is None else Billed(order, dict(lines), billed.invoices, billed.of, billed.rules)
 
 
 def rematch(billed: Billed | None, at: datetime) -> Settled:

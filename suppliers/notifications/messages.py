@@ -11,6 +11,7 @@ from core.db import bind_actor_call, bind_call, needs_transaction
 from core.ids import uuid7
 from core.pipeline import run
 from ledger import public as ledger
+from suppliers.files.handing_over import received_calls
 
 from .alerts import mails_call
 from .attachments import attached, message_binding_calls
@@ -33,11 +34,14 @@ def send_message(actor: Actor, data: Mapping[str, Any], at: datetime) -> Notific
     :raises InvalidFields: a file cannot be handed over.
     """
     about = correspondence(actor, data["resource"]["type"], data["resource"]["id"])
-    files = attached(actor, data["file_ids"])
+    handed = attached(actor, data["file_ids"])
+    files = [one.as_json() for one in handed]
     own = _row(actor, actor.tenant_id, about, data["body"], files, at)
     theirs = _row(actor, about.other_id, about, data["body"], files, at)
     bound = message_binding_calls(actor, data["file_ids"], own.id, at)
     calls = [*bound, rows.insert(own), read_call(actor, own.id, at), bind_call(about.other_id), rows.insert(theirs)]
+    told_of = [one.as_received() for one in handed]
+    calls += received_calls(about.other_id, actor.tenant_id, told_of, at, bound_id=about.other_id)
     calls.append(mails_call(about.other_id, [str(theirs.id)], at))
     for tenant_id in sorted((actor.tenant_id, about.other_id)):
         calls += [bind_call(tenant_id), count_call(tenant_id, 1)]

@@ -20,7 +20,7 @@ from .changes.responses import propose
 from .course import ACCEPTED, Step, Who, require
 from .models import PurchaseOrder, PurchaseOrderLine
 from .peeks import ReceivedPeek
-from .progress import counted
+from .progress import asked_for, counted, promise
 from .revisions import check_revision
 from .sending import order_part, saving_calls
 from .states import Backorders
@@ -88,5 +88,4 @@ def _count(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], stock: Stock)
         wanted = counted(line)
         line.accepted = wanted if stock.needs_none(line) else min(wanted, stock.of(line))
         line.backordered = wanted - line.accepted
-        line.promised_date = line.requested_date or row.requested_delivery_date
-        line.first_promised_date = line.first_promised_date or line.promised_date
+        promise(line, asked_for(row, line) if line.accepted else None)

@@ -1,14 +1,18 @@
 """Backorders: when stock comes, it is allocated to the lines that wait for it, by the priority of their orders, then by age.
 
+What the supplier has put off to a day waits for that day, by the date at the supplier.
+
 The relay rings behind the commit of facts by which stock can come; a sweep looks at every supplier with waiting lines too, so that
 what a batch left is done by the next one. Each batch is one transaction: orders by their ids, then levels.
 Source: contract, supply-order.md 2 "The supplier's answer"; supply.md 5.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
+
+from django.db.models import Q
 
 from core import clock
 from core.actor import system_actor
@@ -20,6 +24,7 @@ from core.rounds import GoOn, Rounds, ever
 from core.watermark import mark_call
 from ledger.public import Event
 from organizations.public import Part, write_together
+from suppliers.company.today import today_call, today_of, today_sql
 from suppliers.inventory.reservations import changes
 from suppliers.rounds import by_rounds
 
@@ -27,6 +32,7 @@ from .allocating import Wish, allocate_all, stock_calls, stock_of
 from .finding import lines_call, lines_of
 from .item_events import OrderItemAllocated, told_of_items
 from .models import PurchaseOrder, PurchaseOrderLine, ReceivedOrderLine
+from .progress import asked_for, drop_dates, promise
 from .sending import order_part, saving_calls
 from .states import TERMINAL
 
@@ -39,6 +45,8 @@ BATCH: Final = 20  # orders of one transaction
 _MOST_BATCHES: Final = 50  # of one call; the sweep goes on
 _QUEUE: Final = "suppliers.allocate_backorders"
 _BY: Final = "system"
+_SAVED: Final = ("accepted", "backordered", "promised_date", "first_promised_date", "backorder_date")
+_EASTERNMOST: Final = timedelta(hours=14)  # there it is tomorrow first
 _rounds = Rounds()
 
 
@@ -60,7 +68,8 @@ _SELLABLE: Final = (
 _WAITING = Statement.of(
     "SELECT o.id AS order_id, o.owner_tenant_id AS buyer_id FROM suppliers_receivedorder o"
     " WHERE o.tenant_id = $1 AND NOT o.id = ANY($2::uuid[]) AND o.id IN (SELECT l.document_id FROM suppliers_receivedorderline l"
-    f" WHERE l.tenant_id = $1 AND l.backordered > 0 AND l.product_id IS NOT NULL AND {_SELLABLE})"
+    " WHERE l.tenant_id = $1 AND l.backordered > 0 AND l.product_id IS NOT NULL"
+    f" AND coalesce(l.backorder_date <= {today_sql('$1::uuid', '$4::timestamptz')}, true) AND {_SELLABLE})"
     " AND EXISTS (SELECT 1 FROM organizations_tenant n WHERE n.id = o.owner_tenant_id AND n.status <> 'closed')"
     " ORDER BY array_position(ARRAY['emergency', 'urgent', 'routine'], o.priority::text), o.received_at, o.id LIMIT $3::int",
     row=_Waiting,
@@ -76,7 +85,8 @@ def follow_stock(event: Event) -> None:
 
 def allocate_backorders(*, at: datetime, go_on: GoOn = ever) -> int:
     """Allocate what waits, supplier by supplier; return how many orders got something."""
-    due = ReceivedOrderLine.objects.filter(backordered__gt=0)
+    is_due = Q(backorder_date__isnull=True) | Q(backorder_date__lte=(at + _EASTERNMOST).date())
+    due = ReceivedOrderLine.objects.filter(is_due, backordered__gt=0)
     return by_rounds(_QUEUE, _rounds, due, allocate_waiting, at, go_on, batch=-1)
 
 
@@ -111,36 +121,48 @@ def _allocate(supplier_id: UUID, waiting: Sequence[_Waiting], at: datetime) -> i
             lines_call(one.buyer_id, one.order_id),
         )
     ]
-    found = run([*calls, bind_call(supplier_id), mark_call(supplier_id)])
-    at = max(at, clock.now())
+    *found, day = run([*calls, bind_call(supplier_id), mark_call(supplier_id), today_call(supplier_id, at)])
+    at, today = max(at, clock.now()), today_of(day)
     orders: dict[UUID, tuple[PurchaseOrder, list[PurchaseOrderLine]]] = {}
     for place in range(len(waiting)):
         row = row_of(PurchaseOrder, found[4 * place + 2])
         if row is not None and row.accepted_at is not None and row.status not in TERMINAL:
             orders[row.id] = row, lines_of(found[4 * place + 3])
     in_turns = [orders[one.order_id] for one in waiting if one.order_id in orders]
-    if not in_turns:
+    wishes = [Wish(row, line, line.backordered) for row, lines in in_turns for line in lines if _is_due(line, today)]
+    if not wishes:
         return 0
-    waiting_lines = [line for _, lines in in_turns for line in lines if line.backordered]
-    stock = stock_of(run(stock_calls(in_turns[0][0], waiting_lines, at)))
-    wishes = [Wish(row, line, line.backordered) for row, lines in in_turns for line in lines if line.backordered]
+    stock = stock_of(run(stock_calls(in_turns[0][0], [one.line for one in wishes], at)))
     before = dict(stock.held)
     allocated = allocate_all(supplier_id, wishes, stock, at, by=_BY)
     if not allocated.rows:
         return 0
     parts, told, done = [Part(supplier_id, changes.touched(allocated.rows), allocated.calls)], allocated.told, 0
     for row, lines in in_turns:
-        mine = [line for line in lines if _accept(line, stock.of(line) - before.get(line.id, 0))]
+        mine = [line for line in lines if _accept(row, line, stock.of(line) - before.get(line.id, 0))]
         if mine:
             done += 1
-            parts.append(order_part(row, saving_calls(row, mine, [], at, "accepted", "backordered")))
+            parts.append(order_part(row, saving_calls(row, mine, [], at, *_SAVED)))
             told = changes.joined(told, told_of_items(OrderItemAllocated, row, mine, by=_BY))
     write_together(system_actor(supplier_id), parts, waiting[0].order_id, told=told, at=at)
     return done
 
 
-def _accept(line: PurchaseOrderLine, got: int) -> bool:
-    """Turn what a line got from backordered to accepted, in memory; tell whether it got anything."""
+def _is_due(line: PurchaseOrderLine, today: date) -> bool:
+    """Tell whether something of a line comes later, and not later than today at the supplier."""
+    return bool(line.backordered) and (line.backorder_date is None or line.backorder_date <= today)
+
+
+def _accept(row: PurchaseOrder, line: PurchaseOrderLine, got: int) -> bool:
+    """Turn what a line got from backordered to accepted, in memory; tell whether it got anything.
+
+    A line of which nothing was accepted is promised for the day on which it was to come, else for the day first promised,
+    else for the one that it is asked for.
+    """
+    if got <= 0:
+        return False
     line.backordered -= got
     line.accepted += got
-    return got > 0
+    promise(line, line.promised_date or line.backorder_date or line.first_promised_date or asked_for(row, line))
+    drop_dates(line)
+    return True

@@ -36,7 +36,9 @@ from .sending import header_call, order_part, saving_calls
 from .telling import told
 
 _MANAGED = Statement.of("SELECT (n.managed_by_id IS NOT NULL)::text FROM organizations_tenant n WHERE n.id = $1")
-_COUNTERS: Final = ("accepted", "backordered", "cancelled", "promised_date", "first_promised_date")
+_COUNTERS: Final = (
+    "accepted", "backordered", "cancelled", "promised_date", "first_promised_date", "backorder_date",
+)  # fmt: skip
 _COLUMNS: Final = (
     "status", "approval_for", "proposed_by", "before_change", "given_back", "closed_at", "fulfilment_status",
     "revision", "net", "tax", "gross", "taxes",

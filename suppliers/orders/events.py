@@ -94,6 +94,14 @@ class PurchaseOrderApprovalOverdue(PurchaseOrderEvent):
 
 @register
 @dataclass(frozen=True, kw_only=True)
+class PurchaseOrderPriceDiffers(PurchaseOrderEvent):
+    """The supplier has proposed another price than the one that holds between both; `price_check` of the line says which."""
+
+    type: ClassVar[str] = "purchase_order.price_differs"
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
 class PurchaseOrderSent(PurchaseOrderEvent):
     """The supplier has the order."""
 
@@ -216,7 +224,8 @@ EVENTS: Final[dict[str, type[OrderEvent]]] = {
     one.type: one
     for one in (
         PurchaseOrderCreated, PurchaseOrderUpdated, PurchaseOrderSubmitted, PurchaseOrderApproved,
-        PurchaseOrderApprovalRejected, PurchaseOrderApprovalOverdue, PurchaseOrderSent, PurchaseOrderAccepted,
+        PurchaseOrderApprovalRejected, PurchaseOrderApprovalOverdue, PurchaseOrderPriceDiffers, PurchaseOrderSent,
+        PurchaseOrderAccepted,
         PurchaseOrderRejected, PurchaseOrderCancelled, PurchaseOrderClosed, OrderPlaced, OrderAccepted, OrderRejected,
         PurchaseOrderChangeProposed, PurchaseOrderChangeDeclined, OrderChangeProposed, OrderChangeDeclined,
         OrderCancelled, OrderClosed,

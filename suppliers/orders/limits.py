@@ -203,5 +203,5 @@ def returning(
 
 
 def traces_of(lines: Sequence[PurchaseOrderLine]) -> dict[str, Any]:
-    """Return the traces of lines by their ids, as the supplier keeps them."""
-    return {str(line.id): line.trace for line in lines}
+    """Return the traces of lines by their ids, as the supplier keeps them; of a price that he has proposed, that of its check."""
+    return {str(line.id): line.trace or (line.price_check or {}).get("trace", []) for line in lines}

@@ -93,6 +93,7 @@ class PurchaseOrder(Course, TenantOwned, LifecycleModel):
     lines_total = models.PositiveIntegerField(default=0)
     given_back = models.DecimalField(max_digits=19, decimal_places=4, default=_ZERO, db_default=_ZERO)
     price_differs = models.BooleanField(default=False, db_default=False)
+    files = models.JSONField(default=list, db_default=[])
     submitted_at = models.DateTimeField(null=True)
     sent_at = models.DateTimeField(null=True)
     accept_by = models.DateTimeField(null=True)
@@ -108,7 +109,7 @@ class PurchaseOrder(Course, TenantOwned, LifecycleModel):
     )  # fmt: skip
     WRITABLE: ClassVar = (
         *HEADER, "budget_id", "delivery_address", "authors", "revision", "net", "tax", "gross", "taxes", "lines_total",
-        "price_differs",
+        "price_differs", "files",
     )  # fmt: skip
     unversioned: ClassVar = ("overdue_told_at",)
     security: ClassVar = TableSecurity(dispatcher=True)
@@ -222,6 +223,7 @@ class PurchaseOrderLine(TenantOwned):
     requested_date = models.DateField(null=True)
     promised_date = models.DateField(null=True)
     first_promised_date = models.DateField(null=True)
+    backorder_date = models.DateField(null=True)
     name = models.CharField(max_length=255)
     supplier_sku = models.CharField(max_length=64, blank=True, default="")
     gtin = models.CharField(max_length=14, blank=True, default="")
@@ -326,9 +328,10 @@ class ReceivedOrder(ReceivedDocument):
 
 
 class ReceivedOrderLine(ReceivedLine):
-    """A line of a supplier's copy by its product, and what of it is still to come. Personal data: none."""
+    """A line of a supplier's copy by its product, what of it is still to come, and from which day on. Personal data: none."""
 
     lot_id = None  # an order names no lot
+    backorder_date = models.DateField(null=True)
 
     security: ClassVar = TableSecurity(dispatcher=True)
 

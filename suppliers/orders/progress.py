@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date
 from typing import NamedTuple
 from uuid import UUID
 
@@ -90,3 +91,24 @@ def fit(line: PurchaseOrderLine) -> None:
     """Let a line accept and put off no more than is wanted of it, in memory; what comes later goes first."""
     line.accepted = min(line.accepted, counted(line))
     line.backordered = min(line.backordered, counted(line) - line.accepted)
+    drop_dates(line)
+
+
+def drop_dates(line: PurchaseOrderLine) -> None:
+    """Let a line name no day for what is not accepted of it, nor for what does not come later, in memory."""
+    if not line.accepted:
+        line.promised_date = None
+    if not line.backordered:
+        line.backorder_date = None
+
+
+def asked_for(row: PurchaseOrder, line: PurchaseOrderLine) -> date | None:
+    """Return the day for which the buyer asks for a line."""
+    day: date | None = line.requested_date or row.requested_delivery_date
+    return day
+
+
+def promise(line: PurchaseOrderLine, day: date | None) -> None:
+    """Promise a line for a day, in memory."""
+    line.promised_date = day
+    line.first_promised_date = line.first_promised_date or day

@@ -99,7 +99,8 @@ class OrderLineForSupplierOut(Representation):
         model = PurchaseOrderLine
         fields: tuple[str, ...] = (
             "id", "line_no", "product_id", "packaging_id", "offer_id", "substitutes_line_id", "unit", "quantity",
-            "base_quantity", "base_unit", "requested_date", "promised_date", "first_promised_date", "snapshot", "line_total",
+            "base_quantity", "base_unit", "requested_date", "promised_date", "first_promised_date", "backorder_date", "snapshot",
+            "line_total",
             "list_net", "line_status", "ordered", *COUNTERS,
         )  # fmt: skip
 
@@ -117,10 +118,23 @@ class OrderTotalsOut(Representation):
         fields = ("net", "tax", "gross", "taxes")
 
 
+class OrderFileOut(serializers.Serializer[None]):
+    """A file that the order hands over, as it was when it was named; `GET /v1/files/{id}` has a link to its content."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    content_type = serializers.CharField()
+    size = serializers.IntegerField()
+    purpose = serializers.CharField()
+    sha256 = serializers.CharField()
+    title = serializers.CharField(allow_blank=True)
+    expires_on = serializers.DateField(allow_null=True)
+
+
 SHARED_HEADER: Final = (
     "currency", "delivery_location_id", "delivery_address", "requested_delivery_date", "price_agreement_id",
     "payment_terms", "incoterm", "priority", "substitution_policy", "backorder_policy", "min_remaining_shelf_life_days",
-    "notes_to_supplier", "external_reference", "revision", "totals", "sent_at", "accept_by", "accepted_at", "closed_at",
+    "notes_to_supplier", "external_reference", "files", "revision", "totals", "sent_at", "accept_by", "accepted_at", "closed_at",
     "return_id",
 )  # fmt: skip
 
@@ -136,6 +150,7 @@ class OrderForSupplierOut(Representation):
     buyer_id = Computed("t.tenant_id", serializers.UUIDField())
     delivery_address = Document(DeliveryAddressOut(allow_null=True))
     payment_terms = Document(PaymentTermsIn(allow_null=True))
+    files = Document(OrderFileOut(many=True))
     totals = OrderTotalsOut(source="*")
     change = change_of_order(for_supplier=True)
     lines = OrderLineForSupplierOut(many=True, by="order", ordering=("line_no",))
@@ -203,6 +218,7 @@ class OrderShipmentOut(serializers.Serializer[None]):
     from_location_id = serializers.UUIDField()
     carrier = serializers.CharField(allow_null=True)
     tracking_number = serializers.CharField(allow_null=True)
+    file_ids = serializers.ListField(child=serializers.UUIDField())
     lines_total = serializers.IntegerField()
     lines = DraftedLineOut(many=True)
     created_at = serializers.DateTimeField()

@@ -89,5 +89,14 @@ def _begins(alias: str, place: int) -> str:
     return f"{alias}.word >= {{{2 * place}}} AND {alias}.word < {{{2 * place + 1}}}"
 
 
+def of_either(value: str, *lists: Searched) -> Condition:
+    """Return the condition of a list that shows rows of several tables as one, a document of which stands in one of them."""
+    found = [one.condition(value) for one in lists]
+    ids = " UNION ALL ".join(one.ids for one in found)
+    return Condition(f't."id" = ANY(ARRAY({ids}))', found[0].parameters, ids=ids)
+
+
 ORDERS_OF_BUYER: Final = Searched(DocumentKind.PURCHASE_ORDER, "suppliers_purchaseorder", "supplier_tenant_id")
 ORDERS_OF_SUPPLIER: Final = Searched(DocumentKind.ORDER, "suppliers_receivedorder", "owner_tenant_id")
+DELIVERIES_OF_BUYER: Final = Searched(DocumentKind.DELIVERY, "suppliers_delivery", "supplier_tenant_id")
+DELIVERIES_OF_SUPPLIER: Final = Searched(DocumentKind.DELIVERY, "suppliers_receiveddelivery", "owner_tenant_id")

@@ -14,6 +14,7 @@ from core.model_rows import save_all_call, save_call
 from core.pipeline import Call, Rows
 from ledger.public import Occurrence
 from organizations.public import Part
+from suppliers.files.handing_over import received_calls
 from suppliers.inventory.events import ReservationExtended
 from suppliers.inventory.models import Reservation
 from suppliers.inventory.reservations import changes
@@ -122,6 +123,7 @@ def send(  # what the order is, who gets it, and what was locked there
         for line in lines:
             line.accepted = line.ordered
     else:
+        calls += received_calls(own, row.tenant_id, row.files, at, bound_id=own)
         row.accept_by = at + timedelta(hours=seller.accept_within_hours)
         trace = PriceTrace(id=row.id, tenant_id=own, traces=limits.traces_of(lines), created_at=at, updated_at=at)
         calls.append(rows.insert(trace))

@@ -79,7 +79,7 @@ def _listed(columns: str, source: str, order: str) -> str:
 
 SHIPMENTS_SQL: Final = _listed(
     "d.id, d.status, d.from_location_id, nullif(d.carrier, '') AS carrier,"
-    " nullif(d.tracking_number, '') AS tracking_number, d.lines_total,"
+    " nullif(d.tracking_number, '') AS tracking_number, d.file_ids, d.lines_total,"
     " (SELECT coalesce(json_agg(json_build_object('line_no', e.line -> 'line_no', 'order_line_id', e.line -> 'order_line_id',"
     " 'unit', e.line -> 'unit', 'base_quantity', e.line -> 'base_quantity', 'lot_number', e.line -> 'lot_number',"
     " 'serial_numbers', e.line -> 'serial_numbers') ORDER BY e.number), '[]')"

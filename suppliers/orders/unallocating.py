@@ -29,6 +29,7 @@ from .progress import delivered
 from .sending import order_part, saving_calls
 from .states import TERMINAL
 
+_SAVED: Final = ("accepted", "backordered", "backorder_date")
 _ORDER: Final = ", ".join(f'"{one.column}"' for one in PurchaseOrder._meta.concrete_fields)
 _LINE: Final = ", ".join(f'"{one.column}"' for one in PurchaseOrderLine._meta.concrete_fields)
 _NAMED: Final = (
@@ -92,7 +93,7 @@ def _broken(supplier_id: UUID, rows: Sequence[Reservation], at: datetime) -> Bro
         for order in orders.values():
             mine = [one for one in lines if one.order_id == order.id and _lose(order, one, lost[buyer_id][one.id])]
             if mine:
-                parts.append(order_part(order, saving_calls(order, mine, [], at, "accepted", "backordered")))
+                parts.append(order_part(order, saving_calls(order, mine, [], at, *_SAVED)))
                 told = changes.joined(told, told_of_items(OrderItemUpdated, order, mine, by=Who.SUPPLIER))
     return parts, told
 
@@ -104,6 +105,8 @@ def _lose(order: PurchaseOrder, line: PurchaseOrderLine, quantity: int) -> bool:
     less = max(0, min(quantity, line.accepted - max(0, delivered(line))))
     line.accepted -= less
     line.backordered += less
+    if less:
+        line.backorder_date = None  # it comes as soon as there is stock
     return less > 0
 
 

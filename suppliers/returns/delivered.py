@@ -17,7 +17,7 @@ from core.pipeline import Call, Rows, Statement, run
 from suppliers.deliveries.finding import delivery_lines_call, delivery_lines_of, order_call
 from suppliers.deliveries.models import Delivery, DeliveryLine
 from suppliers.deliveries.receiving.finding import STANDING
-from suppliers.files.handing_over import Named, check_files, files_calls
+from suppliers.files.handing_over import Handed, Named, check_files, files_calls
 from suppliers.orders.finding import WITHIN
 from suppliers.orders.models import PurchaseOrder
 
@@ -72,7 +72,7 @@ _MANAGED = Statement.of(
 
 @dataclass(frozen=True, slots=True)
 class Bought:
-    """A locked delivery with its order, its lines, what was accepted of them, and which units are on returns."""
+    """A locked delivery with its order, its lines, what was accepted of them, which units are on returns, and the files named."""
 
     order: PurchaseOrder
     row: Delivery
@@ -80,6 +80,7 @@ class Bought:
     accepted: Mapping[UUID, Sequence[Accepted]]
     claimed: Mapping[UUID, frozenset[str]]
     is_managed: bool
+    files: Mapping[UUID, Handed]
 
 
 @needs_transaction
@@ -100,13 +101,13 @@ def bought(actor: Actor, delivery_id: UUID, named: Named) -> Bought:
     if row is None or not WITHIN.holds(actor, row.delivery_location_id):
         message = "There is no such delivery."
         raise InvalidFields(errors=[FieldError("delivery_id", "unknown_delivery", message)])
-    check_files(named, files)
+    handed = check_files(named, files)
     units: dict[UUID, set[str]] = {}
     for one in claimed.of(Claimed):
         units.setdefault(one.line_id, set()).update(one.serial_numbers)
     return Bought(
         rows_of(PurchaseOrder, order)[0], row, {one.id: one for one in delivery_lines_of(lines)}, by_line(accepted),
-        {key: frozenset(numbers) for key, numbers in units.items()}, managed.value() == b"t",
+        {key: frozenset(numbers) for key, numbers in units.items()}, managed.value() == b"t", handed,
     )  # fmt: skip
 
 

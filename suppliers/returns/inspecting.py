@@ -16,7 +16,7 @@ from core.pipeline import Call, ReadBack, run
 from ledger.public import Occurrence
 from organizations.public import Part, ReceivedKind, write_together
 from suppliers.deliveries.models import DELIVERIES
-from suppliers.files.handing_over import binding_calls, check_files, files_calls
+from suppliers.files.handing_over import Handed, binding_calls, check_files, files_calls, received_calls
 from suppliers.files.states import ResourceType
 from suppliers.inventory.movements.came_back import Moved, Onward, move_on
 from suppliers.inventory.movements.sent_back import reference_of
@@ -76,14 +76,14 @@ def inspect(
         require(was, "inspect", Who.SUPPLIER)
     found = disposed(target.lines, data["lines"], again=again)
     billed = _planned(target, found, data, again=again)
-    private, have = _known(actor, target, found, at)
+    private, have, files = _known(actor, target, found, at)
     step = require(was, "inspect", Who.SUPPLIER)
     refuse_disposed(actor, found, have)
     moved = _moved(actor, target, found, private, have, at)
     count(found, again=again)
     private.witnesses = [*private.witnesses, *_witnesses(found, at)]
     settled = Settled() if again else _settle(target, billed, data["credit_note_number"] or "", have.today, at)
-    _write(actor, target, _Inspected(step, found, private, moved, settled), at, reading)
+    _write(actor, target, _Inspected(step, found, private, moved, settled, files), at, reading)
     return row
 
 
@@ -105,8 +105,12 @@ def _planned(target: Returned, found: Sequence[Disposed], data: Mapping[str, Any
 
 
 @needs_transaction
-def _known(actor: Actor, target: Returned, found: Sequence[Disposed], at: datetime) -> tuple[ReturnPrivate, Known]:
-    """Read what the inspection is held against, and lock what the supplier has of the return; it is bound afterwards.
+def _known(
+    actor: Actor, target: Returned, found: Sequence[Disposed], at: datetime
+) -> tuple[ReturnPrivate, Known, Mapping[UUID, Handed]]:
+    """Read what the inspection is held against, and lock what the supplier has of the return, and the files named.
+
+    The supplier is bound afterwards.
 
     :raises InvalidFields: as `check_files` and `check_named`.
     """
@@ -119,12 +123,12 @@ def _known(actor: Actor, target: Returned, found: Sequence[Disposed], at: dateti
             *knowing_calls(actor, target.lines, found, target.row.delivery_location_id),
         ]
     )  # fmt: skip
-    check_files(named, read[: len(files)])
+    handed = check_files(named, read[: len(files)])
     held = row_of(ReturnPrivate, private)
     assert held is not None
     have = known(read[len(files) :], at)
     check_named(found, have, is_kept=bool(held.stock.get("kept")))
-    return held, have
+    return held, have, handed
 
 
 def _files(found: Sequence[Disposed]) -> dict[str, Sequence[UUID]]:
@@ -224,6 +228,7 @@ class _Inspected:
     private: ReturnPrivate
     moved: Moved
     settled: Settled
+    files: Mapping[UUID, Handed]
 
 
 @needs_transaction
@@ -232,11 +237,13 @@ def _write(actor: Actor, target: Returned, made: _Inspected, at: datetime, readi
     row, own = target.row, actor.tenant_id
     row.become(COMPLETED)
     row.completed_at = row.completed_at or at
+    handed = [one.as_received() for one in made.files.values()]
     concerned = [*{one.line.id: one.line for one in made.found}.values()]
     of_buyer = [
         *settled.at_buyer,
         save_call(row, "status", "completed_at", *settled.columns, at=at, versions=BOTH),
         save_all_call(concerned, *_LINE, at=at),
+        *received_calls(row.tenant_id, own, handed, at, bound_id=row.tenant_id),
     ]
     of_supplier = [
         *moved.calls, save_call(made.private, "witnesses", at=at), *settled.at_supplier,

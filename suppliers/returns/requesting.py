@@ -19,7 +19,7 @@ from organizations.public import write_documents
 from suppliers.company.settings import settings_call, settings_of
 from suppliers.deliveries.models import DELIVERIES, DeliveryLine
 from suppliers.deliveries.receiving.judging import base_of
-from suppliers.files.handing_over import binding_calls
+from suppliers.files.handing_over import binding_calls, received_calls
 from suppliers.files.states import ResourceType
 from suppliers.inventory.refusals import WrongSerial
 from suppliers.orders.numbers import claim_calls, number_of
@@ -82,6 +82,9 @@ def request_return(actor: Actor, data: Mapping[str, Any], at: datetime, reading:
         *_counted_calls(found, asked, at), rows.insert(row), _lines_call(lines),
         *binding_calls(actor.tenant_id, named, ResourceType.RETURN.value, row.id, at),
     ]  # fmt: skip
+    if not found.is_managed:
+        handed = [one.as_received() for one in found.files.values()]
+        calls += received_calls(supplier, actor.tenant_id, handed, at, bound_id=actor.tenant_id)
     names = step.told if is_authorized else step.told[:1]
     facts = told(row, names, lines, was=None, by=BUYER, heard=not found.is_managed)
     touched = [(RETURNS, row.id), (DELIVERIES, found.row.id)]

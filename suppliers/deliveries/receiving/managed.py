@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from core import rows
@@ -37,6 +37,7 @@ from .judging import Judged, count_of, foreign_scan
 from .recording import Recorded, record, refuse_future
 from .refusals import OverReceipt
 
+_BUYERS: Final = (Who.BUYER, Who.APPROVER)
 _MANAGED = Statement.of(
     "SELECT n.managed_by_id IS NOT NULL FROM organizations_tenant n WHERE n.id ="
     " (SELECT o.supplier_tenant_id FROM suppliers_purchaseorder o WHERE o.tenant_id = $1 AND o.id = $2)"
@@ -117,7 +118,7 @@ def receive_managed(
     check_files(named, found[: len(asked)])
     row = target.row
     if row.place != ACCEPTED:
-        raise InvalidTransition(state=row.status, action="receipts", allowed=allowed(row.place, Who.BUYER))
+        raise InvalidTransition(state=row.status, action="receipts", allowed=allowed(row.place, *_BUYERS))
     delivery = _delivery(target, data, delivery_id, number_of(found[-1]), at)
     lines = _judged(target, data, delivery, at)
     names = [one.attname for one in DeliveryLine._meta.concrete_fields]

@@ -17,7 +17,7 @@ from core.ids import uuid7
 from core.pipeline import Call, ReadBack
 from ledger.public import Occurrence
 from suppliers.deliveries.course import COMPLETED, PARTIALLY_RECEIVED, Who, require
-from suppliers.deliveries.filing import filing_calls, named_by_lines
+from suppliers.deliveries.filing import filing_calls, named_by_lines, sharing_calls
 from suppliers.deliveries.models import DeliveryException
 from suppliers.deliveries.receipt_models import Receipt, ReceiptLine
 from suppliers.deliveries.refusals import AlreadyCompleted
@@ -34,6 +34,7 @@ from suppliers.inventory.movements.delivered import (
 )
 from suppliers.inventory.movements.held_back import HeldBack, hold_back
 from suppliers.inventory.reservations.changes import joined
+from suppliers.invoices.rematching import answered, asking_calls
 
 from .finding import Arriving, Receivable
 from .judging import Judged, check_scanned, judge, refuse
@@ -70,7 +71,7 @@ def _receive(
     target, found = arriving.lock([*read, *files_calls(actor.tenant_id, named)])
     lines = judge(target, data)
     delivered = delivered_goods(found[: len(read)])
-    check_files(named, found[len(read) :])
+    known = check_files(named, found[len(read) :])
     check_scanned(lines, delivered.packed)
     accepted = [one for one in lines if one.count.accepted and one.line.product_id]
     placed = place(delivered, data, lines, target.suspect)
@@ -80,8 +81,11 @@ def _receive(
     refuse(target, lines, confirmed=data["confirm_difference"])
     refuse_recalled(delivered, [(one.number, one.line.product_id, one.lot_number) for one in accepted])  # type: ignore[misc]
     receipt = _receipt(actor, target, data, placed, at)
-    landed = land(actor, delivered, placed.arrivals, receipt.id, at) if placed.arrivals else None
+    asked = asking_calls(target.order, target.order_lines)
+    landed = land(actor, delivered, placed.arrivals, receipt.id, at, asked) if placed.arrivals else None
     filed = filing_calls(actor.tenant_id, named, target.row.id, at)
+    if not target.is_managed:
+        filed += sharing_calls(target.row.supplier_tenant_id, actor.tenant_id, known, at, bound_id=actor.tenant_id)
     return record(actor, target, Recorded(receipt, lines, landed, placed.held, filed), at, reading)
 
 
@@ -114,7 +118,10 @@ def _receipt(actor: Actor, target: Receivable, data: Mapping[str, Any], placed: 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A receipt with its lines, what has come to the shelves, and why lots are held back, by product and number."""
+    """A receipt with its lines, what has come to the shelves, and why lots are held back, by product and number.
+
+    Where something has come, the invoices of the order were locked in the trip of the shelves, ahead of them.
+    """
 
     receipt: Receipt
     lines: Sequence[Judged]
@@ -138,7 +145,8 @@ def record(actor: Actor, target: Receivable, made: Recorded, at: datetime, readi
     is_completed = is_complete(target.lines)
     row.become(COMPLETED if is_completed else PARTIALLY_RECEIVED)
     row.completed_at = at if is_completed else None
-    counts, held = counted(target, made.lines, at), _held(target, made, at)
+    billed = answered(target.order, target.order_lines, made.landed.shelves.ahead) if made.landed else None
+    counts, held = counted(target, made.lines, at, billed), _held(target, made, at)
     calls = [
         *made.calls,
         *counts.calls,

@@ -167,6 +167,7 @@ def _response_line(line: Mapping[str, Any], instead: list[Mapping[str, Any]]) ->
     code = _CHANGED if instead else _code_of(line)
     quantity, later = line["ordered"] - line["cancelled"] - line["backordered"], line["backordered"]
     sent = "" if code == _REFUSED else value("Quantity", quantity, unitCode=line["base_unit"])
+    day = line["promised_date"] or line.get("backorder_date")
     return group(
         "OrderLine",
         group(
@@ -175,7 +176,7 @@ def _response_line(line: Mapping[str, Any], instead: list[Mapping[str, Any]]) ->
             value("LineStatusCode", code),
             sent,
             value("MaximumBackorderQuantity", later or "", unitCode=line["base_unit"]),
-            group("Delivery", group("PromisedDeliveryPeriod", value("EndDate", line["promised_date"]))),
+            group("Delivery", group("PromisedDeliveryPeriod", value("EndDate", day))),
             item(line["snapshot"]),
         ),
         *(

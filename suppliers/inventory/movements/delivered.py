@@ -180,8 +180,15 @@ class Landed:
 
 
 @needs_transaction
-def land(actor: Actor, delivered: Delivered, arrivals: Sequence[Arrival], receipt_id: UUID, at: datetime) -> Landed:
-    """Put goods on their places; the buyer is bound.
+def land(
+    actor: Actor,
+    delivered: Delivered,
+    arrivals: Sequence[Arrival],
+    receipt_id: UUID,
+    at: datetime,
+    ahead: Sequence[Call] = (),
+) -> Landed:
+    """Put goods on their places; the buyer is bound. `ahead` are statements that go before the locks of the places.
 
     :raises InvalidFields: a lot, an expiry date or serial numbers are missing.
     :raises LotConflict, LotRecalled, StorageMismatch, WrongSerial: as named, by line.
@@ -193,7 +200,7 @@ def land(actor: Actor, delivered: Delivered, arrivals: Sequence[Arrival], receip
     ]
     named = [(one.product_id, number) for one, _ in numbered for number in one.serials]
     behind = [lock_serials_call(actor.tenant_id, named)] if named else []
-    shelves = open_shelves(actor, spots, at, delivered.goods.items, behind)
+    shelves = open_shelves(actor, spots, at, delivered.goods.items, behind, ahead)
     suited = [
         (one.line, spot.product, one.location_id)
         for one, spot in zip(arrivals, spots, strict=True)

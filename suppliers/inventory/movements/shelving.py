@@ -108,7 +108,7 @@ class Spot:
 class Shelves:
     """Locked levels and lots, and the movements that were made on them so far.
 
-    `behind` are the rows of the statements that were sent behind the locks.
+    `ahead` and `behind` are the rows of the statements that were sent before the locks and behind them.
     """
 
     levels: dict[UUID, Level]
@@ -116,6 +116,7 @@ class Shelves:
     spots: dict[Key, Level]
     movements: list[dict[str, Any]] = field(default_factory=list)
     behind: Sequence[Rows] = ()
+    ahead: Sequence[Rows] = ()
 
     def move(self, spot: Spot, quantity: int, **more: Any) -> Level:
         """Change what is on hand, and keep the movement."""
@@ -161,12 +162,13 @@ def open_shelves(
     at: datetime,
     items: Sequence[Mapping[str, Any]] = (),
     behind: Sequence[Call] = (),
+    ahead: Sequence[Call] = (),
 ) -> Shelves:
     """Make the lots and levels of spots that are not there, and lock them with all levels of their products.
 
     A new lot takes its expiry date from whichever line says it, else from its origin. `items` are the columns of products
-    of others that the tenant comes to hold, or whose snapshot is renewed. `behind` are statements that lock what the lock
-    order puts behind levels.
+    of others that the tenant comes to hold, or whose snapshot is renewed. `ahead` and `behind` are statements that lock what
+    the lock order puts before products and behind levels.
     """
     tenant_id, products = actor.tenant_id, sorted({spot.product.id for spot in spots})
     own = sorted({spot.product.id for spot in spots if spot.product.owner_id == tenant_id})
@@ -177,6 +179,7 @@ def open_shelves(
     traced = [Call(_TRACE_LOTS, [tenant, orjson.dumps(lots), moment])] if any(spot.origin for spot in spots) else []
     rows_found = run(
         [
+            *ahead,
             *hold_calls(tenant_id, own, [one for one in items if UUID(one["id"]) in products], at),
             Call(_MAKE_LOTS, [tenant, orjson.dumps(lots), moment]),
             *traced,
@@ -193,7 +196,7 @@ def open_shelves(
     held = read_levels(levels_found, promised)
     places = {(one.row.product_id, one.row.location_id, one.row.lot_number or ""): one for one in held.values()}
     spotted = {spot.key: places[spot.key] for spot in spots if spot.key in places}
-    return Shelves(held, known, spotted, behind=rows_found[last:])
+    return Shelves(held, known, spotted, behind=rows_found[last:], ahead=rows_found[: len(ahead)])
 
 
 def _lot(spot: Spot) -> dict[str, Any]:

@@ -79,11 +79,13 @@ def finish(
     at: datetime,
     counts: Sequence[Call],
 ) -> None:
-    """Write all, with orders and the copies of reservations that have ended; the counters come last, before the facts."""
+    """Write all, with orders and the copies of reservations that have ended; the counters come last, before the facts.
+
+    The supplier acts on its stock, so a buyer whose tenant is closed loses its reservation as any other does.
+    """
     if freed.rows:
-        touched = changes.touched(freed.rows)
-        parts = [organizations.Part(actor.tenant_id, touched, calls), *freed.parts]
-        organizations.write_together(actor, parts, touched[0][1], counts=counts, told=told, at=at)
+        parts = [organizations.Part(actor.tenant_id, changes.touched(freed.rows), calls), *freed.parts]
+        organizations.write_together(actor, parts, None, counts=counts, told=told, at=at)
         return
     facts = told.get(actor.tenant_id, ())
     run([*calls, *counts, *ledger.statements_of_many(actor=actor, occurrences=[*facts], at=at)])

@@ -4,7 +4,7 @@ Source: contract, supply-order.md 2 "Item response".
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Final
 
 from core.actor import Actor
@@ -16,7 +16,7 @@ from suppliers.orders.course import ACCEPTED, Step, Who, require
 from suppliers.orders.ending import Ending, end_order
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine
 from suppliers.orders.peeks import ReceivedPeek
-from suppliers.orders.progress import cut, delivered, prepared_calls, prepared_of
+from suppliers.orders.progress import cut, delivered, drop_dates, prepared_calls, prepared_of, promise
 from suppliers.orders.refusals import AlreadyShipped
 from suppliers.orders.states import Backorders
 
@@ -68,10 +68,9 @@ def _of_accepted(  # what an action is called with, and the line
     gone = base_of(line, data, "cancel_quantity") or 0
     later = base_of(line, data, "backorder_quantity")
     less = _cut(line, prepared.get(line.id, 0), gone)
-    _put_off(row, line, prepared.get(line.id, 0), later)
+    _put_off(row, line, prepared.get(line.id, 0), later, data.get("backorder_date"))
     if data.get("promised_date"):
-        line.promised_date = data["promised_date"]
-        line.first_promised_date = line.first_promised_date or line.promised_date
+        promise(line, data["promised_date"])
     row.revision += 1
     needed = {one.id: max(0, one.accepted - delivered(one)) for one in lines}
     reason = f"{data['reason_code']}: {data['note']}" if data.get("note") else data["reason_code"]
@@ -93,8 +92,8 @@ def _cut(line: PurchaseOrderLine, prepared: int, gone: int) -> int:
     return cut(line, wanted - gone)
 
 
-def _put_off(row: PurchaseOrder, line: PurchaseOrderLine, prepared: int, later: int | None) -> None:
-    """Let so much of a line come later.
+def _put_off(row: PurchaseOrder, line: PurchaseOrderLine, prepared: int, later: int | None, day: date | None) -> None:
+    """Let so much of a line come later: on a day, or, where none is said, once there is stock.
 
     :raises InsufficientStock: the buyer takes nothing that comes later.
     :raises AlreadyShipped: less is left.
@@ -113,3 +112,5 @@ def _put_off(row: PurchaseOrder, line: PurchaseOrderLine, prepared: int, later: 
         raise InvalidFields(errors=[FieldError("backorder_quantity", "min_value", message)])
     both = line.accepted + line.backordered
     line.backordered, line.accepted = later, both - later
+    line.backorder_date = day
+    drop_dates(line)

@@ -25,7 +25,7 @@ from suppliers.orders.item_events import OrderItemUpdated, told_of_items
 from suppliers.orders.models import ORDERS, PurchaseOrder, PurchaseOrderLine
 from suppliers.orders.peeks import OrderPeek
 from suppliers.orders.pricing import Terms, reading_calls
-from suppliers.orders.progress import counted
+from suppliers.orders.progress import counted, drop_dates
 from suppliers.orders.proposals.content import (
     added_of,
     as_changed,
@@ -42,9 +42,11 @@ from suppliers.orders.telling import told
 from suppliers.quoting.candidates import goods_of
 
 from . import substitutes
+from .price_checks import has_other_price
 from .substitutes import Replaced
 
-_COLUMNS: Final = ("status", "approval_for", "proposed_by", "before_change", "revision", "authors")
+_COLUMNS: Final = ("status", "approval_for", "proposed_by", "before_change", "revision", "authors", "price_differs")
+PRICE_DIFFERS: Final = "purchase_order.price_differs"
 
 
 @dataclass(slots=True)
@@ -83,11 +85,11 @@ def propose(
     row.become(BY_SUPPLIER)
     row.revision += 1
     row.authors = []
+    row.price_differs = has_other_price(as_proposed)
     change.revision = row.revision
     calls = [save_call(row, *_COLUMNS, at=at, versions=BOTH), proposing_call(change, at)]
-    facts = told(
-        row, step.buyer[:1], step.supplier[:1], was=was, by=Who.SUPPLIER, lines=[vars(one) for one in as_proposed]
-    )
+    names = [*step.buyer[:1], *([PRICE_DIFFERS] if has_other_price(added) else [])]
+    facts = told(row, names, step.supplier[:1], was=was, by=Who.SUPPLIER, lines=[vars(one) for one in as_proposed])
     told_items = told_of_items(OrderItemUpdated, row, [line for line, _ in answered.lines], by=Who.SUPPLIER)
     write_documents(
         actor, row.tenant_id, [(ORDERS, row.pk)], calls, told=joined(facts, told_items), at=at, reading=reading
@@ -156,8 +158,9 @@ def _fill(line: PurchaseOrderLine, answer: Mapping[str, Any]) -> tuple[str, str,
     if substitute and not left:
         return "substitute", "invalid", "The whole line is accepted, so that nothing is to be replaced."
     line.accepted, line.backordered, line.cancelled = accepted, later, line.cancelled + left
-    if answer.get("promised_date"):
-        line.promised_date = answer["promised_date"]
+    line.backorder_date = answer.get("backorder_date")
+    drop_dates(line)
+    line.promised_date = answer.get("promised_date") or line.promised_date
     return None
 
 

@@ -6,7 +6,7 @@ The statements run in the lock order of supply.md 5; the order is locked between
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
@@ -27,7 +27,7 @@ from suppliers.orders.freeing import free, held_calls
 from suppliers.orders.limits import traces_of
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine
 from suppliers.orders.peeks import OrderPeek
-from suppliers.orders.progress import counted, fit
+from suppliers.orders.progress import asked_for, counted, drop_dates, fit, promise
 from suppliers.orders.proposals.content import HEADER, added_of, kept_totals, lay_over, lines_added
 from suppliers.orders.proposals.finding import closing_call, deciding_call
 from suppliers.orders.proposals.models import OrderChange
@@ -37,6 +37,8 @@ from suppliers.orders.sending import BOTH, order_part
 from suppliers.orders.states import Backorders, OrderStatus, Party
 from suppliers.orders.telling import told
 
+from .price_checks import has_other_price
+
 _TRACES = Statement.of(
     "UPDATE suppliers_pricetrace SET traces = traces || $3::jsonb, updated_at = $4, version = version + 1"
     " WHERE tenant_id = $1 AND id = $2 RETURNING 1"
@@ -44,11 +46,10 @@ _TRACES = Statement.of(
 _HEADER: Final = {one.attname: one for one in PurchaseOrder._meta.concrete_fields}
 HELD: Final = 4  # statements of `freeing.held_calls`
 _STATE: Final = ("status", "approval_for", "proposed_by", "before_change", "accepted_at")
-_TOTALS: Final = ("net", "tax", "gross", "taxes", "lines_total", "given_back")
+_TOTALS: Final = ("net", "tax", "gross", "taxes", "lines_total", "given_back", "price_differs")
 LINE: Final = (
     "quantity", "ordered", "accepted", "backordered", "cancelled", "requested_date", "promised_date",
-    "first_promised_date", "net", "list_net", "redeemed",
-    "tolerance",
+    "first_promised_date", "backorder_date", "net", "list_net", "redeemed", "tolerance",
 )  # fmt: skip
 
 
@@ -98,12 +99,15 @@ def taken_over(target: OrderPeek, change: OrderChange, at: datetime, *, by: str,
     """
     row, lines = target.row, target.lines
     held = held_by(row, lines, target.changes)
+    asked = {one.id: asked_for(row, one) for one in lines}
     added = take_over(row, lines, change, at)
     every = [*lines, *added]
     moved, behind = _moved(target, held, need_of(row.gross - row.given_back, every), every, at)
     stock = stock_of(behind[:-HELD])
     freed = free(row, behind[-HELD:], at, by=by, keeping={one.id: one.accepted for one in every})
     allocated = _allocated(row, every, stock, at, may_wait=may_wait, by=by)
+    _date(row, every, change, asked)
+    row.price_differs = has_other_price(every)
     row.become(ACCEPTED)
     row.before_change = ""
     row.accepted_at = row.accepted_at or at
@@ -199,7 +203,7 @@ def take_over(
 
     What the change of the supplier does not say is accepted as it was ordered.
     """
-    said = {UUID(one["id"]) for one in change.lines} if change.proposed_by == Party.SUPPLIER else set[UUID]()
+    said = _said(change)
     lay_over(lines, change)
     added = lines_added(change)
     for line in [*lines, *added]:
@@ -210,12 +214,33 @@ def take_over(
         setattr(row, name, _HEADER[name].to_python(value))
     row.assign(kept_totals(row, [*lines, *added]))
     row.given_back = Decimal(0)
-    for line in [*lines, *added]:
-        line.promised_date = line.promised_date or line.requested_date or row.requested_delivery_date
-        line.first_promised_date = line.first_promised_date or line.promised_date
     for line in added:
         line.created_at = line.updated_at = at
     return added
+
+
+def _said(change: OrderChange) -> set[UUID]:
+    """Return the lines of which a change of the supplier says what is accepted of them."""
+    return {UUID(one["id"]) for one in change.lines} if change.proposed_by == Party.SUPPLIER else set()
+
+
+def _date(
+    row: PurchaseOrder, lines: Sequence[PurchaseOrderLine], change: OrderChange, asked: Mapping[UUID, date | None]
+) -> None:
+    """Let the dates of lines follow a change, in memory; `asked` are the days asked for before it, by the ids of lines.
+
+    What is accepted is promised for the day that the supplier says, else for the day that is asked for. A buyer that asks
+    for another day is promised that one by the acceptance of its change.
+    """
+    said = _said(change)
+    for line in lines:
+        day = asked_for(row, line)
+        is_moved = change.proposed_by == Party.BUYER and day is not None and day != asked.get(line.id, day)
+        if line.accepted and (is_moved or line.promised_date is None):
+            line.promised_date = day
+        if line.id not in said or not line.backordered:
+            drop_dates(line)
+        promise(line, line.promised_date)
 
 
 @needs_transaction

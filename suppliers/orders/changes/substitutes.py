@@ -20,6 +20,8 @@ from suppliers.orders.states import Substitution
 from suppliers.pricing.amounts import line_total, unit_price
 from suppliers.quoting.candidates import Asked, Good
 
+from .price_checks import price_check
+
 
 class _Pair(NamedTuple):
     """A product, and another that may stand in its place."""
@@ -112,7 +114,7 @@ def lines_of(terms: Terms, wanted: Sequence[Replaced], goods: Sequence[Good], so
 
 def _line(terms: Terms, one: Replaced, good: Good, packaging: Sold) -> PurchaseOrderLine:
     row, price, quantity = good.row, unit_price(one.asked["unit_price"]), int(one.asked["quantity"])
-    return PurchaseOrderLine(
+    line = PurchaseOrderLine(
         id=uuid7(), tenant_id=terms.buyer_id, order_id=one.line.order_id, line_no=0, product_id=row.product_id,
         packaging_id=row.packaging_id, offer_id=None, substitutes_line_id=one.line.id, unit=Unit.PACK.value,
         quantity=quantity, requested_date=one.line.requested_date, name=packaging.name, supplier_sku=row.supplier_sku,
@@ -122,3 +124,5 @@ def _line(terms: Terms, one: Replaced, good: Good, packaging: Sold) -> PurchaseO
         tax_category=row.tax_category, tax_rate=None if row.tax_rate is None else Decimal(row.tax_rate),
         price_source=PROPOSED, ordered=quantity * packaging.units_per_pack,
     )  # fmt: skip
+    line.price_check = price_check(terms, line, good)
+    return line

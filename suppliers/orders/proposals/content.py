@@ -24,10 +24,11 @@ from .models import OrderChange
 
 # The columns of a line that a change may move, and what it says beside them.
 MOVED: Final = (
-    "quantity", "ordered", "accepted", "backordered", "cancelled", "requested_date", "promised_date", "net", "list_net",
-    "redeemed", "tolerance",
+    "quantity", "ordered", "accepted", "backordered", "cancelled", "requested_date", "promised_date", "backorder_date",
+    "net", "list_net", "redeemed", "tolerance",
 )  # fmt: skip
-SAID: Final = ("backorder_date", "reason_code", "note")
+_ANSWERED: Final = ("accepted", "backordered", "promised_date", "backorder_date")
+SAID: Final = ("reason_code", "note")
 HEADER: Final = ("requested_delivery_date", "delivery_location_id", "delivery_address", "notes_to_supplier")
 _FIELDS: Final = {one.attname: one for one in PurchaseOrderLine._meta.concrete_fields}
 _OWN: Final = ("created_at", "updated_at", "version")
@@ -81,10 +82,10 @@ def lines_added(change: OrderChange) -> list[PurchaseOrderLine]:
 def lay_over(lines: Sequence[PurchaseOrderLine], change: OrderChange) -> None:
     """Let lines be as a change says, in memory; its further lines are not among them.
 
-    How much of a line is accepted or comes later a change of the buyer does not say.
+    How much of a line is accepted or comes later, and when, a change of the buyer does not say.
     """
     entries = {UUID(one["id"]): one for one in change.lines}
-    names = [one for one in MOVED if change.proposed_by == Party.SUPPLIER or one not in ("accepted", "backordered")]
+    names = [one for one in MOVED if change.proposed_by == Party.SUPPLIER or one not in _ANSWERED]
     for line in lines:
         if entry := entries.get(line.id):
             for name, value in _python({name: entry[name] for name in names}).items():

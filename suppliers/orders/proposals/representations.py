@@ -34,6 +34,13 @@ class ChangedLineOut(serializers.Serializer[None]):
     line_total = serializers.CharField(help_text="Of what is not cancelled.")
 
 
+class ProposedPriceOut(serializers.Serializer[None]):
+    """Whether the price that the supplier proposes is the one that holds between both; each is for one pack."""
+
+    result = OpenChoice(choices=("ok", "differs"))
+    contract_unit_price = serializers.CharField(allow_null=True)
+
+
 class LineChangeOut(serializers.Serializer[None]):
     """A line that a change is about; `current` is null where the line comes with the change."""
 
@@ -44,6 +51,7 @@ class LineChangeOut(serializers.Serializer[None]):
     substitutes_line_id = serializers.UUIDField(allow_null=True)
     current = ChangedLineOut(allow_null=True)
     proposed = ChangedLineOut()
+    price_check = ProposedPriceOut(allow_null=True)
     backorder_date = serializers.DateField(allow_null=True)
     reason_code = serializers.CharField(allow_null=True)
     note = serializers.CharField(allow_null=True)
@@ -97,7 +105,9 @@ _LINES: Final = (
     " 'substitutes_line_id', coalesce(e.value ->> 'substitutes_line_id', l.substitutes_line_id::text), 'current',"
     f" CASE WHEN l.id IS NOT NULL THEN {_state('l.{0}', 'l.unit_price', 'l.net')} END, 'proposed',"
     + _state("(e.value ->> '{0}')::{1}", _PRICE, "(e.value ->> 'net')::numeric")
-    + ", 'backorder_date', e.value ->> 'backorder_date', 'reason_code', nullif(e.value ->> 'reason_code', ''),"
+    + ", 'price_check', CASE WHEN e.value -> 'price_check' ->> 'result' IS NOT NULL THEN json_build_object('result',"
+    " e.value -> 'price_check' ->> 'result', 'contract_unit_price', e.value -> 'price_check' ->> 'contract_unit_price') END"
+    ", 'backorder_date', e.value ->> 'backorder_date', 'reason_code', nullif(e.value ->> 'reason_code', ''),"
     " 'note', nullif(e.value ->> 'note', '')) ORDER BY (e.value ->> 'line_no')::int), '[]')"
     " FROM jsonb_array_elements(c.lines || c.added) AS e(value) LEFT JOIN suppliers_purchaseorderline l"
     f" ON l.tenant_id = {TENANT} AND l.order_id = t.id AND l.id = (e.value ->> 'id')::uuid"

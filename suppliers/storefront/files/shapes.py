@@ -1,7 +1,7 @@
-"""The statement that reads a file of any supplier for one buyer. Source: contract, supply-shelf.md "Files".
+"""The statements that read a file of somebody else for one tenant. Source: contract, supply-shelf.md "Files".
 
 A buyer may read a file of visibility `catalog` as long as it is ready and bound to an offer that the buyer may see, or to
-the product of one. What else it is bound to is not told.
+the product of one. The other party of a document reads what the document has handed over. What a file is bound to is not told.
 """
 
 from functools import lru_cache
@@ -40,17 +40,38 @@ _BOUND: Final = " OR ".join(
 )
 
 
+# With the columns of a file of its owner, whose content a link names.
+_RECEIVED: Final = (
+    "SELECT f.file_id AS id, f.owner_tenant_id AS tenant_id, f.name, f.purpose, 'ready' AS status, f.content_type, f.size,"
+    " f.sha256, f.title, 'counterparty' AS visibility, f.expires_on, f.created_at, f.updated_at, f.version"
+    " FROM suppliers_receivedfile f WHERE f.tenant_id = $1 AND f.file_id = $2"
+)
+
+
 def seen_file_call(buyer_id: UUID, file_id: UUID, selection: Selection) -> Call:
     """Return the statement that reads a file as JSON, with its version, for the market's role."""
     return Call(Statement.composed(_sql(selection), across=ACROSS), [str(buyer_id), str(file_id)])
 
 
+def received_file_call(reader_id: UUID, file_id: UUID, selection: Selection) -> Call:
+    """Return the statement that reads a file which a document has handed over to the bound tenant."""
+    return Call(Statement.composed(_received_sql(selection)), [str(reader_id), str(file_id)])
+
+
 @lru_cache(maxsize=256)
 def _sql(selection: Selection) -> str:
+    return f"{_shown(selection, 'suppliers_file')} WHERE t.id = $2 AND t.on_market AND ({_BOUND})"
+
+
+@lru_cache(maxsize=256)
+def _received_sql(selection: Selection) -> str:
+    return _shown(selection, f"({_RECEIVED})")
+
+
+def _shown(selection: Selection, source: str) -> str:
     shape = SeenFileOut.shape
     members = shape.select(selection).replace(TENANT, 't."tenant_id"')
     return (
         f"SELECT row_to_json(r)::text, t.version::text || coalesce(';' || {shape.unversioned}, '')"
-        f" FROM suppliers_file t CROSS JOIN LATERAL (SELECT {members}) r"
-        f" WHERE t.id = $2 AND t.on_market AND ({_BOUND})"
+        f" FROM {source} t CROSS JOIN LATERAL (SELECT {members}) r"
     )

@@ -44,6 +44,30 @@ CONTRACT = {
     ("accepted", "close", "system"): {"closed"},
     ("draft", "update", "buyer"): {"draft"},
 }  # fmt: skip
+# The events of the same rows, of both sides; at a managed supplier a sent order is accepted at once.
+_ACCEPTED, _PROPOSED = {"purchase_order.accepted", "order.accepted"}, {
+    "purchase_order.change_proposed", "order.change_proposed",
+}  # fmt: skip
+_DECLINED = {"purchase_order.change_declined", "order.change_declined"}
+_CANCELLED, _REJECTED = {"purchase_order.cancelled", "order.cancelled"}, {"purchase_order.rejected", "order.rejected"}
+_CLOSED, _ITEM = {"purchase_order.closed", "order.closed"}, {"order_item.updated"}
+_SENT = {"purchase_order.sent", "order.placed", "purchase_order.accepted"}
+_ASKED = {"purchase_order.submitted"}  # a change that waits for approvers
+TOLD = {
+    ("draft", "update"): {"purchase_order.updated"}, ("draft", "submit"): {"purchase_order.submitted"} | _SENT,
+    ("draft", "cancel"): {"purchase_order.cancelled"},
+    ("pending_approval", "approve"): {"purchase_order.approved"} | _SENT | _ACCEPTED | _PROPOSED,
+    ("pending_approval", "reject"): {"purchase_order.approval_rejected"}, ("pending_approval", "cancel"): _CANCELLED,
+    ("sent", "accept"): _ACCEPTED | _PROPOSED | _ITEM, ("sent", "items"): _PROPOSED | _ITEM,
+    ("sent", "propose-changes"): _PROPOSED | _ASKED, ("sent", "reject"): _REJECTED, ("sent", "cancel"): _CANCELLED,
+    ("change_proposed", "accept"): _ACCEPTED | _PROPOSED | _DECLINED | _ITEM,
+    ("change_proposed", "items"): _PROPOSED | _ITEM,
+    ("change_proposed", "confirm-changes"): _ACCEPTED | _CANCELLED | _DECLINED | _ASKED,
+    ("change_proposed", "propose-changes"): _PROPOSED | _ASKED, ("change_proposed", "reject"): _REJECTED,
+    ("change_proposed", "cancel"): _CANCELLED, ("accepted", "items"): _ITEM,
+    ("accepted", "propose-changes"): _PROPOSED | _ASKED | {"purchase_order.accepted"},
+    ("accepted", "cancel"): _CANCELLED | _ITEM, ("accepted", "close"): _CLOSED,
+}  # fmt: skip
 
 
 def order_at(place: Place) -> PurchaseOrder:
@@ -64,6 +88,14 @@ def test_the_table_is_the_contract_s() -> None:
         found.setdefault(key, set()).update(target.status for target in one.targets)
 
     assert found == CONTRACT
+
+
+def test_the_table_tells_what_the_contract_names() -> None:
+    found: dict[tuple[str, str], set[str]] = {}
+    for one in STEPS:
+        found.setdefault((one.source.status, one.action), set()).update(one.buyer, one.supplier)
+
+    assert found == TOLD
 
 
 def test_each_action_of_a_role_stands_once_for_a_state() -> None:

@@ -5,6 +5,8 @@ from typing import Any
 from core.clock import now, rfc3339
 from core.db import tenant_context
 from suppliers.deliveries.models import Delivery
+from suppliers.orders import course
+from suppliers.orders.course import Place
 from tests import factories
 from tests.suppliers.deliveries.receiving.arrivals import PATH, Dock
 from tests.suppliers.inventory.shelf import refused
@@ -73,3 +75,32 @@ def test_lines_and_states_are_checked(dock: Dock) -> None:
     assert answer.status_code == 200, answer.content
     body = refused(received(dock, order, {"accepted_quantity": 1}), 409, "invalid_transition")
     assert (body["from"], body["action"]) == ("cancelled", "receipts")
+
+
+def test_receipts_are_for_accepted_orders_alone(dock: Dock) -> None:
+    def asked(order: dict[str, Any], action: str, **body: Any) -> dict[str, Any]:
+        answer = dock.trade.api.post(f"{ORDERS}/{order['id']}/{action}", json=body)
+        assert answer.status_code == 200, answer.content
+        return dock.trade.read(order["id"])
+
+    orders = [managed(dock) for _ in range(3)]
+    line = {"description": "Curtains", "quantity": 10, "unit_price": "12.50"}
+    drafts = [dock.trade.draft(line, supplier_id=orders[0]["supplier_id"]) for _ in range(2)]
+    path = f"/v1/tenants/{dock.buyer.id}/configuration"
+    steps = {"policies": {"approval_steps": [{"over_amount": "49.00", "approvals": 1}]}}
+    assert factories.as_member(dock.buyer.tenant).patch(path, json=steps).status_code == 200
+    more = {"revision": 1, "reason": "More", "lines": [{"line_no": 1, "quantity": 20}]}
+    waiting = [
+        drafts[0], asked(drafts[1], "submit"), asked(orders[0], "propose-changes", **more),
+        asked(orders[1], "cancel"), asked(orders[2], "close", reason="Done"),
+    ]  # fmt: skip
+    places = [Place(one["status"], one["approval_for"] or "") for one in waiting]
+    assert places == [course.DRAFT, course.FOR_SENDING, course.FOR_BUYERS, course.CANCELLED, course.CLOSED]
+
+    for order, place in zip(waiting, places, strict=True):
+        body = refused(received(dock, order, {"accepted_quantity": 1}), 409, "invalid_transition")
+        assert (body["from"], body["action"], body["allowed"]) == (
+            place.status, "receipts", course.allowed(place, course.Who.BUYER, course.Who.APPROVER),
+        )  # fmt: skip
+    with tenant_context(dock.buyer.id):
+        assert not Delivery.objects.filter(tenant_id=dock.buyer.id).exists()

@@ -1,4 +1,4 @@
-"""The rows of the table of an order's course that are about changes, held against every state from both sides by HTTP."""
+"""The actions of an order's course that are about changes belong to one side; their states are walked in `proof`."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -7,16 +7,14 @@ import pytest
 
 from core.db import tenant_context
 from suppliers.orders import course
-from suppliers.orders.course import PLACES, STEPS, Place, Who
+from suppliers.orders.course import STEPS, Who
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine
-from suppliers.orders.telling import shared_status
 from tests.procurement.approvals import desk as desks
 from tests.procurement.approvals.desk import Desk
 from tests.procurement.purchasing.orders import PATH, Trade
-from tests.suppliers.inventory.shelf import refused
 from tests.suppliers.orders.answers import ORDERS
 from tests.suppliers.orders.changes.places import led_to
-from tests.suppliers.orders.changes.proposals import changes, check_limits
+from tests.suppliers.orders.changes.proposals import changes
 
 Act = Callable[[Trade, str, str, int], Any]
 _KINDS: Final = ("confirm-changes", "propose-changes", "items", "accept")
@@ -55,41 +53,6 @@ def stored(trade: Trade, key: str) -> tuple[Any, Any, Any]:
 def desk() -> Desk:
     """Return a buyer whose orders above 49 need one approval."""
     return desks.desk()
-
-
-@pytest.mark.parametrize("place", PLACES, ids=lambda one: "-".join(filter(None, one)))
-@pytest.mark.parametrize(("action", "who", "choice"), ACTIONS)
-def test_every_action_in_every_state(desk: Desk, place: Place, action: str, who: Who, choice: str) -> None:
-    trade, key = desk.trade, led_to(desk, place)
-    before = stored(trade, key)
-    row, lines, _ = before
-    assert Place(row["status"], row["approval_for"] or row["proposed_by"]) == place
-    told, heard = len(trade.facts()), len(trade.facts(trade.shelf.tenant))
-
-    found = ask(trade, key, str(lines[0]["id"]), row["revision"], action, choice)
-
-    step = course.step_of(place, action, who, choice)
-    if step is not None:
-        assert found.status_code == 200, found.content
-        after, _, _ = stored(trade, key)
-        targets = {Place(after["status"], after["approval_for"] or after["proposed_by"])}
-        assert targets <= {*step.targets}
-        new = [kind for kind, *_ in trade.facts()][told:]
-        assert {*new} <= {*step.buyer}
-        assert {kind for kind, *_ in trade.facts(trade.shelf.tenant)[heard:]} <= {*step.supplier}
-        trade.stored()
-        check_limits(trade, key)
-        return
-    if who is Who.SUPPLIER and row["sent_at"] is None:
-        assert refused(found, 404, "not_found")
-    else:
-        body = refused(found, 409, "invalid_transition")
-        seen = place.status if who is Who.BUYER else shared_status(place.status)
-        assert (body["from"], body["action"]) == (seen, action)
-        roles = (Who.SUPPLIER,) if who is Who.SUPPLIER else (Who.BUYER, Who.APPROVER)
-        assert body["allowed"] == course.allowed(place, *roles)
-    assert stored(trade, key) == before
-    assert (len(trade.facts()), len(trade.facts(trade.shelf.tenant))) == (told, heard)
 
 
 @pytest.mark.parametrize("who", [Who.BUYER, Who.SUPPLIER])
