@@ -28,13 +28,16 @@ FIGURES: dict[str, tuple[Any, ...]] = {
     "on_time_in_full": ("1.0000", None, None),
 }
 _DUE = ("fill_rate", "on_time_in_full")
+_HELD = ("stock_value", "expiring_value", "days_of_cover", "active_offers")  # of every product that there is
 
 
 def _metric(story: Story, name: str, zone: str, interval: str) -> list[dict[str, Any]]:
-    """Read the buckets of a metric by products, from a week before the story to two weeks behind it."""
-    first = story.begun.astimezone(ZoneInfo(zone)).date() - timedelta(days=7)
+    """Read the buckets of a metric by products, from a week before the story to two weeks behind it; of stock, today's alone."""
+    first, span = story.begun.astimezone(ZoneInfo(zone)).date() - timedelta(days=7), timedelta(days=21)
+    if name in _HELD:
+        first, span = datetime.now(ZoneInfo(zone)).date(), timedelta(days=1)
     asked = {
-        "metric": name, "from": first.isoformat(), "to": (first + timedelta(days=21)).isoformat(), "interval": interval,
+        "metric": name, "from": first.isoformat(), "to": (first + span).isoformat(), "interval": interval,
         "group_by": "product", "timezone": zone, "currency": "EUR",
     }  # fmt: skip
     answer = story.supplier.call("GET", f"/v1/analytics/metrics?{urlencode(asked)}")
