@@ -70,8 +70,10 @@ def read_figures(story: Story) -> None:
         _check_hours(story, zone, now)
         start = _check_starts(story, zone, now)
         _check_sums(story, zone)
-        told = f"orders {found['orders_count']}, value {found['orders_value']}, returned {found['return_rate']}"
-        step(f"{zone}: the day begins at {start}; {told}")
+        orders, value, back = (found[name][0] for name in ("orders_count", "orders_value", "return_rate"))
+        step(
+            f"{zone}: the day begins at {start[:16]}Z; sets in {orders} orders for {value} EUR, {back} of them sent back"
+        )
     step(
         f"{len(FIGURES) + 1} metrics of three products are those of the story in each zone; days, weeks and months agree"
     )

@@ -99,4 +99,6 @@ def offset(story: Story) -> None:
         raise DemoFailed(f"more credit is refused for another reason: {again['code']}")
     story.will_hear(money["id"], "payment.created", "payment.cancelled")
     story.will_hear(made["id"], "payment.created", "payment.succeeded")
-    step(f"{made['payment_number']} pays them with credit of the other invoice, at once; 78.50 EUR of credit are left")
+    step(
+        f"{made['payment_number']} pays the 100.00 EUR with the credit of what went back, at once; 78.50 EUR of it are left"
+    )
