@@ -72,7 +72,7 @@ def read_figures(story: Story) -> None:
         _check_sums(story, zone)
         orders, value, back = (found[name][0] for name in ("orders_count", "orders_value", "return_rate"))
         step(
-            f"{zone}: the day begins at {start[:16]}Z; sets in {orders} orders for {value} EUR, {back} of them sent back"
+            f"{zone}: the day begins at {start[:16]}Z; sets in {orders} orders for {value} EUR, {back} of what came went back"
         )
     step(
         f"{len(FIGURES) + 1} metrics of three products are those of the story in each zone; days, weeks and months agree"
