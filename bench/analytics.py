@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from devtools.places import ROOT
 
-from . import analytics_rows, order, supply_report
+from . import analytics_rows, load, order, supply_report, workload
 from .analytics_report import LONG, SHORT, table_of
 from .order import asked, measure, opened, write
 from .place import Place, backends_of
@@ -36,6 +36,11 @@ def path_of(metric: str, days: int, **more: str) -> str:
     return f"{_PATH}?{urlencode(query | more)}"
 
 
+def paths_of_metrics() -> dict[str, str]:
+    """The address of each metric over each span."""
+    return {f"{metric}, {span}": path_of(metric, days) for metric in METRICS for span, days in SPANS.items()}
+
+
 class Bench(order.Bench):
     """A database of orders with the figures of each."""
 
@@ -44,6 +49,13 @@ class Bench(order.Bench):
         if seconds := analytics_rows.fill(self.connection, self.world):
             print(f"their figures written in {seconds:.0f} s", flush=True)
         self.figures = analytics_rows.count(self.connection, self.large["tenant"])
+        self.refused = {name for name, path in paths_of_metrics().items() if self.is_refused(path)}
+
+    def is_refused(self, path: str) -> bool:
+        """Tell whether a metric takes more time than a request may."""
+        one = workload.lists(self.world["suppliers"][:1], path)
+        outcome = load.run(self.port, one, seconds=1, connections=1, once=True)
+        return set(outcome.statuses) == {503}
 
     def restock(self) -> None:
         """Begin a round: nothing is written."""
@@ -52,9 +64,9 @@ class Bench(order.Bench):
         """What is measured in each round, in this order."""
         large = self.world["suppliers"][:1] * self.wanted.connections
         found = {"product list, large": self.reads(large, "/v1/products")}
-        for metric in METRICS:
-            for span, days in SPANS.items():
-                found[f"{metric}, {span}"] = self.reads(large, path_of(metric, days))
+        found |= {
+            name: self.reads(large, path) for name, path in paths_of_metrics().items() if name not in self.refused
+        }
         found[f"orders_value by product, {SHORT}"] = self.reads(
             large, path_of("orders_value", SPANS[SHORT], group_by="product")
         )
@@ -66,8 +78,9 @@ class Bench(order.Bench):
     def trips(self) -> dict[str, int]:
         """The round trips of one request of each work."""
         one = self.world["suppliers"][0]
-        paths = {f"{metric}, {span}": path_of(metric, days) for metric in METRICS for span, days in SPANS.items()}
-        paths["insights"] = _INSIGHTS
+        paths = {name: path for name, path in paths_of_metrics().items() if name not in self.refused} | {
+            "insights": _INSIGHTS
+        }
         return self.counted(
             {name: {**one, "method": "GET", "path": path, "status": 200, "body": {}} for name, path in paths.items()}
         )
@@ -75,11 +88,15 @@ class Bench(order.Bench):
 
 def _how(wanted: argparse.Namespace, benches: dict[int, Bench]) -> str:
     rows = ", ".join(f"{bench.figures:,} at {orders:,} orders" for orders, bench in benches.items())
+    late = "; ".join(
+        f"{', '.join(sorted(bench.refused))} at {orders:,} orders" for orders, bench in benches.items() if bench.refused
+    )
+    told = f" Refused with 503, since they took more than the 5 s that a request may: {late}." if late else ""
     return (
         f"Orders by size: {', '.join(f'{orders:,}' for orders in wanted.sizes)}, as in `./dev bench order`, sent over 500 days. Whoever asks"
         f" is the large supplier, which has a tenth of them and so many rows of roll-ups: {rows}. Metrics are by day, in {ZONE}."
         f" {wanted.rounds} rounds of {wanted.seconds:g} s each, interleaved, {wanted.connections} connections and 2 workers; medians. `cost` is the"
-        " CPU of web and PostgreSQL together by process accounting; ratios are medians of the rounds' ratios."
+        f" CPU of web and PostgreSQL together by process accounting; ratios are medians of the rounds' ratios.{told}"
     )
 
 
@@ -90,5 +107,7 @@ def main(arguments: list[str]) -> int:
         benches = opened(Bench, backends, wanted, stack)
         found = measure(benches, wanted.rounds)
         trips = {orders: bench.trips() for orders, bench in benches.items()}
+        refused = set().union(*(bench.refused for bench in benches.values()))
+        answered = tuple(one for one in METRICS if not any(f"{one}, {span}" in refused for span in SPANS))
         lines = ["# Metrics and insights, `./dev bench analytics`", "", machine_line(), "", _how(wanted, benches)]
-    return write(wanted, [*lines, *supply_report.told(found, trips, table_of(METRICS))])
+    return write(wanted, [*lines, *supply_report.told(found, trips, table_of(answered))])
