@@ -1,4 +1,4 @@
-"""The marks of `./dev bench invoice`. Source: performance.md, "Trade"."""
+"""The marks of `./dev bench invoice`. Source: performance.md, "Trade"; lists of invoices are held to what lists of orders are."""
 
 from collections.abc import Mapping
 from typing import Final
