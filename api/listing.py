@@ -247,7 +247,22 @@ class _Builder:
     def page(self, tail: str) -> str:
         """The CTE of the page's rows, behind those that it reads."""
         before = "".join(f"{one}, " for one in self.before)
-        return f"{before}page AS (SELECT t.* FROM {self.shape.table} t {self.clause()} ORDER BY {self.query.order.sql} {tail})"
+        return f"{before}page AS ({self.keys_first(tail) if self.shape.keys_first else self.selected('*', tail)})"
+
+    def selected(self, column: str, tail: str) -> str:
+        """The SELECT of a column of the page's rows."""
+        return f"SELECT t.{column} FROM {self.shape.table} t {self.clause()} ORDER BY {self.query.order.sql} {tail}"
+
+    def keys_first(self, tail: str) -> str:
+        """The SELECT of the page's rows that finds their keys first, so that no other row is put together.
+
+        `OFFSET 0` keeps the second step from becoming a join with all rows.
+        """
+        key = f'"{self.shape.key}"'
+        return (
+            f"SELECT p.* FROM ({self.selected(key, tail)}) k CROSS JOIN LATERAL"
+            f" (SELECT t.* FROM {self.shape.table} t WHERE t.{key} = k.{key} OFFSET 0) p"
+        )
 
     def rows(self, tail: str) -> Call:
         """The statement for the page's rows: JSON text, the sort keys as text, and the shape's `whose`, if it has one."""

@@ -45,6 +45,7 @@ class Shape:
     that changes when the answer changes without a new version; the text is the part of the ETag after a semicolon.
     `unpacked` is a column of JSON that many members are taken from: it is decompressed once for a row, not for each.
     `whose` is the column that names a row's patient: cursor lists hand its values to `ApiViewSet.before_list`.
+    `rows` is SQL that stands in place of the table; with `keys_first` a page finds keys there and then reads their rows.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Shape:
     where: str = ""
     unversioned: str = ""
     rows: str = ""
+    keys_first: bool = False
     unpacked: str = ""
     whose: str = ""
     representation: Any = None

@@ -16,6 +16,8 @@ NAMES = (
     "supply",
     "price",
     "order",
+    "invoice",
+    "analytics",
 )
 
 

@@ -1,9 +1,8 @@
 """The main story, walked against the running service as a partner's software would: `./dev demo`.
 
-As far as the platform goes today: the clinical story (`bench/demo_care.py`), those of trade (`bench/demo_trade.py`,
-`bench/demo_shelf.py`, `bench/demo_price.py`, `bench/demo_order.py`), and: a supplier signs in, registers a webhook, creates
-a product with an API key (twice, by one Idempotency-Key), lists it with prices and stock, another supplier cannot see it,
-and the signed event arrives.
+The clinical story (`bench/demo_care.py`), those of trade (`bench/demo_trade.py`, `bench/demo_shelf.py`, `bench/demo_price.py`,
+`bench/demo_order.py`, `bench/demo_invoice.py`), and: a supplier signs in, registers a webhook, creates a product with an API key
+(twice, by one Idempotency-Key), lists it with prices and stock, another supplier cannot see it, and the signed event arrives.
 """
 
 import argparse
@@ -16,14 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from bench.demo_care import walk_care
-from bench.demo_http import Caller, DemoFailed, expect, listen, step
+from bench.demo_http import WAIT_SECONDS, Caller, DemoFailed, expect, listen, step
+from bench.demo_invoice import walk_invoice
 from bench.demo_order import walk_order
 from bench.demo_price import walk_price
 from bench.demo_shelf import walk_shelf
 from bench.demo_trade import walk_trade
 from bench.receiver import Receiver
-
-WAIT_SECONDS = 60.0
 
 
 def walk(demo: dict[str, Any]) -> None:
@@ -135,7 +133,7 @@ def main() -> int:
             walk_trade(demo)
             walk_shelf(demo)
             walk_price(demo)
-            walk_order(demo)
+            walk_invoice(demo, walk_order(demo))
     except DemoFailed as error:
         print(f"  no  {error}", file=sys.stderr)
         return 1

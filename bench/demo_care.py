@@ -8,14 +8,13 @@ import secrets
 import time
 from typing import Any
 
-from bench.demo_http import Caller, DemoFailed, expect, listen, step
+from bench.demo_http import WAIT_SECONDS, Caller, DemoFailed, expect, listen, step
 from bench.receiver import Receiver
 
 RXNORM = "http://www.nlm.nih.gov/research/umls/rxnorm"
 SNOMED = "http://snomed.info/sct"
 CLINICAL = "http://terminology.hl7.org/CodeSystem/allergyintolerance-clinical"
 VERIFICATION = "http://terminology.hl7.org/CodeSystem/allergyintolerance-verification"
-WAIT_SECONDS = 60.0
 
 ITEM = {
     "medication": {"system": RXNORM, "code": "308192", "display": "Amoxicillin 500 MG Oral Tablet"},

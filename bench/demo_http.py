@@ -13,7 +13,7 @@ from bench.receiver import Receiver
 
 RETRIES = 60
 LONGEST_PAUSE_SECONDS = 60
-WAIT_SECONDS = 60.0
+WAIT_SECONDS = 180.0  # where the machine is busy, what works behind the answers takes its time
 
 
 class DemoFailed(Exception):
@@ -117,7 +117,7 @@ def listen(caller: Caller, receiver: Receiver, *events: str) -> str:
 def wait_until(is_so: Callable[[], bool], what: str) -> None:
     """Ask again until something is so.
 
-    :raises DemoFailed: it is not within a minute.
+    :raises DemoFailed: it is not within three minutes.
     """
     until = time.monotonic() + WAIT_SECONDS
     while not is_so():

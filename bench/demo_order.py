@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from bench.demo_delivery import end, recall, receive, ship, ship_again
+from bench.demo_hearing import hear
 from bench.demo_http import Caller, DemoFailed, expect, listen, once, step, wait_until
 from bench.demo_order_goods import PRICES, Story, days, search, stock_up, story_of, take_in
 from bench.receiver import Receiver
@@ -24,8 +25,8 @@ BUYER = ("created", "submitted", "approved", "sent", "change_proposed", "accepte
 SUPPLIER = ("placed", "change_proposed", "accepted")
 
 
-def walk_order(demo: dict[str, Any]) -> None:
-    """Walk the story with people of the hospital, the supplier's key, and strangers of both sides.
+def walk_order(demo: dict[str, Any]) -> Story:
+    """Walk the story with people of the hospital, the supplier's key, and strangers of both sides; return it as it ends.
 
     :raises DemoFailed: a step did not end as it should.
     """
@@ -44,11 +45,13 @@ def walk_order(demo: dict[str, Any]) -> None:
         first, second = ship(story)
         receive(story, first, second)
         third = ship_again(story)
+        story.deliveries = {"first": first, "second": second, "third": third}
         end(story)
         recall(story, first)
-        hear(receiver, story, [one["id"] for one in (first, second, third)])
+        tell(receiver, story)
         for one, endpoint in endpoints:
             expect(one.call("DELETE", f"/v1/webhooks/{endpoint}", **once()), 204, "delete the endpoint")
+    return story
 
 
 @contextmanager
@@ -199,36 +202,15 @@ def fill_backorder(story: Story) -> None:
     step("60 sets come in: the backorder of 20 is allocated and accepted by itself")
 
 
-def hear(receiver: Receiver, story: Story, deliveries: list[str]) -> None:
-    """Wait until both parties were told everything, each signed, and nobody of what is the other's."""
+def tell(receiver: Receiver, story: Story) -> None:
+    """Hold what both parties were told of the order, each event signed, and nobody of what is the other's."""
     ways = ("shipped", "received", "completed")
     wanted = {(story.hospital_id, f"purchase_order.{word}", story.order) for word in BUYER}
     wanted |= {(story.supplier_id, f"order.{word}", story.order) for word in SUPPLIER}
-    wanted |= {
-        (party, f"delivery.{word}", key)
-        for party in (story.hospital_id, story.supplier_id)
-        for key in deliveries
-        for word in ways
-    }
-
-    def is_complete() -> bool:
-        arrivals = list(receiver.received)
-        if not all(one.verified_by(receiver.secrets) for one in arrivals):
-            raise DemoFailed("a signature does not verify")
-        events = [one.event() for one in arrivals]
-        told = {(one["tenant_id"], one["type"], one["data"]["object"]["id"]) for one in events}
-        missing.clear()
-        missing.extend(
-            sorted({(kind, "hospital" if of == story.hospital_id else "supplier") for of, kind, _ in wanted - told})
-        )
-        return not missing
-
-    missing: list[tuple[str, str]] = []
-    try:
-        wait_until(is_complete, "the webhooks of both parties")
-    except DemoFailed as error:
-        raise DemoFailed(f"{error}: {missing}") from error
-    told = [one.event() for one in receiver.received]
+    for one in story.deliveries.values():
+        story.will_hear(one["id"], *(f"delivery.{word}" for word in ways))
+    wanted |= story.wanted
+    told = hear(receiver, wanted, story.names)
     if any(SECRET in json.dumps(one) for one in told if one["tenant_id"] == story.supplier_id):
         raise DemoFailed("the supplier was told what is the hospital's alone")
     step(

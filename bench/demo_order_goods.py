@@ -1,22 +1,27 @@
 """The goods of the order story in `./dev demo`: two products that are offered to one hospital, one that replaces, their places."""
 
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bench.demo_care import person
+from bench.demo_hearing import Wanted
 from bench.demo_http import Caller, DemoFailed, expect, once, step
 
 UNITS_PER_PACK = 10
 PRICES = {"set": "37.50", "dressing": "50.00", "foam": "48.00"}
+LIST_PRICES = {"set": "40.00", "dressing": "55.00", "foam": "60.00"}  # what others pay
 # Base units on the shelf by lot; of the dressings there are none.
 LOTS = {"set": (("SOONER", "2031-01-31", 50), ("LATER", "2032-06-30", 30)), "foam": (("FOAM", "2033-03-31", 200),)}
 
 
 @dataclass
 class Story:
-    """Who walks the story, and what it is about; `mark` is a word that only this walk's products have."""
+    """Who walks the story, and what it is about; `mark` is a word that only this walk's products have.
+
+    `wanted` are the events that both parties are to be told, `bills` the ids of invoices and credit notes by a name.
+    """
 
     supplier: Caller
     other_supplier: Caller
@@ -26,12 +31,19 @@ class Story:
     clerk: Caller
     admin: Caller
     stranger: Caller
+    finance: Caller
     tenants: dict[str, Any]
     mark: str
     products: dict[str, dict[str, Any]] = field(default_factory=dict)
     hall: str = ""
     ward: str = ""
     order: str = ""
+    deliveries: dict[str, dict[str, Any]] = field(default_factory=dict)
+    bills: dict[str, str] = field(default_factory=dict)
+    apart: str = ""
+    replacement: str = ""
+    wanted: set[Wanted] = field(default_factory=set)
+    begun: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @property
     def supplier_id(self) -> str:
@@ -42,6 +54,15 @@ class Story:
     def hospital_id(self) -> str:
         """The tenant of the hospital."""
         return str(self.tenants["hospital"]["id"])
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The parties by their tenants."""
+        return {self.supplier_id: "supplier", self.hospital_id: "hospital"}
+
+    def will_hear(self, key: str, *kinds: str) -> None:
+        """Expect events about something at both parties."""
+        self.wanted |= {(party, kind, key) for party in self.names for kind in kinds}
 
     def own(self) -> dict[str, Any]:
         """Read the order as its buyer."""
@@ -73,7 +94,16 @@ def story_of(demo: dict[str, Any]) -> Story:
     return Story(
         Caller(base, keys["supplier"]), Caller(base, keys["other_supplier"]), person(demo, "buyer"),
         person(demo, "approver"), person(demo, "second_approver"), person(demo, "receiving_clerk"),
-        person(demo, "tenant_admin"), person(demo, "other_buyer"), tenants, secrets.token_hex(4),
+        person(demo, "tenant_admin"), person(demo, "other_buyer"), person(demo, "finance"), tenants, secrets.token_hex(4),
+    )  # fmt: skip
+
+
+def signed_in_again(demo: dict[str, Any], story: Story) -> Story:
+    """Return the story with fresh tokens, and no event that is still expected."""
+    fresh = story_of(demo)
+    return replace(
+        fresh, mark=story.mark, products=story.products, hall=story.hall, ward=story.ward, order=story.order,
+        deliveries=story.deliveries, begun=story.begun,
     )  # fmt: skip
 
 
@@ -91,6 +121,7 @@ def stock_up(story: Story) -> None:
     """Make the products, their stock and their offers to the hospital."""
     for name in PRICES:
         story.products[name] = _product(story, name)
+        _list(story, name)
     given = {"name": "Hall 1", "type": "warehouse", "code": f"O-{story.mark}"}
     answer = story.supplier.call("POST", "/v1/inventory/locations", given, **once())
     story.hall = expect(answer, 201, "make a stock location")["data"]["id"]
@@ -120,6 +151,17 @@ def _product(story: Story, name: str) -> dict[str, Any]:
     answer = story.supplier.call("POST", "/v1/products", body, **once())
     found: dict[str, Any] = expect(answer, 201, "create a product")["data"]
     return found
+
+
+def _list(story: Story, name: str) -> None:
+    """Set the list price, which the offer to the hospital is below."""
+    product = story.products[name]
+    price = {
+        "packaging_id": product["packagings"][0]["id"], "currency": "EUR",
+        "tiers": [{"min_quantity": 1, "unit_price": LIST_PRICES[name]}],
+    }  # fmt: skip
+    answer = story.supplier.call("PUT", f"/v1/products/{product['id']}/prices", {"prices": [price]}, **once())
+    expect(answer, 200, "set the list price")
 
 
 def take_in(story: Story, name: str, lot: str, expiry: str, quantity: int) -> None:

@@ -10,10 +10,8 @@ import time
 from typing import Any
 
 from bench.demo_care import person
-from bench.demo_http import Caller, DemoFailed, expect, listen, once, step
+from bench.demo_http import WAIT_SECONDS, Caller, DemoFailed, expect, listen, once, step
 from bench.receiver import Receiver
-
-WAIT_SECONDS = 60.0
 
 
 def walk_trade(demo: dict[str, Any]) -> None:

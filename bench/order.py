@@ -4,11 +4,12 @@ fifty, and what the supplier's received copy costs the write that makes it; mark
 
 import argparse
 import itertools
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from devtools.environment import Backends
 from devtools.places import ROOT
@@ -30,6 +31,8 @@ _OWN, _OTHER = "/v1/purchase-orders", "/v1/orders"
 
 class Bench:
     """A database of so many orders, its web server, and how each work is measured."""
+
+    world_options: tuple[str, ...] = ()
 
     def __init__(self, place: Place, wanted: argparse.Namespace, stack: ExitStack) -> None:
         self.place, self.wanted = place, wanted
@@ -57,7 +60,7 @@ class Bench:
     def refresh(self) -> None:
         """Fetch the callers with fresh tokens."""
         sizes = ("--suppliers", str(self.place.tenants), "--buyers", str(max(5, self.place.tenants // 2)))
-        self.world: dict[str, Any] = self.place.python("-m", "bench.order_world", *sizes)
+        self.world: dict[str, Any] = self.place.python("-m", "bench.order_world", *sizes, *self.world_options)
         self.buyers: list[dict[str, Any]] = self.world["buyers"][1:]
         self.suppliers: list[dict[str, Any]] = self.world["suppliers"][1:]
 
@@ -82,9 +85,11 @@ class Bench:
         """A read of each caller in turn."""
         return partial(self.http, workload.lists(callers, path))
 
-    def gets(self, callers: list[dict[str, Any]], path: str, column: str, table: str) -> Work:
-        """A read of one old order of each caller."""
-        sql = f"SELECT id::text FROM {table} WHERE {column} = %s AND status = 'closed' LIMIT 1"
+    def gets(
+        self, callers: list[dict[str, Any]], path: str, column: str, table: str, which: str = "status = 'closed'"
+    ) -> Work:
+        """A read of one old document of each caller; `which` is SQL."""
+        sql = f"SELECT id::text FROM {table} WHERE {column} = %s AND {which} LIMIT 1"
         found = [(one, self.connection.execute(sql, [one["tenant"]]).fetchone()) for one in callers]
         return partial(self.http, [workload.lists([one], f"{path}/{row[0]}")[0] for one, row in found if row])
 
@@ -127,27 +132,38 @@ class Bench:
             for name, (one, path) in reads.items()
         }
         orders |= self.flow.samples()
+        return self.counted(orders)
+
+    def counted(self, orders: dict[str, dict[str, Any]]) -> dict[str, int]:
+        """The round trips of requests, which are not carried out."""
         return {name: self.child.do("trips", **order)["trips"] for name, order in orders.items()}
 
+    def restock(self) -> None:
+        """Begin a round."""
+        self.flow.restock()
 
-def _opened(backends: Backends, wanted: argparse.Namespace, stack: ExitStack) -> dict[int, Bench]:
-    """Make, fill and serve the database of each size."""
+
+_Kind = TypeVar("_Kind", bound=Bench)
+
+
+def opened(kind: type[_Kind], backends: Backends, wanted: argparse.Namespace, stack: ExitStack) -> dict[int, _Kind]:
+    """Make, fill and serve the database of each size; other benchmarks of trade share it."""
     found = {}
     for number, orders in enumerate(wanted.sizes):
         suppliers = max(10, orders // 5_000)
         place = open_database(backends, f"bench_order_{orders}", families=_FAMILIES, number=number)
         products = str(suppliers * 200)
         place.python("-m", "bench.seed_products", "--products", products, "--tenants", str(suppliers))
-        found[orders] = Bench(replace(place, rows=orders, tenants=suppliers), wanted, stack)
+        found[orders] = kind(replace(place, rows=orders, tenants=suppliers), wanted, stack)
     return found
 
 
-def _measure(benches: dict[int, Bench], rounds: int) -> dict[int, Found]:
+def measure(benches: Mapping[int, Bench], rounds: int) -> dict[int, Found]:
     """All works in turn on each size, round after round; the first round warms and is not counted."""
     found: dict[int, Found] = {orders: {} for orders in benches}
     for number, (orders, bench) in itertools.product(range(rounds + 1), benches.items()):
         bench.refresh()
-        bench.flow.restock()
+        bench.restock()
         for name, work in bench.works().items():
             taken = work()
             if number:
@@ -168,28 +184,39 @@ def _how(wanted: argparse.Namespace) -> str:
     )
 
 
-def main(arguments: list[str]) -> int:
-    """Measure, print and write the results."""
-    reader = argparse.ArgumentParser(prog="./dev bench order")
+def asked(name: str, arguments: list[str], results: Path) -> argparse.Namespace:
+    """Read the options that benchmarks of trade share."""
+    reader = argparse.ArgumentParser(prog=f"./dev bench {name}")
     reader.add_argument("--data", help="the data folder; filled once and kept (default: .local/bench)")
     reader.add_argument("--orders", type=int, default=1_000_000, help="of the large database; the small one has 10,000")
     reader.add_argument("--quick", action="store_true", help="20,000 orders, one short round")
     reader.add_argument("--rounds", type=int, default=3)
     reader.add_argument("--seconds", type=float, default=1.5, help="of each measurement")
     reader.add_argument("--connections", type=int, default=4)
-    reader.add_argument("--results", type=Path, default=RESULTS)
+    reader.add_argument("--results", type=Path, default=results)
     wanted = reader.parse_args(arguments)
     if wanted.quick:
         wanted.orders, wanted.rounds, wanted.seconds = 20_000, 1, 0.7
     wanted.sizes = sorted({_SMALL, wanted.orders})
-    with backends_of(wanted.data) as backends, ExitStack() as stack:
-        benches = _opened(backends, wanted, stack)
-        found = _measure(benches, wanted.rounds)
-        trips = {orders: bench.trips() for orders, bench in benches.items()}
-        once = {orders: order_report.bounded(counted) for orders, counted in trips.items()}
-        lines = ["# From order to receipt, `./dev bench order`", "", machine_line(), "", _how(wanted)]
-    text = "\n".join([*lines, *supply_report.told(found, trips, order_report.TABLE, once), ""])
+    return wanted
+
+
+def write(wanted: argparse.Namespace, lines: list[str]) -> int:
+    """Print and keep what was found."""
+    text = "\n".join([*lines, ""])
     print(text)
     wanted.results.parent.mkdir(exist_ok=True)
     wanted.results.write_text(text)
     return 0
+
+
+def main(arguments: list[str]) -> int:
+    """Measure, print and write the results."""
+    wanted = asked("order", arguments, RESULTS)
+    with backends_of(wanted.data) as backends, ExitStack() as stack:
+        benches = opened(Bench, backends, wanted, stack)
+        found = measure(benches, wanted.rounds)
+        trips = {orders: bench.trips() for orders, bench in benches.items()}
+        once = {orders: order_report.bounded(counted) for orders, counted in trips.items()}
+        lines = ["# From order to receipt, `./dev bench order`", "", machine_line(), "", _how(wanted)]
+    return write(wanted, [*lines, *supply_report.told(found, trips, order_report.TABLE, once)])

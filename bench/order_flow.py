@@ -123,11 +123,11 @@ class Flow:
     def _sample(caller: dict[str, Any], path: str, status: int, body: dict[str, Any]) -> dict[str, Any]:
         return {**caller, "method": "POST", "path": path, "status": status, "body": body}
 
-    def rows(self, sql: str, lines: int) -> list[tuple[Any, ...]]:
+    def rows(self, sql: str, lines: int, **more: Any) -> list[tuple[Any, ...]]:
         """What a statement finds of this round."""
         given = {
             "buyers": [one["tenant"] for one in self.bench.buyers], "supplier": self.bench.large["tenant"], "lines": lines,
-            "since": self.since,
+            "since": self.since, **more,
         }  # fmt: skip
         found: list[tuple[Any, ...]] = self.bench.connection.execute(sql, given).fetchall()
         return found

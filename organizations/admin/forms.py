@@ -13,6 +13,7 @@ from unfold.widgets import (
 
 from core.db import tenant_context
 from core.money import is_currency
+from core.time_zones import time_zones
 from organizations.actions.provisioning import FirstMember, TenantSpec
 from organizations.models import Quota, Tenant
 from organizations.plans import DEFAULT_PLAN, FEATURES, PLANS, QUOTA_KEYS
@@ -108,10 +109,8 @@ class ProvisioningForm(ReasonForm):
 
     def clean_time_zone(self) -> str:
         """Require a known IANA time zone."""
-        import zoneinfo
-
         name: str = self.cleaned_data["time_zone"]
-        if name not in zoneinfo.available_timezones():
+        if name not in time_zones():
             raise forms.ValidationError("There is no such time zone.")
         return name
 

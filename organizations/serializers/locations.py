@@ -1,11 +1,11 @@
 """Bodies that create and change locations."""
 
 from typing import Any, ClassVar
-from zoneinfo import available_timezones
 
 from rest_framework import serializers
 
 from api.serializers import StrictSerializer
+from core.time_zones import time_zones
 from organizations.models import LocationStatus, LocationType
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun", "holiday")
@@ -17,7 +17,7 @@ def known_time_zone(name: str) -> str:
 
     :raises ValidationError: there is no time zone of this name.
     """
-    if name not in available_timezones():
+    if name not in time_zones():
         raise serializers.ValidationError("There is no such time zone.", code="unknown_time_zone")
     return name
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from django.http import QueryDict
 
@@ -13,6 +13,7 @@ from api.periods import moment_of
 from core.arrays import array_literal
 from core.errors import FieldError, InvalidFields
 from core.money import is_currency
+from core.time_zones import time_zones
 
 from .buckets import Period, local_length, quarter_of, start_of
 from .measures import GROUPS, INTERVALS, MEASURES, Measure
@@ -100,7 +101,7 @@ def _errors(given: dict[str, str]) -> Iterable[FieldError]:
     yield from _choice(given, "compare", ("previous",))
     measure = MEASURES.get(given["metric"])
     yield from _choice(given, "group_by", measure.groups if measure else GROUPS)
-    if given["timezone"] and given["timezone"] not in available_timezones():
+    if given["timezone"] and given["timezone"] not in time_zones():
         yield FieldError("timezone", "invalid_choice", "This is no time zone of the IANA database.")
     if given["currency"] and not is_currency(given["currency"]):
         yield FieldError("currency", "unknown_currency", "This is no active code of ISO 4217.")

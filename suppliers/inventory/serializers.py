@@ -1,13 +1,13 @@
 """Bodies that move stock and make stock locations."""
 
 from typing import Any, ClassVar
-from zoneinfo import available_timezones
 
 from rest_framework import serializers
 
 from api.scans import read_scan
 from api.serializers import StrictSerializer, refusal
 from core.identifiers import gln, gtin14
+from core.time_zones import time_zones
 
 from .states import LotStatus, Mode, OnReserved, ReasonCode, RecallClass
 
@@ -212,7 +212,7 @@ class StockLocationIn(StrictSerializer):
 
     def validate_time_zone(self, value: str | None) -> str:
         """Require a known time zone; blank is the tenant's."""
-        if value and value not in available_timezones():
+        if value and value not in time_zones():
             raise serializers.ValidationError("There is no such time zone.", code="unknown_time_zone")
         return value or ""
 

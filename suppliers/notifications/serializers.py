@@ -1,12 +1,12 @@
 """Bodies of notifications and of the preferences. Source: contract, supply-order.md 5."""
 
 from typing import Any, ClassVar, Final
-from zoneinfo import available_timezones
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from api.serializers import StrictSerializer, refusal
+from core.time_zones import time_zones
 from suppliers.files.serializers import FileIdsField
 
 from .documents import document_names
@@ -117,7 +117,7 @@ class QuietHoursIn(StrictSerializer):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require a known time zone, and two different times: the same twice could be no hour, or all of them."""
-        if attrs["timezone"] not in available_timezones():
+        if attrs["timezone"] not in time_zones():
             raise refusal("timezone", "There is no such time zone.", "invalid_choice")
         if attrs["from"] == attrs["to"]:
             raise refusal("to", "The quiet hours must end at another time than they begin.", "invalid")

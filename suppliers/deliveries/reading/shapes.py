@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from api.shapes import Selection, Shape
+from api.unions import union_of
 from core.conditions import TENANT
-from suppliers.deliveries.models import TEMPERATURE
+from suppliers.deliveries.models import TEMPERATURE, Delivery
 from suppliers.deliveries.receiving.representations import ReceiptOut
 from suppliers.deliveries.representations import DeliveryExceptionOut, DeliveryLineOut, PackageOut
 from suppliers.orders.shapes import EMBEDDED
@@ -132,10 +133,4 @@ _TABLES: Final = (
 )
 
 
-def _select(place: int) -> str:
-    columns = ", ".join(f'{sql[place]} AS "{name}"' for name, sql in _columns().items())
-    table, alias = _TABLES[place]
-    return f"SELECT {columns} FROM {table} WHERE {alias}.tenant_id = {TENANT}"
-
-
-ROWS: Final = "({})".format(" UNION ALL ".join(_select(place) for place in range(len(_TABLES))))
+ROWS: Final = union_of(Delivery, _columns(), _TABLES, texts=("side", "picking_notes"))

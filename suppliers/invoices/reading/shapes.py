@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from api.shapes import Selection
+from api.unions import union_of
 from core.conditions import TENANT, Condition
 from suppliers.inventory.queries import WITHIN
+from suppliers.invoices.models import Invoice
 from suppliers.invoices.representations import AMOUNTS, InvoiceLineOut
 from suppliers.orders.shapes import EMBEDDED
 
@@ -97,12 +99,7 @@ def _columns() -> Mapping[str, tuple[str, str]]:
     return found | _NAMED
 
 
-def _select(place: int, table: str) -> str:
-    columns = ", ".join(f'{sql[place]} AS "{name}"' for name, sql in _columns().items())
-    alias = "ac"[place]
-    return f"SELECT {columns} FROM {table} {alias} WHERE {alias}.tenant_id = {TENANT}"
-
-
-ROWS: Final = "({} UNION ALL {})".format(_select(0, "suppliers_invoice"), _select(1, "suppliers_receivedinvoice"))
+_TABLES: Final = (("suppliers_invoice a", "a"), ("suppliers_receivedinvoice c", "c"))
+ROWS: Final = union_of(Invoice, _columns(), _TABLES, texts=("side",))
 # A buyer's member that is limited to places sees what was ordered for there or below; a supplier's members see all.
 SEEN: Final = Condition(f"(t.side = 'supplier' OR {WITHIN.sql})")

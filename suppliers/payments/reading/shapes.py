@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from api.shapes import Selection, Shape
+from api.unions import union_of
 from core.conditions import TENANT, Condition
 from suppliers.payments.finding import PLACE
+from suppliers.payments.models import Payment
 from suppliers.payments.representations import CreditSourceOut, PaymentAllocationOut
 
 # A member with places sees payments of which all orders go there; copies name no places, so the supplier's members see all.
@@ -63,13 +65,7 @@ def _columns() -> Mapping[str, tuple[str, str]]:
     return found | _NAMED
 
 
-_TABLES: Final = (("suppliers_payment", "a"), ("suppliers_receivedpayment", "c"))
+_TABLES: Final = (("suppliers_payment a", "a"), ("suppliers_receivedpayment c", "c"))
 
 
-def _select(place: int) -> str:
-    columns = ", ".join(f'{sql[place]} AS "{name}"' for name, sql in _columns().items())
-    table, alias = _TABLES[place]
-    return f"SELECT {columns} FROM {table} {alias} WHERE {alias}.tenant_id = {TENANT}"
-
-
-ROWS: Final = "({})".format(" UNION ALL ".join(_select(place) for place in range(len(_TABLES))))
+ROWS: Final = union_of(Payment, _columns(), _TABLES, texts=("side",))

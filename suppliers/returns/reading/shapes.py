@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from api.shapes import Selection
+from api.unions import union_of
 from core.conditions import TENANT
 from suppliers.orders.shapes import EMBEDDED
+from suppliers.returns.models import Return
 from suppliers.returns.representations import ReturnLineOut
 
 _SHARED: Final = (
@@ -78,13 +80,7 @@ _TABLES: Final = (
 )
 
 
-def _select(place: int) -> str:
-    columns = ", ".join(f'{sql[place]} AS "{name}"' for name, sql in _columns().items())
-    table, alias = _TABLES[place]
-    return f"SELECT {columns} FROM {table} WHERE {alias}.tenant_id = {TENANT}"
-
-
-ROWS: Final = "({})".format(" UNION ALL ".join(_select(place) for place in range(len(_TABLES))))
+ROWS: Final = union_of(Return, _columns(), _TABLES, texts=("side",))
 
 
 def page_sql(first: str, limit: str) -> str:

@@ -1,0 +1,40 @@
+"""Lists of documents of two parties put together the rows of their page, and no others."""
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+
+from api.shapes import Shape
+from core.conditions import TENANT
+from core.db import tenant_context
+from suppliers.deliveries.reading.representations import DeliveryOut
+from suppliers.invoices.reading.representations import InvoiceOut
+from suppliers.payments.reading.representations import PaymentOut
+from suppliers.returns.reading.representations import ReturnOut
+
+pytestmark = pytest.mark.django_db(transaction=True)
+_SHAPES = [one.shape for one in (DeliveryOut, InvoiceOut, PaymentOut, ReturnOut)]
+
+
+@pytest.mark.parametrize("shape", _SHAPES, ids=lambda one: one.name)
+def test_keys_are_found_without_building_rows(shape: Shape) -> None:
+    assert shape.keys_first
+    for sql in (
+        "SELECT t.id FROM {} t ORDER BY t.created_at DESC, t.id DESC LIMIT 20",
+        "SELECT count(*) FROM {} t WHERE t.status = 'x'",
+    ):
+        plan = _plan(sql.format(shape.table))
+        assert "Append" in plan
+        assert "representation" not in plan  # no member of a copy is taken out of its JSON
+        assert "json" not in plan  # and no list of lines is made
+
+
+def _plan(sql: str) -> str:
+    tenant: Any = uuid4()
+    with tenant_context(tenant), connection.cursor() as cursor:
+        cursor.execute(
+            "EXPLAIN (VERBOSE, COSTS OFF) " + sql.replace("%", "%%").replace(TENANT, "%s"), [tenant] * sql.count(TENANT)
+        )
+        return "\n".join(row[0] for row in cursor.fetchall())
