@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from core import jobs
 from core.actor import Actor
+from core.clock import rfc3339
 from core.db import needs_transaction
 from core.pipeline import run
 from ledger import public as ledger
@@ -40,8 +41,8 @@ def request_report(actor: Actor, data: Mapping[str, Any], at: datetime) -> Repor
     begin, end = _period(actor.tenant_id, parameters.get("from"), parameters.get("to"))
     report: Report = Report.objects.create(
         tenant_id=actor.tenant_id, type=data["type"], parameters=_kept(parameters), format=data["format"],
-        as_of=at.replace(microsecond=at.microsecond // 1000 * 1000), begins_at=begin, ends_at=end,
-        started_by=actor.subject_id, location_ids=sorted(actor.location_ids), created_at=at, updated_at=at,
+        as_of=at, begins_at=begin, ends_at=end, started_by=actor.subject_id,
+        location_ids=sorted(actor.location_ids), created_at=at, updated_at=at,
     )  # fmt: skip
     consume_quota(actor=actor, key=QUOTA, at=at)
     jobs.enqueue(CARRY_ON, expires_seconds=jobs.RING_SECONDS)
@@ -55,12 +56,14 @@ def record(actor: Actor, report: Report, fact: ledger.EventType, at: datetime) -
 
 
 def _kept(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters as JSON has them, without those that were not given."""
-    return {
-        name: value if isinstance(value, str | list) else value.isoformat() if isinstance(value, date) else str(value)
-        for name, value in parameters.items()
-        if value is not None
-    }
+    """Return the parameters as JSON has them."""
+    return {name: _text(value) for name, value in parameters.items()}
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return rfc3339(value)
+    return value if isinstance(value, str | list) else str(value)
 
 
 def _period(

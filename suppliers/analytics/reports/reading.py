@@ -54,7 +54,7 @@ def read_batch(report: Report, at: datetime) -> bool:
 def read_whole(report: Report, at: datetime) -> None:
     """Keep all rows of a locked report by one statement, whose time becomes that of the report."""
     source = SOURCES[report.type]
-    report.as_of = at.replace(microsecond=at.microsecond // 1000 * 1000)
+    report.as_of = at
     run([_settings(_SECONDS)])
     parameters = [*_asked(report, None, None), str(report.id), str(PART_ROWS), at.isoformat()]
     # Longer than the pipeline waits for an answer.

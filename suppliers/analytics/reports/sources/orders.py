@@ -1,7 +1,7 @@
 """The report of orders: a row for each line, from the supplier's own copies.
 
 A copy that has changed since the time of the report is undone: its state is that of the newest fact before, what was ordered
-and cancelled is the sum of the roll-ups that were written until then. What has left comes from the deliveries at any time.
+and cancelled is the sum of the roll-ups that were written until then. What has left comes from the deliveries that were told of until then.
 """
 
 from typing import Final
@@ -51,7 +51,7 @@ _ACCEPTED: Final = "(p.representation ->> 'accepted_at')::timestamptz"
 _SHIPPED: Final = (
     "(SELECT coalesce(sum((f.line ->> 'base_quantity')::bigint), 0)::bigint FROM suppliers_receiveddelivery d"
     " CROSS JOIN LATERAL jsonb_array_elements(d.lines) AS f(line) WHERE d.tenant_id = $1 AND d.order_id = p.id"
-    f" AND d.shipped_at <= {AS_OF} AND f.line ->> 'order_line_id' = e.line ->> 'id')"
+    f" AND d.received_at <= {AS_OF} AND f.line ->> 'order_line_id' = e.line ->> 'id')"
 )
 _TOTAL: Final = _line("line_total", "numeric")
 

@@ -6,6 +6,7 @@ import json
 import re
 import time
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -56,6 +57,14 @@ def carry_out(api: Api, key: str, seconds: float = 30) -> dict[str, Any]:
         found = read(api, key)
         if found["status"] not in OPEN or time.monotonic() > end:
             return found
+        worker.carry_on(go_on=until(0.5))
+
+
+def carried_until(is_so: Callable[[], bool], seconds: float = 30) -> None:
+    """Carry reports on until something is so; reports that other tests have left come in between."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end
         worker.carry_on(go_on=until(0.5))
 
 

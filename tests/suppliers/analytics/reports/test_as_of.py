@@ -14,7 +14,7 @@ from suppliers.pricing.models import ListPrice, ListPriceTier
 from tests.procurement.purchasing.orders import Trade, act, submitted
 from tests.suppliers.analytics.reports.asking import asked, finished, in_batches_of, read, stored
 from tests.suppliers.analytics.test_metrics_of_stock import _listed
-from tests.suppliers.deliveries.shipping import shipped
+from tests.suppliers.deliveries.shipping import LATE, medicine, shipped
 from tests.suppliers.inventory.recalls import answer, change, notices, recall, received, walk
 from tests.suppliers.inventory.shelf import reserve
 from tests.suppliers.orders.answers import accepted
@@ -40,7 +40,7 @@ def test_orders_are_those_of_the_time(trade: Trade) -> None:
     made = asked(api, "orders", "json")
     shipped(trade, api.get(f"/v1/orders/{ids[0]}").json()["data"], 500)
     accepted(trade, ids[1])
-    assert act(trade, ids[2], "cancel", reason_code="no_longer_needed").status_code == 200
+    assert act(trade, ids[2], "cancel", reason="Ordered twice").status_code == 200
     submitted(trade, (trade.gloves, 8))
     assert finished(api, made) == before
     assert [(row["status"], row["ordered"], row["cancelled"], row["shipped"]) for row in before] == [
@@ -55,22 +55,25 @@ def test_orders_are_those_of_the_time(trade: Trade) -> None:
 def test_stock_is_what_was_on_hand_at_the_time(trade: Trade, monkeypatch: Any) -> None:
     in_batches_of(monkeypatch, "stock", 1)
     shelf, api = trade.shelf, trade.shelf.api
-    shelf.stock(trade.gloves, 100, lot="L1", expiry=now().date() + timedelta(days=300))
+    vials = medicine(trade)
+    shelf.stock(vials, 100, lot="L1", expiry=LATE)
     shelf.stock(trade.masks, 30)
     before = finished(api, asked(api, "stock", "json"))
     made = asked(api, "stock", "json")
     place = str(shelf.places["hall"])
     moves = [
         {
-            "product_id": trade.gloves["id"],
+            "product_id": vials["id"],
             "location_id": place,
             "lot_number": "L1",
-            "mode": "decrease",
-            "quantity": 40,
+            "mode": "delta",
+            "quantity": -40,
         },
-        {"product_id": trade.masks["id"], "location_id": place, "mode": "increase", "quantity": 5},
+        {"product_id": trade.masks["id"], "location_id": place, "mode": "delta", "quantity": 5},
     ]
-    moved = api.post("/v1/inventory/adjustments", json={"reason_code": "damage", "items": moves})
+    moved = api.post(
+        "/v1/inventory/adjustments", json={"lines": [{"reason_code": "correction"} | one for one in moves]}
+    )
     assert moved.status_code in (200, 201), moved.content
     assert change(shelf, status="quarantined").status_code == 200
     shelf.stock(trade.shelf.product(name="New"), 9)

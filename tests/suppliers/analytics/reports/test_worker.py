@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.db import connection
 
 from core.clock import now
@@ -20,6 +21,7 @@ from tests.procurement.purchasing.orders import Trade
 from tests.suppliers.analytics.reports.asking import (
     PATH,
     asked,
+    carried_until,
     carry_out,
     content,
     facts,
@@ -135,7 +137,8 @@ def test_who_has_lost_the_claim_hands_nothing_over(trade: Trade, monkeypatch: An
 
     monkeypatch.setattr(finishing, "store_made", overtaken)
     before = used(trade.shelf.id, "storage_bytes")
-    worker.carry_on(go_on=until(2))
+    with pytest.raises(finishing.ClaimLost):
+        worker.advance(trade.shelf.id, stored(trade.shelf.id, made["id"]).id, at=now())
     done = read(trade.shelf.api, made["id"])
     assert (done["status"], len(calls)) == ("ready", 2)
     assert len(rows_of("csv", content(trade.shelf.api, done["file_id"]))) == 5
@@ -154,9 +157,9 @@ def test_store_that_is_away_delays_a_report(trade: Trade, folder: Path) -> None:
     made = _read_whole(trade)
     folder.write_text("in the way")
     before = used(trade.shelf.id, "storage_bytes")
-    worker.carry_on(go_on=until(1))
+    carried_until(lambda: stored(trade.shelf.id, made["id"]).troubled_at is not None)
     seen = stored(trade.shelf.id, made["id"])
-    assert (seen.status, seen.troubled_at is not None) == ("running", True)
+    assert (seen.status, seen.file_id) == ("running", None)
     folder.unlink()
     sweep_objects(at=now() + timedelta(minutes=16))
     assert used(trade.shelf.id, "storage_bytes") == before
@@ -168,13 +171,13 @@ def test_report_that_is_in_trouble_for_an_hour_has_failed(trade: Trade, folder: 
     _moved(trade, 3)
     made = _read_whole(trade)
     folder.write_text("in the way")
-    worker.carry_on(go_on=until(1))
+    carried_until(lambda: stored(trade.shelf.id, made["id"]).troubled_at is not None)
     row = stored(trade.shelf.id, made["id"])
     with tenant_context(trade.shelf.id):
         type(row).objects.filter(tenant_id=row.tenant_id, id=row.id).update(
             troubled_at=now() - worker.HOPELESS, claimed_until=None
         )
-    worker.carry_on(go_on=until(1))
+    carried_until(lambda: read(trade.shelf.api, made["id"])["status"] != "running")
     done = read(trade.shelf.api, made["id"])
     assert (done["status"], done["error"], done["file_id"], parts(trade.shelf.id)) == (
         "failed", {"code": "internal_error"}, None, 0,
