@@ -72,6 +72,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.CATALOG, "license", "Licences", "suppliers_supplierlicense"),
             (Area.CATALOG, "attach_file", "Files", "suppliers_file"),
             (Area.CATALOG, "attachment", "Received files", "suppliers_receivedfile"),
+            (Area.CATALOG, "summarize", "Reports", "suppliers_report"),
             (Area.CATALOG, "handshake", "Relationships to suppliers", "suppliers_relationship"),
             (Area.CATALOG, "storefront", "Managed suppliers", "suppliers_managedsupplier"),
             (Area.CATALOG, "shopping_cart", "Purchase orders", "suppliers_purchaseorder"),

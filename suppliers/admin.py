@@ -1,6 +1,7 @@
 """The admin pages of this app, one module for each feature; importing them registers the pages."""
 
 from .agreements.desk import admin as agreements
+from .analytics.reports import admin as reports
 from .catalog import admin as catalog
 from .catalog.attributes import admin as attributes
 from .company import admin as company
@@ -41,6 +42,7 @@ __all__ = [
     "recall_desk",
     "receipts",
     "relationships",
+    "reports",
     "returns",
     "terms",
     "why_this_price",

@@ -17,6 +17,7 @@ class SuppliersConfig(AppConfig):
     def ready(self) -> None:
         """Register the event types and representations of this app, and the seeding after a migration."""
         from .agreements import events as agreement_events  # noqa: F401
+        from .analytics.reports import events as report_events  # noqa: F401
         from .catalog import events  # noqa: F401  # registers the event types
         from .company import events as company_events  # noqa: F401
         from .deliveries import events as delivery_events  # noqa: F401
@@ -65,10 +66,12 @@ class SuppliersConfig(AppConfig):
 
     def _register_evidence(self) -> None:
         """Register what holds files as evidence, beside their bindings."""
+        from .analytics.reports.finishing import EVIDENCE as REPORTS
         from .company.licenses import EVIDENCE
         from .files.evidence import hold_as_evidence
 
         hold_as_evidence(*EVIDENCE)
+        hold_as_evidence(*REPORTS)
 
     def _follow(self) -> None:
         """Let audiences follow tenants, organizations and groups of buyers, and the inventory ask what buyers see

@@ -9,6 +9,7 @@ from .agreements.models import (
     ReceivedAgreementLine,
 )
 from .analytics.models import RollUp
+from .analytics.reports.models import Report, ReportPart
 from .catalog.models import Category, MarketWord, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
 from .company.models import BuyerGroup, BuyerGroupMember, SupplierLicense, SupplierProfile
 from .deliveries.models import (
@@ -152,6 +153,8 @@ __all__ = [
     "ReceivedReservation",
     "ReceivedReturn",
     "Relationship",
+    "Report",
+    "ReportPart",
     "Reservation",
     "Return",
     "ReturnLine",

@@ -9,6 +9,8 @@ from core.history.partitions import Busy
 from core.rounds import SLICE_SECONDS, until
 
 from .agreements.sweeping import expire_agreements as end_agreements
+from .analytics.reports import upkeep as report_upkeep
+from .analytics.reports import worker as report_worker
 from .company.sweeping import tell_licenses as tell_ending_licenses
 from .files import scanning as file_scanning
 from .files import sweeping as file_sweeping
@@ -23,6 +25,7 @@ from .terms.promotions.sweeping import tell_promotions as tell_of_promotions
 
 __all__ = [
     "allocate_backorders",
+    "carry_reports_on",
     "expire_agreements",
     "expire_offers",
     "expire_reservations",
@@ -34,6 +37,7 @@ __all__ = [
     "scan_files",
     "send_notification_mails",
     "sweep_files",
+    "sweep_reports",
     "tell_expiries",
     "tell_levels",
     "tell_licenses",
@@ -73,6 +77,18 @@ def sweep_files() -> None:
 def forget_closed() -> None:
     """Delete the objects of closed tenants; runs every hour."""
     file_sweeping.sweep_closed()
+
+
+@shared_task(name="suppliers.carry_reports_on", ignore_result=True, acks_late=False)
+def carry_reports_on() -> None:
+    """Read and write reports; rung by whoever asks for one, and every five seconds."""
+    report_worker.carry_on(go_on=until(SLICE_SECONDS))
+
+
+@shared_task(name="suppliers.sweep_reports", ignore_result=True, acks_late=False)
+def sweep_reports() -> None:
+    """Take away the files of reports that are a week old, and forget reports of long ago; runs every minute."""
+    report_upkeep.sweep_reports(at=clock.now(), go_on=until(SLICE_SECONDS))
 
 
 @shared_task(name="suppliers.expire_reservations", ignore_result=True, acks_late=False)

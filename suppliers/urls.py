@@ -3,6 +3,7 @@
 from api.routing import Router
 
 from .agreements.views import PriceAgreementViewSet
+from .analytics.reports.views import ReportViewSet
 from .analytics.views import InsightsViewSet, MetricsViewSet
 from .catalog.attributes.views import AttributeViewSet
 from .catalog.views import CategoryViewSet, ProductAttributesViewSet
@@ -62,6 +63,7 @@ router.register("notifications/preferences", PreferencesViewSet, basename="notif
 router.register("orders", ExchangedOrderViewSet, basename="order")
 router.register("analytics/metrics", MetricsViewSet, basename="metrics")
 router.register("analytics/insights", InsightsViewSet, basename="insight")
+router.register("analytics/reports", ReportViewSet, basename="report")
 router.register("orders/<uuid:order>/shipments", ShipmentViewSet, basename="shipment")
 router.register("procurement/deliveries", ExchangedDeliveryViewSet, basename="delivery")
 router.register("orders/<uuid:pk>/invoices", OrderInvoiceViewSet, basename="order-invoice")

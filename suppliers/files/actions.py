@@ -33,12 +33,13 @@ from .events import FileDeleted, FileEvent, FileUpdated, FileUploaded
 from .links import WRITE_FOR
 from .models import File, LooseObject
 from .refusals import FileTooLarge
-from .states import MOST_BYTES, FileStatus, Rejection, Visibility
+from .states import MOST_BYTES, FileStatus, Purpose, Rejection, Visibility
 from .targets import shown_target
 
 QUOTA: Final = "storage_bytes"
 SCAN: Final = "suppliers.scan_files"
 SWEEP: Final = "suppliers.sweep_files"
+_SHOWING: Final = ("visibility", "bindings")
 RESERVED_FOR: Final = timedelta(minutes=15)
 LATE_FOR: Final = timedelta(minutes=5)  # how long after its link has expired an upload may still arrive
 
@@ -157,8 +158,10 @@ def update_file(actor: Actor, file: File, data: Mapping[str, Any], at: datetime)
 
     :raises InvalidFields: a binding names something that is not there.
     :raises FileBound: the file is evidence of something that is no longer among the bindings; or a document hands it over,
-        and it would be private.
+        and it would be private; or it is that of a report, and would be shown to others.
     """
+    if file.purpose == Purpose.REPORT and not data.keys().isdisjoint(_SHOWING):
+        check_no_evidence(actor, file)  # what a report tells stays with those who may read it
     changed = file.assign({name: value for name, value in data.items() if name in File.WRITABLE})
     rebound = "bindings" in data and replace_bindings(actor, file, data["bindings"], at=at)
     if "visibility" in changed and file.visibility == Visibility.PRIVATE:

@@ -10,7 +10,7 @@ from core.lifecycle import LifecycleModel, transition
 from core.row_security import Market, TableSecurity
 from organizations.public import TenantOwned
 
-from .states import MOST_BYTES, OPEN, FileStatus, Purpose, Rejection, ResourceType, Visibility
+from .states import MOST_BYTES, MOST_MADE_BYTES, OPEN, FileStatus, Purpose, Rejection, ResourceType, Visibility
 
 
 class File(TenantOwned, LifecycleModel):
@@ -67,7 +67,11 @@ class File(TenantOwned, LifecycleModel):
             models.CheckConstraint(condition=Q(status__in=FileStatus.values), name="suppliers_file_status_known"),
             models.CheckConstraint(condition=Q(purpose__in=Purpose.values), name="suppliers_file_purpose_known"),
             models.CheckConstraint(condition=Q(visibility__in=Visibility.values), name="suppliers_file_seen_by_known"),
-            models.CheckConstraint(condition=Q(size__range=(1, MOST_BYTES)), name="suppliers_file_size"),
+            models.CheckConstraint(
+                condition=Q(size__range=(1, MOST_BYTES))
+                | Q(purpose=Purpose.REPORT.value, size__range=(1, MOST_MADE_BYTES)),
+                name="suppliers_file_size",
+            ),
             models.CheckConstraint(
                 condition=Q(status__in=[FileStatus.AWAITING_UPLOAD.value, FileStatus.REJECTED.value])
                 | ~Q(object_key=""),

@@ -6,13 +6,16 @@ from api.representations import Computed, Representation
 from core.conditions import TENANT
 
 from .models import File, FileBinding
+from .report_rights import NEEDED
 from .serializers import BindingIn, FileIn
 
 # A link holds for five minutes and is made anew for each answer. So that 304 never confirms one that is about to end, the tag
 # of a ready file changes each minute.
 _MINUTE = "CASE WHEN t.status = 'ready' THEN (extract(epoch FROM now())::bigint / 60)::text END"
-# Which content the view makes a link to.
-READABLE = "CASE WHEN t.status = 'ready' THEN t.tenant_id::text || '/' || t.id::text END"
+# Which content the view makes a link to, and for whom: behind the file stands the scope that its content needs.
+READABLE = (
+    f"CASE WHEN t.status = 'ready' THEN t.tenant_id::text || '/' || t.id::text || coalesce('/' || {NEEDED}, '') END"
+)
 
 
 class FileBindingOut(Representation):
@@ -40,7 +43,10 @@ class FileOut(Representation):
     bindings = FileBindingOut(many=True, by="file", ordering=("position", "id"))
     content_url = Computed(
         READABLE,
-        serializers.URLField(allow_null=True, help_text="Null unless the file is ready. Holds for five minutes."),
+        serializers.URLField(
+            allow_null=True,
+            help_text="Null unless the file is ready. Holds for five minutes. The file of a report: null without the scope of its data.",
+        ),
     )
     upload = UploadOut(allow_null=True)
 

@@ -5,6 +5,7 @@ from typing import Final
 from django.db.models import TextChoices
 
 MOST_BYTES: Final = 20 * 1_048_576
+MOST_MADE_BYTES: Final = 1_073_741_824  # of a file that the platform writes
 
 
 class FileStatus(TextChoices):

@@ -12,6 +12,7 @@ from api.listing import ORDERING_FIELDS
 from api.operations import Operation
 from api.views import ApiViewSet
 from core import clock
+from core.actor import Actor
 from core.errors import InvalidFields, InvalidTransition, QuotaExceeded, VersionConflict
 
 from . import links
@@ -93,7 +94,7 @@ class FileViewSet(ApiViewSet):
         if response.status_code == 200:
             whole = orjson.loads(response.content)
             for item in whole["data"]["items"]:
-                _link(item)
+                self._link(item)
             response.content = orjson.dumps(whole)
         return response
 
@@ -117,15 +118,21 @@ class FileViewSet(ApiViewSet):
     ) -> HttpResponse:
         """Answer one file, with a link to its content if it is ready."""
         shown = orjson.loads(content)
-        _link(shown)
+        self._link(shown)
         return super().answer(orjson.dumps(shown), tag=tag, status=status, headers=headers)
 
+    def _check(self, actor: Actor) -> None:
+        """Keep who asks, for the links of the answer."""
+        super()._check(actor)
+        self.reader = actor
 
-def _link(shown: dict[str, Any]) -> None:
-    """Put a link in the place of what it is made for; see `READABLE` of the representation."""
-    if readable := shown.get("content_url"):
-        tenant_id, _, file_id = readable.partition("/")
-        shown["content_url"] = links.content_url(UUID(tenant_id), UUID(file_id), at=clock.now())
+    def _link(self, shown: dict[str, Any]) -> None:
+        """Put a link in the place of what it is made for, if the caller may read it; see `READABLE` of the representation."""
+        if readable := shown.get("content_url"):
+            tenant_id, file_id, *scopes = readable.split("/")
+            is_open = all(map(self.reader.may, scopes))
+            link = links.content_url(UUID(tenant_id), UUID(file_id), at=clock.now()) if is_open else None
+            shown["content_url"] = link
 
 
 class ContentViewSet(ApiViewSet):

@@ -33,6 +33,7 @@ from prescriptions.recurring.models import RecurringTreatment
 from procurement.budgets.models import Budget
 from suppliers.agreements.models import PriceAgreement, PriceAgreementLine
 from suppliers.agreements.states import ACCEPTED, AgreementStatus
+from suppliers.analytics.reports.models import Report
 from suppliers.catalog.models import AttributeDefinition, Packaging, Product
 from suppliers.company.models import SupplierProfile
 from suppliers.deliveries.models import Delivery, DeliveryLine, DeliveryPackageLine
@@ -659,6 +660,17 @@ def _file(draw: Draw, values: Values) -> None:
     values["size"] = draw(st.integers(1, 20 * 1_048_576))
 
 
+def _report(draw: Draw, values: Values) -> None:
+    """A ready report has a file, a failed one says why, and nobody has read more rows than there are."""
+    values["status"] = status = draw(st.sampled_from(["queued", "running", "ready", "failed", "expired"]))
+    values["file_id"] = draw(st.uuids()) if status == "ready" else None
+    values["expires_at"] = draw(INSTANTS) if status in ("ready", "expired") else None
+    values["error"] = draw(st.sampled_from(["file_too_large", "internal_error"])) if status == "failed" else ""
+    values["rows_done"], values["parts"] = draw(st.integers(0, 999)), draw(st.integers(0, 9))
+    values["rows_total"] = draw(st.none() | st.integers(values["rows_done"], 9_999))
+    values["parameters"] = draw(st.sampled_from([{}, {"currency": "EUR"}]))
+
+
 # References that may be null, of which a rule keeps one.
 EITHER: dict[type[models.Model], tuple[str, ...]] = {Membership: ("user_id", "service_account_id")}
 
@@ -698,6 +710,7 @@ RULES: dict[type[models.Model], Callable[[Draw, Values], None]] = {
     StockLevel: _level,
     StockPlace: _stock_place,
     File: _file,
+    Report: _report,
     Offer: _offer,
     PriceAgreement: _price_agreement,
     PriceAgreementLine: _price_agreement_line,
