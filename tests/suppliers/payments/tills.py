@@ -111,6 +111,8 @@ class Till:
         """Credit a part of the price of an invoice, as a credit note does."""
         at, off = now(), Decimal(amount)
         with tenant_context(self.buyer.id), transaction.atomic():
+            order = Invoice.objects.filter(tenant_id=self.buyer.id, pk=key).values_list("order_id", flat=True)[0]
+            PurchaseOrder.objects.select_for_update().get(tenant_id=self.buyer.id, pk=order)  # before its invoices
             row = Invoice.objects.select_for_update().get(tenant_id=self.buyer.id, pk=key)
             line = InvoiceLine.objects.get(tenant_id=self.buyer.id, invoice_id=key)
             row.credited_total += off
