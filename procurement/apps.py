@@ -23,6 +23,7 @@ class ProcurementConfig(AppConfig):
         prove_with(approvals.RULE, approvals.breaches)
         ask_budgets(BUDGETS)
         self._alert()
+        self._spend()
 
     def _alert(self) -> None:
         """Let the alerts of overdue approvals follow the facts of orders."""
@@ -31,3 +32,11 @@ class ProcurementConfig(AppConfig):
         from .approvals import alerting
 
         ledger.after_commit(alerting.SUBSCRIBER, alerting.FOLLOWED)(alerting.follow)
+
+    def _spend(self) -> None:
+        """Let budgets follow the approvals of invoices."""
+        from ledger import public as ledger
+
+        from .purchasing import spending
+
+        ledger.after_commit(spending.SUBSCRIBER, spending.FOLLOWED)(spending.follow)

@@ -86,13 +86,15 @@ class SuppliersConfig(AppConfig):
         from .inventory.items import offered
         from .inventory.recalls import carriers
         from .inventory.reservations import order_books
+        from .invoices.billed import unpaid_call
         from .marketplace import following, holding
-        from .orders import progress, unallocating
+        from .orders import billing, progress, unallocating
 
         offered.ask(holding.QUESTIONS)
         order_books.ask(unallocating.BOOKS)
         carriers.ask(recalled.QUESTIONS)
         progress.ask(prepared_call)
+        billing.ask(unpaid_call)
         ledger.react(following.OF_ORGANIZATIONS, following.follow_organizations)
         ledger.react(following.OF_GROUPS, following.follow_groups)
         ledger.react(agreements.OF_ORGANIZATIONS, agreements.follow_organizations)
@@ -164,14 +166,15 @@ class SuppliersConfig(AppConfig):
             register_document(one)
 
     def _register_receipts(self) -> None:
-        """Register the rules between receipts, returns, deliveries and orders, and between payments and invoices."""
+        """Register the rules between receipts, returns, deliveries and orders, and between invoices, payments and orders."""
         from core.invariants import prove_with
 
         from .deliveries.receiving import proof
+        from .invoices import proof as invoices
         from .payments import proof as payments
         from .returns import proof as returns
 
-        for one in (proof, payments, returns):
+        for one in (proof, invoices, payments, returns):
             prove_with(one.RULE, one.breaches)
 
     def _register_copies(self) -> None:

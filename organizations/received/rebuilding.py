@@ -10,6 +10,7 @@ from django.db import transaction
 from core.db import bind_call
 from core.model_rows import lock_call
 from core.pipeline import run
+from core.row_security import security_of
 
 from .copies import write_calls
 from .kinds import ReceivedKind, received_kinds
@@ -49,9 +50,13 @@ def _rebuilt(kind: ReceivedKind, tenant_id: UUID, now: Callable[[], datetime], s
 
 
 def _rewrite(kind: ReceivedKind, tenant_id: UUID, owner_id: UUID, keys: list[UUID], at: datetime) -> int:
-    """Lock the documents of one owner in the order of their ids, and write their copies in one tenant."""
+    """Lock the documents of one owner in the order of their ids, and write their copies in one tenant.
+
+    Documents that are never changed, as receipts, need no lock, and nobody may take one.
+    """
+    is_fixed = security_of(kind.document).append_only
     with transaction.atomic():
-        run([bind_call(owner_id), *(lock_call(kind.document, owner_id, key) for key in keys)])
+        run([bind_call(owner_id), *(lock_call(kind.document, owner_id, key) for key in keys if not is_fixed)])
         copies = [copy for copy in computed(kind, owner_id, keys) if copy.tenant_id == tenant_id]
         calls = write_calls(copies, at)
         found = zip(calls, run(calls), strict=True) if calls else ()

@@ -54,7 +54,9 @@ class Permission(StrEnum):
     REVIEW_FILES = "files.review"
     SETTLE_AGREEMENTS = "agreements.settle"
     SETTLE_DELIVERIES = "deliveries.settle"
+    SETTLE_INVOICES = "invoices.settle"
     SETTLE_PAYMENTS = "payments.settle"
+    SETTLE_RETURNS = "returns.settle"
 
 
 _TENANT_CARE = {Area.ORGANIZATIONS, Area.TENANTS, Area.ENTITLEMENTS, Area.LOCATIONS, Area.JOBS, Area.LEDGER}
@@ -78,9 +80,17 @@ _DOES: dict[str, frozenset[Permission]] = {
             Permission.REVIEW_FILES,
             Permission.SETTLE_AGREEMENTS,
             Permission.SETTLE_DELIVERIES,
+            Permission.SETTLE_RETURNS,
         }
     ),
-    StaffRole.FINANCE: frozenset({Permission.CHANGE_PLANS, Permission.SETTLE_PAYMENTS}),
+    StaffRole.FINANCE: frozenset(
+        {
+            Permission.CHANGE_PLANS,
+            Permission.SETTLE_INVOICES,
+            Permission.SETTLE_PAYMENTS,
+            Permission.SETTLE_RETURNS,
+        }
+    ),
     StaffRole.SECURITY: frozenset(
         {
             Permission.STOP_TENANTS,

@@ -9,14 +9,17 @@ from procurement.approvals.representations import approvals_of_order
 from suppliers.public import (
     AWAITING_SQL,
     DELIVERIES_SQL,
-    DELIVERIES_TAG_SQL,
     DELIVERIES_TOTAL_SQL,
     EMBEDDED,
+    INVOICES_SQL,
+    INVOICES_TOTAL_SQL,
+    OWN_TAG_SQL,
     SHARED_HEADER,
     Awaiting,
     DeliveryAddressOut,
     OrderDeliveryOut,
     OrderFileOut,
+    OrderInvoiceOut,
     OrderLineForSupplierOut,
     OrderTimelineEntryOut,
     OrderTotalsOut,
@@ -123,6 +126,8 @@ class PurchaseOrderWithLinesOut(PurchaseOrderOut):
     )
     deliveries = Computed(DELIVERIES_SQL, OrderDeliveryOut(many=True))
     deliveries_total = Computed(DELIVERIES_TOTAL_SQL, serializers.IntegerField())
+    invoices = Computed(INVOICES_SQL, OrderInvoiceOut(many=True))
+    invoices_total = Computed(INVOICES_TOTAL_SQL, serializers.IntegerField())
     approvals = approvals_of_order()
     change = change_of_order(for_supplier=False)
     timeline = Computed(timeline_sql("t.id"), OrderTimelineEntryOut(many=True))
@@ -130,11 +135,10 @@ class PurchaseOrderWithLinesOut(PurchaseOrderOut):
 
     class Meta(PurchaseOrderOut.Meta):
         fields = (
-            *PurchaseOrderOut.Meta.fields, "lines", "lines_next", "deliveries", "deliveries_total", "approvals", "change",
-            "timeline",
-            "timeline_total",
+            *PurchaseOrderOut.Meta.fields, "lines", "lines_next", "deliveries", "deliveries_total", "invoices", "invoices_total",
+            "approvals", "change", "timeline", "timeline_total",
         )  # fmt: skip
-        unversioned = DELIVERIES_TAG_SQL
+        unversioned = OWN_TAG_SQL
 
 
 LINE: Final = PurchaseOrderLineOut.shape

@@ -11,9 +11,9 @@ from django.utils.safestring import SafeString
 
 from organizations.staff.columns import column
 from organizations.staff.roles import Area
-from organizations.staff.tenant_admin import TenantAdmin, link_action
+from organizations.staff.tenant_admin import FoundByItsAction, TenantAdmin, link_action
 
-from .clicks import OF_BUYER, OF_SUPPLIER, FoundByItsAction
+from .clicks import OF_BUYER, OF_SUPPLIER
 from .derivation import derived_lines
 from .models import Delivery, DeliveryException, DeliveryLine, ReceivedDelivery
 from .shipment_models import ShipmentDraft

@@ -14,14 +14,6 @@ from .finding_delivery import DELIVERED_TO
 from .states import ExceptionType
 
 
-class FoundByItsAction:
-    """A page whose buttons lock what they change in the lock order of their actions, orders first, and not here."""
-
-    def locked(self, key: Any) -> Any:
-        """Return the row as it is; its action locks it."""
-        return self.model._base_manager.get(pk=key)  # type: ignore[attr-defined]  # a mixin of pages
-
-
 def _report(click: ButtonClick, kind: str) -> None:
     row = click.row
     (located,) = run([DELIVERED_TO.locate(row.tenant_id, row.pk)])

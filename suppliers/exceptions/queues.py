@@ -93,6 +93,14 @@ def _to_inspect() -> str:
     )
 
 
+def _billed(status: str, what: str) -> str:
+    """Invoices that wait for their buyer, in a state; `what` is SQL that says why."""
+    return (
+        f"SELECT i.tenant_id, n.name AS tenant_name, i.id AS row_id, i.number || {what} AS what, i.updated_at AS since"
+        f" FROM suppliers_invoice i JOIN organizations_tenant n ON n.id = i.tenant_id WHERE i.status = '{status}'"
+    )
+
+
 def _unconfirmed() -> str:
     """Payments of which nobody has said yet what the bank has made of them."""
     return (
@@ -108,7 +116,14 @@ QUEUES: Final = (
     Queue("price_differs", "Orders whose supplier reports another price", Area.CATALOG, _differing(), "suppliers_purchaseorder_change"),
     Queue("unqualified_supplier", "Open orders of suppliers that are not qualified", Area.CATALOG, _unqualified(), "suppliers_receivedorder_change"),
     Queue("broken_reservation", "Reservations that broke in the last seven days", Area.CATALOG, _broken(), "suppliers_reservation_change"),
-    Queue("return_to_inspect", "Returns to inspect", Area.CATALOG, _to_inspect(), "suppliers_receivedreturn_change"),
+    Queue(
+        "match_exception", "Invoices that do not match", Area.BILLING, _billed("mismatched", "', order ' || i.po_number"),
+        "suppliers_invoice_change",
+    ),
+    Queue(
+        "dispute", "Invoices under query", Area.BILLING, _billed("disputed", "', ' || i.dispute_reason"), "suppliers_invoice_change",
+    ),
+    Queue("return_to_inspect", "Returns to inspect", Area.BILLING, _to_inspect(), "suppliers_receivedreturn_change"),
     Queue("payment_to_confirm", "Payments to confirm", Area.BILLING, _unconfirmed(), "suppliers_payment_change"),
     Queue(Type.SUSPECT_GOODS.value, "Suspect goods", Area.CATALOG),
     Queue(Type.TEMPERATURE_EXCURSION.value, "Goods that were too warm or too cold", Area.CATALOG),

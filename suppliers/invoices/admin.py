@@ -1,7 +1,4 @@
-"""Admin pages of invoices, read-only: the buyer's rows with their lines, and what suppliers have of them.
-
-The states `mismatched` and `disputed` of the filter are the queues of match exceptions and disputes.
-"""
+"""Admin pages of invoices: the buyer's rows with their lines, and what suppliers have of them. Only state buttons change them."""
 
 from typing import Any
 
@@ -12,8 +9,9 @@ from django.utils.http import urlencode
 
 from organizations.staff.columns import column
 from organizations.staff.roles import Area
-from organizations.staff.tenant_admin import TenantAdmin, link_action
+from organizations.staff.tenant_admin import FoundByItsAction, TenantAdmin, link_action
 
+from .clicks import OF_OWNER, OF_RECEIVER
 from .models import Invoice, InvoiceLine, ReceivedInvoice
 
 STATUS_COLOURS = {
@@ -32,10 +30,11 @@ class _WithStanding:
 
 
 @admin.register(Invoice)
-class InvoiceAdmin(_WithStanding, TenantAdmin):
+class InvoiceAdmin(_WithStanding, FoundByItsAction, TenantAdmin):
     """Invoices and credit notes of the acting tenant as buyer."""
 
-    area = Area.CATALOG
+    area = Area.BILLING
+    buttons = OF_OWNER
     list_display = (
         "number", "type", "po_number", "standing", "match_status", "dispute_reason", "supplier_tenant_id", "issue_date",
         "due_date", "gross_total", "currency", "updated_at",
@@ -62,7 +61,7 @@ class InvoiceAdmin(_WithStanding, TenantAdmin):
 class InvoiceLineAdmin(TenantAdmin):
     """Lines of invoices, in base units, with the result of their match."""
 
-    area = Area.CATALOG
+    area = Area.BILLING
     list_display = (
         "invoice", "line_no", "name", "base_quantity", "unit_price", "net", "credited", "result", "quantity_variance",
         "price_variance",
@@ -80,10 +79,11 @@ class InvoiceLineAdmin(TenantAdmin):
 
 
 @admin.register(ReceivedInvoice)
-class ReceivedInvoiceAdmin(_WithStanding, TenantAdmin):
+class ReceivedInvoiceAdmin(_WithStanding, FoundByItsAction, TenantAdmin):
     """Invoices of the acting tenant as supplier: its copies."""
 
-    area = Area.CATALOG
+    area = Area.BILLING
+    buttons = OF_RECEIVER
     list_display = ("number", "type", "order_number", "standing", "owner_tenant_id", "issue_date", "received_at")
     list_filter = ("status", "type")
     search_fields = ("=id", "=number", "=order_id")

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from core.errors import FieldError, InvalidFields
-from core.money import minor_units
+from core.money import Money, minor_units
 from suppliers.pricing.amounts import line_total
 from suppliers.quoting.totals import Net, totals_of
 
@@ -39,6 +39,11 @@ def check_places(amount: Decimal, currency: str, field: str) -> list[FieldError]
     return [FieldError(field, "max_decimal_places", f"An amount in {currency} has at most {places} decimals.")]
 
 
+def in_places(amount: Any, currency: str) -> Decimal:
+    """Return an amount with the decimals of its currency."""
+    return Money(Decimal(amount), currency).rounded().amount
+
+
 def totals(
     lines: Sequence[Any], charges: Sequence[Mapping[str, Any]], allowances: Sequence[Mapping[str, Any]], currency: str
 ) -> Totals:
@@ -49,7 +54,8 @@ def totals(
     nets = [Net(_NOBODY, one.net, one.tax_category, _rate(one.tax_rate)) for one in lines]
     for sign, entries in ((1, charges), (-1, allowances)):
         nets += [
-            Net(_NOBODY, sign * Decimal(one["amount"]), one["tax_category"], _rate(one["tax_rate"])) for one in entries
+            Net(_NOBODY, sign * in_places(one["amount"], currency), one["tax_category"], _rate(one["tax_rate"]))
+            for one in entries
         ]
     (found,) = totals_of(nets, currency)
     net, gross = Decimal(found["net"]), Decimal(found["gross"])

@@ -71,7 +71,17 @@ def _statements(order: str) -> tuple[Statement, ...]:
     )  # fmt: skip
 
 
+_UNPAID = Statement.of(
+    "SELECT EXISTS (SELECT 1 FROM suppliers_invoice i WHERE i.tenant_id = $1 AND i.order_id = $2 AND i.type <> 'credit_note'"
+    " AND i.status NOT IN ('rejected', 'cancelled') AND NOT (i.status IN ('approved', 'partially_paid', 'paid')"
+    " AND i.gross_total - i.credited_total - i.paid_total + i.offset_total <= 0))::text"
+)
 _READS: Final = {name: _statements(order) for name, order in _NAMED.items()}
+
+
+def unpaid_call(tenant_id: UUID, order_id: UUID) -> Call:
+    """Return the statement that tells whether an invoice of an order is not paid, bound to its buyer."""
+    return Call(_UNPAID, [str(tenant_id), str(order_id)])
 
 
 def order_call(tenant_id: UUID, key: UUID, *, by: str = "invoice") -> Call:

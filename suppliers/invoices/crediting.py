@@ -136,7 +136,7 @@ def issue_credit_note(  # noqa: PLR0913  # what it takes off, and who writes it
     if billed is None or original is None:
         raise InvalidFields(errors=[FieldError("invoice_id", "unknown_invoice", "There is no such invoice.")])
     key, supplier = uuid7(), original.supplier_tenant_id
-    claim(supplier, author_id or supplier, order_tenant_id, number, key, [], [])
+    claim(supplier, author_id or supplier, order_tenant_id, number, key).require_free()
     by_id = {one.pk: one for one in billed.of[invoice_id]}
     data = _body(invoice_id, number, issue_date, [_as_asked(by_id[one], units) for one, units in quantities.items()])
     note, lines = draw_up(billed, data, key, at, return_id=return_id)

@@ -13,7 +13,7 @@ from suppliers.inventory.states import Unit
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine
 from suppliers.orders.states import OrderStatus
 
-from .amounts import MOST, check_places, check_stated, line_net, totals
+from .amounts import MOST, check_places, check_stated, in_places, line_net, totals
 from .billed import Billed
 from .matching import is_by_order
 from .models import Invoice, InvoiceLine
@@ -105,7 +105,8 @@ def draw_up(  # noqa: PLR0913  # what it says, and what was found of it
         id=key, tenant_id=order.tenant_id, number=data["invoice_number"], supplier_tenant_id=order.supplier_tenant_id,
         type=data["type"], order_id=order.pk, po_number=order.number, order_number=order.order_number,
         delivery_location_id=order.delivery_location_id, delivery_ids=[*deliveries], issue_date=data["issue_date"],
-        due_date=_due(order, data), currency=order.currency, charges=[*data["charges"]], allowances=[*data["allowances"]],
+        due_date=_due(order, data), currency=order.currency, charges=_entries(data["charges"], order.currency),
+        allowances=_entries(data["allowances"], order.currency),
         discount=_discount(order, data), original_id=data["original_invoice_id"], return_id=return_id,
         file_ids=[str(one) for one in data["file_ids"]], stated_totals=_stated(data), lines_total=len(lines), issued_at=at,
         recorded_by_id=recorded_by, created_at=at, updated_at=at,
@@ -128,6 +129,10 @@ def take_totals(invoice: Invoice, lines: Sequence[InvoiceLine], data: Mapping[st
 def _stated(data: Mapping[str, Any]) -> dict[str, str | None] | None:
     stated = data["stated_totals"]
     return None if stated is None else {name: None if one is None else f"{one:f}" for name, one in stated.items()}
+
+
+def _entries(given: Sequence[Mapping[str, Any]], currency: str) -> list[dict[str, Any]]:
+    return [{**one, "amount": f"{in_places(one['amount'], currency):f}"} for one in given]
 
 
 def _is_note(data: Mapping[str, Any]) -> bool:
@@ -189,7 +194,8 @@ def _line(
         delivery_line_id=asked["delivery_line_id"], product_id=of.product_id, packaging_id=of.packaging_id, name=of.name,
         supplier_sku=of.supplier_sku, gtin=of.gtin, category=of.category, base_unit=of.base_unit,
         units_per_pack=of.units_per_pack, unit=asked["unit"], base_quantity=units, currency=order.currency,
-        unit_price=asked["unit_price"], price_base_quantity=asked["price_base_quantity"], allowance=asked["allowance"],
+        unit_price=asked["unit_price"], price_base_quantity=asked["price_base_quantity"],
+        allowance=in_places(asked["allowance"], order.currency),
         tax_category=asked["tax_category"] or of.tax_category,
         tax_rate=of.tax_rate if asked["tax_rate"] is None else asked["tax_rate"], created_at=at, updated_at=at,
     )  # fmt: skip

@@ -20,7 +20,7 @@ from .crediting import place
 from .drawing import check_delivered, check_not_over, delivered_call, draw_up, require_billable
 from .finding import BilledOrder, managed_order
 from .models import Invoice
-from .numbering import claim
+from .numbering import MEMBER, claim, evidence_calls
 from .settling import Work, insert_calls, settle
 
 
@@ -58,21 +58,14 @@ def _issue(
     is_note = data["original_invoice_id"] is not None
     if not is_note:
         require_billable(order)
+    author, buyer, files = actor.tenant_id, order.tenant_id, data[MEMBER]
     products = [one.product_id for one in billed.lines.values() if one.product_id]
-    services = claim(
-        order.supplier_tenant_id,
-        actor.tenant_id,
-        order.tenant_id,
-        data["invoice_number"],
-        key,
-        products,
-        data["file_ids"],
-    )
-    deliveries = _deliveries(billed, data)
+    claimed = claim(order.supplier_tenant_id, author, buyer, data["invoice_number"], key, products, files)
     recorder: UUID | None = actor.subject_id if by == Party.BUYER.value else None
     invoice, lines = draw_up(
-        billed, data, key, at, services=services, deliveries=deliveries, recorded_by=recorder
-    )  # fmt: skip
+        billed, data, key, at, services=claimed.services, deliveries=_deliveries(billed, data), recorded_by=recorder
+    )
+    claimed.require_free()
     work = Work(billed, at)
     if is_note:
         calls = place(work, invoice, lines, data, by=by)
@@ -83,9 +76,8 @@ def _issue(
         work.new.append(invoice)
         work.tell(invoice, "invoice.issued", was=None, by=by)
     settled = settle(work)
-    write_documents(
-        actor, order.tenant_id, settled.touched, [*calls, *settled.calls], told=settled.told, at=at, reading=reading
-    )
+    calls += [*evidence_calls(author, buyer, files, key, at), *settled.calls]
+    write_documents(actor, buyer, settled.touched, calls, told=settled.told, at=at, reading=reading)
     return invoice
 
 

@@ -8,11 +8,12 @@ from django.db.models import F, Q
 from django_fsm import FSMField
 
 from core.lifecycle import LifecycleModel
+from core.row_security import TableSecurity
 from organizations.public import ReceivedDocument, ReceivedKind, TenantOwned
 
 from .course import Course
 from .refusals import InvoiceNumberTaken
-from .states import RELEASED, DisputeReason, InvoiceStatus, InvoiceType, MatchResult, MatchStatus
+from .states import RELEASED, WAITING, DisputeReason, InvoiceStatus, InvoiceType, MatchResult, MatchStatus
 
 MOST_LINES: Final = 500
 _ZERO: Final = Decimal(0)
@@ -87,6 +88,7 @@ class Invoice(Course, TenantOwned, LifecycleModel):
     recorded_by_id = models.UUIDField(null=True)
     shared_version = models.IntegerField(default=1)
 
+    security: ClassVar = TableSecurity(dispatcher=True)
     AMOUNTS: ClassVar = ("credited_total", "held_total", "paid_total", "offset_total")
     refusals: ClassVar = {"suppliers_invoice_number": InvoiceNumberTaken}
 
@@ -152,6 +154,9 @@ class Invoice(Course, TenantOwned, LifecycleModel):
             models.Index(fields=["tenant", "supplier_tenant_id", "created_at", "id"], name="suppliers_invoice_supplier"),
             models.Index(fields=["tenant", "delivery_location", "created_at", "id"], name="suppliers_invoice_location"),
             models.Index(fields=["tenant", "order", "id"], name="suppliers_invoice_of_order"),
+            models.Index(  # of all tenants, for staff
+                fields=["updated_at", "id"], condition=Q(status__in=WAITING), name="suppliers_invoice_to_settle"
+            ),
             models.Index(
                 fields=["tenant", "original", "id"], condition=Q(original__isnull=False), name="suppliers_invoice_credits"
             ),

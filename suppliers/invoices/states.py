@@ -64,3 +64,4 @@ OPEN: Final = (InvoiceStatus.ISSUED.value, InvoiceStatus.MATCHED.value, InvoiceS
 PAYABLE: Final = (InvoiceStatus.APPROVED.value, InvoiceStatus.PARTIALLY_PAID.value)
 RELEASED: Final = (*PAYABLE, InvoiceStatus.PAID.value)
 TERMINAL: Final = (InvoiceStatus.REJECTED.value, InvoiceStatus.CANCELLED.value)
+WAITING: Final = (InvoiceStatus.MISMATCHED.value, InvoiceStatus.DISPUTED.value)  # for somebody to settle them

@@ -56,7 +56,7 @@ BACKWARD = [*(DROP.format(**one) for one in SIDES), "DELETE FROM suppliers_docum
 class Migration(migrations.Migration):
     """Columns, a table, and the triggers that keep search terms."""
 
-    dependencies: ClassVar = [("organizations", "0011_managed_tenants"), ("suppliers", "0043_reports")]
+    dependencies: ClassVar = [("organizations", "0011_managed_tenants"), ("suppliers", "0044_invoices_to_settle")]
 
     operations: ClassVar = [
         migrations.AddField(model_name="purchaseorderline", name="backorder_date", field=models.DateField(null=True)),

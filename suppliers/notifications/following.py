@@ -1,4 +1,4 @@
-"""What alerts follow: facts that goods, recalls and licences record, and what rooms and apps below call up.
+"""What alerts follow: facts that goods, invoices, recalls and licences record, and what rooms and apps below call up.
 
 The relay calls `follow` behind the commit of each fact, at least once, whatever the order.
 """
@@ -14,7 +14,7 @@ from core.invariants import Breach
 from core.pipeline import Call, Statement, run
 from ledger.public import Event
 
-from . import deliveries, recalls, sources
+from . import deliveries, invoices, recalls, sources
 from .alerts import Cause, Look, settle
 from .models import OpenAlert
 from .preferences import Preferences
@@ -35,7 +35,16 @@ FOLLOWED: Final = (
     *_LICENSE,
     "supplier.updated",
     deliveries.REPORTED,
+    invoices.MISMATCHED,
+    *invoices.DECIDED,
 )
+# Facts about the very subject of an alert: its type, what looks at the subject, and whether the fact can open the alert.
+_OF_SUBJECT: Final[dict[str, tuple[Type, Look, bool]]] = {
+    **dict.fromkeys(_LOW, (Type.LOW_STOCK, sources.low_stock, True)),
+    **dict.fromkeys(_EXPIRY, (Type.EXPIRING_LOT, sources.expiring_lots, True)),
+    invoices.MISMATCHED: (Type.INVOICE_MISMATCHED, invoices.differing, True),
+    **dict.fromkeys(invoices.DECIDED, (Type.INVOICE_MISMATCHED, invoices.differing, False)),
+}
 # Alerts of levels of the product that the level $2 is of, at its place; and that level.
 _LEVELS_BESIDE = Statement.of(
     "SELECT v.id::text FROM suppliers_stocklevel t JOIN suppliers_stocklevel v ON v.tenant_id = t.tenant_id"
@@ -50,8 +59,9 @@ def follow(event: Event) -> None:
     """Let the alerts that a fact concerns say what holds now. Safe to run again, and in any order of the facts."""
     tenant_id, at = event.tenant_id, clock.now()
     with tenant_context(tenant_id):
-        if event.type in _LOW:
-            settle(tenant_id, Type.LOW_STOCK, [str(event.resource_id)], sources.low_stock, at)
+        if event.type in _OF_SUBJECT:
+            kind, look, opens = _OF_SUBJECT[event.type]
+            settle(tenant_id, kind, [str(event.resource_id)], look, at, opens=opens)
         elif event.type == "stock.replenished":
             found = _levels_beside(tenant_id, event.resource_id)
             settle(tenant_id, Type.LOW_STOCK, found, sources.low_stock, at, opens=False)
@@ -61,8 +71,6 @@ def follow(event: Event) -> None:
         elif event.type in _RECALL_ENDS:
             found = recalls.subjects_of_lot(tenant_id, event.resource_id)
             settle(tenant_id, Type.RECALL, found, recalls.recalls, at, opens=False)
-        elif event.type in _EXPIRY:
-            settle(tenant_id, Type.EXPIRING_LOT, [str(event.resource_id)], sources.expiring_lots, at)
         elif event.type == deliveries.REPORTED:
             _follow_delivery(event, at)
         elif event.type in _LICENSE:

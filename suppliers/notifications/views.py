@@ -50,8 +50,8 @@ class NotificationViewSet(ApiViewSet):
             "Send a message",
             "To the other party of a document that both see. Each side gets a notification of its own; both share `thread_id`, "
             "the id of the document. The other side sees the writer's tenant, never the person. Documents that can be named "
-            "today are reservations (`reservation`), orders, deliveries and returns; invoices will follow. Files are handed "
-            "over as they are; they must be ready and not private.",
+            "are reservations (`reservation`), orders, deliveries, invoices and returns. Files are handed over as they are; they "
+            "must be ready and not private.",
             body=MessageIn,
             answer=NotificationWithThreadOut,
             run=send_message,

@@ -20,6 +20,7 @@ from organizations.public import Part, ReceivedKind, write_together
 from suppliers.company.settings import settings_call, settings_of
 from suppliers.inventory.reservations import changes
 
+from .billing import billing_of, is_paid, unpaid_calls
 from .budgeting import budgets
 from .course import ACCEPTED, CLOSED, Place, Step, Who, require
 from .freeing import free, held_calls
@@ -40,7 +41,7 @@ _COUNTERS: Final = (
     "accepted", "backordered", "cancelled", "promised_date", "first_promised_date", "backorder_date",
 )  # fmt: skip
 _COLUMNS: Final = (
-    "status", "approval_for", "proposed_by", "before_change", "given_back", "closed_at", "fulfilment_status",
+    "status", "approval_for", "proposed_by", "before_change", "given_back", "closed_at", "fulfilment_status", "billing_status",
     "revision", "net", "tax", "gross", "taxes",
 )  # fmt: skip
 
@@ -104,6 +105,7 @@ def end_order(
     row.before_change, row.given_back = "", row.gross if is_all else Decimal(0)
     row.assign(kept)
     row.fulfilment_status = fulfilment_of(lines).value
+    row.billing_status = billing_of(lines, paid=gone.paid).value
     names, others = [*ending.step.buyer], [*ending.step.supplier]
     if ending.target == CLOSED:
         row.closed_at = at
@@ -147,11 +149,12 @@ def close_if_complete(
 
 
 class Gone(NamedTuple):
-    """What is written at the supplier, touched there, and told."""
+    """What is written at the supplier, touched there, and told; and whether all invoices of the order are paid."""
 
     calls: Sequence[Call]
     touched: Sequence[tuple[ReceivedKind, UUID]]
     told: Mapping[UUID, Sequence[Occurrence]]
+    paid: bool
 
 
 @needs_transaction
@@ -168,7 +171,7 @@ def give_back(peek: OrderPeek, ending: Ending, keeping: Decimal, at: datetime, *
     budget = budgets().giving_back(row, keeping, at) if given else []
     at_supplier = [bind_call(supplier), *held_calls(row, lines)] if row.was_sent else []
     groups: list[Sequence[Call]] = [
-        [bind_call(own)], budget, given.calls(row, at) if given else [], [bind_call(own)], [peek.lock_call()], at_supplier,
+        [bind_call(own)], budget, given.calls(row, at) if given else [], [bind_call(own)], [peek.lock_call(), *unpaid_calls(row, lines)], at_supplier,
         prepared_calls(row) if at_supplier else [],
     ]  # fmt: skip
     found = iter(run([call for group in groups for call in group]))
@@ -176,7 +179,8 @@ def give_back(peek: OrderPeek, ending: Ending, keeping: Decimal, at: datetime, *
     peek.check(locked[0])
     if prepared_of(prepared) != dict(ending.prepared):
         raise Busy
-    return _gone(row, ending, given, of_budget, of_limits, held, at)
+    gone = _gone(row, ending, given, of_budget, of_limits, held, at)
+    return gone._replace(paid=is_paid(locked[1:]))
 
 
 def _gone(  # the rows of each group of statements
@@ -195,4 +199,5 @@ def _gone(  # the rows of each group of statements
         [*(freed.calls if freed else []), *(given.copy_calls() if given else [])],
         changes.touched(freed.rows) if freed else [],
         changes.joined(freed.told if freed else {}, {row.supplier_tenant_id: news, row.tenant_id: moved}),
+        paid=True,
     )

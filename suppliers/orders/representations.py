@@ -20,8 +20,10 @@ from .shapes import (
     LINE_STATUS,
     RECEIVED_DELIVERIES_SQL,
     RECEIVED_DELIVERIES_TOTAL_SQL,
+    RECEIVED_INVOICES_SQL,
+    RECEIVED_INVOICES_TOTAL_SQL,
+    RECEIVED_TAG_SQL,
     SHIPMENTS_SQL,
-    SHIPMENTS_TAG_SQL,
     SHIPMENTS_TOTAL_SQL,
     UNIT_PRICE,
     received_lines_sql,
@@ -31,6 +33,10 @@ from .shapes import (
 from .states import SHARED, Awaiting, LineStatus, OrderStatus, Party
 
 DELIVERY_STATUSES: Final = ("in_transit", "delivered", "partially_received", "completed", "lost")
+INVOICE_TYPES: Final = ("invoice", "credit_note", "prepayment")
+INVOICE_STATUSES: Final = (
+    "issued", "matched", "mismatched", "approved", "disputed", "partially_paid", "paid", "rejected", "cancelled",
+)  # fmt: skip
 SOURCES: Final = (*(one.text for one in Source), "manual", "proposed", "return")
 _PLACES: Final = minor_units_sql("t.currency")
 
@@ -199,6 +205,21 @@ class OrderDeliveryOut(serializers.Serializer[None]):
     lines_total = serializers.IntegerField()
 
 
+class OrderInvoiceOut(serializers.Serializer[None]):
+    """An invoice or credit note of an order, in short; it is read at `/v1/procurement/invoices/{id}`."""
+
+    id = serializers.UUIDField()
+    invoice_number = serializers.CharField()
+    type = OpenChoice(choices=INVOICE_TYPES)
+    status = OpenChoice(choices=INVOICE_STATUSES)
+    issue_date = serializers.DateField()
+    due_date = serializers.DateField(allow_null=True)
+    original_invoice_id = serializers.UUIDField(allow_null=True)
+    currency = serializers.CharField()
+    gross_total = serializers.CharField()
+    balance_due = serializers.CharField(help_text="Less than nothing is credit.")
+
+
 class DraftedLineOut(serializers.Serializer[None]):
     """Goods of a shipment in preparation."""
 
@@ -260,12 +281,14 @@ class ReceivedOrderWithItemsOut(ReceivedOrderOut):
     shipments_total = Computed(SHIPMENTS_TOTAL_SQL, serializers.IntegerField())
     deliveries = Computed(RECEIVED_DELIVERIES_SQL, OrderDeliveryOut(many=True))
     deliveries_total = Computed(RECEIVED_DELIVERIES_TOTAL_SQL, serializers.IntegerField())
+    invoices = Computed(RECEIVED_INVOICES_SQL, OrderInvoiceOut(many=True))
+    invoices_total = Computed(RECEIVED_INVOICES_TOTAL_SQL, serializers.IntegerField())
     timeline = Computed(timeline_sql("t.id"), OrderTimelineEntryOut(many=True))
     timeline_total = Computed(timeline_total_sql("t.id"), serializers.IntegerField())
 
     class Meta(ReceivedOrderOut.Meta):
         fields = (
             *ReceivedOrderOut.Meta.fields, "change", "items", "shipments", "shipments_total", "deliveries", "deliveries_total",
-            "timeline", "timeline_total",
+            "invoices", "invoices_total", "timeline", "timeline_total",
         )  # fmt: skip
-        unversioned = SHIPMENTS_TAG_SQL
+        unversioned = RECEIVED_TAG_SQL

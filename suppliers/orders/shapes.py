@@ -4,6 +4,7 @@ from typing import Final
 
 from api.representation_sql import INSTANT
 from core.conditions import TENANT
+from core.money import minor_units_sql
 
 EMBEDDED: Final = 100  # lines and entries that one document shows
 _NOBODY: Final = "00000000-0000-0000-0000-000000000000"
@@ -66,6 +67,8 @@ def received_lines_sql(where: str) -> str:
 
 # What an order shows of its shipments; the tables belong to the room of deliveries. Drafts are the supplier's alone.
 _DRAFTS: Final = f"FROM suppliers_shipmentdraft d WHERE d.tenant_id = {TENANT} AND d.order_id = t.id"
+_OWN_INVOICES: Final = f"FROM suppliers_invoice d WHERE d.tenant_id = {TENANT} AND d.order_id = t.id"
+_INVOICE_COPIES: Final = f"FROM suppliers_receivedinvoice d WHERE d.tenant_id = {TENANT} AND d.order_id = t.id"
 _OWN_DELIVERIES: Final = f"FROM suppliers_delivery d WHERE d.tenant_id = {TENANT} AND d.order_id = t.id"
 _DELIVERY_COPIES: Final = f"FROM suppliers_receiveddelivery d WHERE d.tenant_id = {TENANT} AND d.order_id = t.id"
 
@@ -91,9 +94,11 @@ SHIPMENTS_SQL: Final = _listed(
 SHIPMENTS_TOTAL_SQL: Final = f"SELECT count(*) {_DRAFTS}"
 _TAG: Final = "(SELECT left(md5(string_agg(x.id::text || x.version, ',' ORDER BY x.id)), 12) FROM ({}) x)"
 _SELECT: Final = "SELECT d.id, d.version "
-# Shipments and deliveries move the order's ETag, not its version; null without any.
-SHIPMENTS_TAG_SQL: Final = _TAG.format(f"{_SELECT}{_DRAFTS} UNION ALL {_SELECT}{_DELIVERY_COPIES}")
-DELIVERIES_TAG_SQL: Final = _TAG.format(f"{_SELECT}{_OWN_DELIVERIES}")
+# Shipments, deliveries and invoices move the order's ETag, not its version; null without any.
+RECEIVED_TAG_SQL: Final = _TAG.format(
+    f"{_SELECT}{_DRAFTS} UNION ALL {_SELECT}{_DELIVERY_COPIES} UNION ALL {_SELECT}{_INVOICE_COPIES}"
+)
+OWN_TAG_SQL: Final = _TAG.format(f"{_SELECT}{_OWN_DELIVERIES} UNION ALL {_SELECT}{_OWN_INVOICES}")
 DELIVERIES_SQL: Final = _listed(
     "d.id, d.number AS delivery_number, d.status, nullif(d.carrier, '') AS carrier,"
     f" nullif(d.tracking_number, '') AS tracking_number, {INSTANT.format('d.shipped_at')} AS shipped_at,"
@@ -111,3 +116,37 @@ RECEIVED_DELIVERIES_SQL: Final = _listed(
     "d.shipped_at DESC",
 )
 RECEIVED_DELIVERIES_TOTAL_SQL: Final = f"SELECT count(*) {_DELIVERY_COPIES}"
+# What it shows of its invoices and credit notes; a credit note owes nothing itself.
+_IS_NOTE: Final = "d.type = 'credit_note'"
+_DUE: Final = f"CASE WHEN {_IS_NOTE} THEN 0 ELSE d.gross_total - d.credited_total - d.paid_total + d.offset_total END"
+
+
+def _amount(expression: str) -> str:
+    return f"round({expression}, {minor_units_sql('d.currency')})::text"
+
+
+def _told(name: str) -> str:
+    return f"(d.representation ->> '{name}')"
+
+
+_GROSS: Final = f"{_told('gross_total')}::numeric"
+# The amounts of a copy have the decimals of its currency, and so has what they come to.
+_LEFT: Final = (
+    f"{_GROSS} - {_told('credited_total')}::numeric - {_told('paid_total')}::numeric + {_told('offset_total')}::numeric"
+)
+INVOICES_SQL: Final = _listed(
+    "d.id, d.number AS invoice_number, d.type, d.status, d.issue_date, d.due_date, d.original_id AS original_invoice_id,"
+    f" d.currency, {_amount('d.gross_total')} AS gross_total, {_amount(_DUE)} AS balance_due",
+    _OWN_INVOICES,
+    "d.issued_at DESC",
+)
+INVOICES_TOTAL_SQL: Final = f"SELECT count(*) {_OWN_INVOICES}"
+RECEIVED_INVOICES_SQL: Final = _listed(
+    f"d.id, d.number AS invoice_number, d.type, d.status, d.issue_date, {_told('due_date')} AS due_date,"
+    f" {_told('original_invoice_id')} AS original_invoice_id, {_told('currency')} AS currency,"
+    f" {_told('gross_total')} AS gross_total,"
+    f" (CASE WHEN {_IS_NOTE} THEN {_GROSS} - {_GROSS} ELSE {_LEFT} END)::text AS balance_due",
+    _INVOICE_COPIES,
+    f"{_told('issued_at')} DESC",
+)
+RECEIVED_INVOICES_TOTAL_SQL: Final = f"SELECT count(*) {_INVOICE_COPIES}"

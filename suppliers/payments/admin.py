@@ -14,7 +14,7 @@ from core.pipeline import run
 from organizations.staff.buttons import Button, ButtonClick, ReasonForm
 from organizations.staff.columns import column
 from organizations.staff.roles import Area, Permission
-from organizations.staff.tenant_admin import TenantAdmin, link_action
+from organizations.staff.tenant_admin import FoundByItsAction, TenantAdmin, link_action
 
 from .confirming import cancel_payment, confirm_payment
 from .course import CANCEL, FAILED, PROCESSING, REVERSED, SUCCEEDED, step_of
@@ -87,7 +87,7 @@ def _shown(row: Any) -> str:
 
 
 @admin.register(Payment)
-class PaymentAdmin(_WithStanding, TenantAdmin):
+class PaymentAdmin(_WithStanding, FoundByItsAction, TenantAdmin):
     """Payments of the acting tenant as buyer."""
 
     area = Area.BILLING

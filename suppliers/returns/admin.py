@@ -1,4 +1,4 @@
-"""Admin pages of returns, read-only: the buyer's rows with their lines, and what suppliers have of them."""
+"""Admin pages of returns: the buyer's rows with their lines, and what suppliers have of them. Only state buttons change them."""
 
 from typing import Any
 
@@ -9,8 +9,9 @@ from django.utils.http import urlencode
 
 from organizations.staff.columns import column
 from organizations.staff.roles import Area
-from organizations.staff.tenant_admin import TenantAdmin, link_action
+from organizations.staff.tenant_admin import FoundByItsAction, TenantAdmin, link_action
 
+from .clicks import OF_OWNER, OF_RECEIVER
 from .models import ReceivedReturn, Return, ReturnLine, ReturnPrivate
 
 STATUS_COLOURS = {
@@ -29,10 +30,11 @@ class _WithStanding:
 
 
 @admin.register(Return)
-class ReturnAdmin(_WithStanding, TenantAdmin):
+class ReturnAdmin(_WithStanding, FoundByItsAction, TenantAdmin):
     """Returns of the acting tenant as buyer."""
 
-    area = Area.CATALOG
+    area = Area.BILLING
+    buttons = OF_OWNER
     list_display = (
         "number", "po_number", "delivery_number", "type", "standing", "supplier_tenant_id", "resolution", "requested_at",
         "updated_at",
@@ -60,7 +62,7 @@ class ReturnAdmin(_WithStanding, TenantAdmin):
 class ReturnLineAdmin(TenantAdmin):
     """Lines of returns, with what became of their goods in base units."""
 
-    area = Area.CATALOG
+    area = Area.BILLING
     list_display = (
         "document", "line_no", "name", "lot_number", "base_quantity", "received", "restocked", "quarantined", "destroyed",
         "to_manufacturer", "not_received", "credited_amount",
@@ -82,7 +84,7 @@ class ReturnLineAdmin(TenantAdmin):
 class ReturnPrivateAdmin(TenantAdmin):
     """What the acting tenant, as supplier, alone knows of returns: where they lie, and who has seen goods destroyed."""
 
-    area = Area.CATALOG
+    area = Area.BILLING
     list_display = ("id", "location_id", "created_at", "updated_at")
     search_fields = ("=id", "=location_id")
     search_help_text = "Id of the return, or of the place, in full."
@@ -91,10 +93,11 @@ class ReturnPrivateAdmin(TenantAdmin):
 
 
 @admin.register(ReceivedReturn)
-class ReceivedReturnAdmin(_WithStanding, TenantAdmin):
+class ReceivedReturnAdmin(_WithStanding, FoundByItsAction, TenantAdmin):
     """Returns of the acting tenant as supplier: its copies."""
 
-    area = Area.CATALOG
+    area = Area.BILLING
+    buttons = OF_RECEIVER
     list_display = (
         "number", "po_number", "delivery_number", "type", "standing", "owner_tenant_id", "received_at", "updated_at",
     )  # fmt: skip

@@ -72,8 +72,12 @@ class Course:
 
         :raises InvalidTransition: no step of the table leads there.
         """
-        if target != self.status:
-            getattr(self, f"become_{target}")()
+        if target == self.status:
+            return
+        method = getattr(self, f"become_{target}", None)
+        if method is None:
+            raise InvalidTransition(state=str(self.status), action=target, allowed=[])
+        method()
 
 
 for _target, _sources in sources().items():

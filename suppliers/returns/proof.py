@@ -40,11 +40,27 @@ SELECT v.id AS row_id, 'names an order that does not name it' AS what FROM suppl
 WHERE v.tenant_id = %(tenant)s AND v.replacement_order_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM suppliers_purchaseorder o
   WHERE o.tenant_id = %(tenant)s AND o.id = v.replacement_order_id AND o.return_id = v.id)
 """
+_REPLACING = """
+SELECT o.id AS row_id, 'replaces goods of a return that does not name it' AS what FROM suppliers_purchaseorder o
+WHERE o.tenant_id = %(tenant)s AND o.return_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM suppliers_return v
+  WHERE v.tenant_id = %(tenant)s AND v.id = o.return_id AND v.replacement_order_id = o.id)
+"""
+# What replaces or repairs goods costs nothing, and nothing else has its price from a return.
+_PRICED = """
+SELECT l.id AS row_id, 'has a price of ' || l.unit_price || ' from ' || l.price_source || '; its order '
+  || CASE WHEN o.return_id IS NULL THEN 'replaces nothing' ELSE 'replaces goods' END AS what
+FROM suppliers_purchaseorderline l
+JOIN suppliers_purchaseorder o ON o.tenant_id = l.tenant_id AND o.id = l.order_id AND o.tenant_id = %(tenant)s
+WHERE l.tenant_id = %(tenant)s AND CASE WHEN o.return_id IS NULL THEN l.price_source = 'return'
+  ELSE (l.price_source, l.price_source_id, l.unit_price, l.net) IS DISTINCT FROM ('return', o.return_id, 0, 0) END
+"""
 _QUESTIONS: Final = (
     ("suppliers_deliveryline", _DELIVERED),
     ("suppliers_purchaseorderline", _ORDERED),
     ("suppliers_return", _INSPECTED),
     ("suppliers_return", _REPLACED),
+    ("suppliers_purchaseorder", _REPLACING),
+    ("suppliers_purchaseorderline", _PRICED),
 )
 
 
@@ -54,7 +70,7 @@ class _Found(NamedTuple):
 
 
 def breaches(tenant_id: UUID) -> Iterator[Breach]:
-    """Yield each row that breaks a rule: counters of lines, states of returns, replacements that name no return."""
+    """Yield each row that breaks a rule: counters of lines, states of returns, replacements and their prices."""
     with tenant_context(tenant_id):
         found = [(table, one) for table, sql in _QUESTIONS for one in fetch(_Found, sql, {"tenant": tenant_id})]
     for table, one in found:

@@ -101,4 +101,6 @@ def test_odd_queries_are_refused(query: str) -> None:
 def test_roles_see_the_queues_of_their_areas() -> None:
     assert "proof_failed" not in counts(signed_in("supply"))
     assert "proof_failed" in counts(signed_in("security"))
-    assert {*counts(signed_in("finance"))} == {"payment_to_confirm"}
+    assert {*counts(signed_in("finance"))} == {
+        "match_exception", "dispute", "return_to_inspect", "payment_to_confirm",
+    }  # fmt: skip

@@ -8,8 +8,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from organizations.staff.roles import Area
-from organizations.staff.tenant_admin import TenantAdmin, link_action
-from suppliers.deliveries.clicks import FoundByItsAction
+from organizations.staff.tenant_admin import FoundByItsAction, TenantAdmin, link_action
 from suppliers.deliveries.receipt_models import Receipt, ReceiptLine, ReceivedReceipt
 
 from .clicks import OF_RECEIPT

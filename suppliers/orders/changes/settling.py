@@ -22,6 +22,7 @@ from ledger.public import Occurrence
 from organizations.public import Part, write_together
 from suppliers.inventory.reservations.changes import joined, touched
 from suppliers.orders.allocating import Allocated, Stock, allocate, refuse_short, stock_calls, stock_of
+from suppliers.orders.billing import billing_of, is_paid, unpaid_calls
 from suppliers.orders.course import ACCEPTED, BY_SUPPLIER, SENT, Place
 from suppliers.orders.freeing import free, held_calls
 from suppliers.orders.limits import traces_of
@@ -45,7 +46,7 @@ _TRACES = Statement.of(
 )
 _HEADER: Final = {one.attname: one for one in PurchaseOrder._meta.concrete_fields}
 HELD: Final = 4  # statements of `freeing.held_calls`
-_STATE: Final = ("status", "approval_for", "proposed_by", "before_change", "accepted_at")
+_STATE: Final = ("status", "approval_for", "proposed_by", "before_change", "accepted_at", "billing_status")
 _TOTALS: Final = ("net", "tax", "gross", "taxes", "lines_total", "given_back", "price_differs")
 LINE: Final = (
     "quantity", "ordered", "accepted", "backordered", "cancelled", "requested_date", "promised_date",
@@ -111,6 +112,7 @@ def taken_over(target: OrderPeek, change: OrderChange, at: datetime, *, by: str,
     row.become(ACCEPTED)
     row.before_change = ""
     row.accepted_at = row.accepted_at or at
+    _bill(row, every)
     theirs = [*freed.calls, *allocated.calls, *moved.copies]
     if added:
         given: list[str | bytes | None] = [str(row.supplier_tenant_id), str(row.pk), orjson.dumps(traces_of(added))]
@@ -286,6 +288,14 @@ def _allocated(
 def _inserted(added: Sequence[PurchaseOrderLine], at: datetime) -> list[Call]:
     times: Mapping[str, Any] = {"created_at": at, "updated_at": at, "version": 1}
     return [rows.insert_all(PurchaseOrderLine, [{**added_of(one), **times} for one in added])] if added else []
+
+
+@needs_transaction
+def _bill(row: PurchaseOrder, lines: Sequence[PurchaseOrderLine]) -> None:
+    """Let a locked order whose lines have become others say how far its bills are; prepayments may have come before."""
+    calls = unpaid_calls(row, lines)
+    found = run([bind_call(row.tenant_id), *calls])[1:] if calls else []
+    row.billing_status = billing_of(lines, paid=is_paid(found)).value
 
 
 def _closed(target: OrderPeek, change: OrderChange, at: datetime) -> list[Call]:

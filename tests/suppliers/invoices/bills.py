@@ -31,6 +31,10 @@ class Desk:
         api: Api = self.dock.shelf.api
         return api
 
+    def clerk_of(self, *roles: str) -> Api:
+        """Return a client of a further member of the buyer."""
+        return factories.as_member(self.dock.buyer.tenant, list(roles))
+
     def ordered(self, *lines: Any) -> dict[str, Any]:
         """Order, accepted; by default 10 packs of 10 vials."""
         order = self.dock.order(*lines)

@@ -14,8 +14,10 @@ from suppliers.payments.course import CANCEL, NONE, PENDING, STEPS
 from suppliers.payments.models import Payment
 from suppliers.payments.refusals import PaymentFinal
 from suppliers.payments.states import FINAL, PaymentStatus
+from tests import factories
 from tests.suppliers.inventory.shelf import refused
 from tests.suppliers.payments.tills import Till
+from tests.suppliers.snapshots import everything
 
 ACTIONS = (*course.OUTCOMES, CANCEL)
 # The rows of the contract, supply-invoice.md 3: from, action, to, events.
@@ -78,16 +80,17 @@ def test_every_action_over_http(till: Till, state: str) -> None:
         key = till.invoice("10")
         made = till.pay((key, "10"))
         till.settled(made["id"], *WAYS[state])
-        before = (till.balance(key), *(len(till.facts(one, "payment")) for one in (till.buyer, till.shelf)))
+        told_before = [len(till.facts(one, "payment")) for one in (till.buyer, till.shelf)]
+        before = everything(till.buyer, till.shelf)
 
         answer = till.confirm(made["id"], action)
 
         step = course.step_of(state, action)
-        told = [till.facts(one, "payment")[at:] for one, at in zip((till.buyer, till.shelf), before[1:], strict=True)]
+        told = [till.facts(one, "payment")[at:] for one, at in zip((till.buyer, till.shelf), told_before, strict=True)]
         if step is None:
             found = refused(answer, 409, "payment_final" if state in FINAL else "invalid_transition")
             assert (found["from"], found["action"], found["allowed"]) == (state, action, course.allowed(state))
-            assert (till.balance(key), told) == (before[0], [[], []])
+            assert everything(till.buyer, till.shelf) == before
         else:
             assert (answer.status_code, answer.json()["data"]["status"]) == (200, step.target), answer.content
             assert told == [[(step.told[0], step.target)]] * 2
@@ -98,13 +101,18 @@ def test_every_action_over_http(till: Till, state: str) -> None:
 def test_a_supplier_takes_no_action(till: Till, state: str) -> None:
     made = till.pay((till.invoice("10"), "10"))
     till.settled(made["id"], *WAYS[state])
-    before = till.stored()
+    key = till.invoice("10")
+    stranger = factories.as_member(factories.provision("provider"), ["finance"])
+    seller = factories.as_member(factories.provision("provider", also=("supplier",)), ["finance", "supplier_admin"])
+    before = everything(till.buyer, till.shelf)
 
     for action in ACTIONS:
-        answer = till.confirm(made["id"], action, api=till.shelf.api)
-        assert answer.status_code == 403, answer.content
-    assert till.post((till.invoice("10"), "10"), api=till.shelf.api).status_code == 403
-    assert till.stored() == before
+        refused(till.confirm(made["id"], action, api=till.shelf.api), 403, "insufficient_scope")
+        for other in (stranger, seller):
+            refused(till.confirm(made["id"], action, api=other), 404, "not_found")
+    refused(till.post((key, "10"), api=till.shelf.api), 403, "insufficient_scope")
+    assert everything(till.buyer, till.shelf) == before
+    till.stored()
 
 
 @pytest.mark.parametrize(("outcome", "left"), [("failed", PENDING), ("cancel", PENDING), ("reversed", "succeeded")])

@@ -1,7 +1,7 @@
 """A hospital with invoices that are released for payment, and short ways to pay them and to look at both sides."""
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, cast
 from uuid import UUID
@@ -108,14 +108,38 @@ class Till:
         )
 
     def credit(self, key: str, amount: str) -> None:
-        """Credit a part of an invoice, as a credit note does."""
+        """Credit a part of the price of an invoice, as a credit note does."""
+        at, off = now(), Decimal(amount)
         with tenant_context(self.buyer.id), transaction.atomic():
+            order = Invoice.objects.filter(tenant_id=self.buyer.id, pk=key).values_list("order_id", flat=True)[0]
+            PurchaseOrder.objects.select_for_update().get(tenant_id=self.buyer.id, pk=order)  # before its invoices
             row = Invoice.objects.select_for_update().get(tenant_id=self.buyer.id, pk=key)
-            row.credited_total += Decimal(amount)
-            Work(cast("Any", None), now()).pay_off(row, by="supplier")
+            line = InvoiceLine.objects.get(tenant_id=self.buyer.id, invoice_id=key)
+            row.credited_total += off
+            line.credited_net += off
+            Work(cast("Any", None), at).pay_off(row, by="supplier")
             row.shared_version += 1
-            row.save_version("credited_total", "status", "paid_at", "shared_version", at=now())
+            row.save_version("credited_total", "status", "paid_at", "shared_version", at=at)
+            line.save_version("credited_net", at=at)
+            note = self._note(row, line, off, at)
             self._copy(row)
+            self._copy(note)
+
+    def _note(self, row: Invoice, line: InvoiceLine, off: Decimal, at: datetime) -> Invoice:
+        """Make a credit note of one line that takes no units back."""
+        note = Invoice(
+            id=uuid7(), tenant_id=self.buyer.id, number=f"CN-{factories.suffix()}", type="credit_note", original_id=row.id,
+            supplier_tenant_id=row.supplier_tenant_id, order_id=row.order_id, po_number="PO-1", order_number="SO-1",
+            delivery_location_id=row.delivery_location_id, issue_date=at.date(), currency=row.currency, net_total=off,
+            tax_total=Decimal(0), gross_total=off, lines_total=1, issued_at=at, created_at=at, updated_at=at,
+        )  # fmt: skip
+        note.save(force_insert=True)
+        InvoiceLine.objects.create(
+            tenant_id=self.buyer.id, invoice_id=note.id, line_no=1, order_line_id=line.order_line_id, order_line_no=1,
+            name="Masks", base_unit="EA", unit="base", base_quantity=1, currency=row.currency, unit_price=off, net=off,
+            tax_rate=Decimal(0), frees=False,
+        )  # fmt: skip
+        return note
 
     def body(self, *parts: tuple[str, str], sources: Any = (), **changes: Any) -> dict[str, Any]:
         """Return the body of a payment of invoices by amounts."""

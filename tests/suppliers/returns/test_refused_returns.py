@@ -14,6 +14,7 @@ from suppliers.inventory.models import Lot
 from suppliers.returns.models import Return, ReturnLine
 from tests import factories
 from tests.suppliers.inventory.shelf import refused
+from tests.suppliers.notifications.test_messages import a_file
 from tests.suppliers.returns.backs import PATH, Back, received
 
 
@@ -176,7 +177,12 @@ def test_cold_goods_are_sold_again_with_the_record_of_their_logger(back: Back) -
     with tenant_context(back.dock.buyer.id):
         assert DeliveryLine.objects.get(tenant_id=back.dock.buyer.id, delivery_id=delivery).cold_chain
     one = back.brought("received", delivery=delivery)
-    answer = back.act(
-        one["id"], "inspect", lines=[back.disposed(one, "restock", location_id=str(back.dock.shelf.places["hall"]))]
-    )
-    refused(answer, 409, "disposition_not_allowed")
+    entry = back.disposed(one, "restock", location_id=str(back.dock.shelf.places["hall"]))
+    refused(back.act(one["id"], "inspect", lines=[entry]), 409, "disposition_not_allowed")
+
+    record = a_file(back.dock.shelf.tenant, purpose="temperature_log")
+    done = back.done(one["id"], "inspect", lines=[entry | {"file_ids": [record]}])
+
+    assert (done["status"], done["lines"][0]["file_ids"]) == ("completed", [record])
+    refused(back.supplier.delete(f"/v1/files/{record}"), 409, "file_bound")
+    back.sound()
