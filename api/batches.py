@@ -73,7 +73,7 @@ class BatchIn(StrictSerializer):
                 failed.append(Outcome(index, error=error))
         if attrs["atomic"]:
             _refuse_whole(failed)
-        keys = [raw.get(self.key) if isinstance(raw, Mapping) else None for raw in sent]
+        keys = [_named(raw, self.key) for raw in sent]
         return {**attrs, "items": tuple(sound), "outcomes": tuple(failed), "keys": keys}
 
     @classmethod
@@ -132,6 +132,12 @@ def answered(batch: type[BatchIn], data: Mapping[str, Any], outcomes: Iterable[O
     counts = Counter(one.status for one in told)
     results = [_result(one, batch.key, data["keys"][one.index]) for one in told]
     return Answer.of({"results": results, **{status: counts[status] for status in (*batch.statuses, FAILED)}})
+
+
+def _named(raw: Any, key: str) -> str | None:
+    """The text by which a row is known; a row that has none, or something else there, has failed."""
+    found = raw.get(key) if isinstance(raw, Mapping) else None
+    return str(found) if isinstance(found, str | int | float) and not isinstance(found, bool) else None
 
 
 def _check_repeated(row: Row, key: str, seen: dict[Any, int]) -> None:

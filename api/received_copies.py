@@ -36,12 +36,18 @@ def received(
     `meta` becomes part of its `Meta`.
     """
     members = {
-        member: _Member('t."lines"' if member == lines else f"t.\"representation\" -> '{member}'", _form(field))
+        member: _Member(
+            't."lines"' if member == lines else f"t.\"representation\" -> '{member}'",
+            _form(field),
+            allow_null=field.allow_null,  # as its column has made it, which DRF forgets of a field that it copies
+        )
         for member, field in shown().fields.items()
     }
     includes = getattr(shown.Meta, "includes", ())
     kept = [member for member in members if member not in includes]
-    described = type("Meta", (), {"model": copy, "fields": (*kept,), "unpacked": "representation", **meta})
+    described = type(
+        "Meta", (), {"model": copy, "fields": (*kept,), "unpacked": "representation", "shown": shown, **meta}
+    )
     body = {
         **{one: members[one] for one in kept},
         "Meta": described,

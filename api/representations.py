@@ -81,7 +81,8 @@ class Computed(serializers.Field[Any, Any, Any, Any]):
     def __init__(self, sql: str, form: AnyField, **options: Any) -> None:
         options.setdefault("help_text", form.help_text)
         options.setdefault("validators", list(form.validators))  # the document reads patterns from them
-        super().__init__(allow_null=form.allow_null, **options)
+        options.setdefault("allow_null", form.allow_null)
+        super().__init__(**options)
         self.sql, self.form = sql, form
 
     def get_attribute(self, instance: Any) -> Any:

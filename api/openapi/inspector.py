@@ -63,7 +63,7 @@ class Inspector(AutoSchema):
             found["requestBody"] = {"required": True, "content": content}
         found["responses"] = {
             str(status): success(replace(declared, status=status), self, components)
-            for status in sorted({declared.status, *declared.further_statuses})
+            for status in sorted({declared.status, *declared.further_statuses, *([201] if declared.upsert else [])})
         }
         if situation.etag:
             found["responses"]["304"] = not_modified(components)

@@ -258,6 +258,7 @@ class StockLocationViewSet(InventoryViewSet):
             "Makes a new place, or with `location_id` keeps stock at a place that exists. If it keeps stock already, what "
             "was settled of it is replaced, and the answer is 200.",
             body=StockLocationIn,
+            further_statuses=(200,),
             run=put_stock_location,
             errors=(
                 InvalidFields, StockPlaceCodeTaken, NotFound, LocationForbidden, LocationTooDeep, QuotaExceeded,

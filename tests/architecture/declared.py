@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 from api.listing import Listing
+from api.operations import Operation
 from api.shapes import Shape
 
 Kind = TypeVar("Kind")
@@ -22,6 +23,18 @@ def shapes() -> list[Shape]:
 def listings() -> list[Listing]:
     """Return the lists that exist now; two of one representation are told apart by what they offer."""
     return sorted(_living(Listing), key=_name_of_listing)
+
+
+def operations() -> dict[tuple[str, str], Operation]:
+    """Return what each operation of the API document declares, by method and path."""
+    from tests.architecture.test_routes import ROUTES
+    from tests.contract.document import path_of
+
+    return {
+        (method.upper(), path_of(path)): pattern.callback.cls.operations[name]
+        for path, pattern in ROUTES
+        for method, name in pattern.callback.actions.items()
+    }
 
 
 def _living(kind: type[Kind]) -> Iterator[Kind]:

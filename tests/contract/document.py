@@ -70,7 +70,7 @@ def hold_to_document(method: str, response: Any) -> None:
     if response.headers.get("Content-Type") != "application/problem+json" or response.status_code == 500:
         return
     match = getattr(response, "resolver_match", None)
-    path = "/" + _PARAMETER.sub(_written, match.route) if match else ""
+    path = path_of(match.route) if match else ""
     described = document()["paths"].get(path, {}).get(method.lower())
     if described is not None:
         problem = response.json()
@@ -79,6 +79,11 @@ def hold_to_document(method: str, response: Any) -> None:
         assert problem["code"] in known, f"{method} {path} does not name {response.status_code} {problem['code']}"
         unnamed = set(problem) - known[problem["code"]]
         assert not unnamed, f"{problem['code']} does not declare {unnamed}"
+
+
+def path_of(route: str) -> str:
+    """The path of the document under which a route of Django stands."""
+    return "/" + _PARAMETER.sub(_written, route)
 
 
 def _written(match: re.Match[str]) -> str:

@@ -7,6 +7,7 @@ import pytest
 
 from api.openapi.naming import operation_id, plural, request_name, tag, words
 from api.openapi.problems import schema_of
+from tests.architecture import declared
 from tests.contract.document import (
     codes,
     document,
@@ -76,6 +77,13 @@ def test_success_is_a_component_with_an_example_of_its_schema(operation):
             assert shown
             for example in shown:
                 validator(media["schema"]).validate(example)
+
+
+def test_put_that_creates_under_the_caller_s_code_says_so():
+    creating = [(method, path) for (method, path), one in declared.operations().items() if one.upsert]
+    assert ("PUT", "/v1/pricing-rules/{code}") in creating
+    for method, path in creating:
+        assert {"200", "201"} <= set(document()["paths"][path][method.lower()]["responses"]), path
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=str)

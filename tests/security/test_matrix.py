@@ -15,12 +15,20 @@ from tests import factories
 from tests.appointments.practice import practitioner
 from tests.factories import Api
 from tests.security import worlds
+from tests.security.clinics import CLINICAL, clinical_ids
 from tests.security.worlds import Operation, World, operations
 
 pytestmark = pytest.mark.untraced
 
 GUARDED = [operation for operation in operations() if not operation.public]
 TENANT_FREE = {"/v1/auth/mfa/enroll", "/v1/auth/mfa/verify"}
+# Of what a world has another one as the supplier; and what is nobody's: a table of medications.
+RECEIVED = {
+    "deliveries", "invoices", "item_id", "order", "orders", "payments", "price-agreements", "purchase-orders", "returns",
+    "shipments",
+}  # fmt: skip
+OF_NOBODY = {"system", "code of {system}"}
+APART = OF_NOBODY | set(CLINICAL)  # of tenants that are not the world's own
 SCHEDULE = "/v1/appointments/schedules/{practitioner_id}"  # a PUT creates it: the refusal is that of what it names
 
 
@@ -31,7 +39,10 @@ def mine() -> World:
 
 @pytest.fixture(scope="module")
 def theirs() -> World:
-    return worlds.make()
+    """A world with one of everything, what a clinic and a pharmacy keep included."""
+    made = worlds.make()
+    made.ids |= clinical_ids()
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +60,10 @@ def ids(found: list[Operation]):
     return pytest.mark.parametrize("operation", found, ids=str)
 
 
-def refused(operation: Operation, api: Api, world: World, wanted: set[tuple[int, str]]) -> None:
-    answer = api.call(operation.method, world.path(operation))
+def refused(
+    operation: Operation, api: Api, world: World, wanted: set[tuple[int, str]], *, received: bool = False
+) -> None:
+    answer = api.call(operation.method, world.path(operation, received=received))
     assert (answer.status_code, answer.json()["code"]) in wanted, answer.content
     assert answer.headers["Content-Type"] == "application/problem+json"
     assert answer.headers["X-Request-Id"] == answer.json()["request_id"]
@@ -87,17 +100,40 @@ def test_key_of_another_tenant_is_403(operation, mine, theirs):
     refused(operation, Api(key=theirs.key, tenant=mine.tenant), mine, {(403, "tenant_forbidden")})
 
 
-@ids(
-    [
-        operation
-        for operation in GUARDED
-        if "{" in operation.path
-        and (operation.method, operation.path) != ("PUT", SCHEDULE)
-        and not (operation.method == "PUT" and operation.path.endswith("{code}"))  # a code is the tenant's own
-    ]
-)
+NAMING = [
+    operation
+    for operation in GUARDED
+    if "{" in operation.path
+    and (operation.method, operation.path) != ("PUT", SCHEDULE)
+    and not (operation.method == "PUT" and operation.path.endswith("{code}"))  # a code is the tenant's own
+]
+
+
+@ids(NAMING)
 def test_id_of_another_tenant_is_404(operation, mine, theirs):
     refused(operation, mine.api, theirs, {(404, "not_found")})
+
+
+@ids([operation for operation in NAMING if not RECEIVED.isdisjoint(operation.kinds.values())])
+def test_id_of_what_another_tenant_received_is_404(operation, mine, theirs):
+    refused(operation, mine.api, theirs, {(404, "not_found")}, received=True)
+
+
+def test_there_is_a_row_of_another_tenant_for_every_id(theirs):
+    """An id of nothing is 404 anywhere; only one that is there shows that a wall stands."""
+    kinds = {kind for operation in NAMING for kind in operation.kinds.values()}
+    assert kinds - set(theirs.ids) == OF_NOBODY
+    assert set(theirs.received) == RECEIVED
+
+
+def test_each_id_is_found_by_its_owner(theirs):
+    """Proof of power: who has what the ids name does not get 404, as the owner or as the one who received it."""
+    lost = []
+    for operation in (one for one in NAMING if one.method == "GET" and not APART & set(one.kinds.values())):
+        paths = {theirs.path(operation, received=received) for received in (False, True)}
+        if all(theirs.api.get(path).status_code == 404 for path in paths):
+            lost.append(str(operation))
+    assert lost == ["GET /v1/procurement/products/{id}"]  # nobody buys of itself
 
 
 def test_practitioner_of_another_tenant_gets_no_schedule(mine, theirs):

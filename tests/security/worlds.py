@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from core.clock import now
@@ -12,6 +13,7 @@ from organizations.models import Membership
 from tests import factories
 from tests.contract import document
 from tests.factories import Api
+from tests.security import trades
 
 EVERYTHING = (
     "tenant_admin",
@@ -21,6 +23,8 @@ EVERYTHING = (
     "pharmacist",
     "buyer",
     "receiving_clerk",
+    "approver",
+    "finance",
     "auditor",
 )
 
@@ -40,9 +44,14 @@ class Operation:
         return f"{self.method} {self.path}"
 
     @property
-    def collection(self) -> str:
-        """The segment before the first parameter: what kind of id the path takes."""
-        return self.path.split("/{")[0].rsplit("/", 1)[-1]
+    def kinds(self) -> dict[str, str]:
+        """What kind of thing each parameter of the path names: its own name, or the segment before it."""
+        found = {}
+        for before, segment in pairwise(self.path.split("/")):
+            if segment.startswith("{"):
+                name = segment.strip("{}")
+                found[name] = before if name in ("id", "pk") else f"code of {before}" if name == "code" else name
+        return found
 
 
 @lru_cache(maxsize=1)
@@ -75,21 +84,21 @@ class World:
     key: str
     canary: str
     ids: dict[str, str] = field(default_factory=dict)
+    received: dict[str, str] = field(default_factory=dict)  # as the supplier: of documents of both sides
 
     @property
     def api(self) -> Api:
         """The member's client, with the tenant's header."""
         return Api(token=self.token, tenant=self.tenant)
 
-    def path(self, operation: Operation) -> str:
+    def names(self, operation: Operation, *, received: bool = False) -> dict[str, str]:
+        """The parameters of the operation's path, with this world's ids; of what it has not, an id of nothing."""
+        held = self.ids | (self.received if received else {})
+        return {name: held.get(kind) or str(uuid7()) for name, kind in operation.kinds.items()}
+
+    def path(self, operation: Operation, *, received: bool = False) -> str:
         """The operation's path with this world's ids."""
-        path = operation.path
-        while "{" in path:
-            before, _, rest = path.partition("{")
-            name, _, after = rest.partition("}")
-            kind = operation.collection if name in ("id", "pk") else name
-            path = before + self.ids.get(kind, str(uuid7())) + after
-        return path
+        return operation.path.format(**self.names(operation, received=received))
 
 
 def product(canary: str) -> dict[str, Any]:
@@ -130,8 +139,11 @@ def make(canary: str = "") -> World:
         ),
     }
     world.ids["files"] = _made(api.post("/v1/files", json=_announced(canary)))
-    world.ids["price-agreements"] = _made(api.post("/v1/price-agreements?side=supplier", json=_agreement(world)))
+    offered = _made(api.post("/v1/price-agreements?side=supplier", json=_agreement(world)))
     world.ids |= _parts_of_webhook(api, world.ids["webhooks"]) | _stock(world)
+    own, world.received = trades.both_ways(world)
+    world.ids |= own
+    world.received["price-agreements"] = offered
     return world
 
 

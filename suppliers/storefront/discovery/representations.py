@@ -52,7 +52,14 @@ class FoundSupplierOut(serializers.Serializer[Any]):
     updated_at = Instant()
 
 
+class StandingRelationshipOut(RelationshipOut):
+    """How the tenant stands to a supplier, also where it has settled nothing yet: then there are no times."""
+
+    created_at = serializers.DateTimeField(allow_null=True)
+    updated_at = serializers.DateTimeField(allow_null=True)
+
+
 class SupplierOut(FoundSupplierOut):
     """A supplier as the buyer reads it, with the buyer's relationship to it; none yet reads as active, of version 1."""
 
-    relationship = RelationshipOut()  # type: ignore[assignment]  # in full
+    relationship = StandingRelationshipOut()  # type: ignore[assignment]  # in full

@@ -263,6 +263,17 @@ def test_body_that_is_no_batch_is_refused(api: Api, members: dict[str, Any], fie
     assert [(one["field"], one["code"]) for one in answer.json()["errors"]] == [(field, code)]
 
 
+def test_a_row_is_known_by_a_text_or_not_at_all(api: Api) -> None:
+    answer = send(
+        api, row("A", supplier_sku={}), row("B", supplier_sku=["B"]), row("C", supplier_sku=True), row("D"), 7
+    )
+
+    found = answer.json()["data"]["results"]
+    assert [(one["supplier_sku"], one["status"]) for one in found] == [
+        (None, "failed"), (None, "failed"), (None, "failed"), ("D", "created"), (None, "failed"),
+    ]  # fmt: skip
+
+
 def test_five_hundred_rows_take_as_many_trips_as_two(api: Api) -> None:
     send(api, row("first"))
 
