@@ -12,8 +12,6 @@ from suppliers.deliveries.reading.shapes import ROWS
 from suppliers.deliveries.representations import DeliveryForSupplierOut, ReceiptForSupplierOut
 from suppliers.inventory.queries import WITHIN as PLACES
 from suppliers.invoices.reading.representations import PEPPOL_STATUS
-from suppliers.invoices.reading.shapes import ROWS as BILLS
-from suppliers.invoices.reading.shapes import SEEN
 from suppliers.invoices.representations import InvoiceForSupplierOut
 from suppliers.orders.finding import WITHIN
 from suppliers.orders.representations import OrderForSupplierOut
@@ -127,16 +125,15 @@ _ORIGINAL: Final = (
 )
 _DELIVERIES: Final = (
     "(SELECT coalesce(jsonb_agg(jsonb_build_object('number', d.number, 'shipped_at', d.shipped_at) ORDER BY d.number), '[]')"
-    " FROM {table} d WHERE d.tenant_id = $1 AND d.order_id = t.order_id AND d.number <> '' AND {ids} ? d.id::text)"
+    " FROM {table} d WHERE d.tenant_id = $1 AND d.order_id = t.order_id AND d.number <> '' AND {ids} @> to_jsonb(d.id::text))"
 )
-_STATUS: Final = f"(SELECT {PEPPOL_STATUS} FROM {BILLS} t WHERE t.id = $2)"
-_SEEN_BILL: Final = f"$2::uuid IN (SELECT t.id FROM {BILLS} t WHERE t.id = $2 AND {SEEN.sql})"
 
 
-def _bill(content: str, *, order: str, original: str, deliveries: str) -> str:
+def _bill(content: str, *, overridden: str, order: str, original: str, deliveries: str) -> str:
+    status = f"(SELECT {PEPPOL_STATUS} FROM (SELECT t.type, t.status, {overridden} AS is_overridden) t)"
     return (
         f"({content} || jsonb_build_object('order', {order}, 'original', {original}, 'deliveries', {deliveries},"
-        f" 'peppol_status', {_STATUS}))"
+        f" 'peppol_status', {status}))"
     )
 
 
@@ -146,6 +143,7 @@ def invoice() -> Statement:
     own = _sides(
         content=_bill(
             f"({_whole(InvoiceForSupplierOut, 'true')})",
+            overridden="t.override_reason <> ''",
             order=_OWN_ORDER,
             original=_ORIGINAL.format(table="suppliers_invoice", key="t.original_id"),
             deliveries=_DELIVERIES.format(table="suppliers_delivery", ids="t.delivery_ids"),
@@ -155,6 +153,7 @@ def invoice() -> Statement:
     received = _sides(
         content=_bill(
             "(t.representation || jsonb_build_object('lines', t.lines))",
+            overridden="(t.representation ->> 'is_overridden')::boolean",
             order=_RECEIVED_ORDER,
             original=_ORIGINAL.format(
                 table="suppliers_receivedinvoice", key="(t.representation ->> 'original_invoice_id')::uuid"
@@ -166,6 +165,6 @@ def invoice() -> Statement:
         supplier="t.tenant_id", buyer="t.owner_tenant_id", side="supplier",
     )  # fmt: skip
     return _statement(
-        f"{own} FROM suppliers_invoice t WHERE t.tenant_id = $1 AND t.id = $2 AND {_SEEN_BILL}"
-        f" UNION ALL {received} FROM suppliers_receivedinvoice t WHERE t.tenant_id = $1 AND t.id = $2 AND {_SEEN_BILL}"
+        f"{own} FROM suppliers_invoice t WHERE t.tenant_id = $1 AND t.id = $2 AND {WITHIN.sql}"
+        f" UNION ALL {received} FROM suppliers_receivedinvoice t WHERE t.tenant_id = $1 AND t.id = $2"
     )

@@ -91,7 +91,7 @@ def _credit_note(shown: Mapping[str, Any], parties: Parties) -> bytes:
 
 def _body(shown: Mapping[str, Any], parties: Parties, *, line: str, quantity: str) -> Iterator[Xml]:
     """Write what invoices and credit notes have alike, from their currency on."""
-    taxes, currency = joined(shown["taxes"]), shown["currency"]
+    taxes, currency = joined(shown["taxes"], like=shown["net_total"]), shown["currency"]
     if errors := lacking(shown, parties, taxes):
         raise DocumentIncomplete(errors=errors)
     taxed = any(tax_code(one.category, one.rate) != OUTSIDE for one in taxes)

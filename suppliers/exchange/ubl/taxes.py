@@ -55,14 +55,19 @@ class Taxed(NamedTuple):
     tax: Decimal
 
 
-def joined(taxes: Iterable[Mapping[str, Any]]) -> list[Taxed]:
-    """Join the taxes of a supplier's own categories by code and rate, so that there is one sum of each."""
+def joined(taxes: Iterable[Mapping[str, Any]], *, like: str) -> list[Taxed]:
+    """Join the taxes of a supplier's own categories by code and rate, so that there is one sum of each.
+
+    Amounts have the decimals of the amount `like`.
+    """
+    places = Decimal(like)
     found: dict[tuple[str, str], Taxed] = {}
     for one in taxes:
         rate = decimal_text(Decimal(one["tax_rate"]))
         key = (tax_code(one["tax_category"], rate), rate)
         before = found.get(key) or Taxed(one["tax_category"], rate, Decimal(0), Decimal(0))
-        found[key] = before._replace(net=before.net + Decimal(one["net"]), tax=before.tax + Decimal(one["tax"]))
+        net, tax = before.net + Decimal(one["net"]), before.tax + Decimal(one["tax"])
+        found[key] = before._replace(net=net.quantize(places), tax=tax.quantize(places))
     return [*found.values()]
 
 

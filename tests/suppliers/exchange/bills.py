@@ -69,6 +69,12 @@ def amounts(root: ET.Element, path: str) -> list[Decimal]:
     return [Decimal(one or "") for one in texts(root, path)]
 
 
+def written(root: ET.Element) -> list[str]:
+    """Return all amounts of a document but prices."""
+    found = [one for one in root.iter() if one.get("currencyID") and not one.tag.endswith("}PriceAmount")]
+    return [one.text or "" for one in found]
+
+
 def check_totals(root: ET.Element, invoice: dict[str, Any], line: str = "InvoiceLine") -> None:
     """Require that a document has the totals of the invoice, digit by digit, and adds up to them."""
     total = "LegalMonetaryTotal"
@@ -76,6 +82,8 @@ def check_totals(root: ET.Element, invoice: dict[str, Any], line: str = "Invoice
     assert texts(root, f"{total}/TaxInclusiveAmount") == [invoice["gross_total"]]
     assert texts(root, f"{total}/PayableAmount") == [invoice["gross_total"]]
     assert texts(root, "TaxTotal/TaxAmount") == [invoice["tax_total"]]
+    places = {len(one.partition(".")[2]) for one in (invoice["gross_total"], *written(root))}
+    assert len(places) == 1
     lines = amounts(root, f"{line}/LineExtensionAmount")
     assert [f"{one}" for one in lines] == [one["line_total"] for one in invoice["lines"]]
     (sum_of_lines,) = amounts(root, f"{total}/LineExtensionAmount")

@@ -32,7 +32,8 @@ def test_bills_hold_to_the_rules(desk: Desk, tmp_path: Path) -> None:
     desk.receive(delivery, 100)
     plain = desk.issue(order, 40, due_date=DUE)
     full = desk.issue(
-        order, desk.line(order, 1, 33, allowance="1.25"), desk.line(order, 1, 3, tax_category="zero", tax_rate="0"),
+        order, desk.line(order, 1, 33, allowance="1.25"), desk.line(order, 1, 10, tax_category="reduced"),
+        desk.line(order, 1, 3, tax_category="zero", tax_rate="0"),
         due_date=DUE, discount={"percent": "2", "days": 10}, charges=[FREIGHT], allowances=[BONUS],
         delivery_ids=[str(delivery)],
     )  # fmt: skip

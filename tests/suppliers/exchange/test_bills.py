@@ -20,9 +20,9 @@ def test_invoice_names_parties_references_lines_and_totals(desk: Desk) -> None:
     order = desk.ordered()
     delivery = desk.ship(order, 100)
     desk.receive(delivery, 100)
-    line = desk.line(order, 1, 100, allowance="1.25")
+    lines = [desk.line(order, 1, 60, allowance="1.25"), desk.line(order, 1, 40, tax_category="reduced")]
     made = desk.issue(
-        order, line, charges=[FREIGHT], allowances=[BONUS], delivery_ids=[str(delivery)], due_date="2026-12-02",
+        order, *lines, charges=[FREIGHT], allowances=[BONUS], delivery_ids=[str(delivery)], due_date="2026-12-02",
         discount={"percent": "2.50", "days": 10},
     )  # fmt: skip
 
@@ -41,8 +41,8 @@ def test_invoice_names_parties_references_lines_and_totals(desk: Desk) -> None:
     assert texts(root, "AccountingCustomerParty/Party/PostalAddress/StreetName") == ["1 North Street"]
     assert texts(root, "OrderReference/ID") == texts(root, "BuyerReference") == [order["po_number"]]
     assert texts(root, "DespatchDocumentReference/ID") == [desk.dock.delivery(delivery).number]
-    assert texts(root, "InvoiceLine/OrderLineReference/LineID") == ["1"]
-    assert texts(root, "InvoiceLine/InvoicedQuantity") == ["100"]
+    assert texts(root, "InvoiceLine/OrderLineReference/LineID") == ["1", "1"]
+    assert texts(root, "InvoiceLine/InvoicedQuantity") == ["60", "40"]
     assert texts(root, "InvoiceLine/AllowanceCharge/Amount") == ["1.25"]
     assert texts(root, "AllowanceCharge/Amount") == ["2.50", "12.50"]
     assert texts(root, "AllowanceCharge/AllowanceChargeReason") == ["Bonus", "Freight <cold>"]
@@ -74,6 +74,7 @@ def test_totals_are_those_of_the_invoice_in_every_exponent(
 def billed_in(desk: Desk, currency: str, unit_price: str) -> dict[str, Any]:
     """Order, ship and bill seven pieces of gauze in a currency, with freight; return the invoice, with the order's lines."""
     gauze = desk.dock.shelf.product(name="Gauze", tax_category="S")
+    desk.dock.shelf.stock(gauze, 100)
     desk.dock.shelf.offer(gauze, currency=currency, tiers=price((1, unit_price)))
     sent = submitted(desk.dock.trade, (gauze, 7), currency=currency)
     accepted(desk.dock.trade, sent["id"])
