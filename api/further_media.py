@@ -16,11 +16,15 @@ _WILD = ("json", "*/*", "application/*")
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """A media type of an operation; `documents` are the values of the parameter `document`, the usual one first."""
+    """A media type of an operation; `documents` are the values of the parameter `document`, the usual one first.
+
+    Without `has_usual` it is for the object to say which one is answered where none is asked for.
+    """
 
     type: str
     text: str
     documents: tuple[str, ...] = ()
+    has_usual: bool = True
 
 
 def chosen(request: HttpRequest, offered: Sequence[Media]) -> Media | None:
@@ -41,13 +45,13 @@ def chosen(request: HttpRequest, offered: Sequence[Media]) -> Media | None:
 
 
 def asked_document(request: HttpRequest, media: Media) -> str:
-    """Return which document of a media type is asked for.
+    """Return which document of a media type is asked for; empty where the object says which.
 
     :raises InvalidFields: `document` names none of them.
     """
     asked = request.GET.get(PARAMETER)
     if asked is None:
-        return media.documents[0] if media.documents else ""
+        return media.documents[0] if media.documents and media.has_usual else ""
     if asked not in media.documents:
         text = f"Choose one of {', '.join(media.documents)}." if media.documents else f"{media.type} has one form only."
         raise InvalidFields(errors=[FieldError(PARAMETER, "invalid_choice", text)])

@@ -10,7 +10,7 @@ from .catalog.views import CategoryViewSet, ProductAttributesViewSet
 from .company.views import SupplierProfileViewSet
 from .deliveries.receiving.views import ManagedReceiptViewSet, ReceiptViewSet
 from .deliveries.views import ShipmentViewSet
-from .exchange.views import ExchangedDeliveryViewSet, ExchangedOrderViewSet
+from .exchange.views import ExchangedDeliveryViewSet, ExchangedInvoiceViewSet, ExchangedOrderViewSet
 from .files.views import ContentViewSet
 from .inventory.views import (
     AdjustmentViewSet,
@@ -22,7 +22,7 @@ from .inventory.views import (
     StockMovementViewSet,
     TransferViewSet,
 )
-from .invoices.views import InvoiceViewSet, OrderInvoiceViewSet
+from .invoices.views import OrderInvoiceViewSet
 from .marketplace.views import OfferViewSet
 from .notifications.views import AlertViewSet, NotificationViewSet, PreferencesViewSet
 from .payments.views import PaymentViewSet
@@ -67,7 +67,7 @@ router.register("analytics/reports", ReportViewSet, basename="report")
 router.register("orders/<uuid:order>/shipments", ShipmentViewSet, basename="shipment")
 router.register("procurement/deliveries", ExchangedDeliveryViewSet, basename="delivery")
 router.register("orders/<uuid:pk>/invoices", OrderInvoiceViewSet, basename="order-invoice")
-router.register("procurement/invoices", InvoiceViewSet, basename="invoice")
+router.register("procurement/invoices", ExchangedInvoiceViewSet, basename="invoice")
 router.register("price-lists", PriceListViewSet, basename="price-list")
 router.register("pricing-rules", PricingRuleViewSet, basename="pricing-rule")
 router.register("price-agreements", PriceAgreementViewSet, basename="price-agreement")

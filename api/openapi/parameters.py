@@ -90,7 +90,8 @@ def _of_query(declared: Operation, family: str, components: Components) -> Itera
     yield from declared.parameters
     if documents := [name for one in declared.media for name in one.documents]:
         text = f"Which document, of {', '.join(one.type for one in declared.media if one.documents)}."
-        yield _parameter("query", "document", text, {**_TEXT, "enum": documents, "default": documents[0]})
+        usual = {"default": documents[0]} if all(one.has_usual for one in declared.media) else {}
+        yield _parameter("query", "document", text, {**_TEXT, "enum": documents, **usual})
     shape = declared.listing.shape if declared.listing is not None else declared.shape
     if shape is not None and declared.status != 204:
         yield _shared("Fields", components)

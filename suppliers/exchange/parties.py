@@ -34,6 +34,7 @@ class PartyRow(NamedTuple):
     organization: str
     identifiers: str
     address: str
+    contact: str
     time_zone: str
 
 
@@ -46,7 +47,8 @@ class ProfileRow(NamedTuple):
 
 
 _PARTIES = Statement.of(
-    "SELECT n.id, n.name, o.name AS organization, o.identifiers::text AS identifiers, o.address::text AS address, n.time_zone"
+    "SELECT n.id, n.name, o.name AS organization, o.identifiers::text AS identifiers, o.address::text AS address,"
+    " o.contact::text AS contact, n.time_zone"
     " FROM organizations_tenant n JOIN organizations_organization o ON o.id = n.organization_id WHERE n.id = ANY($1::uuid[])",
     row=PartyRow,
 )
@@ -70,13 +72,15 @@ class Endpoint(NamedTuple):
 
 
 class PartyFacts(NamedTuple):
-    """A party as a document names it; empty where nothing is known."""
+    """A party as a document names it; empty where nothing is known. `national` is its number in a register of its country."""
 
     name: str
     vat: str
     gln: str
+    national: str
     country: str
     address: Mapping[str, Any]
+    contact: Mapping[str, Any]
     time_zone: str
 
     @property
@@ -116,15 +120,17 @@ def _facts(row: PartyRow, profiles: Sequence[ProfileRow]) -> PartyFacts:
     name, country = row.organization or row.name, address.get("country", "")
     for one in profiles:
         name, country = one.legal_name or name, one.country or country
-        numbers |= {entry["scheme"]: entry["value"] for entry in orjson.loads(one.registrations)}
+        numbers |= {entry["scheme"].upper(): entry["value"] for entry in orjson.loads(one.registrations)}
     if address.get("country", country) != country:
         address = {}
     return PartyFacts(
         name,
         vat_number(numbers.get("VAT", "")) or "",
         gln(numbers.get("GLN", "")) or "",
+        numbers.get("NATIONAL", ""),
         country,
         address,
+        orjson.loads(row.contact or "{}") or {},
         row.time_zone,
     )
 

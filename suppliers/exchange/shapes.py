@@ -11,6 +11,8 @@ from core.pipeline import Statement
 from suppliers.deliveries.reading.shapes import ROWS
 from suppliers.deliveries.representations import DeliveryForSupplierOut, ReceiptForSupplierOut
 from suppliers.inventory.queries import WITHIN as PLACES
+from suppliers.invoices.reading.representations import PEPPOL_STATUS
+from suppliers.invoices.representations import InvoiceForSupplierOut
 from suppliers.orders.finding import WITHIN
 from suppliers.orders.representations import OrderForSupplierOut
 
@@ -103,4 +105,66 @@ def delivery() -> Statement:
     return _statement(
         f"{own} FROM suppliers_delivery t WHERE t.tenant_id = $1 AND t.id = $2 AND {_SEEN}"
         f" UNION ALL {received} FROM suppliers_receiveddelivery t WHERE t.tenant_id = $1 AND t.id = $2 AND {_SEEN}"
+    )
+
+
+# What both parties know of the order, of the invoice that is credited, and of the deliveries, by the reader's own rows.
+_OWN_ORDER: Final = (
+    "(SELECT jsonb_build_object('external_reference', nullif(o.external_reference, ''), 'delivery_address',"
+    " o.delivery_address, 'payment_terms', o.payment_terms)"
+    " FROM suppliers_purchaseorder o WHERE o.tenant_id = $1 AND o.id = t.order_id)"
+)
+_RECEIVED_ORDER: Final = (
+    "(SELECT jsonb_build_object('external_reference', o.representation -> 'external_reference', 'delivery_address',"
+    " o.representation -> 'delivery_address', 'payment_terms', o.representation -> 'payment_terms')"
+    " FROM suppliers_receivedorder o WHERE o.tenant_id = $1 AND o.id = t.order_id)"
+)
+_ORIGINAL: Final = (
+    "(SELECT jsonb_build_object('number', i.number, 'day', i.issue_date) FROM {table} i"
+    " WHERE i.tenant_id = $1 AND i.id = {key})"
+)
+_DELIVERIES: Final = (
+    "(SELECT coalesce(jsonb_agg(jsonb_build_object('number', d.number, 'shipped_at', d.shipped_at) ORDER BY d.number), '[]')"
+    " FROM {table} d WHERE d.tenant_id = $1 AND d.order_id = t.order_id AND d.number <> '' AND {ids} @> to_jsonb(d.id::text))"
+)
+
+
+def _bill(content: str, *, overridden: str, order: str, original: str, deliveries: str) -> str:
+    status = f"(SELECT {PEPPOL_STATUS} FROM (SELECT t.type, t.status, {overridden} AS is_overridden) t)"
+    return (
+        f"({content} || jsonb_build_object('order', {order}, 'original', {original}, 'deliveries', {deliveries},"
+        f" 'peppol_status', {status}))"
+    )
+
+
+@lru_cache(maxsize=1)
+def invoice() -> Statement:
+    """The statement of an invoice or credit note for either party, with what it refers to."""
+    own = _sides(
+        content=_bill(
+            f"({_whole(InvoiceForSupplierOut, 'true')})",
+            overridden="t.override_reason <> ''",
+            order=_OWN_ORDER,
+            original=_ORIGINAL.format(table="suppliers_invoice", key="t.original_id"),
+            deliveries=_DELIVERIES.format(table="suppliers_delivery", ids="t.delivery_ids"),
+        ),
+        supplier="t.supplier_tenant_id", buyer="t.tenant_id", side="buyer",
+    )  # fmt: skip
+    received = _sides(
+        content=_bill(
+            "(t.representation || jsonb_build_object('lines', t.lines))",
+            overridden="(t.representation ->> 'is_overridden')::boolean",
+            order=_RECEIVED_ORDER,
+            original=_ORIGINAL.format(
+                table="suppliers_receivedinvoice", key="(t.representation ->> 'original_invoice_id')::uuid"
+            ),
+            deliveries=_DELIVERIES.format(
+                table="suppliers_receiveddelivery", ids="(t.representation -> 'delivery_ids')"
+            ),
+        ),
+        supplier="t.tenant_id", buyer="t.owner_tenant_id", side="supplier",
+    )  # fmt: skip
+    return _statement(
+        f"{own} FROM suppliers_invoice t WHERE t.tenant_id = $1 AND t.id = $2 AND {WITHIN.sql}"
+        f" UNION ALL {received} FROM suppliers_receivedinvoice t WHERE t.tenant_id = $1 AND t.id = $2"
     )

@@ -1,4 +1,4 @@
-"""HTTP of orders and deliveries with the documents for other systems that they answer beside JSON."""
+"""HTTP of orders, deliveries and invoices with the documents for other systems that they answer beside JSON."""
 
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -8,9 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from api.operations import Operation
 from core.errors import InvalidFields, InvalidTransition
 from suppliers.deliveries.views import DeliveryViewSet
+from suppliers.invoices.views import InvoiceViewSet
 from suppliers.orders.views import ReceivedOrderViewSet
 
-from .http.documents import DELIVERY_MEDIA, ORDER_MEDIA, delivery, received_order
+from .http.documents import DELIVERY_MEDIA, INVOICE_MEDIA, ORDER_MEDIA, delivery, invoiced, received_order
 from .refusals import DocumentIncomplete
 
 _REFUSALS = (InvalidFields, InvalidTransition, DocumentIncomplete)
@@ -43,4 +44,16 @@ class ExchangedDeliveryViewSet(DeliveryViewSet):
         """Answer one delivery, or the document about it that the caller prefers."""
         if self.media:
             return delivery(self, kwargs[self.lookup_url_kwarg])
+        return super().retrieve(request, *args, **kwargs)
+
+
+class ExchangedInvoiceViewSet(InvoiceViewSet):
+    """Invoices and credit notes of the tenant, also as UBL."""
+
+    operations: ClassVar[dict[str, Operation]] = _with(InvoiceViewSet.declared, INVOICE_MEDIA)
+
+    def retrieve(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Answer one invoice, or the document about it that the caller prefers."""
+        if self.media:
+            return invoiced(self, kwargs[self.lookup_url_kwarg])
         return super().retrieve(request, *args, **kwargs)

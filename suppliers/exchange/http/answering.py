@@ -25,8 +25,9 @@ def answer(
 ) -> HttpResponse:
     """Answer the document that the request asks for, with an ETag of its own.
 
-    :param writers: by media type and document.
+    :param writers: by media type and document; the empty one where the object says which.
     :raises NotFound: the caller may not see it.
+    :raises InvalidFields: `document` names none that it has.
     :raises InvalidTransition: it was never sent.
     :raises DocumentIncomplete: it lacks what its profile requires.
     """

@@ -11,12 +11,10 @@ from core.errors import FieldError
 from suppliers.exchange.parties import GLN_SCHEME, Parties, PartyFacts
 from suppliers.exchange.refusals import DocumentIncomplete
 
+from .taxes import VAT
 from .xml import Xml, group, value
 
 _GTIN: Final = "0160"
-_VAT: Final = group("TaxScheme", value("ID", "VAT"))
-# Categories of VAT by words in a supplier's own category, where its rate is zero. Source: UNCL 5305.
-_FREE: Final = {"exempt": "E", "reverse": "AE", "export": "G", "intra": "K", "outside": "O"}
 
 
 def check_parties(parties: Parties) -> None:
@@ -24,6 +22,12 @@ def check_parties(parties: Parties) -> None:
 
     :raises DocumentIncomplete: a party has no electronic address or no country; names each.
     """
+    if errors := missing_of_parties(parties):
+        raise DocumentIncomplete(errors=errors)
+
+
+def missing_of_parties(parties: Parties) -> list[FieldError]:
+    """Return what every profile asks of both parties, and is not known: electronic addresses, countries."""
     wanted = [
         (f"{name}.{member}", found, text)
         for name, one in (("supplier", parties.supplier), ("buyer", parties.buyer))
@@ -32,8 +36,7 @@ def check_parties(parties: Parties) -> None:
             ("country", one.country, f"The {name} has no country."),
         )
     ]
-    if errors := [FieldError(place, "required", text) for place, found, text in wanted if not found]:
-        raise DocumentIncomplete(errors=errors)
+    return [FieldError(place, "required", text) for place, found, text in wanted if not found]
 
 
 def local_day(instant: str, zone: str) -> str:
@@ -61,18 +64,36 @@ def _endpoint(one: PartyFacts) -> Xml:
     return value("EndpointID", found.number, schemeID=found.scheme) if found else ""
 
 
-def party(one: PartyFacts, *, taxed: bool = False, placed: bool = True, where: Mapping[str, Any] | None = None) -> Xml:
-    """Write a party; `taxed` with its VAT number, `placed` with its address, or with that `where` goods go to."""
-    tax = group("PartyTaxScheme", value("CompanyID", one.vat), _VAT) if taxed and one.vat else ""
+def party(one: PartyFacts, *, taxed: bool = False, where: Mapping[str, Any] | None = None) -> Xml:
+    """Write a party; `taxed` with its VAT number, and with its own address, or with that `where` goods go to."""
     number = value("CompanyID", one.gln, schemeID=GLN_SCHEME)
     return group(
         "Party",
-        _endpoint(one),
-        group("PartyIdentification", value("ID", one.gln, schemeID=GLN_SCHEME)),
-        address(where or one.address, (where or {}).get("country") or one.country) if placed else "",
-        tax,
-        group("PartyLegalEntity", value("RegistrationName", one.name), number if taxed else ""),
+        identified(one),
+        address(where or one.address, (where or {}).get("country") or one.country),
+        tax_scheme(one) if taxed else "",
+        legal_entity(one, number if taxed else ""),
     )
+
+
+def named_party(one: PartyFacts, name: str = "Party") -> Xml:
+    """Write a party by its electronic address, number and legal name alone."""
+    return group(name, identified(one), legal_entity(one))
+
+
+def identified(one: PartyFacts) -> Xml:
+    """Write the electronic address and the number of a party."""
+    return _endpoint(one) + group("PartyIdentification", value("ID", one.gln, schemeID=GLN_SCHEME))
+
+
+def tax_scheme(one: PartyFacts) -> Xml:
+    """Write the VAT number of a party."""
+    return group("PartyTaxScheme", value("CompanyID", one.vat), VAT) if one.vat else ""
+
+
+def legal_entity(one: PartyFacts, number: Xml = "") -> Xml:
+    """Write the legal name of a party, with a number of a register."""
+    return group("PartyLegalEntity", value("RegistrationName", one.name), number)
 
 
 def item(line: Mapping[str, Any], *, further: Xml = "", tax: Xml = "") -> Xml:
@@ -85,24 +106,6 @@ def item(line: Mapping[str, Any], *, further: Xml = "", tax: Xml = "") -> Xml:
         further,
         tax,
     )
-
-
-def tax_category(category: str | None, rate: str | None) -> Xml:
-    """Write a category of VAT with its rate in percent."""
-    code = _tax_code(category, rate)
-    return group(
-        "ClassifiedTaxCategory",
-        value("ID", code),
-        "" if code == "O" else value("Percent", rate),
-        _VAT,
-    )
-
-
-def _tax_code(category: str | None, rate: str | None) -> str:
-    """Return the code of a category of VAT: standard where there is a rate, else what the category's name says."""
-    if Decimal(rate or 0):
-        return "S"
-    return next((code for word, code in _FREE.items() if word in (category or "").lower()), "Z")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from typing import Any, Final
 from suppliers.exchange.parties import Parties
 from suppliers.orders.states import LineStatus, OrderStatus
 
-from .common import Kept, address, check_parties, item, kept_lines, local_day, party, tax_category
+from .common import Kept, address, check_parties, item, kept_lines, local_day, named_party, party
+from .taxes import tax_category
 from .xml import Xml, document, group, value
 
 _PROFILE: Final = value("ProfileID", "urn:fdc:peppol.eu:poacc:bis:ordering:3")
@@ -134,8 +135,8 @@ def order_response(shown: Mapping[str, Any], parties: Parties) -> bytes:
         value("DocumentCurrencyCode", shown["currency"]),
         value("CustomerReference", shown["external_reference"]),
         group("OrderReference", value("ID", shown["po_number"])),
-        group("SellerSupplierParty", party(parties.supplier, placed=False)),
-        group("BuyerCustomerParty", party(parties.buyer, placed=False)),
+        group("SellerSupplierParty", named_party(parties.supplier)),
+        group("BuyerCustomerParty", named_party(parties.buyer)),
         *lines,
     )
 

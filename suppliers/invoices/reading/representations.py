@@ -20,7 +20,7 @@ _MINE: Final = "The buyer's alone."
 _DUE: Final = "(t.gross_total - t.credited_total - t.paid_total + t.offset_total)"
 _IS_NOTE: Final = "t.type = 'credit_note'"
 # Codes of the response to an invoice. Source: Peppol BIS Invoice Response, UNCL4343.
-_PEPPOL: Final = (
+PEPPOL_STATUS: Final = (
     f"CASE WHEN {_IS_NOTE} OR t.status = 'cancelled' THEN NULL WHEN t.status = 'mismatched' THEN 'IP'"
     " WHEN t.status IN ('issued', 'matched') THEN 'AB' WHEN t.status = 'disputed' THEN 'UQ' WHEN t.status = 'rejected' THEN 'RE'"
     " WHEN t.status = 'paid' THEN 'PD' WHEN t.is_overridden THEN 'CA' ELSE 'AP' END"
@@ -125,7 +125,9 @@ class InvoiceOut(Representation):
     invoice_number = serializers.CharField(source="number")
     type = OpenChoice(choices=InvoiceType.choices)
     status = OpenChoice(choices=InvoiceStatus.choices)
-    peppol_status = Computed(_PEPPOL, serializers.CharField(allow_null=True, help_text="AB, IP, UQ, CA, RE, AP or PD."))
+    peppol_status = Computed(
+        PEPPOL_STATUS, serializers.CharField(allow_null=True, help_text="AB, IP, UQ, CA, RE, AP or PD.")
+    )
     purchase_order_id = serializers.UUIDField(source="order_id")
     supplier_id = serializers.UUIDField(source="supplier_tenant_id")
     supplier_name = _named("supplier_tenant_id")

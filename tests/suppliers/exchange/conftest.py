@@ -6,6 +6,7 @@ import pytest
 
 if TYPE_CHECKING:
     from tests.procurement.purchasing.orders import Trade
+    from tests.suppliers.invoices.bills import Desk
 
 
 @pytest.fixture
@@ -15,3 +16,11 @@ def trade() -> "Trade":
     from tests.suppliers.exchange import network
 
     return network.named(orders.trade())
+
+
+@pytest.fixture
+def desk() -> "Desk":
+    """Return a fresh supplier that ships and bills, and a hospital, both with their numbers."""
+    from tests.suppliers.exchange import bills
+
+    return bills.desk()

@@ -1,12 +1,7 @@
-"""Documents by the published rules of Peppol BIS 3: schema, EN 16931 and the profile's own.
-
-Runs where PHIVE_CLASSPATH names the jars of phive-rules-peppol and its dependencies, separated as a class path.
-"""
+"""Orders and deliveries by the published rules of Peppol BIS 3 and EPCIS 2.0."""
 
 import json
 import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,22 +9,9 @@ from jsonschema import Draft7Validator
 
 from tests.procurement.purchasing.orders import Trade, act, price, submitted
 from tests.suppliers.exchange.network import LD_JSON, ask, kept, texts, tree_of
+from tests.suppliers.exchange.published_rules import findings
 from tests.suppliers.exchange.test_documents import DN, PO, accepted_in_part, packed, receive
 from tests.suppliers.orders.answers import accepted, answer
-
-
-def findings(*arguments: str) -> list[str]:
-    """Validate pairs of artifact and file; return what the rules say against them."""
-    java, jars = shutil.which("java"), os.environ.get("PHIVE_CLASSPATH")
-    if not java or not jars:
-        pytest.skip("PHIVE_CLASSPATH names no jars of phive-rules-peppol, or there is no JVM")
-    program = Path(__file__).with_name("Validate.java")
-    done = subprocess.run(  # nosec B603 - our own program
-        [java, "-cp", jars, str(program), *arguments], capture_output=True, text=True, check=True, timeout=300
-    )
-    lines = [line for line in done.stdout.splitlines() if line.split(" ")[0] in arguments]
-    assert sum(" done " in line for line in lines) == len(arguments) // 2, done.stdout
-    return [line for line in lines if " done " not in line and "net.sf.saxon" not in line]
 
 
 def test_orders_hold_to_the_rules(trade: Trade, tmp_path: Path) -> None:
