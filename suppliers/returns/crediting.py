@@ -7,12 +7,13 @@ nothing is invoiced get none; the line is billable by so much less. Source: cont
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 from uuid import UUID
 
 from core.db import bind_call, needs_transaction
 from core.errors import FieldError, InvalidFields
+from core.money import minor_units
 from core.pipeline import run
 from ledger.public import Occurrence
 from organizations.public import ReceivedKind
@@ -116,7 +117,7 @@ def credit(target: Returned, found: Plan, number: str, today: date, at: datetime
         )  # fmt: skip
         run([bind_call(row.tenant_id), *settled.calls])
         row.credit_note_id = row.credit_note_id or note.pk
-        _give(shares, dict(zip(units, lines, strict=True)))
+        _give(shares, dict(zip(units, lines, strict=True)), row.currency)
         _join(made, settled.touched, settled.told)
     if not found.shares and found.billed is not None:
         again = rematch(found.billed, at)
@@ -133,12 +134,13 @@ def _join(
     made.told = joined(made.told, told)
 
 
-def _give(shares: Sequence[Share], noted: Mapping[UUID, InvoiceLine]) -> None:
+def _give(shares: Sequence[Share], noted: Mapping[UUID, InvoiceLine], currency: str) -> None:
     """Say in the lines of the return what they are credited; of a note's line that several share, each has its part."""
+    unit = Decimal(1).scaleb(-minor_units(currency))
     left = {key: (one.base_quantity, one.net) for key, one in noted.items()}
     for one in shares:
         units, net = left[one.invoice_line_id]
-        part = net if units == one.units else (net * one.units / units).quantize(Decimal("0.01"))
+        part = net if units == one.units else (net * one.units / units).quantize(unit, rounding=ROUND_HALF_UP)
         left[one.invoice_line_id] = (units - one.units, net - part)
         one.line.credited += one.units
         one.line.credited_amount = (one.line.credited_amount or Decimal(0)) + part
