@@ -7,8 +7,9 @@ from uuid import UUID
 import pytest
 
 from tests import factories
-from tests.suppliers.orders.proof.fair import RETURNS, asked, billing, fair
-from tests.suppliers.orders.proof.stages import Stage, done, stage
+from tests.suppliers.orders.proof.fair import INVOICES, RETURNS, asked, billing, fair
+from tests.suppliers.orders.proof.meeting import told
+from tests.suppliers.orders.proof.stages import GROSS, Stage, done, stage, worth
 
 ZERO = Decimal(0)
 
@@ -22,6 +23,70 @@ def at() -> Stage:
 def credited(at: Stage, order: UUID, invoice: str, *lines: dict[str, Any]) -> Any:
     """Let the supplier issue a credit note."""
     return at.fair.bill(order, *lines, type="credit_note", original_invoice_id=invoice)
+
+
+def test_tax_that_many_notes_round_up_never_keeps_the_last_units_from_their_credit() -> None:
+    made = fair(houses=1, currencies=("JPY",))
+    at = Stage(made, made.buyers[0])
+    order = UUID(done(made.order(at.house, "JPY", 2))["id"])
+    done(made.ship(at.house, order, 20))
+    line = billing(at.house.lines(order)[0], 20, unit_price="60", tax_category="S", tax_rate="10")  # 5 for each unit
+    invoice = done(made.bill(order, line))
+    assert (invoice["net_total"], invoice["gross_total"]) == ("100", "110")
+
+    notes = [done(credited(at, order, invoice["id"], line | {"quantity": 1})) for _ in range(20)]
+
+    assert {(one["net_total"], one["tax_total"], one["gross_total"]) for one in notes} == {("5", "1", "6")}
+    assert at.money(invoice["id"])[1:] == (110, ZERO, ZERO, ZERO)
+    at.sound()
+
+
+def test_a_note_at_a_higher_tax_never_credits_more_than_was_asked_for(at: Stage) -> None:
+    order, _ = at.received()
+    invoice = at.invoiced(order)
+
+    refused = credited(at, order, invoice, at.line(order, 119) | {"tax_rate": "20"})
+
+    assert told(refused) == "credit_exceeds_invoice"
+    assert at.money(invoice)[1] == 0
+
+
+def test_goods_of_an_invoice_with_an_allowance_come_back_and_are_credited_by_so_much_less(at: Stage) -> None:
+    order, delivery = at.received()
+    rate = {"reason": "Discount", "tax_category": "Z", "tax_rate": "0"}
+    line = at.line(order)
+    invoice: str = done(at.fair.bill(order, line, allowances=[{"amount": "9.05", **rate}]))["id"]
+    first, second = at.back(delivery, 60), at.back(delivery, 60)
+
+    done(asked(at.fair.shelf.api, RETURNS, first, "inspect", **at.inspected(first)))
+    one = done(asked(at.fair.shelf.api, RETURNS, second, "inspect", **at.inspected(second)))
+
+    note = done(at.house.finance.get(f"{INVOICES}/{one['credit_note_id']}"))
+    assert [(it["amount"], it["tax_rate"]) for it in note["allowances"]] == [("9.05", "0")]
+    assert Decimal(note["gross_total"]) == GROSS - worth(60) - Decimal("9.05")
+    assert at.money(invoice)[1] == Decimal(40)
+    at.sound()
+
+
+def test_goods_are_credited_at_the_price_of_their_own_line(at: Stage) -> None:
+    """The first line is of one delivery at a high price, the second of another: what came with that one goes back."""
+    order = UUID(done(at.fair.order(at.house, "EUR", 20))["id"])
+    parts = []
+    for _ in range(2):
+        done(at.fair.ship(at.house, order, 100))
+        delivery = at.house.deliveries("in_transit")[-1].id
+        parts.append((delivery, at.part(delivery)))
+        at.take(delivery, 100)
+    dear = at.line(order, 100) | {"unit_price": "9.81", "delivery_line_id": parts[0][1]}
+    invoice = at.fair.bill(order, dear, at.line(order, 100))
+    key = at.back(parts[1][0], 40)
+
+    done(asked(at.fair.shelf.api, RETURNS, key, "inspect", **at.inspected(key)))
+
+    lines = at.house.billed(done(invoice)["id"])
+    assert [(one.credited, one.credited_net) for one in lines] == [(0, ZERO), (40, worth(40))]
+    assert at.house.lines(order)[0].invoiced == 160
+    at.sound()
 
 
 def test_what_lines_of_a_return_are_credited_has_the_decimals_of_their_currency() -> None:
