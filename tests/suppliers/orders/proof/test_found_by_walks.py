@@ -9,7 +9,7 @@ import pytest
 from tests import factories
 from tests.suppliers.orders.proof.fair import INVOICES, RETURNS, asked, billing, fair
 from tests.suppliers.orders.proof.meeting import told
-from tests.suppliers.orders.proof.stages import GROSS, Stage, done, stage, worth
+from tests.suppliers.orders.proof.stages import GROSS, UNITS, Stage, done, stage, worth
 
 ZERO = Decimal(0)
 
@@ -86,6 +86,18 @@ def test_goods_are_credited_at_the_price_of_their_own_line(at: Stage) -> None:
     lines = at.house.billed(done(invoice)["id"])
     assert [(one.credited, one.credited_net) for one in lines] == [(0, ZERO), (40, worth(40))]
     assert at.house.lines(order)[0].invoiced == 160
+    at.sound()
+
+
+def test_an_invoice_that_is_wholly_credited_is_paid_by_its_release(at: Stage) -> None:
+    order, _ = at.received()
+    invoice = at.invoiced(order)
+    done(credited(at, order, invoice, at.line(order, UNITS)))
+    assert at.money(invoice) == ("matched", GROSS, ZERO, ZERO, ZERO)
+
+    done(asked(at.house.finance, INVOICES, invoice, "approve"))
+
+    assert at.money(invoice) == ("paid", GROSS, ZERO, ZERO, ZERO)
     at.sound()
 
 
