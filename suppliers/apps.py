@@ -83,6 +83,7 @@ class SuppliersConfig(AppConfig):
         from .inventory.items import offered
         from .inventory.recalls import carriers
         from .inventory.reservations import order_books
+        from .invoices.billed import unpaid_call
         from .marketplace import following, holding
         from .orders import progress, unallocating
 
@@ -90,6 +91,7 @@ class SuppliersConfig(AppConfig):
         order_books.ask(unallocating.BOOKS)
         carriers.ask(recalled.QUESTIONS)
         progress.ask(prepared_call)
+        progress.ask_bills(unpaid_call)
         ledger.react(following.OF_ORGANIZATIONS, following.follow_organizations)
         ledger.react(following.OF_GROUPS, following.follow_groups)
         ledger.react(agreements.OF_ORGANIZATIONS, agreements.follow_organizations)

@@ -16,7 +16,7 @@ from organizations.public import policies_call, policies_of
 from suppliers.orders.models import PurchaseOrder, PurchaseOrderLine
 
 from .models import Invoice, InvoiceLine
-from .states import LIVE
+from .states import LIVE, RELEASED, TERMINAL
 
 
 class Rules(NamedTuple):
@@ -47,6 +47,10 @@ _BY_DELIVERY: Final = "(SELECT x.order_id FROM suppliers_delivery x WHERE x.tena
 _NAMED: Final = {"order": "$2", "invoice": _BY_INVOICE, "delivery": _BY_DELIVERY}
 
 
+def _words(states: Sequence[str]) -> str:
+    return ", ".join(f"'{one}'" for one in states)
+
+
 def _statements(order: str) -> tuple[Statement, ...]:
     return (
         Statement.of(f"SELECT {_ORDER_COLUMNS} FROM suppliers_purchaseorder o WHERE o.tenant_id = $1 AND o.id = {order} FOR UPDATE"),
@@ -71,12 +75,30 @@ def _statements(order: str) -> tuple[Statement, ...]:
     )  # fmt: skip
 
 
+_LOCK_ALL = Statement.of(
+    f"SELECT v.id FROM suppliers_invoice v WHERE v.tenant_id = $1 AND v.order_id = {_BY_INVOICE} ORDER BY v.id FOR UPDATE"
+)
+_UNPAID = Statement.of(
+    "SELECT 1 FROM suppliers_invoice v WHERE v.tenant_id = $1 AND v.order_id = $2 AND v.original_id IS NULL"
+    f" AND v.status NOT IN ({_words(TERMINAL)}) AND (v.status NOT IN ({_words(RELEASED)})"
+    " OR v.gross_total - v.credited_total - v.paid_total + v.offset_total > 0) LIMIT 1"
+)
 _READS: Final = {name: _statements(order) for name, order in _NAMED.items()}
 
 
 def order_call(tenant_id: UUID, key: UUID, *, by: str = "invoice") -> Call:
     """Return the statement that locks the order of an invoice, bound to its buyer."""
     return Call(_READS[by][0], [str(tenant_id), str(key)])
+
+
+def unpaid_call(tenant_id: UUID, order_id: UUID) -> Call:
+    """Return the statement that gives a row where an invoice of an order is still to be paid, bound to its buyer."""
+    return Call(_UNPAID, [str(tenant_id), str(order_id)])
+
+
+def lock_calls(tenant_id: UUID, key: UUID) -> list[Call]:
+    """Return the statements that lock the order of an invoice and all its invoices by id, bound to its buyer."""
+    return [order_call(tenant_id, key), Call(_LOCK_ALL, [str(tenant_id), str(key)])]
 
 
 def billed_calls(tenant_id: UUID, key: UUID, *, by: str) -> list[Call]:

@@ -19,7 +19,7 @@ from organizations.public import ReceivedKind
 from suppliers.inventory.reservations.changes import joined
 from suppliers.orders.ending import close_if_complete
 from suppliers.orders.models import ORDERS
-from suppliers.orders.states import Billing
+from suppliers.orders.progress import billing_of
 from suppliers.orders.telling import SYSTEM
 from suppliers.orders.telling import told as told_of_order
 
@@ -169,19 +169,9 @@ def _count(work: Work) -> tuple[list[str], list[str]]:
             counts[line.order_line_id] = counts.get(line.order_line_id, 0) + line.base_quantity - line.credited
     for one in billed.lines.values():
         one.invoiced = counts.get(one.pk, 0)
-    billed.order.billing_status = billing_of(billed).value
+    is_paid = all(str(one.status) in RELEASED and one.balance_due <= 0 for one in billed.live())
+    billed.order.billing_status = billing_of(billed.lines.values(), is_paid=is_paid).value
     return close_if_complete(billed.order, [*billed.lines.values()], work.at)
-
-
-def billing_of(billed: Billed) -> Billing:
-    """Return how far the bills of an order are; paid is one whose invoices bill all that is kept, and are all paid."""
-    lines, live = [*billed.lines.values()], billed.live()
-    if not any(one.invoiced for one in lines):
-        return Billing.NOT_INVOICED
-    if any(one.invoiced < one.ordered - one.cancelled - one.returned for one in lines):
-        return Billing.PARTIALLY_INVOICED
-    is_paid = all(str(one.status) in RELEASED and one.balance_due <= 0 for one in live)
-    return Billing.PAID if is_paid else Billing.INVOICED
 
 
 def _save_invoices(work: Work, made: Settled) -> None:
@@ -264,4 +254,4 @@ def _variance(billed: Billed, row: Invoice) -> str | None:
     return f"{Decimal(over):.4f}"
 
 
-__all__ = ["PAYABLE", "News", "Settled", "Work", "billing_of", "insert_calls", "settle"]
+__all__ = ["PAYABLE", "News", "Settled", "Work", "insert_calls", "settle"]

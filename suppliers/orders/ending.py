@@ -27,7 +27,7 @@ from .item_events import OrderItemUpdated, told_of_items
 from .limits import returning
 from .models import PurchaseOrder, PurchaseOrderLine
 from .peeks import OrderPeek
-from .progress import cut, fulfilment_of, is_complete, prepared_calls, prepared_of
+from .progress import billing_of, cut, fulfilment_of, is_complete, prepared_calls, prepared_of, unpaid_calls
 from .proposals.content import kept_totals
 from .proposals.finding import closing_call
 from .proposals.needs import more_taken
@@ -39,6 +39,7 @@ _MANAGED = Statement.of("SELECT (n.managed_by_id IS NOT NULL)::text FROM organiz
 _COUNTERS: Final = ("accepted", "backordered", "cancelled", "promised_date", "first_promised_date")
 _COLUMNS: Final = (
     "status", "approval_for", "proposed_by", "before_change", "given_back", "closed_at", "fulfilment_status",
+    "billing_status",
     "revision", "net", "tax", "gross", "taxes",
 )  # fmt: skip
 
@@ -102,6 +103,7 @@ def end_order(
     row.before_change, row.given_back = "", row.gross if is_all else Decimal(0)
     row.assign(kept)
     row.fulfilment_status = fulfilment_of(lines).value
+    row.billing_status = billing_of(lines, is_paid=gone.is_paid).value
     names, others = [*ending.step.buyer], [*ending.step.supplier]
     if ending.target == CLOSED:
         row.closed_at = at
@@ -150,6 +152,7 @@ class Gone(NamedTuple):
     calls: Sequence[Call]
     touched: Sequence[tuple[ReceivedKind, UUID]]
     told: Mapping[UUID, Sequence[Occurrence]]
+    is_paid: bool
 
 
 @needs_transaction
@@ -166,15 +169,16 @@ def give_back(peek: OrderPeek, ending: Ending, keeping: Decimal, at: datetime, *
     budget = budgets().giving_back(row, keeping, at) if given else []
     at_supplier = [bind_call(supplier), *held_calls(row, lines)] if row.was_sent else []
     groups: list[Sequence[Call]] = [
-        [bind_call(own)], budget, given.calls(row, at) if given else [], [bind_call(own)], [peek.lock_call()], at_supplier,
+        [bind_call(own)], budget, given.calls(row, at) if given else [], [bind_call(own)], [peek.lock_call()],
+        unpaid_calls(row, lines), at_supplier,
         prepared_calls(row) if at_supplier else [],
     ]  # fmt: skip
     found = iter(run([call for group in groups for call in group]))
-    _, of_budget, of_limits, _, locked, held, prepared = ([next(found) for _ in group] for group in groups)
+    _, of_budget, of_limits, _, locked, unpaid, held, prepared = ([next(found) for _ in group] for group in groups)
     peek.check(locked[0])
     if prepared_of(prepared) != dict(ending.prepared):
         raise Busy
-    return _gone(row, ending, given, of_budget, of_limits, held, at)
+    return _gone(row, ending, given, of_budget, of_limits, held, at)._replace(is_paid=not any(map(len, unpaid)))
 
 
 def _gone(  # the rows of each group of statements
@@ -193,4 +197,5 @@ def _gone(  # the rows of each group of statements
         [*(freed.calls if freed else []), *(given.copy_calls() if given else [])],
         changes.touched(freed.rows) if freed else [],
         changes.joined(freed.told if freed else {}, {row.supplier_tenant_id: news, row.tenant_id: moved}),
+        is_paid=False,
     )

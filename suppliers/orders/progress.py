@@ -8,7 +8,7 @@ from uuid import UUID
 from core.pipeline import Call, Rows
 
 from .models import PurchaseOrder, PurchaseOrderLine
-from .states import Fulfilment
+from .states import Billing, Fulfilment
 
 
 class Prepared(NamedTuple):
@@ -38,6 +38,30 @@ def prepared_of(found: Sequence[Rows]) -> dict[UUID, int]:
     for one in (one for rows in found for one in rows.of(Prepared)):
         sums[one.line_id] += one.base_quantity
     return sums
+
+
+# The buyer and the order; the statement is bound to the buyer and gives a row where an invoice of it is not paid.
+_bills: list[Callable[[UUID, UUID], Call]] = []
+
+
+def ask_bills(question: Callable[[UUID, UUID], Call]) -> None:
+    """Register the statement that tells whether an invoice of an order is still to be paid; the last registration holds."""
+    _bills[:] = [question]
+
+
+def unpaid_calls(row: PurchaseOrder, lines: Iterable[PurchaseOrderLine]) -> list[Call]:
+    """Return the statement that tells whether an invoice is still to be paid, bound to the buyer; none where none can be."""
+    return [question(row.tenant_id, row.id) for question in _bills] if any(one.invoiced for one in lines) else []
+
+
+def billing_of(lines: Iterable[PurchaseOrderLine], *, is_paid: bool) -> Billing:
+    """Return how far the bills of an order are; paid is one whose invoices bill all that is kept, and are all paid."""
+    of = [*lines]
+    if not any(one.invoiced for one in of):
+        return Billing.NOT_INVOICED
+    if any(one.invoiced < counted(one) - one.returned for one in of):
+        return Billing.PARTIALLY_INVOICED
+    return Billing.PAID if is_paid else Billing.INVOICED
 
 
 def counted(line: PurchaseOrderLine) -> int:

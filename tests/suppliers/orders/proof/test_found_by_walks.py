@@ -8,6 +8,7 @@ import pytest
 
 from tests import factories
 from tests.suppliers.orders.proof.fair import INVOICES, RETURNS, asked, billing, fair
+from tests.suppliers.orders.proof.market import buy
 from tests.suppliers.orders.proof.meeting import told
 from tests.suppliers.orders.proof.stages import GROSS, UNITS, Stage, done, stage, worth
 
@@ -98,6 +99,21 @@ def test_an_invoice_that_is_wholly_credited_is_paid_by_its_release(at: Stage) ->
     done(asked(at.house.finance, INVOICES, invoice, "approve"))
 
     assert at.money(invoice) == ("paid", GROSS, ZERO, ZERO, ZERO)
+    at.sound()
+
+
+@pytest.mark.parametrize(("pays", "status"), [(False, "invoiced"), (True, "paid")])
+def test_an_order_whose_rest_is_cancelled_is_billed_by_what_is_left(at: Stage, pays: bool, status: str) -> None:
+    order, invoice = at.approved()
+    if pays:
+        at.paid((invoice, GROSS))
+    assert at.house.orders()[-1].billing_status == "partially_invoiced"
+
+    done(buy(at.house, order, "cancel", remainder=True))
+
+    assert at.house.orders()[-1].billing_status == status
+    copy = done(at.fair.shelf.api.get(f"/v1/orders/{order}"))
+    assert copy["billing_status"] == status
     at.sound()
 
 
