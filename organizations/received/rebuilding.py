@@ -49,9 +49,13 @@ def _rebuilt(kind: ReceivedKind, tenant_id: UUID, now: Callable[[], datetime], s
 
 
 def _rewrite(kind: ReceivedKind, tenant_id: UUID, owner_id: UUID, keys: list[UUID], at: datetime) -> int:
-    """Lock the documents of one owner in the order of their ids, and write their copies in one tenant."""
+    """Lock the documents of one owner in the order of their ids, and write their copies in one tenant.
+
+    Documents that nobody may change need no lock, and none can be taken.
+    """
+    locked = [] if kind.document.security.append_only else keys
     with transaction.atomic():
-        run([bind_call(owner_id), *(lock_call(kind.document, owner_id, key) for key in keys)])
+        run([bind_call(owner_id), *(lock_call(kind.document, owner_id, key) for key in locked)])
         copies = [copy for copy in computed(kind, owner_id, keys) if copy.tenant_id == tenant_id]
         calls = write_calls(copies, at)
         found = zip(calls, run(calls), strict=True) if calls else ()
