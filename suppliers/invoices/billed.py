@@ -71,6 +71,9 @@ def _statements(order: str) -> tuple[Statement, ...]:
     )  # fmt: skip
 
 
+_LOCK_ALL = Statement.of(
+    f"SELECT v.id FROM suppliers_invoice v WHERE v.tenant_id = $1 AND v.order_id = {_BY_INVOICE} ORDER BY v.id FOR UPDATE"
+)
 _UNPAID = Statement.of(
     "SELECT EXISTS (SELECT 1 FROM suppliers_invoice i WHERE i.tenant_id = $1 AND i.order_id = $2 AND i.type <> 'credit_note'"
     " AND i.status NOT IN ('rejected', 'cancelled') AND NOT (i.status IN ('approved', 'partially_paid', 'paid')"
@@ -87,6 +90,11 @@ def unpaid_call(tenant_id: UUID, order_id: UUID) -> Call:
 def order_call(tenant_id: UUID, key: UUID, *, by: str = "invoice") -> Call:
     """Return the statement that locks the order of an invoice, bound to its buyer."""
     return Call(_READS[by][0], [str(tenant_id), str(key)])
+
+
+def lock_calls(tenant_id: UUID, key: UUID) -> list[Call]:
+    """Return the statements that lock the order of an invoice and all its invoices by id, bound to its buyer."""
+    return [order_call(tenant_id, key), Call(_LOCK_ALL, [str(tenant_id), str(key)])]
 
 
 def billed_calls(tenant_id: UUID, key: UUID, *, by: str) -> list[Call]:

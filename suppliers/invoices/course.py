@@ -52,27 +52,29 @@ PAY, REVERSE, CREDIT = "pay", "reverse", "credit"
 
 _MATCHING: Final = ("invoice.matched", "invoice.mismatched", "invoice.approved")
 _AFTER_MATCH: Final = (MATCHED, MISMATCHED, APPROVED)  # where it matches and is small enough, it is approved at once
-_RESOLVED: Final = ("invoice.dispute_resolved", *_MATCHING)
+_PAID: Final = ("invoice.paid",)
+# One that is wholly credited has nothing left to pay: its release pays it.
+_AGAIN: Final = (*_AFTER_MATCH, PAID)
+_MATCHED_AGAIN: Final = (*_MATCHING, *_PAID)
+_RESOLVED: Final = ("invoice.dispute_resolved", *_MATCHED_AGAIN)
 _UNANSWERED: Final = (ISSUED, MATCHED, MISMATCHED)
 _CREDITED: Final = ("credit_note.issued",)
-_PAID: Final = ("invoice.paid",)
 
 STEPS: Final = (
     Step(NONE, "issue", Who.SUPPLIER, _AFTER_MATCH, ("invoice.issued", *_MATCHING)),
     Step(NONE, "issue", Who.SUPPLIER, (ISSUED,), _CREDITED, InvoiceType.CREDIT_NOTE.value),
     Step(NONE, "record", Who.BUYER, _AFTER_MATCH, ("invoice.issued", *_MATCHING)),
     Step(NONE, "record", Who.BUYER, (ISSUED,), _CREDITED, InvoiceType.CREDIT_NOTE.value),
-    *(Step(one, "match", who, _AFTER_MATCH, _MATCHING) for one in _UNANSWERED for who in (Who.BUYER, Who.SYSTEM)),
-    Step(MATCHED, "approve", Who.BUYER, (APPROVED,), ("invoice.approved",)),
-    Step(MISMATCHED, "approve", Who.BUYER, (APPROVED,), ("invoice.approved",)),
+    *(Step(one, "match", who, _AGAIN, _MATCHED_AGAIN) for one in _UNANSWERED for who in (Who.BUYER, Who.SYSTEM)),
+    *(Step(one, "approve", Who.BUYER, (APPROVED, PAID), ("invoice.approved", *_PAID)) for one in (MATCHED, MISMATCHED)),
     *(Step(one, "dispute", Who.BUYER, (DISPUTED,), ("invoice.disputed",)) for one in (*_UNANSWERED, APPROVED)),
-    Step(DISPUTED, "dispute", Who.BUYER, _AFTER_MATCH, _RESOLVED, WITHDRAW),
+    Step(DISPUTED, "dispute", Who.BUYER, _AGAIN, _RESOLVED, WITHDRAW),
     *(
         Step(one, CREDIT, who, targets, told)
         for who in (Who.SUPPLIER, Who.SYSTEM)  # the system: for a return
         for one, targets, told in (
-            *((one, _AFTER_MATCH, (*_CREDITED, *_MATCHING)) for one in _UNANSWERED),
-            (DISPUTED, _AFTER_MATCH, (*_CREDITED, *_RESOLVED)),
+            *((one, _AGAIN, (*_CREDITED, *_MATCHED_AGAIN)) for one in _UNANSWERED),
+            (DISPUTED, _AGAIN, (*_CREDITED, *_RESOLVED)),
             (APPROVED, (APPROVED, PAID), (*_CREDITED, *_PAID)),
             (PARTIALLY_PAID, (PARTIALLY_PAID, PAID), (*_CREDITED, *_PAID)),
             (PAID, (PAID,), _CREDITED),

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
+from fractions import Fraction
+from typing import Any, Final
 from uuid import UUID
 
 from core.db import needs_transaction
 from core.errors import FieldError, InvalidFields
 from core.ids import uuid7
+from core.money import minor_units
 from core.pipeline import Call, run
 from suppliers.inventory.states import Unit
 
@@ -20,6 +22,8 @@ from .numbering import claim
 from .refusals import CreditExceedsInvoice
 from .settling import Settled, Work, insert_calls, settle
 from .states import OPEN, InvoiceStatus, InvoiceType
+
+_REASON: Final = "Allowance of the invoice"
 
 
 def place(work: Work, note: Invoice, lines: Sequence[InvoiceLine], data: Mapping[str, Any], *, by: str) -> list[Call]:
@@ -38,6 +42,9 @@ def place(work: Work, note: Invoice, lines: Sequence[InvoiceLine], data: Mapping
         raise InvalidFields(errors=[FieldError("original_invoice_id", "unknown_invoice", message)])
     require(str(original.status), CREDIT, Who.SYSTEM if note.return_id else Who.SUPPLIER)
     _take_off(billed.of[original.pk], lines)
+    if note.return_id:
+        data = {**data, "allowances": _allowed(billed, original, lines)}
+        note.allowances = data["allowances"]
     take_totals(note, lines, data)
     _credit(billed, original, note)
     billed.add(note, lines)
@@ -51,8 +58,33 @@ def place(work: Work, note: Invoice, lines: Sequence[InvoiceLine], data: Mapping
     return calls
 
 
+def _allowed(billed: Billed, original: Invoice, lines: Sequence[InvoiceLine]) -> list[dict[str, str]]:
+    """Return the allowances of a credit note for goods that came back: what its lines are more than is left of the net.
+
+    That is the allowance of the invoice, which was never split over its lines.
+    """
+    notes = sum((one.net_total for one in _notes(billed, original)), Decimal(0))
+    over = sum((one.net for one in lines), Decimal(0)) - (original.net_total - notes)
+    groups: dict[tuple[str, Decimal | None], Decimal] = {}
+    for line in lines:
+        group = (line.tax_category, line.tax_rate)
+        groups[group] = groups.get(group, Decimal(0)) + line.net
+    found = []
+    for (category, rate), net in groups.items():
+        if (amount := min(net, over)) > 0:
+            over -= amount
+            text = "0" if rate is None else f"{rate.normalize():f}"
+            amount = round(amount, minor_units(original.currency))
+            found.append({"amount": f"{amount:f}", "reason": _REASON, "tax_category": category, "tax_rate": text})
+    return found
+
+
+def _notes(billed: Billed, original: Invoice) -> list[Invoice]:
+    return [one for one in billed.invoices if one.original_id == original.pk]
+
+
 def _take_off(kept: Sequence[InvoiceLine], lines: Sequence[InvoiceLine]) -> None:
-    """Count each line of a credit note in a line of the invoice.
+    """Count each line of a credit note in a line of the invoice: of its own delivery and price before any other.
 
     :raises CreditExceedsInvoice: none has as much left; names each line.
     """
@@ -63,6 +95,7 @@ def _take_off(kept: Sequence[InvoiceLine], lines: Sequence[InvoiceLine]) -> None
             for one in kept
             if one.order_line_id == line.order_line_id and line.delivery_line_id in (None, one.delivery_line_id)
         ]
+        same.sort(key=lambda one: (one.delivery_line_id != line.delivery_line_id, not _has_price(one, line)))
         if not any(_placed(one, line) for one in same):
             left = sum(one.base_quantity - one.credited for one in same)
             message = f"{left} base units of the line are left to credit."
@@ -71,10 +104,15 @@ def _take_off(kept: Sequence[InvoiceLine], lines: Sequence[InvoiceLine]) -> None
         raise CreditExceedsInvoice(errors=errors)
 
 
+def _has_price(kept: InvoiceLine, line: InvoiceLine) -> bool:
+    is_same: bool = line.unit_price * kept.price_base_quantity == kept.unit_price * line.price_base_quantity
+    return is_same
+
+
 def _placed(kept: InvoiceLine, line: InvoiceLine) -> bool:
     """Count a line of a credit note in a line of the invoice, if as much of it is left; tell whether it was."""
     units, net = kept.base_quantity - kept.credited, kept.net - kept.credited_net
-    frees = line.unit_price * kept.price_base_quantity == kept.unit_price * line.price_base_quantity
+    frees = _has_price(kept, line)
     if line.base_quantity > units:
         return False
     if frees and not line.allowance and (line.net > net or line.base_quantity == units):
@@ -93,17 +131,24 @@ def _placed(kept: InvoiceLine, line: InvoiceLine) -> bool:
 def _credit(billed: Billed, original: Invoice, note: Invoice) -> None:
     """Count the gross of a credit note; a note that takes the last of the net takes the last of the gross, rounded tax included.
 
+    The tax of each note is rounded by itself: what many small ones have too much by that is not more than was asked for.
+
     :raises CreditExceedsInvoice: it is more than is left.
     """
-    notes = [one for one in billed.invoices if one.original_id == original.pk]
-    net = sum((one.net_total for one in notes), Decimal(0)) + note.net_total
+    notes = [*_notes(billed, original), note]
+    net = sum((one.net_total for one in notes), Decimal(0))
     credited = original.credited_total + note.gross_total
-    if net == original.net_total:
-        credited = original.gross_total
-    if net > original.net_total or credited > original.gross_total:
+    is_rounding = bool(note.return_id) or sum(map(_unrounded, notes)) <= _unrounded(original)
+    if net > original.net_total or (credited > original.gross_total and net != original.net_total and not is_rounding):
         left = original.gross_total - original.credited_total
         raise CreditExceedsInvoice(f"{left:f} {original.currency} are left to credit.")
-    original.credited_total = credited
+    original.credited_total = original.gross_total if net == original.net_total else min(credited, original.gross_total)
+
+
+def _unrounded(document: Invoice) -> Fraction:
+    """Return the gross of a document whose tax is not rounded."""
+    taxes = (Fraction(one["net"]) * Fraction(one["tax_rate"]) / 100 for one in document.taxes)
+    return Fraction(document.net_total) + sum(taxes, Fraction(0))
 
 
 @needs_transaction

@@ -16,7 +16,7 @@ from organizations.public import CounterpartyOnly, Party, SharedDocument, TwoPar
 from suppliers.orders.finding import WITHIN
 from suppliers.orders.models import ORDERS
 
-from .billed import Billed, billed_calls, billed_of, order_call
+from .billed import Billed, billed_calls, billed_of, lock_calls
 from .models import INVOICES, Invoice
 
 _READS: Final = 6  # statements of `billed_calls`
@@ -80,8 +80,8 @@ class InvoiceAt(TwoParty):
     """The `find` of an action on an invoice: what is out of a buyer's membership's reach does not exist."""
 
     def locks_before(self, owner_id: UUID, *path: Any) -> Sequence[Call]:
-        """Lock the order, which comes before its invoices."""
-        return [order_call(owner_id, path[0])]
+        """Lock the order, and all its invoices by id: the one that is named may not be the first of them."""
+        return lock_calls(owner_id, path[0])
 
     def reads_behind(self, owner_id: UUID, *path: Any) -> Sequence[Call]:
         """Lock and read all that is billed of the order."""

@@ -98,11 +98,12 @@ class Work:
         return is_bounded and invoice.gross_total <= rules.approve_limit
 
     def approve(self, invoice: Invoice, *, by: str, reason: str = "") -> None:
-        """Release an invoice for payment."""
+        """Release an invoice for payment; one that is wholly credited is paid with that."""
         was = str(invoice.status)
         invoice.become(InvoiceStatus.APPROVED.value)
         invoice.approved_at, invoice.override_reason = self.at, reason
         self.tell(invoice, "invoice.approved", was=was, by=by)
+        self.pay_off(invoice, by=SYSTEM)
 
     def resolve(self, invoice: Invoice, *, by: str) -> None:
         """End a dispute: the invoice is as issued, and is matched again."""

@@ -5,6 +5,8 @@ from typing import Final
 from rest_framework import serializers
 
 from api.representations import BlankAsNull, Computed, Document, OpenChoice, Representation
+from core.conditions import TENANT
+from core.money import minor_units_sql
 from suppliers.orders.representations import PackagingSnapshotOut
 
 from .models import COUNTED, Return, ReturnLine
@@ -17,6 +19,8 @@ DISPOSITIONS_SQL: Final = (
     "SELECT coalesce(json_agg(json_build_object('disposition', d.disposition, 'base_quantity', d.base_quantity)"
     f" ORDER BY d.place), '[]') FROM (VALUES {_EACH}) AS d(place, disposition, base_quantity) WHERE d.base_quantity > 0"
 )
+
+_PLACES: Final = minor_units_sql("v.currency")
 
 
 class DispositionOut(serializers.Serializer[None]):
@@ -49,6 +53,11 @@ class ReturnLineOut(Representation):
     )  # fmt: skip
     dispositions = Computed(DISPOSITIONS_SQL, DispositionOut(many=True))
     file_ids = Document(serializers.ListField(child=serializers.UUIDField()))
+    credited_amount = Computed(
+        f"SELECT round(t.credited_amount, {_PLACES})::text FROM suppliers_return v WHERE v.tenant_id = {TENANT}"
+        " AND v.id = t.document_id",
+        serializers.CharField(allow_null=True, help_text="Net, in the return's currency."),
+    )
 
     class Meta:
         model = ReturnLine

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 from uuid import UUID
 
+from core.money import minor_units
 from ledger.public import Occurrence
 
 from .events import EVENTS
@@ -35,7 +36,7 @@ def told(
         "delivery_id": str(row.delivery_id), "return_number": row.number, "return_type": row.type,
         "resolution": row.resolution, "lines": [line_of(one) for one in of], "reason": reason, "currency": row.currency,
         "credit_note_id": _text(row.credit_note_id), "replacement_order_id": _text(row.replacement_order_id),
-        "credited": [{"line_no": one.line_no, "net": f"{one.credited_amount:f}"} for one in of if one.credited_amount is not None],
+        "credited": [{"line_no": one.line_no, "net": f"{round(one.credited_amount, minor_units(row.currency)):f}"} for one in of if one.credited_amount is not None],
         "delivery_location_id": str(row.delivery_location_id),
     }  # fmt: skip
     facts = []

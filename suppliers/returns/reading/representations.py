@@ -49,7 +49,7 @@ class ReturnedLineOut(serializers.Serializer[None]):
     dispositions = DispositionOut(many=True)
     file_ids = serializers.ListField(child=serializers.UUIDField())
     credited = serializers.IntegerField(help_text="Base units for which a credit note was issued.")
-    credited_amount = serializers.DecimalField(max_digits=19, decimal_places=4, allow_null=True, help_text="Net.")
+    credited_amount = serializers.CharField(allow_null=True, help_text="Net, in the return's currency.")
 
 
 class ReturnTimelineEntryOut(serializers.Serializer[None]):

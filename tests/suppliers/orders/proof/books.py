@@ -28,11 +28,11 @@ _HEADER = ("po_number", "fulfilment_status", "billing_status", "currency", "tota
 def check(market: Market) -> None:
     """Require every rule that `prove_invariants` knows, and those below."""
     assert [breach for side in market.sides for breach in breaches(side.id)] == []
-    _stock_is_promised_once(market)
+    stock_is_promised_once(market)
     _limits_are_what_orders_need(market)
     for house in market.houses:
-        _counters_are_sums(house)
-        _amounts_are_exact(house)
+        counters_are_sums(house)
+        amounts_are_exact(house)
 
 
 def check_views(market: Market, house: House, order: PurchaseOrder) -> None:
@@ -64,7 +64,7 @@ def _counted(lines: list[dict[str, Any]]) -> list[Any]:
     return [(one["line_no"], one["line_total"], one["line_status"], *(one[name] for name in COUNTERS)) for one in lines]
 
 
-def _stock_is_promised_once(market: Market) -> None:
+def stock_is_promised_once(market: Market) -> None:
     """Levels hold what their movements and promises say; no line holds more than it may still ship."""
     own = market.shelf.id
     with tenant_context(own):
@@ -135,7 +135,7 @@ def _of_house(house: House, committed: dict[UUID, Decimal], used: dict[UUID, int
             assert line.max_quantity is None or line.consumed <= line.max_quantity
 
 
-def _counters_are_sums(house: House) -> None:
+def counters_are_sums(house: House) -> None:
     """Counters of order lines are the sums of their delivery lines, and within the rules of supply.md 6."""
     with tenant_context(house.id):
         sums = defaultdict[UUID, list[int]](lambda: [0, 0, 0, 0])
@@ -150,7 +150,7 @@ def _counters_are_sums(house: House) -> None:
         assert one.shipped - one.rejected - one.short <= one.accepted + one.tolerance
 
 
-def _amounts_are_exact(house: House) -> None:
+def amounts_are_exact(house: House) -> None:
     """Totals are sums of what is not cancelled of lines, each rounded, with no more decimals than their currency has.
 
     An order that is cancelled wholly keeps the totals of what was asked for. Source: decision 110.

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from tests.factories import Api
 from tests.procurement.approvals import desk as desks
@@ -19,6 +18,7 @@ from tests.procurement.purchasing.orders import PATH, Trade, submitted
 from tests.races import race
 from tests.suppliers.deliveries.shipping import body, counted, hall, placed, prepared
 from tests.suppliers.orders.answers import ORDERS, held
+from tests.suppliers.orders.proof.meeting import client, deadlocks
 
 pytestmark = pytest.mark.untraced
 FRESH = 25  # orders of one pair of parties; their proof reads all of them
@@ -28,9 +28,7 @@ Round = Callable[[Desk], Counter[str]]
 
 def seller(trade: Trade) -> Api:
     """Return a further client of the supplier, for a thread of its own."""
-    api = Api()
-    api.headers = trade.shelf.api.headers
-    return api
+    return client(trade.shelf.api)
 
 
 def met(reasons: set[str], **works: Callable[[], Any]) -> Counter[str]:
@@ -149,14 +147,6 @@ def count_against_acceptance(desk: Desk) -> Counter[str]:
     assert all(promised <= there for there, promised in held(trade)), held(trade)
     assert trade.api.post(f"{PATH}/{key}/cancel", json={}).status_code == 200
     return won
-
-
-def deadlocks() -> int:
-    """Return how many deadlocks PostgreSQL has ended in this database; a retry would hide one from the answers."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
-        found: int = cursor.fetchone()[0]
-    return found
 
 
 def fresh(*, approvals: bool) -> Desk:
