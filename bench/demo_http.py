@@ -13,6 +13,7 @@ from bench.receiver import Receiver
 
 RETRIES = 60
 LONGEST_PAUSE_SECONDS = 60
+FIRST_PAUSE_SECONDS, LAST_PAUSE_SECONDS = 0.1, 1.0
 WAIT_SECONDS = 180.0  # where the machine is busy, what works behind the answers takes its time
 
 
@@ -115,12 +116,13 @@ def listen(caller: Caller, receiver: Receiver, *events: str) -> str:
 
 
 def wait_until(is_so: Callable[[], bool], what: str) -> None:
-    """Ask again until something is so.
+    """Ask again until something is so, at longer and longer intervals, so that the asking does not reach a limit of requests.
 
     :raises DemoFailed: it is not within three minutes.
     """
-    until = time.monotonic() + WAIT_SECONDS
+    until, pause = time.monotonic() + WAIT_SECONDS, FIRST_PAUSE_SECONDS
     while not is_so():
         if time.monotonic() > until:
             raise DemoFailed(f"{what}: not within {WAIT_SECONDS:.0f} s")
-        time.sleep(0.1)
+        time.sleep(pause)
+        pause = min(pause * 1.2, LAST_PAUSE_SECONDS)
