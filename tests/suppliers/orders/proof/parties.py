@@ -29,11 +29,12 @@ _BUYER: tuple[tuple[str, str, dict[str, Any] | None], ...] = (
 )  # fmt: skip
 
 
-def _put(value: Any, names: dict[str, str]) -> Any:
+def put(value: Any, names: dict[str, str]) -> Any:
+    """Return a path or a body with ids in the places of their names."""
     if isinstance(value, dict):
-        return {key: _put(one, names) for key, one in value.items()}
+        return {key: put(one, names) for key, one in value.items()}
     if isinstance(value, list):
-        return [_put(one, names) for one in value]
+        return [put(one, names) for one in value]
     return value.format(**names) if isinstance(value, str) else value
 
 
@@ -44,7 +45,7 @@ def asked(api: Api, of: str, order: str, line: str, delivery: str) -> list[tuple
     found = []
     for method, tail, body in acts:
         path = f"{base}/{order}{tail.format(**names)}"
-        found.append((f"{method} {tail or '/'}", api.call(method, path, json=_put(body, names))))
+        found.append((f"{method} {tail or '/'}", api.call(method, path, json=put(body, names))))
     found += [
         (f"{media} {path}", api.get(path, headers={"Accept": media}))
         for media in (XML, LD_JSON)
