@@ -4,50 +4,23 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
 from django.http import QueryDict
 
 from core.conditions import TENANT
-from core.errors import Malformed
 from core.pipeline import Call, Statement
 
-from .casts import cast_of
 from .day_counts import MANY, DayCounts
 from .filters import Condition, Filters, check_names, conditions
 from .found_rows import Found, page_of
 from .shapes import Selection, Shape, select
+from .sorts import ORDERING_FIELDS, Sort, SortBy, UnknownSort, sort_of, tie_break
 
 _USUAL = (20, 51)  # the default limits: 20 of page lists, 50 of cursor lists, which read one row more
 CONTROL = ("fields", "include", "sort", "limit")
-
-
-class UnknownSort(Malformed):
-    """`sort` names something the list cannot be sorted by."""
-
-    code = "unknown_sort"
-    title = "The list cannot be sorted by this."
-    extensions = {"allowed": ["created_at", "name"]}
-
-
-class Sort(NamedTuple):
-    """A column to sort by (never null) and the PostgreSQL type its cursor values are cast to."""
-
-    column: str
-    cast: str
-
-
-class SortBy(NamedTuple):
-    """An entry of `ordering_fields` named unlike its column; `cast` is the type of a column that the model lacks."""
-
-    name: str
-    column: str
-    cast: str = ""
-
-
-ORDERING_FIELDS: tuple[str | SortBy, ...] = ("created_at", "updated_at")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +56,7 @@ class Listing:
         :raises ImproperlyConfigured: a sort names no column of the model.
         """
         shape: Shape = representation.shape
-        sorts = dict(_sort(shape, entry) for entry in ordering_fields)
+        sorts = dict(sort_of(shape, entry) for entry in ordering_fields)
         if ordering.removeprefix("-") not in sorts:
             raise ImproperlyConfigured(
                 f"The default order {ordering} of {representation.__name__} is not among its sorts."
@@ -93,22 +66,6 @@ class Listing:
     def parameter_names(self, *paging: str) -> frozenset[str]:
         """Return every query parameter that the list knows."""
         return _parameter_names(self, paging)
-
-
-def _sort(shape: Shape, entry: str | SortBy) -> tuple[str, Sort]:
-    name, column, cast = entry if isinstance(entry, SortBy) else (entry, entry, "")
-    if cast:
-        return name, Sort(column, cast)
-    found = next((one for one in shape.model._meta.concrete_fields if one.column == column), None)
-    if found is None:
-        raise ImproperlyConfigured(f"{shape.name}: {shape.model.__name__} has no column {column} to sort by.")
-    return name, Sort(column, cast_of(found))
-
-
-def _tie_break(shape: Shape) -> Sort:
-    """The key that tells any two rows apart, whose column a derived table may have of its own."""
-    found = next((one for one in shape.model._meta.concrete_fields if one.column == shape.key), None)
-    return Sort(shape.key, cast_of(found) if found else "uuid")
 
 
 @lru_cache(maxsize=512)
@@ -183,7 +140,7 @@ def order(listing: Listing, text: str) -> Order:
         keys.append((found, part.startswith("-")))
     if not keys:
         raise UnknownSort("sort is empty.", allowed=sorted(listing.sorts))
-    keys.append((_tie_break(listing.shape), keys[-1][1]))
+    keys.append((tie_break(listing.shape), keys[-1][1]))
     sql = ", ".join(f't."{key.column}" {"DESC" if down else "ASC"}' for key, down in keys)
     return Order(text, tuple(keys), sql)
 

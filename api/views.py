@@ -43,9 +43,10 @@ from .day_counts import DayCounts
 from .declarations import check_attributes, check_options, completed
 from .errors import MethodNotAllowed, problem_response, refusal_of
 from .filters import Filters
-from .listing import ORDERING_FIELDS, Listing, SortBy
+from .listing import Listing
 from .operations import Operation
 from .representations import Representation
+from .sorts import ORDERING_FIELDS, SortBy
 from .writes import WritingViewSet
 
 __all__ = ["ApiViewSet"]

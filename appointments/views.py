@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework.decorators import action
 
 from api.idempotency import Replay
-from api.listing import ORDERING_FIELDS
 from api.operations import Operation
+from api.sorts import ORDERING_FIELDS
 from api.views import ApiViewSet
 from core import clock
 from core.actor import Actor

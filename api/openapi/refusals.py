@@ -7,12 +7,12 @@ from api import (
     body,
     filters,
     idempotency,
-    listing,
     page_numbers,
     permissions,
     preconditions,
     serializers,
     shapes,
+    sorts,
     transport,
 )
 from api.authentication import InvalidTenantHeader, authenticator
@@ -103,7 +103,7 @@ def _of_requests(situation: Situation) -> Iterator[Refusal]:
     declared = situation.declared
     yield from (Malformed, transport.DuplicateHeader, transport.HeaderNotAscii, NotAcceptable)
     if situation.listed:
-        yield from (InvalidFields, page_numbers.InvalidPage, listing.UnknownSort, InvalidCursor)
+        yield from (InvalidFields, page_numbers.InvalidPage, sorts.UnknownSort, InvalidCursor)
     if situation.listed or (declared.shape is not None and declared.status != 204):
         yield from (shapes.UnknownField, shapes.UnknownInclude)
     if not declared.public and declared.tenant != "none":

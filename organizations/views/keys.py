@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from api.listing import ORDERING_FIELDS
 from api.operations import Operation
+from api.sorts import ORDERING_FIELDS
 from api.views import ApiViewSet
 from core.errors import InvalidFields, InvalidTransition, NotFound, QuotaExceeded
 from organizations.actions.keys import issue_key, locked_key, revoke_key

@@ -2,8 +2,9 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from api.listing import ORDERING_FIELDS, Listing
+from api.listing import Listing
 from api.operations import Operation
+from api.sorts import ORDERING_FIELDS
 from api.views import ApiViewSet
 from core.errors import InvalidFields, QuotaExceeded, VersionConflict
 from organizations.actions.locations import (

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from api.filters import Condition
-from api.listing import ORDERING_FIELDS
 from api.operations import Operation
+from api.sorts import ORDERING_FIELDS
 from core.errors import Duplicate, InvalidFields, InvalidTransition
 from organizations.actions.provisioning import PlanAboveOwn, UnknownOrganization, create_tenant
 from organizations.actions.tenants import OwnTenant, update_tenant

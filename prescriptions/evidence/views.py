@@ -10,8 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework.decorators import action
 
 from api.filters import check_names
-from api.listing import Listing, SortBy
+from api.listing import Listing
 from api.operations import Operation
+from api.sorts import SortBy
 from api.views import ApiViewSet
 from api.writing import read_body
 from core import clock

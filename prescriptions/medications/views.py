@@ -5,8 +5,8 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from api.listing import ORDERING_FIELDS, SortBy
 from api.operations import Operation
+from api.sorts import ORDERING_FIELDS, SortBy
 from api.views import ApiViewSet
 from core.conditions import Condition
 from core.errors import NotFound

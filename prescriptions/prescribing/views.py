@@ -6,8 +6,9 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from rest_framework.decorators import action
 
-from api.listing import Listing, SortBy
+from api.listing import Listing
 from api.operations import Operation
+from api.sorts import SortBy
 from core.errors import InvalidTransition, QuotaExceeded, VersionConflict
 from core.step_up import StepUpRequired
 from fhir_api.public import PatientNotFound

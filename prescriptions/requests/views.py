@@ -8,10 +8,11 @@ import orjson
 from django.http import HttpRequest, HttpResponse
 from rest_framework.decorators import action
 
-from api.listing import Listing, SortBy
+from api.listing import Listing
 from api.operations import Operation
 from api.preconditions import tag_of
 from api.shapes import select
+from api.sorts import SortBy
 from api.writing import Answer, Command
 from core.actor import Actor
 from core.arrays import array_literal

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
-from api.listing import ORDERING_FIELDS, SortBy
 from api.operations import Operation
+from api.sorts import ORDERING_FIELDS, SortBy
 from core.actor import Actor
 from core.conditions import Condition
 from core.errors import VersionConflict

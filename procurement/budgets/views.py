@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
-from api.listing import ORDERING_FIELDS
 from api.operations import Operation
+from api.sorts import ORDERING_FIELDS
 from api.views import ApiViewSet
 from core.errors import Duplicate, FieldLocked, InvalidFields, VersionConflict
 from core.own_codes import to_put

@@ -9,11 +9,12 @@ from rest_framework.decorators import action
 
 from api import line_pages, preconditions
 from api.filters import check_names
-from api.listing import ORDERING_FIELDS, SortBy, one_call
+from api.listing import one_call
 from api.operations import Operation
 from api.page_numbers import InvalidPage
 from api.permissions import InsufficientScope
 from api.shapes import Selection, select
+from api.sorts import ORDERING_FIELDS, SortBy
 from api.views import ApiViewSet
 from core.conditions import TENANT, all_of
 from core.errors import InvalidFields, InvalidTransition, NotFound, VersionConflict

@@ -12,10 +12,10 @@ from api import preconditions
 from api.families import Paging
 from api.filters import check_names
 from api.list_responses import asked_limit
-from api.listing import ORDERING_FIELDS, SortBy
 from api.operations import Operation
 from api.page_numbers import InvalidPage, positive
 from api.shapes import Selection, select
+from api.sorts import ORDERING_FIELDS, SortBy
 from api.two_sides import SIDE_PARAMETER, TwoSidedViewSet
 from api.writing import Command
 from core.conditions import TENANT

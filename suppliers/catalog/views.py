@@ -1,7 +1,7 @@
 """HTTP of the category tree and of a product's attributes; the product operations are in `storefront`, which adds prices and stock."""
 
-from api.listing import ORDERING_FIELDS, SortBy
 from api.operations import Operation
+from api.sorts import ORDERING_FIELDS, SortBy
 from api.views import ApiViewSet
 from core.errors import InvalidFields, InvalidTransition, VersionConflict
 

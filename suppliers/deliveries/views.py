@@ -9,10 +9,10 @@ from rest_framework.decorators import action
 
 from api import line_pages, preconditions
 from api.filters import check_names
-from api.listing import ORDERING_FIELDS, SortBy
 from api.operations import Operation
 from api.page_numbers import InvalidPage
 from api.shapes import Selection, select
+from api.sorts import ORDERING_FIELDS, SortBy
 from api.two_sides import TwoSidedViewSet
 from api.views import ApiViewSet
 from core.actor import Actor

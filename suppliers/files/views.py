@@ -8,8 +8,8 @@ from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from api import envelopes, multipart
-from api.listing import ORDERING_FIELDS
 from api.operations import Operation
+from api.sorts import ORDERING_FIELDS
 from api.views import ApiViewSet
 from core import clock
 from core.actor import Actor

@@ -10,10 +10,10 @@ from rest_framework import serializers
 
 from api.day_counts import DayCounts
 from api.filters import conditions
-from api.listing import SortBy
 from api.operations import Operation
 from api.preconditions import tag_of
 from api.shapes import Selection
+from api.sorts import SortBy
 from api.views import ApiViewSet
 from api.writing import Answer, Command
 from core.actor import Actor

@@ -127,8 +127,7 @@ def send(  # what the order is, who gets it, and what was locked there
         row.accept_by = at + timedelta(hours=seller.accept_within_hours)
         trace = PriceTrace(id=row.id, tenant_id=own, traces=limits.traces_of(lines), created_at=at, updated_at=at)
         calls.append(rows.insert(trace))
-    if allocated:
-        calls += allocated.calls
+    calls += allocated.calls if allocated else []
     part = Part(own, changes.touched([*held, *(allocated.rows if allocated else [])]), calls)
     of_stock = allocated.told if allocated else {}
     if seller.is_managed:

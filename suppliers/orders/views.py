@@ -10,9 +10,9 @@ from rest_framework.decorators import action
 
 from api.filters import check_names
 from api.list_responses import asked_page, page_answer
-from api.listing import SortBy
 from api.operations import Operation
 from api.page_numbers import InvalidPage
+from api.sorts import SortBy
 from api.views import ApiViewSet
 from core.conditions import TENANT
 from core.errors import InvalidFields, InvalidTransition, NotFound, VersionConflict

@@ -9,9 +9,9 @@ from rest_framework.decorators import action
 
 from api import preconditions
 from api.filters import check_names
-from api.listing import ORDERING_FIELDS, SortBy
 from api.operations import Operation
 from api.shapes import Selection, select
+from api.sorts import ORDERING_FIELDS, SortBy
 from api.two_sides import TwoSidedViewSet
 from core.actor import Actor
 from core.conditions import TENANT

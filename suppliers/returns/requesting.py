@@ -47,6 +47,12 @@ class Asked(NamedTuple):
 
 
 @needs_transaction
+def _check_order(found: Bought, order_id: UUID | None) -> None:
+    if order_id not in (None, found.order.id):
+        message = "The delivery is of another order."
+        raise InvalidFields(errors=[FieldError("purchase_order_id", "unknown_order", message)])
+
+
 def request_return(actor: Actor, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None) -> Return:
     """Request a return of goods of one delivery; a recall, and what goes to a managed supplier, is authorized at once.
 
@@ -56,9 +62,7 @@ def request_return(actor: Actor, data: Mapping[str, Any], at: datetime, reading:
     """
     named = {"file_ids": data["file_ids"]}
     found = bought(actor, data["delivery_id"], named)
-    if data["purchase_order_id"] not in (None, found.order.id):
-        message = "The delivery is of another order."
-        raise InvalidFields(errors=[FieldError("purchase_order_id", "unknown_order", message)])
+    _check_order(found, data["purchase_order_id"])
     asked = _asked(found, data["lines"])
     key, supplier = uuid7(), found.row.supplier_tenant_id
     _, settings, _, *claimed = run(

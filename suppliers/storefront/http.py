@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from api.families import CURSORS
 from api.filters import Filters, check_names, conditions
 from api.list_responses import asked_limit, keyset_answer, open_keyset
-from api.listing import UnknownSort
+from api.sorts import UnknownSort
 from core.conditions import Condition
 
 from .sorts import Sort

@@ -3,8 +3,8 @@
 from django.http import HttpRequest, HttpResponse
 from rest_framework.decorators import action
 
-from api.listing import ORDERING_FIELDS, SortBy
 from api.operations import Operation
+from api.sorts import ORDERING_FIELDS, SortBy
 from api.views import ApiViewSet
 from core.errors import InvalidTransition, VersionConflict
 from suppliers.catalog.actions import create_product, replace_product

@@ -8,10 +8,11 @@ from django.http import HttpRequest, HttpResponse
 from api import preconditions
 from api.filters import check_names
 from api.list_responses import asked_page
-from api.listing import ORDERING_FIELDS, one_call
+from api.listing import one_call
 from api.operations import Operation
 from api.page_numbers import InvalidPage
 from api.shapes import Selection, select
+from api.sorts import ORDERING_FIELDS
 from api.views import ApiViewSet
 from core.conditions import TENANT
 from core.errors import Duplicate, InvalidFields, InvalidTransition, NotFound, VersionConflict

@@ -11,11 +11,11 @@ from rest_framework.permissions import BasePermission
 from rest_framework.viewsets import ModelViewSet
 
 from api.declarations import _ELSEWHERE
-from api.listing import SortBy
 from api.operations import Operation
 from api.representations import Representation
 from api.routing import Router
 from api.serializers import StrictSerializer
+from api.sorts import SortBy
 from api.views import ApiViewSet
 from suppliers.catalog.models import Category, Product
 from suppliers.catalog.representations import PackagingOut

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from rest_framework.renderers import JSONRenderer
 
 from api.filters import Condition
-from api.listing import Listing, Query, Sort, cursor_call, order
+from api.listing import Listing, Query, cursor_call, order
 from api.representations import Representation
 from api.shapes import Field, Selection, Shape
+from api.sorts import Sort
 from config import urls  # noqa: F401  (imports every view, and with them every list)
 from core.conditions import TENANT
 from core.db import BOUND_TENANT

@@ -101,6 +101,7 @@ PIECES = {
     "suppliers.analytics.reading._SUMS",
     "suppliers.analytics.reading._VALUE",
     "webhooks.handlers._STORE",
+    "suppliers.analytics.reports.sources.base._KEEP",
     "suppliers.storefront.files.shapes._OFFERED",
     "webhooks.replays.batches._BATCH",
 }
@@ -212,6 +213,8 @@ def _accepted(listing: Listing, name: str) -> list[str]:
         "quantity",
         "matched",
         "credit_note",
+        "orders",
+        "csv",
     ]
     guesses = [
         *choices,

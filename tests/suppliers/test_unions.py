@@ -14,7 +14,6 @@ from suppliers.invoices.reading.representations import InvoiceOut
 from suppliers.payments.reading.representations import PaymentOut
 from suppliers.returns.reading.representations import ReturnOut
 
-pytestmark = pytest.mark.django_db(transaction=True)
 _SHAPES = [one.shape for one in (DeliveryOut, InvoiceOut, PaymentOut, ReturnOut)]
 
 

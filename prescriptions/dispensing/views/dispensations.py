@@ -8,10 +8,11 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework.decorators import action
 
 from api.filters import check_names
-from api.listing import Listing, SortBy, one_call
+from api.listing import Listing, one_call
 from api.operations import Operation
 from api.preconditions import tag_of
 from api.shapes import select
+from api.sorts import SortBy
 from core.actor import Actor
 from core.conditions import Condition
 from core.errors import InvalidTransition, NotFound, VersionConflict

@@ -8,9 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework.decorators import action
 
 from api import idempotency, preconditions
-from api.listing import SortBy, one_call
+from api.listing import one_call
 from api.operations import Operation
 from api.shapes import select
+from api.sorts import SortBy
 from api.writing import Answer, Command
 from core.actor import Actor
 from core.clock import rfc3339

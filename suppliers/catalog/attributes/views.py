@@ -1,7 +1,7 @@
 """HTTP of attribute definitions; the values of one product are in `catalog.views`."""
 
-from api.listing import ORDERING_FIELDS
 from api.operations import Operation
+from api.sorts import ORDERING_FIELDS
 from api.views import ApiViewSet
 
 from .filters import AttributeFilters

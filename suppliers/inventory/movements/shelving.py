@@ -156,6 +156,12 @@ class Shelves:
         return [count_call(actor.tenant_id, at, len(self.movements))] if self.movements else []
 
 
+def _lots(spots: Sequence[Spot]) -> list[dict[str, Any]]:
+    """Return the columns of the lots of spots, each with its expiry date from whichever spot says it."""
+    telling = sorted((one for one in spots if one.lot_number), key=lambda one: one.expiry is not None)
+    return [_lot(spot) for spot in {(one.product.id, one.lot_number): one for one in telling}.values()]
+
+
 def open_shelves(
     actor: Actor,
     spots: Sequence[Spot],
@@ -172,8 +178,7 @@ def open_shelves(
     """
     tenant_id, products = actor.tenant_id, sorted({spot.product.id for spot in spots})
     own = sorted({spot.product.id for spot in spots if spot.product.owner_id == tenant_id})
-    telling = sorted((one for one in spots if one.lot_number), key=lambda one: one.expiry is not None)
-    lots = [_lot(spot) for spot in {(one.product.id, one.lot_number): one for one in telling}.values()]
+    lots = _lots(spots)
     levels = [_level(spot) for spot in {one.key: one for one in spots}.values()]
     tenant, moment = str(tenant_id), at.isoformat()
     traced = [Call(_TRACE_LOTS, [tenant, orjson.dumps(lots), moment])] if any(spot.origin for spot in spots) else []

@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponse
 
 from api import preconditions
 from api.filters import check_names
-from api.listing import UnknownSort
 from api.operations import Operation
+from api.sorts import UnknownSort
 from api.views import ApiViewSet
 from core.errors import InvalidFields, NotFound
 from suppliers.marketplace.queries import as_market

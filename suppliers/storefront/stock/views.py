@@ -5,9 +5,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from rest_framework import serializers
 
-from api.listing import SortBy
 from api.operations import Operation
 from api.shapes import Selection
+from api.sorts import SortBy
 from api.views import ApiViewSet
 from api.writing import Answer, Command
 from core import clock

@@ -3,9 +3,9 @@
 from django.urls import include, path
 from rest_framework.decorators import action
 
-from api.listing import SortBy
 from api.operations import Operation
 from api.routing import Directory, Router
+from api.sorts import SortBy
 from api.views import ApiViewSet
 from core.errors import InvalidTransition
 from organizations.public import CounterpartyOnly, Party, PartyClosed, TwoParty
