@@ -1,6 +1,6 @@
 """Metrics and insights as the API answers them."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -35,6 +35,9 @@ class BucketOut(serializers.Serializer[Any]):
     start = serializers.DateTimeField()
     value = MetricValueField()
     group = serializers.CharField(allow_null=True, help_text="The id or code of the group; null without `group_by`.")
+
+    class Meta:
+        example: ClassVar = {"value": "0.9850"}
 
 
 class MetricOut(serializers.Serializer[Any]):

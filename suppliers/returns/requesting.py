@@ -53,6 +53,14 @@ def _check_order(found: Bought, order_id: UUID | None) -> None:
         raise InvalidFields(errors=[FieldError("purchase_order_id", "unknown_order", message)])
 
 
+def _handed_calls(actor: Actor, found: Bought, at: datetime) -> list[Call]:
+    """Return the statements that hand the files of a return over to its supplier, unless nobody reads there."""
+    if found.is_managed:
+        return []
+    handed = [one.as_received() for one in found.files.values()]
+    return [*received_calls(found.row.supplier_tenant_id, actor.tenant_id, handed, at, bound_id=actor.tenant_id)]
+
+
 def request_return(actor: Actor, data: Mapping[str, Any], at: datetime, reading: ReadBack | None = None) -> Return:
     """Request a return of goods of one delivery; a recall, and what goes to a managed supplier, is authorized at once.
 
@@ -84,11 +92,8 @@ def request_return(actor: Actor, data: Mapping[str, Any], at: datetime, reading:
     claim(lines, found.lines)
     calls = [
         *_counted_calls(found, asked, at), rows.insert(row), _lines_call(lines),
-        *binding_calls(actor.tenant_id, named, ResourceType.RETURN.value, row.id, at),
+        *binding_calls(actor.tenant_id, named, ResourceType.RETURN.value, row.id, at), *_handed_calls(actor, found, at),
     ]  # fmt: skip
-    if not found.is_managed:
-        handed = [one.as_received() for one in found.files.values()]
-        calls += received_calls(supplier, actor.tenant_id, handed, at, bound_id=actor.tenant_id)
     names = step.told if is_authorized else step.told[:1]
     facts = told(row, names, lines, was=None, by=BUYER, heard=not found.is_managed)
     touched = [(RETURNS, row.id), (DELIVERIES, found.row.id)]
