@@ -55,8 +55,8 @@ class FoundSupplierOut(serializers.Serializer[Any]):
 class StandingRelationshipOut(RelationshipOut):
     """How the tenant stands to a supplier, also where it has settled nothing yet: then there are no times."""
 
-    created_at = serializers.DateTimeField(allow_null=True)
-    updated_at = serializers.DateTimeField(allow_null=True)
+    created_at = Instant(allow_null=True)
+    updated_at = Instant(allow_null=True)
 
 
 class SupplierOut(FoundSupplierOut):
