@@ -92,16 +92,17 @@ def _keep(file: File, copy: IO[bytes], at: datetime) -> None:
     copy.seek(0)
     storing.put(own, copy)
     with tenant_context(file.tenant_id):
-        _receive(file, own, begin_batch(file.tenant_id, at))
+        _receive(file, own, due=at, at=begin_batch(file.tenant_id, at))
 
 
 @needs_transaction
-def _receive(file: File, own: str, at: datetime) -> None:
+def _receive(file: File, own: str, *, due: datetime, at: datetime) -> None:
+    """Let a content be scanned in the round that has received it, `due` its instant."""
     found = _awaiting(file.tenant_id, file.id)
     if found is None:  # another worker was faster, or it was deleted
         return
     found.receive()
-    found.object_key, found.check_at, found.attempts = own, at, 0
+    found.object_key, found.check_at, found.attempts = own, due, 0
     found.save_version("status", "object_key", "check_at", "attempts", at=at)
     LooseObject.objects.filter(tenant_id=file.tenant_id, object_key=own).delete()
     _record(found, at)

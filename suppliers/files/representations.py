@@ -12,10 +12,10 @@ from .serializers import BindingIn, FileIn
 # A link holds for five minutes and is made anew for each answer. So that 304 never confirms one that is about to end, the tag
 # of a ready file changes each minute.
 _MINUTE = "CASE WHEN t.status = 'ready' THEN (extract(epoch FROM now())::bigint / 60)::text END"
-# Which content the view makes a link to, and for whom: behind the file stands the scope that its content needs.
-READABLE = (
-    f"CASE WHEN t.status = 'ready' THEN t.tenant_id::text || '/' || t.id::text || coalesce('/' || {NEEDED}, '') END"
-)
+# Which content the view makes a link to.
+LINKED = "CASE WHEN t.status = 'ready' THEN t.tenant_id::text || '/' || t.id::text END"
+# For the owner's people the scope that the content needs stands behind the file.
+READABLE = f"{LINKED} || coalesce('/' || {NEEDED}, '')"
 
 
 class FileBindingOut(Representation):

@@ -22,7 +22,9 @@ from tests.contract.document import (
 pytestmark = pytest.mark.untraced
 
 MOST_LINES = 120
-MOST_LINES_WITH_COMPONENTS = 140  # on average: documents of two parties have representations of their own for either side
+MOST_LINES_WITH_COMPONENTS = (
+    140  # on average: documents of two parties have representations of their own for either side
+)
 USUAL_REFUSALS = 12  # signing and dispensing, which judge the most, have more, each with two lines of its own
 PROBLEM = "application/problem+json"
 OPERATIONS = list(operations())

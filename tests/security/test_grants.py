@@ -42,6 +42,7 @@ UNRELATED = {
     ("POST", "/v1/prescriptions"), ("PUT", "/v1/prescriptions/{id}"), ("POST", "/v1/marketplace/offers"),
     ("PUT", "/v1/marketplace/offers/{id}"), ("PUT", "/v1/price-lists/{code}"), ("PUT", "/v1/pricing-rules/{code}"),
     ("PUT", "/v1/procurement/budgets/{code}"),
+    ("POST", "/v1/procurement/returns/{id}/authorize"),
     ("POST", "/v1/price-agreements"), ("PATCH", "/v1/price-agreements/{id}"),
 }  # fmt: skip
 

@@ -119,6 +119,7 @@ def _apart(world: Any, seller: Any) -> dict[str, str]:
         "categories": made(api.post("/v1/categories", json=category))["id"],
         "code of price-lists": code,
         "jobs": str(job.id),
+        "reports": _data(api.post("/v1/analytics/reports", json={"type": "orders", "format": "csv"}), 202)["id"],
         "price-agreements": made(api.post("/v1/price-agreements?side=buyer", json=agreement))["id"],
         "notifications": api.get("/v1/notifications").json()["data"]["items"][0]["id"],
     }

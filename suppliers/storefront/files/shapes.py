@@ -14,7 +14,7 @@ from api.representations import Computed
 from api.shapes import Selection
 from core.conditions import TENANT
 from core.pipeline import Call, Statement
-from suppliers.files.representations import FileBindingOut, FileOut
+from suppliers.files.representations import LINKED, FileBindingOut, FileOut
 from suppliers.marketplace.queries import ACROSS, visible_sql
 
 
@@ -23,6 +23,7 @@ class SeenFileOut(FileOut):
 
     bindings: Any = Computed("'[]'::json", FileBindingOut(many=True))
     rejection_reason = Computed("NULL::text", serializers.CharField(allow_null=True))
+    content_url = Computed(LINKED, serializers.URLField(allow_null=True))
 
     class Meta(FileOut.Meta):
         blank_as_null: Any = ("title",)
