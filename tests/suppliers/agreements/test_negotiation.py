@@ -33,8 +33,8 @@ def test_draft_proposal_and_acceptance(world: World, by: str) -> None:
     proposed = sent.json()["data"]
     assert (proposed["status"], proposed["proposed_by"], proposed["agreement_number"]) == ("proposed", by, "PA-000001")
     seen = answering.get(f"{PATH}/{key}").json()["data"]
-    assert {**seen, "timeline": 0, "timeline_total": 0, "created_at": 0} == {
-        **proposed, "timeline": 0, "timeline_total": 0, "created_at": 0,
+    assert {**seen, "timeline": 0, "timeline_total": 0, "created_at": 0, "updated_at": 0} == {
+        **proposed, "timeline": 0, "timeline_total": 0, "created_at": 0, "updated_at": 0,
     }  # fmt: skip
 
     done = answering.post(f"{PATH}/{key}/accept")

@@ -200,7 +200,7 @@ def test_worker_that_ended_between_copy_and_row_leaves_what_the_next_one_finishe
     made = announce(api, content)
     put(made, content)
 
-    def end(*_):
+    def end(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(receiving, "_receive", end)

@@ -18,17 +18,20 @@ ACTIONS = sorted({(one.action, one.who, one.choice) for one in STEPS})
 UNANSWERED = ("issued", "matched", "mismatched")
 MATCHED = {"matched", "mismatched", "approved"}  # approved at once where it is small enough
 ON_CHANGE = ["invoice.matched", "invoice.mismatched", "invoice.approved"]
+# "paid when balance_due <= 0": what credit notes have taken off wholly is paid by its release (decision 123).
+AGAIN, ON_AGAIN = MATCHED | {"paid"}, [*ON_CHANGE, "invoice.paid"]
+RELEASED = ({"approved", "paid"}, ["invoice.approved", "invoice.paid"])
 # The rows of the contract, supply-invoice.md 2: from, action, who, what tells ways of one action apart; to, events.
 CONTRACT: dict[tuple[str, str, str, str], tuple[set[str], list[str]]] = {
     ("", "issue", "supplier", ""): (MATCHED, ["invoice.issued", *ON_CHANGE]),
     ("", "issue", "supplier", "credit_note"): ({"issued"}, ["credit_note.issued"]),
     ("", "record", "buyer", ""): (MATCHED, ["invoice.issued", *ON_CHANGE]),
     ("", "record", "buyer", "credit_note"): ({"issued"}, ["credit_note.issued"]),
-    ("matched", "approve", "buyer", ""): ({"approved"}, ["invoice.approved"]),
-    ("mismatched", "approve", "buyer", ""): ({"approved"}, ["invoice.approved"]),
-    ("disputed", "dispute", "buyer", "withdraw"): (MATCHED, ["invoice.dispute_resolved", *ON_CHANGE]),
+    ("matched", "approve", "buyer", ""): RELEASED,
+    ("mismatched", "approve", "buyer", ""): RELEASED,
+    ("disputed", "dispute", "buyer", "withdraw"): (AGAIN, ["invoice.dispute_resolved", *ON_AGAIN]),
 }
-CONTRACT |= {(one, "match", who, ""): (MATCHED, ON_CHANGE) for one in UNANSWERED for who in ("buyer", "system")}
+CONTRACT |= {(one, "match", who, ""): (AGAIN, ON_AGAIN) for one in UNANSWERED for who in ("buyer", "system")}
 CONTRACT |= {(one, "dispute", "buyer", ""): ({"disputed"}, ["invoice.disputed"]) for one in (*UNANSWERED, "approved")}
 for _state, (_action, _who, _to) in product(
     (*UNANSWERED, "disputed"), (("reject", "buyer", "rejected"), ("cancel", "supplier", "cancelled"))
@@ -40,8 +43,8 @@ for _state in ("partially_paid", "paid"):  # payment.reversed is a fact of the p
     CONTRACT[_state, "reverse", "system", ""] = ({"approved", "partially_paid"}, [])
 # "A credit after payment is as good as one before"; whatever matches is matched again, and what is paid off is paid.
 CREDITED: dict[str, tuple[set[str], list[str]]] = {
-    **dict.fromkeys(UNANSWERED, (MATCHED, ["credit_note.issued", *ON_CHANGE])),
-    "disputed": (MATCHED, ["credit_note.issued", "invoice.dispute_resolved", *ON_CHANGE]),
+    **dict.fromkeys(UNANSWERED, (AGAIN, ["credit_note.issued", *ON_AGAIN])),
+    "disputed": (AGAIN, ["credit_note.issued", "invoice.dispute_resolved", *ON_AGAIN]),
     "approved": ({"approved", "paid"}, ["credit_note.issued", "invoice.paid"]),
     "partially_paid": ({"partially_paid", "paid"}, ["credit_note.issued", "invoice.paid"]),
     "paid": ({"paid"}, ["credit_note.issued"]),

@@ -134,7 +134,7 @@ def test_closed_party_is_told_nothing(shelf, buyer, document):
     [
         ({"body": ""}, "body", "blank"),
         ({"body": "x" * 5001}, "body", "max_length"),
-        ({"resource": {"type": "invoice", "id": str(uuid4())}}, "resource.type", "invalid_choice"),
+        ({"resource": {"type": "letter", "id": str(uuid4())}}, "resource.type", "invalid_choice"),
         ({"resource": {"type": "reservation", "id": "no"}}, "resource.id", "invalid"),
         ({"resource": {"type": "reservation"}}, "resource.id", "required"),
         ({"file_ids": ["0190a5d2-7c1e-7b3a-9f00-1a2b3c4d5e6f"] * 2}, "file_ids", "duplicate"),
