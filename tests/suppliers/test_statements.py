@@ -13,7 +13,7 @@ from tests.factories import Api, suffix
 from tests.suppliers import products
 
 CREATE = [
-    ("proof of membership, claim of the key", 2),
+    ("proof of membership, mark of the write for feeds, claim of the key", 3),
     ("category, product, packaging, words, fact, webhook event, representation, counter", 8),
     ("answer kept with the key, COMMIT", 2),
 ]
