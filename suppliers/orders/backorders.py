@@ -1,6 +1,7 @@
 """Backorders: when stock comes, it is allocated to the lines that wait for it, by the priority of their orders, then by age.
 
-What the supplier has put off to a day waits for that day, by the date at the supplier.
+What the supplier has put off to a day waits for that day, by the date at the supplier, or for further stock of its product: what
+lay there when it was put off is not for it.
 
 The relay rings behind the commit of facts by which stock can come; a sweep looks at every supplier with waiting lines too, so that
 what a batch left is done by the next one. Each batch is one transaction: orders by their ids, then levels.
@@ -41,6 +42,7 @@ FOLLOWED: Final = (
     "stock.adjusted", "stock.transferred", "stock.replenished", "lot.released", "reservation.released",
     "reservation.expired", "reservation.broken", "order.cancelled", "order.rejected", "order.closed", "order_item.updated",
 )  # fmt: skip
+_MOVED: Final = ("stock.adjusted", "stock.transferred")
 BATCH: Final = 20  # orders of one transaction
 _MOST_BATCHES: Final = 50  # of one call; the sweep goes on
 _QUEUE: Final = "suppliers.allocate_backorders"
@@ -69,7 +71,8 @@ _WAITING = Statement.of(
     "SELECT o.id AS order_id, o.owner_tenant_id AS buyer_id FROM suppliers_receivedorder o"
     " WHERE o.tenant_id = $1 AND NOT o.id = ANY($2::uuid[]) AND o.id IN (SELECT l.document_id FROM suppliers_receivedorderline l"
     " WHERE l.tenant_id = $1 AND l.backordered > 0 AND l.product_id IS NOT NULL"
-    f" AND coalesce(l.backorder_date <= {today_sql('$1::uuid', '$4::timestamptz')}, true) AND {_SELLABLE})"
+    f" AND (coalesce(l.backorder_date <= {today_sql('$1::uuid', '$4::timestamptz')}, true) OR l.product_id = $5::uuid)"
+    f" AND {_SELLABLE})"
     " AND EXISTS (SELECT 1 FROM organizations_tenant n WHERE n.id = o.owner_tenant_id AND n.status <> 'closed')"
     " ORDER BY array_position(ARRAY['emergency', 'urgent', 'routine'], o.priority::text), o.received_at, o.id LIMIT $3::int",
     row=_Waiting,
@@ -80,7 +83,8 @@ def follow_stock(event: Event) -> None:
     """Allocate what waits at the supplier whose stock may have come. Safe to run again, and in any order of the facts."""
     if event.data.get("by") == "buyer" and event.type.startswith("stock."):
         return  # a buyer's own stock
-    allocate_waiting(event.tenant_id, clock.now())
+    is_come = event.data["base_quantity"] > 0 if event.type in _MOVED else event.type == "lot.released"
+    allocate_waiting(event.tenant_id, clock.now(), come=UUID(event.data["product_id"]) if is_come else None)
 
 
 def allocate_backorders(*, at: datetime, go_on: GoOn = ever) -> int:
@@ -90,26 +94,27 @@ def allocate_backorders(*, at: datetime, go_on: GoOn = ever) -> int:
     return by_rounds(_QUEUE, _rounds, due, allocate_waiting, at, go_on, batch=-1)
 
 
-def allocate_waiting(supplier_id: UUID, at: datetime) -> int:
+def allocate_waiting(supplier_id: UUID, at: datetime, *, come: UUID | None = None) -> int:
     """Allocate to the orders that wait at one supplier, batch by batch; return how many got something.
 
-    An order that got nothing is not looked at again in this call: what lies there is not for it.
+    `come` is the product of which further stock has come; its lines wait for no day. An order that got nothing is not looked
+    at again in this call: what lies there is not for it.
     """
     done, passed = 0, list[UUID]()
     for _ in range(_MOST_BATCHES):
         with tenant_context(supplier_id):
-            given = [str(supplier_id), array_literal(passed), str(BATCH), at.isoformat()]
+            given = [str(supplier_id), array_literal(passed), str(BATCH), at.isoformat(), come and str(come)]
             (found,) = run([Call(_WAITING, given)])
             waiting = found.of(_Waiting)
             if not waiting:
                 break
-            done += _allocate(supplier_id, waiting, at)
+            done += _allocate(supplier_id, waiting, at, come)
         passed += [one.order_id for one in waiting]
     return done
 
 
 @needs_transaction
-def _allocate(supplier_id: UUID, waiting: Sequence[_Waiting], at: datetime) -> int:
+def _allocate(supplier_id: UUID, waiting: Sequence[_Waiting], at: datetime, come: UUID | None) -> int:
     """Lock some orders by their ids, then the stock of what they wait for, and give it out in the order of `waiting`."""
     calls = [
         call
@@ -129,7 +134,9 @@ def _allocate(supplier_id: UUID, waiting: Sequence[_Waiting], at: datetime) -> i
         if row is not None and row.accepted_at is not None and row.status not in TERMINAL:
             orders[row.id] = row, lines_of(found[4 * place + 3])
     in_turns = [orders[one.order_id] for one in waiting if one.order_id in orders]
-    wishes = [Wish(row, line, line.backordered) for row, lines in in_turns for line in lines if _is_due(line, today)]
+    wishes = [
+        Wish(row, line, line.backordered) for row, lines in in_turns for line in lines if _is_due(line, today, come)
+    ]
     if not wishes:
         return 0
     stock = stock_of(run(stock_calls(in_turns[0][0], [one.line for one in wishes], at)))
@@ -148,9 +155,10 @@ def _allocate(supplier_id: UUID, waiting: Sequence[_Waiting], at: datetime) -> i
     return done
 
 
-def _is_due(line: PurchaseOrderLine, today: date) -> bool:
-    """Tell whether something of a line comes later, and not later than today at the supplier."""
-    return bool(line.backordered) and (line.backorder_date is None or line.backorder_date <= today)
+def _is_due(line: PurchaseOrderLine, today: date, come: UUID | None) -> bool:
+    """Tell whether something of a line comes later, and not later than today at the supplier unless its product has come."""
+    is_due = line.backorder_date is None or line.backorder_date <= today or line.product_id == come
+    return bool(line.backordered) and is_due
 
 
 def _accept(row: PurchaseOrder, line: PurchaseOrderLine, got: int) -> bool:

@@ -4,8 +4,9 @@ from datetime import UTC, date, datetime, timedelta
 
 from core.clock import now
 from core.db import tenant_context
+from ledger.models import Event
 from organizations.models import Tenant
-from suppliers.orders.backorders import allocate_backorders
+from suppliers.orders.backorders import allocate_backorders, follow_stock
 from suppliers.orders.models import PurchaseOrderLine, ReceivedOrderLine
 from tests.procurement.purchasing.orders import Trade, act
 from tests.suppliers.orders.answers import accepted, counters, held, seen
@@ -64,6 +65,29 @@ def test_what_is_put_off_waits_for_its_day(trade: Trade) -> None:
     with tenant_context(trade.buyer.id):
         stored = PurchaseOrderLine.objects.get(tenant_id=trade.buyer.id)
     assert stored.first_promised_date == date.fromisoformat(SOON)
+
+
+def test_further_stock_goes_to_what_is_put_off(trade: Trade) -> None:
+    trade.shelf.stock(trade.masks, 10)
+    order = sent(trade, (trade.masks, 10))
+    (line,) = items(trade, order["id"])
+    accepted(trade, order["id"])
+    done(respond(trade, order["id"], line, backorder_quantity=10, backorder_date=LATER))
+
+    assert counted(trade, 9).status_code == 201
+    follow_newest(trade, "stock.adjusted")  # one unit was lost
+    assert counters(trade) == [(10, 0, 10, 0)]
+    assert counted(trade, 12, expected_quantity=9).status_code == 201
+    follow_newest(trade, "stock.adjusted")
+
+    assert (counters(trade), held(trade)) == ([(10, 10, 0, 0)], [(12, 10)])
+
+
+def follow_newest(trade: Trade, kind: str) -> None:
+    """Let orders follow the newest fact of a type of the supplier, as the relay does."""
+    with tenant_context(trade.shelf.id):
+        event = Event.objects.filter(tenant_id=trade.shelf.id, type=kind).latest("occurred_at", "id")
+    follow_stock(event)
 
 
 def test_the_day_is_the_supplier_s(trade: Trade) -> None:
