@@ -100,6 +100,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[Area, str, str, str], ...]], ...] = (
             (Area.BILLING, "list", "Invoices that payments pay", "suppliers_paymentallocation"),
             (Area.BILLING, "list", "Credit that payments use", "suppliers_creditsource"),
             (Area.BILLING, "inbox", "Received payments", "suppliers_receivedpayment"),
+            (Area.CATALOG, "bar_chart", "Figures of trade", "suppliers:figures"),
             (Area.CATALOG, "savings", "Budgets", "procurement_budget"),
             (Area.CATALOG, "receipt", "Budget entries", "procurement_budgetentry"),
             (Area.WEBHOOKS, "webhook", "Webhook endpoints", "webhooks_endpoint"),

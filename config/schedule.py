@@ -31,6 +31,7 @@ _EVERY_SECONDS: dict[str, float] = {
     "suppliers.expire_agreements": 60,
     "suppliers.expire_offers": 60,
     "suppliers.expire_reservations": 5,
+    "suppliers.fold_figures": 300,
     "suppliers.forget_closed": 3600,
     "suppliers.keep_movements": 3600,
     "suppliers.keep_notifications": 3600,

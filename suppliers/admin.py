@@ -1,6 +1,7 @@
 """The admin pages of this app, one module for each feature; importing them registers the pages."""
 
 from .agreements.desk import admin as agreements
+from .analytics import admin as figures
 from .analytics.reports import admin as reports
 from .catalog import admin as catalog
 from .catalog.attributes import admin as attributes
@@ -30,6 +31,7 @@ __all__ = [
     "company",
     "deliveries",
     "exceptions",
+    "figures",
     "files",
     "inventory",
     "invoices",

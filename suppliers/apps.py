@@ -166,15 +166,16 @@ class SuppliersConfig(AppConfig):
             register_document(one)
 
     def _register_receipts(self) -> None:
-        """Register the rules between receipts, returns, deliveries and orders, and between invoices, payments and orders."""
+        """Register the rules of receipts, returns and orders, of invoices and payments, and of figures."""
         from core.invariants import prove_with
 
+        from .analytics import proof as figures
         from .deliveries.receiving import proof
         from .invoices import proof as invoices
         from .payments import proof as payments
         from .returns import proof as returns
 
-        for one in (proof, invoices, payments, returns):
+        for one in (proof, invoices, payments, returns, figures):
             prove_with(one.RULE, one.breaches)
 
     def _register_copies(self) -> None:

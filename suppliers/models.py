@@ -8,7 +8,7 @@ from .agreements.models import (
     ReceivedAgreement,
     ReceivedAgreementLine,
 )
-from .analytics.models import RollUp
+from .analytics.models import RollUp, RollUpMark, RollUpSum
 from .analytics.reports.models import Report, ReportPart
 from .catalog.models import Category, MarketWord, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
 from .company.models import BuyerGroup, BuyerGroupMember, SupplierLicense, SupplierProfile
@@ -160,6 +160,8 @@ __all__ = [
     "ReturnLine",
     "ReturnPrivate",
     "RollUp",
+    "RollUpMark",
+    "RollUpSum",
     "Serial",
     "ShipmentDraft",
     "ShipmentPrivate",

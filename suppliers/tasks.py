@@ -9,6 +9,7 @@ from core.history.partitions import Busy
 from core.rounds import SLICE_SECONDS, until
 
 from .agreements.sweeping import expire_agreements as end_agreements
+from .analytics import folding
 from .analytics.reports import upkeep as report_upkeep
 from .analytics.reports import worker as report_worker
 from .company.sweeping import tell_licenses as tell_ending_licenses
@@ -29,6 +30,7 @@ __all__ = [
     "expire_agreements",
     "expire_offers",
     "expire_reservations",
+    "fold_figures",
     "forget_closed",
     "keep_movements",
     "keep_notifications",
@@ -183,3 +185,9 @@ def allocate_backorders() -> None:
 def tell_overdue_orders() -> None:
     """Alert both parties of orders that were to be answered before now; runs every minute."""
     overdue.tell_overdue_orders(at=clock.now(), go_on=until(SLICE_SECONDS))
+
+
+@shared_task(name="suppliers.fold_figures", ignore_result=True, acks_late=False)
+def fold_figures() -> None:
+    """Sum up the roll-ups of analytics that have stood apart for a day; runs every five minutes."""
+    folding.fold_figures(at=clock.now(), go_on=until(SLICE_SECONDS))

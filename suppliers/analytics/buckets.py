@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from itertools import accumulate
 from typing import Final
 from zoneinfo import ZoneInfo
 
 _QUARTER: Final = timedelta(minutes=15)
 _DAY: Final = timedelta(days=1)
+_COVERED: Final = timedelta(days=28)
 
 
 def start_of(day: date, zone: ZoneInfo) -> datetime:
@@ -25,6 +27,11 @@ def _month(day: date, months: int) -> date:
     """Return the first day of a month that is so many months later."""
     number = day.year * 12 + day.month - 1 + months
     return date(number // 12, number % 12 + 1, 1)
+
+
+def months_before(day: date, months: int) -> date:
+    """Return the first day of the month that is so many months before that of a day."""
+    return _month(day, -months)
 
 
 def _first(day: date, interval: str) -> date:
@@ -80,6 +87,17 @@ class Period:
     def last_days(self) -> list[date]:
         """The last local day of each bucket."""
         return [(one - timedelta(microseconds=1)).astimezone(self.zone).date() for one in self.ends]
+
+    def last_days_at(self, at: datetime) -> list[date]:
+        """Return the last local day of each bucket, today for one that is not over."""
+        today = at.astimezone(self.zone).date()
+        return [min(one, today) for one in self.last_days]
+
+    def since(self, at: datetime) -> list[datetime]:
+        """Return where the 28 local days before the end of each bucket begin, or before now for one that is not over."""
+        ends = [min(one, at).astimezone(self.zone).replace(tzinfo=None) for one in self.ends]
+        found = [(one - _COVERED).replace(tzinfo=self.zone).astimezone(UTC) for one in ends]
+        return [*accumulate(found, max)]  # an hour of the wall that comes twice does not lead back
 
     def before(self) -> "Period":
         """Return the span of the same length before this one: as many months, if it is whole months, else as many days."""

@@ -55,13 +55,15 @@ class Asked:
             raise InvalidFields(errors=[FieldError("to", "max_value", f"At most {MOST_DAYS} days after from.")])
         return found
 
-    def values(self, period: Period) -> dict[str, str]:
-        """Return the parameters of the statement."""
+    def values(self, period: Period, at: datetime) -> dict[str, str]:
+        """Return the parameters of the statement; `at` is the present, as which an end that is to come counts."""
         return {
-            "bounds": _times(period.bounds),
+            "edges": _times([*period.bounds, period.end]),
             "ends": _times(period.ends),
+            "seen": _times(min(one, at) for one in period.ends),
+            "since": _times(period.since(at)),
             "days": array_literal(day.isoformat() for day in period.days),
-            "last_days": array_literal(day.isoformat() for day in period.last_days),
+            "last_days": array_literal(day.isoformat() for day in period.last_days_at(at)),
             "last_day": period.last_days[-1].isoformat(),
             "begin": period.begin.isoformat(),
             "end": period.end.isoformat(),

@@ -1,8 +1,9 @@
 """The time series of a metric: buckets with their values, also those in which nothing was."""
 
-from collections.abc import Sequence
-from decimal import Decimal
-from typing import Any
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from decimal import Context, Decimal
+from typing import Any, Final
 from uuid import UUID
 
 from core.clock import rfc3339
@@ -11,13 +12,18 @@ from core.pipeline import Call, Rows
 
 from .buckets import Period, start_of
 from .filters import MOST_VALUES, Asked
-from .measures import empty
+from .measures import Number, empty
 from .reading import Point, metric_call
 
+_EXACT: Final = Context(prec=60)
+_QUOTIENTS: Final = Decimal("1E-12")  # what is a whole part of a cent was divided, and comes back with so many places
 
-def metric_calls(tenant_id: UUID, asked: Asked, periods: Sequence[Period]) -> list[Call]:
-    """Return the statement of each span."""
-    return [metric_call(tenant_id, asked.metric, asked.group, asked.values(one)) for one in periods]
+Pair = tuple[Number, Number]
+
+
+def metric_calls(tenant_id: UUID, asked: Asked, periods: Sequence[Period], at: datetime) -> list[Call]:
+    """Return the statement of each span; `at` is the present."""
+    return [metric_call(tenant_id, asked.metric, asked.group, asked.values(one, at)) for one in periods]
 
 
 def series_of(asked: Asked, period: Period, rows: Rows) -> list[dict[str, Any]]:
@@ -25,11 +31,12 @@ def series_of(asked: Asked, period: Period, rows: Rows) -> list[dict[str, Any]]:
 
     :raises InvalidFields: there would be too many values.
     """
-    found = {(one.place, one.name): one for one in rows.of(Point)}
+    points = rows.of(Point)
+    found = _carried(points, len(period.starts)) if asked.measure.is_at_end else _read(points)
     names = sorted({name for _, name in found}, key=lambda one: one or "") if asked.group else [None]
     starts = [rfc3339(start_of(day, period.zone)) for day in period.starts]
-    if len(starts) * len(names) > MOST_VALUES:
-        message = f"There are {len(starts) * len(names)} values, more than {MOST_VALUES}: choose a longer interval."
+    if len(starts) * len(names) > MOST_VALUES or len(points) > MOST_VALUES:
+        message = f"There are more than {MOST_VALUES} values: choose a longer interval."
         raise InvalidFields(errors=[FieldError("interval", "too_many_values", message)])
     return [
         {"start": start, "value": _value(asked, found.get((place, name))), "group": name}
@@ -38,11 +45,31 @@ def series_of(asked: Asked, period: Period, rows: Rows) -> list[dict[str, Any]]:
     ]
 
 
-def _value(asked: Asked, point: Point | None) -> Any:
-    if point is None:
-        return empty(asked.measure, asked.currency)
-    above, below = (None if one is None else Decimal(one) for one in (point.above, point.below))
-    return asked.measure.write(above, below, asked.currency)
+def _read(points: Iterable[Point]) -> dict[tuple[int, str | None], Pair]:
+    return {(one.place, one.name): (_number(one.above), _number(one.below)) for one in points}
+
+
+def _carried(points: Sequence[Point], places: int) -> dict[tuple[int, str | None], Pair]:
+    """Add up what changes from bucket to bucket; groups of which there is never anything are left out."""
+    changes = _read(points)
+    found: dict[tuple[int, str | None], Pair] = {}
+    for name in {one.name for one in points}:
+        above, below, series = Decimal(0), Decimal(0), list[Pair]()
+        for place in range(places + 1):
+            more, further = changes.get((place, name), (None, None))
+            above, below = _EXACT.add(above, more or Decimal(0)), _EXACT.add(below, further or Decimal(0))
+            series.append((_EXACT.quantize(above, _QUOTIENTS), below))
+        if any(one[0] or one[1] for one in series[1:]):
+            found |= {(place, name): series[place] for place in range(1, places + 1)}
+    return found
+
+
+def _number(text: str | None) -> Number:
+    return None if text is None else Decimal(text)
+
+
+def _value(asked: Asked, pair: Pair | None) -> Any:
+    return asked.measure.write(*pair, asked.currency) if pair else empty(asked.measure, asked.currency)
 
 
 def answer_of(asked: Asked, periods: Sequence[Period], rows: Sequence[Rows]) -> dict[str, Any]:

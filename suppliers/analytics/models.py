@@ -1,15 +1,15 @@
-"""The table of analytics: roll-ups in quarters of an hour of UTC."""
+"""The tables of analytics: roll-ups in quarters of an hour of UTC, and what they come to in hours and days."""
 
 from typing import ClassVar
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from core.ids import uuid7
 from core.row_security import TableSecurity
 from core.tenant_rows import TenantRow
 
-from .states import Kind
+from .states import Grouping, Kind, Span
 
 
 class RollUp(TenantRow):
@@ -17,7 +17,7 @@ class RollUp(TenantRow):
 
     What a document adds is the sum of its rows: a correction is a further row with the difference. `bucket` begins the
     quarter of an hour, in UTC; a row that belongs to a day wherever one asks has a `due_date`. `whole_at` is when a due line
-    was delivered whole. `quantity` and `base` are base units, or seconds of an acceptance. Personal data: none.
+    was delivered whole. `quantity` and `base` are base units, or milliseconds of an acceptance. Personal data: none.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -59,3 +59,73 @@ class RollUp(TenantRow):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.bucket}"
+
+
+class RollUpSum(TenantRow):
+    """What a batch of roll-ups comes to in an hour or a day of UTC, by one grouping; never changed.
+
+    What an hour holds is the sum of its rows: a batch that comes later adds further ones. Lines due are kept by their date,
+    at midnight of UTC; their `whole_at` is a quarter of an hour of that day or of the next one, null if it is later.
+    `orders` counts orders with a line of `name`. Personal data: none.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    tenant_id = models.UUIDField()
+    kind = models.CharField(max_length=8, choices=Kind)
+    grouping = models.CharField(max_length=8, choices=Grouping, blank=True)
+    span = models.CharField(max_length=4, choices=Span)
+    start = models.DateTimeField()
+    name = models.CharField(max_length=64, null=True)  # null is what belongs to no group
+    currency = models.CharField(max_length=3)
+    whole_at = models.DateTimeField(null=True)
+    orders = models.BigIntegerField()
+    entries = models.BigIntegerField()
+    quantity = models.BigIntegerField()
+    base = models.BigIntegerField()
+    net = models.DecimalField(max_digits=24, decimal_places=4)
+    list_net = models.DecimalField(max_digits=24, decimal_places=4)
+
+    security: ClassVar = TableSecurity(append_only=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind__in=Kind.values) & ~Q(kind=Kind.ACCEPTED), name="suppliers_rollupsum_kind_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(grouping__in=Grouping.values), name="suppliers_rollupsum_grouping_known"
+            ),
+            models.CheckConstraint(condition=Q(span__in=Span.values), name="suppliers_rollupsum_span_known"),
+        ]
+        indexes = [
+            models.Index(fields=["tenant_id", "kind", "grouping", "span", "start"], name="suppliers_rollupsum_by_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.span} {self.start}"
+
+
+class RollUpMark(TenantRow):
+    """How far the roll-ups are summed up: a batch holds the rows with ids above `after_id`, up to `upto_id`; never changed.
+
+    Metrics add the rows above the last mark one by one. Personal data: none.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    tenant_id = models.UUIDField()
+    after_id = models.UUIDField()
+    upto_id = models.UUIDField()
+    rows = models.BigIntegerField()
+    created_at = models.DateTimeField()
+
+    security: ClassVar = TableSecurity(append_only=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant_id", "after_id"], name="suppliers_rollupmark_follows_once"),
+            models.UniqueConstraint(fields=["tenant_id", "upto_id"], name="suppliers_rollupmark_ends_once"),
+            models.CheckConstraint(condition=Q(upto_id__gt=F("after_id")), name="suppliers_rollupmark_goes_on"),
+        ]
+
+    def __str__(self) -> str:
+        return f"up to {self.upto_id}"

@@ -9,6 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from core.arrays import array_literal
+from core.money import minor_units_sql
 from core.pipeline import Call, Statement
 from ledger.public import Fact
 
@@ -16,7 +17,7 @@ _DIMENSIONS: Final = (
     "kind, bucket, due_date, document_id, line_no, product_id, category, buyer_id, location_id, currency, whole_at"
 )
 _SUMS: Final = ("entries", "quantity", "base", "net", "list_net")
-_QUARTER: Final = "date_bin('15 minutes', {}, '2000-01-01 00:00:00+00')"
+QUARTER: Final = "date_bin('15 minutes', {}, '2000-01-01 00:00:00+00')"
 # Deliveries by which a line of an order `e` of the copy `t` came, and when it was there whole.
 _WHOLE_AT: Final = """
 (SELECT min(w.at) FROM (
@@ -39,18 +40,35 @@ _LINES: Final = (
     "FROM suppliers_receivedorder t CROSS JOIN LATERAL jsonb_array_elements(t.lines) AS e"
     " WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[])"
 )
-_SENT: Final = _QUARTER.format("t.received_at")
+_SENT: Final = QUARTER.format("t.received_at")
 _DUE: Final = (
     "coalesce(e ->> 'promised_date', e ->> 'requested_date', t.representation ->> 'requested_delivery_date')::date"
 )
+# The net of each line, so that their sum is that of the order in the lists. What is cancelled of a line is not in its total;
+# an order that is cancelled as a whole keeps its net, to which each line then adds what it was to cost.
+_PLACES: Final = minor_units_sql("(t.representation ->> 'currency')")
+_FULL: Final = (
+    "round((f.value -> 'snapshot' ->> 'unit_price')::numeric * (f.value ->> 'ordered')::numeric"
+    " / ((f.value -> 'snapshot' ->> 'price_base_quantity')::numeric * (f.value -> 'snapshot' ->> 'units_per_pack')::numeric),"
+    f" {_PLACES})"
+)
+_NET_LINES: Final = f"""
+FROM suppliers_receivedorder t CROSS JOIN LATERAL (
+  SELECT y.e, y.net + CASE WHEN y.place = 1 THEN coalesce((t.representation -> 'totals' ->> 'net')::numeric - sum(y.net) OVER (), 0)
+    ELSE 0 END AS net
+  FROM (SELECT f.value AS e, f.ordinality AS place, CASE WHEN bool_and(f.value ->> 'cancelled' = f.value ->> 'ordered') OVER ()
+      THEN coalesce({_FULL}, (f.value ->> 'line_total')::numeric) ELSE (f.value ->> 'line_total')::numeric END AS net
+    FROM jsonb_array_elements(t.lines) WITH ORDINALITY AS f(value, ordinality)) y) n
+WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[])
+"""
 _OF_ORDERS: Final = f"""
 SELECT 'ordered' AS kind, {_SENT} AS bucket, NULL::date AS due_date, {_LINE}, NULL::timestamptz AS whole_at, 1 AS entries,
-  (e ->> 'ordered')::bigint AS quantity, (e ->> 'cancelled')::bigint AS base, (e ->> 'line_total')::numeric AS net,
-  0::numeric AS list_net {_LINES}
+  (e ->> 'ordered')::bigint AS quantity, (e ->> 'cancelled')::bigint AS base, n.net AS net,
+  0::numeric AS list_net {_NET_LINES}
 UNION ALL SELECT 'listed', {_SENT}, NULL, {_LINE}, NULL, 1, 0, 0, (e ->> 'line_total')::numeric, (e ->> 'list_net')::numeric
   {_LINES} AND e ->> 'list_net' IS NOT NULL
-UNION ALL SELECT 'accepted', {_QUARTER.format("a.at")}, NULL, t.id, 0, NULL, '', t.owner_tenant_id, NULL,
-  t.representation ->> 'currency', NULL, 1, extract(epoch FROM a.at - t.received_at)::bigint, 0, 0, 0
+UNION ALL SELECT 'accepted', {QUARTER.format("a.at")}, NULL, t.id, 0, NULL, '', t.owner_tenant_id, NULL,
+  t.representation ->> 'currency', NULL, 1, (1000 * extract(epoch FROM a.at - date_trunc('milliseconds', t.received_at)))::bigint, 0, 0, 0
   FROM suppliers_receivedorder t CROSS JOIN LATERAL (SELECT (t.representation ->> 'accepted_at')::timestamptz AS at) a
   WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[]) AND a.at IS NOT NULL
 UNION ALL SELECT 'due', {_SENT}, {_DUE}, {_LINE}, {_WHOLE_AT}, 1, (e ->> 'accepted')::bigint, (e ->> 'shipped')::bigint, 0, 0
@@ -73,7 +91,7 @@ _GOODS: Final = (
     " coalesce(c.category, '') AS category, d.owner_tenant_id AS buyer_id,"
     " (d.representation ->> 'to_location_id')::uuid AS location_id, '' AS currency, NULL::timestamptz AS whole_at"
 )
-_AT: Final = _QUARTER.format("(x.representation ->> 'received_at')::timestamptz")
+_AT: Final = QUARTER.format("(x.representation ->> 'received_at')::timestamptz")
 _OF_DELIVERIES: Final = f"""
 SELECT 'received' AS kind, {_AT} AS bucket, NULL::date AS due_date, {_GOODS}, 1 AS entries,
   (r ->> 'accepted')::bigint AS quantity, 0 AS base, 0::numeric AS net, 0::numeric AS list_net {_RECEIVED}
@@ -109,7 +127,7 @@ _DELIVERIES = _difference(_OF_DELIVERIES, ("received", "returned"))
 _OFFERS = Statement.of(
     "INSERT INTO suppliers_rollup (id, tenant_id, kind, bucket, document_id, line_no, product_id, category, currency,"
     " entries, quantity, base, net, list_net)"
-    f" SELECT uuidv7(), $1::uuid, 'offered', {_QUARTER.format('$3::timestamptz')}, o.id, 0, o.product_id, p.category, '',"
+    f" SELECT uuidv7(), $1::uuid, 'offered', {QUARTER.format('$3::timestamptz')}, o.id, 0, o.product_id, p.category, '',"
     " n.change, 0, 0, 0, 0 FROM suppliers_offer o JOIN suppliers_product p ON p.tenant_id = $1 AND p.id = o.product_id"
     " CROSS JOIN LATERAL (SELECT (o.status = 'published')::int - coalesce((SELECT sum(k.entries) FROM suppliers_rollup k"
     " WHERE k.tenant_id = $1 AND k.document_id = o.id AND k.kind = 'offered'), 0) AS change) n"

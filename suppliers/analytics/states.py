@@ -13,3 +13,20 @@ class Kind(TextChoices):
     RECEIVED = "received"
     RETURNED = "returned"
     OFFERED = "offered"
+
+
+class Grouping(TextChoices):
+    """By what sums of roll-ups are told apart."""
+
+    ALL = "", "all"
+    PRODUCT = "product"
+    CATEGORY = "category"
+    BUYER = "buyer"
+    LOCATION = "location"
+
+
+class Span(TextChoices):
+    """How long a sum of roll-ups is, in UTC."""
+
+    HOUR = "hour"
+    DAY = "day"

@@ -103,7 +103,7 @@ def allocate_waiting(supplier_id: UUID, at: datetime, *, come: UUID | None = Non
     done, passed = 0, list[UUID]()
     for _ in range(_MOST_BATCHES):
         with tenant_context(supplier_id):
-            given = [str(supplier_id), array_literal(passed), str(BATCH), at.isoformat(), come and str(come)]
+            given = [str(supplier_id), array_literal(passed), str(BATCH), at.isoformat(), str(come) if come else None]
             (found,) = run([Call(_WAITING, given)])
             waiting = found.of(_Waiting)
             if not waiting:

@@ -30,3 +30,4 @@ def addresses(seat: Seat, mine: World) -> Iterator[str]:
     yield reverse("admin:suppliers_price_why")
     yield reverse("admin:suppliers_notification_queue")
     yield reverse("admin:suppliers_exceptions")
+    yield reverse("admin:suppliers_figures")

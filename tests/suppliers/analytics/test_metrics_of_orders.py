@@ -1,9 +1,15 @@
 """Metrics of orders over HTTP, by figures counted by hand, and against the list of orders."""
 
-from datetime import date
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
 
 from tests.procurement.purchasing.orders import Trade, submitted
-from tests.suppliers.analytics.figures import amounts, kept, metric, values
+from tests.suppliers.analytics.copies import summed_up
+from tests.suppliers.analytics.figures import amounts, around, kept, metric, values
+from tests.suppliers.analytics.naive import rate
 from tests.suppliers.deliveries.shipping import placed, shipped
 from tests.suppliers.orders.answers import answer
 
@@ -21,6 +27,29 @@ def test_orders_count_and_value_agree_with_the_list(trade: Trade) -> None:
     assert values(api, "orders_value", currency="CHF") == amounts("0.00", "0.00", "0.00", currency="CHF")
     assert sum(values(api, "orders_count", interval="week")) == 2
     assert sum(values(api, "orders_count", interval="month")) == 2
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Asia/Kathmandu", "Australia/Lord_Howe"])
+def test_sums_over_any_interval_are_the_totals_of_the_list(trade: Trade, zone: str) -> None:
+    kept_order = submitted(trade, (trade.gloves, 10), (trade.masks, 3))
+    rejected = submitted(trade, (trade.masks, 30))
+    assert answer(trade, rejected["id"], "reject", reason_code="out_of_stock").status_code == 200
+    listed = trade.shelf.api.get("/v1/orders").json()["data"]
+    net = sum(Decimal(one["totals"]["net"]) for one in listed["items"])
+    assert (listed["total"], net) == (2, Decimal(kept_order["totals"]["net"]) + Decimal(rejected["totals"]["net"]))
+    middle = date.fromisoformat(around()["from"])
+    span: dict[str, Any] = {
+        "from": (middle - timedelta(days=190)).isoformat(), "to": (middle + timedelta(days=210)).isoformat(), "timezone": zone,
+    }  # fmt: skip
+    for has_sums in (False, True):
+        assert not has_sums or summed_up(trade.shelf.id) > 0
+        for interval in ("day", "week", "month", "quarter"):
+            asked = span | {"interval": interval}
+            assert sum(values(trade.shelf.api, "orders_count", **asked)) == listed["total"]
+            amounts_in = values(trade.shelf.api, "orders_value", currency="EUR", **asked)
+            assert sum(Decimal(one["amount"]) for one in amounts_in) == net
+            by_product = values(trade.shelf.api, "orders_value", currency="EUR", group_by="product", **asked)
+            assert sum(Decimal(one["amount"]) for one in by_product) == net
 
 
 def test_groups_are_by_product_and_buyer(trade: Trade) -> None:
@@ -62,7 +91,9 @@ def test_acceptance_keeps_one_row_per_order(trade: Trade) -> None:
     assert found[0] is None
     assert found[2] is None
     assert found[1] is not None
-    assert 0 <= float(found[1]) < 1
+    order = trade.shelf.api.get("/v1/orders").json()["data"]["items"][0]
+    sent, accepted = (datetime.fromisoformat(order[name]) for name in ("sent_at", "accepted_at"))
+    assert found[1] == rate((accepted - sent) // timedelta(milliseconds=1), 3_600_000)
     assert [row[:2] for row in kept(trade.shelf.id) if row[0] == "accepted"] == [("accepted", 1)]
 
 

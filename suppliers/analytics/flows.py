@@ -1,0 +1,171 @@
+"""The statements of metrics of orders, receipts and offers: sums of roll-ups, by the buckets of a series.
+
+Whole days of UTC are read as the sums that `folding` keeps. A bucket that begins or ends at another hour takes the hours up to
+the nearest midnight of UTC to them or off them, and quarters of an hour up to the nearest hour; rows that are not summed up
+yet are added one by one. Each is a sum over a span of time, so every zone comes out exact.
+"""
+
+from typing import Final
+
+from .folding import MARK, ORIGIN
+from .states import Grouping
+
+GROUPS: Final = {
+    "": "NULL::text",
+    Grouping.PRODUCT: "{0}.product_id::text",
+    Grouping.CATEGORY: "nullif({0}.category, '')",
+    Grouping.BUYER: "{0}.buyer_id::text",
+    Grouping.LOCATION: "{0}.location_id::text",
+}
+_OF_CURRENCY: Final = "(:currency::text = '' OR {0}.currency = :currency::text)"
+_ORDERED: Final = "'ordered'"
+_SUMS: Final = ("orders", "entries", "quantity", "base", "net", "list_net")
+_PLACE: Final = "width_bucket(r.bucket, :edges::timestamptz[])"
+_PLACES: Final = "array_length(:edges::timestamptz[], 1)"
+# Bounds of buckets with the midnight and the full hour of UTC that are nearest to each.
+_EDGES: Final = (
+    f"edges AS (SELECT u.at, u.place::int AS place, date_bin('1 day', u.at + interval '12 hours', {ORIGIN}) AS day,"
+    f" date_bin('1 hour', u.at + interval '30 minutes', {ORIGIN}) AS hour"
+    " FROM unnest(:edges::timestamptz[]) WITH ORDINALITY AS u(at, place))"
+)
+# A bound is the end of one bucket and the begin of the next one: what lies up to it is added here and taken off there.
+_UP_TO: Final = (
+    "SELECT '{span}', least(e.{low}, e.{high}), greatest(e.{low}, e.{high}), e.place - x.step,"
+    " CASE WHEN e.{high} > e.{low} THEN x.factor ELSE -x.factor END"
+    " FROM edges e CROSS JOIN (VALUES (1, 1), (0, -1)) AS x(step, factor) WHERE e.{low} <> e.{high}"
+)
+_SPANS: Final = (
+    "spans AS (SELECT * FROM (SELECT 'day' AS span, e.day AS low, lead(e.day) OVER (ORDER BY e.place) AS high, e.place,"
+    f" 1 AS sign FROM edges e UNION ALL {_UP_TO.format(span='hour', low='day', high='hour')}"
+    f" UNION ALL {_UP_TO.format(span='quarter', low='hour', high='at')}"
+    " UNION ALL SELECT 'day', '-infinity', min(e.day), 0, 1 FROM edges e) s WHERE s.place BETWEEN {first} AND "
+    f"{_PLACES} - 1)"
+)
+_TAIL: Final = f"tail AS MATERIALIZED (SELECT r.* FROM suppliers_rollup r WHERE r.tenant_id = $1 AND r.id > {MARK})"
+
+
+# Sums and rows of each span, found by index one span after the other (OFFSET 0 keeps the planner to that).
+_OF_SPAN: Final = (
+    "FROM spans s CROSS JOIN LATERAL (SELECT * FROM suppliers_rollupsum k WHERE k.tenant_id = $1 AND k.kind IN ({kinds})"
+    " AND k.grouping = '{group}' AND k.span = s.span AND k.start >= s.low AND k.start < s.high OFFSET 0) f"
+    f" WHERE {_OF_CURRENCY.format('f')}"
+)
+_OF_QUARTERS: Final = (
+    "FROM spans s CROSS JOIN LATERAL (SELECT * FROM suppliers_rollup k WHERE k.tenant_id = $1 AND k.kind IN ({kinds})"
+    " AND k.bucket >= s.low AND k.bucket < s.high OFFSET 0) r"
+    f" WHERE s.span = 'quarter' AND r.id <= {MARK} AND {_OF_CURRENCY.format('r')}"
+)
+
+
+def _columns(row: str, factor: str = "", *, orders: str = "0") -> str:
+    sums = ", ".join(f"{factor}{row}.{one} AS {one}" for one in _SUMS[1:])
+    return f"{row}.kind, {orders} AS orders, {sums}"
+
+
+def _parts(group: str, kinds: tuple[str, ...], *, first: int) -> str:
+    """Return the WITH of what a series adds up: `parts` with place, name, kind and the sums; `first` is its first place."""
+    chosen, name = ", ".join(f"'{one}'" for one in kinds), GROUPS[group].format("r")
+    of_days = (
+        f"SELECT s.place, f.name, {_columns('f', 's.sign * ', orders='s.sign * f.orders')}"
+        f" {_OF_SPAN.format(kinds=chosen, group=group)}"
+    )
+    of_quarters = f"SELECT s.place, {name}, {_columns('r', 's.sign * ')} {_OF_QUARTERS.format(kinds=chosen)}"
+    of_tail = (
+        f"SELECT {_PLACE}, {name}, {_columns('r')} FROM tail r WHERE r.kind IN ({chosen})"
+        f" AND {_PLACE} BETWEEN {first} AND {_PLACES} - 1 AND {_OF_CURRENCY.format('r')}"
+    )
+    return (
+        f"WITH {_EDGES}, {_SPANS.format(first=first)}, {_TAIL},"
+        f" parts AS ({of_days} UNION ALL {of_quarters} UNION ALL {of_tail})"
+    )
+
+
+def sums_sql(group: str, kind: str, above: str, below: str = "NULL") -> str:
+    """Return the statement of two sums over roll-ups of a kind; the arguments are SQL over its rows `p`."""
+    return (
+        f"{_parts(group, (kind,), first=1)} SELECT p.place, p.name, {above} AS above, {below} AS below FROM parts p"
+        " GROUP BY 1, 2 HAVING sum(p.entries) <> 0"
+    )
+
+
+def returns_sql(group: str) -> str:
+    """Return the statement of what was returned, of what was received."""
+    return (
+        f"{_parts(group, ('received', 'returned'), first=1)} SELECT p.place, p.name,"
+        " coalesce(sum(p.quantity) FILTER (WHERE p.kind = 'returned'), 0) AS above,"
+        " sum(p.quantity) FILTER (WHERE p.kind = 'received') AS below FROM parts p"
+        " GROUP BY 1, 2 HAVING sum(p.entries) <> 0"
+    )
+
+
+def offers_sql(group: str) -> str:
+    """Return the statement of what is added to the published offers; place 0 is all that was before the first bucket."""
+    return (
+        f"{_parts(group, ('offered',), first=0)} SELECT p.place, p.name, sum(p.entries) AS above, NULL AS below FROM parts p"
+        " GROUP BY 1, 2 HAVING sum(p.entries) <> 0"
+    )
+
+
+def count_sql(group: str) -> str:
+    """Return the statement of the orders that have a line of the group; each counts once, whatever the number of its lines."""
+    name = GROUPS[group].format("r")
+    had = f"(coalesce(sum(r.entries) FILTER (WHERE r.id <= {MARK}), 0) > 0)::int"
+    of_days = f"SELECT s.place, f.name, s.sign * f.orders AS orders {_OF_SPAN.format(kinds=_ORDERED, group=group)}"
+    of_quarters = (
+        f"SELECT o.place, o.name, o.sign FROM (SELECT s.place, s.sign, {name} AS name, r.document_id"
+        f" {_OF_QUARTERS.format(kinds=_ORDERED)} GROUP BY r.tenant_id, 1, 2, 3, 4 HAVING sum(r.entries) > 0) o"
+    )
+    of_tail = (
+        f"SELECT {_PLACE}, {name}, (sum(r.entries) > 0)::int - {had} FROM suppliers_rollup r WHERE r.tenant_id = $1"
+        f" AND r.kind = 'ordered' AND {_PLACE} BETWEEN 1 AND {_PLACES} - 1 AND {_OF_CURRENCY.format('r')}"
+        " AND r.document_id IN (SELECT t.document_id FROM tail t WHERE t.kind = 'ordered') GROUP BY r.tenant_id, 1, 2, r.document_id"
+    )
+    return (
+        f"WITH {_EDGES}, {_SPANS.format(first=1)}, {_TAIL}, parts AS ({of_days} UNION ALL {of_quarters} UNION ALL {of_tail})"
+        " SELECT p.place, p.name, sum(p.orders) AS above, NULL AS below FROM parts p GROUP BY 1, 2 HAVING sum(p.orders) <> 0"
+    )
+
+
+def due_sql(group: str, above: str, below: str) -> str:
+    """Return the statement of lines due on the days of a bucket; the arguments are SQL over its rows `p`.
+
+    A promised date is the same day wherever one asks; whether a line was there in time is decided in the asked zone.
+    """
+    name, midnight = GROUPS[group].format("r"), "{}::timestamp AT TIME ZONE 'UTC'"
+    of_days = (
+        "SELECT (f.start AT TIME ZONE 'UTC')::date AS due_date, f.name, f.whole_at, f.entries, f.quantity, f.base"
+        f" FROM suppliers_rollupsum f WHERE f.tenant_id = $1 AND f.kind = 'due' AND f.grouping = '{group}' AND f.span = 'day'"
+        f" AND f.start >= {midnight.format('(:days::date[])[1]')} AND f.start <= {midnight.format(':last_day::date')}"
+        f" AND {_OF_CURRENCY.format('f')}"
+    )
+    of_tail = (
+        f"SELECT r.due_date, {name}, r.whole_at, r.entries, r.quantity, r.base FROM tail r WHERE r.kind = 'due'"
+        f" AND r.due_date >= (:days::date[])[1] AND r.due_date <= :last_day::date AND {_OF_CURRENCY.format('r')}"
+    )
+    return (
+        f"WITH {_TAIL} SELECT width_bucket(p.due_date, :days::date[]) AS place, p.name, {above} AS above, {below} AS below"
+        f" FROM ({of_days} UNION ALL {of_tail}) p GROUP BY 1, 2 HAVING sum(p.entries) > 0"
+    )
+
+
+IN_TIME: Final = (
+    "coalesce(sum(p.entries) FILTER (WHERE p.whole_at < (p.due_date + 1)::timestamp AT TIME ZONE :zone::text), 0)"
+)
+
+
+def acceptance_sql(group: str) -> str:
+    """Return the statement of the median over orders, one row of each; of a group, over the orders that have a line of it."""
+    rows = (
+        f"SELECT {_PLACE} AS place, r.document_id, sum(r.quantity) AS spent FROM suppliers_rollup r WHERE r.tenant_id = $1"
+        " AND r.kind = 'accepted' AND r.bucket >= :begin::timestamptz AND r.bucket < :end::timestamptz"
+        f" AND {_OF_CURRENCY.format('r')} GROUP BY r.tenant_id, 1, 2 HAVING sum(r.entries) > 0"
+    )
+    lines = (
+        f"CROSS JOIN LATERAL (SELECT {GROUPS[group].format('r')} AS name FROM suppliers_rollup r WHERE r.tenant_id = $1"
+        " AND r.document_id = o.document_id AND r.kind = 'ordered' GROUP BY r.tenant_id, 1 HAVING sum(r.entries) > 0) g"
+    )
+    return (
+        f"SELECT o.place, {'g.name' if group else 'NULL'} AS name,"
+        " percentile_cont(0.5) WITHIN GROUP (ORDER BY o.spent)::numeric AS above, 3600000 AS below"
+        f" FROM ({rows}) o {lines if group else ''} GROUP BY 1, 2"
+    )

@@ -1,0 +1,47 @@
+"""The rule that sums of roll-ups are what was summed up, for `prove_invariants`. Source: contract, supply-invoice.md 6."""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from core.db import tenant_context
+from core.invariants import Breach
+from core.named_rows import fetch
+
+RULE: Final = "figures"
+
+# Days are compared with the rows up to the last mark, hours with days. A breach names the kind; there is no row to name.
+_QUESTION: Final = """
+WITH mark AS (SELECT coalesce((SELECT k.upto_id FROM suppliers_rollupmark k WHERE k.tenant_id = %(tenant)s
+    ORDER BY k.upto_id DESC LIMIT 1), '00000000-0000-0000-0000-000000000000'::uuid) AS id),
+days AS (SELECT f.kind, sum(f.entries) AS entries, sum(f.quantity) AS quantity, sum(f.base) AS base, sum(f.net) AS net
+  FROM suppliers_rollupsum f WHERE f.tenant_id = %(tenant)s AND f.span = 'day' AND f.grouping = '' GROUP BY f.tenant_id, f.kind),
+hours AS (SELECT f.kind, sum(f.entries) AS entries, sum(f.quantity) AS quantity, sum(f.base) AS base, sum(f.net) AS net
+  FROM suppliers_rollupsum f WHERE f.tenant_id = %(tenant)s AND f.span = 'hour' AND f.grouping = '' GROUP BY f.tenant_id, f.kind),
+kept AS (SELECT r.kind, sum(r.entries) AS entries, sum(r.quantity) AS quantity, sum(r.base) AS base, sum(r.net) AS net
+  FROM suppliers_rollup r WHERE r.tenant_id = %(tenant)s AND r.kind <> 'accepted' AND r.id <= (SELECT m.id FROM mark m)
+  GROUP BY r.tenant_id, r.kind)
+SELECT coalesce(r.kind, d.kind) AS kind, 'days say ' || coalesce(d.entries, 0) || ', ' || coalesce(d.quantity, 0) || ', '
+  || coalesce(d.base, 0) || ', ' || coalesce(d.net, 0) || '; rows say ' || coalesce(r.entries, 0) || ', '
+  || coalesce(r.quantity, 0) || ', ' || coalesce(r.base, 0) || ', ' || coalesce(r.net, 0) AS what
+FROM kept r FULL JOIN days d ON d.kind = r.kind WHERE (coalesce(d.entries, 0), coalesce(d.quantity, 0), coalesce(d.base, 0),
+  coalesce(d.net, 0)) <> (coalesce(r.entries, 0), coalesce(r.quantity, 0), coalesce(r.base, 0), coalesce(r.net, 0))
+UNION ALL SELECT d.kind, 'days and hours differ' FROM days d LEFT JOIN hours h ON h.kind = d.kind WHERE d.kind <> 'due'
+  AND (d.entries, d.quantity, d.base, d.net) <> (coalesce(h.entries, 0), coalesce(h.quantity, 0), coalesce(h.base, 0),
+  coalesce(h.net, 0))
+"""
+
+
+class _Differing(NamedTuple):
+    """A kind of roll-ups whose sums are not what was summed up."""
+
+    kind: str
+    what: str
+
+
+def breaches(tenant_id: UUID) -> Iterator[Breach]:
+    """Yield the kinds of roll-ups whose sums are not what was summed up."""
+    with tenant_context(tenant_id):
+        found = fetch(_Differing, _QUESTION, {"tenant": tenant_id})
+    for one in found:
+        yield Breach(RULE, tenant_id, "suppliers_rollupsum", tenant_id, f"{one.kind}: {one.what}")

@@ -1,0 +1,148 @@
+"""Roll-ups are summed up once, whoever does it how often; what comes later stands beside the sums."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+
+from core.clock import now
+from core.db import tenant_context
+from core.invariants import checks
+from suppliers.analytics.filters import Asked
+from suppliers.analytics.folding import BATCH, fold, fold_figures
+from suppliers.analytics.models import RollUp, RollUpMark, RollUpSum
+from suppliers.analytics.reading import metric_call
+from tests.procurement.purchasing.orders import Trade, submitted
+from tests.races import race
+from tests.suppliers.analytics.copies import summed_up
+from tests.suppliers.analytics.figures import metric, rolled, values
+
+LATER = timedelta(days=2)
+_PLANT = (
+    "INSERT INTO suppliers_rollup (id, tenant_id, kind, bucket, document_id, line_no, product_id, category, buyer_id, currency,"
+    " entries, quantity, base, net, list_net) SELECT uuidv7(), %(tenant)s, 'ordered', %(first)s + n / %(rate)s * interval '1 day'"
+    " + n %% %(rate)s * interval '15 minutes', uuidv7(), 1, NULL, 'x', NULL, 'EUR', 1, 10, 1, 2.5, 0"
+    " FROM generate_series(0, %(days)s * %(rate)s - 1) n"
+)
+
+
+def proved(tenant_id: Any) -> bool:
+    return list(checks()["figures"](tenant_id)) == []
+
+
+def counted(trade: Trade) -> tuple[int, int]:
+    """Return how many sums and marks there are."""
+    with tenant_context(trade.shelf.id):
+        return tuple(model.objects.filter(tenant_id=trade.shelf.id).count() for model in (RollUpSum, RollUpMark))
+
+
+def test_young_rows_stand_apart_until_they_are_a_day_old(trade: Trade) -> None:
+    submitted(trade, (trade.gloves, 10))
+    present = now()
+    assert fold(trade.shelf.id, present) == fold(trade.shelf.id, present + timedelta(hours=23)) == 0
+    assert counted(trade) == (0, 0)
+    assert fold(trade.shelf.id, present + timedelta(hours=25)) > 0
+    assert fold(trade.shelf.id, present + timedelta(days=9)) == 0
+    assert proved(trade.shelf.id)
+
+
+def test_two_workers_sum_up_once(trade: Trade) -> None:
+    for hour in range(5):
+        rolled(trade.shelf.id, f"2026-03-28T{20 + hour % 4}:15:00+00:00", product_id=trade.gloves["id"])
+    at = now() + LATER
+    race(*[lambda: fold(trade.shelf.id, at)] * 3)
+    sums, marks = counted(trade)
+    assert marks == 1
+    assert proved(trade.shelf.id)
+    assert summed_up(trade.shelf.id) == 0
+    assert counted(trade) == (sums, 1)
+
+
+def test_task_sums_up_every_supplier_and_goes_on_behind_a_batch(trade: Trade) -> None:
+    rolled(trade.shelf.id, "2026-03-28T20:00:00+00:00")
+    assert fold_figures(at=now() + LATER) > 0
+    assert fold(trade.shelf.id, now() + LATER) == 0
+    assert BATCH > 1
+
+
+def test_correction_of_a_summed_up_day_is_a_further_row(trade: Trade) -> None:
+    span = {"from": "2026-03-28", "to": "2026-03-30", "timezone": "Europe/Berlin"}
+    at = "2026-03-28T23:30:00+00:00"  # the first hour of the 29th in Berlin
+    order = rolled(trade.shelf.id, at, product_id=trade.gloves["id"], category="x")
+    assert summed_up(trade.shelf.id) == 1
+    sums, _ = counted(trade)
+    rolled(
+        trade.shelf.id, at, document_id=order, product_id=trade.gloves["id"], category="x", entries=0, quantity=0,
+        base=10, net="-12.50",
+    )  # fmt: skip
+    api = trade.shelf.api
+    for _ in range(2):
+        assert values(api, "orders_count", **span) == [0, 1]
+        assert values(api, "cancel_rate", **span) == [None, "1.0000"]
+        assert [one["amount"] for one in values(api, "orders_value", currency="EUR", **span)] == ["0.00", "0.00"]
+        found = metric(api, "orders_count", group_by="category", **span)["buckets"]
+        assert [(one["value"], one["group"]) for one in found] == [(0, "x"), (1, "x")]
+        summed_up(trade.shelf.id)
+    assert counted(trade)[0] > sums
+    assert proved(trade.shelf.id)
+
+
+def test_sums_are_never_changed(trade: Trade) -> None:
+    rolled(trade.shelf.id, "2026-03-28T20:00:00+00:00")
+    summed_up(trade.shelf.id)
+    for model in (RollUp, RollUpSum, RollUpMark):
+        with pytest.raises(DatabaseError), tenant_context(trade.shelf.id), transaction.atomic():
+            model.objects.filter(tenant_id=trade.shelf.id).delete()
+
+
+def test_proof_names_what_differs(trade: Trade) -> None:
+    rolled(trade.shelf.id, "2026-03-28T20:00:00+00:00")
+    summed_up(trade.shelf.id)
+    with tenant_context(trade.shelf.id):
+        RollUpSum.objects.create(
+            tenant_id=trade.shelf.id, kind="ordered", grouping="", span="day", start=datetime(2026, 3, 28, tzinfo=UTC), currency="EUR",
+            orders=1, entries=1, quantity=1, base=0, net=1, list_net=0,
+        )  # fmt: skip
+        found = list(checks()["figures"](trade.shelf.id))
+    assert [(one.table, one.what[:8]) for one in found] == [("suppliers_rollupsum", "ordered:")] * 2
+
+
+def read(trade: Trade, days: int, zone: str, group: str = "") -> int:
+    """Return how many rows of roll-ups and their sums the statement of a metric reads."""
+    begin = datetime(2025, 3, 1, tzinfo=ZoneInfo(zone))
+    asked = Asked("orders_value", begin, begin + timedelta(days=days), "day", group, zone, "EUR", compare=False)
+    call = metric_call(trade.shelf.id, "orders_value", group, asked.values(asked.period(zone), now()))
+    with tenant_context(trade.shelf.id), connection.cursor() as cursor:
+        cursor.execute(f"PREPARE read_once AS {call.statement.sql.decode()}")
+        values = ", ".join(f"'{one}'" for one in call.parameters)
+        cursor.execute(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE read_once ({values})")
+        (plan,) = cursor.fetchone()
+        cursor.execute("DEALLOCATE read_once")
+    return _rows(plan[0]["Plan"])
+
+
+def _rows(node: dict[str, Any]) -> int:
+    mine = 0
+    if str(node.get("Relation Name", "")).startswith("suppliers_rollup"):
+        left_out = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
+        mine = round((node["Actual Rows"] + left_out) * node["Actual Loops"])
+    return mine + sum(_rows(one) for one in node.get("Plans", ()))
+
+
+def test_year_is_read_by_days_whatever_the_number_of_orders(trade: Trade) -> None:
+    given = {"tenant": trade.shelf.id, "first": datetime(2025, 3, 1, tzinfo=UTC), "rate": 90, "days": 400}
+    with tenant_context(trade.shelf.id), connection.cursor() as cursor:
+        cursor.execute(_PLANT, given)
+    assert summed_up(trade.shelf.id) == 36_000
+    with tenant_context(trade.shelf.id), connection.cursor() as cursor:
+        cursor.execute("ANALYZE suppliers_rollup")
+        cursor.execute("ANALYZE suppliers_rollupsum")
+    assert read(trade, 400, "UTC") <= 400 + 20
+    assert read(trade, 400, "Europe/Berlin") <= 400 * 4 + 20  # a day, and an hour or two at its bounds
+    assert (
+        read(trade, 400, "Asia/Kathmandu") <= 400 * 15 + 20
+    )  # a day, and six hours and a quarter of one at each bound
+    values_ = values(trade.shelf.api, "orders_count", **{"from": "2025-03-01", "to": "2026-04-05", "timezone": "UTC"})
+    assert values_ == [90] * 400
