@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import cached_property
 from itertools import accumulate
 from typing import Final
 from zoneinfo import ZoneInfo
 
 _QUARTER: Final = timedelta(minutes=15)
 _DAY: Final = timedelta(days=1)
+_MICROSECOND: Final = timedelta(microseconds=1)
 _COVERED: Final = timedelta(days=28)
 
 
@@ -51,7 +53,7 @@ _NEXT: Final[dict[str, Callable[[date], date]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Period:
     """A span of time in a zone, and what it is cut into; `begin` and `end` begin a quarter of an hour, `end` is not part of it."""
 
@@ -60,33 +62,39 @@ class Period:
     interval: str
     zone: ZoneInfo
 
-    @property
-    def starts(self) -> list[date]:
-        """The first local days of the intervals, the one that holds the begin at first."""
-        found = [_first(self.begin.astimezone(self.zone).date(), self.interval)]
-        while start_of(following := _NEXT[self.interval](found[-1]), self.zone) < self.end:
-            found.append(following)
+    @cached_property
+    def intervals(self) -> list[tuple[date, datetime]]:
+        """The first local days of the intervals and when they begin, the one that holds the begin of the span at first."""
+        day, following = _first(self.begin.astimezone(self.zone).date(), self.interval), _NEXT[self.interval]
+        found = [(day, start_of(day, self.zone))]
+        while (start := start_of(day := following(day), self.zone)) < self.end:
+            found.append((day, start))
         return found
 
     @property
     def bounds(self) -> list[datetime]:
         """The begins of the buckets, cut to the span."""
-        return [self.begin, *(start_of(day, self.zone) for day in self.starts[1:])]
+        return [self.begin, *(start for _, start in self.intervals[1:])]
 
     @property
     def ends(self) -> list[datetime]:
         """The ends of the buckets, cut to the span."""
-        return [*self.bounds[1:], self.end]
+        return [*(start for _, start in self.intervals[1:]), self.end]
 
     @property
     def days(self) -> list[date]:
         """The first local day of each bucket that is part of the span; whoever asks for a part of a day asks for its date."""
-        return [self.begin.astimezone(self.zone).date(), *self.starts[1:]]
+        return [self.begin.astimezone(self.zone).date(), *(day for day, _ in self.intervals[1:])]
+
+    @property
+    def last_day(self) -> date:
+        """The last local day of the span."""
+        return (self.end - _MICROSECOND).astimezone(self.zone).date()
 
     @property
     def last_days(self) -> list[date]:
         """The last local day of each bucket."""
-        return [(one - timedelta(microseconds=1)).astimezone(self.zone).date() for one in self.ends]
+        return [(one - _MICROSECOND).astimezone(self.zone).date() for one in self.ends]
 
     def last_days_at(self, at: datetime) -> list[date]:
         """Return the last local day of each bucket, today for one that is not over."""

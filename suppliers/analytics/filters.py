@@ -1,6 +1,6 @@
 """What a metric is asked for: the parameters, held against the table of metrics. Source: contract, supply-invoice.md 6."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
@@ -55,20 +55,20 @@ class Asked:
             raise InvalidFields(errors=[FieldError("to", "max_value", f"At most {MOST_DAYS} days after from.")])
         return found
 
-    def values(self, period: Period, at: datetime) -> dict[str, str]:
-        """Return the parameters of the statement; `at` is the present, as which an end that is to come counts."""
+    def values(self, period: Period, at: datetime) -> dict[str, Callable[[], str]]:
+        """Return what writes each parameter that a statement may have; `at` is the present, as which an end to come counts."""
         return {
-            "edges": _times([*period.bounds, period.end]),
-            "ends": _times(period.ends),
-            "seen": _times(min(one, at) for one in period.ends),
-            "since": _times(period.since(at)),
-            "days": array_literal(day.isoformat() for day in period.days),
-            "last_days": array_literal(day.isoformat() for day in period.last_days_at(at)),
-            "last_day": period.last_days[-1].isoformat(),
-            "begin": period.begin.isoformat(),
-            "end": period.end.isoformat(),
-            "zone": period.zone.key,
-            "currency": self.currency,
+            "edges": lambda: _times([*period.bounds, period.end]),
+            "ends": lambda: _times(period.ends),
+            "seen": lambda: _times(min(one, at) for one in period.ends),
+            "since": lambda: _times(period.since(at)),
+            "days": lambda: array_literal(day.isoformat() for day in period.days),
+            "last_days": lambda: array_literal(day.isoformat() for day in period.last_days_at(at)),
+            "last_day": lambda: f"{period.last_day}",
+            "begin": period.begin.isoformat,
+            "end": period.end.isoformat,
+            "zone": lambda: period.zone.key,
+            "currency": lambda: self.currency,
         }
 
 

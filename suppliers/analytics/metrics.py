@@ -10,7 +10,7 @@ from core.clock import rfc3339
 from core.errors import FieldError, InvalidFields
 from core.pipeline import Call, Rows
 
-from .buckets import Period, start_of
+from .buckets import Period
 from .filters import MOST_VALUES, Asked
 from .measures import Number, empty
 from .reading import Point, metric_call
@@ -32,14 +32,19 @@ def series_of(asked: Asked, period: Period, rows: Rows) -> list[dict[str, Any]]:
     :raises InvalidFields: there would be too many values.
     """
     points = rows.of(Point)
-    found = _carried(points, len(period.starts)) if asked.measure.is_at_end else _read(points)
+    found = _carried(points, len(period.intervals)) if asked.measure.is_at_end else _read(points)
     names = sorted({name for _, name in found}, key=lambda one: one or "") if asked.group else [None]
-    starts = [rfc3339(start_of(day, period.zone)) for day in period.starts]
+    starts = [rfc3339(start) for _, start in period.intervals]
     if len(starts) * len(names) > MOST_VALUES or len(points) > MOST_VALUES:
         message = f"There are more than {MOST_VALUES} values: choose a longer interval."
         raise InvalidFields(errors=[FieldError("interval", "too_many_values", message)])
+    write, currency, nothing = asked.measure.write, asked.currency, empty(asked.measure, asked.currency)
     return [
-        {"start": start, "value": _value(asked, found.get((place, name))), "group": name}
+        {
+            "start": start,
+            "value": write(*pair, currency) if (pair := found.get((place, name))) else nothing,
+            "group": name,
+        }
         for place, start in enumerate(starts, 1)
         for name in names
     ]
@@ -66,10 +71,6 @@ def _carried(points: Sequence[Point], places: int) -> dict[tuple[int, str | None
 
 def _number(text: str | None) -> Number:
     return None if text is None else Decimal(text)
-
-
-def _value(asked: Asked, pair: Pair | None) -> Any:
-    return asked.measure.write(*pair, asked.currency) if pair else empty(asked.measure, asked.currency)
 
 
 def answer_of(asked: Asked, periods: Sequence[Period], rows: Sequence[Rows]) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """The statements of metrics: for each bucket and group two numbers, of which a measure makes a value."""
 
+import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -11,6 +13,7 @@ from .flows import IN_TIME, acceptance_sql, count_sql, due_sql, offers_sql, retu
 from .stock import cover_sql, value_sql
 
 _EXPIRING_DAYS: Final = 90
+_NAMED: Final = re.compile(r"(?<!:):(\w+)::")
 
 
 class Point(NamedTuple):
@@ -39,12 +42,15 @@ _SQL: Final[dict[str, Callable[[str], str]]] = {
 }
 
 
-def metric_call(tenant_id: UUID, metric: str, group: str, values: Mapping[str, str]) -> Call:
-    """Return the statement of a metric by a group ("" for none); `values` are the texts of its parameters by name."""
-    sql = f"SELECT place::int, name, above::text, below::text FROM ({_SQL[metric](group)}) z"
-    taken: list[str] = [str(tenant_id)]
-    for name, value in values.items():
-        if f":{name}::" in sql:
-            taken.append(value)
-            sql = sql.replace(f":{name}::", f"${len(taken)}::")
-    return Call(Statement.composed(f"{sql} ORDER BY 1, 2 LIMIT {MOST_VALUES + 1}"), taken)
+def metric_call(tenant_id: UUID, metric: str, group: str, values: Mapping[str, Callable[[], str]]) -> Call:
+    """Return the statement of a metric by a group ("" for none); `values` write the texts of its parameters by name."""
+    sql, names = _text(metric, group)
+    return Call(Statement.composed(sql), [str(tenant_id), *(values[name]() for name in names)])
+
+
+@cache
+def _text(metric: str, group: str) -> tuple[str, list[str]]:
+    """Return the SQL, and the names of the parameters behind the tenant."""
+    sql = f"SELECT place::int, name, above::text, below::text FROM ({_SQL[metric](group)}) z ORDER BY 1, 2 LIMIT {MOST_VALUES + 1}"
+    names = list(dict.fromkeys(_NAMED.findall(sql)))
+    return _NAMED.sub(lambda found: f"${names.index(found[1]) + 2}::", sql), names

@@ -92,6 +92,7 @@ PIECES = {
     "fhir_api.history._MINE",
     "organizations.queries.location_reach._TREE",
     "suppliers.analytics.flows._UP_TO",
+    "suppliers.analytics.stock._RESERVED",
     "webhooks.handlers._STORE",
     "suppliers.analytics.reports.sources.base._KEEP",
     "suppliers.storefront.files.shapes._OFFERED",
