@@ -218,7 +218,7 @@ class _Builder:
         key = f'"{self.shape.key}"'
         return (
             f"SELECT p.* FROM ({self.selected(key, tail)}) k CROSS JOIN LATERAL"
-            f" (SELECT t.* FROM {self.shape.table} t WHERE t.{key} = k.{key} OFFSET 0) p"
+            f" (SELECT t.* FROM {self.shape.table} t WHERE {self.tenant} AND t.{key} = k.{key} OFFSET 0) p"
         )
 
     def rows(self, tail: str) -> Call:

@@ -96,7 +96,7 @@ def _one(selection: Selection) -> Statement:
     return Statement.of(
         f"SELECT row_to_json(r)::text, t.version::text, t.side FROM {ROWS} t"
         f" CROSS JOIN LATERAL (SELECT {_SHAPE.select(selection)}) r"
-        f" WHERE t.id = $2 AND t.number <> '' AND {WITHIN.sql}".replace(TENANT, "$1")
+        f" WHERE t.tenant_id = $1 AND t.id = $2 AND t.number <> '' AND {WITHIN.sql}".replace(TENANT, "$1")
     )
 
 

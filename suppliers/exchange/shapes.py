@@ -73,7 +73,9 @@ _RECEIVED_NUMBERS: Final = (
     " CROSS JOIN LATERAL jsonb_array_elements(o.lines) AS e(line) WHERE o.tenant_id = $1 AND o.id = t.order_id)"
 )
 # Which deliveries a member may read is said once, by the room that answers them as JSON.
-_SEEN: Final = f"$2::uuid IN (SELECT t.id FROM {ROWS} t WHERE t.id = $2 AND t.number <> '' AND {PLACES.sql})"
+_SEEN: Final = (
+    f"$2::uuid IN (SELECT t.id FROM {ROWS} t WHERE t.tenant_id = $1 AND t.id = $2 AND t.number <> '' AND {PLACES.sql})"
+)
 
 
 @lru_cache(maxsize=1)

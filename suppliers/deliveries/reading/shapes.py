@@ -70,7 +70,12 @@ _COPIED_RECEIPTS: Final = (
 )
 
 
-# By column, the SQL of a draft `d`, of a delivery `a`, of a copy `c` with what is the supplier's alone, `p`.
+def _private(column: str) -> str:
+    """Write the SQL of what is the supplier's alone of a copy `c`."""
+    return f"(SELECT p.{column} FROM suppliers_shipmentprivate p WHERE p.tenant_id = {TENANT} AND p.id = c.id)"
+
+
+# By column, the SQL of a draft `d`, of a delivery `a`, of a copy `c`.
 _NAMED: Final = {
     "side": ("'supplier'", "'buyer'", "'supplier'"),
     "number": ("''", "a.number", "c.number"),
@@ -79,10 +84,10 @@ _NAMED: Final = {
     "buyer_tenant_id": ("d.buyer_tenant_id", "a.tenant_id", "c.owner_tenant_id"),
     "shipped_at": ("NULL::timestamptz", "a.shipped_at", "c.shipped_at"),
     "created_at": ("d.created_at", "a.created_at", "c.received_at"),
-    "location_id": ("d.from_location_id", "a.delivery_location_id", "p.from_location_id"),
-    "from_location_id": ("d.from_location_id", "NULL::uuid", "p.from_location_id"),
-    "picking_notes": ("d.picking_notes", "NULL::text", "p.picking_notes"),
-    "picked": ("NULL::jsonb", "NULL::jsonb", "p.picked"),
+    "location_id": ("d.from_location_id", "a.delivery_location_id", _private("from_location_id")),
+    "from_location_id": ("d.from_location_id", "NULL::uuid", _private("from_location_id")),
+    "picking_notes": ("d.picking_notes", "NULL::text", _private("picking_notes")),
+    "picked": ("NULL::jsonb", "NULL::jsonb", _private("picked")),
     "delivery_location_id": ("NULL::uuid", "a.delivery_location_id", _member("to_location_id", "uuid")),
     "delivery_address": (
         "NULL::jsonb", "a.delivery_address", "nullif(c.representation -> 'to_location', 'null'::jsonb)",
@@ -120,17 +125,5 @@ def _columns() -> Mapping[str, tuple[str, str, str]]:
     return found | _NAMED | _LISTS
 
 
-_TABLES: Final = (
-    ("suppliers_shipmentdraft d", "d"),
-    ("suppliers_delivery a", "a"),
-    (
-        (
-            "suppliers_receiveddelivery c LEFT JOIN suppliers_shipmentprivate p ON p.tenant_id = c.tenant_id AND p.id = c.id"
-            f" AND p.tenant_id = {TENANT}"
-        ),
-        "c",
-    ),
-)
-
-
+_TABLES: Final = ("suppliers_shipmentdraft d", "suppliers_delivery a", "suppliers_receiveddelivery c")
 ROWS: Final = union_of(Delivery, _columns(), _TABLES, texts=("side", "picking_notes"))

@@ -99,7 +99,7 @@ def _columns() -> Mapping[str, tuple[str, str]]:
     return found | _NAMED
 
 
-_TABLES: Final = (("suppliers_invoice a", "a"), ("suppliers_receivedinvoice c", "c"))
+_TABLES: Final = ("suppliers_invoice a", "suppliers_receivedinvoice c")
 ROWS: Final = union_of(Invoice, _columns(), _TABLES, texts=("side",))
 # A buyer's member that is limited to places sees what was ordered for there or below; a supplier's members see all.
 SEEN: Final = Condition(f"(t.side = 'supplier' OR {WITHIN.sql})")

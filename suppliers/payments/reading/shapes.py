@@ -65,7 +65,7 @@ def _columns() -> Mapping[str, tuple[str, str]]:
     return found | _NAMED
 
 
-_TABLES: Final = (("suppliers_payment a", "a"), ("suppliers_receivedpayment c", "c"))
+_TABLES: Final = ("suppliers_payment a", "suppliers_receivedpayment c")
 
 
 ROWS: Final = union_of(Payment, _columns(), _TABLES, texts=("side",))

@@ -42,14 +42,16 @@ _FIRST: Final = (
     "(SELECT coalesce(jsonb_agg(e.line ORDER BY e.number), '[]') FROM jsonb_array_elements(c.lines) WITH ORDINALITY"
     f" AS e(line, number) WHERE e.number <= {EMBEDDED})"
 )
-# By column, the SQL of an own return `a`, and of a copy `c` with what is the supplier's alone, `p`.
+# By column, the SQL of an own return `a`, and of a copy `c`; the place is the supplier's alone.
 _NAMED: Final = {
     "side": ("'buyer'", "'supplier'"),
     "supplier_tenant_id": ("a.supplier_tenant_id", "c.tenant_id"),
     "buyer_tenant_id": ("a.tenant_id", "c.owner_tenant_id"),
     "created_at": ("a.created_at", "c.received_at"),
     "delivery_location_id": ("a.delivery_location_id", "NULL::uuid"),
-    "location_id": ("NULL::uuid", "p.location_id"),
+    "location_id": (
+        "NULL::uuid", f"(SELECT p.location_id FROM suppliers_returnprivate p WHERE p.tenant_id = {TENANT} AND p.id = c.id)",
+    ),
     "file_ids": ("a.file_ids", "c.representation -> 'file_ids'"),
     "lines": (
         _LINES.format(f"a.id AND t.line_no <= {EMBEDDED}"),
@@ -68,18 +70,7 @@ def _columns() -> Mapping[str, tuple[str, str]]:
     return found | _NAMED
 
 
-_TABLES: Final = (
-    ("suppliers_return a", "a"),
-    (
-        (
-            "suppliers_receivedreturn c LEFT JOIN suppliers_returnprivate p ON p.tenant_id = c.tenant_id AND p.id = c.id"
-            f" AND p.tenant_id = {TENANT}"
-        ),
-        "c",
-    ),
-)
-
-
+_TABLES: Final = ("suppliers_return a", "suppliers_receivedreturn c")
 ROWS: Final = union_of(Return, _columns(), _TABLES, texts=("side",))
 
 
