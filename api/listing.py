@@ -1,6 +1,7 @@
 """Lists: filters, sort, fields, include and paging of one resource, compiled to one statement."""
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,6 +20,7 @@ from .found_rows import Found, page_of
 from .shapes import Selection, Shape, select
 from .sorts import ORDERING_FIELDS, Sort, SortBy, UnknownSort, sort_of, tie_break
 
+_REACH = re.compile(r"LIMIT (.+) OFFSET (.+)")
 _USUAL = (20, 51)  # the default limits: 20 of page lists, 50 of cursor lists, which read one row more
 CONTROL = ("fields", "include", "sort", "limit")
 
@@ -204,21 +206,29 @@ class _Builder:
     def page(self, tail: str) -> str:
         """The CTE of the page's rows, behind those that it reads."""
         before = "".join(f"{one}, " for one in self.before)
-        return f"{before}page AS ({self.keys_first(tail) if self.shape.keys_first else self.selected('*', tail)})"
+        return f"{before}page AS ({self.keys_first(tail) if self.shape.branches else self.selected('*', tail)})"
 
     def selected(self, column: str, tail: str) -> str:
         """The SELECT of a column of the page's rows."""
         return f"SELECT t.{column} FROM {self.shape.table} t {self.clause()} ORDER BY {self.query.order.sql} {tail}"
 
     def keys_first(self, tail: str) -> str:
-        """The SELECT of the page's rows that finds their keys first, so that no other row is put together.
+        """The SELECT of the page's rows of a union that finds their keys first, so that no other row is put together.
 
-        `OFFSET 0` keeps the second step from becoming a join with all rows.
+        Each table gives as many as the page reaches, in the order of its index. The version is compared so that it has to be
+        read, since it is in no index: PostgreSQL would read all keys from another index otherwise, and sort them. `OFFSET 0`
+        keeps the second step from becoming a join with all rows.
         """
-        key = f'"{self.shape.key}"'
+        key, order_by, reach = f'"{self.shape.key}"', self.query.order.sql, _REACH.sub(r"LIMIT (\1) + (\2)", tail)
+        version = f'"{self.shape.version}"'
+        found = " UNION ALL ".join(
+            f"(SELECT {self.kept()}, t.{version} FROM {one} t {self.clause()} ORDER BY {order_by} {reach})"
+            for one in self.shape.branches
+        )
+        same = f"t.{key} = k.{key} AND t.{version} = k.{version}"
         return (
-            f"SELECT p.* FROM ({self.selected(key, tail)}) k CROSS JOIN LATERAL"
-            f" (SELECT t.* FROM {self.shape.table} t WHERE {self.tenant} AND t.{key} = k.{key} OFFSET 0) p"
+            f"SELECT p.* FROM (SELECT t.{key}, t.{version} FROM ({found}) t ORDER BY {order_by} {tail}) k CROSS JOIN LATERAL"
+            f" (SELECT t.* FROM {self.shape.table} t WHERE {self.tenant} AND {same} OFFSET 0) p"
         )
 
     def rows(self, tail: str) -> Call:

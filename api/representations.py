@@ -141,8 +141,7 @@ class Representation(serializers.ModelSerializer[Any]):
     whose empty text is null; `beside`, another table with at most one row for each of this one, and its column of this
     row's id: names that the model lacks are its columns, a missing row stands for its columns' `db_default`, and as
     `version` does not count its changes, they become part of the ETag; `name`, what a person calls it; `where`, what is
-    visible at all (a Q, or SQL); `rows`, SQL that stands in place of the model's table; `keys_first`, whether a page of
-    these finds its keys before it reads them (`api.unions`); `key`, the column of the path's id; `version`, the column behind the ETag, or None; `unversioned`, SQL over `t` for a text that changes with the answer
+    visible at all (a Q, or SQL); `rows`, SQL that stands in place of the model's table (`api.unions`); `key`, the column of the path's id; `version`, the column behind the ETag, or None; `unversioned`, SQL over `t` for a text that changes with the answer
     where the version does not; `whose`, the column that names a row's patient, so that lists can be recorded without
     reading their answers; `tenant_column`; `example`, members of the example that read better than made ones.
     """
@@ -271,7 +270,6 @@ def compiled(kind: type[Representation]) -> Shape:
         version=getattr(meta, "version", "version"),
         where=condition_sql(meta.model, where) if isinstance(where, models.Q) else where,
         rows=getattr(meta, "rows", ""),
-        keys_first=getattr(meta, "keys_first", False),
         unpacked=getattr(meta, "unpacked", ""),
         whose=getattr(meta, "whose", ""),
         unversioned=getattr(meta, "unversioned", "") or _unversioned(form),

@@ -11,6 +11,8 @@ from django.db import models
 
 from core.errors import Malformed
 
+from .unions import Union
+
 
 class UnknownField(Malformed):
     """`fields` names a field that the resource does not have."""
@@ -45,7 +47,7 @@ class Shape:
     that changes when the answer changes without a new version; the text is the part of the ETag after a semicolon.
     `unpacked` is a column of JSON that many members are taken from: it is decompressed once for a row, not for each.
     `whose` is the column that names a row's patient: cursor lists hand its values to `ApiViewSet.before_list`.
-    `rows` is SQL that stands in place of the table; with `keys_first` a page finds keys there and then reads their rows.
+    `rows` is SQL that stands in place of the table; in a union a page finds keys first, and then reads their rows.
     """
 
     name: str
@@ -58,7 +60,6 @@ class Shape:
     where: str = ""
     unversioned: str = ""
     rows: str = ""
-    keys_first: bool = False
     unpacked: str = ""
     whose: str = ""
     representation: Any = None
@@ -67,6 +68,11 @@ class Shape:
     def table(self) -> str:
         """The quoted table name, or the SQL in its place."""
         return self.rows or f'"{self.model._meta.db_table}"'
+
+    @property
+    def branches(self) -> tuple[str, ...]:
+        """The rows of each table, if they are a union."""
+        return self.rows.branches if isinstance(self.rows, Union) else ()
 
     def select(self, chosen: "Selection") -> str:
         """The select list of the chosen members, with a FROM clause where a column is unpacked."""

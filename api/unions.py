@@ -1,14 +1,26 @@
 """Tables of several as one: what a tenant has of documents as either party, for lists and reads at one address.
 
 PostgreSQL takes a UNION ALL apart only where all its branches have the same types, to the letter: a `varchar` beside a `text`
-is enough to build every column of every row before a page of twenty is chosen. Texts are cast in each branch therefore. A
-branch has no condition of its own either: such a one is read and sorted whole, others give a page in the order of their index.
-So whoever reads these rows narrows them by `tenant_id`.
+is enough to build every column of every row before a page of twenty is chosen. Texts are cast in each branch therefore. Nor has
+a branch a condition of its own, for which it would be planned alone: whoever reads these rows narrows them by `tenant_id`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from django.db import models
+
+
+class Union(str):
+    """The SQL of rows of several tables, in parentheses; `branches` are those of each table alone."""
+
+    __slots__ = ("branches",)
+    branches: tuple[str, ...]
+
+    def __new__(cls, branches: Sequence[str]) -> "Union":
+        """Join the SQL of the branches."""
+        made = super().__new__(cls, f"({' UNION ALL '.join(branches)})")
+        made.branches = tuple(f"({one})" for one in branches)
+        return made
 
 
 def union_of(
@@ -17,8 +29,8 @@ def union_of(
     tables: Sequence[str],
     *,
     texts: Iterable[str] = (),
-) -> str:
-    """Write the SQL of rows with the columns of a model, of all tenants, in parentheses.
+) -> Union:
+    """Write the SQL of rows with the columns of a model, of all tenants.
 
     `columns` are by name the SQL in each branch, `tables` its table with an alias. `texts` are further columns of text.
     """
@@ -32,4 +44,4 @@ def union_of(
         )
         return f"SELECT {shown} FROM {tables[place]}"
 
-    return "({})".format(" UNION ALL ".join(branch(place) for place in range(len(tables))))
+    return Union([branch(place) for place in range(len(tables))])

@@ -22,7 +22,7 @@ _SHAPES = [one.shape for one in (DeliveryOut, InvoiceOut, PaymentOut, ReturnOut)
 
 @pytest.mark.parametrize("shape", _SHAPES, ids=lambda one: one.name)
 def test_keys_are_found_without_building_rows(shape: Shape) -> None:
-    assert shape.keys_first
+    assert shape.branches
     for sql in (
         f"SELECT t.id FROM {{}} t WHERE t.tenant_id = {TENANT} ORDER BY t.created_at DESC, t.id DESC LIMIT 20",
         f"SELECT count(*) FROM {{}} t WHERE t.tenant_id = {TENANT} AND t.number = 'x'",
@@ -38,10 +38,10 @@ def test_keys_are_found_without_building_rows(shape: Shape) -> None:
 @pytest.mark.parametrize("way", ["", " DESC"])
 def test_page_comes_in_the_order_of_indexes(shape: Shape, column: str, way: str) -> None:
     where, order = f"t.tenant_id = {TENANT}", f"t.{column}{way}, t.id{way}"
-    plan = _plan(f"SELECT t.id FROM {shape.table} t WHERE {where} ORDER BY {order} LIMIT 20")
-    assert "Merge Append" in plan
-    sorted_ones = re.findall(r"Sort\n[^\n]*Sort Key[^\n]*\n[^\n]*\n?[^\n]*suppliers_(\w+)", plan)
-    assert {*sorted_ones} <= {"shipmentdraft"}, plan  # a supplier has few drafts at a time
+    for branch in shape.branches:
+        plan = _plan(f"SELECT t.id, t.version FROM {branch} t WHERE {where} ORDER BY {order} LIMIT 20")
+        # A supplier has few drafts at a time.
+        assert ("Sort" in plan) == ("suppliers_shipmentdraft" in plan), plan
 
 
 def _plan(sql: str) -> str:

@@ -186,7 +186,6 @@ class DeliveryOut(Representation):
         model = Delivery
         name = "delivery"
         rows = ROWS
-        keys_first = True
         fields: tuple[str, ...] = (
             "id", "delivery_number", "purchase_order_id", "po_number", "order_number", "status", "supplier_id",
             "supplier_name", "buyer_id", "buyer_name", "carrier", "service", "tracking_number", "tracking_url", "shipped_at",

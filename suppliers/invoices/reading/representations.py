@@ -166,7 +166,6 @@ class InvoiceOut(Representation):
         model = Invoice
         name = "invoice"
         rows = ROWS
-        keys_first = True
         fields: tuple[str, ...] = (
             "id", "invoice_number", "type", "status", "peppol_status", "purchase_order_id", "po_number", "order_number",
             "supplier_id", "supplier_name", "buyer_id", "buyer_name", "delivery_ids", "issue_date", "due_date", "currency",

@@ -81,7 +81,6 @@ class PaymentOut(Representation):
         model = Payment
         name = "payment"
         rows = ROWS
-        keys_first = True
         fields: tuple[str, ...] = (
             "id", "payment_number", "status", "supplier_id", "supplier_name", "buyer_id", "buyer_name", "method", "amount",
             "currency", "value_date", "remittance_text", "provider_reference", "bank_account", "failure", "succeeded_at",

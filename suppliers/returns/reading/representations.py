@@ -113,7 +113,6 @@ class ReturnOut(Representation):
         model = Return
         name = "return"
         rows = ROWS
-        keys_first = True
         fields: tuple[str, ...] = (
             "id", "return_number", "purchase_order_id", "po_number", "order_number", "delivery_id", "delivery_number", "type",
             "status", "resolution", "supplier_id", "supplier_name", "buyer_id", "buyer_name", "currency", "note", "file_ids",
