@@ -48,6 +48,7 @@ class Bench(order.Bench):
         super().__init__(place, wanted, stack)
         if seconds := analytics_rows.fill(self.connection, self.world):
             print(f"their figures written in {seconds:.0f} s", flush=True)
+        place.python("-m", "bench.figures_child", "--tenant", str(self.large["tenant"]))
         self.figures = analytics_rows.count(self.connection, self.large["tenant"])
         self.refused = {name for name, path in paths_of_metrics().items() if self.is_refused(path)}
 
