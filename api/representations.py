@@ -141,8 +141,9 @@ class Representation(serializers.ModelSerializer[Any]):
     whose empty text is null; `beside`, another table with at most one row for each of this one, and its column of this
     row's id: names that the model lacks are its columns, a missing row stands for its columns' `db_default`, and as
     `version` does not count its changes, they become part of the ETag; `name`, what a person calls it; `where`, what is
-    visible at all (a Q, or SQL); `rows`, SQL that stands in place of the model's table (`api.unions`); `key`, the column of the path's id; `version`, the column behind the ETag, or None; `unversioned`, SQL over `t` for a text that changes with the answer
-    where the version does not; `whose`, the column that names a row's patient, so that lists can be recorded without
+    visible at all (a Q, or SQL); `rows`, SQL that stands in place of the model's table (`api.unions`); `key`, the column of
+    the path's id; `version`, the column behind the ETag, or None; `unversioned`, SQL over `t` for a text that changes with
+    the answer where the version does not; `whose`, the column that names a row's patient, so that lists can be recorded without
     reading their answers; `tenant_column`; `example`, members of the example that read better than made ones.
     """
 
