@@ -17,7 +17,8 @@ GROUPS: Final = {
     Grouping.BUYER: "{0}.buyer_id::text",
     Grouping.LOCATION: "{0}.location_id::text",
 }
-_OF_CURRENCY: Final = "(:currency::text = '' OR {0}.currency = :currency::text)"
+# Receipts, returns and offers have no currency, whichever is asked for.
+_OF_CURRENCY: Final = "(:currency::text = '' OR {0}.currency IN (:currency::text, ''))"
 _ORDERED: Final = "'ordered'"
 _SUMS: Final = ("orders", "entries", "quantity", "base", "net", "list_net")
 _PLACE: Final = "width_bucket(r.bucket, :edges::timestamptz[])"
