@@ -167,8 +167,10 @@ def test_relay_books_what_only_the_pharmacy_is_told(counter):
         with tenant_context(tenant.id):
             due = Pending.objects.filter(tenant_id=tenant.id, subscriber="suppliers.book_dispensing")
             assert due.count() == expected
-    while counter.on_hand() == 100:
-        assert relay.run_once()
+    for _ in range(100):  # other tests have left facts, some of which no subscriber can handle
+        if counter.on_hand() != 100:
+            break
+        relay.run_once()
     assert counter.on_hand() == 79
 
 
