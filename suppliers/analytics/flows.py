@@ -20,7 +20,7 @@ GROUPS: Final = {
 # Receipts, returns and offers have no currency, whichever is asked for.
 _OF_CURRENCY: Final = "(:currency::text = '' OR {0}.currency IN (:currency::text, ''))"
 _ORDERED: Final = "'ordered'"
-_SUMS: Final = ("orders", "entries", "quantity", "base", "net", "list_net")
+_SUMS: Final = ("entries", "quantity", "base", "net", "list_net")
 _PLACE: Final = "width_bucket(r.bucket, :edges::timestamptz[])"
 _PLACES: Final = "array_length(:edges::timestamptz[], 1)"
 # Bounds of buckets with the midnight and the full hour of UTC that are nearest to each.
@@ -58,18 +58,14 @@ _OF_QUARTERS: Final = (
 )
 
 
-def _columns(row: str, factor: str = "", *, orders: str = "0") -> str:
-    sums = ", ".join(f"{factor}{row}.{one} AS {one}" for one in _SUMS[1:])
-    return f"{row}.kind, {orders} AS orders, {sums}"
+def _columns(row: str, factor: str = "") -> str:
+    return f"{row}.kind, " + ", ".join(f"{factor}{row}.{one} AS {one}" for one in _SUMS)
 
 
 def _parts(group: str, kinds: tuple[str, ...], *, first: int) -> str:
     """Return the WITH of what a series adds up: `parts` with place, name, kind and the sums; `first` is its first place."""
     chosen, name = ", ".join(f"'{one}'" for one in kinds), GROUPS[group].format("r")
-    of_days = (
-        f"SELECT s.place, f.name, {_columns('f', 's.sign * ', orders='s.sign * f.orders')}"
-        f" {_OF_SPAN.format(kinds=chosen, group=group)}"
-    )
+    of_days = f"SELECT s.place, f.name, {_columns('f', 's.sign * ')} {_OF_SPAN.format(kinds=chosen, group=group)}"
     of_quarters = f"SELECT s.place, {name}, {_columns('r', 's.sign * ')} {_OF_QUARTERS.format(kinds=chosen)}"
     of_tail = (
         f"SELECT {_PLACE}, {name}, {_columns('r')} FROM tail r WHERE r.kind IN ({chosen})"

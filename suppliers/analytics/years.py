@@ -1,6 +1,6 @@
 """Figures of twelve months for the charts of staff: of a buyer out of its own documents, of a supplier out of its copies and roll-ups."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -164,9 +164,5 @@ def _sold(tenant_id: UUID, standing: Standing, months: Sequence[date], period: P
 
 
 def _rates(rows: Rows) -> list[str | None]:
-    return _by_place(rows.of(Rate))
-
-
-def _by_place(rates: Iterable[Rate]) -> list[str | None]:
-    found = {one.place: f"{one.above / one.below:.4f}" for one in rates if one.below}
+    found = {one.place: f"{one.above / one.below:.4f}" for one in rows.of(Rate) if one.below}
     return [found.get(place) for place in range(1, MONTHS + 1)]

@@ -4,12 +4,18 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from core.clock import now
 from core.db import tenant_context
 from core.ids import uuid7
+from core.pipeline import run
+from suppliers.analytics.buckets import Period
+from suppliers.analytics.filters import Asked
+from suppliers.analytics.metrics import metric_calls, series_of
 from suppliers.analytics.models import RollUp
 from tests.factories import Api
+from tests.suppliers.analytics.naive import Question
 
 PATH = "/v1/analytics/metrics"
 
@@ -49,6 +55,18 @@ def values(api: Api, name: str, **given: Any) -> list[Any]:
 def amounts(*texts: str, currency: str = "EUR") -> list[dict[str, str]]:
     """Return amounts as metrics answer them."""
     return [{"amount": text, "currency": currency} for text in texts]
+
+
+def answered(tenant_id: UUID, name: str, question: Question, at: datetime) -> list[tuple[int, str | None, Any]]:
+    """Return the values of a metric in the database for a drawn question, each with the place of its bucket and its group."""
+    asked = Asked(
+        name, question.begin, question.end, question.interval, question.group, question.zone, question.currency, compare=False,
+    )  # fmt: skip
+    period = Period(question.begin, question.end, question.interval, ZoneInfo(question.zone))
+    (rows,) = run(metric_calls(tenant_id, asked, [period], at))
+    found = series_of(asked, period, rows)
+    size = max(len(found) // len(question.buckets()), 1)
+    return [(place // size, one["group"], one["value"]) for place, one in enumerate(found)]
 
 
 def rolled(tenant_id: UUID, bucket: datetime | str, *, kind: str = "ordered", **values: Any) -> UUID:

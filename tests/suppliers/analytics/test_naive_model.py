@@ -19,13 +19,10 @@ from core.clock import now
 from core.db import tenant_context
 from core.invariants import checks
 from core.money import Money
-from core.pipeline import run
-from suppliers.analytics.buckets import Period
-from suppliers.analytics.filters import Asked
 from suppliers.analytics.measures import MEASURES
-from suppliers.analytics.metrics import metric_calls, series_of
 from tests import factories
 from tests.suppliers.analytics.copies import follow, summed_up
+from tests.suppliers.analytics.figures import answered
 from tests.suppliers.analytics.naive import METRICS, Arrival, Line, Order, Question, expected, quarter
 
 ZONES = ("UTC", "Europe/Berlin", "Asia/Kathmandu", "Australia/Lord_Howe", "America/St_Johns")
@@ -125,24 +122,6 @@ def tried(tenant_id: UUID) -> Iterator[None]:
         transaction.set_rollback(True)
 
 
-def answered(tenant_id: UUID, metric: str, question: Question) -> list[tuple[Any, str | None, Any]]:
-    asked = Asked(
-        metric,
-        question.begin,
-        question.end,
-        question.interval,
-        question.group,
-        question.zone,
-        question.currency,
-        compare=False,
-    )
-    period = Period(question.begin, question.end, question.interval, ZoneInfo(question.zone))
-    (rows,) = run(metric_calls(tenant_id, asked, [period], now()))
-    found = series_of(asked, period, rows)
-    size = max(len(found) // len(question.buckets()), 1)
-    return [(place // size, one["group"], one["value"]) for place, one in enumerate(found)]
-
-
 def wanted(metric: str, orders: list[Order], question: Question) -> list[tuple[Any, str | None, Any]]:
     values = expected(metric, orders, question)
     names = sorted({name for _, name in values}, key=lambda one: one or "") if question.group else [None]
@@ -165,7 +144,7 @@ def compare(tenant_id: UUID, orders: list[Order], question: Question) -> None:
         ):
             # Units have no currency, whichever is asked for.
             meant = replace(question, currency="") if metric == "return_rate" else question
-            assert answered(tenant_id, metric, question) == wanted(metric, orders, meant), metric
+            assert answered(tenant_id, metric, question, now()) == wanted(metric, orders, meant), metric
 
 
 @given(history=histories(), asked=st.lists(questions(), min_size=1, max_size=3), early=st.booleans())

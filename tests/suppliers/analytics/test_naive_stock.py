@@ -15,13 +15,10 @@ from hypothesis import strategies as st
 from core.db import tenant_context
 from core.ids import uuid7
 from core.money import Money
-from core.pipeline import run
-from suppliers.analytics.buckets import Period
-from suppliers.analytics.filters import Asked
-from suppliers.analytics.metrics import metric_calls, series_of
 from suppliers.inventory.models import Allocation, Lot, Reservation, StockLevel, StockMovement
 from suppliers.pricing.models import ListPrice, ListPriceTier
 from tests.suppliers import products
+from tests.suppliers.analytics.figures import answered
 from tests.suppliers.analytics.naive import Question, quarter, rate
 from tests.suppliers.analytics.naive_stock import Hold, Level, Move, Price, cover, worth
 from tests.suppliers.analytics.test_naive_model import NAMES, ZONES, tried
@@ -183,24 +180,6 @@ def _reserve(tenant: UUID, level: Level, key: UUID, pack: str, hold: Hold) -> No
     Allocation.objects.create(reservation_id=row.id, level_id=key, **common)
 
 
-def answered(store: Store, metric: str, question: Question) -> dict[Any, Any]:
-    asked = Asked(
-        metric,
-        question.begin,
-        question.end,
-        question.interval,
-        question.group,
-        question.zone,
-        question.currency,
-        compare=False,
-    )
-    period = Period(question.begin, question.end, question.interval, ZoneInfo(question.zone))
-    (rows,) = run(metric_calls(store.shelf.id, asked, [period], NOW))
-    found = series_of(asked, period, rows)
-    size = max(len(found) // len(question.buckets()), 1)
-    return {(place // size, one["group"]): one["value"] for place, one in enumerate(found)}
-
-
 def amount(value: Fraction, currency: str) -> dict[str, str]:
     """Return a fraction as money, rounded half up."""
     exact = Context(prec=80)
@@ -219,11 +198,11 @@ def test_stock_is_what_moved_at_the_price_of_the_day(store: Store, data: st.Data
         for metric, within in (("stock_value", None), ("expiring_value", 90)):
             expected = worth(found, listed, question, NOW, within)
             there = {name for (_, name), value in expected.items() if value}
-            series = answered(store, metric, question)
-            assert {name for _, name in series} == (there if question.group else {None}), metric
-            for (place, name), value in series.items():
+            series = answered(store.shelf.id, metric, question, NOW)
+            assert {name for _, name, _ in series} == (there if question.group else {None}), metric
+            for place, name, value in series:
                 wanted = expected.get((place, name), Fraction(0))
                 assert value == amount(wanted, question.currency), (metric, place, name)
         covered = cover(found, question, NOW)
-        for (place, name), value in answered(store, "days_of_cover", question).items():
+        for place, name, value in answered(store.shelf.id, "days_of_cover", question, NOW):
             assert value == rate(*covered.get((place, name), (0, 0))), (place, name)
