@@ -9,13 +9,13 @@ from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
 from core.clock import now
+from organizations.staff.bars import FOOT, HEIGHT, WIDTH, Part, stacked
 from prescriptions.states import Status
 
 from .figures import Counted, Figures, Lag, Made, Overridden, read_figures
 from .looks import chosen_tenant, note_look
 from .timelines import words
 
-WIDTH, HEIGHT, FOOT = 720, 150, 18
 _COLOURS: Final = {
     Status.DRAFT.value: "#94a3b8",
     Status.CLINICALLY_VALIDATED.value: "#8b5cf6",
@@ -24,15 +24,6 @@ _COLOURS: Final = {
     Status.DISPENSED.value: "#16a34a",
     Status.CANCELLED.value: "#ef4444",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """The prescriptions of one day in one status: what is drawn."""
-
-    y: float
-    height: float
-    colour: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +74,10 @@ def days_of(found: Figures) -> list[Day]:
 
 
 def _day(day: date, place: int, step: float, most: int, counts: dict[str, int]) -> Day:
-    parts, y = [], float(HEIGHT)
-    for status, colour in _COLOURS.items():
-        if number := counts.get(status, 0):
-            height = HEIGHT * number / most
-            y -= height
-            parts.append(Part(round(y, 1), round(height, 1), colour))
+    parts = stacked((counts.get(status, 0) / most, colour) for status, colour in _COLOURS.items())
     told = ", ".join(f"{counts[status]} {words(status)}" for status in _COLOURS if counts.get(status)) or "none"
     label = f"{day:%m-%d}" if place % 14 == 0 else ""
-    return Day(day, round(place * step + 0.5, 1), round(step - 1, 1), tuple(parts), told, label)
+    return Day(day, round(place * step + 0.5, 1), round(step - 1, 1), parts, told, label)
 
 
 def _most(made: Sequence[Made]) -> int:

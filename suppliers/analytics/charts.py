@@ -8,10 +8,10 @@ from decimal import Decimal
 from typing import Any, Final
 
 from core.money import Money
+from organizations.staff.bars import FOOT, HEIGHT, WIDTH, Part, stacked
 
 from .years import MONTHS, Spent, Year
 
-WIDTH, HEIGHT, FOOT = 720, 150, 18
 _MOST_PARTIES: Final = 5
 _COLOURS: Final = ("#0ea5e9", "#8b5cf6", "#16a34a", "#f59e0b", "#ef4444", "#94a3b8")
 _OTHERS: Final = "All others"
@@ -37,15 +37,6 @@ _CARDS: Final = (
         "#8b5cf6", is_rate=False,
     ),
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A piece of a bar."""
-
-    y: float
-    height: float
-    colour: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +137,5 @@ def _value(value: str | None, *, is_rate: bool) -> str:
 
 
 def _bar(place: int, month: date, shares: Sequence[float], told: str, colours: Sequence[str] = _COLOURS) -> Bar:
-    parts, y, step = [], float(HEIGHT), WIDTH / MONTHS
-    for share, colour in zip(shares, colours, strict=False):
-        if share > 0:
-            y -= HEIGHT * share
-            parts.append(Part(round(y, 1), round(HEIGHT * share, 1), colour))
-    return Bar(month, round(place * step + 4, 1), round(step - 8, 1), tuple(parts), told)
+    step = WIDTH / MONTHS
+    return Bar(month, round(place * step + 4, 1), round(step - 8, 1), stacked(zip(shares, colours, strict=False)), told)
