@@ -51,7 +51,7 @@ def read(kind: type[N], raw: Raw) -> N:
 
     :raises TypeError: a column is NULL, but its field is not optional.
     """
-    return kind(*[convert(value) for convert, value in zip(_converters(kind), raw, strict=True)])
+    return kind(*[convert(value) for convert, value in zip(converters(kind), raw, strict=True)])
 
 
 def fetch(kind: Callable[..., T], sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[T]:
@@ -71,7 +71,8 @@ def columns(kind: type[tuple[Any, ...]]) -> list[tuple[str, frozenset[str]]]:
 
 
 @lru_cache(maxsize=256)
-def _converters(kind: type[tuple[Any, ...]]) -> tuple[Converter, ...]:
+def converters(kind: type[tuple[Any, ...]]) -> tuple[Converter, ...]:
+    """Return what reads each column of a named tuple from PostgreSQL's text form; it raises TypeError for a NULL that may not be."""
     return tuple(_converter(kind, name, hint) for name, hint in get_type_hints(kind).items())
 
 

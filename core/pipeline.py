@@ -19,7 +19,7 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connect
 from psycopg import errors, pq
 
 from . import budgets
-from .named_rows import N, read
+from .named_rows import N, converters
 
 _numbers = itertools.count()
 NAMED_AT_MOST = 600
@@ -170,8 +170,13 @@ class Rows:
         return tuple([self.result.get_value(row, column) for column in range(len(kind._fields))])  # type: ignore[attr-defined]
 
     def of(self, kind: type[N]) -> list[N]:
-        """Read all rows into the named tuple that their statement declares; further columns are ignored."""
-        return [read(kind, self.raw(kind, row)) for row in range(len(self))]
+        """Read all rows into the named tuple that their statement declares; further columns are ignored.
+
+        :raises TypeError: a column is NULL, but its field is not optional.
+        """
+        value, converts = self.result.get_value, [*enumerate(converters(kind))]
+        make = kind._make  # type: ignore[attr-defined]
+        return [make([convert(value(row, column)) for column, convert in converts]) for row in range(len(self))]
 
 
 @dataclass(slots=True)
