@@ -31,16 +31,23 @@ _UNITS: Final = (
     " width_bucket(m.created_at, :ends::timestamptz[]) FROM suppliers_stockmovement m WHERE m.tenant_id = $1"
     f" AND m.created_at >= (:ends::timestamptz[])[1] AND {_WITHIN['m']} GROUP BY m.tenant_id, 1, 2, 3, 5)"
 )
+# Allocations that are active, and those of reservations that have ended since the first end. Each looks for the other's row by its
+# key: OFFSET 0 keeps the planner, which knows the mean of all tenants only, to that.
+_ALLOCATED: Final = (
+    "SELECT a.*, e.created_at AS reserved_at, e.ended_at FROM suppliers_allocation a CROSS JOIN LATERAL (SELECT * FROM"
+    " suppliers_reservation e WHERE e.tenant_id = $1 AND e.id = a.reservation_id OFFSET 0) e WHERE a.tenant_id = $1"
+    " AND a.status = 'active' UNION ALL SELECT a.*, e.created_at, e.ended_at FROM suppliers_reservation e CROSS JOIN LATERAL"
+    " (SELECT * FROM suppliers_allocation a WHERE a.tenant_id = $1 AND a.reservation_id = e.id AND a.status <> 'active' OFFSET 0) a"
+    " WHERE e.tenant_id = $1 AND e.ended_at >= (:seen::timestamptz[])[1] AND e.updated_at >= (:seen::timestamptz[])[1]"
+)
 # What is reserved cannot be sold, from when it was reserved until it is shipped, given back or lapsed; an end to come is as now.
 _RESERVED: Final = (
     "SELECT v.product_id, v.location_id, v.lot_id, -a.base_quantity::numeric AS units,"
-    " width_bucket(e.created_at, :seen::timestamptz[]) + 1 AS first, least("
-    f"CASE WHEN a.status = 'active' THEN {_PLACES} ELSE coalesce(width_bucket(e.ended_at, :seen::timestamptz[]), 0) END,"
+    " width_bucket(a.reserved_at, :seen::timestamptz[]) + 1 AS first, least("
+    f"CASE WHEN a.status = 'active' THEN {_PLACES} ELSE coalesce(width_bucket(a.ended_at, :seen::timestamptz[]), 0) END,"
     " CASE WHEN a.kind = 'soft' THEN width_bucket(a.expires_at - interval '1 microsecond', :seen::timestamptz[])"
-    f" ELSE {_PLACES} END) AS last FROM suppliers_allocation a"
-    " JOIN suppliers_reservation e ON e.tenant_id = $1 AND e.id = a.reservation_id"
-    f" JOIN suppliers_stocklevel v ON v.tenant_id = $1 AND v.id = a.level_id AND {_WITHIN['v']} WHERE a.tenant_id = $1"
-    " AND (a.status = 'active' OR e.ended_at >= (:seen::timestamptz[])[1])"
+    f" ELSE {_PLACES} END) AS last FROM ({_ALLOCATED}) a CROSS JOIN LATERAL (SELECT * FROM suppliers_stocklevel v"
+    f" WHERE v.tenant_id = $1 AND v.id = a.level_id AND {_WITHIN['v']} OFFSET 0) v"
 )
 # List prices change on these days; from each on, the smallest packaging that has a price has the price of a base unit.
 _PRICES: Final = (
@@ -65,14 +72,16 @@ _AMOUNT: Final = "sum(s.sign * x.units * x.unit_price * 1.00000000000000000000 /
 
 def value_sql(group: str, *, days: int | None = None) -> str:
     """Return the statement of the value of stock; with `days`, of lots that expire within so many days of the last one."""
-    first, last, lots = "c.first", "least(c.last, r.last)", ""
+    first, last, lots = "r.first", "least(r.priced, r.last)", ""
     if days is not None:
         lots = f"JOIN {_LOT} AND o.expiry_date IS NOT NULL"
         first = f"greatest({first}, {_FROM_DAY.format(f'o.expiry_date - {days}')})"
         last = f"least({last}, width_bucket(o.expiry_date, :last_days::date[]))"
+    # FULL JOIN, COALESCE and OFFSET 0 keep the planner from reading all stock anew for each price.
     return (
-        f"WITH {_PRICES}, held AS (SELECT {_GROUPS[group]} AS name, {first} AS first, {last} AS last, r.units, c.unit_price,"
-        f" c.units AS per FROM {_UNITS} r {_PRODUCT} JOIN prices c ON c.product_id = r.product_id {lots})"
+        f"WITH {_PRICES}, held AS (SELECT {_GROUPS[group]} AS name, {first} AS first, {last} AS last, r.units, r.unit_price,"
+        " r.per FROM (SELECT u.*, c.first, c.last AS priced, c.unit_price, c.units AS per FROM"
+        f" {_UNITS} u FULL JOIN prices c ON c.product_id = u.product_id WHERE coalesce(c.first <= u.last, false) OFFSET 0) r {_PRODUCT} {lots})"
         f" SELECT s.place, x.name, {_AMOUNT} AS above, NULL AS below FROM held x {_STEPS}"
         " WHERE x.first <= x.last GROUP BY 1, 2"
     )

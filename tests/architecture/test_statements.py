@@ -91,7 +91,7 @@ PIECES = {
     "core.rows.__doc__",
     "fhir_api.history._MINE",
     "organizations.queries.location_reach._TREE",
-    "suppliers.analytics.flows._UP_TO",
+    "suppliers.analytics.stock._ALLOCATED",
     "suppliers.analytics.stock._RESERVED",
     "webhooks.handlers._STORE",
     "suppliers.analytics.reports.sources.base._KEEP",
