@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from functools import cached_property
+from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -12,6 +12,7 @@ _QUARTER: Final = timedelta(minutes=15)
 _DAY: Final = timedelta(days=1)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _COVERED: Final = timedelta(days=28)
+KEPT: Final = 128  # spans of which a process keeps the buckets: whoever looks at figures asks for many of the same span
 
 
 def start_of(day: date, zone: ZoneInfo) -> datetime:
@@ -62,14 +63,10 @@ class Period:
     interval: str
     zone: ZoneInfo
 
-    @cached_property
+    @property
     def intervals(self) -> list[tuple[date, datetime]]:
         """The first local days of the intervals and when they begin, the one that holds the begin of the span at first."""
-        day, following = _first(self.begin.astimezone(self.zone).date(), self.interval), _NEXT[self.interval]
-        found = [(day, start_of(day, self.zone))]
-        while (start := start_of(day := following(day), self.zone)) < self.end:
-            found.append((day, start))
-        return found
+        return _intervals(self)
 
     @property
     def bounds(self) -> list[datetime]:
@@ -90,6 +87,11 @@ class Period:
     def last_day(self) -> date:
         """The last local day of the span."""
         return (self.end - _MICROSECOND).astimezone(self.zone).date()
+
+    @property
+    def day_ends(self) -> list[datetime]:
+        """The ends of all local days from the first to the last one of the span."""
+        return _day_ends(self)
 
     @property
     def last_days(self) -> list[date]:
@@ -117,6 +119,21 @@ class Period:
 
     def _from(self, begin: datetime) -> "Period":
         return Period(quarter_of(begin), self.begin, self.interval, self.zone)
+
+
+@lru_cache(maxsize=KEPT)
+def _intervals(period: Period) -> list[tuple[date, datetime]]:
+    day, following = _first(period.begin.astimezone(period.zone).date(), period.interval), _NEXT[period.interval]
+    found = [(day, start_of(day, period.zone))]
+    while (start := start_of(day := following(day), period.zone)) < period.end:
+        found.append((day, start))
+    return found
+
+
+@lru_cache(maxsize=KEPT)
+def _day_ends(period: Period) -> list[datetime]:
+    first, last = period.begin.astimezone(period.zone).date(), period.last_day
+    return [start_of(first + number * _DAY, period.zone) for number in range(1, (last - first).days + 2)]
 
 
 def local_length(period: Period) -> timedelta:

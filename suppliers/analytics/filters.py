@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -16,6 +17,7 @@ from core.money import is_currency
 from core.time_zones import time_zones
 
 from .buckets import Period, local_length, quarter_of, start_of
+from .cuts import OF_SUMS, parameters_of
 from .measures import GROUPS, INTERVALS, MEASURES, Measure
 
 MOST_DAYS: Final = 400
@@ -58,7 +60,7 @@ class Asked:
     def values(self, period: Period, at: datetime) -> dict[str, Callable[[], str]]:
         """Return what writes each parameter that a statement may have; `at` is the present, as which an end to come counts."""
         return {
-            "edges": lambda: _times([*period.bounds, period.end]),
+            **{name: partial(self._of_sums, period, name) for name in OF_SUMS},
             "ends": lambda: _times(period.ends),
             "seen": lambda: _times(min(one, at) for one in period.ends),
             "since": lambda: _times(period.since(at)),
@@ -67,9 +69,12 @@ class Asked:
             "last_day": lambda: f"{period.last_day}",
             "begin": period.begin.isoformat,
             "end": period.end.isoformat,
-            "zone": lambda: period.zone.key,
+            "day_ends": lambda: _times(period.day_ends),
             "currency": lambda: self.currency,
         }
+
+    def _of_sums(self, period: Period, name: str) -> str:
+        return parameters_of(period, grouped=bool(self.group))[name]
 
 
 def asked_metric(query: QueryDict) -> Asked:

@@ -1,14 +1,13 @@
 """The statements of metrics of orders, receipts and offers: sums of roll-ups, by the buckets of a series.
 
-Whole days of UTC are read as the sums that `folding` keeps. A bucket that begins or ends at another hour takes the hours up to
-the nearest midnight of UTC to them or off them, and quarters of an hour up to the nearest hour; rows that are not summed up
-yet are added one by one. Each is a sum over a span of time, so every zone comes out exact.
+`cuts` tells which sums make up the buckets; rows that are not summed up yet are added one by one. Each is a sum over a span of
+time, so every zone comes out exact.
 """
 
 from typing import Final
 
-from .folding import MARK, ORIGIN
-from .states import Grouping
+from .folding import MARK
+from .states import Grouping, Span
 
 GROUPS: Final = {
     "": "NULL::text",
@@ -23,38 +22,13 @@ _ORDERED: Final = "'ordered'"
 _SUMS: Final = ("entries", "quantity", "base", "net", "list_net")
 _PLACE: Final = "width_bucket(r.bucket, :edges::timestamptz[])"
 _PLACES: Final = "array_length(:edges::timestamptz[], 1)"
-# Bounds of buckets with the midnight and the full hour of UTC that are nearest to each.
-_EDGES: Final = (
-    f"edges AS (SELECT u.at, u.place::int AS place, date_bin('1 day', u.at + interval '12 hours', {ORIGIN}) AS day,"
-    f" date_bin('1 hour', u.at + interval '30 minutes', {ORIGIN}) AS hour"
-    " FROM unnest(:edges::timestamptz[]) WITH ORDINALITY AS u(at, place))"
-)
-# A bound is the end of one bucket and the begin of the next one: what lies up to it is added here and taken off there.
-_UP_TO: Final = (
-    "SELECT '{span}', least(e.{low}, e.{high}), greatest(e.{low}, e.{high}), e.place - x.step,"
-    " CASE WHEN e.{high} > e.{low} THEN x.factor ELSE -x.factor END"
-    " FROM edges e CROSS JOIN (VALUES (1, 1), (0, -1)) AS x(step, factor) WHERE e.{low} <> e.{high}"
-)
-_SPANS: Final = (
-    "spans AS (SELECT * FROM (SELECT 'day' AS span, e.day AS low, lead(e.day) OVER (ORDER BY e.place) AS high, e.place,"
-    f" 1 AS sign FROM edges e UNION ALL {_UP_TO.format(span='hour', low='day', high='hour')}"
-    f" UNION ALL {_UP_TO.format(span='quarter', low='hour', high='at')}"
-    " UNION ALL SELECT 'day', '-infinity', min(e.day), 0, 1 FROM edges e) s WHERE s.place BETWEEN {first} AND "
-    f"{_PLACES} - 1)"
-)
 _TAIL: Final = f"tail AS MATERIALIZED (SELECT r.* FROM suppliers_rollup r WHERE r.tenant_id = $1 AND r.id > {MARK})"
-
-
-# Sums and rows of each span, found by index one span after the other (OFFSET 0 keeps the planner to that).
-_OF_SPAN: Final = (
-    "FROM spans s CROSS JOIN LATERAL (SELECT * FROM suppliers_rollupsum k WHERE k.tenant_id = $1 AND k.kind IN ({kinds})"
-    " AND k.grouping = '{group}' AND k.span = s.span AND k.start >= s.low AND k.start < s.high OFFSET 0) f"
-    f" WHERE {_OF_CURRENCY.format('f')}"
+_RUNS: Final = (
+    "unnest(:run_slots::smallint[], :run_firsts::timestamptz[], :run_lasts::timestamptz[]) AS c(slot, first, last)"
 )
-_OF_QUARTERS: Final = (
-    "FROM spans s CROSS JOIN LATERAL (SELECT * FROM suppliers_rollup k WHERE k.tenant_id = $1 AND k.kind IN ({kinds})"
-    " AND k.bucket >= s.low AND k.bucket < s.high OFFSET 0) r"
-    f" WHERE s.span = 'quarter' AND r.id <= {MARK} AND {_OF_CURRENCY.format('r')}"
+_PIECES: Final = (
+    "unnest(:piece_spans::text[], :piece_begins::timestamptz[], :piece_ends::timestamptz[], :piece_places::int[],"
+    " :piece_signs::int[]) AS s(span, start, stop, place, sign)"
 )
 
 
@@ -62,19 +36,49 @@ def _columns(row: str, factor: str = "") -> str:
     return f"{row}.kind, " + ", ".join(f"{factor}{row}.{one} AS {one}" for one in _SUMS)
 
 
+def _of_sums(group: str, kinds: str, *, first: int) -> str:
+    """Return the FROM of the sums that are read, `f` with its place and sign.
+
+    They are found run by run and piece by piece, by index: OFFSET 0 keeps the planner to that.
+    """
+    sums = (
+        f"SELECT * FROM suppliers_rollupsum k WHERE k.tenant_id = $1 AND k.kind IN ({kinds}) AND k.grouping = '{group}'"
+    )
+    days = (
+        f"SELECT width_bucket(d.start, :day_edges::timestamptz[]) AS place, 1 AS sign, d.* FROM {_RUNS} CROSS JOIN LATERAL"
+        f" ({sums} AND k.span = '{Span.DAY if group else Span.SLIDING}' AND k.slot = c.slot AND k.start >= c.first"
+        " AND k.start <= c.last OFFSET 0) d"
+    )
+    hours = (
+        f"SELECT s.place, s.sign, h.* FROM {_PIECES} CROSS JOIN LATERAL ({sums} AND k.span = '{Span.HOUR}' AND k.slot = 0"
+        f" AND k.start >= s.start AND k.start < s.stop OFFSET 0) h WHERE s.span = 'hour' AND s.place >= {first}"
+    )
+    before = (
+        f" UNION ALL SELECT 0, 1, d.* FROM ({sums} AND k.span = '{Span.DAY}' AND k.slot = 0"
+        " AND k.start < :first_midnight::timestamptz) d"
+    )
+    return f"FROM ({days} UNION ALL {hours}{'' if first else before}) f WHERE {_OF_CURRENCY.format('f')}"
+
+
+def _of_quarters(kinds: str, *, first: int) -> str:
+    """Return the FROM of the rows that are read, `r`, with the pieces `s` in which they count."""
+    return (
+        f"FROM {_PIECES} CROSS JOIN LATERAL (SELECT * FROM suppliers_rollup k WHERE k.tenant_id = $1"
+        f" AND k.kind IN ({kinds}) AND k.bucket >= s.start AND k.bucket < s.stop OFFSET 0) r"
+        f" WHERE s.span = 'quarter' AND s.place >= {first} AND r.id <= {MARK} AND {_OF_CURRENCY.format('r')}"
+    )
+
+
 def _parts(group: str, kinds: tuple[str, ...], *, first: int) -> str:
     """Return the WITH of what a series adds up: `parts` with place, name, kind and the sums; `first` is its first place."""
     chosen, name = ", ".join(f"'{one}'" for one in kinds), GROUPS[group].format("r")
-    of_days = f"SELECT s.place, f.name, {_columns('f', 's.sign * ')} {_OF_SPAN.format(kinds=chosen, group=group)}"
-    of_quarters = f"SELECT s.place, {name}, {_columns('r', 's.sign * ')} {_OF_QUARTERS.format(kinds=chosen)}"
+    of_sums = f"SELECT f.place, f.name, {_columns('f', 'f.sign * ')} {_of_sums(group, chosen, first=first)}"
+    of_quarters = f"SELECT s.place, {name}, {_columns('r', 's.sign * ')} {_of_quarters(chosen, first=first)}"
     of_tail = (
         f"SELECT {_PLACE}, {name}, {_columns('r')} FROM tail r WHERE r.kind IN ({chosen})"
         f" AND {_PLACE} BETWEEN {first} AND {_PLACES} - 1 AND {_OF_CURRENCY.format('r')}"
     )
-    return (
-        f"WITH {_EDGES}, {_SPANS.format(first=first)}, {_TAIL},"
-        f" parts AS ({of_days} UNION ALL {of_quarters} UNION ALL {of_tail})"
-    )
+    return f"WITH {_TAIL}, parts AS ({of_sums} UNION ALL {of_quarters} UNION ALL {of_tail})"
 
 
 def sums_sql(group: str, kind: str, above: str, below: str = "NULL") -> str:
@@ -107,10 +111,10 @@ def count_sql(group: str) -> str:
     """Return the statement of the orders that have a line of the group; each counts once, whatever the number of its lines."""
     name = GROUPS[group].format("r")
     had = f"(coalesce(sum(r.entries) FILTER (WHERE r.id <= {MARK}), 0) > 0)::int"
-    of_days = f"SELECT s.place, f.name, s.sign * f.orders AS orders {_OF_SPAN.format(kinds=_ORDERED, group=group)}"
+    of_sums = f"SELECT f.place, f.name, f.sign * f.orders AS orders {_of_sums(group, _ORDERED, first=1)}"
     of_quarters = (
         f"SELECT o.place, o.name, o.sign FROM (SELECT s.place, s.sign, {name} AS name, r.document_id"
-        f" {_OF_QUARTERS.format(kinds=_ORDERED)} GROUP BY r.tenant_id, 1, 2, 3, 4 HAVING sum(r.entries) > 0) o"
+        f" {_of_quarters(_ORDERED, first=1)} GROUP BY r.tenant_id, 1, 2, 3, 4 HAVING sum(r.entries) > 0) o"
     )
     of_tail = (
         f"SELECT {_PLACE}, {name}, (sum(r.entries) > 0)::int - {had} FROM suppliers_rollup r WHERE r.tenant_id = $1"
@@ -118,7 +122,7 @@ def count_sql(group: str) -> str:
         " AND r.document_id IN (SELECT t.document_id FROM tail t WHERE t.kind = 'ordered') GROUP BY r.tenant_id, 1, 2, r.document_id"
     )
     return (
-        f"WITH {_EDGES}, {_SPANS.format(first=1)}, {_TAIL}, parts AS ({of_days} UNION ALL {of_quarters} UNION ALL {of_tail})"
+        f"WITH {_TAIL}, parts AS ({of_sums} UNION ALL {of_quarters} UNION ALL {of_tail})"
         " SELECT p.place, p.name, sum(p.orders) AS above, NULL AS below FROM parts p GROUP BY 1, 2 HAVING sum(p.orders) <> 0"
     )
 
@@ -131,7 +135,7 @@ def due_sql(group: str, above: str, below: str) -> str:
     name, midnight = GROUPS[group].format("r"), "{}::timestamp AT TIME ZONE 'UTC'"
     of_days = (
         "SELECT (f.start AT TIME ZONE 'UTC')::date AS due_date, f.name, f.whole_at, f.entries, f.quantity, f.base"
-        f" FROM suppliers_rollupsum f WHERE f.tenant_id = $1 AND f.kind = 'due' AND f.grouping = '{group}' AND f.span = 'day'"
+        f" FROM suppliers_rollupsum f WHERE f.tenant_id = $1 AND f.kind = 'due' AND f.grouping = '{group}' AND f.span = 'day' AND f.slot = 0"
         f" AND f.start >= {midnight.format('(:days::date[])[1]')} AND f.start <= {midnight.format(':last_day::date')}"
         f" AND {_OF_CURRENCY.format('f')}"
     )
@@ -145,8 +149,10 @@ def due_sql(group: str, above: str, below: str) -> str:
     )
 
 
+# The ends of the local days from the first one on, so that no row has to look for its own.
 IN_TIME: Final = (
-    "coalesce(sum(p.entries) FILTER (WHERE p.whole_at < (p.due_date + 1)::timestamp AT TIME ZONE :zone::text), 0)"
+    "coalesce(sum(p.entries) FILTER (WHERE"
+    " p.whole_at < (:day_ends::timestamptz[])[p.due_date - (:days::date[])[1] + 1]), 0)"
 )
 
 

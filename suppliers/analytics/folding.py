@@ -1,4 +1,4 @@
-"""Roll-ups are summed up in hours and days of UTC, so that a year costs little more than a month.
+"""Roll-ups are summed up in hours and days, so that a year costs little more than a month.
 
 A batch holds rows that follow one another by their ids and are all committed. Its sums are further rows, and its mark says how
 far they go: nothing that was written is rewritten, and a batch that two workers begin is written once.
@@ -54,24 +54,31 @@ _ASKED: Final = "(g.grouping <> 'location' OR r.kind IN ('received', 'returned')
 _SPANS: Final = (
     "CROSS JOIN LATERAL (VALUES"
     f" ('day', date_bin('1 day', coalesce(r.due_date::timestamp AT TIME ZONE 'UTC', r.bucket), {ORIGIN})),"
-    f" ('hour', CASE WHEN r.due_date IS NULL THEN date_bin('1 hour', r.bucket, {ORIGIN}) END)) AS s(span, start)"
+    f" ('hour', CASE WHEN r.due_date IS NULL THEN date_bin('1 hour', r.bucket, {ORIGIN}) END),"
+    f" ('half', CASE WHEN r.due_date IS NULL AND g.grouping = '' THEN date_bin('30 minutes', r.bucket, {ORIGIN}) END)) AS s(span, start)"
 )
-# Where a day ends in any zone: within the day of UTC or the one behind it.
+# Half hours are not kept: each belongs to the 48 spans of 24 hours that begin up to then.
+_SLID: Final = "CROSS JOIN LATERAL generate_series(f.start - interval '23 hours 30 minutes', f.start, interval '30 minutes') AS g(start)"
+# A day ends from 14 hours before to 12 hours after that of UTC, as zones have it: what was whole before counts as its midnight, what
+# came later as never.
+_DUE: Final = "r.due_date::timestamp AT TIME ZONE 'UTC'"
 _WHOLE: Final = (
-    "CASE WHEN r.whole_at < (r.due_date + 2)::timestamp AT TIME ZONE 'UTC' THEN greatest("
-    f"date_bin('15 minutes', r.whole_at, {ORIGIN}), r.due_date::timestamp AT TIME ZONE 'UTC') END"
+    f"CASE WHEN r.whole_at < {_DUE} + interval '10 hours' THEN {_DUE}"
+    f" WHEN r.whole_at < {_DUE} + interval '36 hours' THEN date_bin('15 minutes', r.whole_at, {ORIGIN}) END"
 )
-_COLUMNS: Final = "kind, grouping, span, start, name, currency, whole_at"
+# Which half hour of the day of UTC an instant is in.
+_SLOT: Final = f"(extract(epoch FROM {{0}} - date_bin('1 day', {{0}}, {ORIGIN}))::int / 1800)"
+_COLUMNS: Final = "kind, grouping, span, slot, start, name, currency, whole_at"
 _SUMS: Final = ("orders", "entries", "quantity", "base", "net", "list_net")
 # Orders of the batch: each counts where it has come to have a line, and no longer where it has none left. Their rows are looked
 # for order by order, since all rows of a supplier are far more: OFFSET 0 keeps the planner to that, and to the index by document.
 _ORDERS: Final = f"""
-SELECT r.kind, g.grouping, s.span, s.start, g.name, r.currency, NULL::timestamptz AS whole_at, r.document_id,
+SELECT r.kind, g.grouping, s.span, 0 AS slot, s.start, g.name, r.currency, NULL::timestamptz AS whole_at, r.document_id,
   (coalesce(sum(r.entries), 0) > 0)::int - (coalesce(sum(r.entries) FILTER (WHERE r.id <= $2::uuid), 0) > 0)::int AS orders
 FROM (SELECT DISTINCT b.document_id FROM batch b WHERE b.kind = 'ordered') d
 CROSS JOIN LATERAL (SELECT k.* FROM suppliers_rollup k WHERE k.tenant_id = $1 AND k.document_id = d.document_id OFFSET 0) r
-{_GROUPINGS} {_SPANS} WHERE r.kind = 'ordered' AND r.id <= $3::uuid AND {_ASKED}
-GROUP BY r.tenant_id, 1, 2, 3, 4, 5, 6, 8
+{_GROUPINGS} {_SPANS} WHERE r.kind = 'ordered' AND r.id <= $3::uuid AND s.start IS NOT NULL AND {_ASKED}
+GROUP BY r.tenant_id, 1, 2, 3, s.start, g.name, r.currency, r.document_id
 """
 _FOLD = Statement.of(
     f"""
@@ -79,14 +86,17 @@ WITH mark AS (
   INSERT INTO suppliers_rollupmark (id, tenant_id, after_id, upto_id, rows, created_at)
   VALUES (uuidv7(), $1::uuid, $2::uuid, $3::uuid, $4::bigint, $5::timestamptz) ON CONFLICT DO NOTHING RETURNING upto_id),
 batch AS MATERIALIZED (
-  SELECT r.* FROM suppliers_rollup r WHERE r.tenant_id = $1 AND r.id > $2::uuid AND r.id <= $3::uuid AND r.kind <> 'accepted')
-INSERT INTO suppliers_rollupsum (id, tenant_id, {_COLUMNS}, {", ".join(_SUMS)})
-SELECT uuidv7(), $1::uuid, {_COLUMNS}, {", ".join(f"sum({one})" for one in _SUMS)} FROM (
-  SELECT r.kind, g.grouping, s.span, s.start, g.name, r.currency, {_WHOLE} AS whole_at, 0 AS orders, r.entries, r.quantity,
+  SELECT r.* FROM suppliers_rollup r WHERE r.tenant_id = $1 AND r.id > $2::uuid AND r.id <= $3::uuid AND r.kind <> 'accepted'),
+folded AS MATERIALIZED (SELECT {_COLUMNS}, {", ".join(f"sum({one}) AS {one}" for one in _SUMS)} FROM (
+  SELECT r.kind, g.grouping, s.span, 0 AS slot, s.start, g.name, r.currency, {_WHOLE} AS whole_at, 0 AS orders, r.entries, r.quantity,
     r.base, r.net, r.list_net FROM batch r {_GROUPINGS} {_SPANS} WHERE {_ASKED} AND s.start IS NOT NULL
   UNION ALL SELECT {_COLUMNS}, o.orders, 0, 0, 0, 0, 0 FROM ({_ORDERS}) o WHERE o.orders <> 0) z
-WHERE EXISTS (SELECT 1 FROM mark) GROUP BY {_COLUMNS} HAVING {" OR ".join(f"sum({one}) <> 0" for one in _SUMS)}
-ORDER BY {_COLUMNS} RETURNING 1
+WHERE EXISTS (SELECT 1 FROM mark) GROUP BY {_COLUMNS}),
+slid AS (SELECT f.kind, f.grouping, 'sliding', {_SLOT.format("g.start")}, g.start, f.name, f.currency, f.whole_at, {", ".join(f"sum(f.{one}) AS {one}" for one in _SUMS)}
+  FROM folded f {_SLID} WHERE f.span = 'half' GROUP BY 1, 2, g.start, 6, 7, 8)
+INSERT INTO suppliers_rollupsum (id, tenant_id, {_COLUMNS}, {", ".join(_SUMS)})
+SELECT uuidv7(), $1::uuid, z.* FROM (SELECT * FROM folded f WHERE f.span <> 'half' UNION ALL SELECT * FROM slid) z
+WHERE {" OR ".join(f"z.{one} <> 0" for one in _SUMS)} ORDER BY {_COLUMNS} RETURNING 1
 """
 )
 

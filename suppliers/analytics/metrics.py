@@ -1,24 +1,22 @@
 """The time series of a metric: buckets with their values, also those in which nothing was."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Context, Decimal
 from typing import Any, Final
 from uuid import UUID
 
-from core.clock import rfc3339
 from core.errors import FieldError, InvalidFields
 from core.pipeline import Call, Rows
 
 from .buckets import Period
+from .cuts import starts_of
 from .filters import MOST_VALUES, Asked
-from .measures import Number, empty
+from .measures import Value, empty
 from .reading import Point, metric_call
 
 _EXACT: Final = Context(prec=60)
 _QUOTIENTS: Final = Decimal("1E-12")  # what is a whole part of a cent was divided, and comes back with so many places
-
-Pair = tuple[Number, Number]
 
 
 def metric_calls(tenant_id: UUID, asked: Asked, periods: Sequence[Period], at: datetime) -> list[Call]:
@@ -31,46 +29,38 @@ def series_of(asked: Asked, period: Period, rows: Rows) -> list[dict[str, Any]]:
 
     :raises InvalidFields: there would be too many values.
     """
-    points = rows.of(Point)
-    found = _carried(points, len(period.intervals)) if asked.measure.is_at_end else _read(points)
-    names = sorted({name for _, name in found}, key=lambda one: one or "") if asked.group else [None]
-    starts = [rfc3339(start) for _, start in period.intervals]
+    points, starts = rows.of(Point), starts_of(period)
+    found = _carried(points, len(starts)) if asked.measure.is_at_end else points
+    names = sorted({one.name for one in found}, key=lambda one: one or "") if asked.group else [None]
     if len(starts) * len(names) > MOST_VALUES or len(points) > MOST_VALUES:
         message = f"There are more than {MOST_VALUES} values: choose a longer interval."
         raise InvalidFields(errors=[FieldError("interval", "too_many_values", message)])
-    write, currency, nothing = asked.measure.write, asked.currency, empty(asked.measure, asked.currency)
+    write, currency = asked.measure.write, asked.currency
+    nothing = empty(asked.measure, currency)
+    values: dict[str | None, list[Value]] = {name: [nothing] * len(starts) for name in names}
+    for place, name, above, below in found:
+        values[name][place - 1] = write(above, below, currency)
+    series = [(name, values[name]) for name in names]
     return [
-        {
-            "start": start,
-            "value": write(*pair, currency) if (pair := found.get((place, name))) else nothing,
-            "group": name,
-        }
-        for place, start in enumerate(starts, 1)
-        for name in names
+        {"start": start, "value": those[place], "group": name}
+        for place, start in enumerate(starts)
+        for name, those in series
     ]
 
 
-def _read(points: Iterable[Point]) -> dict[tuple[int, str | None], Pair]:
-    return {(one.place, one.name): (_number(one.above), _number(one.below)) for one in points}
-
-
-def _carried(points: Sequence[Point], places: int) -> dict[tuple[int, str | None], Pair]:
+def _carried(points: Sequence[Point], places: int) -> list[Point]:
     """Add up what changes from bucket to bucket; groups of which there is never anything are left out."""
-    changes = _read(points)
-    found: dict[tuple[int, str | None], Pair] = {}
+    changes = {(one.place, one.name): (one.above, one.below) for one in points}
+    found: list[Point] = []
     for name in {one.name for one in points}:
-        above, below, series = Decimal(0), Decimal(0), list[Pair]()
+        above, below, series = Decimal(0), Decimal(0), list[Point]()
         for place in range(places + 1):
             more, further = changes.get((place, name), (None, None))
             above, below = _EXACT.add(above, more or Decimal(0)), _EXACT.add(below, further or Decimal(0))
-            series.append((_EXACT.quantize(above, _QUOTIENTS), below))
-        if any(one[0] or one[1] for one in series[1:]):
-            found |= {(place, name): series[place] for place in range(1, places + 1)}
+            series.append(Point(place, name, _EXACT.quantize(above, _QUOTIENTS), below))
+        if any(one.above or one.below for one in series[1:]):
+            found += series[1:]
     return found
-
-
-def _number(text: str | None) -> Number:
-    return None if text is None else Decimal(text)
 
 
 def answer_of(asked: Asked, periods: Sequence[Period], rows: Sequence[Rows]) -> dict[str, Any]:

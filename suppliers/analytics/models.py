@@ -52,6 +52,13 @@ class RollUp(TenantRow):
         indexes = [
             models.Index(fields=["tenant_id", "kind", "bucket"], name="suppliers_rollup_by_time"),
             models.Index(fields=["tenant_id", "document_id"], name="suppliers_rollup_by_document"),
+            # A median reads each order that was accepted: from here, without the rows.
+            models.Index(
+                fields=["tenant_id", "bucket"],
+                include=["document_id", "currency", "entries", "quantity"],
+                condition=Q(kind=Kind.ACCEPTED),
+                name="suppliers_rollup_accepted",
+            ),
             models.Index(
                 fields=["tenant_id", "due_date"], condition=Q(due_date__isnull=False), name="suppliers_rollup_by_day"
             ),
@@ -64,16 +71,19 @@ class RollUp(TenantRow):
 class RollUpSum(TenantRow):
     """What a batch of roll-ups comes to in an hour or a day of UTC, by one grouping; never changed.
 
-    What an hour holds is the sum of its rows: a batch that comes later adds further ones. Lines due are kept by their date,
-    at midnight of UTC; their `whole_at` is a quarter of an hour of that day or of the next one, null if it is later.
-    `orders` counts orders with a line of `name`. Personal data: none.
+    Of all together there are also the 24 hours from each half hour on, since a day begins at one of them in nearly every zone;
+    `slot` is which half hour of the day of UTC that is, from 0 to 47, so those of one time of day lie beside each other.
+    What an hour holds is the sum of its rows: a batch that comes later adds further ones. Lines due are kept by their date, at
+    midnight of UTC; their `whole_at` is that midnight if they were whole before the day ends anywhere, else a quarter of an hour
+    in which it ends in some zone, null if they were later. `orders` counts orders with a line of `name`. Personal data: none.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     tenant_id = models.UUIDField()
     kind = models.CharField(max_length=8, choices=Kind)
     grouping = models.CharField(max_length=8, choices=Grouping, blank=True)
-    span = models.CharField(max_length=4, choices=Span)
+    span = models.CharField(max_length=8, choices=Span)
+    slot = models.SmallIntegerField(default=0)
     start = models.DateTimeField()
     name = models.CharField(max_length=64, null=True)  # null is what belongs to no group
     currency = models.CharField(max_length=3)
@@ -96,9 +106,15 @@ class RollUpSum(TenantRow):
                 condition=Q(grouping__in=Grouping.values), name="suppliers_rollupsum_grouping_known"
             ),
             models.CheckConstraint(condition=Q(span__in=Span.values), name="suppliers_rollupsum_span_known"),
+            models.CheckConstraint(
+                condition=Q(slot=0) | Q(span=Span.SLIDING, grouping="", slot__range=(1, 47)),
+                name="suppliers_rollupsum_slot",
+            ),
         ]
         indexes = [
-            models.Index(fields=["tenant_id", "kind", "grouping", "span", "start"], name="suppliers_rollupsum_by_time"),
+            models.Index(
+                fields=["tenant_id", "kind", "grouping", "span", "slot", "start"], name="suppliers_rollupsum_by_time"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -10,7 +10,7 @@ from core.named_rows import fetch
 
 RULE: Final = "figures"
 
-# Days are compared with the rows up to the last mark, hours with days. A breach names the kind; there is no row to name.
+# Days are compared with the rows up to the last mark, hours with days; each hour lies in 48 sliding days. A breach names the kind; there is no row to name.
 _QUESTION: Final = """
 WITH mark AS (SELECT coalesce((SELECT k.upto_id FROM suppliers_rollupmark k WHERE k.tenant_id = %(tenant)s
     ORDER BY k.upto_id DESC LIMIT 1), '00000000-0000-0000-0000-000000000000'::uuid) AS id),
@@ -18,6 +18,8 @@ days AS (SELECT f.kind, sum(f.entries) AS entries, sum(f.quantity) AS quantity, 
   FROM suppliers_rollupsum f WHERE f.tenant_id = %(tenant)s AND f.span = 'day' AND f.grouping = '' GROUP BY f.tenant_id, f.kind),
 hours AS (SELECT f.kind, sum(f.entries) AS entries, sum(f.quantity) AS quantity, sum(f.base) AS base, sum(f.net) AS net
   FROM suppliers_rollupsum f WHERE f.tenant_id = %(tenant)s AND f.span = 'hour' AND f.grouping = '' GROUP BY f.tenant_id, f.kind),
+sliding AS (SELECT f.kind, sum(f.entries) AS entries, sum(f.quantity) AS quantity, sum(f.base) AS base, sum(f.net) AS net
+  FROM suppliers_rollupsum f WHERE f.tenant_id = %(tenant)s AND f.span = 'sliding' GROUP BY f.tenant_id, f.kind),
 kept AS (SELECT r.kind, sum(r.entries) AS entries, sum(r.quantity) AS quantity, sum(r.base) AS base, sum(r.net) AS net
   FROM suppliers_rollup r WHERE r.tenant_id = %(tenant)s AND r.kind <> 'accepted' AND r.id <= (SELECT m.id FROM mark m)
   GROUP BY r.tenant_id, r.kind)
@@ -29,6 +31,9 @@ FROM kept r FULL JOIN days d ON d.kind = r.kind WHERE (coalesce(d.entries, 0), c
 UNION ALL SELECT d.kind, 'days and hours differ' FROM days d LEFT JOIN hours h ON h.kind = d.kind WHERE d.kind <> 'due'
   AND (d.entries, d.quantity, d.base, d.net) <> (coalesce(h.entries, 0), coalesce(h.quantity, 0), coalesce(h.base, 0),
   coalesce(h.net, 0))
+UNION ALL SELECT d.kind, 'days and sliding days differ' FROM days d LEFT JOIN sliding g ON g.kind = d.kind WHERE d.kind <> 'due'
+  AND (48 * d.entries, 48 * d.quantity, 48 * d.base, 48 * d.net) <> (coalesce(g.entries, 0), coalesce(g.quantity, 0),
+  coalesce(g.base, 0), coalesce(g.net, 0))
 """
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from functools import cache
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -21,8 +22,8 @@ class Point(NamedTuple):
 
     place: int
     name: str | None
-    above: str | None
-    below: str | None
+    above: Decimal | None
+    below: Decimal | None
 
 
 # The statement of each metric by a group.
@@ -51,6 +52,6 @@ def metric_call(tenant_id: UUID, metric: str, group: str, values: Mapping[str, C
 @cache
 def _text(metric: str, group: str) -> tuple[str, list[str]]:
     """Return the SQL, and the names of the parameters behind the tenant."""
-    sql = f"SELECT place::int, name, above::text, below::text FROM ({_SQL[metric](group)}) z ORDER BY 1, 2 LIMIT {MOST_VALUES + 1}"
+    sql = f"SELECT place::int, name, above::numeric, below::numeric FROM ({_SQL[metric](group)}) z ORDER BY 1, 2 LIMIT {MOST_VALUES + 1}"
     names = list(dict.fromkeys(_NAMED.findall(sql)))
     return _NAMED.sub(lambda found: f"${names.index(found[1]) + 2}::", sql), names

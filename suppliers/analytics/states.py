@@ -26,7 +26,8 @@ class Grouping(TextChoices):
 
 
 class Span(TextChoices):
-    """How long a sum of roll-ups is, in UTC."""
+    """Which time a sum of roll-ups covers: an hour or a day of UTC, or 24 hours from any half hour of UTC on."""
 
     HOUR = "hour"
     DAY = "day"
+    SLIDING = "sliding"

@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
                 ('list_net', models.DecimalField(decimal_places=4, max_digits=19)),
             ],
             options={
-                'indexes': [models.Index(fields=['tenant_id', 'kind', 'bucket'], name='suppliers_rollup_by_time'), models.Index(fields=['tenant_id', 'document_id'], name='suppliers_rollup_by_document'), models.Index(condition=models.Q(('due_date__isnull', False)), fields=['tenant_id', 'due_date'], name='suppliers_rollup_by_day')],
+                'indexes': [models.Index(fields=['tenant_id', 'kind', 'bucket'], name='suppliers_rollup_by_time'), models.Index(fields=['tenant_id', 'document_id'], name='suppliers_rollup_by_document'), models.Index(condition=models.Q(('kind', 'accepted')), fields=['tenant_id', 'bucket'], include=('document_id', 'currency', 'entries', 'quantity'), name='suppliers_rollup_accepted'), models.Index(condition=models.Q(('due_date__isnull', False)), fields=['tenant_id', 'due_date'], name='suppliers_rollup_by_day')],
                 'constraints': [models.CheckConstraint(condition=models.Q(('kind__in', ['ordered', 'listed', 'accepted', 'due', 'received', 'returned', 'offered'])), name='suppliers_rollup_kind_known'), models.CheckConstraint(condition=models.Q(models.Q(('due_date__isnull', False), ('kind', 'due')), models.Q(models.Q(('kind', 'due'), _negated=True), ('due_date__isnull', True)), _connector='OR'), name='suppliers_rollup_due')],
             },
         ),

@@ -35,7 +35,8 @@ class Migration(migrations.Migration):
                 ('tenant_id', models.UUIDField()),
                 ('kind', models.CharField(choices=[('ordered', 'Ordered'), ('listed', 'Listed'), ('accepted', 'Accepted'), ('due', 'Due'), ('received', 'Received'), ('returned', 'Returned'), ('offered', 'Offered')], max_length=8)),
                 ('grouping', models.CharField(blank=True, choices=[('', 'all'), ('product', 'Product'), ('category', 'Category'), ('buyer', 'Buyer'), ('location', 'Location')], max_length=8)),
-                ('span', models.CharField(choices=[('hour', 'Hour'), ('day', 'Day')], max_length=4)),
+                ('span', models.CharField(choices=[('hour', 'Hour'), ('day', 'Day'), ('sliding', 'Sliding')], max_length=8)),
+                ('slot', models.SmallIntegerField(default=0)),
                 ('start', models.DateTimeField()),
                 ('name', models.CharField(max_length=64, null=True)),
                 ('currency', models.CharField(max_length=3)),
@@ -48,8 +49,8 @@ class Migration(migrations.Migration):
                 ('list_net', models.DecimalField(decimal_places=4, max_digits=24)),
             ],
             options={
-                'indexes': [models.Index(fields=['tenant_id', 'kind', 'grouping', 'span', 'start'], name='suppliers_rollupsum_by_time')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('kind__in', ['ordered', 'listed', 'accepted', 'due', 'received', 'returned', 'offered']), models.Q(('kind', 'accepted'), _negated=True)), name='suppliers_rollupsum_kind_known'), models.CheckConstraint(condition=models.Q(('grouping__in', ['', 'product', 'category', 'buyer', 'location'])), name='suppliers_rollupsum_grouping_known'), models.CheckConstraint(condition=models.Q(('span__in', ['hour', 'day'])), name='suppliers_rollupsum_span_known')],
+                'indexes': [models.Index(fields=['tenant_id', 'kind', 'grouping', 'span', 'slot', 'start'], name='suppliers_rollupsum_by_time')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('kind__in', ['ordered', 'listed', 'accepted', 'due', 'received', 'returned', 'offered']), models.Q(('kind', 'accepted'), _negated=True)), name='suppliers_rollupsum_kind_known'), models.CheckConstraint(condition=models.Q(('grouping__in', ['', 'product', 'category', 'buyer', 'location'])), name='suppliers_rollupsum_grouping_known'), models.CheckConstraint(condition=models.Q(('span__in', ['hour', 'day', 'sliding'])), name='suppliers_rollupsum_span_known'), models.CheckConstraint(condition=models.Q(('slot', 0), models.Q(('grouping', ''), ('slot__range', (1, 47)), ('span', 'sliding')), _connector='OR'), name='suppliers_rollupsum_slot')],
             },
         ),
     ]
