@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from core.actor import Actor
-from core.arrays import array_literal
+from core.arrays import array_literal, moments
 from core.db import needs_transaction, run_bound
 from core.errors import NotFound
 from core.pipeline import Call, Statement
@@ -175,4 +175,4 @@ def _asked(tenant_id: UUID, location_id: UUID | None, practitioners: Collection[
 
 
 def _columns(spans: Sequence[tuple[datetime, datetime]]) -> list[str]:
-    return [array_literal(start.isoformat() for start, _ in spans), array_literal(end.isoformat() for _, end in spans)]
+    return [moments(start for start, _ in spans), moments(end for _, end in spans)]

@@ -1,6 +1,7 @@
 """PostgreSQL array literals: a list of values as one parameter of a statement, for example a whole column."""
 
 from collections.abc import Iterable
+from datetime import date
 from itertools import chain, repeat
 from typing import Any
 from uuid import UUID
@@ -9,6 +10,11 @@ from uuid import UUID
 def array_literal(values: Iterable[str | UUID | None]) -> str:
     """Write an array of texts or ids; None becomes NULL."""
     return "{" + ",".join(map(_quoted, values)) + "}"
+
+
+def moments(instants: Iterable[date]) -> str:
+    """Write an array of instants, or of days; an instant without an offset is one of the session's time zone."""
+    return "{" + ",".join(one.isoformat() for one in instants) + "}"
 
 
 def numbers(values: Iterable[int | float]) -> str:

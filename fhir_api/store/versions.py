@@ -210,7 +210,7 @@ def _call(tenant_id: UUID, prepared: Sequence[Prepared]) -> Call:
     changed = [(item.change.before.row, item) for item in prepared if item.change.before is not None]
     parameters: list[str | bytes | None] = [
         str(tenant_id),
-        arrays.array_literal(item.at.isoformat() for item in made),
+        arrays.moments(item.at for item in made),
         arrays.numbers(NUMBERS[item.change.type] for item in made),
         arrays.array_literal(item.change.fhir_id for item in made),
         arrays.numbers(int(item.change.method) for item in made),
@@ -225,7 +225,7 @@ def _call(tenant_id: UUID, prepared: Sequence[Prepared]) -> Call:
         return Call(_CREATE, [*parameters, *added])
     parameters += [
         arrays.numbers(row for row, _ in changed),
-        arrays.array_literal(item.at.isoformat() for _, item in changed),
+        arrays.moments(item.at for _, item in changed),
         arrays.numbers(int(item.change.method) for _, item in changed),
         arrays.array_literal(item.sort_date for _, item in changed),
         arrays.array_literal(item.parameters for _, item in changed),

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from core.arrays import array_literal
+from core.arrays import moments
 from core.pipeline import Call, Rows, Statement, run
 
 from .buckets import Period, months_before, start_of
@@ -129,8 +129,8 @@ def read_year(tenant_id: UUID, at: datetime) -> Year:
 
 def _calls(tenant_id: UUID, months: Sequence[date], period: Period, *statements: Statement) -> list[Call]:
     """Return the calls: those over instants have the begins of the months, those over dates their first days and the end."""
-    starts = [str(tenant_id), array_literal(one.isoformat() for one in period.bounds)]
-    days = [str(tenant_id), array_literal(one.isoformat() for one in months), months_before(months[-1], -1).isoformat()]
+    starts = [str(tenant_id), moments(period.bounds)]
+    days = [str(tenant_id), moments(months), months_before(months[-1], -1).isoformat()]
     given = {_SPENT: starts, _SOLD: starts, _HOURS: starts, _IN_TIME: [*days, period.zone.key]}
     return [Call(one, given.get(one, days)) for one in statements]
 

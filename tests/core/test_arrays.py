@@ -1,5 +1,6 @@
 """Array literals: PostgreSQL reads back what was written."""
 
+from datetime import UTC, date, datetime, timedelta, timezone
 from uuid import UUID
 
 from django.db import connections
@@ -30,6 +31,27 @@ def test_texts_that_mean_something_in_an_array_read_back():
 def test_ids_read_back():
     values = [UUID(int=1), UUID(int=2)]
     assert read(arrays.array_literal(values), "uuid") == values
+
+
+OFFSETS = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+INSTANTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=OFFSETS)
+
+
+@given(st.lists(INSTANTS))
+def test_instants_read_back(values):
+    assert read(arrays.moments(values), "timestamptz") == values
+
+
+@given(st.lists(st.dates()))
+def test_days_read_back(values):
+    assert read(arrays.moments(values), "date") == values
+
+
+def test_instants_of_an_array_may_have_several_offsets():
+    noon = datetime(2026, 3, 29, 12, tzinfo=UTC)
+    values = [noon.astimezone(timezone(timedelta(hours=hours))) for hours in (-3, 0, 11)]
+    assert read(arrays.moments(values), "timestamptz") == [noon] * 3
+    assert read(arrays.moments([date(2026, 3, 29), noon]), "timestamptz")[1] == noon
 
 
 @given(st.lists(st.floats(allow_nan=False)))

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.urls import reverse
 
-from core.arrays import array_literal
+from core import arrays
 from core.db import run_bound
 from core.pipeline import Call, Statement
 from organizations.staff.deliveries import Told, tell_deliveries_by
@@ -46,8 +46,7 @@ ORDER BY f.created_at, f.id, d.id
 
 def traces(tenant_id: UUID, resource_id: UUID, moments: Sequence[datetime]) -> list[Told]:
     """List where events of a resource went that occurred at these moments."""
-    times = array_literal(moment.isoformat() for moment in moments)
-    (rows,) = run_bound(tenant_id, [Call(_TRACES, [str(tenant_id), str(resource_id), times])])
+    (rows,) = run_bound(tenant_id, [Call(_TRACES, [str(tenant_id), str(resource_id), arrays.moments(moments)])])
     return [_told(one) for one in rows.of(_Trace)]
 
 
