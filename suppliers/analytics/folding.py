@@ -24,8 +24,8 @@ _WAIT: Final = timedelta(days=1)  # how old the oldest row is that stands apart:
 _rounds = Rounds()
 
 ORIGIN: Final = "'2000-01-01 00:00:00+00'"
-# One value to the planner, so that rows behind it are found by their ids: COALESCE in a condition is no key of an index where
-# row security holds.
+# One value to the planner, so that rows behind it are found by their ids: COALESCE in a condition is no key of an index
+# where row security holds.
 MARK: Final = (
     "(SELECT coalesce((SELECT k.upto_id FROM suppliers_rollupmark k WHERE k.tenant_id = $1 ORDER BY k.upto_id DESC LIMIT 1),"
     " '00000000-0000-0000-0000-000000000000'::uuid))"
@@ -59,8 +59,8 @@ _SPANS: Final = (
 )
 # Half hours are not kept: each belongs to the 48 spans of 24 hours that begin up to then.
 _SLID: Final = "CROSS JOIN LATERAL generate_series(f.start - interval '23 hours 30 minutes', f.start, interval '30 minutes') AS g(start)"
-# A day ends from 14 hours before to 12 hours after that of UTC, as zones have it: what was whole before counts as its midnight, what
-# came later as never.
+# A day ends from 14 hours before to 12 hours after that of UTC, as zones have it: what was whole before counts as its
+# midnight, what came later as never.
 _DUE: Final = "r.due_date::timestamp AT TIME ZONE 'UTC'"
 _WHOLE: Final = (
     f"CASE WHEN r.whole_at < {_DUE} + interval '10 hours' THEN {_DUE}"
@@ -70,8 +70,9 @@ _WHOLE: Final = (
 _SLOT: Final = f"(extract(epoch FROM {{0}} - date_bin('1 day', {{0}}, {ORIGIN}))::int / 1800)"
 _COLUMNS: Final = "kind, grouping, span, slot, start, name, currency, whole_at"
 _SUMS: Final = ("orders", "entries", "quantity", "base", "net", "list_net")
-# Orders of the batch: each counts where it has come to have a line, and no longer where it has none left. Their rows are looked
-# for order by order, since all rows of a supplier are far more: OFFSET 0 keeps the planner to that, and to the index by document.
+# Orders of the batch: each counts where it has come to have a line, and no longer where it has none left. Their rows are
+# looked for order by order, since all rows of a supplier are far more: OFFSET 0 keeps the planner to that, and to the index
+# by document.
 _ORDERS: Final = f"""
 SELECT r.kind, g.grouping, s.span, 0 AS slot, s.start, g.name, r.currency, NULL::timestamptz AS whole_at, r.document_id,
   (coalesce(sum(r.entries), 0) > 0)::int - (coalesce(sum(r.entries) FILTER (WHERE r.id <= $2::uuid), 0) > 0)::int AS orders

@@ -10,7 +10,8 @@ from core.named_rows import fetch
 
 RULE: Final = "figures"
 
-# Days are compared with the rows up to the last mark, hours with days; each hour lies in 48 sliding days. A breach names the kind; there is no row to name.
+# Days are compared with the rows up to the last mark, hours with days; each hour lies in 48 sliding days. A breach names the
+# kind; there is no row to name.
 _QUESTION: Final = """
 WITH mark AS (SELECT coalesce((SELECT k.upto_id FROM suppliers_rollupmark k WHERE k.tenant_id = %(tenant)s
     ORDER BY k.upto_id DESC LIMIT 1), '00000000-0000-0000-0000-000000000000'::uuid) AS id),

@@ -44,8 +44,8 @@ _SENT: Final = QUARTER.format("t.received_at")
 _DUE: Final = (
     "coalesce(e ->> 'promised_date', e ->> 'requested_date', t.representation ->> 'requested_delivery_date')::date"
 )
-# The net of each line, so that their sum is that of the order in the lists. What is cancelled of a line is not in its total;
-# an order that is cancelled as a whole keeps its net, to which each line then adds what it was to cost.
+# The net of each line, so that their sum is that of the order in the lists. What is cancelled of a line is not in its
+# total; an order that is cancelled as a whole keeps its net, to which each line then adds what it was to cost.
 _PLACES: Final = minor_units_sql("(t.representation ->> 'currency')")
 _FULL: Final = (
     "round((f.value -> 'snapshot' ->> 'unit_price')::numeric * (f.value ->> 'ordered')::numeric"

@@ -23,7 +23,8 @@ _PLACES: Final = "array_length(:ends::timestamptz[], 1)"
 _FROM_DAY: Final = "width_bucket(({0}) - 1, :last_days::date[]) + 1"
 _LOT: Final = "suppliers_lot o ON o.tenant_id = $1 AND o.id = r.lot_id"
 _PRODUCT: Final = "JOIN suppliers_product p ON p.tenant_id = $1 AND p.id = r.product_id"
-# What is on hand now counts up to the last bucket; what has moved since an end is taken off up to the bucket of that end.
+# What is on hand now counts up to the last bucket; what has moved since an end is taken off up to the bucket of that
+# end.
 _UNITS: Final = (
     "(SELECT v.product_id, v.location_id, v.lot_id, v.on_hand::numeric AS units,"
     f" {_PLACES} AS last FROM suppliers_stocklevel v WHERE v.tenant_id = $1 AND v.on_hand > 0 AND {_WITHIN['v']}"
@@ -31,8 +32,8 @@ _UNITS: Final = (
     " width_bucket(m.created_at, :ends::timestamptz[]) FROM suppliers_stockmovement m WHERE m.tenant_id = $1"
     f" AND m.created_at >= (:ends::timestamptz[])[1] AND {_WITHIN['m']} GROUP BY m.tenant_id, 1, 2, 3, 5)"
 )
-# Allocations that are active, and those of reservations that have ended since the first end. Each looks for the other's row by its
-# key: OFFSET 0 keeps the planner, which knows the mean of all tenants only, to that.
+# Allocations that are active, and those of reservations that have ended since the first end. Each looks for the other's row
+# by its key: OFFSET 0 keeps the planner, which knows the mean of all tenants only, to that.
 _ALLOCATED: Final = (
     "SELECT a.*, e.created_at AS reserved_at, e.ended_at FROM suppliers_allocation a CROSS JOIN LATERAL (SELECT * FROM"
     " suppliers_reservation e WHERE e.tenant_id = $1 AND e.id = a.reservation_id OFFSET 0) e WHERE a.tenant_id = $1"
@@ -40,7 +41,8 @@ _ALLOCATED: Final = (
     " (SELECT * FROM suppliers_allocation a WHERE a.tenant_id = $1 AND a.reservation_id = e.id AND a.status <> 'active' OFFSET 0) a"
     " WHERE e.tenant_id = $1 AND e.ended_at >= (:seen::timestamptz[])[1] AND e.updated_at >= (:seen::timestamptz[])[1]"
 )
-# What is reserved cannot be sold, from when it was reserved until it is shipped, given back or lapsed; an end to come is as now.
+# What is reserved cannot be sold, from when it was reserved until it is shipped, given back or lapsed; an end to come is as
+# now.
 _RESERVED: Final = (
     "SELECT v.product_id, v.location_id, v.lot_id, -a.base_quantity::numeric AS units,"
     " width_bucket(a.reserved_at, :seen::timestamptz[]) + 1 AS first, least("
