@@ -64,7 +64,7 @@ class Period:
     zone: ZoneInfo
 
     @property
-    def intervals(self) -> list[tuple[date, datetime]]:
+    def intervals(self) -> tuple[tuple[date, datetime], ...]:
         """The first local days of the intervals and when they begin, the one that holds the begin of the span at first."""
         return _intervals(self)
 
@@ -91,7 +91,8 @@ class Period:
     @property
     def day_ends(self) -> list[datetime]:
         """The ends of all local days from the first to the last one of the span."""
-        return _day_ends(self)
+        first = self.begin.astimezone(self.zone).date()
+        return [start_of(first + number * _DAY, self.zone) for number in range(1, (self.last_day - first).days + 2)]
 
     @property
     def last_days(self) -> list[date]:
@@ -122,18 +123,12 @@ class Period:
 
 
 @lru_cache(maxsize=KEPT)
-def _intervals(period: Period) -> list[tuple[date, datetime]]:
+def _intervals(period: Period) -> tuple[tuple[date, datetime], ...]:
     day, following = _first(period.begin.astimezone(period.zone).date(), period.interval), _NEXT[period.interval]
     found = [(day, start_of(day, period.zone))]
     while (start := start_of(day := following(day), period.zone)) < period.end:
         found.append((day, start))
-    return found
-
-
-@lru_cache(maxsize=KEPT)
-def _day_ends(period: Period) -> list[datetime]:
-    first, last = period.begin.astimezone(period.zone).date(), period.last_day
-    return [start_of(first + number * _DAY, period.zone) for number in range(1, (last - first).days + 2)]
+    return tuple(found)
 
 
 def local_length(period: Period) -> timedelta:

@@ -5,13 +5,13 @@ own; of a group it begins at midnight of UTC. What the days leave of a bucket, o
 hours, and in quarters of an hour up to the nearest hour.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from core.arrays import array_literal, numbers
+from core.arrays import array_literal, moments, numbers
 from core.clock import rfc3339
 
 from .buckets import KEPT, Period
@@ -20,12 +20,6 @@ _ORIGIN: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _HALF_HOUR: Final = timedelta(minutes=30)
 _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
-
-
-OF_SUMS: Final = (
-    "edges", "day_edges", "first_midnight", "run_slots", "run_firsts", "run_lasts", "piece_spans", "piece_begins", "piece_ends",
-    "piece_places", "piece_signs",
-)  # fmt: skip
 
 
 class Run(NamedTuple):
@@ -44,6 +38,37 @@ class Piece(NamedTuple):
     end: datetime
     place: int
     sign: int
+
+
+class Cut(NamedTuple):
+    """All that is read for the buckets of a span."""
+
+    runs: tuple[Run, ...]
+    pieces: tuple[Piece, ...]
+
+
+class Parameters(NamedTuple):
+    """What statements of sums take as parameters, each as text; the names are those by which the statements name them.
+
+    `edges` are the bounds of the buckets, `day_edges` those of their days of sums, `first_midnight` is the one of UTC before the
+    first day; `run_…` and `piece_…` are the columns of a cut. Lines due have local days: `days` are the first ones of the
+    buckets, `last_day` is that of the span, `day_ends` are the ends of all.
+    """
+
+    edges: str
+    day_edges: str
+    first_midnight: str
+    run_slots: str
+    run_firsts: str
+    run_lasts: str
+    piece_spans: str
+    piece_begins: str
+    piece_ends: str
+    piece_places: str
+    piece_signs: str
+    days: str
+    last_day: str
+    day_ends: str
 
 
 def _before(at: datetime, step: timedelta) -> datetime:
@@ -84,7 +109,7 @@ def days_of(bounds: Iterable[datetime], *, grouped: bool) -> list[datetime]:
     return [_nearest(one, _DAY if grouped else _HALF_HOUR) for one in bounds]
 
 
-def cut(bounds: list[datetime], *, grouped: bool) -> tuple[list[Run], list[Piece]]:
+def cut(bounds: list[datetime], *, grouped: bool) -> Cut:
     """Return what is read for the buckets between bounds, each of which begins a quarter of an hour.
 
     A day belongs to the bucket in whose days it begins. What was before the first bucket are the days of UTC up to the midnight
@@ -100,35 +125,34 @@ def cut(bounds: list[datetime], *, grouped: bool) -> tuple[list[Run], list[Piece
             runs[-1] = runs[-1]._replace(last=day + (count - 1) * _DAY)
         elif count:
             runs.append(Run((day - _before(day, _DAY)) // _HALF_HOUR, day, day + (count - 1) * _DAY))
-    return runs, [one for one in pieces if one.place < len(bounds)]
-
-
-def _times(values: Iterable[datetime]) -> str:
-    return array_literal(one.isoformat() for one in values)
+    return Cut(tuple(runs), tuple(one for one in pieces if one.place < len(bounds)))
 
 
 @lru_cache(maxsize=KEPT)
-def parameters_of(period: Period, *, grouped: bool) -> Mapping[str, str]:
-    """Return the parameters of statements of sums by their names: bounds of buckets and of their days, runs and pieces."""
+def parameters_of(period: Period, *, grouped: bool) -> Parameters:
+    """Return the parameters of statements of sums over a span."""
     bounds = [*period.bounds, period.end]
     days = days_of(bounds, grouped=grouped)
     runs, pieces = cut(bounds, grouped=grouped)
-    return {
-        "edges": _times(bounds),
-        "day_edges": _times(days),
-        "first_midnight": _before(days[0], _DAY).isoformat(),
-        "run_slots": numbers(one.slot for one in runs),
-        "run_firsts": _times(one.first for one in runs),
-        "run_lasts": _times(one.last for one in runs),
-        "piece_spans": array_literal(one.span for one in pieces),
-        "piece_begins": _times(one.begin for one in pieces),
-        "piece_ends": _times(one.end for one in pieces),
-        "piece_places": numbers(one.place for one in pieces),
-        "piece_signs": numbers(one.sign for one in pieces),
-    }
+    return Parameters(
+        edges=moments(bounds),
+        day_edges=moments(days),
+        first_midnight=_before(days[0], _DAY).isoformat(),
+        run_slots=numbers(one.slot for one in runs),
+        run_firsts=moments(one.first for one in runs),
+        run_lasts=moments(one.last for one in runs),
+        piece_spans=array_literal(one.span for one in pieces),
+        piece_begins=moments(one.begin for one in pieces),
+        piece_ends=moments(one.end for one in pieces),
+        piece_places=numbers(one.place for one in pieces),
+        piece_signs=numbers(one.sign for one in pieces),
+        days=moments(period.days),
+        last_day=period.last_day.isoformat(),
+        day_ends=moments(period.day_ends),
+    )
 
 
 @lru_cache(maxsize=KEPT)
-def starts_of(period: Period) -> list[str]:
+def starts_of(period: Period) -> tuple[str, ...]:
     """Return when the buckets begin, as the answer writes it."""
-    return [rfc3339(start) for _, start in period.intervals]
+    return tuple(rfc3339(start) for _, start in period.intervals)

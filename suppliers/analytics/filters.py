@@ -11,13 +11,13 @@ from django.http import QueryDict
 
 from api.filters import check_names
 from api.periods import moment_of
-from core.arrays import array_literal
+from core.arrays import moments
 from core.errors import FieldError, InvalidFields
 from core.money import is_currency
 from core.time_zones import time_zones
 
 from .buckets import Period, local_length, quarter_of, start_of
-from .cuts import OF_SUMS, parameters_of
+from .cuts import Parameters, parameters_of
 from .measures import GROUPS, INTERVALS, MEASURES, Measure
 
 MOST_DAYS: Final = 400
@@ -60,21 +60,19 @@ class Asked:
     def values(self, period: Period, at: datetime) -> dict[str, Callable[[], str]]:
         """Return what writes each parameter that a statement may have; `at` is the present, as which an end to come counts."""
         return {
-            **{name: partial(self._of_sums, period, name) for name in OF_SUMS},
-            "ends": lambda: _times(period.ends),
-            "seen": lambda: _times(min(one, at) for one in period.ends),
-            "since": lambda: _times(period.since(at)),
-            "days": lambda: array_literal(day.isoformat() for day in period.days),
-            "last_days": lambda: array_literal(day.isoformat() for day in period.last_days_at(at)),
-            "last_day": lambda: f"{period.last_day}",
+            **{name: partial(self._of_sums, period, name) for name in Parameters._fields},
+            "ends": lambda: moments(period.ends),
+            "seen": lambda: moments(min(one, at) for one in period.ends),
+            "since": lambda: moments(period.since(at)),
+            "last_days": lambda: moments(period.last_days_at(at)),
             "begin": period.begin.isoformat,
             "end": period.end.isoformat,
-            "day_ends": lambda: _times(period.day_ends),
             "currency": lambda: self.currency,
         }
 
     def _of_sums(self, period: Period, name: str) -> str:
-        return parameters_of(period, grouped=bool(self.group))[name]
+        found: str = getattr(parameters_of(period, grouped=bool(self.group)), name)
+        return found
 
 
 def asked_metric(query: QueryDict) -> Asked:
@@ -128,7 +126,3 @@ def _instant(given: date | datetime, zone: ZoneInfo) -> datetime:
     if isinstance(given, datetime):
         return quarter_of(given.astimezone(UTC))
     return quarter_of(start_of(given, zone))
-
-
-def _times(values: Iterable[datetime]) -> str:
-    return array_literal(one.isoformat() for one in values)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suppliers.analytics.buckets import Period
-from suppliers.analytics.cuts import Piece, Run, cut, days_of
+from suppliers.analytics.cuts import Cut, Parameters, cut, days_of, parameters_of
 
 QUARTER = timedelta(minutes=15)
 DAY = timedelta(days=1)
@@ -38,18 +38,16 @@ def quarters(begin: datetime, end: datetime) -> list[datetime]:
     return [begin + QUARTER * number for number in range((end - begin) // QUARTER)]
 
 
-def counted(
-    bounds: list[datetime], runs: list[Run], pieces: list[Piece], *, grouped: bool
-) -> Counter[tuple[int, datetime]]:
+def counted(bounds: list[datetime], made: Cut, *, grouped: bool) -> Counter[tuple[int, datetime]]:
     """Return how often each quarter of an hour is read for each bucket."""
     found: Counter[tuple[int, datetime]] = Counter()
     days = days_of(bounds, grouped=grouped)
-    for run in runs:
+    for run in made.runs:
         for number in range((run.last - run.first) // DAY + 1):
             start = run.first + number * DAY
             place = sum(one <= start for one in days)
             found.update((place, at) for at in quarters(start, start + DAY))
-    for piece in pieces:
+    for piece in made.pieces:
         for at in quarters(piece.begin, piece.end):
             found[piece.place, at] += piece.sign
     return found
@@ -59,16 +57,39 @@ def counted(
 @given(period=periods())
 def test_each_bucket_reads_its_own_quarters_once(period: Period, grouped: bool) -> None:
     bounds = [*period.bounds, period.end]
-    runs, pieces = cut(bounds, grouped=grouped)
-    found = counted(bounds, runs, pieces, grouped=grouped)
+    made = cut(bounds, grouped=grouped)
+    found = counted(bounds, made, grouped=grouped)
     expected = {(place, at) for place, pair in enumerate(pairwise(bounds), 1) for at in quarters(*pair)}
     assert {one: times for one, times in found.items() if times and one[0]} == dict.fromkeys(expected, 1)
     # What was before: from the midnight up to which days are read to the begin of the first bucket.
     midnight = days_of(bounds, grouped=grouped)[0].replace(hour=0, minute=0)
     before = sum(times * (QUARTER / timedelta(hours=1)) for (place, _), times in found.items() if not place)
     assert timedelta(hours=before) == bounds[0] - midnight
-    for piece in pieces:
+    for piece in made.pieces:
         assert piece.span == "quarter" or all(one.minute == 0 for one in piece[1:3])
+
+
+def test_parameters_are_written_once_for_a_span() -> None:
+    zone = ZoneInfo("Europe/Berlin")
+    begin, end = (datetime(2026, 3, day, tzinfo=zone).astimezone(UTC) for day in (28, 30))
+    assert parameters_of(Period(begin, end, "day", zone), grouped=False) == Parameters(
+        edges="{2026-03-27T23:00:00+00:00,2026-03-28T23:00:00+00:00,2026-03-29T22:00:00+00:00}",
+        day_edges="{2026-03-27T23:00:00+00:00,2026-03-28T23:00:00+00:00,2026-03-29T22:00:00+00:00}",
+        first_midnight="2026-03-27T00:00:00+00:00",
+        run_slots="{46}",
+        run_firsts="{2026-03-27T23:00:00+00:00}",
+        run_lasts="{2026-03-28T23:00:00+00:00}",
+        piece_spans='{"hour","hour"}',  # the hours before the first day, and the one that the clock skips
+        piece_begins="{2026-03-27T00:00:00+00:00,2026-03-29T22:00:00+00:00}",
+        piece_ends="{2026-03-27T23:00:00+00:00,2026-03-29T23:00:00+00:00}",
+        piece_places="{0,2}",
+        piece_signs="{1,-1}",
+        days="{2026-03-28,2026-03-29}",
+        last_day="2026-03-29",
+        day_ends="{2026-03-28T23:00:00+00:00,2026-03-29T22:00:00+00:00}",
+    )
+    again = Period(begin, end, "day", zone)
+    assert parameters_of(again, grouped=False) is parameters_of(again, grouped=False)
 
 
 def test_year_of_whole_days_is_few_runs() -> None:
