@@ -26,11 +26,11 @@ _PRODUCT: Final = "JOIN suppliers_product p ON p.tenant_id = $1 AND p.id = r.pro
 # What is on hand now counts up to the last bucket; what has moved since an end is taken off up to the bucket of that
 # end.
 _UNITS: Final = (
-    "(SELECT v.product_id, v.location_id, v.lot_id, v.on_hand::numeric AS units,"
+    "(SELECT v.product_id, v.location_id, v.lot_id, v.on_hand AS units,"
     f" {_PLACES} AS last FROM suppliers_stocklevel v WHERE v.tenant_id = $1 AND v.on_hand > 0 AND {_WITHIN['v']}"
-    " UNION ALL SELECT m.product_id, m.location_id, m.lot_id, -sum(m.quantity),"
+    " UNION ALL SELECT m.product_id, m.location_id, m.lot_id, -m.quantity,"
     " width_bucket(m.created_at, :ends::timestamptz[]) FROM suppliers_stockmovement m WHERE m.tenant_id = $1"
-    f" AND m.created_at >= (:ends::timestamptz[])[1] AND {_WITHIN['m']} GROUP BY m.tenant_id, 1, 2, 3, 5)"
+    f" AND m.created_at >= (:ends::timestamptz[])[1] AND {_WITHIN['m']})"
 )
 # Allocations that are active, and those of reservations that have ended since the first end. Each looks for the other's row
 # by its key: OFFSET 0 keeps the planner, which knows the mean of all tenants only, to that.
@@ -44,22 +44,23 @@ _ALLOCATED: Final = (
 # What is reserved cannot be sold, from when it was reserved until it is shipped, given back or lapsed; an end to come is as
 # now.
 _RESERVED: Final = (
-    "SELECT v.product_id, v.location_id, v.lot_id, -a.base_quantity::numeric AS units,"
+    "SELECT v.product_id, v.location_id, v.lot_id, -a.base_quantity AS units,"
     " width_bucket(a.reserved_at, :seen::timestamptz[]) + 1 AS first, least("
     f"CASE WHEN a.status = 'active' THEN {_PLACES} ELSE coalesce(width_bucket(a.ended_at, :seen::timestamptz[]), 0) END,"
     " CASE WHEN a.kind = 'soft' THEN width_bucket(a.expires_at - interval '1 microsecond', :seen::timestamptz[])"
     f" ELSE {_PLACES} END) AS last FROM ({_ALLOCATED}) a CROSS JOIN LATERAL (SELECT * FROM suppliers_stocklevel v"
     f" WHERE v.tenant_id = $1 AND v.id = a.level_id AND {_WITHIN['v']} OFFSET 0) v"
 )
-# List prices change on these days; from each on, the smallest packaging that has a price has the price of a base unit.
+# List prices change on these days; from each on, the smallest packaging that has a price has the price of a base unit. With
+# thirty places behind the point that quotient is exact enough for sums of it to be rounded to any currency.
 _PRICES: Final = (
     "changes AS (SELECT x.product_id, x.place, lead(x.place) OVER (PARTITION BY x.product_id ORDER BY x.place) AS following"
     f" FROM (SELECT l.product_id, c.place FROM suppliers_listprice l CROSS JOIN LATERAL (VALUES (1),"
     f" ({_FROM_DAY.format('l.valid_from')}), ({_FROM_DAY.format('l.valid_to')})) AS c(place)"
     f" WHERE l.tenant_id = $1 AND l.currency = :currency::text AND c.place BETWEEN 1 AND {_PLACES} GROUP BY l.tenant_id, 1, 2) x),"
     " prices AS (SELECT h.product_id, h.place AS first, coalesce(h.following - 1,"
-    f" {_PLACES}) AS last, c.unit_price, c.units FROM changes h CROSS JOIN LATERAL (SELECT t.unit_price,"
-    " l.price_base_quantity::numeric * k.units_per_pack AS units FROM suppliers_listprice l"
+    f" {_PLACES}) AS last, c.price FROM changes h CROSS JOIN LATERAL (SELECT t.unit_price * 1.000000000000000000000000000000"
+    " / (l.price_base_quantity::numeric * k.units_per_pack) AS price FROM suppliers_listprice l"
     " JOIN suppliers_packaging k ON k.tenant_id = $1 AND k.id = l.packaging_id"
     " JOIN suppliers_listpricetier t ON t.tenant_id = $1 AND t.price_id = l.id"
     " WHERE l.tenant_id = $1 AND l.product_id = h.product_id AND l.currency = :currency::text"
@@ -68,8 +69,6 @@ _PRICES: Final = (
 )
 # An amount begins to count at `first`, and is taken off behind `last`.
 _STEPS: Final = "CROSS JOIN LATERAL (VALUES (x.first, 1), (x.last + 1, -1)) AS s(place, sign)"
-# With twenty places behind the point a quotient is exact enough for its sum to be rounded to any currency.
-_AMOUNT: Final = "sum(s.sign * x.units * x.unit_price * 1.00000000000000000000 / x.per)"
 
 
 def value_sql(group: str, *, days: int | None = None) -> str:
@@ -81,10 +80,10 @@ def value_sql(group: str, *, days: int | None = None) -> str:
         last = f"least({last}, width_bucket(o.expiry_date, :last_days::date[]))"
     # FULL JOIN, COALESCE and OFFSET 0 keep the planner from reading all stock anew for each price.
     return (
-        f"WITH {_PRICES}, held AS (SELECT {_GROUPS[group]} AS name, {first} AS first, {last} AS last, r.units, r.unit_price,"
-        " r.per FROM (SELECT u.*, c.first, c.last AS priced, c.unit_price, c.units AS per FROM"
+        f"WITH {_PRICES}, held AS (SELECT {_GROUPS[group]} AS name, {first} AS first, {last} AS last, r.units, r.price"
+        " FROM (SELECT u.*, c.first, c.last AS priced, c.price FROM"
         f" {_UNITS} u FULL JOIN prices c ON c.product_id = u.product_id WHERE coalesce(c.first <= u.last, false) OFFSET 0) r {_PRODUCT} {lots})"
-        f" SELECT s.place, x.name, {_AMOUNT} AS above, NULL AS below FROM held x {_STEPS}"
+        f" SELECT s.place, x.name, sum(s.sign * x.units * x.price) AS above, NULL AS below FROM held x {_STEPS}"
         " WHERE x.first <= x.last GROUP BY 1, 2"
     )
 
