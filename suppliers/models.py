@@ -8,7 +8,7 @@ from .agreements.models import (
     ReceivedAgreement,
     ReceivedAgreementLine,
 )
-from .analytics.models import RollUp, RollUpMark, RollUpSum
+from .analytics.models import DueDay, RollUp, RollUpMark, RollUpSum
 from .analytics.reports.models import Report, ReportPart
 from .catalog.models import Category, MarketWord, Packaging, PlatformCategory, Product, ProductCounter, ProductWord
 from .company.models import BuyerGroup, BuyerGroupMember, SupplierLicense, SupplierProfile
@@ -95,6 +95,7 @@ __all__ = [
     "DispenseBooking",
     "DocumentNumber",
     "DocumentWord",
+    "DueDay",
     "File",
     "FileBinding",
     "Invoice",

@@ -6,7 +6,7 @@ hours, and in quarters of an hour up to the nearest hour.
 """
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -40,6 +40,14 @@ class Piece(NamedTuple):
     sign: int
 
 
+class Ending(NamedTuple):
+    """Local dates that follow one another, and so many seconds behind their midnight of UTC each of them ends."""
+
+    seconds: int
+    first: date
+    last: date
+
+
 class Cut(NamedTuple):
     """All that is read for the buckets of a span."""
 
@@ -51,8 +59,8 @@ class Parameters(NamedTuple):
     """What statements of sums take as parameters, each as text; the names are those by which the statements name them.
 
     `edges` are the bounds of the buckets, `day_edges` those of their days of sums, `first_midnight` is the one of UTC before the
-    first day; `run_…` and `piece_…` are the columns of a cut. Lines due have local days: `days` are the first ones of the
-    buckets, `last_day` is that of the span, `day_ends` are the ends of all.
+    first day; `run_…` and `piece_…` are the columns of a cut. Lines due have local dates: `days` are the first ones of the
+    buckets, `end_…` the columns of when all of them end.
     """
 
     edges: str
@@ -67,8 +75,9 @@ class Parameters(NamedTuple):
     piece_places: str
     piece_signs: str
     days: str
-    last_day: str
-    day_ends: str
+    end_seconds: str
+    end_firsts: str
+    end_lasts: str
 
 
 def _before(at: datetime, step: timedelta) -> datetime:
@@ -128,12 +137,27 @@ def cut(bounds: list[datetime], *, grouped: bool) -> Cut:
     return Cut(tuple(runs), tuple(one for one in pieces if one.place < len(bounds)))
 
 
+def endings(period: Period) -> list[Ending]:
+    """Return when the local days of a span end."""
+    found, day = list[Ending](), period.begin.astimezone(period.zone).date()
+    for end in period.day_ends:
+        midnight = datetime(day.year, day.month, day.day, tzinfo=UTC) + _DAY
+        seconds = round((end - midnight).total_seconds())
+        if found and found[-1].seconds == seconds:
+            found[-1] = found[-1]._replace(last=day)
+        else:
+            found.append(Ending(seconds, day, day))
+        day += _DAY
+    return found
+
+
 @lru_cache(maxsize=KEPT)
 def parameters_of(period: Period, *, grouped: bool) -> Parameters:
     """Return the parameters of statements of sums over a span."""
     bounds = [*period.bounds, period.end]
     days = days_of(bounds, grouped=grouped)
     runs, pieces = cut(bounds, grouped=grouped)
+    ends = endings(period)
     return Parameters(
         edges=moments(bounds),
         day_edges=moments(days),
@@ -147,8 +171,9 @@ def parameters_of(period: Period, *, grouped: bool) -> Parameters:
         piece_places=numbers(one.place for one in pieces),
         piece_signs=numbers(one.sign for one in pieces),
         days=moments(period.days),
-        last_day=period.last_day.isoformat(),
-        day_ends=moments(period.day_ends),
+        end_seconds=numbers(one.seconds for one in ends),
+        end_firsts=moments(one.first for one in ends),
+        end_lasts=moments(one.last for one in ends),
     )
 
 

@@ -31,6 +31,14 @@ _PIECES: Final = (
     " :piece_signs::int[]) AS s(span, start, stop, place, sign)"
 )
 
+_ENDINGS: Final = "unnest(:end_seconds::int[], :end_firsts::date[], :end_lasts::date[]) AS c(seconds, first, last)"
+_ENDS_AT_HALF_HOURS: Final = "c.seconds % 1800 = 0 AND c.seconds BETWEEN -50400 AND 43200"
+_MIDNIGHT: Final = "({}::timestamp AT TIME ZONE 'UTC')"
+_IN_TIME: Final = (
+    f"CASE WHEN {{0}}.whole_at < {_MIDNIGHT.format('{0}.due_date')} + interval '1 day' + c.seconds * interval '1 second'"
+    " THEN {0}.entries ELSE 0 END AS in_time"
+)
+
 
 def _columns(row: str, factor: str = "") -> str:
     return f"{row}.kind, " + ", ".join(f"{factor}{row}.{one} AS {one}" for one in _SUMS)
@@ -130,30 +138,31 @@ def count_sql(group: str) -> str:
 def due_sql(group: str, above: str, below: str) -> str:
     """Return the statement of lines due on the days of a bucket; the arguments are SQL over its rows `p`.
 
-    A promised date is the same day wherever one asks; whether a line was there in time is decided in the asked zone.
+    A promised date is the same day wherever one asks; whether a line was there in time is decided in the asked zone. Of all
+    together there is a sum for each half hour at which a date ends; of groups, and where dates end at other times, there are
+    sums by the quarter of an hour in which the lines were whole.
     """
-    name, midnight = GROUPS[group].format("r"), "{}::timestamp AT TIME ZONE 'UTC'"
+    name, kept = GROUPS[group].format("r"), "false" if group else _ENDS_AT_HALF_HOURS
     of_days = (
-        "SELECT (f.start AT TIME ZONE 'UTC')::date AS due_date, f.name, f.whole_at, f.entries, f.quantity, f.base"
-        f" FROM suppliers_rollupsum f WHERE f.tenant_id = $1 AND f.kind = 'due' AND f.grouping = '{group}' AND f.span = 'day' AND f.slot = 0"
-        f" AND f.start >= {midnight.format('(:days::date[])[1]')} AND f.start <= {midnight.format(':last_day::date')}"
-        f" AND {_OF_CURRENCY.format('f')}"
+        f"SELECT d.due_date, NULL::text AS name, d.entries, d.in_time, d.quantity, d.base FROM {_ENDINGS} CROSS JOIN LATERAL"
+        " (SELECT * FROM suppliers_dueday k WHERE k.tenant_id = $1 AND k.slot = c.seconds / 1800 AND k.due_date >= c.first"
+        f" AND k.due_date <= c.last OFFSET 0) d WHERE {kept} AND {_OF_CURRENCY.format('d')} UNION ALL "
+    )
+    of_quarters = (
+        f"SELECT d.due_date, d.name, d.entries, {_IN_TIME.format('d')}, d.quantity, d.base FROM {_ENDINGS} CROSS JOIN LATERAL"
+        " (SELECT (k.start AT TIME ZONE 'UTC')::date AS due_date, k.* FROM suppliers_rollupsum k WHERE k.tenant_id = $1"
+        f" AND k.kind = 'due' AND k.grouping = '{group}' AND k.span = '{Span.DAY}' AND k.slot = 0 AND k.start >= {_MIDNIGHT.format('c.first')}"
+        f" AND k.start <= {_MIDNIGHT.format('c.last')} OFFSET 0) d WHERE NOT ({kept}) AND {_OF_CURRENCY.format('d')}"
     )
     of_tail = (
-        f"SELECT r.due_date, {name}, r.whole_at, r.entries, r.quantity, r.base FROM tail r WHERE r.kind = 'due'"
-        f" AND r.due_date >= (:days::date[])[1] AND r.due_date <= :last_day::date AND {_OF_CURRENCY.format('r')}"
+        f"SELECT r.due_date, {name}, r.entries, {_IN_TIME.format('r')}, r.quantity, r.base FROM {_ENDINGS}"
+        " JOIN tail r ON r.due_date >= c.first AND r.due_date <= c.last"
+        f" WHERE r.kind = 'due' AND {_OF_CURRENCY.format('r')}"
     )
     return (
         f"WITH {_TAIL} SELECT width_bucket(p.due_date, :days::date[]) AS place, p.name, {above} AS above, {below} AS below"
-        f" FROM ({of_days} UNION ALL {of_tail}) p GROUP BY 1, 2 HAVING sum(p.entries) > 0"
+        f" FROM ({'' if group else of_days}{of_quarters} UNION ALL {of_tail}) p GROUP BY 1, 2 HAVING sum(p.entries) > 0"
     )
-
-
-# The ends of the local days from the first one on, so that no row has to look for its own.
-IN_TIME: Final = (
-    "coalesce(sum(p.entries) FILTER (WHERE"
-    " p.whole_at < (:day_ends::timestamptz[])[p.due_date - (:days::date[])[1] + 1]), 0)"
-)
 
 
 def acceptance_sql(group: str) -> str:

@@ -21,6 +21,7 @@ BATCH: Final = 10_000
 _QUEUE: Final = "suppliers.fold_figures"
 _SETTLED: Final = timedelta(hours=1)  # no transaction is open for so long
 _WAIT: Final = timedelta(days=1)  # how old the oldest row is that stands apart: a day gets one sum of each day at most
+_FORM: Final = 2
 _rounds = Rounds()
 
 ORIGIN: Final = "'2000-01-01 00:00:00+00'"
@@ -68,6 +69,8 @@ _WHOLE: Final = (
 )
 # Which half hour of the day of UTC an instant is in.
 _SLOT: Final = f"(extract(epoch FROM {{0}} - date_bin('1 day', {{0}}, {ORIGIN}))::int / 1800)"
+# When a date ends in the zones of a slot; `f` is a sum of lines due, at the midnight with which their date begins in UTC.
+_ENDS: Final = "f.start + interval '1 day' + g.slot * interval '30 minutes'"
 _COLUMNS: Final = "kind, grouping, span, slot, start, name, currency, whole_at"
 _SUMS: Final = ("orders", "entries", "quantity", "base", "net", "list_net")
 # Orders of the batch: each counts where it has come to have a line, and no longer where it has none left. Their rows are
@@ -84,8 +87,8 @@ GROUP BY r.tenant_id, 1, 2, 3, s.start, g.name, r.currency, r.document_id
 _FOLD = Statement.of(
     f"""
 WITH mark AS (
-  INSERT INTO suppliers_rollupmark (id, tenant_id, after_id, upto_id, rows, created_at)
-  VALUES (uuidv7(), $1::uuid, $2::uuid, $3::uuid, $4::bigint, $5::timestamptz) ON CONFLICT DO NOTHING RETURNING upto_id),
+  INSERT INTO suppliers_rollupmark (id, tenant_id, after_id, upto_id, rows, created_at, form)
+  VALUES (uuidv7(), $1::uuid, $2::uuid, $3::uuid, $4::bigint, $5::timestamptz, {_FORM}) ON CONFLICT DO NOTHING RETURNING upto_id),
 batch AS MATERIALIZED (
   SELECT r.* FROM suppliers_rollup r WHERE r.tenant_id = $1 AND r.id > $2::uuid AND r.id <= $3::uuid AND r.kind <> 'accepted'),
 folded AS MATERIALIZED (SELECT {_COLUMNS}, {", ".join(f"sum({one}) AS {one}" for one in _SUMS)} FROM (
@@ -94,7 +97,15 @@ folded AS MATERIALIZED (SELECT {_COLUMNS}, {", ".join(f"sum({one}) AS {one}" for
   UNION ALL SELECT {_COLUMNS}, o.orders, 0, 0, 0, 0, 0 FROM ({_ORDERS}) o WHERE o.orders <> 0) z
 WHERE EXISTS (SELECT 1 FROM mark) GROUP BY {_COLUMNS}),
 slid AS (SELECT f.kind, f.grouping, 'sliding', {_SLOT.format("g.start")}, g.start, f.name, f.currency, f.whole_at, {", ".join(f"sum(f.{one}) AS {one}" for one in _SUMS)}
-  FROM folded f {_SLID} WHERE f.span = 'half' GROUP BY 1, 2, g.start, 6, 7, 8)
+  FROM folded f {_SLID} WHERE f.span = 'half' GROUP BY 1, 2, g.start, 6, 7, 8),
+due AS (
+  INSERT INTO suppliers_dueday (id, tenant_id, slot, due_date, currency, entries, in_time, quantity, base)
+  SELECT uuidv7(), $1::uuid, z.* FROM (
+    SELECT g.slot, (f.start AT TIME ZONE 'UTC')::date AS due_date, f.currency, sum(f.entries) AS entries,
+      coalesce(sum(f.entries) FILTER (WHERE f.whole_at < {_ENDS}), 0) AS in_time, sum(f.quantity) AS quantity, sum(f.base) AS base
+    FROM folded f CROSS JOIN generate_series(-28, 24) AS g(slot)
+    WHERE f.kind = 'due' AND f.grouping = '' AND f.span = 'day' GROUP BY 1, 2, 3) z
+  WHERE z.entries <> 0 OR z.in_time <> 0 OR z.quantity <> 0 OR z.base <> 0 ORDER BY 3, 4, 5 RETURNING 1)
 INSERT INTO suppliers_rollupsum (id, tenant_id, {_COLUMNS}, {", ".join(_SUMS)})
 SELECT uuidv7(), $1::uuid, z.* FROM (SELECT * FROM folded f WHERE f.span <> 'half' UNION ALL SELECT * FROM slid) z
 WHERE {" OR ".join(f"z.{one} <> 0" for one in _SUMS)} ORDER BY {_COLUMNS} RETURNING 1

@@ -121,10 +121,40 @@ class RollUpSum(TenantRow):
         return f"{self.kind} {self.span} {self.start}"
 
 
+class DueDay(TenantRow):
+    """What a batch of roll-ups comes to of lines due on a date, where the date ends at one instant; never changed.
+
+    `slot` is by how many half hours that is after the date ends in UTC: from 28 before to 24 behind, as zones have it. Of the
+    `entries`, those `in_time` were whole before then. A batch that comes later adds further rows. Personal data: none.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    tenant_id = models.UUIDField()
+    slot = models.SmallIntegerField()
+    due_date = models.DateField()
+    currency = models.CharField(max_length=3)
+    entries = models.BigIntegerField()
+    in_time = models.BigIntegerField()
+    quantity = models.BigIntegerField()
+    base = models.BigIntegerField()
+
+    security: ClassVar = TableSecurity(append_only=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(slot__range=(-28, 24)), name="suppliers_dueday_slot"),
+        ]
+        indexes = [models.Index(fields=["tenant_id", "slot", "due_date"], name="suppliers_dueday_by_date")]
+
+    def __str__(self) -> str:
+        return f"{self.due_date} {self.slot}"
+
+
 class RollUpMark(TenantRow):
     """How far the roll-ups are summed up: a batch holds the rows with ids above `after_id`, up to `upto_id`; never changed.
 
-    Metrics add the rows above the last mark one by one. Personal data: none.
+    Metrics add the rows above the last mark one by one. `form` is the form of the sums; a release that knows no form writes no
+    marks, since its batches would lack the lines due by days. Personal data: none.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -133,6 +163,7 @@ class RollUpMark(TenantRow):
     upto_id = models.UUIDField()
     rows = models.BigIntegerField()
     created_at = models.DateTimeField()
+    form = models.SmallIntegerField()
 
     security: ClassVar = TableSecurity(append_only=True)
 

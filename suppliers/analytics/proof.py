@@ -10,8 +10,8 @@ from core.named_rows import fetch
 
 RULE: Final = "figures"
 
-# Days are compared with the rows up to the last mark, hours with days; each hour lies in 48 sliding days. A breach names the
-# kind; there is no row to name.
+# Days are compared with the rows up to the last mark, hours with days; each hour lies in 48 sliding days, and each line due in
+# one sum for each half hour at which its date ends. A breach names the kind; there is no row to name.
 _QUESTION: Final = """
 WITH mark AS (SELECT coalesce((SELECT k.upto_id FROM suppliers_rollupmark k WHERE k.tenant_id = %(tenant)s
     ORDER BY k.upto_id DESC LIMIT 1), '00000000-0000-0000-0000-000000000000'::uuid) AS id),
@@ -21,6 +21,12 @@ hours AS (SELECT f.kind, sum(f.entries) AS entries, sum(f.quantity) AS quantity,
   FROM suppliers_rollupsum f WHERE f.tenant_id = %(tenant)s AND f.span = 'hour' AND f.grouping = '' GROUP BY f.tenant_id, f.kind),
 sliding AS (SELECT f.kind, sum(f.entries) AS entries, sum(f.quantity) AS quantity, sum(f.base) AS base, sum(f.net) AS net
   FROM suppliers_rollupsum f WHERE f.tenant_id = %(tenant)s AND f.span = 'sliding' GROUP BY f.tenant_id, f.kind),
+whole AS (SELECT g.slot, sum(f.entries) AS entries, sum(f.quantity) AS quantity, sum(f.base) AS base,
+  coalesce(sum(f.entries) FILTER (WHERE f.whole_at < f.start + interval '1 day' + g.slot * interval '30 minutes'), 0) AS in_time
+  FROM suppliers_rollupsum f CROSS JOIN generate_series(-28, 24) AS g(slot) WHERE f.tenant_id = %(tenant)s AND f.kind = 'due'
+  AND f.span = 'day' AND f.grouping = '' GROUP BY f.tenant_id, g.slot),
+due AS (SELECT f.slot, sum(f.entries) AS entries, sum(f.quantity) AS quantity, sum(f.base) AS base, sum(f.in_time) AS in_time
+  FROM suppliers_dueday f WHERE f.tenant_id = %(tenant)s GROUP BY f.tenant_id, f.slot),
 kept AS (SELECT r.kind, sum(r.entries) AS entries, sum(r.quantity) AS quantity, sum(r.base) AS base, sum(r.net) AS net
   FROM suppliers_rollup r WHERE r.tenant_id = %(tenant)s AND r.kind <> 'accepted' AND r.id <= (SELECT m.id FROM mark m)
   GROUP BY r.tenant_id, r.kind)
@@ -35,6 +41,9 @@ UNION ALL SELECT d.kind, 'days and hours differ' FROM days d LEFT JOIN hours h O
 UNION ALL SELECT d.kind, 'days and sliding days differ' FROM days d LEFT JOIN sliding g ON g.kind = d.kind WHERE d.kind <> 'due'
   AND (48 * d.entries, 48 * d.quantity, 48 * d.base, 48 * d.net) <> (coalesce(g.entries, 0), coalesce(g.quantity, 0),
   coalesce(g.base, 0), coalesce(g.net, 0))
+UNION ALL SELECT 'due', 'sums of days and those of when they end differ in ' || count(*) || ' of 53' FROM whole w
+  FULL JOIN due u ON u.slot = w.slot WHERE (coalesce(w.entries, 0), coalesce(w.quantity, 0), coalesce(w.base, 0), coalesce(w.in_time, 0))
+  <> (coalesce(u.entries, 0), coalesce(u.quantity, 0), coalesce(u.base, 0), coalesce(u.in_time, 0)) HAVING count(*) > 0
 """
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from core.pipeline import Call, Statement
 
 from .filters import MOST_VALUES
-from .flows import IN_TIME, acceptance_sql, count_sql, due_sql, offers_sql, returns_sql, sums_sql
+from .flows import acceptance_sql, count_sql, due_sql, offers_sql, returns_sql, sums_sql
 from .stock import cover_sql, value_sql
 
 _EXPIRING_DAYS: Final = 90
@@ -33,7 +33,7 @@ _SQL: Final[dict[str, Callable[[str], str]]] = {
     "cancel_rate": lambda group: sums_sql(group, "ordered", "sum(p.base)", "sum(p.quantity)"),
     "price_vs_list": lambda group: sums_sql(group, "listed", "sum(p.net)", "sum(p.list_net)"),
     "fill_rate": lambda group: due_sql(group, "sum(p.base)", "sum(p.quantity)"),
-    "on_time_in_full": lambda group: due_sql(group, IN_TIME, "sum(p.entries)"),
+    "on_time_in_full": lambda group: due_sql(group, "sum(p.in_time)", "sum(p.entries)"),
     "acceptance_hours": acceptance_sql,
     "return_rate": returns_sql,
     "active_offers": offers_sql,

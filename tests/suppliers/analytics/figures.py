@@ -6,6 +6,8 @@ from urllib.parse import urlencode
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from django.db import connection
+
 from core.clock import now
 from core.db import tenant_context
 from core.ids import uuid7
@@ -14,6 +16,7 @@ from suppliers.analytics.buckets import Period
 from suppliers.analytics.filters import Asked
 from suppliers.analytics.metrics import metric_calls, series_of
 from suppliers.analytics.models import RollUp
+from suppliers.analytics.reading import metric_call
 from tests.factories import Api
 from tests.suppliers.analytics.naive import Question
 
@@ -91,6 +94,28 @@ def kept(tenant_id: UUID) -> list[tuple[str, int, int, int, str]]:
             for place, name in enumerate(("entries", "quantity", "base", "net")):
                 sums[place] += getattr(row, name)
     return [(kind, *sums[:3], f"{sums[3]:f}") for kind, sums in sorted(found.items())]
+
+
+def rows_read(tenant_id: UUID, name: str, days: int, zone: str, group: str = "") -> int:
+    """Return how many rows of roll-ups and their sums the statement of a metric reads, from March 2025 on."""
+    begin = datetime(2025, 3, 1, tzinfo=ZoneInfo(zone))
+    asked = Asked(name, begin, begin + timedelta(days=days), "day", group, zone, "EUR", compare=False)
+    call = metric_call(tenant_id, name, group, asked.values(asked.period(zone), now()))
+    with tenant_context(tenant_id), connection.cursor() as cursor:
+        cursor.execute(f"PREPARE read_once AS {call.statement.sql.decode()}")
+        given = ", ".join(f"'{one}'" for one in call.parameters)
+        cursor.execute(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE read_once ({given})")
+        (plan,) = cursor.fetchone()
+        cursor.execute("DEALLOCATE read_once")
+    return _rows_of(plan[0]["Plan"])
+
+
+def _rows_of(node: dict[str, Any]) -> int:
+    mine = 0
+    if str(node.get("Relation Name", "")).startswith(("suppliers_rollup", "suppliers_dueday")):
+        left_out = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
+        mine = round((node["Actual Rows"] + left_out) * node["Actual Loops"])
+    return mine + sum(_rows_of(one) for one in node.get("Plans", ()))
 
 
 def day(text: str) -> date:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suppliers.analytics.buckets import Period
-from suppliers.analytics.cuts import Cut, Parameters, cut, days_of, parameters_of
+from suppliers.analytics.cuts import Cut, Parameters, cut, days_of, endings, parameters_of
 
 QUARTER = timedelta(minutes=15)
 DAY = timedelta(days=1)
@@ -69,6 +69,17 @@ def test_each_bucket_reads_its_own_quarters_once(period: Period, grouped: bool) 
         assert piece.span == "quarter" or all(one.minute == 0 for one in piece[1:3])
 
 
+@given(period=periods())
+def test_each_local_day_ends_once(period: Period) -> None:
+    found = [
+        datetime(day.year, day.month, day.day, tzinfo=UTC) + DAY + timedelta(seconds=one.seconds)
+        for one in endings(period)
+        for day in (one.first + number * DAY for number in range((one.last - one.first).days + 1))
+    ]
+    assert found == period.day_ends
+    assert endings(period)[0].first == period.begin.astimezone(period.zone).date()
+
+
 def test_parameters_are_written_once_for_a_span() -> None:
     zone = ZoneInfo("Europe/Berlin")
     begin, end = (datetime(2026, 3, day, tzinfo=zone).astimezone(UTC) for day in (28, 30))
@@ -85,8 +96,9 @@ def test_parameters_are_written_once_for_a_span() -> None:
         piece_places="{0,2}",
         piece_signs="{1,-1}",
         days="{2026-03-28,2026-03-29}",
-        last_day="2026-03-29",
-        day_ends="{2026-03-28T23:00:00+00:00,2026-03-29T22:00:00+00:00}",
+        end_seconds="{-3600,-7200}",
+        end_firsts="{2026-03-28,2026-03-29}",
+        end_lasts="{2026-03-28,2026-03-29}",
     )
     again = Period(begin, end, "day", zone)
     assert parameters_of(again, grouped=False) is parameters_of(again, grouped=False)

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import DatabaseError, connection, transaction
@@ -10,14 +9,12 @@ from django.db import DatabaseError, connection, transaction
 from core.clock import now
 from core.db import tenant_context
 from core.invariants import checks
-from suppliers.analytics.filters import Asked
 from suppliers.analytics.folding import BATCH, fold, fold_figures
 from suppliers.analytics.models import RollUp, RollUpMark, RollUpSum
-from suppliers.analytics.reading import metric_call
 from tests.procurement.purchasing.orders import Trade, submitted
 from tests.races import race
 from tests.suppliers.analytics.copies import summed_up
-from tests.suppliers.analytics.figures import metric, rolled, values
+from tests.suppliers.analytics.figures import metric, rolled, rows_read, values
 
 LATER = timedelta(days=2)
 _PLANT = (
@@ -111,25 +108,7 @@ def test_proof_names_what_differs(trade: Trade, span: str, found: int) -> None:
 
 
 def read(trade: Trade, days: int, zone: str, group: str = "") -> int:
-    """Return how many rows of roll-ups and their sums the statement of a metric reads."""
-    begin = datetime(2025, 3, 1, tzinfo=ZoneInfo(zone))
-    asked = Asked("orders_value", begin, begin + timedelta(days=days), "day", group, zone, "EUR", compare=False)
-    call = metric_call(trade.shelf.id, "orders_value", group, asked.values(asked.period(zone), now()))
-    with tenant_context(trade.shelf.id), connection.cursor() as cursor:
-        cursor.execute(f"PREPARE read_once AS {call.statement.sql.decode()}")
-        values = ", ".join(f"'{one}'" for one in call.parameters)
-        cursor.execute(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE read_once ({values})")
-        (plan,) = cursor.fetchone()
-        cursor.execute("DEALLOCATE read_once")
-    return _rows(plan[0]["Plan"])
-
-
-def _rows(node: dict[str, Any]) -> int:
-    mine = 0
-    if str(node.get("Relation Name", "")).startswith("suppliers_rollup"):
-        left_out = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
-        mine = round((node["Actual Rows"] + left_out) * node["Actual Loops"])
-    return mine + sum(_rows(one) for one in node.get("Plans", ()))
+    return rows_read(trade.shelf.id, "orders_value", days, zone, group)
 
 
 def test_year_is_read_by_days_whatever_the_number_of_orders(trade: Trade) -> None:
