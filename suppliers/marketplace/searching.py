@@ -4,6 +4,7 @@ Plans are made for any values, so the two are different statements; `few_call` t
 are over a row `t` with the product's `product_id` and its `supplier_id`. Source: contract, supply.md 9.
 """
 
+import time
 from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
@@ -17,6 +18,11 @@ from .queries import ACROSS
 from .states import EVERYBODY
 
 FEW: Final = 1_000
+REFRESH_SECONDS = 60.0
+_KEPT_AT_MOST = 4_096
+_kept: dict[
+    tuple[UUID | str, ...], tuple[bool, float]
+] = {}  # by buyer and words: whether there are few, and until when
 # The audiences of the buyer {buyer}; the policy shows its own rows alone.
 _AUDIENCES = (
     f"ARRAY(SELECT '{EVERYBODY}'::uuid UNION ALL SELECT m.audience_id FROM suppliers_audiencemember m"
@@ -65,6 +71,22 @@ def few_call(buyer_id: UUID, words: Sequence[str]) -> Call:
 def are_few(found: Rows) -> bool:
     """Tell whether there are few."""
     return int(found.value() or 0) <= FEW
+
+
+def known_few(buyer_id: UUID, words: Sequence[str]) -> bool | None:
+    """Tell whether there are few, as this process counted within a minute; None where it did not.
+
+    It chooses between two statements with one answer, so an older count costs time at most.
+    """
+    few, until = _kept.get((buyer_id, *words), (None, 0.0))
+    return few if until > time.monotonic() else None
+
+
+def keep_few(buyer_id: UUID, words: Sequence[str], few: bool) -> None:
+    """Keep what was counted for a minute."""
+    if len(_kept) >= _KEPT_AT_MOST:
+        _kept.clear()
+    _kept[(buyer_id, *words)] = few, time.monotonic() + REFRESH_SECONDS
 
 
 def few_products(words: Sequence[str]) -> Condition:

@@ -103,7 +103,7 @@ def priced_lines(
     by_line = {one.row.n - 1: one for one in goods}
     _check(by_line, lines)
     named = str(terms.agreement_id) if terms.agreement_id else None
-    if named and not any(named in one.row.agreements for one in goods):
+    if named and not any(named in one.agreements for one in goods):
         message = "There is no such agreement in force with the supplier."
         raise InvalidFields(errors=[FieldError("price_agreement_id", "unknown_agreement", message)])
     asking = Asking(terms.currency, named, apply_corrections=False, for_buyer=True)

@@ -1,8 +1,8 @@
 """How rules and promotions adjust a unit price. Source: contract, supply-price.md 2 point 5."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from .amounts import less_percent, line_total
 from .candidates import Adjustment, Line, Promotion, Rule, Source
@@ -29,11 +29,10 @@ class Step(NamedTuple):
 
 
 class Adjusted(NamedTuple):
-    """A unit price behind rules or promotions, and what became of each."""
+    """A unit price behind rules and promotions, and what became of each."""
 
     unit_price: Decimal
     steps: list[Step]
-    floor: Decimal | None = None
 
 
 class _Priced(NamedTuple):
@@ -47,59 +46,114 @@ class _Priced(NamedTuple):
         return line_total(price, self.line.quantity, self.base_quantity, self.line.currency)
 
 
-def with_rules(price: Decimal, source: Source, base_quantity: int, line: Line, rules: Sequence[Rule]) -> Adjusted:
-    """Adjust a unit price by all rules that match, the higher priority first, then by code; an exclusive one is the last.
+class _Judged(NamedTuple):
+    """Rules in their order, each with what speaks against it; promotions that are out, and those that may apply.
 
-    `floor` is the highest floor of the rules that applied: no promotion goes below it.
+    What is out for the line stays so whatever the rules before it make of the price.
     """
-    of = _Priced(source, base_quantity, line)
-    net = of.total(price) if any(one.terms.min_amount is not None for one in rules) else None
-    steps: list[Step] = []
-    floors: list[Decimal] = []
-    closed = False
-    for rule in sorted(rules, key=lambda one: (-one.terms.priority, one.terms.code)):
-        terms = rule.terms
-        reason = _against(terms, of, net) or outside(line.on_date, rule.valid_from, rule.valid_to)
-        if reason is None and (source is Source.CONTRACT or (source is Source.OFFER and not terms.applies_to_offers)):
+
+    rules: Sequence[tuple[Rule, Step | None]]
+    out: Sequence[Step]
+    combinable: Sequence[Promotion]
+    alone: Sequence[Promotion]
+
+
+class Adjustments:
+    """The rules and promotions of a product, each kind in its order.
+
+    Lines that are alike but in their prices are judged once, unless a condition names an amount.
+    """
+
+    __slots__ = ("_by_amount", "_judged", "promotions", "rules")
+
+    def __init__(self, rules: Iterable[Rule] = (), promotions: Iterable[Promotion] = ()) -> None:
+        self.rules = sorted(rules, key=lambda one: (-one.terms.priority, one.terms.code))
+        self.promotions = sorted(promotions, key=lambda one: one.terms.code)
+        self._by_amount = any(one.terms.min_amount is not None for one in (*self.rules, *self.promotions))
+        self._judged: dict[tuple[Any, ...], _Judged] = {}
+
+    def adjusted(self, price: Decimal, source: Source, base_quantity: int, line: Line) -> Adjusted:
+        """Adjust a unit price by all rules that match, the higher priority first, then by promotions.
+
+        Rules of one priority go by code; an exclusive one is the last. Of promotions the one that is best for the buyer
+        applies, or all combinable ones, by code, if these are; none goes below the highest floor of the rules that applied.
+        """
+        of = _Priced(source, base_quantity, line)
+        judged = self._judge(of, price)
+        steps: list[Step] = []
+        floor, is_closed = None, False
+        for rule, against in judged.rules:
+            terms = rule.terms
+            if against is not None:
+                steps.append(against)
+            elif is_closed:
+                steps.append(Step("rule", terms, "lower_precedence"))
+            else:
+                price = _applied(terms, price, terms.floor)
+                floor, is_closed = _higher(floor, terms.floor), rule.exclusive
+                steps.append(Step("rule", terms, None, price))
+        steps += judged.out
+        if not judged.combinable and not judged.alone:
+            return Adjusted(price, steps)
+        return _promoted(price, floor, of, judged, steps)
+
+    def _judge(self, of: _Priced, price: Decimal) -> _Judged:
+        if self._by_amount:
+            return _judged(self, of, of.total(price))
+        key = (of.source, of.line.currency, of.line.quantity, of.line.on_date)
+        found = self._judged.get(key)
+        if found is None:
+            if len(self._judged) >= _KEPT_LINES:
+                self._judged.clear()
+            found = self._judged[key] = _judged(self, of, None)
+        return found
+
+
+_KEPT_LINES: Final = 64
+
+
+def _judged(given: Adjustments, of: _Priced, net: Decimal | None) -> _Judged:
+    """Tell what speaks against each rule and promotion; `net` is the line's before rules, for the conditions that name one."""
+    source, line = of.source, of.line
+    rules: list[tuple[Rule, Step | None]] = []
+    for rule in given.rules:
+        reason = _against(rule.terms, line, net) or outside(line.on_date, rule.valid_from, rule.valid_to)
+        if reason is None and (
+            source is Source.CONTRACT or (source is Source.OFFER and not rule.terms.applies_to_offers)
+        ):
             reason = "not_applicable"
-        if reason is None and closed:
-            reason = "lower_precedence"
-        if reason is None:
-            price = _applied(terms, price, terms.floor)
-            floors += [terms.floor] if terms.floor is not None else []
-            closed = rule.exclusive
-        steps.append(Step("rule", terms, reason, None if reason else price))
-    return Adjusted(price, steps, max(floors, default=None))
-
-
-def with_promotions(
-    before: Adjusted, source: Source, base_quantity: int, line: Line, promotions: Sequence[Promotion], net: Decimal
-) -> Adjusted:
-    """Adjust a unit price by the promotion that is best for the buyer, or by all combinable ones, by code, if these are.
-
-    Of equally good ones the combinable ones go first, then the higher priority, then the code. `net` is the line's before
-    rules, which `min_amount` is compared with.
-    """
-    of = _Priced(source, base_quantity, line)
-    steps: list[Step] = []
+        rules.append((rule, Step("rule", rule.terms, reason) if reason else None))
+    out: list[Step] = []
     may: list[Promotion] = []
-    for one in sorted(promotions, key=lambda promotion: promotion.terms.code):
-        reason = _against(one.terms, of, net) or _closed(one, line)
+    for one in given.promotions:
+        reason = _against(one.terms, line, net) or _closed(one, line)
         if reason is None and not _adjusts(one, source):
             reason = "not_applicable"
         if reason is None:
             may.append(one)
         else:
-            steps.append(Step("promotion", one.terms, reason))
-    ways = [[*_walk(before, of, [one for one in may if one.combinable])]]
+            out.append(Step("promotion", one.terms, reason))
     alone = sorted((one for one in may if not one.combinable), key=lambda one: (-one.terms.priority, one.terms.code))
-    ways += [[*_walk(before, of, [one])] for one in alone]
-    best = min(ways, key=lambda way: _result(way, before.unit_price))
-    for way in ways:
+    return _Judged(rules, out, [one for one in may if one.combinable], alone)
+
+
+def _promoted(price: Decimal, floor: Decimal | None, of: _Priced, judged: _Judged, steps: list[Step]) -> Adjusted:
+    """Adjust a unit price by the way of applying promotions that is best for the buyer; what became of each follows `steps`.
+
+    Of equally good ones the combinable ones go first, then the higher priority, then the code.
+    """
+    total = of.total(price)
+    ways = [
+        [*_walk(price, total, floor, of, together)]
+        for together in (judged.combinable, *([one] for one in judged.alone))
+    ]
+    results = [next((step.unit_price for step in reversed(way) if step.unit_price is not None), price) for way in ways]
+    best = min(range(len(ways)), key=results.__getitem__)
+    for number, way in enumerate(ways):
         for step in way:
-            passed_over = step if step.reason else Step("promotion", step.terms, "lower_precedence")
-            steps.append(step if way is best else passed_over)
-    return Adjusted(_result(best, before.unit_price), steps)
+            is_over = number != best and step.reason is None
+            steps.append(Step("promotion", step.terms, "lower_precedence") if is_over else step)
+    return Adjusted(results[best], steps)
 
 
 def outside(on_date: str, valid_from: str, valid_to: str) -> str | None:
@@ -109,24 +163,28 @@ def outside(on_date: str, valid_from: str, valid_to: str) -> str | None:
     return "expired" if valid_to and on_date >= valid_to else None
 
 
-def _walk(before: Adjusted, of: _Priced, promotions: Sequence[Promotion]) -> Iterator[Step]:
-    """Apply promotions one after another; one that takes nothing off, or more than is left to it, is passed over."""
-    price = before.unit_price
+def _walk(
+    price: Decimal, total: Decimal, floor: Decimal | None, of: _Priced, promotions: Sequence[Promotion]
+) -> Iterator[Step]:
+    """Apply promotions one after another to a price and the line's net by it.
+
+    One that takes nothing off, or more than is left to it, is passed over.
+    """
     for one in promotions:
-        floors = [floor for floor in (before.floor, one.terms.floor) if floor is not None]
-        after = _applied(one.terms, price, max(floors, default=None))
-        discount = of.total(price) - of.total(after)
+        after = _applied(one.terms, price, _higher(floor, one.terms.floor))
         if after >= price:
             yield Step("promotion", one.terms, "no_advantage")
-        elif one.budget_left is not None and discount > one.budget_left:
+            continue
+        rest = of.total(after)
+        if one.budget_left is not None and total - rest > one.budget_left:
             yield Step("promotion", one.terms, "cap_exceeded")
         else:
-            price = after
-            yield Step("promotion", one.terms, None, price, discount)
+            yield Step("promotion", one.terms, None, after, total - rest)
+            price, total = after, rest
 
 
-def _result(way: Sequence[Step], before: Decimal) -> Decimal:
-    return next((step.unit_price for step in reversed(way) if step.unit_price is not None), before)
+def _higher(one: Decimal | None, other: Decimal | None) -> Decimal | None:
+    return other if one is None else one if other is None else max(one, other)
 
 
 def _applied(terms: Adjustment, price: Decimal, floor: Decimal | None) -> Decimal:
@@ -135,13 +193,13 @@ def _applied(terms: Adjustment, price: Decimal, floor: Decimal | None) -> Decima
     return after if floor is None else max(after, min(price, floor))
 
 
-def _against(terms: Adjustment, of: _Priced, net: Decimal | None) -> str | None:
+def _against(terms: Adjustment, line: Line, net: Decimal | None) -> str | None:
     """Tell which condition is not met; None if all are."""
     if terms.refusal:
         return terms.refusal
-    if terms.currencies and of.line.currency not in terms.currencies:
+    if terms.currencies and line.currency not in terms.currencies:
         return "other_currency"
-    if terms.min_quantity is not None and of.line.quantity < terms.min_quantity:
+    if terms.min_quantity is not None and line.quantity < terms.min_quantity:
         return "below_min_quantity"
     if terms.min_amount is not None and net is not None and net < terms.min_amount:
         return "below_min_amount"

@@ -9,7 +9,6 @@ from fractions import Fraction
 from functools import reduce
 from typing import Final
 
-from core.canonical import decimal_text
 from core.money import minor_units
 
 _EXACT: Final = Context(prec=60, rounding=ROUND_HALF_UP)
@@ -24,7 +23,7 @@ def unit_price(amount: Decimal) -> Decimal:
 
 def less_percent(price: Decimal, percent: Decimal) -> Decimal:
     """Return a unit price less so many percent; a negative percentage is put on top."""
-    return unit_price(_EXACT.divide(_EXACT.multiply(price, _HUNDRED - percent), _HUNDRED))
+    return unit_price(_EXACT.multiply(price, _HUNDRED - percent).scaleb(-2, context=_EXACT))
 
 
 def for_packs(price: Decimal, base_quantity: int, packs: int) -> Decimal:
@@ -59,6 +58,9 @@ def tax_of(net: Decimal, rate: Decimal, currency: str) -> Decimal:
 
 def shown(amount: Decimal) -> str:
     """Write a unit price with as many decimals as needed, at least two."""
-    text = decimal_text(amount)
-    point = text.find(".")
-    return text if 0 <= point < len(text) - 2 else f"{amount:.2f}"
+    text = f"{amount:f}"
+    decimals = len(text) - text.find(".") - 1 if "." in text else 0
+    if decimals > 2:
+        text = text.rstrip("0")
+        decimals = len(text) - text.find(".") - 1
+    return text if decimals >= 2 else f"{amount:.2f}"

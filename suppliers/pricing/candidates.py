@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from enum import IntEnum
 from fractions import Fraction
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 
 class Source(IntEnum):
@@ -18,13 +18,10 @@ class Source(IntEnum):
     PRICE_LIST = 3
     LIST_PRICE = 4
 
-    @property
-    def text(self) -> str:
-        """The name that clients read."""
-        return _TEXTS[self]
+    text: str  # the name that clients read
 
-
-_TEXTS: Final = {source: source.name.lower() for source in Source}
+    def __init__(self, _: int) -> None:
+        self.text = self.name.lower()
 
 
 class Line(NamedTuple):

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from .adjustments import Adjusted, Step, outside, with_promotions, with_rules
-from .amounts import less_percent, line_total, shown
-from .candidates import Candidate, Line, Promotion, Rule, Source, Tier
+from .adjustments import Adjustments, Step, outside
+from .amounts import less_percent, shown
+from .candidates import Candidate, Line, Source, Tier
 
 # Why something does not hold. The first eight are the contract's; the others say more than `lower_precedence` would.
 REASONS: Final = (
@@ -71,27 +71,30 @@ class _Looked(NamedTuple):
     reason: str | None
 
 
-def resolve_price(
-    candidates: Sequence[Candidate], line: Line, rules: Sequence[Rule] = (), promotions: Sequence[Promotion] = ()
-) -> Resolution:
-    """Return the price of a line with its trace, in whatever order the candidates, rules and promotions come.
+_UNADJUSTED: Final = Adjustments()
+
+
+def resolve_price(candidates: Sequence[Candidate], line: Line, adjustments: Adjustments = _UNADJUSTED) -> Resolution:
+    """Return the price of a line with its trace, in whatever order the candidates come.
 
     A candidate that does not fit is passed over, and the next one tried; a named agreement whose cap is used up is not.
     """
-    looked = sorted(_looked_at(candidates, line), key=lambda one: _place(one, line))
-    trace: list[dict[str, Any]] = []
+    looked = [_look(one, line, candidates) for one in candidates]
+    looked.sort(key=lambda one: _place(one, line))
     exhausted = _is_exhausted(looked, line)
+    trace: list[dict[str, Any]] = []
     taken: _Looked | None = None
-    for one in looked:
+    for number, one in enumerate(looked, 1):
         reason = one.reason or ("lower_precedence" if taken or exhausted else None)
         if reason is None:
             taken = one
-        trace.append(_entry(len(trace) + 1, one, reason))
+        trace.append(_entry(number, one, reason))
     if taken is None or taken.unit_price is None:
         return Resolution(None, trace, exhausted)
-    adjusted, redeemed = _adjusted(taken, taken.unit_price, line, rules, promotions, trace)
-    price = Price(adjusted, line.currency, taken.base_quantity, taken.candidate, redeemed, trace)
-    return Resolution(price, trace)
+    unit_price, steps = adjustments.adjusted(taken.unit_price, taken.candidate.source, taken.base_quantity, line)
+    trace += [_adjustment_entry(number, step) for number, step in enumerate(steps, len(trace) + 1)]
+    redeemed = tuple((step.terms.id, step.discount) for step in steps if step.discount is not None)
+    return Resolution(Price(unit_price, line.currency, taken.base_quantity, taken.candidate, redeemed, trace), trace)
 
 
 def list_price_of(candidates: Sequence[Candidate], line: Line) -> tuple[Decimal, int] | None:
@@ -109,29 +112,26 @@ def currencies_of(candidates: Sequence[Candidate], preferred: str) -> Iterator[s
     yield from dict.fromkeys(one.currency for one in in_order if one.currency != preferred)
 
 
-def _looked_at(candidates: Sequence[Candidate], line: Line) -> Iterator[_Looked]:
-    own: tuple[Decimal, int] | None = None
-    if any(tier.discount_percent is not None for one in candidates for tier in one.tiers):
-        own = list_price_of(candidates, line)
-    for one in candidates:
-        yield _look(one, line, own)
-
-
 def _own_prices(candidates: Sequence[Candidate], line: Line) -> Iterator[_Looked]:
-    return (_look(one, line, None) for one in candidates if one.source is Source.LIST_PRICE)
+    return (_look(one, line, ()) for one in candidates if one.source is Source.LIST_PRICE)
 
 
-def _look(candidate: Candidate, line: Line, own: tuple[Decimal, int] | None) -> _Looked:
-    """Look at one candidate; `own` is the product's list price, which a discount is taken off."""
-    tier = next((one for one in reversed(candidate.tiers) if one.min_quantity <= line.quantity), None)
-    price, base_quantity = None if tier is None else tier.unit_price, candidate.price_base_quantity
+def _look(candidate: Candidate, line: Line, candidates: Sequence[Candidate]) -> _Looked:
+    """Look at one of the candidates, among which is the product's list price, which a discount is taken off."""
+    tier = None
+    for one in candidate.tiers:  # they rise
+        if one.min_quantity > line.quantity:
+            break
+        tier = one
     reason = _reason(candidate, line, tier)
-    if tier is not None and tier.discount_percent is not None:
-        if own is None:
-            reason = reason or "no_list_price"
-        elif candidate.currency == line.currency:
-            price, base_quantity = less_percent(own[0], tier.discount_percent), own[1]
-    return _Looked(candidate, price, base_quantity, reason)
+    if tier is None or tier.discount_percent is None:
+        return _Looked(candidate, tier and tier.unit_price, candidate.price_base_quantity, reason)
+    own = list_price_of(candidates, line)
+    if own is None:
+        return _Looked(candidate, tier.unit_price, candidate.price_base_quantity, reason or "no_list_price")
+    if candidate.currency != line.currency:
+        return _Looked(candidate, tier.unit_price, candidate.price_base_quantity, reason)
+    return _Looked(candidate, less_percent(own[0], tier.discount_percent), own[1], reason)
 
 
 def _reason(candidate: Candidate, line: Line, tier: Tier | None) -> str | None:
@@ -153,7 +153,7 @@ def _place(looked: _Looked, line: Line) -> tuple[Any, ...]:
     one = looked.candidate
     named = one.source is Source.CONTRACT and one.id == line.agreement_id
     price = looked.unit_price
-    cost = (price is None, 0 if price is None else price / looked.base_quantity)
+    cost = (True, 0) if price is None else (False, price if looked.base_quantity == 1 else price / looked.base_quantity)
     return (not named, one.source, one.rank, _later_first(one), *cost, one.id, one.line_no or 0)
 
 
@@ -164,30 +164,6 @@ def _later_first(candidate: Candidate) -> int:
 def _is_exhausted(looked: Sequence[_Looked], line: Line) -> bool:
     named = [one for one in looked if one.candidate.id == line.agreement_id] if line.agreement_id else []
     return bool(named) and all(one.reason for one in named) and any(one.reason == "cap_exceeded" for one in named)
-
-
-def _adjusted(
-    taken: _Looked,
-    price: Decimal,
-    line: Line,
-    rules: Sequence[Rule],
-    promotions: Sequence[Promotion],
-    trace: list[dict[str, Any]],
-) -> tuple[Decimal, tuple[tuple[str, Decimal], ...]]:
-    """Adjust a price, go on with its trace, and return it with the promotions that apply."""
-    if not rules and not promotions:
-        return price, ()
-    source = taken.candidate.source
-    found: Adjusted = with_rules(price, source, taken.base_quantity, line, rules)
-    steps: list[Step] = found.steps
-    if promotions:
-        net = line_total(price, line.quantity, taken.base_quantity, line.currency)
-        found = with_promotions(found, source, taken.base_quantity, line, promotions, net)
-        steps = steps + found.steps
-    for step in steps:
-        trace.append(_adjustment_entry(len(trace) + 1, step))
-    redeemed = ((step.terms.id, step.discount) for step in found.steps if step.discount is not None)
-    return found.unit_price, tuple(redeemed) if promotions else ()
 
 
 def _entry(number: int, looked: _Looked, reason: str | None) -> dict[str, Any]:

@@ -13,10 +13,11 @@ from uuid import UUID
 from core.arrays import array_literal
 from core.pipeline import Call, Rows, Statement
 from suppliers.marketplace.queries import ACROSS, FIRST_OFFER, country_sql, limit_sql, seen_by_sql, visible_sql
-from suppliers.pricing.candidates import Candidate, Promotion, Rule, Source
+from suppliers.pricing.adjustments import Adjustments
+from suppliers.pricing.candidates import Candidate, Source
 from suppliers.relationships.formulary import on_formulary_sql
 
-from .reading import Terms, candidates_of, terms_of, tiers_of
+from .reading import Shared, candidates_of, hidden_of, shared_of, tiers_of
 from .sources import JOINS, Reading, columns_sql, sources_sql, tax_rate_sql
 
 
@@ -34,7 +35,7 @@ class GoodRow(NamedTuple):
     """The product of line `n`, from 1, with what it may cost; offer and packaging are null where there is none.
 
     `suits` tells that the offer is one that the line may mean. `hidden` is an offer that the buyer does not see, for the
-    supplier alone. `agreements` are the ids of those in force with the buyer. Dates are `YYYY-MM-DD`.
+    supplier alone. From `agreements` on only the first row of a supplier has values. Dates are `YYYY-MM-DD`.
     """
 
     n: int
@@ -59,24 +60,29 @@ class GoodRow(NamedTuple):
     time_zone: str
     on_formulary: bool | None
     own_code: str | None
-    agreements: Any
     codes: Any
     contracts: Any
-    lists: Any
+    entries: Any
+    hidden_entries: Any
     prices: Any
+    agreements: bytes | None
+    lists: bytes | None
     rules: bytes | None
     promotions: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
 class Good:
-    """What a line asks for, with all that its price is resolved from; `windows` are those of the promotions, by id."""
+    """What a line asks for, with all that its price is resolved from; `windows` are those of the promotions, by id.
+
+    `agreements` are the ids of those in force between the buyer and the supplier.
+    """
 
     row: GoodRow
     candidates: Sequence[Candidate]
-    rules: Sequence[Rule]
-    promotions: Sequence[Promotion]
+    adjustments: Adjustments
     windows: Mapping[str, tuple[datetime, datetime]]
+    agreements: Sequence[str]
 
 
 _ASKED = "unnest($5::uuid[], $6::uuid[], $7::uuid[]{more}) WITH ORDINALITY AS a(product_id, packaging_id, offer_id{names}, n)"
@@ -104,7 +110,6 @@ CROSS JOIN LATERAL (
 """
 )
 _OFFER = "json_build_array(o.id, o.version, o.currency, o.price_base_quantity, o.tiers, o.valid_from, o.valid_to)"
-_AGREEMENTS = "SELECT coalesce(json_agg(d.agreement_id), '[]') FROM agreements d WHERE d.supplier_id = g.supplier_id"
 _COUNTRY = "(SELECT v.country FROM delivery v)"
 
 
@@ -139,7 +144,7 @@ goods AS MATERIALIZED (
 SELECT g.n, g.supplier_id, g.product_id, g.supplier_sku, g.base_unit, g.category, g.tax_category,
        {tax_rate_sql(supplier=reading.of("g"), category="g.tax_category", country=_COUNTRY, today="s.today")} AS tax_rate,
        g.packaging_id, g.units_per_pack, g.offer_id, g.suits, g.least, g.most, g.step, g.limit_quantity, coalesce(g.offer, 'null') AS offer, {hidden},
-       s.today::text, s.time_zone, {own}, ({_AGREEMENTS}) AS agreements, {columns_sql(reading)}
+       s.today::text, s.time_zone, {own}, {columns_sql(reading)}
 FROM goods g {JOINS} ORDER BY g.n
 """
 
@@ -222,19 +227,23 @@ def goods_of(found: Rows) -> list[Good]:
     A line whose product is unknown has none; one whose own code is that of several suppliers' products has several.
     """
     rows = found.of(GoodRow)
-    terms: dict[UUID, Terms] = {
-        row.supplier_id: terms_of(row.rules, row.promotions) for row in rows if row.rules and row.promotions
+    shared = {
+        one.supplier_id: shared_of(one.agreements, one.lists, one.rules, one.promotions)
+        for one in rows
+        if one.agreements and one.lists and one.rules and one.promotions
     }
-    return [_good(row, terms[row.supplier_id]) for row in rows]
+    return [_good(row, shared[row.supplier_id]) for row in rows]
 
 
-def _good(row: GoodRow, terms: Terms) -> Good:
-    candidates = candidates_of(row.contracts, row.lists, row.prices)
+def _good(row: GoodRow, shared: Shared) -> Good:
+    candidates = candidates_of(row.contracts, row.entries, row.prices, shared)
+    candidates += hidden_of(row.hidden_entries)
     if row.offer is not None and row.suits and row.offer[4]:
         candidates.append(_offer(row.offer))
     if row.hidden is not None and row.hidden[4]:
         candidates.append(_offer(row.hidden)._replace(refusal="not_visible"))
-    return Good(row, candidates, *terms.of(str(row.product_id), row.codes), terms.windows)
+    terms = shared.terms
+    return Good(row, candidates, terms.of(str(row.product_id), row.codes), terms.windows, shared.agreement_ids)
 
 
 def _offer(given: Any) -> Candidate:

@@ -115,7 +115,7 @@ def _resolved(good: Good, line: Line, used: UsedUp, asking: Asking) -> Resolutio
     candidates = used.of_candidates(good.candidates)
     if not _is_seen(good, asking):
         return resolve_price([one for one in candidates if one.source is Source.CONTRACT], line)
-    return resolve_price(candidates, line, good.rules, used.of_promotions(good.promotions))
+    return resolve_price(candidates, line, used.of_adjustments(good.adjustments))
 
 
 def _refusal(good: Good, measured: Measured, allocated: dict[UUID, int]) -> str | None:

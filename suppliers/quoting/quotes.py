@@ -46,7 +46,7 @@ def _check_agreement(goods: Sequence[Good], named: UUID | None) -> None:
 
     :raises InvalidFields: it is not.
     """
-    if named is not None and goods and not any(str(named) in one.row.agreements for one in goods):
+    if named is not None and goods and not any(str(named) in one.agreements for one in goods):
         message = "There is no such agreement in force with a supplier of these lines."
         raise InvalidFields(errors=[FieldError("price_agreement_id", "unknown_agreement", message)])
 

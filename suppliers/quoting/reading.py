@@ -1,6 +1,7 @@
 """Rows of `sources` as the candidates, rules and promotions that prices are resolved from."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -8,37 +9,71 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from suppliers.pricing.adjustments import Adjustments
 from suppliers.pricing.candidates import Adjustment, Candidate, Promotion, Rule, Source, Tier
 
 Row = Sequence[Any]
 
 
-class Terms(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Terms:
     """Rules and promotions of one supplier, each with the products and categories that it is for; empty: for all.
 
-    `windows` are the instants at which each promotion begins and ends, by its id.
+    `windows` are the instants at which each promotion begins and ends, by its id. `kept` are those of a product's categories,
+    or of the product where one of them `names_products`.
     """
 
     rules: Sequence[tuple[Row | None, Row | None, Rule]]
     promotions: Sequence[tuple[Row | None, Row | None, Promotion]]
     windows: Mapping[str, tuple[datetime, datetime]]
+    names_products: bool
+    kept: dict[tuple[str, ...], Adjustments] = field(default_factory=dict)
 
-    def of(self, product_id: str, codes: Row) -> tuple[list[Rule], list[Promotion]]:
+    def of(self, product_id: str, codes: Row) -> Adjustments:
         """Return those of one product; `codes` are its category and those above it."""
-        within = frozenset(codes)
-        return (
-            [one for ids, named, one in self.rules if _is_for(ids, named, product_id, within)],
-            [one for ids, named, one in self.promotions if _is_for(ids, named, product_id, within)],
-        )
+        key = (product_id, *codes) if self.names_products else (*codes,)
+        found = self.kept.get(key)
+        if found is None:
+            within = frozenset(codes)
+            found = self.kept[key] = Adjustments(
+                [one for ids, named, one in self.rules if _is_for(ids, named, product_id, within)],
+                [one for ids, named, one in self.promotions if _is_for(ids, named, product_id, within)],
+            )
+        return found
+
+
+class Shared(NamedTuple):
+    """What the goods of one supplier have in common: agreements and lists that are for the buyer, by their ids, and terms."""
+
+    agreements: Mapping[str, Row]
+    lists: Mapping[str, Row]
+    terms: Terms
+    agreement_ids: Sequence[str]
 
 
 def _is_for(ids: Row | None, named: Row | None, product_id: str, within: frozenset[str]) -> bool:
     return (not ids or product_id in ids) and (not named or not within.isdisjoint(named))
 
 
-def candidates_of(contracts: Sequence[Row], lists: Sequence[Row], prices: Sequence[Row]) -> list[Candidate]:
-    """Return the candidates of one packaging, without its offer."""
-    return [*_contracts(contracts), *_lists(lists), *_list_prices(prices)]
+def shared_of(agreements: bytes, lists: bytes, rules: bytes, promotions: bytes) -> Shared:
+    """Return what the first row of a supplier's goods tells of all of them, as JSON."""
+    agreed = {key: rest for key, *rest in orjson.loads(agreements)}
+    listed = {row[0]: row for row in orjson.loads(lists)}
+    return Shared(agreed, listed, terms_of(rules, promotions), [key for key, *_ in agreed.values()])
+
+
+def candidates_of(
+    contracts: Sequence[Row], entries: Sequence[Row], prices: Sequence[Row], shared: Shared
+) -> list[Candidate]:
+    """Return the candidates of one packaging, without its offer and the lists that are for others."""
+    listed = (_entry(*shared.lists[key], *tier) for key, *tier in entries)
+    agreed = (_contract(*shared.agreements[key], *line) for key, *line in contracts)
+    return [*agreed, *listed, *(_list_price(*one) for one in prices)]
+
+
+def hidden_of(entries: Sequence[Row]) -> Iterator[Candidate]:
+    """Yield the entries of lists that are not for the buyer."""
+    return (_entry(*one)._replace(refusal="not_assigned") for one in entries)
 
 
 def terms_of(rules: bytes, promotions: bytes) -> Terms:
@@ -52,7 +87,8 @@ def terms_of(rules: bytes, promotions: bytes) -> Terms:
 def _terms(rules: bytes, promotions: bytes) -> Terms:
     offered = orjson.loads(promotions)
     windows = {row[0]: (datetime.fromisoformat(row[-2]), datetime.fromisoformat(row[-1])) for row in offered}
-    return Terms([_rule(row) for row in orjson.loads(rules)], [_promotion(row) for row in offered], windows)
+    found = [_rule(row) for row in orjson.loads(rules)], [_promotion(row) for row in offered]
+    return Terms(*found, windows, any(ids for kind in found for ids, *_ in kind))
 
 
 _KEPT_BYTES = 16_384
@@ -71,28 +107,31 @@ def tiers_of(stored: Sequence[dict[str, Any]]) -> list[Tier]:
     ]
 
 
-def _contracts(rows: Sequence[Row]) -> Iterator[Candidate]:
-    for (
-        key, version, number, currency, priority, begin, end, distance, subject, line_no, base_quantity, tiers, left,
-    ) in rows:  # fmt: skip
-        yield Candidate(
-            Source.CONTRACT, key, version, currency, base_quantity, tiers_of(tiers), begin or "", end or "",
-            (distance, subject, -priority), left=left, line_no=line_no, name=number,
-        )  # fmt: skip
+def _contract(  # noqa: PLR0913 - the columns of a row
+    key: str, version: int, number: str, currency: str, priority: int, begin: str | None, end: str | None, distance: int,
+    subject: int, line_no: int, base_quantity: int, tiers: Sequence[dict[str, Any]], left: int | None,
+) -> Candidate:  # fmt: skip
+    return Candidate(
+        Source.CONTRACT, key, version, currency, base_quantity, tiers_of(tiers), begin or "", end or "",
+        (distance, subject, -priority), None, left, line_no, number,
+    )  # fmt: skip
 
 
-def _lists(rows: Sequence[Row]) -> Iterator[Candidate]:
-    for key, version, name, currency, priority, begin, end, place, base_quantity, tiers, is_assigned in rows:
-        yield Candidate(
-            Source.PRICE_LIST, key, version, currency, base_quantity, tiers_of(tiers), begin or "", end or "",
-            (place, -priority), None if is_assigned else "not_assigned", name=name,
-        )  # fmt: skip
+def _entry(  # noqa: PLR0913 - the columns of a row
+    key: str, version: int, name: str, currency: str, priority: int, begin: str | None, end: str | None, place: int,
+    base_quantity: int, tiers: Sequence[dict[str, Any]],
+) -> Candidate:  # fmt: skip
+    return Candidate(
+        Source.PRICE_LIST, key, version, currency, base_quantity, tiers_of(tiers), begin or "", end or "",
+        (place, -priority), name=name,
+    )  # fmt: skip
 
 
-def _list_prices(rows: Sequence[Row]) -> Iterator[Candidate]:
-    for key, version, currency, begin, end, base_quantity, tiers in rows:
-        given = [Tier(least, Decimal(price)) for least, price in tiers]
-        yield Candidate(Source.LIST_PRICE, key, version, currency, base_quantity, given, begin, end or "")
+def _list_price(
+    key: str, version: int, currency: str, begin: str, end: str | None, base_quantity: int, tiers: Sequence[Row]
+) -> Candidate:
+    given = [Tier(least, Decimal(price)) for least, price in tiers]
+    return Candidate(Source.LIST_PRICE, key, version, currency, base_quantity, given, begin, end or "")
 
 
 _SHARED = 15  # the members that rules and promotions have in common

@@ -33,13 +33,13 @@ class Reading(NamedTuple):
 
 
 def sources_sql(goods: str, reading: Reading) -> str:
-    """Write the CTEs `sellers`, `paths`, `lists` and `agreements` of the goods, for a WITH RECURSIVE; see `JOINS`.
+    """Write the CTEs `paths` and `sellers` of the goods, for a WITH RECURSIVE; see `JOINS`.
 
     `goods` names a CTE with `supplier_id`, `product_id`, `packaging_id` and `category`.
     """
     return (
-        f"walk AS ({_walk(goods, reading)}), paths AS MATERIALIZED ({_PATHS}), sellers AS MATERIALIZED ({_sellers(goods, reading)}),"
-        f" lists AS MATERIALIZED ({_lists(reading)}), agreements AS MATERIALIZED ({_agreements(reading)})"
+        f"walk AS ({_walk(goods, reading)}), paths AS MATERIALIZED ({_PATHS}),"
+        f" sellers AS MATERIALIZED ({_sellers(goods, reading)})"
     )
 
 
@@ -53,12 +53,12 @@ JOINS: Final = (
 def columns_sql(reading: Reading) -> str:
     """Write the columns of one row of the goods, which `JOINS` has joined; `codes` are the categories that it is in.
 
-    `first` of a row tells that it is the first of its supplier: it alone carries the supplier's rules and promotions.
+    `first` of a row tells that it is the first of its supplier: it alone carries what the supplier's other rows share.
     """
+    shared = ", ".join(f"CASE WHEN g.first THEN s.{one} END AS {one}" for one in _SHARED)
     return (
-        f"coalesce(array_to_json(h.codes), '[]') AS codes, ({_contract_lines(reading)}) AS contracts, ({_entries(reading)}) AS lists, ({_list_prices(reading)}) AS prices,"
-        f" CASE WHEN g.first THEN ({_rules(reading)}) END AS rules,"
-        f" CASE WHEN g.first THEN ({_promotions(reading)}) END AS promotions"
+        f"coalesce(array_to_json(h.codes), '[]') AS codes, ({_contract_lines(reading)}) AS contracts,"
+        f" ({_entries(reading)}) AS entries, ({_hidden_entries(reading)}) AS hidden_entries, ({_list_prices(reading)}) AS prices, {shared}"
     )
 
 
@@ -75,17 +75,26 @@ def tax_rate_sql(*, supplier: str, category: str, country: str, today: str) -> s
     )
 
 
+# What is read once for all goods of a supplier: its lists and agreements with the buyer, and its rules and promotions.
+_SHARED = ("agreements", "lists", "rules", "promotions")
+
+
 def _sellers(goods: str, reading: Reading) -> str:
-    """Write the suppliers of the goods: the day, and the moment of it at which promotions are judged, and the audiences."""
+    """Write the suppliers of the goods: the day, the moment of it at which promotions are judged, the audiences, and what is shared."""
     mine = f"m.tenant_id = {reading.of('b')} AND m.member_tenant_id = {reading.buyer}"
     return f"""
-SELECT b.supplier_id, n.time_zone, b.products, d.today, ARRAY(SELECT unnest(h.codes) FROM paths h WHERE h.supplier_id = b.supplier_id) AS codes,
-       CASE WHEN d.today = d.now THEN {reading.at} ELSE d.today::timestamp AT TIME ZONE n.time_zone END AS moment,
-       ARRAY(SELECT '{EVERYBODY}'::uuid UNION ALL SELECT m.audience_id FROM suppliers_audiencemember m WHERE {mine}) AS audiences
-FROM (SELECT g.supplier_id, array_agg(DISTINCT g.product_id::text) AS products FROM {goods} g GROUP BY g.supplier_id) b
-JOIN organizations_tenant n ON n.id = b.supplier_id
-CROSS JOIN LATERAL (SELECT ({reading.at} AT TIME ZONE n.time_zone)::date AS now) t
-CROSS JOIN LATERAL (SELECT coalesce({reading.day}, t.now) AS today, t.now) d
+SELECT s.*, l.*, d.*, ({_rules(reading)}) AS rules, ({_promotions(reading)}) AS promotions
+FROM (
+  SELECT b.supplier_id, n.name, n.time_zone, b.products, d.today,
+         ARRAY(SELECT unnest(h.codes) FROM paths h WHERE h.supplier_id = b.supplier_id) AS codes,
+         CASE WHEN d.today = d.now THEN {reading.at} ELSE d.today::timestamp AT TIME ZONE n.time_zone END AS moment,
+         ARRAY(SELECT '{EVERYBODY}'::uuid UNION ALL SELECT m.audience_id FROM suppliers_audiencemember m WHERE {mine}) AS audiences
+  FROM (SELECT g.supplier_id, array_agg(DISTINCT g.product_id::text) AS products FROM {goods} g GROUP BY g.supplier_id) b
+  JOIN organizations_tenant n ON n.id = b.supplier_id
+  CROSS JOIN LATERAL (SELECT ({reading.at} AT TIME ZONE n.time_zone)::date AS now) t
+  CROSS JOIN LATERAL (SELECT coalesce({reading.day}, t.now) AS today, t.now) d OFFSET 0) s
+CROSS JOIN LATERAL ({_lists(reading)}) l
+CROSS JOIN LATERAL ({_agreements(reading)}) d
 """
 
 
@@ -107,21 +116,24 @@ WHERE c.step < 16
 _PATHS = "SELECT w.supplier_id, w.category, array_agg(w.code ORDER BY w.step) AS codes FROM walk w GROUP BY w.supplier_id, w.category"
 
 
+_PLACES = {Scope.TENANTS: 0, Scope.ORGANIZATIONS: 1, Scope.GROUPS: 2, Scope.PUBLIC: 3}
+_PLACE = "CASE l.scope " + " ".join(f"WHEN '{one.value}' THEN {place}" for one, place in _PLACES.items()) + " END"
+_LIST = f"l.id, l.version, l.name, l.currency, l.priority, l.valid_from, l.valid_to, {_PLACE}"
+
+
 def _lists(reading: Reading) -> str:
     return f"""
-SELECT s.supplier_id, l.id, l.version, l.name, l.currency, l.priority, l.scope, l.valid_from, l.valid_to
-FROM sellers s
-CROSS JOIN LATERAL (SELECT * FROM suppliers_pricelist
-  WHERE tenant_id = {reading.of("s")} AND on_market AND audience_id = ANY(s.audiences) OFFSET 0) l
-WHERE {_holds("l", reading)}
+SELECT array_agg(l.id) AS list_ids, coalesce(json_agg(json_build_array({_LIST})), '[]') AS lists
+FROM suppliers_pricelist l
+WHERE l.tenant_id = {reading.of("s")} AND l.on_market AND l.audience_id = ANY(s.audiences) AND {_holds("l", reading)}
 """
 
 
 def _agreements(reading: Reading) -> str:
     return f"""
-SELECT s.supplier_id, d.id, d.agreement_id, d.revision, d.number, d.currency, d.priority, d.valid_from, d.valid_to, a.distance
-FROM sellers s
-CROSS JOIN LATERAL (SELECT agreement_id, distance FROM suppliers_agreementaudience
+SELECT array_agg(d.id) AS agreement_ids, coalesce(json_agg(json_build_array(
+  d.id, d.agreement_id, d.revision, d.number, d.currency, d.priority, d.valid_from, d.valid_to, a.distance)), '[]') AS agreements
+FROM (SELECT agreement_id, distance FROM suppliers_agreementaudience
   WHERE tenant_id = {reading.of("s")} AND member_tenant_id = {reading.buyer} OFFSET 0) a
 CROSS JOIN LATERAL (SELECT id, agreement_id, revision, number, currency, priority, valid_from, valid_to
   FROM suppliers_receivedagreement WHERE tenant_id = {reading.of("s")} AND id = a.agreement_id AND in_force OFFSET 0) d
@@ -137,44 +149,37 @@ def _holds(row: str, reading: Reading) -> str:
 
 def _contract_lines(reading: Reading) -> str:
     """Write the lines of agreements for a product, and for its category and those above, which are one step further each."""
-    found = f"l.tenant_id = {reading.of('g')} AND l.document_id = d.id"
-    members = "l.line_no, l.price_base_quantity, l.tiers, l.max_quantity - l.consumed AS remaining"
+    found = f"l.tenant_id = {reading.of('g')} AND l.document_id = ANY(s.agreement_ids)"
+    members = "l.document_id, l.line_no, l.price_base_quantity, l.tiers, l.max_quantity - l.consumed AS remaining"
     return f"""
-SELECT coalesce(json_agg(json_build_array(d.agreement_id, d.revision, d.number, d.currency, d.priority, d.valid_from, d.valid_to,
-       d.distance, l.subject, l.line_no, l.price_base_quantity, l.tiers, l.remaining)), '[]')
-FROM agreements d
-CROSS JOIN LATERAL (
+SELECT coalesce(json_agg(json_build_array(l.document_id, l.subject, l.line_no, l.price_base_quantity, l.tiers, l.remaining)), '[]')
+FROM (
   SELECT {members}, 0 AS subject FROM suppliers_receivedagreementline l
   WHERE {found} AND l.product_id = g.product_id AND (l.packaging_id IS NULL OR l.packaging_id = g.packaging_id)
   UNION ALL SELECT {members}, array_position(h.codes, l.category::text) FROM suppliers_receivedagreementline l
   WHERE {found} AND l.category = ANY(h.codes)) l
-WHERE d.supplier_id = g.supplier_id
 """
-
-
-_PLACES = {Scope.TENANTS: 0, Scope.ORGANIZATIONS: 1, Scope.GROUPS: 2, Scope.PUBLIC: 3}
-_PLACE = "CASE l.scope " + " ".join(f"WHEN '{one.value}' THEN {place}" for one, place in _PLACES.items()) + " END"
-_ENTRY = "e.price_base_quantity, e.tiers"
-_LIST = f"l.id, l.version, l.name, l.currency, l.priority, l.valid_from, l.valid_to, {_PLACE}, {_ENTRY}"
 
 
 def _entries(reading: Reading) -> str:
-    """Write the entries of price lists, found from the lists, since other buyers may have many lists of the packaging."""
-    found = f"tenant_id = {reading.of('g')} AND packaging_id = g.packaging_id"
-    assigned = f"""
-SELECT json_build_array({_LIST}, true) AS entry FROM lists l
-CROSS JOIN LATERAL (SELECT price_base_quantity, tiers FROM suppliers_pricelistentry WHERE {found} AND price_list_id = l.id OFFSET 0) e
-WHERE l.supplier_id = g.supplier_id
+    """Write the entries of the lists for the buyer, found from the lists: others may have many lists of the packaging."""
+    return f"""
+SELECT coalesce(json_agg(json_build_array(e.price_list_id, e.price_base_quantity, e.tiers)), '[]') FROM suppliers_pricelistentry e
+WHERE e.tenant_id = {reading.of("g")} AND e.packaging_id = g.packaging_id AND e.price_list_id = ANY(s.list_ids)
 """
+
+
+def _hidden_entries(reading: Reading) -> str:
+    """Write the entries of lists for others, each with its list."""
     if not reading.whole:
-        return f"SELECT coalesce(json_agg(v.entry), '[]') FROM ({assigned}) v"
-    others = f"""
-(SELECT json_build_array({_LIST}, false) FROM suppliers_pricelistentry e
- JOIN suppliers_pricelist l ON l.tenant_id = {reading.of("g")} AND l.id = e.price_list_id AND l.on_market
- WHERE e.tenant_id = {reading.of("g")} AND e.packaging_id = g.packaging_id AND {reading.whole} AND l.audience_id <> ALL(s.audiences)
- ORDER BY e.price_list_id LIMIT {_HIDDEN_LISTS})
+        return "'[]'::json"
+    return f"""
+SELECT coalesce(json_agg(v.entry), '[]') FROM (
+  SELECT json_build_array({_LIST}, e.price_base_quantity, e.tiers) AS entry FROM suppliers_pricelistentry e
+  JOIN suppliers_pricelist l ON l.tenant_id = {reading.of("g")} AND l.id = e.price_list_id AND l.on_market
+  WHERE e.tenant_id = {reading.of("g")} AND e.packaging_id = g.packaging_id AND {reading.whole} AND l.audience_id <> ALL(s.audiences)
+  ORDER BY e.price_list_id LIMIT {_HIDDEN_LISTS}) v
 """
-    return f"SELECT coalesce(json_agg(v.entry), '[]') FROM ({assigned} UNION ALL {others}) v"
 
 
 def _list_prices(reading: Reading) -> str:
@@ -232,7 +237,8 @@ def _promotions(reading: Reading) -> str:
         f"(SELECT b.redemptions FROM suppliers_promotionbuyer b WHERE b.tenant_id = {reading.of('s')}"
         f" AND b.promotion_id = r.id AND b.buyer_tenant_id = {reading.buyer})"
     )
-    left = f"least(r.max_redemptions - r.redemptions, r.max_per_buyer - coalesce({own}, 0))"
+    mine = f"CASE WHEN r.max_per_buyer IS NOT NULL THEN r.max_per_buyer - coalesce({own}, 0) END"
+    left = f"least(r.max_redemptions - r.redemptions, {mine})"
     dated = " AND r.starts_at <= s.moment AND r.ends_at > s.moment AND NOT r.exhausted" if reading.dated else ""
     return f"""
 SELECT coalesce(json_agg(json_build_array({_TERMS}, {_STATE}, r.combinable, r.applies_to_contracts,

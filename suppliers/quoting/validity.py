@@ -29,7 +29,7 @@ def _days(good: Good, price: Price, applied: set[str], waiting: set[str]) -> Ite
     if good.row.offer is not None:
         yield good.row.offer[-1] or ""
     yield from (one.valid_from for one in good.candidates if one.id in waiting and one.currency == price.currency)
-    for rule in good.rules:
+    for rule in good.adjustments.rules:
         if rule.terms.id in applied:
             yield rule.valid_to
         if rule.terms.id in waiting:
@@ -41,7 +41,7 @@ def _is_list_price(one: Candidate, currency: str) -> bool:
 
 
 def _instants(good: Good, applied: set[str], waiting: set[str]) -> Iterator[datetime]:
-    for promotion in good.promotions:
+    for promotion in good.adjustments.promotions:
         begins, ends = good.windows[promotion.terms.id]
         if promotion.terms.id in applied:
             yield ends

@@ -1,11 +1,11 @@
 """One request for a page of the buyer's catalog: what the query string asks, the statements, and the answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import ClassVar
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 
 from core.pipeline import Call, Rows
 from suppliers.marketplace import searching
@@ -13,7 +13,7 @@ from suppliers.marketplace.queries import as_market
 from suppliers.storefront.http import MarketPage
 
 from .filters import CatalogFilters
-from .shapes import page_call, seen_of, terms_by_supplier, written
+from .shapes import page_call, seen_of, shared_by_supplier, written
 
 
 class CatalogPage(MarketPage):
@@ -29,38 +29,34 @@ class CatalogPage(MarketPage):
         }
     )
 
-    def __init__(self, request: HttpRequest) -> None:
-        super().__init__(request)
-        self.few = True
+    few: bool | None = None  # whether the tenant may find few products; None: not known yet
 
-    def looks(self, tenant_id: UUID) -> list[Call]:
-        """Return the statements that tell how much the tenant may find.
+    def calls(self, tenant_id: UUID) -> list[Call]:
+        """Return the statements that read the page, or those that tell how much the tenant may find, where it is not known.
 
-        :raises InvalidFields, UnknownParameter, DuplicateParameter, UnknownSort: as for any list.
+        :raises InvalidFields, UnknownParameter, DuplicateParameter, UnknownSort, InvalidPage, InvalidCursor: as for any list.
         """
         self.read()
         self.words = self.given["search"].parameters if "search" in self.given else ()
-        return as_market([searching.few_call(tenant_id, self.words)])
-
-    def take(self, found: Sequence[Rows]) -> None:
-        """Take what was looked up."""
-        self.few = searching.are_few(found[-1])
-
-    def calls(self, tenant_id: UUID) -> list[Call]:
-        """Return the statements that read the page.
-
-        :raises InvalidPage, InvalidCursor: as for any list.
-        """
         after = self.begin(tenant_id)
+        if self.few is None:
+            self.few = searching.known_few(tenant_id, self.words)
+        if self.few is None:
+            return as_market([searching.few_call(tenant_id, self.words)])
         where = [one for name, one in self.given.items() if name != "search"]
         few = searching.few_products(self.words) if self.few else None
         where += [] if few else searching.with_words(self.words)
         return as_market([page_call(tenant_id, self.sort, where, few=few, after=after, limit=self.limit)])
+
+    def keep(self, tenant_id: UUID, found: Rows) -> None:
+        """Keep how much the tenant may find."""
+        self.few = searching.are_few(found)
+        searching.keep_few(tenant_id, self.words, self.few)
 
     def answer(self, tenant_id: UUID, rows: Rows) -> HttpResponse:
         """Write the page."""
         seen = seen_of(rows)
         shown = seen[: self.limit]
         after = (shown[-1].key, shown[-1].product_id) if len(seen) > self.limit else None
-        terms = terms_by_supplier(seen)
-        return self.written(tenant_id, [written(one, terms[one.supplier_id]) for one in shown], after)
+        shared = shared_by_supplier(seen)
+        return self.written(tenant_id, [written(one, shared[one.supplier_id]) for one in shown], after)

@@ -4,7 +4,7 @@ A product is told by the first offer of it that the buyer sees: the smallest pac
 "Catalog product".
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -21,7 +21,7 @@ from suppliers.marketplace.searching import found_sql, numbered
 from suppliers.marketplace.states import StockPolicy
 from suppliers.pricing.candidates import Candidate, Line, Source
 from suppliers.pricing.resolution import currencies_of, resolve_price
-from suppliers.quoting.reading import Terms, candidates_of, terms_of, tiers_of
+from suppliers.quoting.reading import Shared, candidates_of, shared_of, tiers_of
 from suppliers.quoting.sources import JOINS, Reading, columns_sql, sources_sql, tax_rate_sql
 from suppliers.relationships.formulary import on_formulary_sql
 from suppliers.storefront.sorts import Sort
@@ -33,10 +33,16 @@ PUBLIC: Final = (
     "expiry_required", "shelf_life_days", "min_remaining_shelf_life_days", "storage", "controlled", "hazardous",
     "prescription_only", "tax_category", "country_of_origin", "attributes", "media", "created_at", "updated_at",
 )  # fmt: skip
-_MEMBERS = ProductOut.shape.select(Selection(PUBLIC)).replace(TENANT, 't."tenant_id"')
+_PLAIN = tuple(one for one in PUBLIC if one != "packagings")
+
+
+def _members(*names: str) -> str:
+    return ProductOut.shape.select(Selection(names)).replace(TENANT, 't."tenant_id"')
+
+
 _OFFER = f"""
-SELECT o.id AS offer_id, o.packaging_id, o.version AS offer_version, o.currency, o.price_base_quantity, o.tiers,
-       o.stock_policy, {limit_sql()} AS limit_quantity, o.limit_until, o.lead_time_days
+SELECT o.id AS offer_id, o.packaging_id, o.stock_policy, {limit_sql()} AS limit_quantity, o.limit_until, o.lead_time_days,
+       CASE WHEN o.tiers <> '[]' THEN json_build_array(o.id, o.version, o.currency, o.price_base_quantity, o.tiers) END AS priced
 FROM suppliers_offer o
 JOIN suppliers_packaging k ON k.tenant_id = o.tenant_id AND k.id = o.packaging_id
 WHERE o.tenant_id = p.tenant_id AND o.product_id = p.id AND {visible_sql(buyer="$1")}
@@ -96,40 +102,56 @@ WHERE a.tenant_id = $1 AND a.supplier_id = g.supplier_id AND a.product_id = g.pr
 """
 
 
+_ALLOCATION = """
+CASE WHEN g.limit_quantity <> 0
+  THEN json_build_object('quantity', g.limit_quantity, 'remaining', g.limit_quantity, 'until', g.limit_until) END
+"""
+
+
 def _answer(page: str, key: str) -> str:
     """Write the SQL of the products of a page; `key` is the column by which they are sorted.
 
-    The document of a product has all that the buyer reads but what follows from `told`, which `written` takes out of it.
+    The document of a product has all that the buyer reads but its packagings and its price, which `written` puts into it.
     """
     return f"""
 WITH RECURSIVE page AS ({page}),
 goods AS MATERIALIZED (SELECT g.*, row_number() OVER (PARTITION BY g.supplier_id ORDER BY g.product_id) = 1 AS first FROM page g),
 {sources_sql("goods", _READING)}
-SELECT row_to_json(r)::text AS document, g.product_id::text AS product_id, {key}::text AS key, g.supplier_id::text AS supplier_id,
-       {columns_sql(_READING)}
+SELECT row_to_json(r)::text AS document, k.packagings::text AS packagings, g.packaging_id::text AS packaging_id,
+       g.product_id::text AS product_id, {key}::text AS key, g.supplier_id::text AS supplier_id, coalesce(g.priced, 'null') AS offer,
+       s.today::text AS today, (SELECT b.currency FROM organizations_tenant b WHERE b.id = $1) AS preferred, {columns_sql(_READING)}
 FROM goods g {JOINS}
 JOIN suppliers_product t ON t.tenant_id = g.supplier_id AND t.id = g.product_id
-JOIN organizations_tenant n ON n.id = g.supplier_id
-CROSS JOIN LATERAL (SELECT {_MEMBERS}, g.supplier_id AS supplier_id, n.name AS supplier_name, g.offer_id AS offer_id,
-  g.availability AS availability, g.lead_days AS lead_time_days, {_TAX_RATE} AS tax_rate, ({_SUBSTITUTES}) AS substitutes,
-  ({_OWN_CODE}) AS own_code, {on_formulary_sql(product="g", buyer="$1")} AS on_formulary, json_build_object(
-    'packaging_id', g.packaging_id, 'offer_version', g.offer_version, 'currency', g.currency,
-    'price_base_quantity', g.price_base_quantity, 'tiers', g.tiers, 'limit', g.limit_quantity, 'until', g.limit_until,
-    'today', s.today, 'preferred', (SELECT b.currency FROM organizations_tenant b WHERE b.id = $1)) AS told) r
+CROSS JOIN LATERAL (SELECT {_members("packagings")}) k
+CROSS JOIN LATERAL (SELECT {_members(*_PLAIN)}, g.supplier_id AS supplier_id, s.name AS supplier_name, g.offer_id AS offer_id,
+  g.availability AS availability, {_ALLOCATION} AS allocation, g.lead_days AS lead_time_days, {_TAX_RATE} AS tax_rate,
+  ({_SUBSTITUTES}) AS substitutes, ({_OWN_CODE}) AS own_code, {on_formulary_sql(product="g", buyer="$1")} AS on_formulary) r
 """
 
 
 class Seen(NamedTuple):
-    """A product of the market, as JSON, with what its page goes on behind, and what its price is resolved from."""
+    """A product of the market, as JSON, with what its page goes on behind, and what its price is resolved from.
+
+    `offer` is the one by which the product is told, where it has a price of its own. From `agreements` on only the first
+    row of a supplier has values.
+    """
 
     document: bytes
+    packagings: bytes
+    packaging_id: str
     product_id: str
     key: str
     supplier_id: str
+    offer: Any
+    today: str
+    preferred: str
     codes: Any
     contracts: Any
-    lists: Any
+    entries: Any
+    hidden_entries: bytes
     prices: Any
+    agreements: bytes | None
+    lists: bytes | None
     rules: bytes | None
     promotions: bytes | None
 
@@ -187,34 +209,32 @@ def seen_of(found: Rows) -> list[Seen]:
     return found.of(Seen)
 
 
-def terms_by_supplier(seen: Sequence[Seen]) -> dict[str, Terms]:
-    """Return the rules and promotions of the suppliers of a page, by their ids."""
-    return {one.supplier_id: terms_of(one.rules, one.promotions) for one in seen if one.rules and one.promotions}
+def shared_by_supplier(seen: Sequence[Seen]) -> dict[str, Shared]:
+    """Return what the products of each supplier of a page have in common, by the suppliers' ids."""
+    return {
+        one.supplier_id: shared_of(one.agreements, one.lists, one.rules, one.promotions)
+        for one in seen
+        if one.agreements and one.lists and one.rules and one.promotions
+    }
 
 
-def written(seen: Seen, terms: Terms) -> bytes:
+def written(seen: Seen, shared: Shared) -> bytes:
     """Write a product as the buyer reads it, as JSON."""
-    product = orjson.loads(seen.document)
-    told = product.pop("told")
-    limit = told["limit"]
-    packaging = next((one for one in product["packagings"] if one["id"] == told["packaging_id"]), None)
-    product.update(
-        packaging=packaging,
-        price=_price(seen, product, told, packaging["units_per_pack"] if packaging else 1, terms),
-        allocation={"quantity": limit, "remaining": limit, "until": told["until"]} if limit else None,
-    )
-    return orjson.dumps(product)
+    packaging = next((one for one in orjson.loads(seen.packagings) if one["id"] == seen.packaging_id), None)
+    price = _price(seen, packaging["units_per_pack"] if packaging else 1, shared)
+    members = orjson.dumps({"packaging": packaging, "price": price})
+    return b"".join((seen.document[:-1], b',"packagings":', seen.packagings, b",", members[1:]))
 
 
-def _price(
-    seen: Seen, product: Mapping[str, Any], told: Mapping[str, Any], units: int, terms: Terms
-) -> dict[str, Any] | None:
+def _price(seen: Seen, units: int, shared: Shared) -> dict[str, Any] | None:
     """Resolve the price of one pack in the buyer's currency, else in the first that there is a price in."""
-    candidates = candidates_of(seen.contracts, seen.lists, seen.prices)
-    if told["tiers"]:
-        own = (told["offer_version"], told["currency"], told["price_base_quantity"], tiers_of(told["tiers"]))
-        candidates.append(Candidate(Source.OFFER, product["offer_id"], *own))
-    adjustments = terms.of(seen.product_id, seen.codes)
-    lines = (Line(1, currency, told["today"], units) for currency in currencies_of(candidates, told["preferred"]))
-    found = (resolve_price(candidates, line, *adjustments).price for line in lines)
-    return next((price.as_json() for price in found if price is not None), None)
+    candidates = candidates_of(seen.contracts, seen.entries, seen.prices, shared)
+    if seen.offer is not None:
+        *own, tiers = seen.offer
+        candidates.append(Candidate(Source.OFFER, *own, tiers_of(tiers)))
+    adjustments = shared.terms.of(seen.product_id, seen.codes)
+    for currency in currencies_of(candidates, seen.preferred):
+        price = resolve_price(candidates, Line(1, currency, seen.today, units), adjustments).price
+        if price is not None:
+            return price.as_json()
+    return None

@@ -16,7 +16,7 @@ from suppliers.marketplace.queries import as_market
 from .filters import CatalogFilters
 from .http import CatalogPage
 from .representations import CatalogProductOut
-from .shapes import one_call, seen_of, terms_by_supplier, written
+from .shapes import one_call, seen_of, shared_by_supplier, written
 
 
 class CatalogViewSet(ApiViewSet):
@@ -43,9 +43,10 @@ class CatalogViewSet(ApiViewSet):
     def list(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Answer a page of products."""
         page = CatalogPage(request)
-        _, found = self.read(page.looks)
-        page.take(found)
         actor, (*_, rows) = self.read(page.calls)
+        if page.few is None:
+            page.keep(actor.tenant_id, rows)
+            actor, (*_, rows) = self.read(page.calls)
         return page.answer(actor.tenant_id, rows)
 
     def retrieve(self, request: HttpRequest, pk: UUID, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -59,5 +60,5 @@ class CatalogViewSet(ApiViewSet):
         seen = seen_of(rows)
         if not seen:
             raise NotFound("No such product.")
-        content = written(seen[0], terms_by_supplier(seen)[seen[0].supplier_id])
+        content = written(seen[0], shared_by_supplier(seen)[seen[0].supplier_id])
         return self.answer(content, tag=preconditions.content_etag(content))

@@ -10,6 +10,7 @@ from core.clock import now
 from core.db import tenant_context
 from organizations.models import Organization, Tenant
 from suppliers.company.models import SupplierProfile
+from suppliers.marketplace import searching
 from tests import factories
 from tests.suppliers import products
 from tests.suppliers.inventory.shelf import refused
@@ -229,3 +230,21 @@ def test_statements_do_not_grow(buyer, suppliers):
     with recording() as found:
         assert len(buyer.api.get(f"{PATH}?search=nitrile").json()["data"]) >= suppliers
     assert [len(trip.calls) for trip in found.trips] == [3, 3]  # how many there are; then the page
+    with recording() as found:
+        buyer.api.get(f"{PATH}?search=nitrile&sort=name")
+    assert [len(trip.calls) for trip in found.trips] == [3]
+
+
+def test_pages_are_the_same_whatever_is_kept_of_how_many_there_are(shelf, buyer):
+    for _ in range(3):
+        product = shelf.product()
+        price(shelf, product, ("EUR", 1, "6.00"))
+        shelf.offer(product, to=[buyer])
+    pages = []
+    for few in (True, False):
+        searching.keep_few(buyer.id, (), few)
+        with recording() as found:
+            pages.append([one["id"] for one in buyer.api.get(f"{PATH}?supplier_id={shelf.id}").json()["data"]])
+        assert len(found.trips) == 1
+    assert len(pages[0]) == 3
+    assert pages[0] == pages[1]

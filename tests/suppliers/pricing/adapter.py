@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from suppliers.pricing import candidates as given
+from suppliers.pricing.adjustments import Adjustments
 from suppliers.pricing.resolution import Resolution, resolve_price
 
 from .worlds import (
@@ -35,7 +36,7 @@ def resolve(world: World, *, turn: int = 1) -> Resolution:
     sources = [_candidate(one) for one in world.sources if _is_for_the_product(one)]
     rules = [_rule(one) for one in world.rules if is_met(one.conditions)]
     promotions = [_promotion(one) for one in world.promotions if is_met(one.conditions)]
-    return resolve_price(sources[::turn], line(world), rules[::turn], promotions[::turn])
+    return resolve_price(sources[::turn], line(world), Adjustments(rules[::turn], promotions[::turn]))
 
 
 def line(world: World) -> given.Line:

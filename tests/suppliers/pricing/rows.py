@@ -168,7 +168,7 @@ def _resolved(good: Good, world: w.World) -> Resolution:
     row = good.row
     assert row.units_per_pack == world.units
     line = Line(world.quantity, world.currency, row.today, row.units_per_pack)
-    return resolve_price(good.candidates, line, good.rules, good.promotions)
+    return resolve_price(good.candidates, line, good.adjustments)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from core.db import bind_tenant
 from core.pipeline import run
 from suppliers.marketplace.queries import as_market
 from suppliers.pricing.amounts import shown
-from suppliers.storefront.market.shapes import one_call, page_call, seen_of, terms_by_supplier, written
+from suppliers.storefront.market.shapes import one_call, page_call, seen_of, shared_by_supplier, written
 from suppliers.storefront.sorts import Sort
 from tests.suppliers.pricing import golden, oracle, rows
 from tests.suppliers.pricing.generated import worlds
@@ -44,8 +44,8 @@ def catalog(market, given_worlds):
 
 
 def _written(seen):
-    terms = terms_by_supplier(seen)
-    return [orjson.loads(written(one, terms[one.supplier_id])) for one in seen]
+    shared = shared_by_supplier(seen)
+    return [orjson.loads(written(one, shared[one.supplier_id])) for one in seen]
 
 
 def check(side, world, product):

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from suppliers.pricing.adjustments import ACTIONS
+from suppliers.pricing.adjustments import ACTIONS, Adjustments
 from suppliers.pricing.amounts import line_total, shown, tax_of
 from suppliers.pricing.candidates import Adjustment, Candidate, Line, Promotion, Rule, Source, Tier
 from suppliers.pricing.resolution import currencies_of, list_price_of, resolve_price
@@ -122,7 +122,7 @@ def test_named_agreement_goes_first_and_does_not_fall_through_its_cap(line, exha
 @pytest.mark.parametrize("turn", [1, -1])
 def test_rules_adjust_by_priority_and_code(candidate, rules, price, turn):
     given = [candidate, OLD] if candidate is FIVE_OFF else [candidate]
-    found = resolve_price(given, Line(1, "EUR", TODAY), rules[::turn]).price
+    found = resolve_price(given, Line(1, "EUR", TODAY), Adjustments(rules[::turn])).price
     assert found is not None
     assert shown(found.unit_price) == price
 
@@ -142,7 +142,7 @@ def test_rules_adjust_by_priority_and_code(candidate, rules, price, turn):
 )  # fmt: skip
 @pytest.mark.parametrize("turn", [1, -1])
 def test_promotion_that_is_best_for_the_buyer_holds(promotions, price, redeemed, turn):
-    found = resolve_price([OLD], Line(2, "EUR", TODAY), (), promotions[::turn]).price
+    found = resolve_price([OLD], Line(2, "EUR", TODAY), Adjustments((), promotions[::turn])).price
     assert found is not None
     assert shown(found.unit_price) == price
     assert dict(found.redeemed) == {number(200 + ord(code)): Decimal(amount) for code, amount in redeemed.items()}
@@ -151,14 +151,14 @@ def test_promotion_that_is_best_for_the_buyer_holds(promotions, price, redeemed,
 @pytest.mark.parametrize(("applies", "price"), [(False, "5.70"), (True, "2.85")])
 def test_agreed_prices_are_promoted_only_where_the_promotion_says_so(applies, price):
     half = promotion("a", "percent", "50", applies_to_contracts=applies)
-    found = resolve_price([FIVE_OFF, OLD], Line(1, "EUR", TODAY), (), [half]).price
+    found = resolve_price([FIVE_OFF, OLD], Line(1, "EUR", TODAY), Adjustments((), [half])).price
     assert found is not None
     assert shown(found.unit_price) == price
 
 
 def test_no_promotion_goes_below_the_floor_of_a_rule():
     rules, promotions = [rule("a", "percent", "10", floor=Decimal("5.00"))], [promotion("b", "percent", "90")]
-    found = resolve_price([OLD], Line(1, "EUR", TODAY), rules, promotions).price
+    found = resolve_price([OLD], Line(1, "EUR", TODAY), Adjustments(rules, promotions)).price
     assert found is not None
     assert shown(found.unit_price) == "5.00"
     assert [(one["source_type"], one["unit_price"]) for one in found.trace] == [
