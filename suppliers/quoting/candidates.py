@@ -243,7 +243,7 @@ def _good(row: GoodRow, shared: Shared) -> Good:
     if row.hidden is not None and row.hidden[4]:
         candidates.append(_offer(row.hidden)._replace(refusal="not_visible"))
     terms = shared.terms
-    return Good(row, candidates, terms.of(str(row.product_id), row.codes), terms.windows, shared.agreement_ids)
+    return Good(row, candidates, terms.of(row.product_id, row.codes), terms.windows, shared.agreement_ids)
 
 
 def _offer(given: Any) -> Candidate:

@@ -102,9 +102,10 @@ def _measured(good: Good, item: Mapping[str, Any], asking: Asking) -> Measured:
 
 
 def _line(good: Good, measured: Measured, asking: Asking) -> Line:
-    packs = Fraction(measured.base_quantity, good.row.units_per_pack or 1)
-    quantity = packs.numerator if packs.denominator == 1 else packs
-    return Line(quantity, asking.currency, good.row.today, good.row.units_per_pack or 1, asking.agreement_id)
+    units = good.row.units_per_pack or 1
+    packs, rest = divmod(measured.base_quantity, units)
+    quantity = Fraction(measured.base_quantity, units) if rest else packs
+    return Line(quantity, asking.currency, good.row.today, units, asking.agreement_id)
 
 
 def _is_seen(good: Good, asking: Asking) -> bool:

@@ -6,6 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import orjson
 
@@ -29,15 +30,15 @@ class Terms:
     names_products: bool
     kept: dict[tuple[str, ...], Adjustments] = field(default_factory=dict)
 
-    def of(self, product_id: str, codes: Row) -> Adjustments:
+    def of(self, product_id: UUID | str, codes: Row) -> Adjustments:
         """Return those of one product; `codes` are its category and those above it."""
-        key = (product_id, *codes) if self.names_products else (*codes,)
+        key = (str(product_id), *codes) if self.names_products else (*codes,)
         found = self.kept.get(key)
         if found is None:
-            within = frozenset(codes)
+            named, within = str(product_id), frozenset(codes)
             found = self.kept[key] = Adjustments(
-                [one for ids, named, one in self.rules if _is_for(ids, named, product_id, within)],
-                [one for ids, named, one in self.promotions if _is_for(ids, named, product_id, within)],
+                [one for ids, categories, one in self.rules if _is_for(ids, categories, named, within)],
+                [one for ids, categories, one in self.promotions if _is_for(ids, categories, named, within)],
             )
         return found
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from suppliers.pricing.candidates import Candidate, Source
@@ -17,9 +18,13 @@ def valid_until(good: Good, price: Price) -> datetime | None:
     """Return the moment; None where nothing is known that would change the price. A day begins at midnight at the supplier."""
     applied, waiting = _named(price, None), _named(price, _WAITS)
     days = {day for day in _days(good, price, applied, waiting) if good.row.today < day < _FOR_GOOD}
-    zone = ZoneInfo(good.row.time_zone)
-    moments = [datetime.combine(date.fromisoformat(day), time.min, zone).astimezone(UTC) for day in days]
+    moments = [_midnight(day, good.row.time_zone) for day in days]
     return min([*moments, *_instants(good, applied, waiting)], default=None)
+
+
+@lru_cache(maxsize=1024)
+def _midnight(day: str, time_zone: str) -> datetime:
+    return datetime.combine(date.fromisoformat(day), time.min, ZoneInfo(time_zone)).astimezone(UTC)
 
 
 def _days(good: Good, price: Price, applied: set[str], waiting: set[str]) -> Iterator[str]:
