@@ -69,7 +69,8 @@ class Adjustments:
     def __init__(self, rules: Iterable[Rule] = (), promotions: Iterable[Promotion] = ()) -> None:
         self.rules = sorted(rules, key=lambda one: (-one.terms.priority, one.terms.code))
         self.promotions = sorted(promotions, key=lambda one: one.terms.code)
-        self._by_amount = any(one.terms.min_amount is not None for one in (*self.rules, *self.promotions))
+        terms = [*(one.terms for one in self.rules), *(one.terms for one in self.promotions)]
+        self._by_amount = any(one.min_amount is not None for one in terms)
         self._judged: dict[tuple[Any, ...], _Judged] = {}
 
     def adjusted(self, price: Decimal, source: Source, base_quantity: int, line: Line) -> Adjusted:

@@ -230,8 +230,8 @@ def _price(seen: Seen, units: int, shared: Shared) -> dict[str, Any] | None:
     """Resolve the price of one pack in the buyer's currency, else in the first that there is a price in."""
     candidates = candidates_of(seen.contracts, seen.entries, seen.prices, shared)
     if seen.offer is not None:
-        *own, tiers = seen.offer
-        candidates.append(Candidate(Source.OFFER, *own, tiers_of(tiers)))
+        key, version, currency, base_quantity, tiers = seen.offer
+        candidates.append(Candidate(Source.OFFER, key, version, currency, base_quantity, tiers_of(tiers)))
     adjustments = shared.terms.of(seen.product_id, seen.codes)
     for currency in currencies_of(candidates, seen.preferred):
         price = resolve_price(candidates, Line(1, currency, seen.today, units), adjustments).price

@@ -1,6 +1,7 @@
 """Which price holds, among given ones: the order of precedence, tiers, caps, rules, promotions, and the trace."""
 
 from decimal import Decimal
+from itertools import product
 from uuid import UUID
 
 import pytest
@@ -164,6 +165,24 @@ def test_no_promotion_goes_below_the_floor_of_a_rule():
     assert [(one["source_type"], one["unit_price"]) for one in found.trace] == [
         ("list_price", "6.00"), ("rule", "5.40"), ("promotion", "5.00"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("least", [None, Decimal("13.00")])
+def test_lines_by_one_object_are_judged_as_by_new_ones(least):
+    rules = [
+        rule("a", "percent", "5", min_quantity=2), rule("b", "amount_off", "1", currencies=["NOK"], min_amount=least),
+        rule("c", "percent", "9")._replace(valid_from="2026-03-02"),
+    ]  # fmt: skip
+    promotions = [promotion("d", "percent", "50", applies_to_contracts=True), promotion("e", "amount_off", "1")]
+    kept, told = Adjustments(rules, promotions), []
+    for given, quantity, currency, day in product(
+        ([OLD, CROWNS], [LISTED, OLD, OFFER], [AGREED]), (1, 3, 10), ("EUR", "NOK"), (TODAY, "2026-03-02")
+    ):
+        line = Line(quantity, currency, day)
+        alone = resolve_price(given, line, Adjustments(rules, promotions))
+        assert resolve_price(given, line, kept) == resolve_price(given, line, kept) == alone
+        told.append(alone.price and alone.price.unit_price)
+    assert len(set(told)) > 8
 
 
 def test_currencies_begin_with_the_preferred_one():
