@@ -6,7 +6,18 @@ from .access.records import Access, record_read
 from .owners import Owner, own
 from .past_versions import PastVersion, past_versions
 from .projections.actions import Held, Projection, ResourcesOf, project, projection
-from .queries import Lookup, Shown, lookup, of_patient, patient_lookup, projected, read
+from .queries import (
+    Lookup,
+    Shown,
+    codings_sql,
+    lookup,
+    of_patient,
+    patient_keys,
+    patient_lookup,
+    projected,
+    read,
+    resources_of,
+)
 from .refusals import PatientNotFound
 
 __all__ = [
@@ -21,10 +32,12 @@ __all__ = [
     "Projection",
     "ResourcesOf",
     "Shown",
+    "codings_sql",
     "lookup",
     "of_patient",
     "own",
     "past_versions",
+    "patient_keys",
     "patient_lookup",
     "project",
     "projected",
@@ -32,4 +45,5 @@ __all__ = [
     "read",
     "reads_of_patient",
     "record_read",
+    "resources_of",
 ]

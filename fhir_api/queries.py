@@ -110,7 +110,8 @@ def read(actor: Actor, names: Iterable[Name], *, for_rules: bool = False) -> dic
 class Lookup:
     """Named resources that the platform itself must know, whatever the caller may see; the statements join another trip.
 
-    `calls` are to be sent with the tenant bound; `found` takes their rows. Nothing that is read may be shown to the caller.
+    `calls` are to be sent with the tenant bound; `found`, or `resources_of`, takes their rows. Nothing that is read may be
+    shown to the caller.
     """
 
     calls: tuple[Call, ...]
@@ -125,13 +126,14 @@ class Lookup:
         versions = [version for one in rows for version in _versions(one)]
         return {version.name: Shown.of(version) for version in versions if version.body is not None}
 
-    def resources(self, rows: Sequence[Rows]) -> dict[str, list[Json]]:
-        """Return what was found by type, in the order in which it was read."""
-        by_type: dict[str, list[Json]] = {}
-        for version in (version for one in rows for version in _versions(one)):
-            if version.body is not None:
-                by_type.setdefault(version.type, []).append(read_stored(version.body))
-        return by_type
+
+def resources_of(rows: Rows) -> dict[str, list[Json]]:
+    """Return what a statement of a `Lookup` has found by type, in the order in which it was read."""
+    by_type: dict[str, list[Json]] = {}
+    for version in _versions(rows):
+        if version.body is not None:
+            by_type.setdefault(version.type, []).append(read_stored(version.body))
+    return by_type
 
 
 def projected(tenant_id: UUID, names: Iterable[Name]) -> dict[Name, bytes]:
@@ -204,11 +206,33 @@ def _of_patient_call(
         str(actor.tenant_id),
         numbers(NUMBERS[name] for name in types if name == "Patient"),
         patient_id,
-        numbers(_patient_key(name, patient_id) for name in others if name not in narrowed),
-        numbers(_patient_key(name, patient_id) for name in others if name in narrowed),
+        patient_keys(patient_id, (name for name in others if name not in narrowed)),
+        patient_keys(patient_id, (name for name in others if name in narrowed)),
         numbers(_code_key(name, code) for name, some in narrowed.items() for code in some),
     ]
     return Call(_OF_PATIENT, parameters)
+
+
+def codings_sql(keys: str, *paths: str) -> str:
+    """Return a query of the codings that a patient's resources of tenant $1 have at JSON paths: system, code.
+
+    `keys` is the parameter that holds what `patient_keys` returns. It is for a statement that looks the codes up; nothing of
+    it may be shown to the caller, and the trip that sends it reads the same resources by `patient_lookup`, which records it.
+    """
+    wanted = ", ".join(f"'{path}.coding[*]'" for path in paths)
+    return (
+        "SELECT c.coding ->> 'system', c.coding ->> 'code' FROM fhir_api_resource r"
+        " CROSS JOIN LATERAL (SELECT r.body::jsonb OFFSET 0) AS b (content)"  # read once, whatever the number of paths
+        f" CROSS JOIN LATERAL unnest(ARRAY[{wanted}]::jsonpath[]) AS p (path)"
+        " CROSS JOIN LATERAL jsonb_path_query(b.content, p.path) AS c (coding)"
+        " WHERE r.tenant_id = $1 AND NOT r.deleted AND r.id = ANY(ARRAY("
+        f"SELECT o.resource_id FROM fhir_api_posting o WHERE o.tenant_id = $1 AND o.key = ANY({keys}::bigint[])))"
+    )
+
+
+def patient_keys(patient_id: str, types: Iterable[str]) -> str:
+    """Return the parameter of `codings_sql` for a patient's resources of the types."""
+    return numbers(_patient_key(name, patient_id) for name in types)
 
 
 def _versions(rows: Rows) -> list[Version]:

@@ -170,17 +170,12 @@ def plain(value: Any) -> Any:
     return value
 
 
-def key_call() -> Call:
-    """Return the statement that reads which key signs now; `organizations.public.signing_key_of` reads its rows."""
-    return organizations.signing_key_call(KeyPurpose.SNAPSHOT)
-
-
 def sign_snapshot(
     actor: Actor, row: Prescription, content: Json, *, at: datetime, key_id: str, attestation: str, external: str = ""
 ) -> tuple[Signed, Call]:
     """Seal and sign a content; return the snapshot and the statement that stores it.
 
-    The row has its instants of signing and expiry already. `key_id` is what `key_call` has read. `external` is the
+    The row has its instants of signing and expiry already. `key_id` names the key that signs now. `external` is the
     prescriber's own signature, if there is one.
     """
     sealed = _sealed(actor, row, content, attestation, external)

@@ -23,8 +23,8 @@ from core.errors import InvalidTransition, NotFound
 from core.pipeline import Call, Rows, run
 from fhir_api import public as record
 from fhir_api.public import PatientNotFound
-from prescriptions.lifecycle.targets import Owned
 from prescriptions.lifecycle.views import PrescriptionsViewSet
+from prescriptions.validation.gathering import OwnedWithRecord
 
 from .files import dispensations_call, evidence_of, spans_of
 from .filters import ENTRIES_WITHIN, READS_WITHIN, AccessFilters, AuditFilters
@@ -89,7 +89,7 @@ class EvidenceViewSet(PrescriptionsViewSet):
     def signing_payload(self, request: HttpRequest, pk: UUID) -> HttpResponse:
         """Answer the text that a key of one's own signs; its patient's record is read as for a validation."""
         check_names(request.GET, ())
-        find = Owned()
+        find = OwnedWithRecord(signs=True)
         actor, (located,) = self.read(lambda tenant_id: [find.locate(tenant_id, pk)])
         with transaction.atomic():
             run([bind_call(actor.tenant_id)])

@@ -7,8 +7,8 @@ Source: contract, prescriptions.md "Two parties".
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -30,6 +30,14 @@ from .refusals import OwnerClosed, WrongPharmacy
 from .sealing import unseal
 
 Judge = Callable[[Actor, "LockedPrescription"], None]
+
+
+class People(NamedTuple):
+    """Whom a prescription is for, and who is to sign it, "" for nobody yet; ids of the record."""
+
+    patient_id: str
+    prescriber_id: str
+
 
 _ITEMS = Statement.of(
     f"SELECT {', '.join(str(field.column) for field in PrescriptionItem._meta.concrete_fields)}"
@@ -113,8 +121,12 @@ class Owned(Judged):
     judge: Judge | None = None
 
     def locate(self, tenant_id: UUID, *path: Any) -> Call:
-        """Return the statement that finds the prescription among the caller's own."""
+        """Return the statement that finds the prescription among the caller's own, with its people."""
         return Call(_OWN, [str(path[0]), str(tenant_id)])
+
+    def reads_behind(self, actor: Actor, prescription_id: UUID, people: People) -> Sequence[Call]:
+        """Return statements that read behind the lock of the prescription, in its trip."""
+        return ()
 
     @needs_transaction
     def __call__(self, actor: Actor, *path: Any, located: Rows) -> LockedPrescription:
@@ -124,9 +136,13 @@ class Owned(Judged):
         """
         if not len(located):
             raise NotFound("No such prescription.")
-        found = _locked(actor, actor.tenant_id, path[0])
+        (people,) = located.of(People)
+        found = _locked(actor, actor.tenant_id, path[0], self.reads_behind(actor, path[0], people))
         if not WITHIN.holds(actor, found.row.location_id):
             raise NotFound("No such prescription.")
+        now = People(found.row.patient_id, found.row.prescriber_id)
+        if now != people and found.read:  # they were changed between the look-up and the lock
+            found = replace(found, read=run(self.reads_behind(actor, path[0], now)))
         if self.judge:
             self.judge(actor, found)
         return found
@@ -141,7 +157,10 @@ class Owned(Judged):
         self(actor, *path, located=located)
 
 
-_OWN = Statement.of("SELECT 1 FROM prescriptions_prescription t WHERE t.id = $1 AND t.tenant_id = $2")
+_OWN = Statement.of(
+    "SELECT t.patient_id, t.prescriber_id FROM prescriptions_prescription t WHERE t.id = $1 AND t.tenant_id = $2",
+    row=People,
+)
 WITHIN = organizations.reach("location_id", null=True)
 
 
@@ -211,11 +230,14 @@ def locked(actor: Actor, owner_id: UUID, prescription_id: UUID) -> LockedPrescri
     return _locked(actor, owner_id, prescription_id)
 
 
-def _locked(actor: Actor, owner_id: UUID, prescription_id: UUID) -> LockedPrescription:
+def _locked(actor: Actor, owner_id: UUID, prescription_id: UUID, behind: Sequence[Call] = ()) -> LockedPrescription:
+    """As `locked`; `behind` are statements for the same trip, whose rows the prescription has as `read`."""
     is_owner = owner_id == actor.tenant_id
     name = [organizations.display_name_call(actor.subject_id)] if is_owner else []
     own, resources = _calls(owner_id, prescription_id), RESOURCES.hold_calls(owner_id, [prescription_id])
-    _, owner, policies, key, *found = run([*owner_calls(owner_id), *own, *resources, *name])
+    calls = [*owner_calls(owner_id), *own, *resources, *name]
+    _, owner, policies, key, *found = run([*calls, *behind])
+    read = [found.pop() for _ in behind][::-1]
     named = found.pop() if is_owner else None
     kept = RESOURCES.held(found[len(own) :])
     held = OwnerOf(actor, owner_id, owner, policies, named, kept)
@@ -225,7 +247,7 @@ def _locked(actor: Actor, owner_id: UUID, prescription_id: UUID) -> LockedPrescr
     target = held.locked(found[: len(own)])
     if target is None:
         raise NotFound("No such prescription.")
-    return target
+    return replace(target, read=read) if read else target
 
 
 def owner_calls(owner_id: UUID) -> list[Call]:

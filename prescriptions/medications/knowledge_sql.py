@@ -1,8 +1,7 @@
 """The statement that reads what the clinical rules need, from the codes of medications and allergies alone.
 
-$1 is the tenant; $2 to $4 are the medications (system as asked, its address, code), $5 to $7 the codes of allergies. It
-answers one row of JSON lists. A tenant's row hides the platform's of the same key; of the allergy map, its rows for a
-code hide the platform's for that code.
+$1 is the tenant; the codes are those of two queries. It answers one row of JSON lists. A tenant's row hides the
+platform's of the same key; of the allergy map, its rows for a code hide the platform's for that code.
 """
 
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 from core.pipeline import Statement
 
 from .patient_states import PATIENT_STATES
+from .systems import address_sql
 
 _MEDICATION = "ingredients, classes, display, form, strength, unit, schedule, version"
 _DOSE_KEY = (
@@ -34,10 +34,6 @@ class Found(NamedTuple):
 
 
 _SQL = f"""
-WITH asked AS (
- SELECT DISTINCT * FROM unnest($2::text[], $3::text[], $4::text[]) u(asked, system, code)),
-allergy AS (
- SELECT DISTINCT * FROM unnest($5::text[], $6::text[], $7::text[]) u(asked, system, code)),
 wanted AS (SELECT system, code FROM asked UNION SELECT system, code FROM allergy),
 own AS (
  SELECT m.system, m.code, {_MEDICATION}, 'tenant' AS source
@@ -98,4 +94,24 @@ SELECT
   FROM (SELECT * FROM version UNION ALL SELECT * FROM own_version) v) AS versions
 """
 
-KNOWLEDGE = Statement.of(_SQL, row=Found)
+
+def knowledge_statement(medications: str, allergies: str) -> Statement:
+    """Return the statement for the codes of two queries, each of columns `asked`, a code system as it was given, and `code`.
+
+    Rows without a system or a code are passed over. The first query may read those of the second, as `allergy`.
+    """
+    asked, allergy = _named(medications), _named(allergies)
+    return Statement.of(f"WITH allergy AS MATERIALIZED ({allergy}), asked AS MATERIALIZED ({asked}),{_SQL}", row=Found)
+
+
+def _named(codes: str) -> str:
+    """Add the addresses of the systems to a query of codes."""
+    return (
+        f"SELECT DISTINCT c.asked, {address_sql('c.asked')} AS system, c.code FROM ({codes}) AS c (asked, code)"
+        " WHERE c.asked <> '' AND c.code <> ''"
+    )
+
+
+KNOWLEDGE = knowledge_statement(
+    "SELECT * FROM unnest($2::text[], $3::text[])", "SELECT * FROM unnest($4::text[], $5::text[])"
+)

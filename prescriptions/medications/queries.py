@@ -12,7 +12,6 @@ from core.pipeline import Call, Rows
 from .comparison import Comparison, compare
 from .knowledge import AllergyTerm, Dose, Interaction, Knowledge, Medication, TableVersion
 from .knowledge_sql import KNOWLEDGE, Found
-from .systems import uri_of
 
 Codes = Collection[tuple[str, str]]
 
@@ -55,11 +54,7 @@ def comparable(tenant_id: UUID, ordered: tuple[str, str], given: tuple[str, str]
 
 def _arrays(codes: Codes) -> list[str]:
     pairs = [*dict.fromkeys(codes)]
-    return [
-        array_literal(system for system, _ in pairs),
-        array_literal(uri_of(system) for system, _ in pairs),
-        array_literal(code for _, code in pairs),
-    ]
+    return [array_literal(system for system, _ in pairs), array_literal(code for _, code in pairs)]
 
 
 def _medication(one: dict[str, Any]) -> Medication:

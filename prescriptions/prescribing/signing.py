@@ -17,7 +17,6 @@ from prescriptions.evidence.contents import content_for
 from prescriptions.evidence.external_signatures import demand_external
 from prescriptions.evidence.snapshots import (
     CURRENT_ATTESTATION,
-    key_call,
     sign_snapshot,
     text_of,
 )
@@ -30,7 +29,7 @@ from prescriptions.lifecycle.targets import LockedPrescription, demand
 from prescriptions.states import Schedule, Status
 from prescriptions.validation.actions import check, is_current, overrider_of, requests_of
 from prescriptions.validation.engine import Outcome
-from prescriptions.validation.gathering import gather_beside
+from prescriptions.validation.gathering import gather
 from prescriptions.validation.inputs import Inputs
 from prescriptions.validation.overrides import demand_may_override
 
@@ -76,7 +75,7 @@ def sign_prescription(
     demand_may_override(overrider_of(actor, row), requests)
     demand(row, "sign")
     prescriber_id = row.prescriber_id or actor.practitioner_id
-    inputs, (key,) = gather_beside(target, prescriber_id, at, [key_call()])
+    inputs, key = gather(target, prescriber_id, at), target.read[-1]
     change, stored = Change(target, at), row.status
     if row.status == Status.DRAFT or requests or not is_current(row, inputs, target.policies, at):
         found = check(change, inputs, requests)

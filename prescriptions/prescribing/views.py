@@ -28,6 +28,7 @@ from prescriptions.lifecycle.refusals import (
 from prescriptions.lifecycle.targets import Owned
 from prescriptions.lifecycle.views import PrescriptionsViewSet
 from prescriptions.validation.actions import validate_prescription
+from prescriptions.validation.gathering import OwnedWithRecord
 from prescriptions.validation.refusals import (
     OverrideNotAllowed,
     OverrideNotPermitted,
@@ -92,7 +93,7 @@ class PrescriptionViewSet(PrescriptionsViewSet):
             "Run the clinical checks",
             "`validation` of the answer is the run; it is kept, whatever its outcome.",
             body=ValidateIn,
-            find=Owned(),
+            find=OwnedWithRecord(),
             run=validate_prescription,
             errors=(VersionConflict, InvalidTransition, PatientNotFound, *_OVERRIDES),
         ),
@@ -102,7 +103,7 @@ class PrescriptionViewSet(PrescriptionsViewSet):
             scope="prescriptions.sign",
             user_only=True,
             body=SignIn,
-            find=Owned(may_sign),
+            find=OwnedWithRecord(may_sign, signs=True),
             run=sign_prescription,
             errors=(
                 NotThePrescriber, StepUpRequired, VersionConflict, InvalidTransition, PatientNotFound, *_OVERRIDES,

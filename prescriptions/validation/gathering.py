@@ -1,84 +1,112 @@
-"""What a run reads, in two trips: the record and the patient's other prescriptions, then the tables of medications."""
+"""What a run reads: the record, the patient's other prescriptions and the tables, all in the trip that locks it."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
+from uuid import UUID
 
 import orjson
 
-from core.db import run_bound
+from core.actor import Actor
+from core.clock import now
+from core.db import needs_transaction
 from core.pipeline import Call, Rows, Statement
 from fhir_api import public as record
-from prescriptions.lifecycle.models import Prescription, PrescriptionItem
-from prescriptions.lifecycle.targets import LockedPrescription
-from prescriptions.medications.knowledge import Knowledge
-from prescriptions.medications.queries import knowledge_calls, read_knowledge
+from organizations import public as organizations
+from organizations.public import KeyPurpose
+from prescriptions.lifecycle.models import PrescriptionItem
+from prescriptions.lifecycle.targets import LockedPrescription, Owned, People
+from prescriptions.medications.knowledge_sql import knowledge_statement
+from prescriptions.medications.queries import read_knowledge
 
 from . import codes
 from .inputs import Inputs, Item, Json, OtherPrescription, PatientRecord, Policies, Prescriber
 
-_TYPES: Final = ("Patient", "AllergyIntolerance", "Condition", "MedicationStatement", "Observation")
+_TERMS: Final = ("AllergyIntolerance", "Condition")
+_STATEMENTS: Final = ("MedicationStatement",)
+_TYPES: Final = ("Patient", *_TERMS, *_STATEMENTS, "Observation")
 _OBSERVATIONS: Final = sorted(
     f"{system}|{code}"
     for system, code in codes.BODY_WEIGHT | codes.EGFR | codes.PREGNANCY_STATUS | codes.BREASTFEEDING_STATUS
 )
-# What else can still be dispensed to the patient of prescription $2 of tenant $1, at the instant $3, and whether it is
-# the prescription that $2 continues.
+# What else can still be dispensed to the patient of prescription $2 of tenant $1, at the instant $3.
+_FROM_OTHERS: Final = (
+    "FROM prescriptions_prescription t JOIN prescriptions_prescription o ON o.tenant_id = t.tenant_id"
+    " AND o.patient_id = t.patient_id AND o.id <> t.id WHERE t.tenant_id = $1 AND t.id = $2 AND o.tenant_id = $1"
+    " AND o.status IN ('signed', 'routed') AND o.expires_at > $3::timestamptz"
+)
+_REMAINS: Final = "i.status IN ('pending', 'partial')"
+# The last column tells whether it is the prescription that $2 continues.
 _OTHERS = Statement.of(
     "SELECT o.id::text, o.number, (SELECT json_agg(json_build_object('line', i.line, 'medication', i.medication,"
     " 'medication_text', i.medication_text)) FROM prescriptions_prescriptionitem i WHERE i.tenant_id = $1"
-    " AND i.prescription_id = o.id AND i.status IN ('pending', 'partial'))::text,"
-    " (o.id = t.prior_prescription_id) IS TRUE FROM prescriptions_prescription t JOIN prescriptions_prescription o ON o.tenant_id = t.tenant_id"
-    " AND o.patient_id = t.patient_id AND o.id <> t.id WHERE t.tenant_id = $1 AND t.id = $2 AND o.tenant_id = $1"
-    " AND o.status IN ('signed', 'routed') AND o.expires_at > $3::timestamptz ORDER BY o.created_at, o.id"
+    f" AND i.prescription_id = o.id AND {_REMAINS})::text, (o.id = t.prior_prescription_id) IS TRUE {_FROM_OTHERS}"
+    " ORDER BY o.created_at, o.id"
 )
 _LANGUAGE = Statement.of("SELECT n.locale FROM organizations_tenant n WHERE n.id = $1")
+_ITEMS: Final = (
+    "SELECT i.medication ->> 'system', i.medication ->> 'code' FROM prescriptions_prescriptionitem i"
+    f" WHERE i.tenant_id = $1 AND i.prescription_id = ANY(ARRAY(SELECT $2::uuid UNION ALL SELECT o.id {_FROM_OTHERS}))"
+    f" AND (i.prescription_id = $2 OR {_REMAINS})"
+)
+_TERM_CODES: Final = record.codings_sql("$4", "$.code", "$.reaction[*].substance")
+_STATEMENT_CODES: Final = record.codings_sql("$5", "$.medicationCodeableConcept")
+# What the tables say of all that the prescription, the others and the patient's record name.
+_KNOWLEDGE = knowledge_statement(
+    f"{_ITEMS} UNION {_STATEMENT_CODES} UNION SELECT asked, code FROM allergy", _TERM_CODES
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnedWithRecord(Owned):
+    """The `find` of an operation that runs the clinical checks, or shows what they have checked.
+
+    `signs` tells that the caller is to sign, where nobody is named, so that his Practitioner and the key are read too.
+    One access record `validation` is left.
+    """
+
+    signs: bool = False
+
+    def reads_behind(self, actor: Actor, prescription_id: UUID, people: People) -> Sequence[Call]:
+        """Return the statements whose rows `gather` reads, and behind them the one of the signing key."""
+        tenant, at = str(actor.tenant_id), now().isoformat()
+        prescriber_id = people.prescriber_id or (actor.practitioner_id if self.signs else "")
+        keys = [record.patient_keys(people.patient_id, types) for types in (_TERMS, _STATEMENTS)]
+        return [
+            *record.patient_lookup(actor, people.patient_id, _TYPES, {"Observation": _OBSERVATIONS}).calls,
+            Call(_OTHERS, [tenant, str(prescription_id), at]),
+            Call(_LANGUAGE, [tenant]),
+            Call(_KNOWLEDGE, [tenant, str(prescription_id), at, *keys]),
+            *record.lookup(actor, [("Practitioner", prescriber_id)] if prescriber_id else []).calls,
+            *([organizations.signing_key_call(KeyPurpose.SNAPSHOT)] if self.signs else []),
+        ]
+
+    @needs_transaction
+    def judge_again(self, actor: Actor, *path: Any) -> None:
+        """Judge by the row as it is now; a replay runs no checks, and reads no record.
+
+        :raises NotFound: it is at a place beyond the caller's.
+        """
+        Owned(self.judge).judge_again(actor, *path)
 
 
 def gather(target: LockedPrescription, prescriber_id: str, at: datetime) -> Inputs:
-    """Read all that the rules may read of a locked prescription; one access record `validation` is left."""
-    return gather_beside(target, prescriber_id, at, ())[0]
-
-
-def gather_beside(
-    target: LockedPrescription, prescriber_id: str, at: datetime, calls: Sequence[Call]
-) -> tuple[Inputs, Sequence[Rows]]:
-    """As `gather`, with statements of the caller in the same trip; their rows come second."""
-    row: Prescription = target.row
-    tenant = row.tenant_id
-    patient = record.patient_lookup(target.owner, row.patient_id, _TYPES, {"Observation": _OBSERVATIONS})
-    names = [("Practitioner", prescriber_id)] if prescriber_id else []
-    practitioner = record.lookup(target.owner, names)
-    found = run_bound(
-        tenant,
-        [
-            *patient.calls,
-            *practitioner.calls,
-            Call(_OTHERS, [str(tenant), str(row.id), at.isoformat()]),
-            Call(_LANGUAGE, [str(tenant)]),
-            *calls,
-        ],
-    )
-    width = patient.width + practitioner.width
-    read, (others, language, *beside) = found[:width], found[width:]
-    held = patient.resources(read[: patient.width])
-    people = practitioner.found(read[patient.width :])
-    known_others = list(_others(others))
-    items = [item_of(one) for one in target.items]
-    record_of = _record(held)
-    inputs = Inputs(
-        items=items,
-        record=record_of,
-        knowledge=_knowledge(tenant, items, record_of, known_others),
+    """Return all that the rules may read of a prescription that `OwnedWithRecord` has locked."""
+    patient, others, language, known, *people = target.read
+    practitioners = record.resources_of(people[0]).get("Practitioner", ()) if prescriber_id else ()
+    return Inputs(
+        items=[item_of(one) for one in target.items],
+        record=_record(record.resources_of(patient)),
+        knowledge=read_knowledge([known]),
         at=at,
         today=at.astimezone(target.zone).date(),
-        others=known_others,
-        prescriber=Prescriber(prescriber_id, people[names[0]].resource() if names and names[0] in people else None),
+        others=list(_others(others)),
+        prescriber=Prescriber(prescriber_id, next(iter(practitioners), None)),
         policies=Policies.of(target.policies),
         language=(language.value() or b"en").decode() or "en",
     )
-    return inputs, beside
 
 
 def item_of(row: PrescriptionItem) -> Item:
@@ -130,26 +158,3 @@ def _other_item(held: Mapping[str, Any]) -> Item:
         medication_text=held["medication_text"],
         ingredient_codes=tuple(medication.get("ingredient_codes") or ()),
     )
-
-
-def _knowledge(
-    tenant_id: Any, items: Iterable[Item], held: PatientRecord, others: Iterable[OtherPrescription]
-) -> Knowledge:
-    drugs = {(one.system, one.code) for one in items}
-    drugs |= {(one.system, one.code) for other in others for one in other.items}
-    drugs |= {pair for one in held.statements for pair in _codings(one.get("medicationCodeableConcept"))}
-    terms = {pair for one in (*held.allergies, *held.conditions) for pair in _codings(one.get("code"))}
-    for allergy in held.allergies:
-        for reaction in allergy.get("reaction", ()):
-            terms |= set(_codings(reaction.get("substance")))
-    calls = knowledge_calls(tenant_id, _sound(drugs | terms), _sound(terms))
-    return read_knowledge(run_bound(tenant_id, calls))
-
-
-def _codings(concept: Any) -> Iterator[tuple[str, str]]:
-    for coding in (concept or {}).get("coding", ()):
-        yield coding.get("system", ""), coding.get("code", "")
-
-
-def _sound(pairs: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
-    return sorted((system, code) for system, code in pairs if system and code)
