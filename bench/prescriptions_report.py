@@ -96,7 +96,7 @@ MARKS = (
 TRIPS = {
     "list": 2, "list by status": 2, "list by patient": 2, "list by prescriber": 2, "list by place": 2, "list received": 2,
     "get": 2, "draft of 1": 6, "draft of 3": 6, "validate": 4, "sign": 9, "dispense": 9, "audit of one": 1,
-    "audit by patient": 1, "verification": 1, "availability": 1, "booking": 5,
+    "audit by patient": 1, "verification": 2, "availability": 1, "booking": 5,
 }  # fmt: skip
 
 

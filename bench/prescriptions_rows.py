@@ -88,10 +88,10 @@ INSERT INTO prescriptions_auditorigin (id, tenant_id, salt, display, ip, user_ag
 SELECT c.entry, %(tenant)s, left(c.hash, 32), 'Bench', '127.0.0.1', 'bench' FROM bench_copy c
 """
 _DUE = """
-UPDATE prescriptions_prescription SET expires_at = now() - interval '1 minute', prescriber_id = 'demo-prescriber',
+UPDATE prescriptions_prescription SET expires_at = now() - interval '1 minute', expired_at = NULL, prescriber_id = 'demo-prescriber',
   patient_id = 'bench-person-' || (hashtext(number) & 2147483647) %% %(people)s WHERE id IN (
   SELECT id FROM prescriptions_prescription WHERE tenant_id = %(tenant)s AND number LIKE 'B%%'
-  AND status IN ('signed', 'routed') AND expired_at IS NULL ORDER BY id LIMIT %(count)s)
+  AND status IN ('signed', 'routed') ORDER BY id LIMIT %(count)s)
 """
 _GROWN = """
 INSERT INTO prescriptions_auditentry (id, tenant_id, prescription_id, patient_id, sequence, action, actor, actor_id,
@@ -160,7 +160,7 @@ def settle(connection: "psycopg.Connection[Any]") -> None:
 
 
 def make_due(connection: "psycopg.Connection[Any]", tenant: str, count: int) -> int:
-    """Let so many open copies be due, of people who are in the record; return how many there are."""
+    """Let so many open copies be due, of people who are in the record, also if they were before; return how many there are."""
     given = {"tenant": tenant, "count": count, "people": prescriptions_world.PATIENTS}
     with connection.transaction():
         connection.execute("SET LOCAL session_replication_role = replica")
