@@ -26,6 +26,7 @@ from .events import (
     PriceAgreementSuperseded,
 )
 from .fields import quantities
+from .filing import hand_over
 from .finding import OwnDraft, Target, require, serial_call, side_of, versions_call, versions_of
 from .force import force_call, overlaps_call, refuse_overlaps
 from .models import AGREEMENTS, AgreementDraft, PriceAgreement, PriceAgreementLine
@@ -72,6 +73,7 @@ def propose(actor: Actor, target: Target, at: datetime, reading: ReadBack | None
     :raises InvalidTransition: it is no draft, or another version waits for an answer.
     :raises DraftOutdated: another version was accepted since the draft was written.
     :raises PartyClosed: a party's tenant is closed.
+    :raises InvalidFields: a file of the author is not ready any more.
     :raises AgreementOverlap: only of a managed supplier: as `accept`.
     """
     require(target, "propose")
@@ -79,7 +81,8 @@ def propose(actor: Actor, target: Target, at: datetime, reading: ReadBack | None
     draft = target.row
     here, revision = _settled(draft)
     row = _version(draft, here, revision, at)
-    calls = [rows.insert(row), rows.insert_all(PriceAgreementLine, _lines(draft, row))]
+    handed = [] if here.is_managed else hand_over(draft, row, at)
+    calls = [rows.insert(row), rows.insert_all(PriceAgreementLine, _lines(draft, row)), *handed]
     told = _told([(PriceAgreementProposed, row)], by=draft.author, is_managed=here.is_managed)
     if not here.is_managed:
         write_documents(actor, row.tenant_id, [(AGREEMENTS, row.id)], calls, told=told, at=at, reading=reading)

@@ -18,6 +18,7 @@ from organizations.public import SharedDocument
 from suppliers.catalog.refusals import FieldLocked
 
 from .events import PriceAgreementCreated, PriceAgreementEvent, PriceAgreementUpdated
+from .filing import take_files
 from .finding import Target, side_of, versions_call, versions_of
 from .lines import Line, categories_of, checked, merged
 from .models import AgreementDraft, PriceAgreement
@@ -57,7 +58,8 @@ def create_draft(
     draft.assign(_header(data))
     check_terms(actor, draft)
     _take_lines(draft, merged([], checked(actor.tenant_id, supplier, data["lines"]), LinesMode.REPLACE))
-    _finish(actor, draft, [rows.insert(draft)], PriceAgreementCreated, at, reading)
+    _, bound = take_files(draft, data, at)
+    _finish(actor, draft, [rows.insert(draft), *bound], PriceAgreementCreated, at, reading)
     return draft
 
 
@@ -81,11 +83,12 @@ def edit(
         changed += _take_lines(draft, merged(draft.lines, changes, data.get("lines_mode", LinesMode.REPLACE)))
     if draft.currency != before and ("lines" not in data or data.get("lines_mode") == LinesMode.MERGE):
         raise FieldLocked(fields=["currency"])
+    files, bound = take_files(draft, data, at)
+    changed += files
     changed += _rebased(draft)
-    if is_new:
-        _finish(actor, draft, [rows.insert(draft)], PriceAgreementUpdated, at, reading)
-    elif changed:
-        _finish(actor, draft, [save_call(draft, *changed, at=at)], PriceAgreementUpdated, at, reading)
+    if is_new or changed:
+        saved = rows.insert(draft) if is_new else save_call(draft, *changed, at=at)
+        _finish(actor, draft, [saved, *bound], PriceAgreementUpdated, at, reading)
     return draft
 
 

@@ -7,6 +7,7 @@ from rest_framework import serializers
 from api.representation_sql import INSTANT
 from api.representations import BlankAsNull, Computed, Document, OpenChoice, Representation
 from suppliers.company.serializers import MoneyIn, PaymentTermsIn
+from suppliers.files.serializers import HandedFileOut
 
 from .models import PriceAgreement, PriceAgreementLine
 from .rows import ROWS, TIMELINE_TOTAL, lines_sql, timeline_sql, versions_sql
@@ -69,6 +70,10 @@ class TimelineEntryOut(serializers.Serializer[None]):
         return {**super().get_fields(), "from": OpenChoice(choices=STATUSES, allow_null=True)}
 
 
+class AgreementFileOut(HandedFileOut):
+    """A file of the agreement, as it was when it was named; `GET /v1/files/{id}` has a link to its content."""
+
+
 def _named(column: str) -> str:
     return f"SELECT n.name FROM organizations_tenant n WHERE n.id = t.{column}"
 
@@ -92,6 +97,7 @@ class PriceAgreementOut(Representation):
     min_order_value = Document(MoneyIn())
     free_freight_from = Document(MoneyIn())
     categories = Document(serializers.ListField(child=serializers.CharField()))
+    files = Document(AgreementFileOut(many=True))
     proposed_at = Computed(INSTANT.format("t.proposed_at"), serializers.DateTimeField(allow_null=True))
 
     class Meta:
@@ -102,7 +108,7 @@ class PriceAgreementOut(Representation):
             "id", "agreement_number", "revision", "status", "supplier_id", "supplier_name", "buyer_id", "buyer_name",
             "proposed_by", "title", "scope", "group", "currency", "valid_from", "valid_to", "priority", "payment_terms",
             "min_order_value", "free_freight_from", "qty_tolerance_bp", "price_tolerance_bp", "cancellation_policy",
-            "categories", "lines_total", "proposed_at", "accepted_by_buyer_at", "accepted_by_supplier_at",
+            "categories", "lines_total", "files", "proposed_at", "accepted_by_buyer_at", "accepted_by_supplier_at",
             "terminates_on", "reason", "ended_at", "created_at", "updated_at", "version",
         )  # fmt: skip
         blank_as_null = ("cancellation_policy", "reason")
@@ -152,6 +158,6 @@ class AgreementForSupplierOut(Representation):
         model = PriceAgreement
         fields = (
             "title", "author", "valid_to", "payment_terms", "min_order_value", "free_freight_from", "qty_tolerance_bp",
-            "price_tolerance_bp", "cancellation_policy", "categories", "lines_total", "proposed_at", "accepted_by_buyer_at",
+            "price_tolerance_bp", "cancellation_policy", "categories", "files", "lines_total", "proposed_at", "accepted_by_buyer_at",
             "accepted_by_supplier_at", "terminates_on", "reason", "ended_at", "lines",
         )  # fmt: skip

@@ -16,7 +16,7 @@ from .states import NOBODY
 _ALIKE: Final = {
     "title": "text", "valid_to": "date", "qty_tolerance_bp": "int", "price_tolerance_bp": "int", "cancellation_policy": "text",
     "lines_total": "int", "payment_terms": "jsonb", "min_order_value": "jsonb", "free_freight_from": "jsonb",
-    "categories": "jsonb",
+    "categories": "jsonb", "files": "jsonb",
 }  # fmt: skip
 _OF_VERSIONS: Final = {
     "proposed_at": "timestamptz", "accepted_by_buyer_at": "timestamptz", "accepted_by_supplier_at": "timestamptz",

@@ -10,6 +10,7 @@ from api.serializers import StrictSerializer, refusal
 from suppliers.catalog.fields import QUANTITY_MAX
 from suppliers.company.fields import CurrencyField, WholeEntry, text
 from suppliers.company.serializers import MoneyIn, PaymentTermsIn
+from suppliers.files.serializers import FileIdsField
 
 from .states import AgreementScope, AgreementStatus, LinesMode
 from .terms import MOST_LINES, MOST_PRIORITY
@@ -115,6 +116,10 @@ class _TermsIn(StrictSerializer):
     qty_tolerance_bp = _number(0, 10_000, help_text="Basis points.")
     price_tolerance_bp = _number(0, 10_000, help_text="Basis points.")
     cancellation_policy = text(2_000)
+    file_ids = FileIdsField(
+        help_text="Own files that are ready and not private, which the other party reads once the version is proposed, and"
+        " files that the version before has. What is left out stays as it is."
+    )
 
 
 _EXAMPLE: Final = {

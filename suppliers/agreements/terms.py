@@ -17,7 +17,8 @@ class AgreementTerms(models.Model):
     `agreement_id` is the id that clients know, the same for all versions and their drafts; it is the `id` of the first.
     `author` is the side that has written the version. The validity is half-open, `[valid_from, valid_to)`, by the date at
     the supplier. `min_order_value` and `free_freight_from` are money objects in the agreement's currency; tolerances are in
-    basis points. `categories` are those that lines name. Personal data: none.
+    basis points. `categories` are those that lines name. `files` are as `Handed.as_received` has them. Personal data: names
+    and titles of files may hold names of persons.
     """
 
     agreement_id = models.UUIDField()
@@ -39,10 +40,12 @@ class AgreementTerms(models.Model):
     cancellation_policy = models.CharField(max_length=2000, blank=True, default="")
     lines_total = models.PositiveIntegerField(default=0)
     categories = models.JSONField(default=list)
+    files = models.JSONField(default=list, db_default=[])
 
     HEADER: ClassVar = (
         "title", "scope", "group_code", "currency", "valid_from", "valid_to", "priority", "payment_terms",
         "min_order_value", "free_freight_from", "qty_tolerance_bp", "price_tolerance_bp", "cancellation_policy",
+        "files",
     )  # fmt: skip
 
     class Meta:

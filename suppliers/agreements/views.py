@@ -162,6 +162,7 @@ class PriceAgreementViewSet(TwoSidedViewSet):
             find=AgreementAt(AGREEMENTS, order=OF_DRAFTS),
             run=propose,
             errors=(
+                InvalidFields,
                 PartyClosed,
                 VersionConflict,
                 InvalidTransition,

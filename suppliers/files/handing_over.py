@@ -3,7 +3,7 @@
 Source: contract, supply.md 4 "Files" and supply-shelf.md "File".
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -86,8 +86,10 @@ def files_calls(tenant_id: UUID, named: Named) -> list[Call]:
     return [Call(_FILES, [str(tenant_id), array_literal(ids)])] if ids else []
 
 
-def check_files(named: Named, found: Iterable[Rows]) -> dict[UUID, Handed]:
-    """Return the files that are named, by their ids; `found` is what `files_calls` has read.
+def check_files(named: Named, found: Iterable[Rows], *, held: Collection[UUID] = ()) -> dict[UUID, Handed]:
+    """Return the author's files that are named, by their ids; `found` is what `files_calls` has read.
+
+    What the document holds already (`held`) may be the other party's too, which has handed it over before.
 
     :raises InvalidFields: a file is none of the author's, is not ready, or is private; names each.
     """
@@ -96,7 +98,7 @@ def check_files(named: Named, found: Iterable[Rows]) -> dict[UUID, Handed]:
         FieldError(f"{member}.{number}", *fault)
         for member, ids in named.items()
         for number, key in enumerate(ids)
-        if (fault := _fault(known.get(key)))
+        if (key in known or key not in held) and (fault := _fault(known.get(key)))
     ]
     if wrong:
         raise InvalidFields(errors=wrong)

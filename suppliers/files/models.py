@@ -121,7 +121,7 @@ class FileBinding(TenantOwned):
     """One thing that a file belongs to. Personal data: none."""
 
     file = models.ForeignKey(File, on_delete=models.PROTECT, related_name="+", db_constraint=False, db_index=False)
-    resource_type = models.CharField(max_length=8, choices=ResourceType)
+    resource_type = models.CharField(max_length=9, choices=ResourceType)
     resource_id = models.UUIDField()
     role = models.CharField(max_length=32, blank=True, default="")
     position = models.PositiveIntegerField(default=0)

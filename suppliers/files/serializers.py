@@ -50,6 +50,19 @@ class FileIdsField(serializers.ListField):
         return found
 
 
+class HandedFileOut(serializers.Serializer[None]):
+    """A file that a document hands over, as it was when it was named; `GET /v1/files/{id}` has a link to its content."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    content_type = serializers.CharField()
+    size = serializers.IntegerField()
+    purpose = serializers.CharField()
+    sha256 = serializers.CharField()
+    title = serializers.CharField(allow_blank=True)
+    expires_on = serializers.DateField(allow_null=True)
+
+
 class BindingIn(StrictSerializer):
     """One thing that a file belongs to."""
 

@@ -50,6 +50,7 @@ class ResourceType(TextChoices):
     RETURN = "return"
     SUPPLIER = "supplier"
     MESSAGE = "message"
+    AGREEMENT = "agreement"
 
 
 class Rejection(TextChoices):
@@ -70,6 +71,7 @@ HANDING_OVER: Final = (
     ResourceType.INVOICE.value,
     ResourceType.RETURN.value,
     ResourceType.MESSAGE.value,
+    ResourceType.AGREEMENT.value,
 )
 EVIDENCE: Final = (
     ResourceType.DELIVERY.value,

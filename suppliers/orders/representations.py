@@ -9,6 +9,7 @@ from api.representation_sql import INSTANT
 from api.representations import BlankAsNull, Computed, Document, OpenChoice, Representation
 from core.money import minor_units_sql
 from suppliers.company.serializers import PaymentTermsIn
+from suppliers.files.serializers import HandedFileOut
 from suppliers.pricing.candidates import Source
 from suppliers.quoting.representations import PriceStepOut, TaxOut
 
@@ -124,17 +125,8 @@ class OrderTotalsOut(Representation):
         fields = ("net", "tax", "gross", "taxes")
 
 
-class OrderFileOut(serializers.Serializer[None]):
+class OrderFileOut(HandedFileOut):
     """A file that the order hands over, as it was when it was named; `GET /v1/files/{id}` has a link to its content."""
-
-    id = serializers.UUIDField()
-    name = serializers.CharField()
-    content_type = serializers.CharField()
-    size = serializers.IntegerField()
-    purpose = serializers.CharField()
-    sha256 = serializers.CharField()
-    title = serializers.CharField(allow_blank=True)
-    expires_on = serializers.DateField(allow_null=True)
 
 
 SHARED_HEADER: Final = (
