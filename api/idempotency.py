@@ -5,6 +5,7 @@ Source: draft-ietf-httpapi-idempotency-key-header-06; contract, conventions "Ide
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -170,13 +171,21 @@ class Claim(NamedTuple):
         context = headers.pop(_CONTEXT, None)
         return Replay(seen.status, headers, content, context)
 
-    def keep(self, response: HttpResponse, *, secrets: tuple[str, ...], context: Any = None) -> None:
+    def keep(
+        self,
+        response: HttpResponse,
+        *,
+        secrets: tuple[str, ...],
+        context: Any = None,
+        ahead: Sequence[pipeline.Call] = (),
+    ) -> None:
         """Store the answer under the key and commit, in the transaction's last trip; secret members are stored as null.
 
-        `context` is a JSON value that the view needs to give the answer again.
+        `context` is a JSON value that the view needs to give the answer again. `ahead` are statements to be sent first; they
+        leave the caller's tenant bound.
         """
         sealed = self._sealed(response, secrets, context)
-        pipeline.run_last([pipeline.Call(_KEEP, [*self.owner, str(response.status_code), sealed])])
+        pipeline.run_last([*ahead, pipeline.Call(_KEEP, [*self.owner, str(response.status_code), sealed])])
 
     def put_call(self, response: HttpResponse, *, secrets: tuple[str, ...]) -> pipeline.Call:
         """Return the statement that takes the key with its answer; another's that was faster stays. It must follow the proof."""

@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 
 from core import clock, pipeline, watermark
 from core.actor import Actor
+from core.db import needs_transaction
 from core.errors import PlatformError
 from core.pipeline import Call, ReadBack, Rows
 from core.results import Found, Refusal, Revealed
@@ -36,6 +37,7 @@ class WritingViewSet(ReadingViewSet):
     """The writing half of `ApiViewSet`."""
 
     operations: ClassVar[dict[str, Operation]]
+    _last: list[Call]  # what the action leaves to the trip that commits, see `ReadBack.last`
 
     def write(
         self, work: Work | None = None, *, find: Callable[[Actor], Any] | None = None, **more: Any
@@ -128,10 +130,19 @@ class WritingViewSet(ReadingViewSet):
             if replay is not None:
                 return self._replay(actor, replay)
             target = find(actor) if find else self.operation.found(actor, self.kwargs, found)
+            self._last = []
             response = self._work(actor, work, target)
-            if claim is not None:
-                claim.keep(response, secrets=self.operation.secrets, context=self.replay_context())
+            self._commit(response, claim)
             return response
+
+    @needs_transaction
+    def _commit(self, response: HttpResponse, claim: idempotency.Claim | None) -> None:
+        """Send what the action has left, and store the answer, in the trip that commits."""
+        if claim is not None:
+            context = self.replay_context()
+            claim.keep(response, secrets=self.operation.secrets, context=context, ahead=self._last)
+        elif self._last:
+            pipeline.run_last(self._last)
 
     def _authorize_and_claim(
         self, tenant_id: UUID, proof: Call, located: Sequence[Call], claim: idempotency.Claim | None
@@ -189,7 +200,7 @@ class WritingViewSet(ReadingViewSet):
             return Selection(), None
         chosen = select(shape, self.request.GET.get("fields"), self.request.GET.get("include"))
         tenant_id = actor.tenant_id if shape.tenant_column else None
-        return chosen, ReadBack(lambda pk: one_call(shape, chosen, tenant_id, str(pk)))
+        return chosen, ReadBack(lambda pk: one_call(shape, chosen, tenant_id, str(pk)), last=self._last)
 
     def _answer_write(
         self, result: Any, chosen: Selection, reading: ReadBack | None, *, created: bool = False

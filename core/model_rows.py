@@ -48,14 +48,21 @@ def rows_of(model: type[M], found: Rows) -> list[M]:
     held = connections[DEFAULT_DB_ALIAS]
     reader = Transformer(_adapters(held.timezone))
     reader.set_pgresult(found.result)
-    fields = model._meta.concrete_fields
-    names = [field.attname for field in fields]
+    names, converters = _columns(model)
     made = reader.load_rows(0, len(found), list)
-    for place, field in enumerate(fields):
-        for convert in () if isinstance(field, models.JSONField) else field.get_db_converters(held):
-            for values in made:
-                values[place] = convert(values[place], None, held)
+    for place, convert in converters:
+        for values in made:
+            values[place] = convert(values[place], None, held)
     return [model.from_db(DEFAULT_DB_ALIAS, names, values) for values in made]
+
+
+@lru_cache(maxsize=256)
+def _columns(model: type[models.Model]) -> tuple[list[str], list[tuple[int, Any]]]:
+    """Return the attributes of a model's columns, and the places whose values a field converts; JSON is read by now."""
+    fields, held = model._meta.concrete_fields, connections[DEFAULT_DB_ALIAS]
+    converted = [(place, field) for place, field in enumerate(fields) if not isinstance(field, models.JSONField)]
+    names = [str(field.attname) for field in fields]
+    return names, [(place, convert) for place, field in converted for convert in field.get_db_converters(held)]
 
 
 class _Instants(TimestamptzLoader):

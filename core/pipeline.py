@@ -183,11 +183,13 @@ class Rows:
 class ReadBack:
     """The statement that reads a changed row for the answer.
 
-    An action may send it in the trip of the change; `rows` is then what it returned.
+    An action may send it in the trip of the change; `rows` is then what it returned. Where `last` is a list, whoever made it
+    sends what an action adds there in the trip that commits: statements whose rows nobody reads.
     """
 
     call: Callable[[UUID], Call]
     rows: Rows | None = None
+    last: list[Call] | None = None
 
 
 def run(calls: Sequence[Call]) -> list[Rows]:

@@ -97,6 +97,7 @@ class _Follower(NamedTuple):
     types: frozenset[str] | None
     handler: Handler
     measured: bool
+    concerned: Callable[["Fact"], bool] | None
 
 
 def register(kind: Kind) -> Kind:
@@ -166,15 +167,20 @@ def react(types: Iterable[str], handler: Reaction) -> None:
 
 
 def after_commit(
-    name: str, types: Iterable[str] | None = None, *, measured: bool = False
+    name: str,
+    types: Iterable[str] | None = None,
+    *,
+    measured: bool = False,
+    concerned: Callable[[Fact], bool] | None = None,
 ) -> Callable[[Handler], Handler]:
     """Register a handler that the relay calls after the commit with each event of these types, at least once.
 
     With `measured`, only events with figures that are not blank: of a change that two tenants are told of, often one's only.
+    With `concerned`, only events of which it says so: what would be called to do nothing is neither noted nor sent.
     """
 
     def add(handler: Handler) -> Handler:
-        _after[name] = _Follower(frozenset(types) if types is not None else None, handler, measured)
+        _after[name] = _Follower(frozenset(types) if types is not None else None, handler, measured, concerned)
         return handler
 
     return add
@@ -199,7 +205,9 @@ def after_names(fact: Fact) -> list[str]:
     return [
         name
         for name, one in _after.items()
-        if (one.types is None or fact.type in one.types) and (not one.measured or any((fact.figures or {}).values()))
+        if (one.types is None or fact.type in one.types)
+        and (not one.measured or any((fact.figures or {}).values()))
+        and (one.concerned is None or one.concerned(fact))
     ]
 
 

@@ -110,7 +110,10 @@ class SuppliersConfig(AppConfig):
 
         types = (*booking.DISPENSED, booking.REVERSED)
         ledger.after_commit(booking.SUBSCRIBER, types, measured=True)(booking.book_dispensing)
-        ledger.after_commit(backorders.SUBSCRIBER, backorders.FOLLOWED)(backorders.follow_stock)
+        follow_stock = ledger.after_commit(
+            backorders.SUBSCRIBER, backorders.FOLLOWED, concerned=backorders.is_concerned
+        )
+        follow_stock(backorders.follow_stock)
 
     def _alert(self) -> None:
         """Let alerts follow facts, unbooked dispensations, compromised keys and failed proofs."""

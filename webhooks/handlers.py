@@ -1,7 +1,7 @@
 """What the app does when facts are recorded: store them for their audience, in the same transaction, and ring the doorbell."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from uuid import UUID
 
@@ -34,22 +34,26 @@ stored AS (
 INSERT INTO webhooks_event_new (id, created_at, tenant_id, type, resource_id)
 SELECT id, created_at, tenant_id, type, resource_id FROM stored RETURNING id
 """
-# The same for many resources, each with one fact; they are numbered in the order of their keys, so that writers never wait
-# for one another in a circle.
+# The same for many facts; their resources draw numbers in the order of their keys, so that writers never wait for one another
+# in a circle. Of several facts of one resource, `nth` of `facts` in their order, each has its own number.
 _STORE_MANY = f"""
 WITH given AS (
-  SELECT * FROM json_to_recordset($1::json) AS one
-    (place uuid, id uuid, resource_id uuid, type text, resource_type text, before text, after text)),
+  SELECT one.*, row_number() OVER (PARTITION BY one.resource_id ORDER BY one.number) AS nth,
+         count(*) OVER (PARTITION BY one.resource_id) AS facts FROM json_to_recordset($1::json) AS one
+    (number int, place uuid, id uuid, resource_id uuid, type text, resource_type text, before text, after text)),
 place AS (
   INSERT INTO webhooks_resource_sequence AS s (id, tenant_id, resource_id, last)
-  SELECT given.place, $2::uuid, given.resource_id, 1 FROM given, {_MARK} writing ORDER BY given.resource_id
-  ON CONFLICT (tenant_id, resource_id) DO UPDATE SET last = s.last + 1 RETURNING resource_id, last),
+  SELECT given.place, $2::uuid, given.resource_id, given.facts FROM given, {_MARK} writing WHERE given.nth = 1
+  ORDER BY given.resource_id
+  ON CONFLICT (tenant_id, resource_id) DO UPDATE SET last = s.last + EXCLUDED.last RETURNING resource_id, last),
+numbered AS (
+  SELECT given.*, place.last - given.facts + given.nth AS sequence FROM given JOIN place USING (resource_id)
+  ORDER BY given.number),
 stored AS (
   INSERT INTO webhooks_event
     (id, created_at, tenant_id, type, resource_type, resource_id, sequence, api_version, request_id, body)
-  SELECT given.id, clock_timestamp(), $2::uuid, given.type, given.resource_type, given.resource_id, place.last, $3::text, $4::text,
-         convert_to(given.before || lpad(place.last::text, {envelope.SEQUENCE_DIGITS}, '0') || given.after, 'UTF8')
-  FROM given JOIN place USING (resource_id)
+  SELECT id, clock_timestamp(), $2::uuid, type, resource_type, resource_id, sequence, $3::text, $4::text,
+         convert_to(before || lpad(sequence::text, {envelope.SEQUENCE_DIGITS}, '0') || after, 'UTF8') FROM numbered
   RETURNING id, created_at, tenant_id, type, resource_id)
 INSERT INTO webhooks_event_new (id, created_at, tenant_id, type, resource_id)
 SELECT id, created_at, tenant_id, type, resource_id FROM stored RETURNING 1
@@ -86,7 +90,7 @@ def store(facts: Sequence[ledger.Fact]) -> list[pipeline.Call]:
     transaction.on_commit(_doorbell.ring, robust=True)
     if len(facts) == 1 or any(ledger.representation_of(fact.type) or ledger.is_muted(fact) for fact in facts):
         return [_one(fact) for fact in facts]
-    return [_many(wave) for wave in _waves(facts)]
+    return [_many(facts)]
 
 
 def _one(fact: ledger.Fact) -> pipeline.Call:
@@ -105,26 +109,21 @@ def _one(fact: ledger.Fact) -> pipeline.Call:
 
 
 def _many(facts: Sequence[ledger.Fact]) -> pipeline.Call:
-    """One statement for thin facts of different resources; the facts of one trip share tenant and request."""
+    """One statement for thin facts; the facts of one trip share tenant and request."""
     given = []
-    for fact in facts:
+    for number, fact in enumerate(facts):
         event_id, before, after = _written(fact)
-        one = {"place": uuid7_text(), "id": event_id, "resource_id": fact.resource_id, "type": fact.type}
+        one = {
+            "number": number,
+            "place": uuid7_text(),
+            "id": event_id,
+            "resource_id": fact.resource_id,
+            "type": fact.type,
+        }
         given.append(one | {"resource_type": fact.resource_type, "before": before, "after": after})
     first = facts[0]
     shared = [str(first.tenant_id), envelope.API_VERSION, first.request_id]
     return pipeline.Call(_THIN_MANY, [orjson.dumps(given), *shared])
-
-
-def _waves(facts: Sequence[ledger.Fact]) -> Iterator[list[ledger.Fact]]:
-    """The facts in their order, cut before a resource comes a second time."""
-    wave: dict[UUID, ledger.Fact] = {}
-    for fact in facts:
-        if fact.resource_id in wave:
-            yield [*wave.values()]
-            wave = {}
-        wave[fact.resource_id] = fact
-    yield [*wave.values()]
 
 
 def _written(fact: ledger.Fact) -> tuple[UUID, str, str]:

@@ -76,7 +76,7 @@ class ReceivedKind:
     @property
     def _body(self) -> str:
         """The SQL of what the other party may see, lines and all."""
-        shown = "shown.body::jsonb"
+        shown = "shown.body"
         return f"CASE WHEN {self.emptied} THEN '{{}}'::jsonb ELSE {shown} END" if self.emptied else shown
 
     @property
@@ -100,7 +100,9 @@ class ReceivedKind:
         values = ", ".join(f'({sql})::text AS "{name}"' for name, sql in self.values.items())
         return Statement.of(
             f"SELECT {values}, {self._apart}::text AS lines_apart, n.status AS tenant_status {self._parties}"
-            f" CROSS JOIN ({self.representation} OFFSET 0) AS shown(body, tag) {self._where} ORDER BY 2"  # written once
+            # OFFSET 0: written and read once, though the lines are cut out of it.
+            f" CROSS JOIN (SELECT made.body::jsonb FROM ({self.representation}) AS made(body, tag) OFFSET 0) AS shown(body)"
+            f" {self._where} ORDER BY 2"
         )
 
     @cached_property

@@ -12,9 +12,11 @@ _OWN = ("tenant_id", "document_id")
 
 @dataclass(frozen=True, slots=True)
 class LineIndex:
-    """The statements of one table of lines; $1 is the reader's tenant, $2 the document, $3 the lines as JSON."""
+    """The statements of one table of lines; $1 is the reader's tenant, $2 the document, $3 the lines as JSON.
 
-    removed: Statement
+    `written` locks no row that stays as it is: most changes of a document leave the index alone.
+    """
+
     written: Statement
     differing: Statement
 
@@ -32,14 +34,16 @@ class LineIndex:
         old = ", ".join(f"l.{name}" for name in changing)
         new = ", ".join(f"EXCLUDED.{name}" for name in changing)
         changes = ", ".join(f"{name} = EXCLUDED.{name}" for name in changing)
+        wished = ", ".join(f"wanted.{name}" for name in changing)
         stored, wanted = f'SELECT {listed} FROM "{table}" WHERE {own}', f"SELECT {listed} FROM {given}"
         return cls(
-            removed=Statement.of(
-                f'DELETE FROM "{table}" WHERE {own} AND id NOT IN (SELECT id FROM {given}) RETURNING 1'
-            ),
             written=Statement.of(
-                f'INSERT INTO "{table}" AS l (tenant_id, document_id, {listed}) SELECT $1::uuid, $2::uuid, {listed}'
-                f" FROM {given} ON CONFLICT (tenant_id, id) DO UPDATE SET {changes}"
+                f"WITH wanted AS MATERIALIZED ({wanted}), removed AS ("
+                f'DELETE FROM "{table}" WHERE {own} AND id NOT IN (SELECT id FROM wanted))'
+                f' INSERT INTO "{table}" AS l (tenant_id, document_id, {listed}) SELECT $1::uuid, $2::uuid, {listed}'
+                f' FROM wanted WHERE (SELECT ({old}) IS NOT DISTINCT FROM ({wished}) FROM "{table}" l'
+                f" WHERE l.tenant_id = $1 AND l.id = wanted.id) IS NOT TRUE"
+                f" ON CONFLICT (tenant_id, id) DO UPDATE SET {changes}"
                 f" WHERE ({old}) IS DISTINCT FROM ({new}) RETURNING 1"
             ),
             differing=Statement.of(
@@ -48,9 +52,8 @@ class LineIndex:
         )
 
     def write_calls(self, tenant_id: UUID, document_id: UUID, lines: bytes | None) -> list[Call]:
-        """Return the statements that make the index say what the lines say, bound to the reader."""
-        parameters = _parameters(tenant_id, document_id, lines)
-        return [Call(self.removed, parameters), Call(self.written, parameters)]
+        """Return the statement that makes the index say what the lines say, bound to the reader."""
+        return [Call(self.written, _parameters(tenant_id, document_id, lines))]
 
     def differing_call(self, tenant_id: UUID, document_id: UUID, lines: bytes | None) -> Call:
         """Return the statement that answers a row if the index says something else than the lines, bound to the reader."""

@@ -127,10 +127,18 @@ class SharedDocument:
         mine = {self.owner_id: _occurrences(self.row, owner, self.row.version)}
         return mine | {party: _occurrences(self.row, other, seen) for party in others}
 
-    def write(self, calls: Sequence[Call], *, told: Told, at: datetime, reading: ReadBack | None = None) -> list[Rows]:
+    def write(
+        self,
+        calls: Sequence[Call],
+        *,
+        told: Told,
+        at: datetime,
+        reading: ReadBack | None = None,
+        is_answered_first: bool = False,
+    ) -> list[Rows]:
         """Run the changes of the owner's rows and all that follows from them; see `write_documents`."""
-        touched = [(self.kind, self.row.pk)]
-        return write_documents(self.actor, self.owner_id, touched, calls, told=told, at=at, reading=reading)
+        given: dict[str, Any] = {"told": told, "at": at, "reading": reading, "is_answered_first": is_answered_first}
+        return write_documents(self.actor, self.owner_id, [(self.kind, self.row.pk)], calls, **given)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,6 +210,7 @@ def write_documents(  # noqa: PLR0913  # one keyword argument for each part of t
     at: datetime,
     reading: ReadBack | None = None,
     counts: Sequence[Call] = (),
+    is_answered_first: bool = False,
 ) -> list[Rows]:
     """Change rows of one owner, rewrite the copies of the touched documents, record facts, and read the answer.
 
@@ -210,10 +219,17 @@ def write_documents(  # noqa: PLR0913  # one keyword argument for each part of t
     `reading` reads the first of the touched documents. The rows of `calls` are returned, so that the action can refuse
     where a conditional change found nothing. `counts` are counters of the owner, written behind the copies.
 
+    `is_answered_first`: the owner's answer tells nothing of copies, counters and facts. Where the caller is the owner, it is
+    read in the first trip then, and the second is left to `ReadBack.last`, unless something reacts to the facts.
+
     :raises PartyClosed: a tenant that is to be told of the first document is closed; see `_heard`.
     """
     computing = compute_calls(owner_id, touched)
-    _, *found = run([bind_call(owner_id), *calls, *(call for _, call in computing)])
+    is_first = is_answered_first and owner_id == actor.tenant_id
+    first = [reading.call(touched[0][1])] if reading is not None and is_first else []
+    _, *found = run([bind_call(owner_id), *calls, *(call for _, call in computing), *first])
+    if reading is not None and first:
+        reading.rows = found.pop()
     changed, computed = found[: len(calls)], found[len(calls) :]
     copies = [copy for (kind, _), rows in zip(computing, computed, strict=True) for copy in copies_of(kind, rows)]
     recording = ledger.recording_for(_heard(actor, told, copies, touched[0][1]), actor=actor, at=at)
@@ -305,9 +321,16 @@ def _heard(actor: Actor, told: Told, copies: Sequence[Copy], document_id: UUID |
 def _finish(
     actor: Actor, calls: Sequence[Call], recording: ledger.Recording, document_id: UUID | None, reading: ReadBack | None
 ) -> list[Rows]:
-    """Run the last changes, record the facts and read the answer in one trip; then run the reactions to the facts."""
+    """Run the last changes, record the facts and read the answer in one trip; then run the reactions to the facts.
+
+    Where the answer was read before and nothing reacts, all of it is left to the trip that commits, if somebody sends that.
+    """
     back = bind_call(actor.tenant_id)
-    read = [] if reading is None or document_id is None or recording.is_followed else [reading.call(document_id)]
+    is_read = reading is not None and reading.rows is not None
+    if reading is not None and reading.last is not None and is_read and not recording.is_followed:
+        reading.last += [*calls, *recording.calls, back]
+        return []
+    read = [reading.call(document_id)] if reading and document_id and not (is_read or recording.is_followed) else []
     found = run([*calls, *recording.calls, back, *read])
     if reading is not None and read:
         reading.rows = found[-1]

@@ -61,6 +61,11 @@ FROM suppliers_receivedorder t CROSS JOIN LATERAL (
     FROM jsonb_array_elements(t.lines) WITH ORDINALITY AS f(value, ordinality)) y) n
 WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[])
 """
+_OF_DUE: Final = f"""
+SELECT 'due' AS kind, {_SENT} AS bucket, {_DUE} AS due_date, {_LINE}, {_WHOLE_AT} AS whole_at, 1 AS entries,
+  (e ->> 'accepted')::bigint AS quantity, (e ->> 'shipped')::bigint AS base, 0::numeric AS net, 0::numeric AS list_net
+  {_LINES} AND (e ->> 'accepted')::bigint > 0 AND {_DUE} IS NOT NULL
+"""
 _OF_ORDERS: Final = f"""
 SELECT 'ordered' AS kind, {_SENT} AS bucket, NULL::date AS due_date, {_LINE}, NULL::timestamptz AS whole_at, 1 AS entries,
   (e ->> 'ordered')::bigint AS quantity, (e ->> 'cancelled')::bigint AS base, n.net AS net,
@@ -71,33 +76,34 @@ UNION ALL SELECT 'accepted', {QUARTER.format("a.at")}, NULL, t.id, 0, NULL, '', 
   t.representation ->> 'currency', NULL, 1, (1000 * extract(epoch FROM a.at - date_trunc('milliseconds', t.received_at)))::bigint, 0, 0, 0
   FROM suppliers_receivedorder t CROSS JOIN LATERAL (SELECT (t.representation ->> 'accepted_at')::timestamptz AS at) a
   WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[]) AND a.at IS NOT NULL
-UNION ALL SELECT 'due', {_SENT}, {_DUE}, {_LINE}, {_WHOLE_AT}, 1, (e ->> 'accepted')::bigint, (e ->> 'shipped')::bigint, 0, 0
-  {_LINES} AND (e ->> 'accepted')::bigint > 0 AND {_DUE} IS NOT NULL
-"""
-# Receipts that stand, of lines of deliveries; the category is that of the order's line.
-_RECEIVED: Final = """
-FROM suppliers_receiveddelivery d JOIN suppliers_receivedreceipt x ON x.tenant_id = $1 AND x.delivery_id = d.id
+UNION ALL {_OF_DUE}"""
+# Receipts that stand, of lines of deliveries; the category is that of the order's line. OFFSET 0 and the order of the index: the
+# receipts and the order of each delivery are found by their keys, never all of the tenant's.
+_AT: Final = QUARTER.format("(x.representation ->> 'received_at')::timestamptz")
+_STANDING: Final = f"""
+SELECT {_AT} AS bucket, d.id AS document_id, (g.f ->> 'line_no')::int AS line_no, (g.f ->> 'product_id')::uuid AS product_id,
+  coalesce(c.category, '') AS category, d.owner_tenant_id AS buyer_id, (d.representation ->> 'to_location_id')::uuid AS location_id,
+  '' AS currency, NULL::timestamptz AS whole_at, (r ->> 'accepted')::bigint AS accepted, (g.f ->> 'returned')::bigint AS returned,
+  g.f ->> 'id' AS line_id, x.received_at, x.id AS receipt_id
+FROM suppliers_receiveddelivery d CROSS JOIN LATERAL (
+  SELECT x.id, x.received_at, x.representation, x.representation ->> 'reverses' IS NULL AS is_first, coalesce(array_agg(
+    x.representation ->> 'reverses') FILTER (WHERE x.representation ->> 'reverses' IS NOT NULL) OVER (), '{{}}') AS reversed
+  FROM suppliers_receivedreceipt x WHERE x.tenant_id = $1 AND x.delivery_id = d.id ORDER BY x.received_at, x.id OFFSET 0) x
 CROSS JOIN LATERAL jsonb_array_elements(x.representation -> 'lines') AS r
 CROSS JOIN LATERAL (SELECT f FROM jsonb_array_elements(d.lines) AS f WHERE f ->> 'id' = r ->> 'delivery_line_id') g
-LEFT JOIN suppliers_receivedorder t ON t.tenant_id = $1 AND t.id = d.order_id
+LEFT JOIN LATERAL (SELECT o.lines FROM suppliers_receivedorder o WHERE o.tenant_id = $1 AND o.id = d.order_id OFFSET 0) t
+  ON true
 LEFT JOIN LATERAL (SELECT e -> 'snapshot' ->> 'category' AS category FROM jsonb_array_elements(t.lines) AS e
   WHERE e ->> 'id' = g.f ->> 'order_line_id') c ON true
-WHERE d.tenant_id = $1 AND d.id = ANY($2::uuid[]) AND x.representation ->> 'reverses' IS NULL AND NOT EXISTS (
-  SELECT 1 FROM suppliers_receivedreceipt y WHERE y.tenant_id = $1 AND y.delivery_id = d.id
-  AND y.representation ->> 'reverses' = x.id::text)
+WHERE d.tenant_id = $1 AND d.id = ANY($2::uuid[]) AND x.is_first AND NOT x.id::text = ANY(x.reversed)
 """
-_GOODS: Final = (
-    "d.id AS document_id, (g.f ->> 'line_no')::int AS line_no, (g.f ->> 'product_id')::uuid AS product_id,"
-    " coalesce(c.category, '') AS category, d.owner_tenant_id AS buyer_id,"
-    " (d.representation ->> 'to_location_id')::uuid AS location_id, '' AS currency, NULL::timestamptz AS whole_at"
-)
-_AT: Final = QUARTER.format("(x.representation ->> 'received_at')::timestamptz")
+_GOODS: Final = "document_id, line_no, product_id, category, buyer_id, location_id, currency, whole_at"
 _OF_DELIVERIES: Final = f"""
-SELECT 'received' AS kind, {_AT} AS bucket, NULL::date AS due_date, {_GOODS}, 1 AS entries,
-  (r ->> 'accepted')::bigint AS quantity, 0 AS base, 0::numeric AS net, 0::numeric AS list_net {_RECEIVED}
-UNION ALL SELECT * FROM (SELECT DISTINCT ON (d.id, g.f ->> 'id') 'returned', {_AT}, NULL::date, {_GOODS}, 1,
-  (g.f ->> 'returned')::bigint, 0, 0::numeric, 0::numeric {_RECEIVED} AND (g.f ->> 'returned')::bigint > 0
-  ORDER BY d.id, g.f ->> 'id', x.received_at DESC, x.id DESC) b
+WITH standing AS MATERIALIZED ({_STANDING})
+SELECT 'received' AS kind, bucket, NULL::date AS due_date, {_GOODS}, 1 AS entries, accepted AS quantity, 0 AS base,
+  0::numeric AS net, 0::numeric AS list_net FROM standing
+UNION ALL SELECT * FROM (SELECT DISTINCT ON (document_id, line_id) 'returned', bucket, NULL::date, {_GOODS}, 1, returned, 0,
+  0::numeric, 0::numeric FROM standing WHERE returned > 0 ORDER BY document_id, line_id, received_at DESC, receipt_id DESC) b
 """
 
 
@@ -108,8 +114,9 @@ def _difference(wanted: str, kinds: Sequence[str]) -> Statement:
     return Statement.of(
         f"INSERT INTO suppliers_rollup (id, tenant_id, {_DIMENSIONS}, {', '.join(_SUMS)})"
         f" SELECT uuidv7(), $1::uuid, {_DIMENSIONS}, {sums} FROM ({wanted} UNION ALL"
-        f" SELECT {_DIMENSIONS}, {kept} FROM suppliers_rollup k WHERE k.tenant_id = $1 AND k.document_id = ANY($2::uuid[])"
-        f" AND k.kind IN ({', '.join(repr(one) for one in kinds)})) z"
+        f" SELECT {_DIMENSIONS}, {kept} FROM (SELECT * FROM suppliers_rollup k WHERE k.tenant_id = $1"
+        f" AND k.document_id = ANY($2::uuid[]) OFFSET 0) k"  # by the document, never by the kinds
+        f" WHERE k.kind IN ({', '.join(repr(one) for one in kinds)})) z"
         f" GROUP BY {_DIMENSIONS} HAVING {' OR '.join(f'sum({one}) <> 0' for one in _SUMS)} RETURNING 1"
     )
 
@@ -122,6 +129,7 @@ _LOCK_DELIVERIES = Statement.of(
     "SELECT 1 FROM suppliers_receiveddelivery t WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[]) ORDER BY t.id"
     " FOR NO KEY UPDATE"
 )
+_LINES_DUE = _difference(_OF_DUE, ("due",))
 _ORDERS = _difference(_OF_ORDERS, ("ordered", "listed", "accepted", "due"))
 _DELIVERIES = _difference(_OF_DELIVERIES, ("received", "returned"))
 _OFFERS = Statement.of(
@@ -135,10 +143,10 @@ _OFFERS = Statement.of(
 )
 
 
-def orders_calls(tenant_id: UUID, keys: Sequence[str]) -> list[Call]:
-    """Return the statements that bring the roll-ups of orders up to their copies."""
+def orders_calls(tenant_id: UUID, keys: Sequence[str], *, only_due: bool = False) -> list[Call]:
+    """Return the statements that bring the roll-ups of orders up to their copies; of `only_due`, those of the lines due alone."""
     values = [str(tenant_id), array_literal(sorted(set(keys)))]
-    return [Call(_LOCK_ORDERS, values), Call(_ORDERS, values)]
+    return [Call(_LOCK_ORDERS, values), Call(_LINES_DUE if only_due else _ORDERS, values)]
 
 
 def deliveries_calls(tenant_id: UUID, keys: Sequence[str]) -> list[Call]:
@@ -153,11 +161,12 @@ def offers_calls(tenant_id: UUID, keys: Sequence[str], at: str) -> list[Call]:
 
 
 def follow_orders(facts: list[Fact]) -> Iterator[Call]:
-    """Let the roll-ups follow facts of orders, of their lines, and of their deliveries."""
+    """Let the roll-ups follow facts of orders, of their lines, and of their deliveries, by which only lines due may change."""
     mine = [one for one in facts if _is_suppliers(one)]
     keys = [one.data.get("order_id") or one.data.get("purchase_order_id") or str(one.resource_id) for one in mine]
     if mine:
-        yield from orders_calls(mine[0].tenant_id, keys)
+        only_due = all(one.type.startswith("delivery.") for one in mine)
+        yield from orders_calls(mine[0].tenant_id, keys, only_due=only_due)
 
 
 def follow_receipts(facts: list[Fact]) -> Iterator[Call]:

@@ -23,7 +23,7 @@ from core.model_rows import lock_call, row_of
 from core.pipeline import Call, Statement, run
 from core.rounds import GoOn, Rounds, ever
 from core.watermark import mark_call
-from ledger.public import Event
+from ledger.public import Event, Fact
 from organizations.public import Part, write_together
 from suppliers.company.today import today_call, today_of, today_sql
 from suppliers.inventory.reservations import changes
@@ -79,10 +79,15 @@ _WAITING = Statement.of(
 )
 
 
+def is_concerned(fact: Fact | Event) -> bool:
+    """Tell whether a fact may be of a supplier's stock: what comes to a buyer's own shelves is for no order."""
+    return fact.data.get("by") != "buyer" or not fact.type.startswith("stock.")
+
+
 def follow_stock(event: Event) -> None:
     """Allocate what waits at the supplier whose stock may have come. Safe to run again, and in any order of the facts."""
-    if event.data.get("by") == "buyer" and event.type.startswith("stock."):
-        return  # a buyer's own stock
+    if not is_concerned(event):
+        return  # noted before facts were told apart
     is_come = event.data["base_quantity"] > 0 if event.type in _MOVED else event.type == "lot.released"
     allocate_waiting(event.tenant_id, clock.now(), come=UUID(event.data["product_id"]) if is_come else None)
 

@@ -55,6 +55,20 @@ class SampleMeasured(EventType):
     weight: str = ""
 
 
+@register
+@dataclass(frozen=True)
+class SampleSorted(EventType):
+    """A fact of which a subscriber wants some."""
+
+    type: ClassVar[str] = "relay_sample.sorted"
+    resource: ClassVar[str] = "relay_sample"
+    amount: int = 1
+
+
+chosen: list[Event] = []
+after_commit("tests.chosen", types=["relay_sample.sorted"], concerned=lambda fact: fact.data["amount"] > 1)(
+    chosen.append
+)
 measured: list[Event] = []
 after_commit("tests.measured", types=["relay_sample.measured"], measured=True)(measured.append)
 
@@ -153,6 +167,16 @@ def test_who_hears_of_figures_is_spared_what_has_none(tenant):
             record(actor=system_actor(tenant.id), event=event, resource_id=uuid7(), at=clock.now())
     drain()
     assert [one.figures for one in measured if one.tenant_id == tenant.id] == [{"weight": "7"}]
+
+
+def test_subscriber_is_noted_for_the_facts_that_concern_it(tenant):
+    with tenant_context(tenant.id):
+        for amount in (1, 2):
+            event = SampleSorted(amount=amount)
+            record(actor=system_actor(tenant.id), event=event, resource_id=uuid7(), at=clock.now())
+        assert Pending.objects.filter(tenant_id=tenant.id).count() == 1
+    drain()
+    assert mine(chosen, tenant) == [2]
 
 
 def test_fact_of_an_unregistered_kind_is_a_programming_error(tenant):

@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 from itertools import pairwise
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from django.db import transaction
@@ -85,6 +85,32 @@ def test_sequence_counts_per_resource(world, receiver):
     assert sorted(places) == sorted(
         [(str(one), "000000000000001"), (str(one), "000000000000002"), (str(other), "000000000000001")]
     )
+
+
+def test_facts_of_one_trip_are_numbered_in_their_order(world, receiver):
+    world.endpoint(receiver.url, events=["product.*"])
+    one, other = world.record(), uuid4()
+    facts = [(one, "A"), (other, "B"), (one, "C"), (one, "D"), (other, "E")]
+    told = [ledger.Occurrence(ProductDeleted(supplier_sku=sku), key, 1) for key, sku in facts]
+    with transaction.atomic():
+        bind_tenant(world.tenant.id)
+        ledger.record_many(actor=world.actor, occurrences=told, at=now())
+    world.record(one)
+    drain()
+
+    events = [arrival.event() for arrival in receiver.received]
+    by_number = sorted((one["data"]["object"]["id"], int(one["sequence"]), one["type"]) for one in events)
+    deleted, created = "product.deleted", "product.created"
+    assert by_number == sorted(
+        [(str(one), 1, created), *((str(one), number, deleted) for number in (2, 3, 4)), (str(one), 5, created)]
+        + [(str(other), number, deleted) for number in (1, 2)]
+    )
+    skus = {
+        (one["data"]["object"]["id"], int(one["sequence"])): one["data"]["object"]["supplier_sku"] for one in events
+    }
+    assert [skus[str(one), number] for number in (2, 3, 4)] == ["A", "C", "D"]
+    assert [skus[str(other), number] for number in (1, 2)] == ["B", "E"]
+    assert [row.sequence for row in world.rows(Event, resource_id=one)] == [1, 2, 3, 4, 5]
 
 
 def test_other_tenants_endpoint_hears_nothing(world, receiver):

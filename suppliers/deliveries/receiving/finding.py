@@ -29,10 +29,11 @@ class SerialShipped(NamedTuple):
     is_received: bool
 
 
-class Suspect(NamedTuple):
-    """A line of the delivery of which a side has reported suspect goods."""
+class Circumstances(NamedTuple):
+    """Whether the supplier is a managed one, and the lines of the delivery of which a side has reported suspect goods."""
 
-    id: UUID
+    is_managed: bool
+    suspect: Any
 
 
 # A receipt that was reversed has received nothing.
@@ -46,15 +47,13 @@ _SERIALS = Statement.of(
     " ORDER BY s.line_id, s.serial_number",
     row=SerialShipped,
 )
-_SUSPECT = Statement.of(
-    "SELECT l.id FROM suppliers_deliveryline l WHERE l.tenant_id = $1 AND l.delivery_id = $2 AND EXISTS"
-    " (SELECT 1 FROM suppliers_deliveryexception e WHERE e.tenant_id = $1 AND e.delivery_id = $2 AND e.type = 'suspect'"
-    " AND (e.line_nos = '[]' OR e.line_nos @> to_jsonb(l.line_no)))",
-    row=Suspect,
-)
-_SUPPLIER = Statement.of(
-    "SELECT n.managed_by_id IS NOT NULL FROM organizations_tenant n WHERE n.id ="
-    " (SELECT d.supplier_tenant_id FROM suppliers_delivery d WHERE d.tenant_id = $1 AND d.id = $2)"
+_CIRCUMSTANCES = Statement.of(
+    "SELECT n.managed_by_id IS NOT NULL AS is_managed, (SELECT coalesce(json_agg(l.id), '[]')"
+    " FROM suppliers_deliveryexception e JOIN suppliers_deliveryline l ON l.tenant_id = e.tenant_id AND l.delivery_id = e.delivery_id"
+    " AND l.tenant_id = $1 AND (e.line_nos = '[]' OR e.line_nos @> to_jsonb(l.line_no))"
+    " WHERE e.tenant_id = $1 AND e.delivery_id = $2 AND e.type = 'suspect') AS suspect"
+    " FROM suppliers_delivery d JOIN organizations_tenant n ON n.id = d.supplier_tenant_id WHERE d.tenant_id = $1 AND d.id = $2",
+    row=Circumstances,
 )
 
 
@@ -86,7 +85,7 @@ class Receivable:
 class Arriving:
     """A delivery of the caller's tenant that was found with the proof; it is locked in the trip that reads its goods.
 
-    `products` and `lots` are those of its lines, which never change.
+    `products` and `lots` are those of its lines, which never change, nor do the units that were shipped with them.
     """
 
     actor: Actor
@@ -94,6 +93,7 @@ class Arriving:
     supplier_id: UUID
     products: Sequence[UUID]
     lots: Sequence[str]
+    has_serials: bool
     _locked: Receivable | None = None
 
     @property
@@ -111,45 +111,47 @@ class Arriving:
             return self._locked, run(reading) if reading else []
         own, key = self.actor.tenant_id, self.key
         given = [str(own), str(key)]
-        order, delivery, lines, order_lines, serials, suspect, managed, policies, *found = run(
+        shipped = [Call(_SERIALS, given)] if self.has_serials else []
+        order, delivery, lines, order_lines, circumstances, policies, *found = run(
             [
                 order_call(own, key), lock_call(Delivery, own, key), delivery_lines_call(own, key),
-                order_lines_call(own, key), Call(_SERIALS, given), Call(_SUSPECT, given), Call(_SUPPLIER, given),
-                policies_call(own), *reading,
+                order_lines_call(own, key), Call(_CIRCUMSTANCES, given), policies_call(own), *shipped, *reading,
             ]
         )  # fmt: skip
         row, ordered = row_of(Delivery, delivery), row_of(PurchaseOrder, order)
         if row is None or ordered is None:
             raise NotFound(f"No such {DELIVERIES.name}.")
         units: dict[UUID, list[SerialShipped]] = {}
-        for one in serials.of(SerialShipped):
+        for one in (one for rows in found[: len(shipped)] for one in rows.of(SerialShipped)):
             units.setdefault(one.line_id, []).append(one)
+        (what,) = circumstances.of(Circumstances)
         self._locked = Receivable(
             self.actor, row, delivery_lines_of(lines), ordered,
-            {one.id: one for one in rows_of(PurchaseOrderLine, order_lines)}, managed.value() == b"t",
-            policies_of(policies)["over_receipt_tolerance_bp"], units, frozenset(one.id for one in suspect.of(Suspect)),
+            {one.id: one for one in rows_of(PurchaseOrderLine, order_lines)}, what.is_managed,
+            policies_of(policies)["over_receipt_tolerance_bp"], units, frozenset(UUID(one) for one in what.suspect),
         )  # fmt: skip
-        return self._locked, found
+        return self._locked, found[len(shipped) :]
 
 
 class Place(NamedTuple):
-    """Whose a delivery is, where it goes, and of what products and lots its lines are."""
+    """Whose a delivery is, where it goes, of what products and lots its lines are, and whether units were shipped with them."""
 
     owner_id: UUID
     supplier_id: UUID
     location_id: UUID | None
     products: Any
     lots: Any
+    has_serials: bool
 
 
 _LOCATE = Statement.of(
     "SELECT d.tenant_id AS owner_id, d.supplier_tenant_id AS supplier_id, d.delivery_location_id AS location_id,"
-    " (SELECT coalesce(json_agg(DISTINCT l.product_id) FILTER (WHERE l.product_id IS NOT NULL), '[]')"
-    " FROM suppliers_deliveryline l WHERE l.tenant_id = $1 AND l.delivery_id = d.id) AS products,"
-    " (SELECT coalesce(json_agg(DISTINCT l.lot_number) FILTER (WHERE l.lot_number <> ''), '[]')"
-    " FROM suppliers_deliveryline l WHERE l.tenant_id = $1 AND l.delivery_id = d.id) AS lots"
-    " FROM suppliers_delivery d WHERE d.tenant_id = $1 AND d.id = $2"
-    " UNION ALL SELECT c.owner_tenant_id, c.tenant_id, NULL, '[]'::json, '[]'::json"
+    " of.products, of.lots, of.has_serials FROM suppliers_delivery d CROSS JOIN LATERAL (SELECT"
+    " coalesce(json_agg(DISTINCT l.product_id) FILTER (WHERE l.product_id IS NOT NULL), '[]') AS products,"
+    " coalesce(json_agg(DISTINCT l.lot_number) FILTER (WHERE l.lot_number <> ''), '[]') AS lots,"
+    " coalesce(bool_or(l.serials_total > 0), false) AS has_serials"
+    " FROM suppliers_deliveryline l WHERE l.tenant_id = $1 AND l.delivery_id = d.id) of WHERE d.tenant_id = $1 AND d.id = $2"
+    " UNION ALL SELECT c.owner_tenant_id, c.tenant_id, NULL, '[]'::json, '[]'::json, false"
     " FROM suppliers_receiveddelivery c WHERE c.tenant_id = $1 AND c.id = $2",
     row=Place,
 )
@@ -177,4 +179,5 @@ class OwnDelivery(Located):
             raise CounterpartyOnly
         if place.location_id is None or not WITHIN.holds(actor, place.location_id):
             raise NotFound(f"No such {DELIVERIES.name}.")
-        return Arriving(actor, path[0], place.supplier_id, [UUID(one) for one in place.products], place.lots)
+        products = [UUID(one) for one in place.products]
+        return Arriving(actor, path[0], place.supplier_id, products, place.lots, place.has_serials)

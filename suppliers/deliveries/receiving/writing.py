@@ -50,13 +50,16 @@ class Written(NamedTuple):
 
 @needs_transaction
 def write(actor: Actor, target: Receivable, made: Written, at: datetime, reading: ReadBack | None) -> None:
-    """Write a receipt with the copies of receipt, order and delivery, and of the invoices that match otherwise now."""
+    """Write a receipt with the copies of receipt, order and delivery, and of the invoices that match otherwise now.
+
+    The answer is the buyer's receipt alone, so it is read with the rows, and what else is written goes with COMMIT.
+    """
     order = (ORDERS, target.order.id)
     billed = [one for one in made.touched if one != order]
     touched = [(RECEIPTS, made.receipt.id), order, (DELIVERIES, target.row.id), *billed]
     counts = made.landed.counts if made.landed else []
-    owner_id, heard = target.row.tenant_id, made.told
-    write_documents(actor, owner_id, touched, made.calls, told=heard, at=at, reading=reading, counts=counts)
+    given: dict[str, Any] = {"told": made.told, "at": at, "reading": reading, "counts": counts}
+    write_documents(actor, target.row.tenant_id, touched, made.calls, **given, is_answered_first=True)
 
 
 class Counted(NamedTuple):

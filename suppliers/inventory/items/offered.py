@@ -7,7 +7,7 @@ Source: contract, supply-shelf.md "Whose stock" and supply.md 3.3.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -99,6 +99,8 @@ _HOLD_OWN = Statement.of(
     " WHERE p.tenant_id = $1 AND p.id = ANY($2::uuid[]) AND NOT EXISTS (SELECT 1 FROM suppliers_stockitem i"
     " WHERE i.tenant_id = $1 AND i.id = p.id) ORDER BY p.id ON CONFLICT DO NOTHING RETURNING id::text"
 )
+# What an item `i` holds of another's product, as `SNAPSHOT` and `item_of` have it.
+HELD: Final = "json_build_object(" + ", ".join(f"'{one}', i.{one}" for one in _RENEWED) + ")"
 # Of a product `p` of the tenant $1: the columns of an item that another tenant holds of it.
 SNAPSHOT = """
 json_build_object('id', p.id, 'product_tenant_id', p.tenant_id, 'supplier_sku', p.supplier_sku, 'name', p.name,
@@ -170,6 +172,11 @@ def item_of(offered: Offered) -> dict[str, Any]:
 def code_key(system: str, value: str) -> str:
     """Write a code and the short name of its system as an item keeps them."""
     return f"{system.strip().upper()} {value.strip().upper()}"
+
+
+def is_same(item: Mapping[str, Any], held: Mapping[str, Any]) -> bool:
+    """Tell whether what is renewed of an item is what a tenant holds; `held` is what `HELD` has read."""
+    return all(item[name] == held[name] for name in _RENEWED)
 
 
 def hold_calls(tenant_id: UUID, own: Collection[UUID], others: Sequence[Mapping[str, Any]], at: datetime) -> list[Call]:

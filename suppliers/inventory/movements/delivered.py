@@ -6,7 +6,7 @@ receipt is written, so that a recall waits for it or is seen. Source: contract, 
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
@@ -23,12 +23,12 @@ from ledger.public import Occurrence
 from organizations.public import reach
 from suppliers.catalog.states import LOT_TRACKING, SERIAL_TRACKING
 from suppliers.inventory.events import StockAdjusted
-from suppliers.inventory.items.offered import Offered, Origin, delivered_calls, item_of
+from suppliers.inventory.items.offered import HELD, Offered, Origin, delivered_calls, is_same, item_of
 from suppliers.inventory.levels import changed
 from suppliers.inventory.refusals import LotRecalled
 from suppliers.inventory.states import LotStatus, MovementType, ReasonCode
 
-from .finding import HELD_ITEMS, joined_goods
+from .finding import joined_goods
 from .goods import Goods, Place, Product, check_storage
 from .serials import Units, lock_serials_call, moved_serials
 from .shelving import Shelves, Spot, check_lots, open_shelves
@@ -62,6 +62,32 @@ _LANDINGS = Statement.of(
     " FROM organizations_location h WHERE h.tenant_id = $1 AND h.id = $3)))"
     f" AND {_WITHIN.over('l').sql.replace(TENANT, '$1')} ORDER BY l.id",
     row=Landing,
+)
+
+
+class Held(NamedTuple):
+    """A product that the buyer holds already, as `Product` has it, and what of its snapshot is renewed."""
+
+    id: UUID
+    owner_id: UUID
+    supplier_sku: str
+    category: str
+    tracking: str
+    expiry_required: bool
+    min_c: Decimal | None
+    max_c: Decimal | None
+    item: Any
+
+    def product(self) -> Product:
+        """Return the product alone."""
+        return Product(*self[:-1])
+
+
+_HELD = Statement.of(
+    "SELECT i.id, i.product_tenant_id AS owner_id, i.supplier_sku, i.category, i.tracking, i.expiry_required,"
+    f" i.storage_min_c AS min_c, i.storage_max_c AS max_c, {HELD} AS item FROM suppliers_stockitem i"
+    " WHERE i.tenant_id = $1 AND i.own_product_id IS NULL AND i.id = ANY($2::uuid[])",
+    row=Held,
 )
 
 
@@ -134,24 +160,32 @@ def delivered_goods_calls(
     own = str(actor.tenant_id)
     return [
         landings_call(actor, places, home),
-        Call(HELD_ITEMS, [own, array_literal(products), "{}"]),
+        Call(_HELD, [own, array_literal(products)]),
         bind_call(supplier_id),
         *delivered_calls(supplier_id, products, lots),
-        Call(_PACKED, [str(supplier_id), array_literal(products), array_literal(gtins)]),
+        *([Call(_PACKED, [str(supplier_id), array_literal(products), array_literal(gtins)])] if gtins else []),
         bind_call(actor.tenant_id),
     ]
 
 
 def delivered_goods(found: Sequence[Rows]) -> Delivered:
-    """Return what the seven statements of `delivered_goods_calls` have read."""
+    """Return what the statements of `delivered_goods_calls` have read."""
     landings = found[0].of(Landing)
     places = {one.location_id: Place(one.location_id, one.sellable, one.min_c, one.max_c) for one in landings}
-    held = {one.id: one for one in found[1].of(Product)}
+    held = {one.id: one for one in found[1].of(Held)}
+    items = [item_of(one) for one in found[3].of(Offered)]
     origins = {(one.product_id, one.lot_number): one for one in found[4].of(Origin)}
-    goods = joined_goods(Goods(held, {}, {}, places), [item_of(one) for one in found[3].of(Offered)], origins)
+    known = {key: one.product() for key, one in held.items()}
+    goods = joined_goods(Goods(known, {}, {}, places), items, origins)
+    goods = replace(goods, items=[one for one in items if not _is_held(one, held.get(UUID(one["id"])))])
     apart = next((one for one in landings if not one.is_named), None)
-    packed = frozenset((one.product_id, one.gtin) for one in found[5].of(Packed))
+    packed = frozenset((one.product_id, one.gtin) for rows in found[5:-1] for one in rows.of(Packed))
     return Delivered(goods, {one.location_id: one for one in landings}, apart, packed)
+
+
+def _is_held(item: Mapping[str, Any], held: Held | None) -> bool:
+    """Tell whether the buyer holds a product as it is now, so that its item need not be written."""
+    return held is not None and is_same(item, held.item)
 
 
 def refuse_recalled(delivered: Delivered, lines: Sequence[tuple[int, UUID, str]]) -> None:

@@ -48,8 +48,8 @@ _MAKE_LOTS = Statement.of(
 _TRACE_LOTS = Statement.of(
     "UPDATE suppliers_lot l SET origin_tenant_id = g.origin_tenant_id, origin_lot_id = g.origin_lot_id, version = l.version + 1,"
     " updated_at = $3 FROM json_to_recordset($2) AS g (product_id uuid, lot_number text, origin_tenant_id uuid, origin_lot_id uuid)"
-    " WHERE l.tenant_id = $1 AND l.product_id = g.product_id AND l.lot_number = g.lot_number AND l.origin_lot_id IS NULL"
-    " AND g.origin_lot_id IS NOT NULL RETURNING l.id::text"
+    f" WHERE l.tenant_id = $1 AND {in_document('l.product_id', '$2', 'product_id')} AND l.product_id = g.product_id"
+    " AND l.lot_number = g.lot_number AND l.origin_lot_id IS NULL AND g.origin_lot_id IS NOT NULL RETURNING l.id::text"
 )
 
 
@@ -178,30 +178,34 @@ def open_shelves(
     """
     tenant_id, products = actor.tenant_id, sorted({spot.product.id for spot in spots})
     own = sorted({spot.product.id for spot in spots if spot.product.owner_id == tenant_id})
-    lots = _lots(spots)
     levels = [_level(spot) for spot in {one.key: one for one in spots}.values()]
     tenant, moment = str(tenant_id), at.isoformat()
-    traced = [Call(_TRACE_LOTS, [tenant, orjson.dumps(lots), moment])] if any(spot.origin for spot in spots) else []
+    touched = [Call(_TOUCH, [tenant, array_literal(own), moment])] if own else []
     rows_found = run(
         [
             *ahead,
             *hold_calls(tenant_id, own, [one for one in items if UUID(one["id"]) in products], at),
-            Call(_MAKE_LOTS, [tenant, orjson.dumps(lots), moment]),
-            *traced,
-            Call(_LOTS, [tenant, orjson.dumps(lots)]),
+            *_lots_calls(tenant, spots, moment),
             Call(_MAKE_LEVELS, [tenant, orjson.dumps(levels), moment]),
             *levels_of_products(tenant_id, products, at),
-            Call(_TOUCH, [tenant, array_literal(own), moment]),
+            *touched,
             *behind,
         ]
     )
     last = len(rows_found) - len(behind)
-    found, _, _, levels_found, promised, _ = rows_found[last - 6 : last]
+    found, _, _, levels_found, promised = rows_found[last - len(touched) - 5 : last - len(touched)]
     known = {(one.product_id, one.lot_number): one for one in found.of(LotRow)}
     held = read_levels(levels_found, promised)
     places = {(one.row.product_id, one.row.location_id, one.row.lot_number or ""): one for one in held.values()}
     spotted = {spot.key: places[spot.key] for spot in spots if spot.key in places}
     return Shelves(held, known, spotted, behind=rows_found[last:], ahead=rows_found[: len(ahead)])
+
+
+def _lots_calls(tenant: str, spots: Sequence[Spot], moment: str) -> list[Call]:
+    """Return the statements that make lots, trace those of others to their origin, and read all, which comes last."""
+    lots = orjson.dumps(_lots(spots))
+    traced = [Call(_TRACE_LOTS, [tenant, lots, moment])] if any(spot.origin for spot in spots) else []
+    return [Call(_MAKE_LOTS, [tenant, lots, moment]), *traced, Call(_LOTS, [tenant, lots])]
 
 
 def _lot(spot: Spot) -> dict[str, Any]:

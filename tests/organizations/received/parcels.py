@@ -337,5 +337,6 @@ def note_parcel(actor, parcel, data, at, reading=None):
         told=parcel.told(owner=[ParcelNoted()]),
         at=at,
         reading=reading,
+        is_answered_first=True,
     )
     return parcel.row

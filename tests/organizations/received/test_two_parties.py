@@ -274,6 +274,13 @@ def test_write_of_either_party_takes_at_most_six_trips(sent, key):
     with recording() as record:
         data(sent.sender.api.post(f"{sent.own}/weigh", headers=key))
     assert len(record) == 5, record.texts()
+    with recording() as record:
+        other = dict.fromkeys(key, "another")
+        noted = data(sent.sender.api.post(f"{sent.own}/note", headers=other, json={"text": "x"}))
+    assert len(record) == 4, record.texts()  # nothing is read between its steps
+    assert noted == sent.seen_by_sender()
+    assert told(sent.sender, sent.id)[-1].type == "test_parcel.noted"
+    assert broken(sent.sender, sent.carrier) == []
 
 
 @pytest.mark.parametrize("of", ["one", "list"])
