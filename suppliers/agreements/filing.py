@@ -4,7 +4,7 @@ Each is bound to the version that names it first, so that it stays as long as th
 proposal on. Source: contract, supply-price.md 5 and supply.md 4 "Files".
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -50,7 +50,7 @@ def hand_over(draft: AgreementDraft, row: PriceAgreement, at: datetime) -> list[
     return received_calls(reader, draft.tenant_id, own, at, bound_id=buyer)
 
 
-def _own(draft: AgreementDraft, ids: list[UUID], held: Any) -> Mapping[UUID, Handed]:
+def _own(draft: AgreementDraft, ids: Sequence[UUID], held: Collection[UUID]) -> Mapping[UUID, Handed]:
     """Return those of the files that are the author's own."""
     named = {_MEMBER: ids}
     reading = files_calls(draft.tenant_id, named)

@@ -157,8 +157,8 @@ def update_file(actor: Actor, file: File, data: Mapping[str, Any], at: datetime)
     """Describe or bind a locked file anew; `bindings` replaces all of them.
 
     :raises InvalidFields: a binding names something that is not there.
-    :raises FileBound: the file is evidence of something that is no longer among the bindings; or a document hands it over,
-        and it would be private; or it is that of a report, and would be shown to others.
+    :raises FileBound: a document hands the file over that is no longer among the bindings, or it would be private then; or
+        it is that of a report, and would be shown to others.
     """
     if file.purpose == Purpose.REPORT and not data.keys().isdisjoint(_SHOWING):
         check_no_evidence(actor, file)  # what a report tells stays with those who may read it

@@ -75,7 +75,7 @@ def replace_bindings(actor: Actor, file: File, wanted: Wanted, *, at: datetime) 
     """Replace the bindings of a locked file; return whether something changed.
 
     :raises InvalidFields: as `check_bindings`.
-    :raises FileBound: the file is evidence of something, which a binding that would go names.
+    :raises FileBound: a document hands the file over, or it is evidence of one: that document alone lets it go.
     """
     held = list(FileBinding.objects.of(actor).filter(file=file))
     before = {tuple(str(getattr(one, name)) for name in _MEMBERS) for one in held}
@@ -85,8 +85,8 @@ def replace_bindings(actor: Actor, file: File, wanted: Wanted, *, at: datetime) 
     check_bindings(actor, wanted)
     kept = {(str(one["resource_type"]), str(one["resource_id"])) for one in wanted}
     lost = {one.resource_type for one in held if (one.resource_type, str(one.resource_id)) not in kept}
-    if evidence := sorted(lost & set(EVIDENCE)):
-        raise FileBound("The file is evidence; it stays bound.", bound_to=evidence)
+    if bound_to := sorted(lost & {*HANDING_OVER, *EVIDENCE}):
+        raise FileBound(f"The file stays bound to what hands it over: {', '.join(bound_to)}.", bound_to=bound_to)
     FileBinding.objects.of(actor).filter(file=file).delete()
     add_bindings(file, wanted, at=at)
     return True

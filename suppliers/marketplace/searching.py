@@ -18,11 +18,10 @@ from .queries import ACROSS
 from .states import EVERYBODY
 
 FEW: Final = 1_000
-REFRESH_SECONDS = 60.0
-_KEPT_AT_MOST = 4_096
-_kept: dict[
-    tuple[UUID | str, ...], tuple[bool, float]
-] = {}  # by buyer and words: whether there are few, and until when
+REFRESH_SECONDS: Final = 60.0
+_KEPT_AT_MOST: Final = 4_096
+# By buyer and words: whether there are few, and until when that is kept.
+_kept: dict[tuple[UUID | str, ...], tuple[bool, float]] = {}
 # The audiences of the buyer {buyer}; the policy shows its own rows alone.
 _AUDIENCES = (
     f"ARRAY(SELECT '{EVERYBODY}'::uuid UNION ALL SELECT m.audience_id FROM suppliers_audiencemember m"

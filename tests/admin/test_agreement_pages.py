@@ -16,6 +16,7 @@ from suppliers.agreements.models import AgreementDraft, PriceAgreement, PriceAgr
 from tests.admin.people import REASON, act_in, signed_in
 from tests.suppliers.agreements.world import PATH, World, events, more_products
 from tests.suppliers.agreements.world import world as fresh
+from tests.suppliers.notifications.test_messages import a_file
 
 AGREEMENTS, COPIES = "/admin/suppliers/priceagreement/", "/admin/suppliers/receivedagreement/"
 DRAFTS = "/admin/suppliers/agreementdraft/"
@@ -227,3 +228,22 @@ def test_what_has_ended_has_no_buttons_and_refuses_them(world: World) -> None:
     assert answer.status_code == 200
     assert "does not allow" in answer.content.decode()
     assert world.stored() == before
+
+
+def test_files_are_named_on_the_page_and_among_the_differences(world: World) -> None:
+    first, second = (a_file(world.supplier, name=f"{name}.pdf") for name in ("terms", "annex"))
+    key = world.active("supplier", file_ids=[first])
+    drafted = world.seller.patch(f"{PATH}/{key}", json={"file_ids": [first, second]}).json()["data"]
+    shown = page(at(world.supplier), f"{DRAFTS}{draft_id(world)}/change/")
+    assert "terms.pdf, annex.pdf" in shown
+    assert world.act("supplier", drafted["id"], "propose").status_code == 200
+    assert world.act("buyer", drafted["id"], "accept").status_code == 200
+    shown = page(at(world.hospital), f"{AGREEMENTS}{version(world, key, 2).pk}/change/")
+    assert shown.count("terms.pdf, annex.pdf") == 2  # the term, and what it came to be
+    assert shown.count("terms.pdf") == 3
+
+
+def draft_id(world: World) -> Any:
+    """Return the id of the supplier's only draft."""
+    with tenant_context(world.supplier.id):
+        return AgreementDraft.objects.get(tenant_id=world.supplier.id).pk

@@ -27,6 +27,7 @@ from suppliers.agreements.states import ALLOWED
 from suppliers.pricing.admin import LeadsToWhy
 
 from . import reading
+from .differences import names_of
 
 STATUS_COLOURS = {
     "proposed": "info", "active": "success", "suspended": "warning", "declined": "danger", "superseded": "info",
@@ -105,7 +106,7 @@ class PriceAgreementAdmin(_Looking, TenantAdmin):
             {
                 "fields": (
                     "currency", "valid_from", "valid_to", "payment_terms", "min_order_value", "free_freight_from",
-                    "qty_tolerance_bp", "price_tolerance_bp", "cancellation_policy",
+                    "qty_tolerance_bp", "price_tolerance_bp", "cancellation_policy", "all_files",
                 )
             },
         ),
@@ -123,7 +124,15 @@ class PriceAgreementAdmin(_Looking, TenantAdmin):
         ("The supplier's copy", {"fields": ("the_copy",)}),
         ("History", {"fields": ("expiring_at", "created_at", "updated_at", "version", "shared_version")}),
     )  # fmt: skip
-    readonly_fields = ("standing", "all_decisions", "all_versions", "all_differences", "all_lines", "the_copy")
+    readonly_fields = (
+        "standing",
+        "all_files",
+        "all_decisions",
+        "all_versions",
+        "all_differences",
+        "all_lines",
+        "the_copy",
+    )
     buttons = (
         _button("suspend", "Suspend", _suspend, f"The prices rest until it is resumed. {_REASON}", icon="pause_circle", danger=True),
         _button("resume", "Resume", _resume, "The prices hold again. Both parties are told.", icon="play_circle"),
@@ -137,6 +146,11 @@ class PriceAgreementAdmin(_Looking, TenantAdmin):
     def standing(self, row: PriceAgreement) -> str:
         """The status as a coloured label."""
         return str(row.status)
+
+    @column(description="Files")
+    def all_files(self, row: PriceAgreement) -> str:
+        """The names of the files that it hands over."""
+        return names_of(row.files)
 
     @column(description="Who did what")
     def all_decisions(self, row: PriceAgreement) -> SafeString:
@@ -258,9 +272,14 @@ class AgreementDraftAdmin(TenantAdmin):
         "id", "agreement_id", "tenant", "number", "revision", "base_revision", "title", "author", "buyer_tenant_id",
         "supplier_tenant_id", "scope", "group_code", "currency", "valid_from", "valid_to", "priority", "payment_terms",
         "min_order_value", "free_freight_from", "qty_tolerance_bp", "price_tolerance_bp", "cancellation_policy",
-        "lines_total", "first_lines", "created_at", "updated_at", "version",
+        "all_files", "lines_total", "first_lines", "created_at", "updated_at", "version",
     )  # fmt: skip
-    readonly_fields = ("first_lines",)
+    readonly_fields = ("all_files", "first_lines")
+
+    @column(description="Files")
+    def all_files(self, row: AgreementDraft) -> str:
+        """The names of the files that it is to hand over."""
+        return names_of(row.files)
 
     @column(description="First lines")
     def first_lines(self, row: AgreementDraft) -> SafeString:

@@ -1,6 +1,6 @@
 """What differs between two versions of an agreement, for staff: members of the header, and lines by what they are for."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any, Final, NamedTuple
 
@@ -44,7 +44,7 @@ def _of_line(name: str, old: PriceAgreementLine | None, new: PriceAgreementLine 
 
 def _compared(line: str, member: str, before: Any, after: Any) -> Iterator[Difference]:
     if before != after:
-        shown = tiers_of if member == "tiers" else _text
+        shown = _IN_WORDS.get(member, _text)
         yield Difference(line, member.replace("_", " "), shown(before), shown(after))
 
 
@@ -79,3 +79,11 @@ def tiers_of(tiers: Iterable[Mapping[str, Any]] | None) -> str:
         f"from {one['min_quantity']}: " + (one.get("unit_price") or f"{one.get('discount_percent')} %")
         for one in tiers or ()
     )
+
+
+def names_of(files: Iterable[Mapping[str, Any]]) -> str:
+    """Write the names of files."""
+    return ", ".join(one["name"] for one in files)
+
+
+_IN_WORDS: Final[Mapping[str, Callable[[Any], str]]] = {"tiers": tiers_of, "files": names_of}

@@ -28,7 +28,7 @@ from suppliers.inventory.levels import changed
 from suppliers.inventory.refusals import LotRecalled
 from suppliers.inventory.states import LotStatus, MovementType, ReasonCode
 
-from .finding import joined_goods
+from .finding import ITEM_COLUMNS, joined_goods
 from .goods import Goods, Place, Product, check_storage
 from .serials import Units, lock_serials_call, moved_serials
 from .shelving import Shelves, Spot, check_lots, open_shelves
@@ -84,8 +84,7 @@ class Held(NamedTuple):
 
 
 _HELD = Statement.of(
-    "SELECT i.id, i.product_tenant_id AS owner_id, i.supplier_sku, i.category, i.tracking, i.expiry_required,"
-    f" i.storage_min_c AS min_c, i.storage_max_c AS max_c, {HELD} AS item FROM suppliers_stockitem i"
+    f"SELECT {ITEM_COLUMNS}, {HELD} AS item FROM suppliers_stockitem i"
     " WHERE i.tenant_id = $1 AND i.own_product_id IS NULL AND i.id = ANY($2::uuid[])",
     row=Held,
 )

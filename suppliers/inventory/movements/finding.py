@@ -50,9 +50,13 @@ _GTINS = Statement.of(
     " WHERE k.tenant_id = $1 AND k.gtin = ANY($2::text[]) AND k.state = 'current'",
     row=_Named,
 )
+# An item `i` of another's product, as `Product` has it.
+ITEM_COLUMNS: Final = (
+    "i.id, i.product_tenant_id AS owner_id, i.supplier_sku, i.category, i.tracking, i.expiry_required,"
+    " i.storage_min_c AS min_c, i.storage_max_c AS max_c"
+)
 HELD_ITEMS = Statement.of(
-    "SELECT i.id, i.product_tenant_id AS owner_id, i.supplier_sku, i.category, i.tracking, i.expiry_required,"
-    " i.storage_min_c AS min_c, i.storage_max_c AS max_c FROM suppliers_stockitem i"
+    f"SELECT {ITEM_COLUMNS} FROM suppliers_stockitem i"
     " WHERE i.tenant_id = $1 AND i.own_product_id IS NULL AND (i.id = ANY($2::uuid[]) OR i.gtins && $3::varchar[])",
     row=Product,
 )

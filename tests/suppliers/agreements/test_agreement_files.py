@@ -53,6 +53,7 @@ def test_a_file_of_a_draft_is_read_by_the_other_party_from_the_proposal_on(world
     assert reads(world.api(other(by)), signed)
     assert not any(reads(side, signed) for side in (new_world().seller, new_world().buyer))
     refused(world.api(by).patch(f"{FILES}/{signed}", json={"visibility": "private"}), 409, "file_bound")
+    refused(world.api(by).patch(f"{FILES}/{signed}", json={"bindings": []}), 409, "file_bound")
     refused(world.api(by).delete(f"{FILES}/{signed}"), 409, "file_bound")
 
 

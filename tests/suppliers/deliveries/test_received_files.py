@@ -154,6 +154,7 @@ def test_an_order_s_files_are_read_once_it_is_sent(quay: Dock) -> None:
     refused(trade.api.delete(f"{FILES}/{other}"), 409, "file_bound")
     assert trade.api.delete(f"{FILES}/{photo}").status_code == 204  # the draft names it no more
     refused(trade.api.patch(f"{FILES}/{plan}", json={"visibility": "private"}), 409, "file_bound")
+    refused(trade.api.patch(f"{FILES}/{plan}", json={"bindings": []}), 409, "file_bound")
     assert not sees(trade.shelf.api, plan)
 
     assert act(trade, draft["id"], "submit").status_code == 200
