@@ -140,12 +140,12 @@ class Prescription(TenantOwned, LifecycleModel):
             ),
             models.Index(fields=["tenant", "expires_at"], condition=_OPEN, name="prescriptions_rx_by_expiry"),
             models.Index(
-                fields=["expires_at"],
+                fields=["expires_at", "tenant", "id"],
                 condition=_OPEN & Q(expired_at__isnull=True),
-                name="prescriptions_rx_expiring",
+                name="prescriptions_rx_due",
             ),
             models.Index(
-                fields=["expiring_from", "tenant"],
+                fields=["expiring_from", "tenant", "id"],
                 condition=_OPEN & Q(expired_at__isnull=True, expiring_at__isnull=True, expiring_from__isnull=False),
                 name="prescriptions_rx_untold",
             ),

@@ -14,12 +14,15 @@ from uuid import UUID
 from django.db import OperationalError
 from django.db.models import Q, QuerySet
 
+from core import clock
 from core.actor import system_actor
+from core.arrays import array_literal
 from core.db import needs_transaction, role_context, tenant_context
 from core.lanes import Lane, in_turn
+from core.pipeline import Call, Statement, run
 from core.rounds import GoOn, Rounds, ever
 from core.row_security import DISPATCHER
-from core.watermark import begin_batch
+from core.watermark import mark_call
 from ledger import public as ledger
 from prescriptions.lifecycle.changes import Change, commit_all
 from prescriptions.lifecycle.events import KINDS, PLATFORM
@@ -29,11 +32,26 @@ from prescriptions.lifecycle.tokens import forget_all_call
 from prescriptions.states import Status
 
 BATCH: Final = 500  # how many are looked up at once
-SHARE: Final = 50  # how many are locked at once: a person may wait for one of them
+SHARE: Final = 25  # how many are locked at once: a person may wait for one of them
 _QUEUE: Final = "prescriptions.sweep"
 _OPEN: Final = (Status.SIGNED.value, Status.ROUTED.value)
 _expiries, _announcements = Rounds(), Rounds()
 _log = logging.getLogger(__name__)
+
+
+class _Free(NamedTuple):
+    """A prescription that is due and that no other transaction holds."""
+
+    id: UUID
+
+
+# Each is looked up by its key (OFFSET 0): by the index of what is due, each share would read all that is due.
+_FREE: Final = Statement.of(
+    "SELECT t.id FROM unnest($2::uuid[]) AS wanted (id) CROSS JOIN LATERAL (SELECT p.id FROM prescriptions_prescription p"
+    " WHERE p.tenant_id = $1 AND p.id = wanted.id AND p.status = ANY($3) AND p.expired_at IS NULL"
+    " AND p.expires_at <= $4::timestamptz OFFSET 0 FOR UPDATE SKIP LOCKED) AS t",
+    row=_Free,
+)
 
 
 class Swept(NamedTuple):
@@ -103,26 +121,29 @@ def _expired(at: datetime, tenant_id: UUID | None = None) -> QuerySet[Prescripti
 
 def _expire_batch(tenant_id: UUID, place: _Place, at: datetime) -> tuple[Swept, _Place | None]:
     with tenant_context(tenant_id):
-        due = _expired(at, tenant_id)
-        if place:
-            begins, last = place
-            due = due.filter(Q(expires_at__gt=begins) | Q(expires_at=begins, id__gt=last), expires_at__gte=begins)
-        rows = due.order_by("expires_at", "id").values_list("expires_at", "id")[:BATCH]
-        found = [(ends, key) for ends, key in rows if ends is not None]
+        found = [(ends, key) for ends, key in _due_behind(tenant_id, place, at) if ends is not None]
     swept, ids = Swept(), [key for _, key in found]
     for first in range(0, len(ids), SHARE):
         swept = swept.and_(_stamp(tenant_id, ids[first : first + SHARE], at))
     return swept, found[-1] if len(found) == BATCH else None
 
 
+def _due_behind(tenant_id: UUID, place: _Place, at: datetime) -> QuerySet[Prescription, tuple[datetime | None, UUID]]:
+    """Return ends and ids of the next batch; thousands may end at one midnight."""
+    due = _expired(at, tenant_id)
+    if place:
+        begins, last = place
+        due = due.filter(Q(expires_at__gt=begins) | Q(expires_at=begins, id__gt=last), expires_at__gte=begins)
+    return due.order_by("expires_at", "id").values_list("expires_at", "id")[:BATCH]
+
+
 def _stamp(tenant_id: UUID, ids: Sequence[UUID], at: datetime) -> Swept:
     """Stamp prescriptions in a transaction; where that fails, halve them until the faulty one is left out alone."""
     try:
         with tenant_context(tenant_id):
-            at = begin_batch(tenant_id, at)
-            due = _expired(at, tenant_id).filter(id__in=ids)
-            free = due.select_for_update(skip_locked=True).order_by("id")
-            return Swept(expired=_expire(tenant_id, list(free.values_list("id", flat=True)), at))
+            _, free = run([mark_call(tenant_id), _free_call(tenant_id, ids, at)])
+            locked = [one.id for one in free.of(_Free)]
+            return Swept(expired=_expire(tenant_id, locked, max(at, clock.now())))
     except OperationalError:  # the database has gone away or is overloaded: no fault of a prescription
         raise
     except Exception as error:  # one that cannot be written must not keep the others from expiring
@@ -132,6 +153,10 @@ def _stamp(tenant_id: UUID, ids: Sequence[UUID], at: datetime) -> Swept:
             return Swept(left_out=1)
     middle = len(ids) // 2
     return _stamp(tenant_id, ids[:middle], at).and_(_stamp(tenant_id, ids[middle:], at))
+
+
+def _free_call(tenant_id: UUID, ids: Sequence[UUID], at: datetime) -> Call:
+    return Call(_FREE, [str(tenant_id), array_literal(sorted(ids)), array_literal(_OPEN), at.isoformat()])
 
 
 @needs_transaction
