@@ -206,7 +206,7 @@ class _Checks:
         wanted: dict[integrity.Target, list[integrity.Referrer]] = {}
         for plan, item in zip(changing, prepared, strict=True):
             places = cache(partial(_places, plan))
-            for target in integrity.referred(item.body or b""):
+            for target in _referred(plan, item):
                 if target[:2] not in written:
                     wanted.setdefault(target, []).append(places)
         deleted = {plan.of.name: plan.of.write.place for plan in changing if plan.of.name not in written}
@@ -286,6 +286,15 @@ def _profile_issues(plan: Plan) -> list[Issue]:
     if resource is None or not profiles:
         return []
     return [_placed(issue, plan.of.write.place) for issue in vital_signs.judge(resource, profiles)]
+
+
+def _referred(plan: Plan, item: Prepared) -> list[integrity.Target]:
+    """What must exist for a resource to refer to it; what a validated one referred to before is held by that, locked, version."""
+    found, before = integrity.referred(item.body or b""), item.change.before
+    if not plan.of.write.validated or before is None:
+        return found
+    held = set(integrity.referred(before.body or b""))
+    return [target for target in found if target not in held]
 
 
 def _places(plan: Plan) -> dict[integrity.Target, str]:
