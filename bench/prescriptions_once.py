@@ -3,10 +3,10 @@
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from devtools.parts import BACKGROUND
 from devtools.places import ROOT
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _CHANGED, _DUE, _SIGNED = 50_000, 100_000, 60  # histories, of the mark, signatures
 _QUICK = 2_000  # where there are fewer prescriptions than that takes
 _RULES_TIMES = 30
+_GETS_PER_SECOND = 100  # a fifth of what two cores can do
 _WORKERS = 2  # processes of a worker, as `devtools.parts.worker_command` starts them
 
 
@@ -111,38 +112,68 @@ def _checkpoint(bench: "Bench", count: int) -> Held:
 
 
 def _sweep(bench: "Bench", count: int) -> list[Held]:
-    """Sweep as the service's workers do, with their number and priority, and meanwhile ask in turns.
+    """Sweep as the service's workers do, with their number and priority: once with nobody else, once beside requests.
 
-    The turns alone are of the same run.
+    The requests come at a steady pace that leaves the machine time: what takes all of it slows every job, whatever that does.
     """
     requests = [read(bench.callers["prescriber"], f"{V1}/{key}") for key in bench.sample]
 
-    def ask() -> load.Outcome:
-        return load.run(bench.ports["web"], requests, seconds=2, connections=2)
+    def ask(seconds: float = 2) -> load.Outcome:
+        return load.run(bench.ports["web"], requests, seconds=seconds, connections=2, per_second=_GETS_PER_SECOND)
 
-    due = prescriptions_rows.make_due(bench.connection, bench.clinic, count)
     ask()
-    alone, beside, answers = ask(), load.Outcome(), list[Any]()
+    alone, beside = ask(5), load.Outcome()
     with _busy():
-        taken = ask()
+        taken = ask(5)
+    undisturbed = _swept(bench, count, lambda: time.sleep(0.1))
+    disturbed = _swept(bench, count, lambda: beside.latencies.extend(ask(1).latencies))
+    rates = f"{undisturbed.per_second:,.0f}/s by {_WORKERS} workers, {disturbed.per_second:,.0f}/s beside the gets"
+    p95 = beside.percentile(0.95)
+    others = f"{_GETS_PER_SECOND} gets a second; alone {alone.percentile(0.95):.1f} ms, beside the sweep {p95:.1f} ms"
+    busy = f"beside a process that only computes {taken.percentile(0.95):.1f} ms"
+    told = f"{undisturbed.count:,} due, {rates}"
+    longest = f"longest {undisturbed.share(1):.0f} ms, beside the gets p95 {disturbed.share(0.95):.0f} ms"
+    return [
+        Held("sweep of the due, at the rate of 100,000", _DUE / undisturbed.per_second, 120, " s", told=told),
+        Held("a share of the sweep, p95", undisturbed.share(0.95), 100, " ms", told=longest),
+        Held("p95 of gets beside the sweep", p95 / alone.percentile(0.95), 1.5, "x", told=f"{others}, {busy}"),
+    ]
+
+
+class _Sweep(NamedTuple):
+    """What a sweep of all workers did."""
+
+    count: int
+    seconds: float
+    shares: list[float]
+
+    @property
+    def per_second(self) -> float:
+        return self.count / self.seconds
+
+    def share(self, part: float) -> float:
+        """A percentile of the milliseconds for which rows were locked."""
+        return load.Outcome(latencies=self.shares).percentile(part)
+
+
+def _swept(bench: "Bench", count: int, meanwhile: Callable[[], object]) -> _Sweep:
+    """Let prescriptions be due and sweep them.
+
+    :raises RuntimeError: some were not stamped.
+    """
+    due, answers = prescriptions_rows.make_due(bench.connection, bench.clinic, count), list[Any]()
     with ExitStack() as stack:
         workers = [stack.enter_context(Child.running(bench.place, niceness=BACKGROUND)) for _ in range(_WORKERS)]
         sweeps = [Thread(target=lambda worker=worker: answers.append(worker.do("sweep"))) for worker in workers]
         for sweep in sweeps:
             sweep.start()
         while any(sweep.is_alive() for sweep in sweeps):
-            beside.latencies += ask().latencies
-    stamped, seconds = sum(found["count"] for found in answers), max(found["seconds"] for found in answers)
+            meanwhile()
+    stamped = sum(found["count"] for found in answers)
     if stamped < due:
         raise RuntimeError(f"{stamped} of {due} were stamped")
-    told = f"{stamped:,} due, {stamped / seconds:,.0f}/s by {_WORKERS} workers"
-    p95 = beside.percentile(0.95)
-    others = f"alone {alone.percentile(0.95):.1f} ms, beside the sweep {p95:.1f} ms"
-    busy = f"beside a process that only computes {taken.percentile(0.95):.1f} ms"
-    return [
-        Held("sweep of the due, at the rate of 100,000", seconds / stamped * _DUE, 120, " s", told=told),
-        Held("p95 of gets beside the sweep", p95 / alone.percentile(0.95), 1.5, "x", told=f"{others}, {busy}"),
-    ]
+    shares = [seconds for found in answers for seconds in found["shares"]]
+    return _Sweep(stamped, max(found["seconds"] for found in answers), shares)
 
 
 @contextmanager
