@@ -16,6 +16,7 @@ from core.pipeline import Call, Rows, Statement
 
 from . import compartments
 from .resources.types import NAMES, NUMBERS
+from .statements import numbered
 
 COUNTED_AT_MOST: Final = 10_000
 _SIZES: Final = (1, 11, 21, 51, 101, 201, 1_001)  # few statements, each planned for its size
@@ -27,10 +28,12 @@ _ORDER_OF_ONE: Final = "version DESC"  # whatever clock the times came from
 _TABLES: Final = ("fhir_api_resource", "fhir_api_resourceversion")
 _EXISTS: Final = Statement.of("SELECT 1 FROM fhir_api_resource WHERE tenant_id = $1 AND type = $2 AND fhir_id = $3")
 
+_NUMBERS_OF_KEYS: Final = (
+    "SELECT p.resource_id FROM fhir_api_posting p WHERE p.tenant_id = $1 AND p.key = ANY($3::bigint[])"
+)
 # What is in a patient's compartment now, and what was when it was deleted; $2 his id, $3 the keys that name him, $4 JSON paths.
-_MINE: Final = """WITH mine AS MATERIALIZED (
- SELECT r.type, r.fhir_id FROM fhir_api_resource r WHERE r.tenant_id = $1
-    AND r.id = ANY(ARRAY(SELECT p.resource_id FROM fhir_api_posting p WHERE p.tenant_id = $1 AND p.key = ANY($3::bigint[])))
+_MINE: Final = f"""WITH mine AS MATERIALIZED (
+ SELECT r.type, r.fhir_id FROM {numbered(_NUMBERS_OF_KEYS)}
  UNION SELECT r.type, r.fhir_id FROM fhir_api_resource r WHERE r.tenant_id = $1 AND r.type = 1 AND r.fhir_id = $2
  UNION SELECT d.type, d.fhir_id FROM fhir_api_resource d JOIN fhir_api_resourceversion b ON b.tenant_id = $1
     AND b.type = d.type AND b.fhir_id = d.fhir_id AND b.version = d.version - 1

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
@@ -24,7 +24,7 @@ from .intentions import ReferenceNotFound, StillReferenced
 from .keys import reference_key, target_key
 from .resources import Json
 from .resources.types import NAMES, NUMBERS
-from .statements import NUMBERS_OF_NAMES
+from .statements import named
 from .store import Name
 from .store.reads import number_of
 
@@ -37,16 +37,15 @@ _NEVER = 2**31  # no resource has so many versions
 
 _Path = tuple[Any, str] | None  # the path of the element above, and the last part
 
-_PRESENT = Statement.of(f"""
-SELECT r.type, r.fhir_id, r.version FROM fhir_api_resource r
-WHERE r.tenant_id = $1 AND r.id = ANY({NUMBERS_OF_NAMES}) AND NOT r.deleted ORDER BY r.id FOR KEY SHARE OF r
-""")
-_PRESENT_TO_PATIENT = Statement.of(f"""
-SELECT r.type, r.fhir_id, r.version FROM fhir_api_resource r
-WHERE r.tenant_id = $1 AND r.id = ANY({NUMBERS_OF_NAMES}) AND NOT r.deleted
-  AND (NOT jsonb_exists($4::jsonb, r.type::text) OR jsonb_path_exists(r.body::jsonb, ($4::jsonb ->> r.type::text)::jsonpath))
-ORDER BY r.id FOR KEY SHARE OF r
-""")
+_HELD: Final = " FOR KEY SHARE"
+_IN_COMPARTMENT: Final = (
+    " AND (NOT jsonb_exists($4::jsonb, o.type::text)"
+    " OR jsonb_path_exists(o.body::jsonb, ($4::jsonb ->> o.type::text)::jsonpath))"
+)
+_PRESENT = Statement.of(f"SELECT r.type, r.fhir_id, r.version FROM {named(where=' AND NOT o.deleted', lock=_HELD)}")
+_PRESENT_TO_PATIENT = Statement.of(
+    f"SELECT r.type, r.fhir_id, r.version FROM {named(where=f' AND NOT o.deleted{_IN_COMPARTMENT}', lock=_HELD)}"
+)
 _REFERRERS = Statement.of("""
 SELECT r.type, r.fhir_id FROM fhir_api_posting p JOIN fhir_api_resource r ON r.id = p.resource_id
 WHERE p.tenant_id = $1 AND p.key = ANY($2::bigint[]) AND r.tenant_id = $1 LIMIT 1

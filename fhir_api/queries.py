@@ -25,7 +25,7 @@ from .resources import Json
 from .resources.types import NUMBERS
 from .smart import READ, UNNARROWED, OutsideScopes, access_of
 from .smart import Access as Rights
-from .statements import VERSION_COLUMNS
+from .statements import VERSION_COLUMNS, numbered
 from .store import Name, Version, version_of
 from .store.reads import named_call
 
@@ -37,22 +37,23 @@ NEWEST: Final = 50  # resources of each code
 # The first parameters are those of the access record. Postings of one resource share its sort date, so that each code is
 # a look-up of a full key.
 _FIRST: Final = COLUMNS + 1
-_OF_PATIENT: Final = Statement.of(
-    f"""
-WITH found (id, type, fhir_id, version, last_updated, method, sort_date, body) AS MATERIALIZED (
-  SELECT {VERSION_COLUMNS} FROM fhir_api_resource r
-  WHERE r.tenant_id = ${_FIRST}::uuid AND NOT r.deleted AND r.id = ANY(ARRAY(
-    SELECT whose.id FROM fhir_api_resource whose WHERE whose.tenant_id = ${_FIRST}::uuid
-      AND whose.type = ANY(${_FIRST + 1}::smallint[]) AND whose.fhir_id = ${_FIRST + 2}
-    UNION ALL SELECT p.resource_id FROM fhir_api_posting p
-    WHERE p.tenant_id = ${_FIRST}::uuid AND p.key = ANY(${_FIRST + 3}::bigint[])
+_TENANT: Final = f"${_FIRST}::uuid"
+_NUMBERS_OF_PATIENT: Final = f"""
+    SELECT whose.id FROM unnest(${_FIRST + 1}::smallint[]) AS wanted (type) CROSS JOIN LATERAL (
+      SELECT f.id FROM fhir_api_resource f
+      WHERE f.tenant_id = {_TENANT} AND f.type = wanted.type AND f.fhir_id = ${_FIRST + 2} OFFSET 0) AS whose
+    UNION ALL SELECT p.resource_id FROM fhir_api_posting p WHERE p.tenant_id = {_TENANT} AND p.key = ANY(${_FIRST + 3}::bigint[])
     UNION ALL SELECT coded.resource_id FROM (
       SELECT p.resource_id, row_number() OVER (PARTITION BY held.key ORDER BY p.sort_date DESC, p.resource_id DESC) AS rank
       FROM fhir_api_posting p CROSS JOIN LATERAL (
-        SELECT c.key FROM fhir_api_posting c WHERE c.tenant_id = ${_FIRST}::uuid AND c.key = ANY(${_FIRST + 5}::bigint[])
+        SELECT c.key FROM fhir_api_posting c WHERE c.tenant_id = {_TENANT} AND c.key = ANY(${_FIRST + 5}::bigint[])
           AND c.sort_date = p.sort_date AND c.resource_id = p.resource_id OFFSET 0) AS held
-      WHERE p.tenant_id = ${_FIRST}::uuid AND p.key = ANY(${_FIRST + 4}::bigint[])) AS coded
-    WHERE coded.rank <= {NEWEST}))),
+      WHERE p.tenant_id = {_TENANT} AND p.key = ANY(${_FIRST + 4}::bigint[])) AS coded
+    WHERE coded.rank <= {NEWEST}"""
+_OF_PATIENT: Final = Statement.of(
+    f"""
+WITH found (id, type, fhir_id, version, last_updated, method, sort_date, body) AS MATERIALIZED (
+  SELECT {VERSION_COLUMNS} FROM {numbered(_NUMBERS_OF_PATIENT, tenant=_TENANT, where=" AND NOT o.deleted")}),
 {NOTED.format(count="(SELECT count(*) FROM found)")}
 SELECT * FROM found ORDER BY type, sort_date DESC, id DESC
 """
@@ -220,13 +221,13 @@ def codings_sql(keys: str, *paths: str) -> str:
     it may be shown to the caller, and the trip that sends it reads the same resources by `patient_lookup`, which records it.
     """
     wanted = ", ".join(f"'{path}.coding[*]'" for path in paths)
+    found = f"SELECT p.resource_id FROM fhir_api_posting p WHERE p.tenant_id = $1 AND p.key = ANY({keys}::bigint[])"
     return (
-        "SELECT c.coding ->> 'system', c.coding ->> 'code' FROM fhir_api_resource r"
+        "SELECT c.coding ->> 'system', c.coding ->> 'code' FROM"
+        f" {numbered(found, where=' AND NOT o.deleted')}"
         " CROSS JOIN LATERAL (SELECT r.body::jsonb OFFSET 0) AS b (content)"  # read once, whatever the number of paths
         f" CROSS JOIN LATERAL unnest(ARRAY[{wanted}]::jsonpath[]) AS p (path)"
         " CROSS JOIN LATERAL jsonb_path_query(b.content, p.path) AS c (coding)"
-        " WHERE r.tenant_id = $1 AND NOT r.deleted AND r.id = ANY(ARRAY("
-        f"SELECT o.resource_id FROM fhir_api_posting o WHERE o.tenant_id = $1 AND o.key = ANY({keys}::bigint[])))"
     )
 
 

@@ -10,22 +10,37 @@ VERSION_COLUMNS: Final = (
 
 # The numbers of the resources of tenant $1 with the types $2 and the ids $3. OFFSET 0 has PostgreSQL look each name up: a
 # generic plan, which takes every tenant for a small one, would read all resources of the tenant and join them.
-NUMBERS_OF_NAMES: Final = """ARRAY(
+_NUMBERS_OF_NAMES: Final = """
   SELECT one.id FROM unnest($2::smallint[], $3::text[] COLLATE "C") AS wanted (type, fhir_id)
   CROSS JOIN LATERAL (
     SELECT f.id FROM fhir_api_resource f
-    WHERE f.tenant_id = $1 AND f.type = wanted.type AND f.fhir_id = wanted.fhir_id OFFSET 0) AS one)"""
+    WHERE f.tenant_id = $1 AND f.type = wanted.type AND f.fhir_id = wanted.fhir_id OFFSET 0) AS one"""
+
+
+def numbered(numbers: str, *, tenant: str = "$1", where: str = "", lock: str = "") -> str:
+    """The FROM of resources `r` of a tenant whose numbers a query tells, each looked up by its key.
+
+    With `= ANY`, PostgreSQL takes the key for no better than any other index that begins with the tenant, and reads all of the
+    tenant's entries there. Rows are locked in the order of their numbers, so that no two writes wait for each other.
+    """
+    return (
+        f"(SELECT DISTINCT n.id FROM ({numbers}) AS n (id) ORDER BY n.id) AS named CROSS JOIN LATERAL (SELECT * FROM"
+        f" fhir_api_resource o WHERE o.tenant_id = {tenant} AND o.id = named.id{where} OFFSET 0{lock}) AS r"
+    )
+
+
+def named(*, where: str = "", lock: str = "") -> str:
+    """The FROM of resources `r` of tenant $1 with the types $2 and the ids $3; `where` and `lock` name a row `o`."""
+    return numbered(_NUMBERS_OF_NAMES, where=where, lock=lock)
+
 
 # Bounds that every number of a resource keeps: they have PostgreSQL expect few rows of a join, and look each up by its key.
 _NUMBERS: Final = f"1 AND {2**63 - 1}"
 
 # Who refers to a resource holds it with KEY SHARE (`integrity`): changing it may go on beside that, deleting it may not.
-_ROWS: Final = f"""
-SELECT {VERSION_COLUMNS} FROM fhir_api_resource r
-WHERE r.tenant_id = $1 AND r.id = ANY({NUMBERS_OF_NAMES}) ORDER BY r.id"""
-NAMED: Final = _ROWS
-LOCK_TO_CHANGE: Final = f"{_ROWS} FOR NO KEY UPDATE OF r"
-LOCK_TO_DELETE: Final = f"{_ROWS} FOR UPDATE OF r"
+NAMED: Final = f"SELECT {VERSION_COLUMNS} FROM {named()} ORDER BY r.id"
+LOCK_TO_CHANGE: Final = f"SELECT {VERSION_COLUMNS} FROM {named(lock=' FOR NO KEY UPDATE')} ORDER BY r.id"
+LOCK_TO_DELETE: Final = f"SELECT {VERSION_COLUMNS} FROM {named(lock=' FOR UPDATE')} ORDER BY r.id"
 
 LOCK_NAMES: Final = "SELECT pg_advisory_xact_lock(name) FROM unnest($1::bigint[]) AS name ORDER BY name"
 
@@ -112,8 +127,8 @@ WRITE: Final = f"""
 WITH made AS ({_MADE}),
 superseded AS (
   INSERT INTO fhir_api_resourceversion (tenant_id, type, fhir_id, version, last_updated, method, body)
-  SELECT tenant_id, type, fhir_id, version, last_updated, method, body FROM fhir_api_resource
-  WHERE tenant_id = $1 AND id = ANY($10::bigint[]) RETURNING 1),
+  SELECT r.tenant_id, r.type, r.fhir_id, r.version, r.last_updated, r.method, r.body
+  FROM {numbered("SELECT unnest($10::bigint[])")} RETURNING 1),
 changed AS (
   UPDATE fhir_api_resource r
   SET version = r.version + 1, last_updated = now_so.last_updated, method = now_so.method, deleted = now_so.body IS NULL,
@@ -134,8 +149,8 @@ WHERE r.tenant_id = $1 AND r.id > $2 AND NOT r.deleted ORDER BY r.id LIMIT $3 FO
 # Parameters: $1 tenant, $2 resources, $3 their search parameters, then the columns of entries to add; a resource is its own number here.
 INDEX_AGAIN: Final = f"""
 WITH touched AS (
-  SELECT id, id AS target_key, sort_date FROM fhir_api_resource WHERE tenant_id = $1 AND id = ANY($2::bigint[])),
-numbered AS (
+  SELECT r.id, r.id AS target_key, r.sort_date FROM {numbered("SELECT unnest($2::bigint[])")}),
+updated AS (
   UPDATE fhir_api_resource r SET parameters = now_so.parameters
   FROM unnest($2::bigint[], $3::text[]) AS now_so (id, parameters)
   WHERE r.tenant_id = $1 AND r.id = now_so.id AND now_so.id BETWEEN {_NUMBERS} AND r.parameters <> now_so.parameters),

@@ -16,7 +16,7 @@ from fhir_api.intentions import Write
 from fhir_api.queries import Shown
 from fhir_api.resources import Json
 from fhir_api.resources.types import NUMBERS
-from fhir_api.statements import VERSION_COLUMNS
+from fhir_api.statements import VERSION_COLUMNS, numbered
 from fhir_api.store import Name, Version
 from fhir_api.store.models import Method
 from fhir_api.writes import Addressed, Pending, carry_out, decide, gathered
@@ -40,10 +40,12 @@ class ResourcesOf:
     """
 
     def __init__(self, type_name: str, ids: str) -> None:
-        self._locked = Statement.of(
-            f"SELECT {VERSION_COLUMNS} FROM fhir_api_resource r WHERE r.tenant_id = $1 AND r.type = {NUMBERS[type_name]}"
-            f" AND r.fhir_id = ANY(ARRAY({ids})) ORDER BY r.id FOR NO KEY UPDATE OF r"
+        found = (
+            f"SELECT one.id FROM ({ids}) AS wanted (fhir_id) CROSS JOIN LATERAL (SELECT f.id FROM fhir_api_resource f"
+            f" WHERE f.tenant_id = $1 AND f.type = {NUMBERS[type_name]} AND f.fhir_id = wanted.fhir_id OFFSET 0) AS one"
         )
+        rows = numbered(found, lock=" FOR NO KEY UPDATE")
+        self._locked = Statement.of(f"SELECT {VERSION_COLUMNS} FROM {rows} ORDER BY r.id")
 
     def hold_calls(self, tenant_id: UUID, documents: Collection[UUID]) -> list[Call]:
         """Return the statements that lock the current versions and mark the start of the write; `held` takes their rows."""

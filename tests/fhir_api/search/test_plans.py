@@ -20,6 +20,7 @@ from fhir_api.keys import code_key, constant, date_key, quantity_key, string_key
 from fhir_api.search import compile as compiling
 from fhir_api.search.everything import OPERATION
 from fhir_api.smart import UNNARROWED, Access
+from fhir_api.statements import LOCK_TO_CHANGE, LOCK_TO_DELETE, NAMED
 from organizations.models import Tenant
 from tests import factories
 from tests.fhir_api.search import record
@@ -362,3 +363,14 @@ def test_history_of_one_patient_reads_his_rows_only(tenant: Tenant, query: Histo
         for call in (page_call(tenant.id, query, after=None, limit=50), count_call(tenant.id, query)):
             plan = explained(call)
             assert sum(map(read, nodes(plan))) <= 400, "\n".join(map(told, nodes(plan)))
+
+
+@GENERIC
+@pytest.mark.parametrize("sql", [NAMED, LOCK_TO_CHANGE, LOCK_TO_DELETE], ids=["read", "lock", "lock_to_delete"])
+def test_resources_of_names_are_looked_up_by_their_keys(tenant: Tenant, sql: str, generic: bool) -> None:
+    call = Call(Statement(sql.encode(), b""), [str(tenant.id), "{1,3}", "{r7,r500}"])
+    with tenant_context(tenant.id):
+        plan = explained(call, generic=generic)
+    read = [node for node in nodes(plan) if "Index Name" in node]
+    assert {node["Index Name"] for node in read} == {"fhir_api_resource_one", "fhir_api_resource_pkey"}
+    assert [node["Actual Rows"] * node["Actual Loops"] for node in read] == [2, 2]
