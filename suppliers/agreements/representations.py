@@ -10,7 +10,7 @@ from suppliers.company.serializers import MoneyIn, PaymentTermsIn
 from suppliers.files.serializers import HandedFileOut
 
 from .models import PriceAgreement, PriceAgreementLine
-from .rows import ROWS, TIMELINE_TOTAL, lines_sql, timeline_sql, versions_sql
+from .shapes import ROWS, TIMELINE_TOTAL, lines_sql, timeline_sql, versions_sql
 from .states import STATUSES, AgreementScope, Side
 
 FIRST_PAGE: Final = 100

@@ -33,8 +33,8 @@ from .life import terminate
 from .models import AGREEMENTS
 from .refusals import AgreementExhausted, AgreementImmutable, AgreementOverlap, DraftOutdated, SelfTrade
 from .representations import FIRST_PAGE, PriceAgreementOut, PriceAgreementWithLinesOut
-from .rows import ROWS, lines_sql
 from .serializers import BODY_BYTES, DeclineIn, PriceAgreementChangeIn, PriceAgreementIn, TerminateIn
+from .shapes import ROWS, lines_sql
 from .states import DRAFT, Side
 
 _READ: Final = "pricing:read"
@@ -44,7 +44,7 @@ _PAGING: Final = Paging("page", FIRST_PAGE, FIRST_PAGE)
 _ORDER: Final = ", ".join(f"'{state}'" for state in OF_ACCEPTED)
 # $1 the id, $2 the tenant, $3 the revision or null, $4 whether the draft is asked for.
 _CHOSEN: Final = (
-    f"(SELECT t.* FROM {ROWS} t WHERE (t.agreement_id = $1::uuid OR t.id = $1::uuid)"
+    f"(SELECT t.* FROM {ROWS} t WHERE t.tenant_id = {TENANT} AND (t.agreement_id = $1::uuid OR t.id = $1::uuid)"
     " AND ($3::bigint IS NULL OR t.revision = $3::bigint) AND (NOT $4::boolean OR t.status = 'draft')"
     f" ORDER BY array_position(ARRAY[{_ORDER}], t.status), t.revision DESC LIMIT 1) t"
 )

@@ -10,6 +10,7 @@ from django.db import connection
 from api.shapes import Shape
 from core.conditions import TENANT
 from core.db import tenant_context
+from suppliers.agreements.representations import PriceAgreementOut
 from suppliers.deliveries.reading.representations import DeliveryOut
 from suppliers.invoices.reading.representations import InvoiceOut
 from suppliers.payments.reading.representations import PaymentOut
@@ -17,7 +18,7 @@ from suppliers.returns.reading.representations import ReturnOut
 
 # A member that is taken out of the JSON of a copy, or a list that is made.
 _BUILT = re.compile(r"representation\)? *(->|#>)|jsonb?_\w+\(")
-_SHAPES = [one.shape for one in (DeliveryOut, InvoiceOut, PaymentOut, ReturnOut)]
+_SHAPES = [one.shape for one in (DeliveryOut, InvoiceOut, PaymentOut, PriceAgreementOut, ReturnOut)]
 
 
 @pytest.mark.parametrize("shape", _SHAPES, ids=lambda one: one.name)

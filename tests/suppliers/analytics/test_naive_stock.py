@@ -174,7 +174,8 @@ def _reserve(tenant: UUID, level: Level, key: UUID, pack: str, hold: Hold) -> No
     row = Reservation.objects.bulk_create([
         Reservation(
             id=uuid7(), group_id=uuid7(), line_no=1, product_id=level.product, packaging_id=pack, location_id=level.place, unit="base",
-            units_per_pack=1, ended_at=hold.ended, created_at=hold.since, updated_at=hold.since, **common,
+            units_per_pack=1, ended_at=hold.ended, created_at=hold.since,
+            updated_at=hold.ended or hold.since, **common,
         )
     ])[0]  # fmt: skip
     Allocation.objects.create(reservation_id=row.id, level_id=key, **common)

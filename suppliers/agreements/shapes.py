@@ -7,8 +7,10 @@ in its JSON.
 from collections.abc import Mapping
 from typing import Final
 
+from api.unions import union_of
 from core.conditions import TENANT
 
+from .models import PriceAgreement
 from .states import NOBODY
 
 # By column: of a draft `d`, of a version `a`, of a copy `c`. A type alone says: the column of drafts and versions, and the
@@ -38,8 +40,8 @@ def _columns() -> Mapping[str, tuple[str, str, str]]:
     found |= {name: (f"d.{name}", f"a.{name}", _member(name, kind)) for name, kind in _ALIKE.items()}
     found |= {name: (f"NULL::{kind}", f"a.{name}", _member(name, kind)) for name, kind in _OF_VERSIONS.items()}
     return found | {
-        "side": ("d.author::text", "'buyer'", "'supplier'"),
-        "status": ("'draft'", "a.status::text", "c.status::text"),
+        "side": ("d.author", "'buyer'", "'supplier'"),
+        "status": ("'draft'", "a.status", "c.status"),
         "author": ("d.author", "a.author", "(c.representation ->> 'author')"),
         "supplier_tenant_id": ("d.supplier_tenant_id", "a.supplier_tenant_id", "c.tenant_id"),
         "buyer_tenant_id": ("d.buyer_tenant_id", "a.tenant_id", "c.owner_tenant_id"),
@@ -49,18 +51,8 @@ def _columns() -> Mapping[str, tuple[str, str, str]]:
     }
 
 
-def _select(place: int, table: str) -> str:
-    columns = ", ".join(f'{sql[place]} AS "{name}"' for name, sql in _columns().items())
-    alias = "dac"[place]
-    return f"SELECT {columns} FROM {table} {alias} WHERE {alias}.tenant_id = {TENANT}"
-
-
-ROWS: Final = "({})".format(
-    " UNION ALL ".join(
-        _select(place, f"suppliers_{table}")
-        for place, table in enumerate(("agreementdraft", "priceagreement", "receivedagreement"))
-    )
-)
+_TABLES: Final = ("suppliers_agreementdraft d", "suppliers_priceagreement a", "suppliers_receivedagreement c")
+ROWS: Final = union_of(PriceAgreement, _columns(), _TABLES, texts=("side",))
 
 _LINE: Final = (
     "product_id", "category", "packaging_id", "price_base_quantity", "tiers", "max_quantity", "consumed",
@@ -104,7 +96,7 @@ def versions_sql(instant: str) -> str:
     members = _VERSION.replace("v.proposed_at", instant.format("v.proposed_at"))
     return (
         f"SELECT json_agg(json_build_object({members}) ORDER BY v.revision, v.status) FROM {ROWS} v"
-        " WHERE v.agreement_id = t.agreement_id"
+        f" WHERE v.tenant_id = {TENANT} AND v.agreement_id = t.agreement_id"
     )
 
 
