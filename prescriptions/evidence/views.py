@@ -225,12 +225,19 @@ class AuditOfOneViewSet(AuditViewSet):
         return (Condition(f't."{column}" = {{0}}', (str(self.kwargs["prescription_id"]),)),)
 
     def _run(self, calls: Callable[[UUID | None], Sequence[Call]]) -> tuple[Actor | None, list[Rows]]:
-        """Run the calls of a list; the prescription must exist and be in reach.
+        """Run the calls of a list; the prescription must exist and be in reach, which an entry of its history tells as well.
 
         :raises NotFound: it does not.
         """
-        key = self.kwargs["prescription_id"]
-        actor, rows = self.read(lambda tenant_id: [*calls(tenant_id), exists_call(tenant_id, key)])
-        if not len(rows[-1]):
-            raise NotFound("No such prescription.")
-        return actor, rows[:-1]
+        key, is_of_reads = self.kwargs["prescription_id"], self.request.GET.get("action") in record.RX_READS
+        actor, found = self.read(calls)
+        if is_of_reads or _is_empty(found[-1]):
+            _, (there,) = self.read(lambda tenant_id: [exists_call(tenant_id, key)])
+            if not len(there):
+                raise NotFound("No such prescription.")
+        return actor, found
+
+
+def _is_empty(page: Rows) -> bool:
+    """Tell whether a page has no items; one with a total is a row without an item then."""
+    return not len(page) or page.value(0, 1) is None
