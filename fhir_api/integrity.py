@@ -37,14 +37,14 @@ _NEVER = 2**31  # no resource has so many versions
 
 _Path = tuple[Any, str] | None  # the path of the element above, and the last part
 
-_HELD: Final = " FOR KEY SHARE"
+_HELD: Final = "FOR KEY SHARE"
 _IN_COMPARTMENT: Final = (
     " AND (NOT jsonb_exists($4::jsonb, o.type::text)"
     " OR jsonb_path_exists(o.body::jsonb, ($4::jsonb ->> o.type::text)::jsonpath))"
 )
-_PRESENT = Statement.of(f"SELECT r.type, r.fhir_id, r.version FROM {named(where=' AND NOT o.deleted', lock=_HELD)}")
+_PRESENT = Statement.of(f"SELECT r.type, r.fhir_id, r.version FROM {named(where='AND NOT o.deleted', lock=_HELD)}")
 _PRESENT_TO_PATIENT = Statement.of(
-    f"SELECT r.type, r.fhir_id, r.version FROM {named(where=f' AND NOT o.deleted{_IN_COMPARTMENT}', lock=_HELD)}"
+    f"SELECT r.type, r.fhir_id, r.version FROM {named(where=f'AND NOT o.deleted{_IN_COMPARTMENT}', lock=_HELD)}"
 )
 _REFERRERS = Statement.of("""
 SELECT r.type, r.fhir_id FROM fhir_api_posting p JOIN fhir_api_resource r ON r.id = p.resource_id

@@ -53,7 +53,7 @@ _NUMBERS_OF_PATIENT: Final = f"""
 _OF_PATIENT: Final = Statement.of(
     f"""
 WITH found (id, type, fhir_id, version, last_updated, method, sort_date, body) AS MATERIALIZED (
-  SELECT {VERSION_COLUMNS} FROM {numbered(_NUMBERS_OF_PATIENT, tenant=_TENANT, where=" AND NOT o.deleted")}),
+  SELECT {VERSION_COLUMNS} FROM {numbered(_NUMBERS_OF_PATIENT, tenant=_TENANT, where="AND NOT o.deleted")}),
 {NOTED.format(count="(SELECT count(*) FROM found)")}
 SELECT * FROM found ORDER BY type, sort_date DESC, id DESC
 """
@@ -224,7 +224,7 @@ def codings_sql(keys: str, *paths: str) -> str:
     found = f"SELECT p.resource_id FROM fhir_api_posting p WHERE p.tenant_id = $1 AND p.key = ANY({keys}::bigint[])"
     return (
         "SELECT c.coding ->> 'system', c.coding ->> 'code' FROM"
-        f" {numbered(found, where=' AND NOT o.deleted')}"
+        f" {numbered(found, where='AND NOT o.deleted')}"
         " CROSS JOIN LATERAL (SELECT r.body::jsonb OFFSET 0) AS b (content)"  # read once, whatever the number of paths
         f" CROSS JOIN LATERAL unnest(ARRAY[{wanted}]::jsonpath[]) AS p (path)"
         " CROSS JOIN LATERAL jsonb_path_query(b.content, p.path) AS c (coding)"

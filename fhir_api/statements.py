@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from core.keyed import keyed
+
 # `sort_date` in UTC as the store writes it, so that the entries of a body that is read again are those that were written.
 VERSION_COLUMNS: Final = (
     "r.id, r.type, r.fhir_id, r.version, to_json(r.last_updated)#>>'{}', r.method,"
@@ -18,19 +20,12 @@ _NUMBERS_OF_NAMES: Final = """
 
 
 def numbered(numbers: str, *, tenant: str = "$1", where: str = "", lock: str = "") -> str:
-    """The FROM of resources `r` of a tenant whose numbers a query tells, each looked up by its key.
-
-    With `= ANY`, PostgreSQL takes the key for no better than any other index that begins with the tenant, and reads all of the
-    tenant's entries there. Rows are locked in the order of their numbers, so that no two writes wait for each other.
-    """
-    return (
-        f"(SELECT DISTINCT n.id FROM ({numbers}) AS n (id) ORDER BY n.id) AS named CROSS JOIN LATERAL (SELECT * FROM"
-        f" fhir_api_resource o WHERE o.tenant_id = {tenant} AND o.id = named.id{where} OFFSET 0{lock}) AS r"
-    )
+    """The FROM of resources `r` of a tenant whose numbers a query tells; `where` and `lock` as for `core.keyed`."""
+    return keyed("fhir_api_resource", numbers, alias="r", tenant=tenant, where=where, lock=lock)
 
 
 def named(*, where: str = "", lock: str = "") -> str:
-    """The FROM of resources `r` of tenant $1 with the types $2 and the ids $3; `where` and `lock` name a row `o`."""
+    """The FROM of resources `r` of tenant $1 with the types $2 and the ids $3."""
     return numbered(_NUMBERS_OF_NAMES, where=where, lock=lock)
 
 
@@ -39,8 +34,8 @@ _NUMBERS: Final = f"1 AND {2**63 - 1}"
 
 # Who refers to a resource holds it with KEY SHARE (`integrity`): changing it may go on beside that, deleting it may not.
 NAMED: Final = f"SELECT {VERSION_COLUMNS} FROM {named()} ORDER BY r.id"
-LOCK_TO_CHANGE: Final = f"SELECT {VERSION_COLUMNS} FROM {named(lock=' FOR NO KEY UPDATE')} ORDER BY r.id"
-LOCK_TO_DELETE: Final = f"SELECT {VERSION_COLUMNS} FROM {named(lock=' FOR UPDATE')} ORDER BY r.id"
+LOCK_TO_CHANGE: Final = f"SELECT {VERSION_COLUMNS} FROM {named(lock='FOR NO KEY UPDATE')} ORDER BY r.id"
+LOCK_TO_DELETE: Final = f"SELECT {VERSION_COLUMNS} FROM {named(lock='FOR UPDATE')} ORDER BY r.id"
 
 LOCK_NAMES: Final = "SELECT pg_advisory_xact_lock(name) FROM unnest($1::bigint[]) AS name ORDER BY name"
 

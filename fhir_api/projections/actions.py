@@ -44,7 +44,7 @@ class ResourcesOf:
             f"SELECT one.id FROM ({ids}) AS wanted (fhir_id) CROSS JOIN LATERAL (SELECT f.id FROM fhir_api_resource f"
             f" WHERE f.tenant_id = $1 AND f.type = {NUMBERS[type_name]} AND f.fhir_id = wanted.fhir_id OFFSET 0) AS one"
         )
-        rows = numbered(found, lock=" FOR NO KEY UPDATE")
+        rows = numbered(found, lock="FOR NO KEY UPDATE")
         self._locked = Statement.of(f"SELECT {VERSION_COLUMNS} FROM {rows} ORDER BY r.id")
 
     def hold_calls(self, tenant_id: UUID, documents: Collection[UUID]) -> list[Call]:

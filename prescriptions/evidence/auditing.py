@@ -53,7 +53,7 @@ def _columns(model: Any) -> str:
 # Of every prescription that any of the tables knows, so that a chain without its row shows, and a row without its chain.
 _WALK: Final = Statement.of(
     "SELECT found.id FROM ("
-    "(SELECT t.id FROM prescriptions_prescription t WHERE t.tenant_id = $1 AND t.id > $2 ORDER BY t.id LIMIT $3) UNION"
+    "(SELECT t.id FROM prescriptions_prescription t WHERE t.tenant_id = $1 AND (t.tenant_id, t.id) > ($1, $2) ORDER BY t.id LIMIT $3) UNION"
     " (SELECT DISTINCT e.prescription_id FROM prescriptions_auditentry e WHERE e.tenant_id = $1 AND e.prescription_id > $2"
     " ORDER BY e.prescription_id LIMIT $3) UNION"
     " (SELECT s.prescription_id FROM prescriptions_snapshot s WHERE s.tenant_id = $1 AND s.prescription_id > $2"

@@ -54,7 +54,7 @@ class _Count(NamedTuple):
 _WALK: Final = Statement.of(
     "SELECT t.id, t.version, EXISTS (SELECT 1 FROM prescriptions_route r WHERE r.tenant_id = $1"
     " AND r.prescription_id = t.id AND r.dispenser_tenant_id = $1) AS at_home FROM prescriptions_prescription t"
-    " WHERE t.tenant_id = $1 AND t.id > $2 ORDER BY t.id LIMIT $3",
+    " WHERE t.tenant_id = $1 AND (t.tenant_id, t.id) > ($1, $2) ORDER BY t.id LIMIT $3",
     row=_Walked,
 )
 _QUANTITIES: Final = Statement.of(

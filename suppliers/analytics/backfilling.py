@@ -34,15 +34,15 @@ class Backfilled:
 
 
 _ORDERS = Statement.of(
-    f"SELECT t.id FROM suppliers_receivedorder t WHERE t.tenant_id = $1 AND t.id > $2::uuid ORDER BY t.id LIMIT {BATCH}",
+    f"SELECT t.id FROM suppliers_receivedorder t WHERE t.tenant_id = $1 AND (t.tenant_id, t.id) > ($1, $2::uuid) ORDER BY t.id LIMIT {BATCH}",
     row=Key,
 )
 _DELIVERIES = Statement.of(
-    f"SELECT t.id FROM suppliers_receiveddelivery t WHERE t.tenant_id = $1 AND t.id > $2::uuid ORDER BY t.id LIMIT {BATCH}",
+    f"SELECT t.id FROM suppliers_receiveddelivery t WHERE t.tenant_id = $1 AND (t.tenant_id, t.id) > ($1, $2::uuid) ORDER BY t.id LIMIT {BATCH}",
     row=Key,
 )
 _OFFERS = Statement.of(
-    f"SELECT t.id FROM suppliers_offer t WHERE t.tenant_id = $1 AND t.id > $2::uuid ORDER BY t.id LIMIT {BATCH}",
+    f"SELECT t.id FROM suppliers_offer t WHERE t.tenant_id = $1 AND (t.tenant_id, t.id) > ($1, $2::uuid) ORDER BY t.id LIMIT {BATCH}",
     row=Key,
 )
 _LOCK_OFFERS = Statement.of(

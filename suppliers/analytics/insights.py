@@ -51,7 +51,8 @@ _EXPIRING: Final = _found(
     action="Sell or return what is left of the lot before it expires.",
     since=_START.format("r.expiry_date - 90"),
     rows=f"SELECT l.id, l.lot_number, l.product_id, l.expiry_date, l.expiry_date - {_TODAY} AS days, sum(v.on_hand)::bigint"
-    " AS units FROM suppliers_lot l JOIN suppliers_stocklevel v ON v.tenant_id = $1 AND v.lot_id = l.id AND v.on_hand > 0"
+    " AS units FROM suppliers_lot l JOIN suppliers_stocklevel v ON v.tenant_id = $1 AND v.product_id = l.product_id"
+    " AND v.lot_id = l.id AND v.on_hand > 0"
     f" AND {_WITHIN['v']} WHERE l.tenant_id = $1 AND l.expiry_date <= {_TODAY} + 90 GROUP BY l.tenant_id, l.id, l.lot_number,"
     " l.product_id, l.expiry_date ORDER BY l.expiry_date, l.id",
 )

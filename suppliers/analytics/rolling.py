@@ -9,6 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from core.arrays import array_literal
+from core.keyed import keyed
 from core.money import minor_units_sql
 from core.pipeline import Call, Statement
 from ledger.public import Fact
@@ -36,10 +37,10 @@ _LINE: Final = (
     " coalesce(e -> 'snapshot' ->> 'category', '') AS category, t.owner_tenant_id AS buyer_id, NULL::uuid AS location_id,"
     " t.representation ->> 'currency' AS currency"
 )
-_LINES: Final = (
-    "FROM suppliers_receivedorder t CROSS JOIN LATERAL jsonb_array_elements(t.lines) AS e"
-    " WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[])"
-)
+_NAMED: Final = "SELECT unnest($2::uuid[])"
+_ORDER: Final = keyed("suppliers_receivedorder", _NAMED, alias="t")
+_DELIVERY: Final = keyed("suppliers_receiveddelivery", _NAMED, alias="d")
+_LINES: Final = f"FROM {_ORDER} CROSS JOIN LATERAL jsonb_array_elements(t.lines) AS e WHERE t.tenant_id = $1"
 _SENT: Final = QUARTER.format("t.received_at")
 _DUE: Final = (
     "coalesce(e ->> 'promised_date', e ->> 'requested_date', t.representation ->> 'requested_delivery_date')::date"
@@ -53,13 +54,13 @@ _FULL: Final = (
     f" {_PLACES})"
 )
 _NET_LINES: Final = f"""
-FROM suppliers_receivedorder t CROSS JOIN LATERAL (
+FROM {_ORDER} CROSS JOIN LATERAL (
   SELECT y.e, y.net + CASE WHEN y.place = 1 THEN coalesce((t.representation -> 'totals' ->> 'net')::numeric - sum(y.net) OVER (), 0)
     ELSE 0 END AS net
   FROM (SELECT f.value AS e, f.ordinality AS place, CASE WHEN bool_and(f.value ->> 'cancelled' = f.value ->> 'ordered') OVER ()
       THEN coalesce({_FULL}, (f.value ->> 'line_total')::numeric) ELSE (f.value ->> 'line_total')::numeric END AS net
     FROM jsonb_array_elements(t.lines) WITH ORDINALITY AS f(value, ordinality)) y) n
-WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[])
+WHERE t.tenant_id = $1
 """
 _OF_DUE: Final = f"""
 SELECT 'due' AS kind, {_SENT} AS bucket, {_DUE} AS due_date, {_LINE}, {_WHOLE_AT} AS whole_at, 1 AS entries,
@@ -74,8 +75,8 @@ UNION ALL SELECT 'listed', {_SENT}, NULL, {_LINE}, NULL, 1, 0, 0, (e ->> 'line_t
   {_LINES} AND e ->> 'list_net' IS NOT NULL
 UNION ALL SELECT 'accepted', {QUARTER.format("a.at")}, NULL, t.id, 0, NULL, '', t.owner_tenant_id, NULL,
   t.representation ->> 'currency', NULL, 1, (1000 * extract(epoch FROM a.at - date_trunc('milliseconds', t.received_at)))::bigint, 0, 0, 0
-  FROM suppliers_receivedorder t CROSS JOIN LATERAL (SELECT (t.representation ->> 'accepted_at')::timestamptz AS at) a
-  WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[]) AND a.at IS NOT NULL
+  FROM {_ORDER} CROSS JOIN LATERAL (SELECT (t.representation ->> 'accepted_at')::timestamptz AS at) a
+  WHERE t.tenant_id = $1 AND a.at IS NOT NULL
 UNION ALL {_OF_DUE}"""
 # Receipts that stand, of lines of deliveries; the category is that of the order's line. OFFSET 0 and the order of the index: the
 # receipts and the order of each delivery are found by their keys, never all of the tenant's.
@@ -85,7 +86,7 @@ SELECT {_AT} AS bucket, d.id AS document_id, (g.f ->> 'line_no')::int AS line_no
   coalesce(c.category, '') AS category, d.owner_tenant_id AS buyer_id, (d.representation ->> 'to_location_id')::uuid AS location_id,
   '' AS currency, NULL::timestamptz AS whole_at, (r ->> 'accepted')::bigint AS accepted, (g.f ->> 'returned')::bigint AS returned,
   g.f ->> 'id' AS line_id, x.received_at, x.id AS receipt_id
-FROM suppliers_receiveddelivery d CROSS JOIN LATERAL (
+FROM {_DELIVERY} CROSS JOIN LATERAL (
   SELECT x.id, x.received_at, x.representation, x.representation ->> 'reverses' IS NULL AS is_first, coalesce(array_agg(
     x.representation ->> 'reverses') FILTER (WHERE x.representation ->> 'reverses' IS NOT NULL) OVER (), '{{}}') AS reversed
   FROM suppliers_receivedreceipt x WHERE x.tenant_id = $1 AND x.delivery_id = d.id ORDER BY x.received_at, x.id OFFSET 0) x
@@ -95,7 +96,7 @@ LEFT JOIN LATERAL (SELECT o.lines FROM suppliers_receivedorder o WHERE o.tenant_
   ON true
 LEFT JOIN LATERAL (SELECT e -> 'snapshot' ->> 'category' AS category FROM jsonb_array_elements(t.lines) AS e
   WHERE e ->> 'id' = g.f ->> 'order_line_id') c ON true
-WHERE d.tenant_id = $1 AND d.id = ANY($2::uuid[]) AND x.is_first AND NOT x.id::text = ANY(x.reversed)
+WHERE d.tenant_id = $1 AND x.is_first AND NOT x.id::text = ANY(x.reversed)
 """
 _GOODS: Final = "document_id, line_no, product_id, category, buyer_id, location_id, currency, whole_at"
 _OF_DELIVERIES: Final = f"""
@@ -122,12 +123,9 @@ def _difference(wanted: str, kinds: Sequence[str]) -> Statement:
 
 
 # Of two writers that concern one document, the second sees what the first has added.
-_LOCK_ORDERS = Statement.of(
-    "SELECT 1 FROM suppliers_receivedorder t WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[]) ORDER BY t.id FOR NO KEY UPDATE"
-)
-_LOCK_DELIVERIES = Statement.of(
-    "SELECT 1 FROM suppliers_receiveddelivery t WHERE t.tenant_id = $1 AND t.id = ANY($2::uuid[]) ORDER BY t.id"
-    " FOR NO KEY UPDATE"
+_LOCK_ORDERS, _LOCK_DELIVERIES = (
+    Statement.of(f"SELECT 1 FROM {keyed(table, _NAMED, alias='t', lock='FOR NO KEY UPDATE')}")
+    for table in ("suppliers_receivedorder", "suppliers_receiveddelivery")
 )
 _LINES_DUE = _difference(_OF_DUE, ("due",))
 _ORDERS = _difference(_OF_ORDERS, ("ordered", "listed", "accepted", "due"))
@@ -135,11 +133,11 @@ _DELIVERIES = _difference(_OF_DELIVERIES, ("received", "returned"))
 _OFFERS = Statement.of(
     "INSERT INTO suppliers_rollup (id, tenant_id, kind, bucket, document_id, line_no, product_id, category, currency,"
     " entries, quantity, base, net, list_net)"
-    f" SELECT uuidv7(), $1::uuid, 'offered', {QUARTER.format('$3::timestamptz')}, o.id, 0, o.product_id, p.category, '',"
-    " n.change, 0, 0, 0, 0 FROM suppliers_offer o JOIN suppliers_product p ON p.tenant_id = $1 AND p.id = o.product_id"
-    " CROSS JOIN LATERAL (SELECT (o.status = 'published')::int - coalesce((SELECT sum(k.entries) FROM suppliers_rollup k"
-    " WHERE k.tenant_id = $1 AND k.document_id = o.id AND k.kind = 'offered'), 0) AS change) n"
-    " WHERE o.tenant_id = $1 AND o.id = ANY($2::uuid[]) AND n.change <> 0 RETURNING 1"
+    f" SELECT uuidv7(), $1::uuid, 'offered', {QUARTER.format('$3::timestamptz')}, f.id, 0, f.product_id, p.category, '',"
+    f" n.change, 0, 0, 0, 0 FROM {keyed('suppliers_offer', _NAMED, alias='f')} JOIN suppliers_product p ON p.tenant_id = $1 AND p.id = f.product_id"
+    " CROSS JOIN LATERAL (SELECT (f.status = 'published')::int - coalesce((SELECT sum(k.entries) FROM suppliers_rollup k"
+    " WHERE k.tenant_id = $1 AND k.document_id = f.id AND k.kind = 'offered'), 0) AS change) n"
+    " WHERE f.tenant_id = $1 AND n.change <> 0 RETURNING 1"
 )
 
 

@@ -48,7 +48,7 @@ LEFT = (
     " FROM suppliers_stocklevel v"
     " JOIN organizations_location o ON o.tenant_id = v.tenant_id AND o.id = v.location_id AND o.tenant_id = $1"
     " JOIN organizations_tenant n ON n.id = v.tenant_id"
-    " WHERE v.tenant_id = $1 AND v.lot_id = l.id AND v.on_hand > 0"
+    " WHERE v.tenant_id = $1 AND v.product_id = l.product_id AND v.lot_id = l.id AND v.on_hand > 0"
 )
 # What the tenant has settled stands in a table of the room of notifications.
 _DAYS = (

@@ -100,7 +100,7 @@ _LOTS = Statement.of(
     f"{_GOODS.format('l')}"
     f" CROSS JOIN LATERAL ({LEFT}) d CROSS JOIN LATERAL (SELECT CASE WHEN count(DISTINCT v.location_id) = 1"
     " THEN min(v.location_id::text)::uuid END AS location_id FROM suppliers_stocklevel v"
-    " WHERE v.tenant_id = $1 AND v.lot_id = l.id AND v.on_hand > 0) w"
+    " WHERE v.tenant_id = $1 AND v.product_id = l.product_id AND v.lot_id = l.id AND v.on_hand > 0) w"
     " WHERE l.tenant_id = $1 AND l.id = ANY($3::uuid[])",
     row=_Lot,
 )

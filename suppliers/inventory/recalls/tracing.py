@@ -43,7 +43,8 @@ class Traced(NamedTuple):
 _STOCK = Statement.of(
     "SELECT p.supplier_sku, coalesce(sum(v.on_hand), 0)::bigint AS on_hand, coalesce(sum(v.reserved), 0)::bigint AS reserved"
     " FROM suppliers_lot l JOIN suppliers_product p ON p.tenant_id = l.tenant_id AND p.id = l.product_id AND p.tenant_id = $1"
-    " LEFT JOIN suppliers_stocklevel v ON v.tenant_id = l.tenant_id AND v.lot_id = l.id AND v.tenant_id = $1"
+    " LEFT JOIN suppliers_stocklevel v ON v.tenant_id = l.tenant_id AND v.product_id = l.product_id AND v.lot_id = l.id"
+    " AND v.tenant_id = $1"
     " WHERE l.tenant_id = $1 AND l.id = $2 GROUP BY l.tenant_id, p.supplier_sku",
     row=Stock,
 )
