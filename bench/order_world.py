@@ -67,7 +67,8 @@ def _copying(kind: Any, since: str) -> str:
         f'INSERT INTO "{kind.copy._meta.db_table}" ({", ".join(values)}, received_at, updated_at)'
         f' SELECT {shown}, {since}, t.updated_at FROM "{kind.document._meta.db_table}" t'
         f" JOIN organizations_tenant n ON n.id = ({kind.party}) CROSS JOIN LATERAL (SELECT t.id, t.tenant_id OFFSET 0) k"
-        f" CROSS JOIN LATERAL ({named} OFFSET 0) AS shown(body, tag) WHERE {kind.handed_over}"
+        f" CROSS JOIN LATERAL (SELECT made.body::jsonb FROM ({named}) AS made(body, tag) OFFSET 0) AS shown(body)"
+        f" WHERE {kind.handed_over}"
     )
 
 
