@@ -103,7 +103,7 @@ _MARK = re.compile(r"%\(\w+\)s|%s")
 
 def _constants() -> Iterator[tuple[str, str]]:
     for name, module in sorted(sys.modules.items()):
-        if name.partition(".")[0] in root_packages():
+        if name.partition(".")[0] in root_packages() and ".migrations." not in name:
             for constant, value in vars(module).items():
                 is_sql = isinstance(value, str) and re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\s", value)
                 if is_sql and f"{name}.{constant}" not in PIECES:
