@@ -18,6 +18,7 @@ from core import clock
 from core.actor import system_actor
 from core.arrays import array_literal
 from core.db import needs_transaction, role_context, tenant_context
+from core.keyed import keyed
 from core.lanes import Lane, in_turn
 from core.pipeline import Call, Statement, run
 from core.rounds import GoOn, Rounds, ever
@@ -45,13 +46,15 @@ class _Free(NamedTuple):
     id: UUID
 
 
-# Each is looked up by its key (OFFSET 0): by the index of what is due, each share would read all that is due.
-_FREE: Final = Statement.of(
-    "SELECT t.id FROM unnest($2::uuid[]) AS wanted (id) CROSS JOIN LATERAL (SELECT p.id FROM prescriptions_prescription p"
-    " WHERE p.tenant_id = $1 AND p.id = wanted.id AND p.status = ANY($3) AND p.expired_at IS NULL"
-    " AND p.expires_at <= $4::timestamptz OFFSET 0 FOR UPDATE SKIP LOCKED) AS t",
-    row=_Free,
+_DUE: Final = keyed(
+    "prescriptions_prescription",
+    "SELECT unnest($2::uuid[])",
+    alias="t",
+    where="AND o.status = ANY($3) AND o.expired_at IS NULL AND o.expires_at <= $4::timestamptz",
+    lock="FOR UPDATE SKIP LOCKED",
 )
+# By the index of what is due, each share would read all that is due.
+_FREE: Final = Statement.of(f"SELECT t.id FROM {_DUE}", row=_Free)
 
 
 class Swept(NamedTuple):
@@ -156,7 +159,7 @@ def _stamp(tenant_id: UUID, ids: Sequence[UUID], at: datetime) -> Swept:
 
 
 def _free_call(tenant_id: UUID, ids: Sequence[UUID], at: datetime) -> Call:
-    return Call(_FREE, [str(tenant_id), array_literal(sorted(ids)), array_literal(_OPEN), at.isoformat()])
+    return Call(_FREE, [str(tenant_id), array_literal(ids), array_literal(_OPEN), at.isoformat()])
 
 
 @needs_transaction
