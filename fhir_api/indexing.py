@@ -1,10 +1,18 @@
 """What a resource is found by."""
 
-from . import dates
+from collections.abc import Iterator
+from typing import Final
+
+from . import dates, references
 from .definitions.extraction import EXTRACTIONS
+from .definitions.parameters import PARAMETERS
 from .entries import OPEN_HIGH, OPEN_LOW, Entries
+from .keys import patients_code_key, system_code_key, target_key
 from .resources import Json
 from .resources.types import TYPES
+
+# The types of which the rules of the platform read one patient's newest of a code: he may have thousands.
+FOUND_BY_PATIENT_AND_CODE: Final = frozenset({"Observation"})
 
 
 def index(resource: Json) -> Entries:
@@ -20,8 +28,23 @@ def index(resource: Json) -> Entries:
             extract(entries, value)
     for extract in whole:
         extract(entries, resource)
+    if type_name in FOUND_BY_PATIENT_AND_CODE:
+        entries.postings.update(index_by_patient_and_code(resource))
     entries.sort_date = _sort_date(resource, TYPES[type_name].dated_by)
     return entries
+
+
+def index_by_patient_and_code(resource: Json) -> Iterator[int]:
+    """Yield the keys of each coding with the patient who is the subject."""
+    subject = references.target(resource.get("subject", {}).get("reference", ""))
+    if subject is None or subject[0] != "Patient":
+        return
+    number = PARAMETERS[resource["resourceType"], "code"].number
+    for coding in resource.get("code", {}).get("coding", ()):
+        if "code" in coding:
+            yield patients_code_key(
+                target_key(*subject), system_code_key(number, coding.get("system", ""), coding["code"])
+            )
 
 
 def _sort_date(resource: Json, members: tuple[str, ...]) -> str | None:

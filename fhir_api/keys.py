@@ -159,6 +159,11 @@ def reference_key(parameter: int, target: int) -> int:
     return _signed((target ^ constant(parameter)) & _MASK)
 
 
+def patients_code_key(patient: int, code: int) -> int:
+    """The key of what has a code and is of a patient: his `target_key`, and the `system_code_key` of the code."""
+    return _signed((patient ^ code) & _MASK)
+
+
 @lru_cache(maxsize=4096)
 def uri_key(parameter: int, uri: str) -> int:
     """The key of a URI, compared exactly; also of a reference to a server that is not this one."""

@@ -19,7 +19,8 @@ from .access.patients import patients_of
 from .access.records import COLUMNS, NOTED, Access, record, values
 from .definitions.facts import PATIENTS_TYPES
 from .definitions.parameters import PARAMETERS
-from .keys import code_key, reference_key, system_code_key, target_key
+from .indexing import FOUND_BY_PATIENT_AND_CODE
+from .keys import patients_code_key, reference_key, system_code_key, target_key
 from .reading import read_stored
 from .resources import Json
 from .resources.types import NUMBERS
@@ -34,8 +35,7 @@ VALIDATION: Final = "validation"
 
 NEWEST: Final = 50  # resources of each code
 
-# The first parameters are those of the access record. Postings of one resource share its sort date, so that each code is
-# a look-up of a full key.
+# The first parameters are those of the access record.
 _FIRST: Final = COLUMNS + 1
 _TENANT: Final = f"${_FIRST}::uuid"
 _NUMBERS_OF_PATIENT: Final = f"""
@@ -43,13 +43,9 @@ _NUMBERS_OF_PATIENT: Final = f"""
       SELECT f.id FROM fhir_api_resource f
       WHERE f.tenant_id = {_TENANT} AND f.type = wanted.type AND f.fhir_id = ${_FIRST + 2} OFFSET 0) AS whose
     UNION ALL SELECT p.resource_id FROM fhir_api_posting p WHERE p.tenant_id = {_TENANT} AND p.key = ANY(${_FIRST + 3}::bigint[])
-    UNION ALL SELECT coded.resource_id FROM (
-      SELECT p.resource_id, row_number() OVER (PARTITION BY held.key ORDER BY p.sort_date DESC, p.resource_id DESC) AS rank
-      FROM fhir_api_posting p CROSS JOIN LATERAL (
-        SELECT c.key FROM fhir_api_posting c WHERE c.tenant_id = {_TENANT} AND c.key = ANY(${_FIRST + 5}::bigint[])
-          AND c.sort_date = p.sort_date AND c.resource_id = p.resource_id OFFSET 0) AS held
-      WHERE p.tenant_id = {_TENANT} AND p.key = ANY(${_FIRST + 4}::bigint[])) AS coded
-    WHERE coded.rank <= {NEWEST}"""
+    UNION ALL SELECT newest.resource_id FROM unnest(${_FIRST + 4}::bigint[]) AS asked (key) CROSS JOIN LATERAL (
+      SELECT p.resource_id FROM fhir_api_posting p WHERE p.tenant_id = {_TENANT} AND p.key = asked.key
+      ORDER BY p.sort_date DESC, p.resource_id DESC LIMIT {NEWEST}) AS newest"""
 _OF_PATIENT: Final = Statement.of(
     f"""
 WITH found (id, type, fhir_id, version, last_updated, method, sort_date, body) AS MATERIALIZED (
@@ -170,7 +166,7 @@ def patient_lookup(
 ) -> Lookup:
     """Look up what `of_patient` reads, in a trip of the caller's own; resources of a type are the newest first.
 
-    :raises ValueError: a type does not belong to patients, or has no code.
+    :raises ValueError: a type does not belong to patients, or is not found by its codes.
     """
     return Lookup((_of_patient_call(actor, patient_id, types, dict(codes or {})),))
 
@@ -182,10 +178,10 @@ def of_patient(
 
     The current versions of resources of the `types` whose patient he is, and he himself if `Patient` is one of them, the
     newest of each type first. `codes` narrows a type to the newest `NEWEST` resources of each of its codes, which are
-    `code` or `system|code`.
+    `system|code`.
     One trip; it leaves one access record with the interaction `validation`, also where nothing is found.
 
-    :raises ValueError: a type does not belong to patients, or has no code.
+    :raises ValueError: a type does not belong to patients, or is not found by its codes.
     """
     (rows,) = run_bound(actor.tenant_id, [_of_patient_call(actor, patient_id, types, dict(codes or {}))])
     return [Shown.of(version) for version in _versions(rows)]
@@ -196,7 +192,7 @@ def _of_patient_call(
 ) -> Call:
     """Make the statement of `of_patient`.
 
-    :raises ValueError: a type does not belong to patients, or has no code.
+    :raises ValueError: a type does not belong to patients, or is not found by its codes.
     """
     if strange := (set(types) - PATIENTS_TYPES) | (set(narrowed) - set(types)):
         raise ValueError(f"not types of a patient's record that were asked for: {sorted(strange)}")
@@ -208,8 +204,7 @@ def _of_patient_call(
         numbers(NUMBERS[name] for name in types if name == "Patient"),
         patient_id,
         patient_keys(patient_id, (name for name in others if name not in narrowed)),
-        patient_keys(patient_id, (name for name in others if name in narrowed)),
-        numbers(_code_key(name, code) for name, some in narrowed.items() for code in some),
+        numbers(_code_key(name, patient_id, code) for name, some in narrowed.items() for code in some),
     ]
     return Call(_OF_PATIENT, parameters)
 
@@ -274,9 +269,13 @@ def _patient_key(type_name: str, patient_id: str) -> int:
     return reference_key(PARAMETERS[type_name, "patient"].number, target_key("Patient", patient_id))
 
 
-def _code_key(type_name: str, text: str) -> int:
-    parameter = PARAMETERS.get((type_name, "code"))
-    if parameter is None:
-        raise ValueError(f"a {type_name} has no code")
-    system, bar, code = text.rpartition("|")
-    return system_code_key(parameter.number, system, code) if bar else code_key(parameter.number, code)
+def _code_key(type_name: str, patient_id: str, text: str) -> int:
+    """The key of postings under which resources of a type name the patient whose they are, and a code.
+
+    :raises ValueError: the type is not found so.
+    """
+    if type_name not in FOUND_BY_PATIENT_AND_CODE:
+        raise ValueError(f"a {type_name} is not found by patient and code")
+    system, _, code = text.rpartition("|")
+    number = PARAMETERS[type_name, "code"].number
+    return patients_code_key(target_key("Patient", patient_id), system_code_key(number, system, code))

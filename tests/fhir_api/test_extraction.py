@@ -20,7 +20,7 @@ import fhirpathpy
 import pytest
 from fhirpathpy.models import models
 
-from fhir_api import measures, texts, tokens
+from fhir_api import keys, measures, texts, tokens
 from fhir_api.definitions.parameters import BY_TYPE
 from fhir_api.entries import Entries
 from fhir_api.indexing import index
@@ -108,8 +108,20 @@ def expected(resource):
             continue
         for value in evaluate(resource, parameter.expression):
             _add(entries, parameter, value)
+    if resource["resourceType"] == "Observation":
+        _add_codes_of_patient(entries, resource)
     entries.sort_date = index(resource).sort_date
     return entries
+
+
+def _add_codes_of_patient(entries, resource):
+    """What the rules of the platform look up: each code of the patient who is the subject."""
+    code = BY_TYPE["Observation"]["code"].number
+    for reference in evaluate(resource, "Observation.subject.reference"):
+        kind, _, fhir_id = reference.partition("/")
+        for one in evaluate(resource, "Observation.code.coding") if kind == "Patient" else ():
+            key = keys.system_code_key(code, one["system"], one["code"])
+            entries.postings.add(keys.patients_code_key(keys.target_key(kind, fhir_id), key))
 
 
 def _add(entries, parameter, value):

@@ -12,7 +12,7 @@ from fhir_api.entries import Entries
 from fhir_api.indexing import index
 from fhir_api.keys import normal
 from fhir_api.resources.types import NUMBERS
-from tests.fhir_api.indexed import more, number, observation, of_observation, of_patient
+from tests.fhir_api.indexed import LOINC, more, number, observation, of_observation, of_patient
 
 
 @pytest.mark.parametrize("type_name", sorted(NUMBERS))
@@ -113,8 +113,13 @@ def test_reference_to_a_resource_here_is_found_by_its_target(reference):
     subject, patient = number("Observation", "subject"), number("Observation", "patient")
     target = keys.target_key("Patient", "1")
 
+    code = keys.system_code_key(number("Observation", "code"), LOINC, "8480-6")
     assert of_observation(subject={"reference": reference}) == Entries(
-        postings={keys.reference_key(subject, target), keys.reference_key(patient, target)},
+        postings={
+            keys.reference_key(subject, target),
+            keys.reference_key(patient, target),
+            keys.patients_code_key(target, code),
+        },
         parameters={subject, patient},
     )
 
@@ -263,3 +268,22 @@ def test_same_content_makes_the_same_entries():
 
     assert index(one) == index(other)
     assert {BY_TYPE["Observation"]["code"].number} <= index(one).parameters
+
+
+def test_observation_is_found_by_patient_and_code():
+    """Codings without a code and subjects who are no patients of this server are found by the code alone."""
+    codes = [{"system": "s", "code": "c"}, {"code": "bare"}, {"system": "only"}]
+    concept = {"coding": codes}
+    patient, code = keys.target_key("Patient", "eva"), number("Observation", "code")
+    both = {
+        keys.patients_code_key(patient, keys.system_code_key(code, system, value))
+        for system, value in (("s", "c"), ("", "bare"))
+    }
+
+    assert len(both) == 2
+    for subject in ("Patient/eva", "Patient/eva/_history/2", f"{settings.FHIR_BASE_URL}/Patient/eva"):
+        assert both <= index(observation(code=concept, subject={"reference": subject})).postings
+    for subject in ("Group/eva", "urn:uuid:0", "#eva", "https://elsewhere.example/Patient/eva"):
+        assert not both & index(observation(code=concept, subject={"reference": subject})).postings
+    condition = {"resourceType": "Condition", "code": concept, "subject": {"reference": "Patient/eva"}}
+    assert not both & index(condition).postings

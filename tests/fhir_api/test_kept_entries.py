@@ -4,13 +4,17 @@ import io
 from collections import Counter
 from datetime import datetime, timedelta
 from decimal import Decimal
+from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connections
 
 from core.clock import now
 from core.db import tenant_context
-from fhir_api import store
+from fhir_api import keys, store
+from fhir_api.definitions.parameters import PARAMETERS
 from fhir_api.indexing import index
 from fhir_api.models import DateEntry, Method, PositionEntry, Posting, QuantityEntry, Resource, StringEntry
 from tests import factories
@@ -162,6 +166,25 @@ def test_reindexing_makes_what_is_missing_and_nothing_else(tenant):
         ]
         assert rows.get(fhir_id=first.fhir_id).version == 1
     assert out.getvalue().endswith("6 resources, done\n")
+
+
+def test_upgrade_lets_old_observations_be_found_by_patient_and_code(tenant):
+    """As those were that the version before wrote; a thousand are read at a time."""
+    write(tenant, EDGE)
+    write(tenant, {**EDGE, "id": "of-eva", "subject": {"reference": "Patient/eva"}})
+    write(tenant, {**EDGE, "id": "gone", "subject": {"reference": "Patient/eva"}})
+    write(tenant, None, method=Method.DELETE, kind="Observation", fhir_id="gone")
+    (code,) = EDGE["code"]["coding"]
+    system_code = keys.system_code_key(PARAMETERS["Observation", "code"].number, code["system"], code["code"])
+    key = keys.patients_code_key(keys.target_key("Patient", "eva"), system_code)
+    before = kept(tenant)
+    with tenant_context(tenant.id):
+        assert Posting.objects.filter(tenant_id=tenant.id, key=key).delete()[0] == 1
+    upgrade = import_module("fhir_api.migrations.0009_by_patient_and_code")
+    for _ in range(2):
+        upgrade.add_entries(None, SimpleNamespace(connection=connections["owner"]))
+    connections["owner"].close()
+    assert kept(tenant) == before
 
 
 def test_reindexing_of_no_tenant_is_refused():

@@ -146,9 +146,10 @@ def test_codes_narrow_their_type_only(ward):
         found = public.of_patient(ward.actor, whose["id"], RECORD, {"Observation": codes})
         return {one.name for one in found} - set(names(whose, stated))
 
-    assert of(f"{LOINC}|29463-7") == of("29463-7") == of("29463-7", "none") == set(names(weighed))
-    assert of(f"{RXNORM}|29463-7") == of("|29463-7") == of() == set()
-    assert len(of("29463-7", "2160-0")) == 2
+    weight, creatinine = f"{LOINC}|29463-7", f"{LOINC}|2160-0"
+    assert of(weight) == of(weight, "none") == set(names(weighed))
+    assert of(f"{RXNORM}|29463-7") == of("|29463-7") == of("29463-7") == of() == set()
+    assert len(of(weight, creatinine)) == 2
     assert log(ward)[-1].parameters == ["code", "patient"]
 
 
@@ -161,7 +162,9 @@ def test_rules_read_the_newest_of_each_code(ward):
         for number, day in enumerate(days)
     ]
     old = ward.doctor.made(vital_sign(subject, "8302-2", 170, "cm", effectiveDateTime="2001-01-01"))
-    found = public.of_patient(ward.actor, whose["id"], ["Observation"], {"Observation": ["29463-7", "8302-2"]})
+    found = public.of_patient(
+        ward.actor, whose["id"], ["Observation"], {"Observation": [f"{LOINC}|29463-7", f"{LOINC}|8302-2"]}
+    )
     assert len(days) > 50
     assert [one.name for one in found] == names(*reversed(weights[-50:]), old)
 

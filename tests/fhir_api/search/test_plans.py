@@ -10,6 +10,7 @@ from django.db import connection
 from psycopg import sql as composing
 
 from core import pipeline
+from core.actor import system_actor
 from core.clock import now
 from core.db import tenant_context
 from core.pipeline import Call, Statement
@@ -17,6 +18,7 @@ from fhir_api import search
 from fhir_api.definitions.parameters import parameter
 from fhir_api.history import HistoryQuery, count_call, page_call
 from fhir_api.keys import code_key, constant, date_key, quantity_key, string_key, system_code_key, target_key
+from fhir_api.queries import patient_lookup
 from fhir_api.search import compile as compiling
 from fhir_api.search.everything import OPERATION
 from fhir_api.smart import UNNARROWED, Access
@@ -56,8 +58,8 @@ postings AS (
     UNION ALL SELECT (%(codes)s::bigint[])[1 + o.n %% 40], sort_date, id FROM observations o
     UNION ALL SELECT (%(genders)s::bigint[])[1 + p.n %% 2], sort_date, id FROM patients p
     UNION ALL SELECT p.target_key # constant, o.sort_date, o.id
-      FROM unnest(ARRAY[%(patient)s, %(subject)s]::bigint[]) AS constant
-      CROSS JOIN observations o JOIN patients p ON p.n = 1 + o.n %% %(patients)s) AS every),
+      FROM observations o JOIN patients p ON p.n = 1 + o.n %% %(patients)s
+      CROSS JOIN LATERAL unnest(ARRAY[%(patient)s, %(subject)s, (%(codes)s::bigint[])[1 + o.n %% 40]]) AS constant) AS every),
 dates AS (
   INSERT INTO fhir_api_dateentry (tenant_id, key, low, high, resource_id)
   SELECT %(tenant)s, %(date)s, sort_date, sort_date + interval '1 second', id FROM observations),
@@ -374,3 +376,17 @@ def test_resources_of_names_are_looked_up_by_their_keys(tenant: Tenant, sql: str
     read = [node for node in nodes(plan) if "Index Name" in node]
     assert {node["Index Name"] for node in read} == {"fhir_api_resource_one", "fhir_api_resource_pkey"}
     assert [node["Actual Rows"] * node["Actual Loops"] for node in read] == [2, 2]
+
+
+@GENERIC
+def test_rules_read_the_codes_of_a_patient_and_nothing_of_others(tenant: Tenant, generic: bool) -> None:
+    """Of 21 observations of the patient and 158 of each code, the 11 that are both; each of his was looked up by each code before."""
+    codes = [f"{LOINC}|{code}" for code in ("c26", "c7", "none")]
+    lookup = patient_lookup(system_actor(tenant.id), "r7", ["Patient", "Observation"], {"Observation": codes})
+    with tenant_context(tenant.id):
+        plan = explained(lookup.calls[0], generic=generic)
+    found = [node for node in nodes(plan) if "posting" in node.get("Index Name", "")]
+    assert round(sum(node["Actual Rows"] * node["Actual Loops"] for node in found)) == 11, "\n".join(
+        map(told, nodes(plan))
+    )
+    assert sum(node["Actual Loops"] for node in found) <= 1 + len(codes), "\n".join(map(told, nodes(plan)))
