@@ -39,6 +39,7 @@ from .callers import Callers
 from .fair_queue import FairQueue, Streams
 from .orphans import end_with_parent
 from .probes import LIVE, READY, answer_live
+from .turns import Turn
 from .uploads import Spooled, Uploads
 from .wsgi import application
 
@@ -96,7 +97,19 @@ class HeaderNames(dict[str, str | None]):
 class _Job:
     """One request that waits for its answer."""
 
-    __slots__ = ("budget", "done", "environ", "is_gone", "key", "loop", "path", "protocol", "queued_at", "watcher")
+    __slots__ = (
+        "budget",
+        "done",
+        "environ",
+        "is_gone",
+        "key",
+        "loop",
+        "path",
+        "protocol",
+        "queued_at",
+        "turn",
+        "watcher",
+    )
 
     def __init__(self, protocol: HTTPProtocol, environ: _Environ, key: str, path: str) -> None:
         self.protocol, self.environ, self.key, self.path = protocol, environ, key, path
@@ -104,6 +117,7 @@ class _Job:
         self.done: asyncio.Future[None] = self.loop.create_future()
         self.queued_at = time.monotonic()
         self.budget: Budget | None = None
+        self.turn = Turn(key)
         self.is_gone = False
         self.watcher: asyncio.Task[None] | None = None
 
@@ -272,17 +286,21 @@ class Front:
         """Answer within the time that the request may take."""
         job.budget = budget = Budget(request_seconds(job.environ["REQUEST_METHOD"], job.path), job.path)
         budget.is_gone = job.is_gone
-        budget.way = partial(self.queue.give_way, key)
+        budget.way = partial(self.queue.give_way, job.turn)
+        if self.queue.is_limited(key):
+            budget.patient_seconds = 0.0
         budgets.begin(budget)
         self.watchdog.budgets.add(budget)
         try:
-            self._call(job.protocol, job.environ, job.loop)
+            self._call(job)
         finally:
             self.watchdog.budgets.discard(budget)
             budgets.end()
+            job.turn.leave()
             _release(job.environ)
 
-    def _call(self, protocol: HTTPProtocol, environ: _Environ, loop: asyncio.AbstractEventLoop) -> None:
+    def _call(self, job: _Job) -> None:
+        environ = job.environ
         answer = application.respond(environ)
         self.callers.learn(environ, answer.status_code)
         headers = [*answer.headers._store.values()]  # what `items` gives, without a look-up for each name
@@ -291,30 +309,25 @@ class Front:
             headers.append(("Connection", "close"))
         try:
             if isinstance(answer, StreamingHttpResponse):
-                self._stream(protocol, answer, headers, loop, self.callers.key_of(environ))
+                self._stream(job, answer, headers)
             else:
-                protocol.response_bytes(answer.status_code, headers, answer.content)
+                job.protocol.response_bytes(answer.status_code, headers, answer.content)
         finally:
             answer.close()
 
-    def _stream(
-        self,
-        protocol: HTTPProtocol,
-        answer: StreamingHttpResponse,
-        headers: list[tuple[str, str]],
-        loop: asyncio.AbstractEventLoop,
-        key: str,
-    ) -> None:
+    def _stream(self, job: _Job, answer: StreamingHttpResponse, headers: list[tuple[str, str]]) -> None:
         """Send a streaming answer from this thread, whose database connection its generator uses."""
         budgets.unbounded()  # each part has its own time
+        job.turn.leave()  # who reads slowly keeps no other request waiting
+        key = self.callers.key_of(job.environ)
         if not self.streams.acquire(key, timeout=QUEUE_SECONDS):  # slow readers must never occupy all threads
-            protocol.response_empty(503, [("Retry-After", "5"), ("Connection", "close")])
+            job.protocol.response_empty(503, [("Retry-After", "5"), ("Connection", "close")])
             return
         try:
-            transport = protocol.response_stream(answer.status_code, headers)
+            transport = job.protocol.response_stream(answer.status_code, headers)
             for part in answer:
                 if part:
-                    asyncio.run_coroutine_threadsafe(_send(transport, part), loop).result(STREAM_SECONDS)
+                    asyncio.run_coroutine_threadsafe(_send(transport, part), job.loop).result(STREAM_SECONDS)
         except TimeoutError:
             log.warning("a client read a streamed answer too slowly; the answer was cut off")
         finally:

@@ -42,6 +42,11 @@ class Ended(StrEnum):
     CLIENT = "client"
 
 
+# Takes how long to let others pass at most, what tells that it is not worth waiting any more, and whether to wait for a turn
+# among the tenant's own requests; returns for how many seconds it let others pass, and waited in all.
+Way = Callable[[float, Callable[[], bool], bool], tuple[float, float]]
+
+
 class Budget:
     """The time of one request, from the moment that a thread takes it."""
 
@@ -53,11 +58,13 @@ class Budget:
         "lock",
         "over",
         "path",
+        "patient_seconds",
         "seconds",
         "started",
         "until",
         "waited",
         "way",
+        "yielded",
     )
 
     def __init__(self, seconds: float, path: str = "") -> None:
@@ -71,16 +78,26 @@ class Budget:
         self.over = False
         self.lock = threading.Lock()
         self.connection: Any = None
-        self.way: Callable[[float], float] | None = None  # holds the thread up for so many seconds at most
+        self.way: Way | None = None  # holds the thread up
+        self.patient_seconds = PATIENT_SECONDS  # of work, until it lets others pass
         self.waited = 0.0
+        self.yielded = 0.0  # of that, to light requests of others
 
-    def give_way(self) -> None:
-        """Let quick requests of others pass, if this one has worked for long; that costs it half of its pace at most."""
+    def give_way(self, *, waits: bool) -> None:
+        """Let others pass, if this request has worked for long.
+
+        Light requests of other tenants cost it half of its pace at most. If it `waits`, other requests of its own tenant may
+        have their turn first: it may wait for as long as it may work, no longer.
+        """
         worked = time.monotonic() - self.started - self.waited
-        if self.way is not None and worked > max(PATIENT_SECONDS, self.waited):
-            waited = self.way(min(AT_ONCE_SECONDS, worked - self.waited))
-            self.waited += waited
-            self.until += waited
+        if self.way is None or worked < self.patient_seconds:
+            return
+        until, latest = self.until, max(self.until, self.started + 2 * self.seconds)
+        self.until = latest  # what waits is not ended for it
+        yielded, waited = self.way(max(0.0, min(AT_ONCE_SECONDS, worked - self.yielded)), self.is_spent, waits)
+        self.yielded += yielded
+        self.waited += waited
+        self.until = min(until + waited, latest)
 
     def hurry(self) -> None:
         """Give way no more."""
@@ -139,16 +156,17 @@ def check() -> None:
     """
     budget = _of_thread.budget
     if budget is not None:
-        budget.give_way()
+        # In a transaction it holds locks: who waits for them, of this tenant or another, must not wait for its turn as well.
+        budget.give_way(waits=not budget.connection.in_atomic_block)
         if budget.is_spent():
             raise refusal()
 
 
 def give_way() -> None:
-    """Let quick requests of others pass: for loops that compute for long between their statements."""
+    """Let others pass: for loops of many reads or much computing, whose transaction holds no lock that others wait for."""
     budget = _of_thread.budget
     if budget is not None:
-        budget.give_way()
+        budget.give_way(waits=True)
 
 
 def hurry() -> None:
@@ -191,10 +209,11 @@ def finish() -> None:
 
 
 def unbounded() -> None:
-    """Stop counting: what follows is bounded by itself, as a streamed answer is."""
+    """Stop counting, and giving way: what follows is bounded by itself, as a streamed answer is."""
     budget = _of_thread.budget
     if budget is not None:
         budget.until = float("inf")
+        budget.hurry()
 
 
 class Watchdog:

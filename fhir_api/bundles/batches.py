@@ -76,6 +76,7 @@ class _Batch:
         self.own = own
         self.answers: dict[int, Answer] = {}
         self.entries: list[Entry] = []
+        self.has_written = False
 
     def take(self, entry: Entry) -> None:
         self.entries.append(entry)
@@ -132,6 +133,7 @@ class _Batch:
     def _together(self, tasks: Sequence[_Task]) -> None:
         if not tasks or self._is_spent([task.number for task in tasks]):
             return
+        self.has_written = True
         try:
             with transaction.atomic():
                 done = perform(self.actor, [task.write for task in tasks], at=self.at)
@@ -164,6 +166,8 @@ class _Batch:
         return True
 
     def _read(self, entry: Entry) -> None:
+        if not self.has_written:
+            budgets.give_way()
         if self._is_spent([entry.number]):
             return
         try:

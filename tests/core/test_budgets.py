@@ -4,11 +4,11 @@ import threading
 import time
 
 import pytest
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 
 from api.errors import refusal_of
 from core import budgets
-from core.budgets import AT_ONCE_SECONDS, Budget, Ended, TooCostly, Watchdog
+from core.budgets import AT_ONCE_SECONDS, PATIENT_SECONDS, Budget, Ended, TooCostly, Watchdog
 from core.pipeline import Call, Statement, run
 
 SLEEP = Call(Statement.of("SELECT pg_sleep(4)"))
@@ -116,28 +116,61 @@ def test_without_a_request_nothing_is_bounded():
 
 
 def test_long_request_gives_way_at_half_of_its_pace_and_keeps_its_time():
-    budget, asked = Budget(10.0), []
+    budget, granted = Budget(10.0), []
 
-    def way(seconds):
+    def way(seconds, must_end, waits):
+        granted.append(seconds)
         time.sleep(seconds)
-        asked.append(seconds)
-        return seconds
+        return seconds, seconds
 
     budget.way = way
-    budget.give_way()
-    assert asked == [], "it has not worked for long yet"
+    budget.give_way(waits=True)
+    assert granted == [], "it has not worked for long yet"
+    until = budget.until
     budget.started -= 0.22  # it has
     for _ in range(20):
-        budget.give_way()
-    assert max(asked) == AT_ONCE_SECONDS
-    assert sum(asked) == pytest.approx(budget.waited)
-    assert 0.2 < budget.waited < 0.4, "no longer than it has worked"
-    assert budget.until == pytest.approx(budget.started + 0.22 + 10.0 + budget.waited, abs=0.01)
+        budget.give_way(waits=True)
+    assert max(granted) == AT_ONCE_SECONDS
+    assert 0.2 < budget.yielded < 0.4, "no longer than it has worked"
+    assert budget.waited == pytest.approx(budget.yielded)
+    assert budget.until == pytest.approx(until + budget.waited)
+
+
+def test_request_waits_for_its_turn_as_long_as_it_may_work_and_yields_beside_that():
+    budget, granted = Budget(0.2), []
+
+    def way(seconds, must_end, waits):
+        granted.append(seconds)
+        time.sleep(0.1)
+        return 0.0, 0.1
+
+    budget.way = way
+    until = budget.until
+    budget.started -= PATIENT_SECONDS
+    budget.give_way(waits=True)
+    assert budget.until == pytest.approx(until + 0.1)
+    budget.give_way(waits=True)
+    assert budget.until == pytest.approx(budget.started + 0.4)
+    assert granted == [AT_ONCE_SECONDS] * 2, "it has yielded nothing yet"
+
+
+def test_request_that_waits_is_not_ended_for_that():
+    budget = Budget(0.1)
+    budget.started -= PATIENT_SECONDS
+    ends = []
+    budget.way = lambda _, must_end, waits: ends.append((must_end(), budget.until)) or (0.0, 0.0)
+    until = budget.until
+    budget.give_way(waits=True)
+    assert ends == [(False, budget.started + 0.2)]
+    assert budget.until == until
+    budget.is_gone = True
+    budget.give_way(waits=True)
+    assert ends[1][0], "nobody waits for it"
 
 
 def test_request_that_others_wait_for_gives_way_no_more(within):
     budget, asked = within(10.0), []
-    budget.way = lambda seconds: asked.append(seconds) or 0.01
+    budget.way = lambda seconds, must_end, waits: asked.append(seconds) or (0.01, 0.01)
     budget.started -= 0.2  # it has worked for long
     budgets.check()
     assert len(asked) == 1
@@ -145,3 +178,15 @@ def test_request_that_others_wait_for_gives_way_no_more(within):
     budgets.check()
     budgets.give_way()
     assert len(asked) == 1
+
+
+def test_request_waits_for_no_turn_in_a_transaction_but_where_it_holds_nothing(within):
+    """A batch that only reads so far says so by `give_way`."""
+    budget, waits = within(10.0), []
+    budget.way = lambda seconds, must_end, may_wait: waits.append(may_wait) or (0.0, 0.0)
+    budget.started -= 0.2
+    budgets.check()
+    with transaction.atomic():
+        budgets.check()
+        budgets.give_way()
+    assert waits == [True, False, True]
