@@ -13,9 +13,10 @@ from tests.fhir_api.clients import patient, prescriber
 @contextmanager
 def seconds(amount):
     """Answer the requests of the block within one budget."""
-    budgets.begin(Budget(amount))
+    budget = Budget(amount)
+    budgets.begin(budget)
     try:
-        yield
+        yield budget
     finally:
         budgets.end()
 
@@ -91,3 +92,24 @@ def test_transaction_leaves_nothing():
     assert refused(answer)[:2] == (503, "too_costly")
     assert answer.headers["Retry-After"] == "5"
     assert history(api) == []
+
+
+@pytest.mark.parametrize(("sent", "waits"), [("reads", True), ("reads behind a write", False)])
+def test_batch_waits_for_other_requests_of_its_tenant_until_it_writes(sent, waits):
+    """From then on it holds rows that they wait for."""
+    api = prescriber()
+    known = api.made(patient())
+    read = entry("GET", f"Patient/{known['id']}")
+    sent = [read, read] if sent == "reads" else [entry("POST", "Patient", patient()), read, read]
+    asked = []
+
+    def way(seconds, must_end, may_wait):
+        asked.append(may_wait)
+        return 0.0, 0.0
+
+    with seconds(30) as budget:
+        budget.way, budget.patient_seconds = way, 0.0
+        answer = api.post("", batch(*sent))
+    assert {200} <= set(statuses(answer)) <= {200, 201}
+    done = asked[1 + 2 * len(sent) :]  # behind the look-up of its key, and two looks at each entry
+    assert (True in done) is waits
